@@ -125,7 +125,7 @@ class More:
             own = replace(own, payload=carried, verdicts=(*own.verdicts, *of_payload(carried)))
         if self.urdf is not None and not own.refused:
             shaped = shape(self.job, self.loaded, estimate, progress)
-            said = tuple(of_bodies(estimate.mapping, shaped.bodies))
+            said = tuple(of_bodies(estimate.mapping, shaped.bodies, estimate.standard is not None))
             own = replace(own, shape=shaped, verdicts=(*own.verdicts, *said))
         if self.actuators is not None and not own.refused:
             own = replace(own, drives=actuator_file(found, self.job[RobotOptions].actuators))

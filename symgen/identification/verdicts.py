@@ -123,14 +123,19 @@ def _noise(found: Identified) -> Numbers:
 # -- bodies ----------------------------------------------------------------------------------------
 
 
-def of_bodies(mapping: BaseMapping, bodies: Bodies) -> Iterator[Verdict]:
-    """Links whose mass no prior can mean."""
+def of_bodies(mapping: BaseMapping, bodies: Bodies, full: bool) -> Iterator[Verdict]:
+    """Links whose mass no prior can mean; `full` tells that the prior has had its part."""
+    cure = (
+        "check units, friction and the mass in that file"
+        if full
+        else "check units and friction, or let the prior take part with --full"
+    )
     for name, ten in bodies.links.items():
         prior = _prior_mass(mapping, name)
         if prior and not prior / HEAVY <= ten[0] <= HEAVY * prior:
             yield Verdict(
                 f"link '{shown(name)}' would weigh {ten[0]:.4g} kg where the robot's file says "
-                f"{prior:.4g} kg; check units and friction, or let the prior take part with --full"
+                f"{prior:.4g} kg; {cure}"
             )
 
 

@@ -28,7 +28,10 @@ def one(what: str, x: Any, names: bool = True) -> float:
     if number - number != 0:
         raise OptionError(f"{what} is {shown(repr(x), 60)}; give a finite number")
     if isinstance(number, Named) and not names:
-        raise OptionError(f"{what} has the symbol {x}; only lengths, masses and inertia may")
+        raise OptionError(
+            f"{what} has the symbol {x}; only lengths, masses and inertia "
+            "may, and gravity by the option gravity='runtime'"
+        )
     return number
 
 

@@ -1,11 +1,14 @@
 """What speaks against an estimate is said first, and what is refused is not written."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from term_logs import FILE, log
 from tools import invoke
+
+from symgen.identification.verdicts import of_bodies
 
 
 def friction(q, qd, qdd, load):
@@ -98,3 +101,16 @@ def test_a_page_that_needs_nothing_else(tmp_path):
     page.write_text("mine")
     done = invoke(*command)
     assert done.exit_code == 2 and "is not from symgen identify" in done.stderr
+
+
+def test_a_mass_that_no_prior_means_names_what_is_left_to_try():
+    ten = (5.0, *(0.0,) * 9)
+    own = SimpleNamespace(name="a", parameters=(1.0, *(0.0,) * 9))
+    body = SimpleNamespace(links=(own,))
+    mapping = SimpleNamespace(model=SimpleNamespace(moving=(body,)))
+    (open_,), (asked,) = (
+        [v.text for v in of_bodies(mapping, SimpleNamespace(links={"a": ten}), full)]
+        for full in (False, True)
+    )
+    assert open_.startswith("link 'a' would weigh 5 kg where the robot's file says 1 kg")
+    assert "--full" in open_ and "--full" not in asked
