@@ -254,31 +254,42 @@ def quantity(
     A second algorithm registered for one name is one more formulation of it; `suits` tells for
     which robots. Where `only_minimal_pays`, no robot was found that is cheaper on another
     regrouping (docs/benchmarks/ideas.md)."""
+    row = Quantity(
+        name,
+        formula,
+        tuple(inputs),
+        tuple(outputs),
+        needs_gravity,
+        (),
+        needs_inertia,
+        feels_wrench,
+        feels_wrench or feels_springs,
+        needs_inverse,
+        needs_mass,
+        of_user,
+    )
+    formulation = partial(Formulation, source=source, suits=suits)
+    tried = {r: not only_minimal_pays or r == "minimal" for r in regroupings}
+    return lambda algorithm: _registered(algorithm, row, of_link, formulation, tried)
 
-    def register(algorithm: Registered) -> Registered:
-        stem = algorithm.__name__.removeprefix(name.replace(":", "_"))
-        title = algorithm.__module__.rsplit(".", 1)[-1] + stem
-        tried = {r: not only_minimal_pays or r == "minimal" for r in regroupings}
-        formulations = tuple(
-            Formulation(f"{title}/{r}", r, algorithm, source, suits, tried[r]) for r in regroupings
-        )
-        rows = LINK_QUANTITIES if of_link else QUANTITIES
-        _check_outputs(name, outputs)
-        known = rows[name].formulations if name in rows else ()
-        rows[name] = Quantity(
-            name,
-            formula,
-            tuple(inputs),
-            tuple(outputs),
-            needs_gravity,
-            known + formulations,
-            needs_inertia,
-            feels_wrench,
-            feels_wrench or feels_springs,
-            needs_inverse,
-            needs_mass,
-            of_user,
-        )
-        return algorithm
 
-    return register
+def _registered(
+    algorithm: Registered,
+    row: Quantity,
+    of_link: bool,
+    formulation: Callable[..., Formulation],
+    tried: Mapping[str, bool],
+) -> Registered:
+    """The algorithm, once its row in the registry has it on some regroupings, behind what is known
+    already of that name."""
+    rows = LINK_QUANTITIES if of_link else QUANTITIES
+    _check_outputs(row.name, row.outputs)
+    stem = algorithm.__name__.removeprefix(row.name.replace(":", "_"))
+    title = algorithm.__module__.rsplit(".", 1)[-1] + stem
+    more = tuple(
+        formulation(name=f"{title}/{r}", regrouping=r, algorithm=algorithm, tried=t)
+        for r, t in tried.items()
+    )
+    known = rows[row.name].formulations if row.name in rows else ()
+    rows[row.name] = replace(row, formulations=known + more)
+    return algorithm

@@ -139,15 +139,10 @@ class Builder:
         `rotor_inertia` (kg m²) are those of a geared drive, `armature` is inertia as the joint
         feels it (kg m² or kg)."""
         line, said = self._here("joint", name), f"joint '{shown(name)}'"
-        if not isinstance(kind, str) or kind not in (*JOINTS, FIXED):
-            types = ", ".join((*JOINTS, FIXED))
-            raise OptionError(f"{said}: no type '{shown(str(kind))}'; use {types}")
-        row = JOINTS.get(kind, JointRow(FIXED, axis=False))
+        row = _row(said, kind)
         along = unit(said, axis) if row.axis else (1.0, 0.0, 0.0)
-        numbers = {"lower": lower, "upper": upper, "velocity": velocity, "effort": effort}
-        limits = {
-            key: None if x is None else one(f"{said}: {key}", x) for key, x in numbers.items()
-        }
+        limits = _given(said, lower=lower, upper=upper, velocity=velocity, effort=effort)
+        drives = _drives(said, name, line, (ratio, rotor_inertia, armature))
         self._joints.append(
             JointElement(
                 name,
@@ -166,14 +161,7 @@ class Builder:
                 one(f"{said}: reference", reference),
             )
         )
-        felt = {"ratio": ratio, "rotor_inertia": rotor_inertia, "armature": armature}
-        drive = [None if x is None else one(f"{said}: {key}", x) for key, x in felt.items()]
-        if drive[0] == 0 or any(x is not None and x < 0 for x in drive[1:]):
-            raise OptionError(
-                f"{said}: give a ratio other than 0, and no negative rotor_inertia or armature"
-            )
-        if any(x is not None for x in drive):
-            self._drives.append(DriveElement(name, line, *drive))
+        self._drives += drives
         return self
 
     def frame(
@@ -223,6 +211,32 @@ class Builder:
         if not isinstance(name, str) or not name.strip():
             raise OptionError(f"a {kind} is called {shown(repr(name), 60)}; give it a name")
         return _caller()[1] if self._at is None else self._at
+
+
+def _row(said: str, kind: object) -> JointRow:
+    """The row of a type of joint. Raises OptionError where there is none of that name."""
+    if not isinstance(kind, str) or kind not in (*JOINTS, FIXED):
+        types = ", ".join((*JOINTS, FIXED))
+        raise OptionError(f"{said}: no type '{shown(str(kind))}'; use {types}")
+    return JOINTS.get(kind, JointRow(FIXED, axis=False))
+
+
+def _given(said: str, **numbers: float | None) -> dict[str, float | None]:
+    """Numbers, some of which are not given. Raises OptionError."""
+    return {key: None if x is None else one(f"{said}: {key}", x) for key, x in numbers.items()}
+
+
+def _drives(
+    said: str, joint: str, line: int, numbers: tuple[float | None, float | None, float | None]
+) -> list[DriveElement]:
+    """The drive of a joint, where any of its numbers is given. Raises OptionError."""
+    names = ("ratio", "rotor_inertia", "armature")
+    drive = [*_given(said, **dict(zip(names, numbers, strict=True))).values()]
+    if drive[0] == 0 or any(x is not None and x < 0 for x in drive[1:]):
+        raise OptionError(
+            f"{said}: give a ratio other than 0, and no negative rotor_inertia or armature"
+        )
+    return [DriveElement(joint, line, *drive)] if any(x is not None for x in drive) else []
 
 
 def _mimic(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Matrix = NDArray[np.float64]
 Forces = Callable[[float, Matrix, Matrix], Any]
+Rate = Callable[[float, Matrix], Matrix]
 
 STEPS = 200
 """Rows of a simulation where no times are asked for."""
@@ -73,8 +74,7 @@ def simulate(
     length. `method`, `rtol` and `atol` are SciPy's; `options` those of `symgen.compile`, such as
     ``friction="viscous"``. Needs SciPy and a C compiler. Raises SymgenError, also where a motion
     cannot be followed to its end."""
-    solve = _solver()
-    model, n = robot.model, robot.dof
+    solve, model, n = _solver(), robot.model, robot.dof
     start = np.concatenate(
         [
             normalized(model, vector("q", q, len(robot.positions), robot.neutral)),
@@ -90,15 +90,7 @@ def simulate(
         acceleration = dynamics(place, speed, forces(t, place, speed))
         return np.concatenate([rates(model, place, speed), acceleration])
 
-    try:
-        solved = solve(rate, (0.0, at[len(at) - 1]), start, method, t_eval=at, rtol=rtol, atol=atol)
-    except (np.linalg.LinAlgError, ValueError) as error:
-        raise SimulationError(f"error: simulate: {error}") from None
-    if not solved.success or not np.isfinite(solved.y).all():
-        raise SimulationError(
-            f"error: simulate: cannot be followed beyond t = {solved.t[len(solved.t) - 1]:g} s: "
-            f"{solved.message}"
-        )
+    solved = _followed(solve, rate, start, at, method=method, rtol=rtol, atol=atol)
     rows = solved.y.T
     places = np.array([normalized(model, row[:nq]) for row in rows])
     speeds = rows[:, nq:]
@@ -132,3 +124,17 @@ def _times(duration: float, times: Sequence[float] | None) -> Matrix:
     if not inside or (np.diff(at) <= 0).any():
         raise OptionError(f"simulate: times must rise within 0 to {duration:g} s")
     return at
+
+
+def _followed(solve: Callable[..., Any], rate: Rate, start: Matrix, at: Matrix, **how: Any) -> Any:
+    """SciPy's solution at some times. Raises SimulationError where it does not come to the last."""
+    try:
+        solved = solve(rate, (0.0, at[len(at) - 1]), start, t_eval=at, **how)
+    except (np.linalg.LinAlgError, ValueError) as error:
+        raise SimulationError(f"error: simulate: {error}") from None
+    if not solved.success or not np.isfinite(solved.y).all():
+        raise SimulationError(
+            f"error: simulate: cannot be followed beyond t = {solved.t[len(solved.t) - 1]:g} s: "
+            f"{solved.message}"
+        )
+    return solved
