@@ -10,8 +10,9 @@ import os
 import pickle
 import re
 import runpy
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -46,6 +47,8 @@ ROBOTS: Final[dict[str, dict[str, Any]]] = {
     "quadruped": {"base": "floating"},
 }
 STATES: Final = 5
+LAST: Final = dict.fromkeys(("cc", "c++", "gcc", "g++"), "-O0") | {"rustc": "-C opt-level=0"}
+"""The last word to compilers that are to be quick."""
 NOT_RUN: Final = "not run"
 BOTH: Final = 2.0
 """Times its bound, what two results may be apart that both have errors."""
@@ -178,6 +181,18 @@ def _write(files: Mapping[str, str], folder: Path) -> None:
         (folder / name).write_text(text, encoding="utf-8")
 
 
+@contextmanager
+def unoptimised() -> Iterator[None]:
+    """Compilers do as they are told but optimise nothing, which takes a fraction of the time."""
+    with workspace() as folder:
+        for name, last in LAST.items():
+            if (called := shutil.which(name)) is not None:
+                (folder / name).write_text(f'#!/bin/sh\nexec {called} "$@" {last}\n', "utf-8")
+                (folder / name).chmod(0o755)
+        os.environ["PATH"] = f"{folder}{os.pathsep}{os.environ['PATH']}"
+        yield
+
+
 def _worked() -> float:
     """Seconds that this process and those it has waited for have worked."""
     return sum(os.times()[:4])
@@ -270,8 +285,14 @@ def with_cells(page: str, found: dict[str, str]) -> str:
 @click.command()
 @click.option("--robot", "robots", multiple=True, type=click.Choice([*ROBOTS]))
 @click.option("--way", "ways", multiple=True, type=click.Choice([*WAYS]))
-def main(robots: Sequence[str], ways: Sequence[str]) -> None:
+@click.option("--quick", is_flag=True, help="Compile without optimisation.")
+def main(robots: Sequence[str], ways: Sequence[str], quick: bool) -> None:
     """Compare, and write the table."""
+    with unoptimised() if quick else nullcontext():
+        _compared(robots, ways)
+
+
+def _compared(robots: Sequence[str], ways: Sequence[str]) -> None:
     KEPT.mkdir(parents=True, exist_ok=True)
     for name in robots or ROBOTS:
         robot = Robot(name)
