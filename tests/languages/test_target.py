@@ -4,11 +4,13 @@ they must."""
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 
 import pytest
 from tools import invoke, robot_file
 
 from firmware import gauntlet, target
+from firmware.checks import CHECKS, MISRA
 from firmware.faults import FAULTS, FAULTY
 from firmware.modules import Sample
 from firmware.tools import Refused, missing
@@ -123,7 +125,7 @@ def test_a_stack_that_is_not_known_is_refused(tmp_path):
 
 
 def available(*names):
-    return [c for c in gauntlet.CHECKS if c.name in names and not missing(c.tools)]
+    return [c for c in CHECKS if c.name in names and not missing(c.tools)]
 
 
 def test_every_fault_has_its_place(faulty):
@@ -142,7 +144,15 @@ def test_faults_are_caught_by_checks_that_the_honest_module_passes(fault, faulty
     assert gauntlet.catchers(next(f for f in FAULTS if f.name == fault), faulty, checks, False)
 
 
+def test_every_check_has_a_fault_that_it_must_see():
+    assert {check.control for check in CHECKS} <= {fault.name for fault in FAULTS}
+
+
+def test_a_check_that_sees_nothing_is_told(faulty):
+    (check,) = available("gcc, strict")
+    assert not gauntlet.blind(check, faulty)
+    assert gauntlet.blind(replace(check, judge=lambda made, work: None), faulty)
+
+
 def test_the_rules_of_misra_that_are_not_followed_are_those_of_the_page():
-    assert len(gauntlet.MISRA) >= 5 and all(
-        re.fullmatch(r"\d+\.\d+", rule) for rule in gauntlet.MISRA
-    )
+    assert len(MISRA) >= 5 and all(re.fullmatch(r"\d+\.\d+", rule) for rule in MISRA)
