@@ -143,7 +143,7 @@ def gravity_compensation(ax: Any) -> None:
     lines(
         ax, off.path("t"), off.path("q")[:, [1, 3]], ["joint 2, no forces", "joint 4, no forces"], 2
     )
-    ax.set(ylabel="rad", ylim=(-3, 0.5))
+    ax.set(ylabel="joint position, rad", ylim=(-3, 0.5))
 
 
 def computed_torque(ax: Any) -> None:
@@ -172,7 +172,8 @@ def joint_impedance(ax: Any) -> None:
             1e3 * (pushed(q) / k_p)[joint] * on
             for q, on in zip(run.path("q"), run.path("on"), strict=True)
         ]
-        ax.plot(run.path("t"), bent, color=COLOURS[k], lw=0.8, alpha=0.7)
+        label = f"{names[k]}, by its stiffness alone" if any(bent) else None
+        ax.plot(run.path("t"), bent, color=COLOURS[k], lw=0.8, alpha=0.7, label=label)
     ax.set(ylabel="deflection, mrad")
 
 
@@ -200,7 +201,7 @@ def momentum_observer(ax: Any) -> None:
         label="true x",
     )
     ax.axvspan(200, 250, color="#F0E442", alpha=0.35, label="50 ms")
-    ax.set(ylabel="force at the link, N", xlabel="ms")
+    ax.set(ylabel="force at the link, N", xlabel="time, ms")
 
 
 def cartesian_impedance(ax: Any) -> None:
@@ -236,7 +237,7 @@ def adaptive_slotine_li(ax: Any) -> None:
         bounds = {"beta_mean": beta, "beta_reach": 5.0}
         law = ROBOT.controller("adaptive_slotine_li", {**gains, **bounds, "gamma": gamma})
         run = Run(load=LOAD).go(12.0, following(law, h=H))
-        label = f"gamma {gamma:g}"
+        label = f"gamma = {gamma:g}" if gamma else "gamma = 0, no adaptation"
         ax.semilogy(
             run.path("t"),
             run.path("error") + 1e-6,
@@ -285,7 +286,7 @@ def main(folder: Path, names: Sequence[str]) -> None:
 
     for name in names or PICTURES:
         figure, ax = plt.subplots(figsize=(7.2, 3.6), layout="constrained")
-        ax.set_xlabel("s")
+        ax.set_xlabel("time, s")
         PICTURES[name](ax)
         ax.grid(alpha=0.3)
         ax.legend(fontsize=8)
