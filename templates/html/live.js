@@ -252,10 +252,10 @@
       compute.com().forEach((x, k) => show(find(`com-${k}`), x));
     }
     const M = compute.mass_matrix();
-    const most = Math.max(...M.map(Math.abs), 1e-12);
+    const own = robot.joints.map((_, i) => Math.sqrt(Math.max(M[i * n + i], 1e-300)));
     entries.forEach((cell, k) => {
       show(cell, M[k], 3);
-      const part = Math.sqrt(Math.abs(M[k]) / most);
+      const part = Math.sqrt(Math.min(1, Math.abs(M[k]) / own[Math.floor(k / n)] / own[k % n]));
       cell.style.setProperty("--part", `${(70 * part).toFixed(1)}%`);
       cell.style.setProperty("--shade", M[k] < 0 ? "var(--minus)" : "var(--plus)");
     });

@@ -16,7 +16,7 @@ from tools import invoke, robot_file
 import symgen
 from symgen.inspection.mathml import grouping
 
-VOID = {"meta", "input"}
+VOID = {"meta", "input", "wbr"}
 TAGS = {
     "html",
     "head",
@@ -61,11 +61,13 @@ TAGS = {
     "mtext",
     "mspace",
     "span",
+    "wbr",
 }
 
 
 class Reader(html.parser.HTMLParser):
-    """Tags, attributes and text of a page; every tag that is opened must be closed."""
+    """Tags, attributes and text of a page; every tag that is opened must be closed; <wbr> and what
+    it breaks is one text."""
 
     def __init__(self, text):
         super().__init__()
@@ -87,7 +89,11 @@ class Reader(html.parser.HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, text):
-        self.text.append(text)
+        if self.tags[-1:] == ["wbr"] and self.text:  # where a long name may be broken
+            self.text[-1] += text
+            self.tags.pop()
+        else:
+            self.text.append(text)
 
 
 def page(file, out, *options):
