@@ -58,8 +58,8 @@ def centroidal_momentum_rate(
 ) -> tuple[list[Scalar], list[Scalar]]:
     """Ȧ, 6 x n, row-major, and Ȧ q̇: the rate of the momentum about the centre of mass is A q̈ + Ȧ
     q̇."""
-    found, n = rate(centroidal_momentum_matrix, system, (q, qd), 1), system.size
-    return found, [dot(found[k * n : k * n + n], qd) for k in range(6)]
+    rates, n = rate(centroidal_momentum_matrix, system, (q, qd), 1), system.size
+    return rates, [dot(rates[k * n : k * n + n], qd) for k in range(6)]
 
 
 @_of_mass(

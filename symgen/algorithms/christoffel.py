@@ -190,10 +190,10 @@ def christoffel_symbols_up(system: System, q: Coordinates) -> list[Scalar]:
     return _packed(system, symbols(system, q, carried_up(system, q)))
 
 
-def _packed(system: System, found: Symbols) -> list[Scalar]:
+def _packed(system: System, symbols: Symbols) -> list[Scalar]:
     n = system.size
     return [
-        found.get((i, j, k), ZERO)
+        symbols.get((i, j, k), ZERO)
         for i in range(1, n + 1)
         for j in range(1, n + 1)
         for k in range(j, n + 1)
@@ -212,10 +212,10 @@ def christoffel_symbols_full_up(system: System, q: Coordinates) -> list[Scalar]:
     return _full(system, q, symbols(system, q, carried_up(system, q)))
 
 
-def _full(system: System, q: Coordinates, found: Symbols) -> list[Scalar]:
+def _full(system: System, q: Coordinates, symbols: Symbols) -> list[Scalar]:
     n = range(1, system.size + 1)
     by_all = {
-        (i, j, k): found.get((i, min(j, k), max(j, k)), ZERO) for i in n for j in n for k in n
+        (i, j, k): symbols.get((i, min(j, k), max(j, k)), ZERO) for i in n for j in n for k in n
     }
     for (i, j, k), half in torsion(system, q).items():
         by_all[i, j, k] = by_all[i, j, k] + half
@@ -237,9 +237,9 @@ def coriolis_matrix_from_symbols_up(
     return _along(system, q, symbols(system, q, carried_up(system, q)), qd)
 
 
-def _along(system: System, q: Coordinates, found: Symbols, qd: Coordinates) -> list[Scalar]:
+def _along(system: System, q: Coordinates, symbols: Symbols, qd: Coordinates) -> list[Scalar]:
     entries: dict[tuple[int, int], Scalar] = {}
-    for (i, j, k), symbol in found.items():
+    for (i, j, k), symbol in symbols.items():
         for a, b in dict.fromkeys(((j, k), (k, j))):
             entries[i, a] = entries.get((i, a), ZERO) + symbol * qd[b - 1]
     for (i, j, k), half in torsion(system, q).items():

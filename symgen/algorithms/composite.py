@@ -68,13 +68,13 @@ def _inertias(system: System) -> dict[int, Inertia]:
 
 
 def _mass_matrix(
-    system: System, q: Sequence[Scalar], own: Mapping[int, Inertia], columns: "_Columns"
+    system: System, q: Sequence[Scalar], inertias: Mapping[int, Inertia], columns: "_Columns"
 ) -> list[Scalar]:
     composite = dict.fromkeys(range(system.size + 1), NO_INERTIA)
     for i in system.inward:
         body = system.body(i)
         with system.section(i, "composite body"):
-            composite[i] = (composite[i] + own[i]).named(f"{i}")
+            composite[i] = (composite[i] + inertias[i]).named(f"{i}")
             columns.add(i, body.joint.momentum(composite[i]))
             steps = body.placement.steps(q[i - 1])
             composite[body.parent] += carried_by_name(composite[i], steps, f"{i}")

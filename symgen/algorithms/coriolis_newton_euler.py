@@ -87,11 +87,11 @@ def _skew(system: System, q: Coordinates, qd: Coordinates) -> dict[tuple[int, in
 def coriolis_matrix_newton_euler(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """C = Σ Jᵀ (I dJ/dt + v ×* I J), n x n, row-major: C q̇ + g is the bias and dM/dt = C + Cᵀ, as
     with Christoffel's, from which it differs."""
-    found, n = coriolis_matrix(system, q, qd), system.size
+    entries, n = coriolis_matrix(system, q, qd), system.size
     for (i, j), x in _skew(system, q, qd).items():
         upper, lower = (i - 1) * n + j - 1, (j - 1) * n + i - 1
-        found[upper], found[lower] = found[upper] + x, found[lower] - x
-    return found
+        entries[upper], entries[lower] = entries[upper] + x, entries[lower] - x
+    return entries
 
 
 @_of_matrix(

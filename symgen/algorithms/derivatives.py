@@ -88,11 +88,11 @@ def inverse_dynamics_derivatives_by_duals(
     return _matrices(system, qd, gradients_by_duals(system, q, qd, qdd))
 
 
-def _matrices(system: System, qd: Coordinates, found: Gradients) -> Three:
+def _matrices(system: System, qd: Coordinates, slopes: Gradients) -> Three:
     return (
-        square(system, found.dq),
-        square(system, damped(system, qd, found.dqd)),
-        square(system, found.m),
+        square(system, slopes.dq),
+        square(system, damped(system, qd, slopes.dqd)),
+        square(system, slopes.m),
     )
 
 

@@ -149,10 +149,10 @@ def _second_rate(system: System, i: int, motion: JointMotion, moving: Velocity) 
     )
 
 
-def _diagonal(out: Gradients, i: int, body: SystemBody, own: Column) -> None:
+def _diagonal(out: Gradients, i: int, body: SystemBody, displaced: Column) -> None:
     joint = body.joint
-    out.m[i, i] = joint.project(own.momentum)
-    out.dqd[i, i], slope = (joint.project(f) for f in own.forces)
+    out.m[i, i] = joint.project(displaced.momentum)
+    out.dqd[i, i], slope = (joint.project(f) for f in displaced.forces)
     out.dq[i, i] = slope + body.passive.stiffness
 
 

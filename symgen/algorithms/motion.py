@@ -41,11 +41,11 @@ class Velocity:
 
 def velocities(system: System, q: Coordinates, qd: Coordinates) -> dict[int, Velocity]:
     """The velocity of every body at the rates `qd`; 0 is the base, at rest."""
-    found = {0: Velocity()}
+    moving = {0: Velocity()}
     for i in system.outward:
         with system.section(i, "velocity"):
-            found[i] = _next_velocity(system, i, found[system.body(i).parent], q[i - 1], qd)
-    return found
+            moving[i] = _next_velocity(system, i, moving[system.body(i).parent], q[i - 1], qd)
+    return moving
 
 
 def _next_velocity(

@@ -106,12 +106,12 @@ class Height:
 
 def heights(system: System, q: Coordinates) -> dict[int, Height]:
     """The potential of gravity at every body, zero at the root link's origin."""
-    found: dict[int, Height] = {}
+    levels: dict[int, Height] = {}
     for i in system.outward:
         with system.section(i, "height"):
-            before = found[parent] if (parent := system.body(i).parent) else _ground(system, i)
-            found[i] = before.moved_out(steps_to(system, i, q))
-    return found
+            before = levels[parent] if (parent := system.body(i).parent) else _ground(system, i)
+            levels[i] = before.moved_out(steps_to(system, i, q))
+    return levels
 
 
 def _ground(system: System, i: int) -> Height:

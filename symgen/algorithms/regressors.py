@@ -283,8 +283,8 @@ def _kinetic(twist: Twist) -> list[Scalar]:
 def potential_energy_regressor(system: System, q: Coordinates) -> list[Scalar]:
     """u with u·π the potential energy of gravity, zero at the root link's origin, 10 n numbers;
     then of each joint those of its spring, without the ½ k r² that no state changes."""
-    found = heights(system, q)
-    tens = [x for i in system.tens for x in _potential(found[i].seen_in(system.own(i)))]
+    entries = heights(system, q)
+    tens = [x for i in system.tens for x in _potential(entries[i].seen_in(system.own(i)))]
     return [*tens, *[ZERO] * len(system.rotors), *_stored(system, q)]
 
 

@@ -187,24 +187,24 @@ def at_runtime(friction: str) -> str:
     return f"runtime:{','.join(kinds)}" if kinds else ""
 
 
-def _say(found: "Identified", more: "More", as_json: bool) -> None:
+def _say(identified: "Identified", more: "More", as_json: bool) -> None:
     from symgen.identification.report import data, on_terminal
 
     if as_json:
-        output.say(output.as_json({**data(found), **more.data}))
+        output.say(output.as_json({**data(identified), **more.data}))
     else:
-        on_terminal(found)
+        on_terminal(identified)
         for line in more.said:
             output.say(line)
 
 
-def written(found: "Identified", folder: Path, more: "More", kind: str) -> list[Path]:
+def written(identified: "Identified", folder: Path, more: "More", kind: str) -> list[Path]:
     """Write identification.json and pictures of a kind into a folder, and what else was asked for.
     Raises SymgenError, and then nothing was written."""
     from symgen.identification.plots import pictures
     from symgen.identification.report import LISTING, data, listed
     from symgen.jobs.publish import publish
 
-    drawn = pictures(found, kind)
-    text = output.as_json(listed({**data(found), **more.data}, drawn)) + "\n"
+    drawn = pictures(identified, kind)
+    text = output.as_json(listed({**data(identified), **more.data}, drawn)) + "\n"
     return publish({LISTING: text, **drawn}, folder, LISTING, more.files)

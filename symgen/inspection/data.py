@@ -178,14 +178,14 @@ def _number(x: Scalar) -> float:
     return plain(x)
 
 
-def _base(found: BaseParameters) -> Data:
+def _base(base: BaseParameters) -> Data:
     return {
-        "count": len(found),
-        "smallest_kept": found.found.smallest_kept,
-        "largest_dropped": found.found.largest_dropped,
-        "groupings": dict(zip(found.columns, found.groupings, strict=True)),
-        "links": dict(zip(found.columns, found.links, strict=True)),
-        "parameters": found.reasons,
+        "count": len(base),
+        "smallest_kept": base.independent.smallest_kept,
+        "largest_dropped": base.independent.largest_dropped,
+        "groupings": dict(zip(base.columns, base.groupings, strict=True)),
+        "links": dict(zip(base.columns, base.links, strict=True)),
+        "parameters": base.reasons,
     }
 
 

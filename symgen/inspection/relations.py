@@ -25,20 +25,20 @@ def look_at_relations(job: Job, symbolic: str, latex: bool, as_json: bool) -> st
     return (_latex if latex else _text)(found)
 
 
-def _text(found: tuple[Relation, ...]) -> str:
-    return "\n".join(f"{row.name} = {row.expression}" for row in found)
+def _text(relations: tuple[Relation, ...]) -> str:
+    return "\n".join(f"{row.name} = {row.expression}" for row in relations)
 
 
-def _latex(found: tuple[Relation, ...]) -> str:
-    rows = [rf"{latex_name(row.name)} &= {sympy.latex(row.expression)} \\" for row in found]
+def _latex(relations: tuple[Relation, ...]) -> str:
+    rows = [rf"{latex_name(row.name)} &= {sympy.latex(row.expression)} \\" for row in relations]
     return "\n".join([r"\begin{align*}", *rows, r"\end{align*}"])
 
 
-def _data(found: tuple[Relation, ...], known: Any) -> dict[str, Any]:
-    used = {str(s) for row in found for s in row.expression.free_symbols}
+def _data(relations: tuple[Relation, ...], known: Any) -> dict[str, Any]:
+    used = {str(s) for row in relations for s in row.expression.free_symbols}
     return {
-        "groupings": {row.name: str(row.expression) for row in found},
-        "links": {row.name: row.link for row in found},
+        "groupings": {row.name: str(row.expression) for row in relations},
+        "links": {row.name: row.link for row in relations},
         "symbols": {
             name: {"meaning": row.meaning, "unit": row.unit, "value": row.value}
             for name, row in known.items()

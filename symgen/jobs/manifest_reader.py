@@ -87,19 +87,19 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _check(found: Manifest) -> None:
+def _check(listed: Manifest) -> None:
     """Raises Unfit where values of the right type cannot be."""
     for what, holds in RULES.items():
-        if not holds(found):
+        if not holds(listed):
             raise unfit(what, "is not what a manifest has there")
-    trouble = fault(found.model.bodies, found.model.base)
+    trouble = fault(listed.model.bodies, listed.model.base)
     if trouble is not None:
         raise unfit("model", trouble)
 
 
-def _links_there(found: Manifest) -> bool:
-    links = {link.name for body in found.model.bodies for link in body.links}
-    return {*found.runtime.parameters, *found.runtime.wrenches} <= links
+def _links_there(listed: Manifest) -> bool:
+    links = {link.name for body in listed.model.bodies for link in body.links}
+    return {*listed.runtime.parameters, *listed.runtime.wrenches} <= links
 
 
 RULES: Final[dict[str, Callable[[Manifest], bool]]] = {
@@ -133,9 +133,9 @@ def _check_derived(module: Module, files: Mapping[str, str], data: Mapping[str, 
         raise unfit(other, "does not follow from the model")
 
 
-def _module(found: Manifest) -> Module:
+def _module(listed: Manifest) -> Module:
     """The module, traced anew. Raises SymgenError where its functions cannot be."""
-    tree, runtime = found.model, found.runtime
+    tree, runtime = listed.model, listed.runtime
     robot = Robot(
         Model(tree.name, tree.bodies, tree.base, tree.gravity),
         tuple(runtime.parameters),
@@ -147,14 +147,14 @@ def _module(found: Manifest) -> Module:
         runtime.springs,
         runtime.springs_input,
     )
-    computed = {name: row for name, row in found.functions.items() if row.quantities}
-    choices = _choices(found.options)
+    computed = {name: row for name, row in listed.functions.items() if row.quantities}
+    choices = _choices(listed.options)
     aim = aim_of(choices)
     return Module(
-        found.prefix,
+        listed.prefix,
         robot,
         tuple(_function(robot, name, row, aim) for name, row in computed.items()),
-        found.source,
+        listed.source,
         choices,
     )
 

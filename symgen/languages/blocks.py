@@ -27,7 +27,7 @@ class Block:
 
 
 def blocks(
-    made: list[Step],
+    steps: list[Step],
     where: Mapping[Index, str],
     dialect: Dialect,
     declared: Mapping[Index, str] | None = None,
@@ -36,7 +36,7 @@ def blocks(
     that text."""
     result: list[Block] = []
     loops = 0
-    for s in made:
+    for s in steps:
         if not result or result[-1].title != s.section:
             result.append(Block(s.section))
         if isinstance(s, Statement):

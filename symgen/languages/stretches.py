@@ -34,12 +34,15 @@ class Stretch:
 
 
 def neighbours(
-    rolled: Rolled, rows: Sequence[Stretch], read: Sequence[Sequence[Index]], made: Container[Index]
+    rolled: Rolled,
+    rows: Sequence[Stretch],
+    read: Sequence[Sequence[Index]],
+    by_loops: Container[Index],
 ) -> list[Stretch]:
     """The stretches of a program: those of `rows`, values that loops read one by one, and wherever
-    a row that is `read` is made of whole ones, these as one. `made` are the nodes that loops
-    make."""
-    born = _born(rolled, made)
+    a row that is `read` is made of whole ones, these as one. `by_loops` are the nodes that
+    loops make."""
+    born = _born(rolled, by_loops)
     of = {node: s for s in rows for node in s.nodes if node is not None}
     for nodes in read:
         for node in nodes:
@@ -82,7 +85,7 @@ def _room(held: Sequence[tuple[int, int, int]], size: int) -> int:
     return start
 
 
-def _born(rolled: Rolled, made: Container[Index]) -> dict[Index, int]:
+def _born(rolled: Rolled, by_loops: Container[Index]) -> dict[Index, int]:
     """By node of its own the step that makes it; sines, and what they are taken of, may be made
     before all others."""
     nodes = rolled.program.nodes
@@ -91,7 +94,7 @@ def _born(rolled: Rolled, made: Container[Index]) -> dict[Index, int]:
     for k in sorted(found, reverse=True):
         if k in early:
             early.update(operands(nodes[k]))
-    return found | {k: -1 for k in early if k not in made}
+    return found | {k: -1 for k in early if k not in by_loops}
 
 
 def _last(rolled: Rolled, kept: Mapping[Index, Stretch]) -> dict[Index, int]:

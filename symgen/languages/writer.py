@@ -64,14 +64,14 @@ def zeros(program: Program) -> dict[str, int]:
 
 
 def variables(
-    program: Program, made: Sequence[Step], flipped: Collection[Index] | None = None
+    program: Program, steps: Sequence[Step], flipped: Collection[Index] | None = None
 ) -> dict[Index, str]:
     """A name for every variable, neg_NAME where it holds the negative of what is called so (the
     nodes in `flipped`, if not those of `flips`); else that of a part of what has one; else t1, t2,
     ..."""
     flipped, known = flips(program) if flipped is None else flipped, names(program)
     signs = {i: "" if negative == (i in flipped) else "neg_" for i, (_, negative) in known.items()}
-    defined = [node for s in made for node in s.makes]
+    defined = [node for s in steps for node in s.makes]
     others = parts(program, defined)
     numbers = {i: f"t{k}" for k, i in enumerate(defined, 1)}
     return {i: signs[i] + known[i][0] if i in known else others.get(i, numbers[i]) for i in defined}

@@ -58,10 +58,13 @@ def regrouped(system: System, parameters: Parameters) -> dict[Key, Scalar]:
 
 def base_values(system: System, parameters: Parameters) -> list[Scalar]:
     """The base parameters of the users' parameters (`System.columns`), on any scalars."""
-    values, found = regrouped(system, parameters), independent(system)
+    values, independence = regrouped(system, parameters), independent(system)
     return [
-        sum((coefficient * values[other] for other, coefficient in found.grouped[key]), values[key])
-        for key in found.keys
+        sum(
+            (coefficient * values[other] for other, coefficient in independence.grouped[key]),
+            values[key],
+        )
+        for key in independence.keys
     ]
 
 
@@ -75,11 +78,11 @@ class BaseParameters:
 
     model: Model
     robot: System
-    found: Independent
+    independent: Independent
     factors: Numbers
 
     def __len__(self) -> int:
-        return len(self.found.keys)
+        return len(self.independent.keys)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -90,7 +93,7 @@ class BaseParameters:
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """The base parameters, named as in `symgen.mechanics.parameter_names`, as in MXR_2."""
-        return base_names(self.found)
+        return base_names(self.independent)
 
     @property
     def links(self) -> tuple[str, ...]:
@@ -126,14 +129,14 @@ class BaseParameters:
             name: self._reason(p, owner[p], bool(alone[p])) for p, name in enumerate(self.names)
         }
 
-    def _reason(self, p: int, own: int, alone: bool) -> str:
-        bodies = sorted({self.found.keys[b][0] for b in np.flatnonzero(self.factors[:, p])})
+    def _reason(self, p: int, body: int, alone: bool) -> str:
+        bodies = sorted({self.independent.keys[b][0] for b in np.flatnonzero(self.factors[:, p])})
         if not bodies:
             return "no effect"
         if alone:
             return "identifiable by itself"
-        others = ", ".join(self.model.body(i).name for i in bodies if i != own)
-        if own not in bodies:
+        others = ", ".join(self.model.body(i).name for i in bodies if i != body)
+        if body not in bodies:
             return f"regrouped into {others}"
         return "identifiable only with others" + (
             f", also regrouped into {others}" if others else ""
@@ -145,10 +148,10 @@ def base_parameters(model: Model, gravity: Vector | None = None, seed: int = 0) 
     fall."""
     robot = system(model, gravity=gravity, regrouping=WHOLE)
     symbols = np.eye(robot.parameters)  # a vector of factors stands for a sum of symbols
-    found = independent(robot, seed)
+    independence = independent(robot, seed)
     values = base_values(robot, list(symbols))
     rows = np.array([_tidied(np.asarray(row)) for row in values])
-    return BaseParameters(model, robot, found, rows.reshape(-1, len(symbols)))
+    return BaseParameters(model, robot, independence, rows.reshape(-1, len(symbols)))
 
 
 def _tidied(row: Numbers) -> list[float]:

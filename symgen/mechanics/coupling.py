@@ -128,11 +128,11 @@ class Coupling:
 
     def normalized(self, q: Sequence[float]) -> list[Any]:
         """`places` of any numbers, quaternions made unit ones."""
-        whole = list(q)
+        unit = list(q)
         for four in self.quaternions:
-            size = math.hypot(*whole[four])
-            whole[four] = [x / size for x in whole[four]]
-        return self.places(whole)
+            size = math.hypot(*unit[four])
+            unit[four] = [x / size for x in unit[four]]
+        return self.places(unit)
 
     @property
     def quaternions(self) -> list[slice]:
@@ -227,10 +227,10 @@ def _own(model: Model) -> list[tuple[str, Joint]]:
 
 def upright(coupling: Coupling, q: Sequence[float], random: Random) -> tuple[float, ...]:
     """The positions with unit quaternions of two decimals, for tests in any precision."""
-    found = list(q)
+    drawn = list(q)
     for four in coupling.quaternions:
-        found[four] = random.choice(UNIT_QUATERNIONS)
-    return tuple(found)
+        drawn[four] = random.choice(UNIT_QUATERNIONS)
+    return tuple(drawn)
 
 
 UNIT_QUATERNIONS: Final = tuple(

@@ -220,9 +220,9 @@ class Model:
     def limits(self) -> dict[str, Limits]:
         """The limits of each coordinate by the name of its rate; a joint with several has none."""
         bodies = (body for body in self.bodies if not body.joint.type.spins)
-        own = {b.velocity: b.joint.limits if b.joint.type.single else Limits() for b in bodies}
+        by_name = {b.velocity: b.joint.limits if b.joint.type.single else Limits() for b in bodies}
         motors = [i for i, joint in self.leading if joint.type.spins]
-        return own | {self.body(i).velocity: self._of_motor(i) for i in motors}
+        return by_name | {self.body(i).velocity: self._of_motor(i) for i in motors}
 
     def _of_motor(self, i: int) -> Limits:
         """The limits of a motor that moves one joint alone; of others there are none."""

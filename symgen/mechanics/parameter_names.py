@@ -28,9 +28,9 @@ AXIAL: Final = "ZZR"
 SXX, SYY = MOMENTS.index("Sxx"), MOMENTS.index("Syy")
 
 
-def base_names(found: Independent) -> tuple[str, ...]:
+def base_names(independent: Independent) -> tuple[str, ...]:
     """The names of base parameters: stem and number of the body, as in MXR_2."""
-    return tuple(_base_name(key, dict(found.grouped[key])) for key in found.keys)
+    return tuple(_base_name(key, dict(independent.grouped[key])) for key in independent.keys)
 
 
 def _base_name(key: Key, with_it: Mapping[Key, float]) -> str:

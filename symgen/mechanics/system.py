@@ -185,20 +185,20 @@ class System:
     @property
     def leaders(self) -> tuple[tuple[int, ...], ...]:
         """For each body those that have its coordinates: itself, unless it follows others."""
-        own: dict[int, int] = {}
+        leading: dict[int, int] = {}
         for i, drive in enumerate(self.coupling.drives, 1):
             if not drive.follows:
-                own[drive.index] = i
-        return tuple(tuple(own[t.index] for t in d.terms) for d in self.coupling.drives)
+                leading[drive.index] = i
+        return tuple(tuple(leading[t.index] for t in d.terms) for d in self.coupling.drives)
 
     @property
     def coordinates_inward(self) -> tuple[int, ...]:
         """The numbers of the user's coordinates, from 1, those of the outermost bodies first."""
-        found: dict[int, None] = {}
+        seen: dict[int, None] = {}
         for i in self.outward:
             for term in self.coupling.drives[i - 1].terms:
-                found.setdefault(term.index + 1)
-        return tuple(reversed(found))
+                seen.setdefault(term.index + 1)
+        return tuple(reversed(seen))
 
     @property
     def outward(self) -> Iterator[int]:

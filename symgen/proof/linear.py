@@ -73,26 +73,26 @@ class Linear:
                 inward = self._inward if finite else self._where_reached
                 yield inward(start, int(block.max()))
 
-    def _inward(self, found: Array, last: int) -> Array:
+    def _inward(self, slopes: Array, last: int) -> Array:
         """Nodes from `last` back; nothing that comes after it is reached."""
         for r, steep in self._steep:
             if r.first > last:
                 continue
             if steep.shape[1] == 1:
-                found[r.read] += found[r.rows[:, 0]] * steep[:, 0]
+                slopes[r.read] += slopes[r.rows[:, 0]] * steep[:, 0]
             else:
-                found[r.read] += (found[r.rows] * steep).sum(axis=1)
-        return found
+                slopes[r.read] += (slopes[r.rows] * steep).sum(axis=1)
+        return slopes
 
-    def _where_reached(self, found: Array, last: int) -> Array:
+    def _where_reached(self, slopes: Array, last: int) -> Array:
         """Where some slopes are infinite: zero times infinity is zero where an entry does not
         depend on what is infinite."""
-        reached = found[:, :, :1] != 0
+        reached = slopes[:, :, :1] != 0
         for r, steep in ((r, steep) for r, steep in self._steep if r.first <= last):
             via = reached[r.rows]
-            found[r.read] += np.where(via, found[r.rows] * steep, 0.0).sum(axis=1)
+            slopes[r.read] += np.where(via, slopes[r.rows] * steep, 0.0).sum(axis=1)
             reached[r.read] |= via.any(axis=1)
-        return found
+        return slopes
 
 
 def _portable(op: Op, scalar: str, operands: tuple[Array, ...]) -> Array:

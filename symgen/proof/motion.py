@@ -199,17 +199,17 @@ def _twist(robot: Mechanism, first: int, run: Sequence[Scalar]) -> tuple[Vector,
 def _by_twist(
     parent: Moving,
     frame: Frame,
-    own: Sequence[Scalar],
+    position: Sequence[Scalar],
     rate: tuple[Vector, Vector],
     change: tuple[Vector, Vector],
 ) -> Moving:
     """A body whose velocity is a twist relative to its parent, in its own axes, and how fast the
-    numbers of that change; `own` are its position, if any, and its quaternion.
+    numbers of that change; `position` is that, if it has one, and its quaternion.
 
     A vector of constant numbers in these axes turns with them.
     """
-    place = Vector(*own[:-4]) if len(own) > 4 else NULL
-    there = parent.carrying(frame).of(Frame(orientation(_unit(own[-4:])), place))
+    place = Vector(*position[:-4]) if len(position) > 4 else NULL
+    there = parent.carrying(frame).of(Frame(orientation(_unit(position[-4:])), place))
     axes, place = there.axes, there.place
     (v, spin), (vd, spind) = ([times(axes, x) for x in twist] for twist in (rate, change))
     w = parent.w + spin

@@ -97,10 +97,10 @@ def dh_builder(
 EMPTY: Final = "a table of Denavit and Hartenberg's parameters has a row for each joint"
 
 
-def _add(made: Builder, convention: str, k: int, row: DH) -> None:
+def _add(builder: Builder, convention: str, k: int, row: DH) -> None:
     """Row `k` of a table. Raises OptionError."""
     below = f"link{k - 1}" if k > 1 else "base"
-    (_modified if convention == "modified" else _standard)(made, k, row, below)
+    (_modified if convention == "modified" else _standard)(builder, k, row, below)
 
 
 def _row(k: int, row: "DH | Mapping[str, Any]") -> DH:
@@ -142,27 +142,27 @@ def _turned(roll: float, yaw: float) -> Pose:
     return Pose(of_rpy((roll, 0.0, yaw)))
 
 
-def _modified(made: Builder, k: int, row: DH, below: str) -> None:
+def _modified(builder: Builder, k: int, row: DH, below: str) -> None:
     """Joint k and its link, whose frame is DH's."""
     alpha, theta = _angle(k, "alpha", row.alpha), _angle(k, "theta", row.theta)
     pose = _turned(alpha, 0.0) @ _shifted(k, row) @ _turned(0.0, theta)
-    made.link(f"link{k}", row.mass, row.center_of_mass, row.inertia)
-    _jointed(made, k, row, below, f"link{k}", pose)
+    builder.link(f"link{k}", row.mass, row.center_of_mass, row.inertia)
+    _jointed(builder, k, row, below, f"link{k}", pose)
 
 
-def _standard(made: Builder, k: int, row: DH, below: str) -> None:
+def _standard(builder: Builder, k: int, row: DH, below: str) -> None:
     """Joint k, what it turns, and on that the link, whose frame is DH's."""
     alpha, theta = _angle(k, "alpha", row.alpha), _angle(k, "theta", row.theta)
     pose = _shifted(k, row, along_x=False) @ _turned(0.0, theta)
-    made.link(f"axis{k}").link(f"link{k}", row.mass, row.center_of_mass, row.inertia)
-    _jointed(made, k, row, below, f"axis{k}", pose)
-    made.joint(f"link{k}.fixed", "fixed", f"axis{k}", f"link{k}", (row.a, 0, 0), (alpha, 0, 0))
+    builder.link(f"axis{k}").link(f"link{k}", row.mass, row.center_of_mass, row.inertia)
+    _jointed(builder, k, row, below, f"axis{k}", pose)
+    builder.joint(f"link{k}.fixed", "fixed", f"axis{k}", f"link{k}", (row.a, 0, 0), (alpha, 0, 0))
 
 
-def _jointed(made: Builder, k: int, row: DH, below: str, child: str, pose: Pose) -> None:
+def _jointed(builder: Builder, k: int, row: DH, below: str, child: str, pose: Pose) -> None:
     more = {name: getattr(row, name) for name in OF_JOINTS}
     turned = None if pose.rotation == IDENTITY else pose.rotation
-    made.joint(
+    builder.joint(
         f"joint{k}" if row.name == "" else row.name,
         row.type,
         below,

@@ -53,11 +53,11 @@ def drives(root: Node) -> tuple[DriveElement, ...]:
 
 
 def with_armatures(
-    found: Sequence[DriveElement], own: Mapping[str, Extension], single: Collection[str]
+    known: Sequence[DriveElement], extended: Mapping[str, Extension], single: Collection[str]
 ) -> tuple[DriveElement, ...]:
     """The drives with the inertia that joints feel of them, those `single` ones that can."""
-    by_joint = {drive.joint: drive for drive in found}
-    for joint, said in own.items():
+    by_joint = {drive.joint: drive for drive in known}
+    for joint, said in extended.items():
         if said.armature and joint in single:
             drive = by_joint.get(joint, DriveElement(joint, said.line))
             by_joint[joint] = replace(drive, armature=said.armature)

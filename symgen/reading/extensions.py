@@ -59,9 +59,9 @@ def extensions(root: Node, errors: list[RobotError]) -> dict[str, Extension]:
     return merged
 
 
-def note_unused(root: Node, own: Mapping[str, Extension], several: Collection[str]) -> None:
+def note_unused(root: Node, extended: Mapping[str, Extension], several: Collection[str]) -> None:
     """A warning of inertia at joints with several coordinates, which is felt by none of these."""
-    names = [name for name in several if name in own and own[name].armature]
+    names = [name for name in several if name in extended and extended[name].armature]
     if names:
         message = f"armature of joints with several coordinates ({quoted(names)}) is not used"
         root.notice("warning", message)

@@ -114,7 +114,7 @@ class _Search:
         joint: JointElement,
         name: str,
         mimic: Mimic | None,
-        found: Mapping[str, Following],
+        known: Mapping[str, Following],
     ) -> Following:
         """The sum of what its leaders follow."""
         if name in self.held:
@@ -123,28 +123,28 @@ class _Search:
             return Following(((name, 1.0),), 0.0)
         total, offset = dict[str, float](), 0.0
         for leader, by in mimic.terms:
-            offset += by * found[leader].offset
-            for far, factor in found[leader].terms:
+            offset += by * known[leader].offset
+            for far, factor in known[leader].terms:
                 total[far] = total.get(far, 0.0) + by * factor
         return Following(tuple((k, by) for k, by in total.items() if by), offset + mimic.offset)
 
-    def _checked(self, joint: JointElement, found: Following) -> Following:
-        numbers = (*(by for _, by in found.terms), found.offset)
+    def _checked(self, joint: JointElement, follows: Following) -> Following:
+        numbers = (*(by for _, by in follows.terms), follows.offset)
         if not all(abs(x) <= LARGEST_FOLLOWING for x in numbers):
-            (name, factor), *_ = found.terms or (("none", 0.0),)
+            (name, factor), *_ = follows.terms or (("none", 0.0),)
             raise self._error(
                 joint,
                 f"follows joint '{shown(name)}' with multiplier {factor:g} and offset "
-                f"{found.offset:g}, which is too large to compute with; give at most "
+                f"{follows.offset:g}, which is too large to compute with; give at most "
                 f"{LARGEST_FOLLOWING:g} (m and rad)",
             )
-        if not found.terms:
+        if not follows.terms:
             raise self._error(
                 joint,
                 "follows joints whose motions cancel, so that it stands still; hold it with --lock "
-                f"'{shown(joint.name)}={found.offset:.12g}'",
+                f"'{shown(joint.name)}={follows.offset:.12g}'",
             )
-        return found
+        return follows
 
     def _lost(self, joint: JointElement, leader: str) -> RobotError:
         way = f"; hold it still with --lock '{shown(joint.name)}=0', or correct what it mimics"

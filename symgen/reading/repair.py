@@ -57,14 +57,14 @@ def _seconds(tensor: tuple[float, ...]) -> Rows:
     return [[half - xx, -xy, -xz], [-xy, half - yy, -yz], [-xz, -yz, half - zz]]
 
 
-def _said(robot: Description, link: LinkElement, made: Inertial) -> Notice:
-    old = link.inertial.tensor if link.inertial else made.tensor
-    before, after = (_listed(tensor) for tensor in (old, made.tensor))
+def _said(robot: Description, link: LinkElement, repaired: Inertial) -> Notice:
+    old = link.inertial.tensor if link.inertial else repaired.tensor
+    before, after = (_listed(tensor) for tensor in (old, repaired.tensor))
     message = (
         f"inertia repaired: principal moments {before} became {after} kg m^2, those of the nearest "
         "that a body can have"
     )
-    return Notice(robot.place(made.line), "note", f"link '{shown(link.name)}'", message)
+    return Notice(robot.place(repaired.line), "note", f"link '{shown(link.name)}'", message)
 
 
 def _listed(tensor: tuple[float, ...]) -> str:

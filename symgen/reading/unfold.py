@@ -119,7 +119,7 @@ def _rotor_pose(moving: MovingJoint, rotor: Rotor) -> Pose:
 
 
 def _carrying(
-    found: Sequence[Body], joints: Sequence[MovingJoint], last: Mapping[str | None, int]
+    moved: Sequence[Body], joints: Sequence[MovingJoint], last: Mapping[str | None, int]
 ) -> Iterator[Body]:
     """The bodies with the mass of the rotors on them, which does not spin."""
     on: dict[int, list[Link]] = {}
@@ -128,7 +128,7 @@ def _carrying(
             moving.joint.rotor.mass or moving.joint.rotor.transverse
         ):
             on.setdefault(last[moving.below], []).append(_resting(moving, moving.joint.rotor))
-    for i, body in enumerate(found, 1):
+    for i, body in enumerate(moved, 1):
         yield replace(body, links=(*body.links, *on.get(i, ())))
 
 

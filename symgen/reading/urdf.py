@@ -226,9 +226,9 @@ def _joint(node: Node) -> JointElement:
     )
 
 
-def _sprung(joint: JointElement, own: Mapping[str, Extension]) -> JointElement:
+def _sprung(joint: JointElement, extended: Mapping[str, Extension]) -> JointElement:
     """The joint with its spring, where it has one."""
-    said = own.get(joint.name)
+    said = extended.get(joint.name)
     if said is None or joint.kind == FIXED:
         return joint
     return replace(joint, stiffness=said.stiffness, reference=said.reference)

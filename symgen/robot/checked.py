@@ -73,20 +73,20 @@ def checked(job: Job, loaded: Loaded, symbolic: bool) -> Checked:
     return Checked((*loaded.notices, *more, *warnings(loaded, verdicts)), verdicts, rotors)
 
 
-def checked_data(loaded: Loaded, found: Checked) -> dict[str, Any]:
+def checked_data(loaded: Loaded, checked: Checked) -> dict[str, Any]:
     """The data of ``symgen check --json`` (documented in docs/formats.md)."""
     return {
         "robot": loaded.model.name,
         "dof": loaded.model.dof,
         "positions": [row.name for row in positions(loaded.model)],
         "velocities": list(loaded.model.joint_names),
-        "sound": found.sound,
+        "sound": checked.sound,
         "joints": [
             asdict(joint) | {"follows": joint.follows or None} for joint in joints_of(loaded.model)
         ],
-        "notices": [_notice(notice) for notice in found.notices],
-        "inertia": [_verdict(verdict) for verdict in found.verdicts],
-        "rotors": None if found.rotors is None else found.rotors.data(),
+        "notices": [_notice(notice) for notice in checked.notices],
+        "inertia": [_verdict(verdict) for verdict in checked.verdicts],
+        "rotors": None if checked.rotors is None else checked.rotors.data(),
     }
 
 

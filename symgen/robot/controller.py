@@ -54,12 +54,12 @@ class Controller:
 
     def _array(self, name: str, value: Any) -> Array:
         """An input as an array of its size; one number is that of all entries."""
-        found = np.asarray(value, dtype=float)
+        array = np.asarray(value, dtype=float)
         try:
-            return np.array(np.broadcast_to(found.ravel(), (self._sizes[name],)))
+            return np.array(np.broadcast_to(array.ravel(), (self._sizes[name],)))
         except ValueError:
             size = self._sizes[name]
-            raise OptionError(f"{name}: give {size} numbers or one, not {found.size}") from None
+            raise OptionError(f"{name}: give {size} numbers or one, not {array.size}") from None
 
     def reset(self) -> None:
         """The state at the start."""

@@ -16,10 +16,10 @@ Vector = NDArray[np.float64]
 
 def vector(what: str, values: Any, size: int, default: Any) -> Vector:
     """`values` as an array of `size` finite numbers. Raises OptionError."""
-    found = np.array(default if values is None else values, dtype=float).ravel()
-    if found.shape != (size,) or not np.isfinite(found).all():
-        raise OptionError(f"{what} needs {size} finite numbers, here are {found.tolist()}"[:300])
-    return found
+    array = np.array(default if values is None else values, dtype=float).ravel()
+    if array.shape != (size,) or not np.isfinite(array).all():
+        raise OptionError(f"{what} needs {size} finite numbers, here are {array.tolist()}"[:300])
+    return array
 
 
 def normalized(model: Model, q: Vector) -> Vector:

@@ -70,25 +70,25 @@ def relations(robot: Robot, setting: Setting, number: Number) -> tuple[Relation,
     )
 
 
-def _in_canonical_frames(whole: System) -> System:
+def _in_canonical_frames(layout: System) -> System:
     """With the bodies' parameters in their canonical frames."""
-    own = {whole.body(i).name: Seat(i, Pose()) for i in whole.tens}
-    return replace(whole, seats={**whole.seats, **own})
+    own = {layout.body(i).name: Seat(i, Pose()) for i in layout.tens}
+    return replace(layout, seats={**layout.seats, **own})
 
 
-def _has_names(whole: System) -> bool:
+def _has_names(layout: System) -> bool:
     lengths = (
         x
-        for body in whole.bodies
+        for body in layout.bodies
         for x in (body.placement.to_axis.b, body.placement.to_axis.d, body.placement.r)
     )
     return any(isinstance(x, Named) for x in lengths)
 
 
-def _check(found: Independent, columns: tuple[str, ...]) -> None:
+def _check(independent: Independent, columns: tuple[str, ...]) -> None:
     """Refuses factors that depend on lengths: those of regrouping are whole numbers."""
-    for name, key in zip(columns, found.keys, strict=True):
-        if any(abs(factor) not in (0.5, 1.0, 2.0) for _, factor in found.grouped[key]):
+    for name, key in zip(columns, independent.keys, strict=True):
+        if any(abs(factor) not in (0.5, 1.0, 2.0) for _, factor in independent.grouped[key]):
             raise OptionError(
                 f"{name}: what it is grouped with depends on lengths in a way that only numbers "
                 "tell; leave lengths as numbers"

@@ -72,7 +72,7 @@ def _operands(paper: Paper, nodes: Sequence[Index]) -> Iterator[Index]:
 
 
 def _expression(
-    paper: Paper, index: Index, found: dict[Index, sympy.Expr], number: Number
+    paper: Paper, index: Index, expressions: dict[Index, sympy.Expr], number: Number
 ) -> sympy.Expr:
     op, a, b = paper.nodes[index]
     if op == "input":
@@ -80,11 +80,13 @@ def _expression(
     if op == "const":
         return number(Decimal(repr(a)))
     if op == "neg":
-        return -found[a]
-    return FUNCTIONS[op](found[a]) if b is None else BINARY[op](found[a], found[b])
+        return -expressions[a]
+    return (
+        FUNCTIONS[op](expressions[a]) if b is None else BINARY[op](expressions[a], expressions[b])
+    )
 
 
-def _signed(ref: Ref | None, found: dict[Index, sympy.Expr]) -> sympy.Expr:
+def _signed(ref: Ref | None, expressions: dict[Index, sympy.Expr]) -> sympy.Expr:
     if ref is None:
         return sympy.Integer(0)
-    return -found[ref.node] if ref.negative else found[ref.node]
+    return -expressions[ref.node] if ref.negative else expressions[ref.node]

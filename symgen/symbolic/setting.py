@@ -68,35 +68,35 @@ def on_paper(robot: Robot, setting: Setting, regrouping: str, paper: Paper) -> R
     return Regroup(replace(robot, runtime=()), regrouping, none, layout)
 
 
-def with_lengths(whole: System) -> System:
+def with_lengths(layout: System) -> System:
     """Symbols for the lengths of the canonical frames, with the numbers of the file beside them."""
     bodies = (
         replace(body, placement=_lengths(body.placement, i))
-        for i, body in enumerate(whole.bodies, 1)
+        for i, body in enumerate(layout.bodies, 1)
     )
-    return replace(whole, bodies=tuple(bodies))
+    return replace(layout, bodies=tuple(bodies))
 
 
-def _with_masses(whole: System, paper: Paper) -> System:
+def _with_masses(layout: System, paper: Paper) -> System:
     """Symbols for the ten of each body in its canonical frame."""
     bodies = (
         replace(body, inertia=pseudo_inertia(paper.of(map(symbol, ten_symbols(i)))))
-        if i in whole.tens
+        if i in layout.tens
         else body
-        for i, body in enumerate(whole.bodies, 1)
+        for i, body in enumerate(layout.bodies, 1)
     )
-    return replace(whole, bodies=tuple(bodies))
+    return replace(layout, bodies=tuple(bodies))
 
 
-def _regrouped(whole: System) -> System:
+def _regrouped(layout: System) -> System:
     """The same with what no joint force can tell apart handed inward (Gautier & Khalil 1990)."""
-    total = {0: NO_INERTIA} | {i: whole.body(i).inertia for i in whole.outward}
-    for i in whole.inward:
-        body = whole.body(i)
+    total = {0: NO_INERTIA} | {i: layout.body(i).inertia for i in layout.outward}
+    for i in layout.inward:
+        body = layout.body(i)
         total[i], handed = body.regrouped(total[i])
         total[body.parent] = total[body.parent] + body.placement.carried_in(handed, ZERO)
     return replace(
-        whole, bodies=tuple(replace(b, inertia=total[i]) for i, b in enumerate(whole.bodies, 1))
+        layout, bodies=tuple(replace(b, inertia=total[i]) for i, b in enumerate(layout.bodies, 1))
     )
 
 

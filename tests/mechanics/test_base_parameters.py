@@ -72,7 +72,7 @@ def spectrum(name):
 def test_published_counts(name):
     found = base_parameters(published(name))
     assert len(found) == COUNTS[name]
-    assert found.found.smallest_kept > 1e8 * found.found.largest_dropped
+    assert found.independent.smallest_kept > 1e8 * found.independent.largest_dropped
 
 
 @pytest.mark.parametrize("name", [name for name in COUNTS if COUNTS[name] < 60])
@@ -104,7 +104,7 @@ def test_the_count_is_the_rank_of_the_regressor(name):
 def test_the_factors_have_the_null_space_of_the_regressor(name):
     rows, found = seen(name)
     null = np.linalg.svd(found.factors)[2][len(found) :]
-    tolerance = max(1e-10, 100 * found.found.largest_dropped)
+    tolerance = max(1e-10, 100 * found.independent.largest_dropped)
     assert np.abs(rows @ null.T).max(initial=0.0) <= tolerance * np.abs(rows).max()
 
 

@@ -30,7 +30,7 @@ def mapping(name):
 def test_names_are_no_parameters_of_the_file_and_no_two_are_equal(name):
     found = base_parameters(model(name))
     assert len(set(found.columns)) == len(found) and not set(found.columns) & set(found.names)
-    for column, link, key in zip(found.columns, found.links, found.found.keys, strict=True):
+    for column, link, key in zip(found.columns, found.links, found.independent.keys, strict=True):
         stem, body = column.rsplit("_", 1)
         assert int(body) == key[0] and link == found.model.body(key[0]).name
         assert stem in {*REGROUPED.values(), "ZZR"}

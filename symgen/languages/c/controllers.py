@@ -116,14 +116,14 @@ class CController:
         return max(least, SLACK * self._recorded[1][name])
 
 
-def controllers(module: Module, made: tuple[CFunction, ...]) -> list[CController]:
+def controllers(module: Module, functions: tuple[CFunction, ...]) -> list[CController]:
     """The controllers of a module: its functions that have gains and a state."""
     names = {
         f.name: f.quantities[0].name.partition(":")[0]
         for f in module.functions
         if len(f.quantities) == 1
     }
-    rows = [(function, CONTROLLERS.get(names.get(function.d.name, ""))) for function in made]
+    rows = [(function, CONTROLLERS.get(names.get(function.d.name, ""))) for function in functions]
     return [CController(module, function, row) for function, row in rows if row is not None]
 
 

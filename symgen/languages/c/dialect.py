@@ -32,7 +32,9 @@ def dialect(module: Module) -> Dialect:
     )
 
 
-def table(module: Module, real: str, own: Callable[[str], str]) -> dict[str, Callable[..., Text]]:
+def table(
+    module: Module, real: str, called: Callable[[str], str]
+) -> dict[str, Callable[..., Text]]:
     """How operations on numbers of type `real` are written: functions of the module's own by what
     they are called there, others as their rows say."""
     scalar, mine = module[COptions].scalar, own_functions(module)
@@ -40,7 +42,7 @@ def table(module: Module, real: str, own: Callable[[str], str]) -> dict[str, Cal
 
     def written(op: Op) -> Callable[[Text], Text]:
         if op.name in mine:
-            return call(own(op.name))
+            return call(called(op.name))
         return pattern(op.c.format(name=op.name, a="{a}", **columns))
 
     return functions(written)

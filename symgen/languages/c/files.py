@@ -55,8 +55,8 @@ def functions(module: Module) -> tuple[CFunction, ...]:
     """The functions of a module as C."""
     roll = aim_of(module.choices).name == "size"
     return tuple(
-        RolledFunction(module, made.d) if roll and _rolls(made) else made
-        for made in (with_loops(module, d) for d in descriptions(module))
+        RolledFunction(module, plain.d) if roll and _rolls(plain) else plain
+        for plain in (with_loops(module, d) for d in descriptions(module))
     )
 
 
@@ -65,10 +65,10 @@ MOST: Final = 5000
 grows faster than their square."""
 
 
-def _rolls(made: CFunction) -> bool:
+def _rolls(function: CFunction) -> bool:
     """Whether a function without loops of its own has any where columns are alike."""
-    few = type(made) is CFunction and counts(made.d.program).total <= MOST
-    return few and bool(rolled(made.d.program).loops)
+    few = type(function) is CFunction and counts(function.d.program).total <= MOST
+    return few and bool(rolled(function.d.program).loops)
 
 
 def files(module: Module) -> dict[str, str]:
@@ -182,12 +182,12 @@ def _selftest(module: Module) -> dict[str, Any]:
 
 
 def _all_allowed(
-    module: Module, made: Sequence[CFunction]
+    module: Module, functions: Sequence[CFunction]
 ) -> dict[str, dict[str, tuple[str, list[str]]]]:
     """By function."""
     _ = module.test_states  # made once, before there are copies of this process
-    found = spread(lambda function: _allowed(module, function), made)
-    return {f.d.name: row for f, row in zip(made, found, strict=True)}
+    allowed = spread(lambda function: _allowed(module, function), functions)
+    return {f.d.name: row for f, row in zip(functions, allowed, strict=True)}
 
 
 def _allowed(module: Module, function: CFunction) -> dict[str, tuple[str, list[str]]]:

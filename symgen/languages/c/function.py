@@ -87,9 +87,11 @@ class CFunction:
     @property
     def left_out(self) -> list[Argument]:
         """Outputs whose structural zeros the caller writes once."""
-        found = zeros(self.d.program)
+        counted = zeros(self.d.program)
         return (
-            [a for a in self.d.arguments if found.get(a.name, 0)] if self.c.zeros == "once" else []
+            [a for a in self.d.arguments if counted.get(a.name, 0)]
+            if self.c.zeros == "once"
+            else []
         )
 
     @property
@@ -101,11 +103,11 @@ class CFunction:
     @property
     def zeroed(self) -> list[Argument]:
         """Outputs with so many structural zeros that a loop writes them first."""
-        found = zeros(self.d.program)
+        counted = zeros(self.d.program)
         return [
             a
             for a in self.d.arguments
-            if found.get(a.name, 0) >= MANY_ZEROS and a not in self.left_out
+            if counted.get(a.name, 0) >= MANY_ZEROS and a not in self.left_out
         ]
 
     @property
@@ -159,9 +161,11 @@ class CFunction:
         """An array in a function's head."""
         return f"{constant(a)}{self.real} {a.name}[{a.size}]"
 
-    def piece_head(self, start: str, name: str, own: Sequence[Argument]) -> str:
+    def piece_head(self, start: str, name: str, arguments: Sequence[Argument]) -> str:
         """A piece's head; its outputs are declared to overlap nothing."""
-        return head(f"{start} {name}", [alone(self.parameter(a), a, self.module.name) for a in own])
+        return head(
+            f"{start} {name}", [alone(self.parameter(a), a, self.module.name) for a in arguments]
+        )
 
     def static(self, returns: str) -> str:
         """How the head of a static function begins that compilers do not merge into others."""

@@ -57,8 +57,8 @@ SHARED: Final = ("g", "par", "pi", "friction", "springs")
 class ManyFunction(CFunction):
     """A function for many states: with longer pieces, and inputs that are one for all."""
 
-    def piece_head(self, start: str, name: str, own: Sequence[Argument]) -> str:
-        return self.declaration(start, name, own)
+    def piece_head(self, start: str, name: str, arguments: Sequence[Argument]) -> str:
+        return self.declaration(start, name, arguments)
 
     @property
     def chunk(self) -> int:
@@ -248,10 +248,10 @@ def batch_files(module: Module, shared: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def _laned(module: Module, made: Sequence[BatchFunction]) -> list[tuple[str, str]]:
+def _laned(module: Module, batches: Sequence[BatchFunction]) -> list[tuple[str, str]]:
     """The functions that need one of lanes which is a loop over them, and what that does to lane
     ``k`` of x."""
-    needed = frozenset[str]().union(*(used(f.d.program) for f in made)) - {*INLINE, "sign"}
+    needed = frozenset[str]().union(*(used(f.d.program) for f in batches)) - {*INLINE, "sign"}
     table = dialect(module).operations
     return [
         (name, "".join(map(str, table[name](atom("lane[k]")).tokens)))

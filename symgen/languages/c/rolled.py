@@ -150,11 +150,11 @@ class RolledFunction(CFunction):
 
     @cached_property
     def _pieces(self) -> Pieces:
-        found = list[tuple[Step, ...]]()
+        pieces = list[tuple[Step, ...]]()
         for loop, some in groupby(self._made, key=lambda s: isinstance(s, Rolls)):
             steps = list(some)
-            found += [(s,) for s in steps] if loop else cut(steps, self.chunk).pieces
-        return Pieces(tuple(found), *slots(found, self.places.found, self.places.size))
+            pieces += [(s,) for s in steps] if loop else cut(steps, self.chunk).pieces
+        return Pieces(tuple(pieces), *slots(pieces, self.places.found, self.places.size))
 
     @property
     def kept(self) -> dict[Index, str]:

@@ -42,8 +42,8 @@ class Slot:
 class Core(CFunction):
     """The function that computes, on packed columns."""
 
-    def piece_head(self, start: str, name: str, own: Sequence[Argument]) -> str:
-        return self.declaration(start, name, own)
+    def piece_head(self, start: str, name: str, arguments: Sequence[Argument]) -> str:
+        return self.declaration(start, name, arguments)
 
     @property
     def stem(self) -> str:

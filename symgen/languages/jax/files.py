@@ -86,13 +86,13 @@ def _body(d: Description) -> list[list[str]]:
     return list(by_step.values())
 
 
-def _ends(made: Sequence[Step]) -> list[int]:
+def _ends(steps: Sequence[Step]) -> list[int]:
     """Where runs of statements begin and end that make at most `HELD` values in a step of the
     algorithm."""
     ends, count = [0], 0
-    for k, s in enumerate(made):
+    for k, s in enumerate(steps):
         count += len(s.makes)
-        following = made[k + 1].section if k + 1 < len(made) else None
+        following = steps[k + 1].section if k + 1 < len(steps) else None
         if count >= HELD or following != s.section:
             ends.append(k + 1)
             count = 0
