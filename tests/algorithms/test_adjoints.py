@@ -40,44 +40,54 @@ def test_gradients_are_pinocchios_jacobians_contracted(name):
         close(found[output], x["lam_qdd"] @ by, 1e-9)
 
 
-def slopes_of_pinocchio(judge, x):
-    """The blocks of the Hessian by central differences of Pinocchio's derivatives."""
+def inverse(pin, judge, data, q, qd, qdd):
+    """∂τ/∂q, ∂τ/∂q̇ and M."""
+    pin.computeRNEADerivatives(judge, data, q, qd, qdd)
+    return data.dtau_dq, data.dtau_dv, np.triu(data.M) + np.triu(data.M, 1).T
+
+
+def forward(pin, judge, data, q, qd, tau):
+    """∂q̈/∂q, ∂q̈/∂q̇ and M⁻¹."""
+    pin.computeABADerivatives(judge, data, q, qd, tau)
+    return data.ddq_dq, data.ddq_dv, np.triu(data.Minv) + np.triu(data.Minv, 1).T
+
+
+def slopes_of_pinocchio(judge, jacobians, q, qd, last, weights):
+    """The blocks of a Hessian by central differences of Pinocchio's derivatives."""
     pin = pytest.importorskip("pinocchio")
     data, h = judge.createData(), 1e-5
 
-    def gradients(q, qd, qdd):
-        pin.computeRNEADerivatives(judge, data, q, qd, qdd)
-        mass = np.triu(data.M) + np.triu(data.M, 1).T
-        return [x["lam_tau"] @ by for by in (data.dtau_dq, data.dtau_dv, mass)]
+    def gradients(by_q, by_qd):
+        moved = pin.integrate(judge, q, by_q), qd + by_qd
+        return [weights @ by for by in jacobians(pin, judge, data, *moved, last)]
 
-    def by_q(change):
-        return gradients(pin.integrate(judge, x["q"], change), x["qd"], x["qdd"])
-
-    def by_qd(change):
-        return gradients(x["q"], x["qd"] + change, x["qdd"])
-
-    steps = np.eye(judge.nv) * h
+    steps, still = np.eye(judge.nv) * h, np.zeros(judge.nv)
     in_q, in_qd = (
-        np.array([np.subtract(f(d), f(-d)) / (2 * h) for d in steps]) for f in (by_q, by_qd)
+        np.array([np.subtract(gradients(*d), gradients(*(-x for x in d))) / (2 * h) for d in way])
+        for way in ([(step, still) for step in steps], [(still, step) for step in steps])
     )
     return in_q[:, 0].T, in_qd[:, 0].T, in_qd[:, 1].T, in_q[:, 2]
 
 
-@pytest.mark.parametrize(
-    "name", ["ur5", "panda_arm", pytest.param("quadruped", marks=pytest.mark.slow)]
-)
-def test_every_way_to_the_hessian_gives_the_slopes_of_pinocchios_derivatives(name):
+SLOW = pytest.param("quadruped", marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("name", ["ur5", "panda_arm", SLOW])
+@pytest.mark.parametrize("kind", ["inverse", "forward"])
+def test_every_way_to_the_hessian_gives_the_slopes_of_pinocchios_derivatives(name, kind):
     robot, judge = pair(name)
-    x = states(name, "qd", "qdd", "lam_tau")
-    wanted = slopes_of_pinocchio(judge, x)
-    ways = every_formulation(Robot(robot.model), Wanted.parse("inverse_dynamics_hessian"))
-    assert len(ways) >= 3 and any("absolute" in w.formulation for w in ways) == (
-        name != "panda_arm"
-    )
+    x = states(name, "qd", "qdd", "tau", "lam_tau", "lam_qdd")
+    jacobians, blocks, given = {
+        "inverse": (inverse, BLOCKS, ("q", "qd", "qdd", "lam_tau")),
+        "forward": (forward, FORWARD_BLOCKS, ("q", "qd", "tau", "lam_qdd")),
+    }[kind]
+    wanted = slopes_of_pinocchio(judge, jacobians, *(x[key] for key in given))
+    ways = every_formulation(Robot(robot.model), Wanted.parse(f"{kind}_dynamics_hessian"))
+    assert any("absolute" in way.formulation for way in ways) == (name != "panda_arm")
     for way in ways:
-        found = way.run(**{given: x[given] for given in way.inputs})
-        for block, by in zip(BLOCKS, wanted, strict=True):
-            close(np.array(found[block], float).reshape(by.shape), by, 1e-7)
+        got = way.run(**{key: x[key] for key in way.inputs})
+        for block, by in zip(blocks, wanted, strict=True):
+            close(np.array(got[block], float).reshape(by.shape), by, 1e-5)
 
 
 def slope(robot, quantity, output, x, name, k):

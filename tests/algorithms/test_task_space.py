@@ -93,3 +93,20 @@ def test_operational_space(name, damping):
     bias = weighed @ pin.nonLinearEffects(judge, data, x["q"], x["qd"])
     (mine,) = run(robot, f"operational_space_bias:{link}", x).values()
     close(mine, felt @ (bias - change), 1e-8)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_slopes_of_the_centroidal_momentum_and_the_inverse_mass_matrix(name):
+    pin, robot, judge, data, x, _ = seen(name, "qd")
+
+    def momentum(change):
+        at = pin.integrate(judge, x["q"], change)
+        return pin.computeCentroidalMomentum(judge, data, at, x["qd"]).vector.copy()
+
+    steps = 1e-5 * np.eye(judge.nv)
+    by_q = np.array([momentum(step) - momentum(-step) for step in steps]).T / 2e-5
+    (mine,) = run(robot, "centroidal_momentum_gradient", x).values()
+    close(mine.reshape(by_q.shape), by_q, 1e-8)
+    inverse = np.triu(pin.computeMinverse(judge, data, x["q"]))
+    inverse = inverse + np.triu(inverse, 1).T
+    close(run(robot, "mass_matrix_inverse", x)["Minv"].reshape(inverse.shape), inverse, 1e-9)
