@@ -28,7 +28,7 @@ from symgen.languages.c.files import code_files
 from symgen.languages.casadi.checks import external, graphs
 from symgen.languages.cpp.checks import CPP
 from symgen.languages.cuda.checks import HOST
-from symgen.languages.describe import Description, descriptions
+from symgen.languages.describe import FunctionDescription, descriptions
 from symgen.languages.javascript.checks import JAVASCRIPT
 from symgen.languages.jax.checks import native, pure
 from symgen.languages.matlab.checks import FUNCTIONS, GATEWAY
@@ -59,7 +59,7 @@ def _module(subject: Subject) -> Iterator[Call]:
     """The Python module of a folder."""
     python = runpy.run_path(str(subject.folder / f"{subject.module.name}.py"))
 
-    def call(d: Description, states: Sequence[Arrays]) -> list[list[Array]]:
+    def call(d: FunctionDescription, states: Sequence[Arrays]) -> list[list[Array]]:
         made = [python[d.name](*inputs(d, state)) for state in states]
         return [[*(x if isinstance(x, tuple) else (x,))] for x in made]
 
@@ -198,7 +198,7 @@ def _worked() -> float:
     return sum(os.times()[:4])
 
 
-def _told(call: Call, d: Description, states: Sequence[Arrays]) -> list[list[Array]]:
+def _told(call: Call, d: FunctionDescription, states: Sequence[Arrays]) -> list[list[Array]]:
     """What a language gives, nothing where it fails."""
     try:
         return call(d, states)
@@ -207,7 +207,7 @@ def _told(call: Call, d: Description, states: Sequence[Arrays]) -> list[list[Arr
         return []
 
 
-def _results(call: Callable[..., Any], d: Description, state: Arrays) -> list[Array]:
+def _results(call: Callable[..., Any], d: FunctionDescription, state: Arrays) -> list[Array]:
     made = call(*inputs(d, state))
     return [np.ravel(x) for x in (made if isinstance(made, tuple) else (made,))]
 
@@ -235,7 +235,7 @@ def _row(
 
 def _share(
     subject: Subject,
-    d: Description,
+    d: FunctionDescription,
     got: list[list[Array]],
     wanted: list[list[Array]],
     scalar: str,

@@ -15,7 +15,7 @@ from typing import Final
 import click
 
 import symgen
-from symgen.languages.describe import Description, descriptions
+from symgen.languages.describe import FunctionDescription, descriptions
 
 PROGRAM: Final = Path(__file__).parent / "in_languages" / "gpu.cu"
 ROBOTS: Final = ("ur5", "panda")
@@ -40,7 +40,7 @@ class Measured:
         return self.copied / self.bytes
 
 
-def case(robot: str, scalar: str, d: Description) -> str:
+def case(robot: str, scalar: str, d: FunctionDescription) -> str:
     """The text of case.h: a launch whose inputs are in x and outputs in y, one array after the
     other."""
     places, at = [], {"in": 0, "out": 0}
@@ -54,7 +54,7 @@ def case(robot: str, scalar: str, d: Description) -> str:
     )
 
 
-def numbers(d: Description) -> int:
+def numbers(d: FunctionDescription) -> int:
     """How many a state has, inputs and outputs."""
     return sum(a.size for a in d.arguments)
 

@@ -23,7 +23,7 @@ _NAMES: Final = tuple(_CODES)
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class Simultaneous:
     """The nodes of a level with the same operation: their rows, and those of their operands."""
 
     op: str
@@ -54,7 +54,7 @@ class Levels:
     row: Mapping[Index, int]
     operands: Rows
     """Rows of the first operands, then of the second; -1 where there are none."""
-    groups: tuple[Group, ...]
+    groups: tuple[Simultaneous, ...]
     """In the order of computation."""
     inward: tuple[Readers, ...]
     """All readings, in the order in which derivatives in the nodes become known."""
@@ -103,9 +103,9 @@ def _depths(first: list[int], second: list[int]) -> list[int]:
     return found
 
 
-def _groups(depth: Rows, codes: Rows, read: Rows) -> list[Group]:
+def _groups(depth: Rows, codes: Rows, read: Rows) -> list[Simultaneous]:
     return [
-        Group(
+        Simultaneous(
             _NAMES[codes[rows.start]],
             rows,
             tuple(places[rows] for places in read if places[rows.start] >= 0),

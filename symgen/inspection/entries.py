@@ -22,7 +22,7 @@ from symgen.tracing.wanted import find_quantity
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedEntry:
     """What ``QUANTITY[:OUTPUT][:I,J]`` asks for: `indices` from 1, all entries without them."""
 
     quantity: str
@@ -30,7 +30,7 @@ class Wanted:
     indices: tuple[int, ...] | None
 
     @classmethod
-    def parse(cls, text: str, model: Model) -> "Wanted":
+    def parse(cls, text: str, model: Model) -> "WantedEntry":
         """The quantity, one of its outputs and indices; a quantity of a link has its link's name
         behind. Raises OptionError."""
         name, rest = _quantity(text, model)
@@ -67,7 +67,7 @@ class Entries:
     """What was found: the expressions of an output or one of its entries, and the symbols in
     them."""
 
-    wanted: Wanted
+    wanted: WantedEntry
     out: Output
     unit: str
     expression: Any
@@ -121,7 +121,7 @@ def find(job: Job, text: str, symbolic: str | None) -> Entries:
     if unknown:
         raise OptionError(f"--symbolic {cited(unknown[0])}: use {' or '.join(KINDS)}")
     robot = Symbolic(job)
-    wanted = Wanted.parse(text, robot.model)
+    wanted = WantedEntry.parse(text, robot.model)
     options = dict.fromkeys(kinds, "symbols")
     out, unit = robot.output(wanted.quantity, wanted.output, **options)
     if wanted.indices is not None and not _inside(wanted.indices, out.shape):

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.algorithms.registry import LINK_QUANTITIES, QUANTITIES
-from symgen.languages.describe import Description, descriptions
+from symgen.languages.describe import FunctionDescription, descriptions
 from symgen.languages.javascript import JAVASCRIPT
 from symgen.languages.module import Module
 from symgen.mechanics.canonical import canonical_frames
@@ -68,7 +68,7 @@ def _tips(model: Model, joints: Sequence[Listed]) -> list[int]:
     return [k for k, joint in enumerate(joints) if joint.bodies[-1] not in carrying][:MOST_TIPS]
 
 
-def _inputs(d: Description) -> list[str]:
+def _inputs(d: FunctionDescription) -> list[str]:
     return [argument.name for argument in d.arguments if argument.direction == "in"]
 
 

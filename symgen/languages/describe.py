@@ -45,7 +45,7 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True)
-class Description:
+class FunctionDescription:
     """What is said about a function, and its program."""
 
     name: str
@@ -94,7 +94,7 @@ def arguments_in_words(quantity: Quantity) -> str:
 
 
 @lru_cache(maxsize=4)
-def descriptions(module: Module) -> tuple[Description, ...]:
+def descriptions(module: Module) -> tuple[FunctionDescription, ...]:
     """The functions of a module in order; the regrouping of runtime parameters comes first."""
     described = tuple(_described(module, function) for function in module.functions)
     return (
@@ -102,12 +102,12 @@ def descriptions(module: Module) -> tuple[Description, ...]:
     )
 
 
-def laid_out(described: Iterable[Description]) -> list[Argument]:
+def laid_out(described: Iterable[FunctionDescription]) -> list[Argument]:
     """The arrays of some functions that have a layout, each once."""
     return list({a.name: a for d in described for a in d.arguments if a.layout}.values())
 
 
-def _described(module: Module, function: Function) -> Description:
+def _described(module: Module, function: Function) -> FunctionDescription:
     arguments = _arguments(module, "in", module.inputs(function)) + _arguments(
         module, "out", module.outputs(function)
     )
@@ -115,7 +115,7 @@ def _described(module: Module, function: Function) -> Description:
     sources = tuple(dict.fromkeys(formulation.source for _, formulation in function.parts))
     count = operations(function.program)
     inverts = any(q.needs_inverse for q in function.quantities)
-    return Description(
+    return FunctionDescription(
         function.name,
         formulas,
         arguments,
@@ -151,7 +151,7 @@ def _arguments(module: Module, direction: str, arrays: tuple[Array, ...]) -> tup
     )
 
 
-def _regrouping(module: Module, regroup: Regroup) -> Description:
+def _regrouping(module: Module, regroup: Regroup) -> FunctionDescription:
     ten = Array(
         "pi",
         "inertial parameters, ten a link",
@@ -162,7 +162,7 @@ def _regrouping(module: Module, regroup: Regroup) -> Description:
     source = "Gautier & Khalil, IEEE T-RA 1990, for any tree"
     formula = "par = regrouped parameters, to be computed once when pi changes"
     count = operations(regroup.program)
-    return Description(
+    return FunctionDescription(
         "regroup", (formula,), arguments, count, regroup.regrouping, (source,), regroup.program
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from symgen.languages.accuracy import Steps
-from symgen.languages.describe import Argument, Description
+from symgen.languages.describe import Argument, FunctionDescription
 from symgen.languages.module import Module, Numbers
 
 
@@ -23,13 +23,13 @@ class Example:
     """Each output with what it must be, and the largest error that is allowed of an entry."""
 
 
-def examples(module: Module, described: Sequence[Description]) -> list[Example]:
+def examples(module: Module, described: Sequence[FunctionDescription]) -> list[Example]:
     """Of each function that has reference values, in order."""
     allowed = {f.name: module.allowed(f) for f in module.functions}
     return [_example(module, d, allowed[d.name]) for d in described if d.name in allowed]
 
 
-def _example(module: Module, d: Description, allowed: Mapping[str, Steps]) -> Example:
+def _example(module: Module, d: FunctionDescription, allowed: Mapping[str, Steps]) -> Example:
     states = module.test_states
     return Example(
         d.name,

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.languages.describe import Description
+from symgen.languages.describe import FunctionDescription
 from symgen.languages.subject import (
     Array,
     Arrays,
@@ -40,7 +40,7 @@ SECONDS: Final = 1800
 """Longer than this no step takes with a module of ours; all functions of a large robot may take
 some minutes to compile, on a machine that others use too."""
 
-Call = Callable[[Description, Sequence[Arrays]], list[list[Array]]]
+Call = Callable[[FunctionDescription, Sequence[Arrays]], list[list[Array]]]
 """Runs a function in every state: the outputs of each. Raises Failed."""
 
 Compared = Callable[[Subject, Function, Callable[..., Any], str], Check]
@@ -108,7 +108,7 @@ class Outside:
 
 
 def _replay(
-    d: Description, states: Sequence[Arrays], rows: Sequence[Sequence[Array]]
+    d: FunctionDescription, states: Sequence[Arrays], rows: Sequence[Sequence[Array]]
 ) -> Callable[..., Any]:
     """A function that gives what was given before for the inputs of a state."""
     given = {_key(inputs(d, state)): tuple(row) for state, row in zip(states, rows, strict=True)}
@@ -144,20 +144,20 @@ def done(
 def driven(folder: Path) -> Call:
     """What calls functions by the program ``driver`` of a folder."""
 
-    def call(d: Description, states: Sequence[Arrays]) -> list[list[Array]]:
+    def call(d: FunctionDescription, states: Sequence[Arrays]) -> list[list[Array]]:
         told = ran([str(folder / "driver"), d.name], folder, binary(d, states))
         return parted(d, told, len(states))
 
     return call
 
 
-def binary(d: Description, states: Sequence[Arrays]) -> bytes:
+def binary(d: FunctionDescription, states: Sequence[Arrays]) -> bytes:
     """The number of states, then the inputs of each as doubles: what drivers read."""
     rows = [np.concatenate([np.ravel(x) for x in inputs(d, s)] or [np.empty(0)]) for s in states]
     return np.array([len(rows)], np.int64).tobytes() + np.array(rows, np.float64).tobytes()
 
 
-def parted(d: Description, told: bytes, count: int) -> list[list[Array]]:
+def parted(d: FunctionDescription, told: bytes, count: int) -> list[list[Array]]:
     """The outputs of each state from the doubles that a driver has written. Raises Failed."""
     sizes = [a.size for a in d.arguments if a.direction == "out"]
     numbers = np.frombuffer(told, np.float64)

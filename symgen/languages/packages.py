@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.languages.describe import Description, descriptions
+from symgen.languages.describe import FunctionDescription, descriptions
 from symgen.languages.outside import Call, Failed, ran
 from symgen.languages.subject import Array, Arrays, Subject, inputs
 from symgen.native.compiler import workspace
@@ -59,7 +59,7 @@ class Runner:
             with np.load(folder / "found.npz") as told:
                 results_of = dict(told)
 
-        def call(d: Description, states: Sequence[Arrays]) -> list[list[Array]]:
+        def call(d: FunctionDescription, states: Sequence[Arrays]) -> list[list[Array]]:
             if d.name in results_of:
                 raise Failed(str(results_of[d.name]))
             columns = [results_of[f"{d.name}/{k}"] for k in range(len(d.outs))]

@@ -49,7 +49,7 @@ class SineLoop:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class SineGroup:
     """Angles whose sines and cosines are made together."""
 
     angles: tuple[Index, ...]
@@ -61,7 +61,7 @@ class Group:
         return len(self.angles) > 1
 
 
-def groups(program: Program, longest: int) -> dict[Index, Group]:
+def groups(program: Program, longest: int) -> dict[Index, SineGroup]:
     """By node, the group that a sine or cosine is made in; one that is alone and half of a pair has
     none."""
     pairs = _pairs(program)
@@ -69,7 +69,7 @@ def groups(program: Program, longest: int) -> dict[Index, Group]:
     early = [angle for angle in pairs if angle in simple]
     rest = [(angle,) for angle in pairs if angle not in simple]
     together = [tuple(early[k : k + longest]) for k in range(0, len(early), longest)]
-    grouped = [Group(angles, tuple(pairs[a] for a in angles)) for angles in (*together, *rest)]
+    grouped = [SineGroup(angles, tuple(pairs[a] for a in angles)) for angles in (*together, *rest)]
     return {
         node: group
         for group in grouped
@@ -80,7 +80,7 @@ def groups(program: Program, longest: int) -> dict[Index, Group]:
     }
 
 
-def before(program: Program, group: Group) -> list[Index]:
+def before(program: Program, group: SineGroup) -> list[Index]:
     """The nodes that the group's angles are computed from, in the order of computation, angles
     included."""
     seen: set[Index] = set()
@@ -93,7 +93,7 @@ def before(program: Program, group: Group) -> list[Index]:
     return sorted(seen)
 
 
-def _worth_it(group: Group) -> bool:
+def _worth_it(group: SineGroup) -> bool:
     return group.looped or None not in group.pairs[0]
 
 

@@ -4,7 +4,7 @@ of which, for languages whose users differentiate what they call."""
 from collections.abc import Sequence
 from typing import Final
 
-from symgen.languages.describe import Description
+from symgen.languages.describe import FunctionDescription
 from symgen.languages.module import Module
 
 SLOPES: Final = {
@@ -31,8 +31,12 @@ def smooth(module: Module, name: str) -> bool:
 
 
 def slope(
-    module: Module, described: Sequence[Description], d: Description, output: str, name: str
-) -> tuple[Description, str] | None:
+    module: Module,
+    described: Sequence[FunctionDescription],
+    d: FunctionDescription,
+    output: str,
+    name: str,
+) -> tuple[FunctionDescription, str] | None:
     """The function of the module, with its output, that is the derivative of an output of `d` in an
     input: the cheapest, None where there is none."""
     wanted = SLOPES.get((output, name), "")

@@ -9,7 +9,7 @@ from symgen.compiler.passes import used
 from symgen.compiler.program import Program
 from symgen.languages.blocks import Block, blocks
 from symgen.languages.conventions import ROWS, Entries, conventions
-from symgen.languages.describe import Argument, Description, descriptions, laid_out, tables
+from symgen.languages.describe import Argument, FunctionDescription, descriptions, laid_out, tables
 from symgen.languages.dialect import Dialect
 from symgen.languages.module import Module
 from symgen.languages.writer import signed, statements, variables, zeros
@@ -64,7 +64,7 @@ class Style:
             "layouts": [self.index(a) for a in laid_out(described)],
         }
 
-    def straight(self, d: Description) -> Straight:
+    def straight(self, d: FunctionDescription) -> Straight:
         """The body of a function."""
         empty = zeros(d.program)
         steps = statements(d.program, self.dialect, empty, [ref.node for ref in d.pivots])

@@ -14,7 +14,7 @@ import numpy as np
 
 from symgen.compiler.evaluate import evaluate
 from symgen.languages.accuracy import Accuracy
-from symgen.languages.describe import Description, descriptions
+from symgen.languages.describe import FunctionDescription, descriptions
 from symgen.languages.module import Module, Numbers
 from symgen.native.isolated import limited
 from symgen.proof.judging import Judges, judgements
@@ -99,17 +99,17 @@ class Subject:
         )
 
 
-def described(subject: Subject, name: str) -> Description:
+def described(subject: Subject, name: str) -> FunctionDescription:
     """The description of a function."""
     return next(d for d in descriptions(subject.module) if d.name == name)
 
 
-def inputs(d: Description, state: Arrays) -> list[Array]:
+def inputs(d: FunctionDescription, state: Arrays) -> list[Array]:
     """The inputs of a function among those of a state, in argument order."""
     return [state[a.name] for a in d.arguments if a.direction == "in"]
 
 
-def results(d: Description, call: Callable[..., Any], state: Arrays) -> Arrays:
+def results(d: FunctionDescription, call: Callable[..., Any], state: Arrays) -> Arrays:
     """The outputs of a compiled or Python function by name, flat."""
     with limited():
         result = call(*inputs(d, state))

@@ -13,7 +13,7 @@ from symgen.compiler.parts import parts
 from symgen.compiler.passes import flips, live, names, operands, turned, uses
 from symgen.compiler.program import LEAVES, Index, Node, Program, Ref
 from symgen.languages.dialect import Dialect, Text, Token, atom, negated
-from symgen.languages.sine_loops import LONGEST, Group, SineLoop, before, groups
+from symgen.languages.sine_loops import LONGEST, SineGroup, SineLoop, before, groups
 from symgen.numbers.operations import OPS
 
 CONSTANT_ENTRIES = "constant entries"
@@ -110,7 +110,7 @@ class Writer:
         self.result: list[Step] = []
         self.here = ""
         self.visited: set[Index] = set()
-        self.looped: set[Group] = set()
+        self.looped: set[SineGroup] = set()
         self.shapes = {out.name: out.shape for out in program.outputs}
         self.stores = self.entries()
         self.groups = groups(program, LONGEST if dialect.loop else 1) if dialect.pair else {}
@@ -146,7 +146,7 @@ class Writer:
         if not reads_by_nodes or self.uses[index] > 1:
             self.store(index)
 
-    def _loop(self, group: Group, section: str) -> None:
+    def _loop(self, group: SineGroup, section: str) -> None:
         """The loop that makes a group of sines and cosines, before the first of them is read."""
         if group not in self.looped:
             self.looped.add(group)
@@ -155,7 +155,7 @@ class Writer:
                 self.visit(node, title)
             self.result.append(SineLoop(title, tuple(map(self.text, group.angles)), group.pairs))
 
-    def needed(self, group: Group) -> list[Index]:
+    def needed(self, group: SineGroup) -> list[Index]:
         """What must be written before a group of sines."""
         return before(self.program, group)
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from symgen.languages.c.files import functions
 from symgen.languages.c.options import COptions
-from symgen.languages.describe import Description, descriptions
+from symgen.languages.describe import FunctionDescription, descriptions
 from symgen.languages.module import Module
 from symgen.native.compiled import Compiled
 from symgen.native.compiler import EXACT
@@ -41,7 +41,7 @@ def loops(module: Module) -> str:
     return render("c/batch.c.jinja", module=module, functions=functions(module))
 
 
-def _function(module: Module, library: Library, d: Description) -> Callable[..., Any]:
+def _function(module: Module, library: Library, d: FunctionDescription) -> Callable[..., Any]:
     """A function of a library as one of Python."""
     ins = [(a.name, a.size) for a in d.arguments if a.direction == "in"]
     outs = [a for a in d.arguments if a.direction == "out"]

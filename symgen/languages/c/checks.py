@@ -11,7 +11,7 @@ from symgen.compiler.evaluate import evaluate
 from symgen.languages.c.batch_calls import CompiledBatch, build_batch
 from symgen.languages.c.calls import build
 from symgen.languages.c.options import COptions, others
-from symgen.languages.describe import Description
+from symgen.languages.describe import FunctionDescription
 from symgen.languages.subject import (
     Array,
     Arrays,
@@ -161,7 +161,7 @@ def _batch_checks(
 
 
 def _other_bits(
-    d: Description, compiled: Compiled, many: CompiledBatch, columns: Sequence[Array]
+    d: FunctionDescription, compiled: Compiled, many: CompiledBatch, columns: Sequence[Array]
 ) -> int:
     """How many numbers of rows and of blocks are not those of single states."""
     same = [

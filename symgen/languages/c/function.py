@@ -16,7 +16,7 @@ from symgen.languages.c.piece import Piece, slot_names
 from symgen.languages.c.text import literal
 from symgen.languages.c.trig import INLINE
 from symgen.languages.chunks import WORK, Pieces, alive, cut
-from symgen.languages.describe import Argument, Description
+from symgen.languages.describe import Argument, FunctionDescription
 from symgen.languages.dialect import Dialect
 from symgen.languages.module import Module
 from symgen.languages.writer import Step, signed, statements, variables, zeros
@@ -42,7 +42,7 @@ class CFunction:
     """A function of a module as C."""
 
     module: Module
-    d: Description
+    d: FunctionDescription
 
     @property
     def c(self) -> COptions:

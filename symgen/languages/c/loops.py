@@ -11,7 +11,7 @@ from functools import cached_property
 from symgen.algorithms.controllers import CONTROLLERS, Controller
 from symgen.languages.c.function import CFunction
 from symgen.languages.c.text import literal
-from symgen.languages.describe import Argument, Description
+from symgen.languages.describe import Argument, FunctionDescription
 from symgen.languages.module import Module
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
@@ -67,7 +67,7 @@ class LoopedFunction(CFunction):
         return literal(x, self.c.scalar)
 
 
-def with_loops(module: Module, d: Description) -> CFunction:
+def with_loops(module: Module, d: FunctionDescription) -> CFunction:
     """A function in C: with loops where it is a controller alone that has them, and whose sums are
     in the order of its algorithm."""
     traced = next((f for f in module.functions if f.name == d.name), None)
@@ -78,7 +78,7 @@ def with_loops(module: Module, d: Description) -> CFunction:
     return LoopedFunction(module, d, _front(module, d, row), row)
 
 
-def _front(module: Module, d: Description, row: Controller) -> Front:
+def _front(module: Module, d: FunctionDescription, row: Controller) -> Front:
     read = trace(module.robot, Wanted.parse(row.loops))
     (out,) = read.program.outputs
     rows = Argument("out", out.name, out.shape, "what the loops go through", "")

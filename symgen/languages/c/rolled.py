@@ -23,7 +23,7 @@ from symgen.languages.c.text import literal
 from symgen.languages.chunks import WORK, Pieces, cut, slots
 from symgen.languages.dialect import ATOM, Dialect, Text, atom
 from symgen.languages.places import Places, Pointer, Row
-from symgen.languages.sine_loops import Group, before, groups
+from symgen.languages.sine_loops import SineGroup, before, groups
 from symgen.languages.writer import Statement, Step, Writer, variables
 
 LANE: Final = "k"
@@ -50,7 +50,7 @@ class _Writer(Writer):
         self.single = {step for step in places.rolled.steps if not isinstance(step, Loop)}
         self.groups = dict(self._groups())
 
-    def _groups(self) -> Iterator[tuple[Index, Group]]:
+    def _groups(self) -> Iterator[tuple[Index, SineGroup]]:
         """Groups of sines, those of one angle where loops must make some of them first."""
         alone = groups(self.program, 1)
         for index, group in self.groups.items():
@@ -60,7 +60,7 @@ class _Writer(Writer):
             elif index in alone:
                 yield index, alone[index]
 
-    def needed(self, group: Group) -> list[Index]:
+    def needed(self, group: SineGroup) -> list[Index]:
         return [node for node in super().needed(group) if node in self.single]
 
     @property

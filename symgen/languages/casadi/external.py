@@ -17,7 +17,7 @@ from symgen.compiler.program import Index, Program, Value
 from symgen.languages.c.function import CFunction
 from symgen.languages.c.layout import wrapped
 from symgen.languages.casadi.patterns import Pattern, columns, empty, packed, shape_of
-from symgen.languages.describe import Argument, Description, descriptions
+from symgen.languages.describe import Argument, FunctionDescription, descriptions
 from symgen.languages.module import Module
 from symgen.languages.slopes import slope
 from symgen.numbers.scalar import ZERO, Scalar
@@ -109,7 +109,7 @@ def externals(module: Module) -> list[tuple[External, External | None]]:
     return [(_function(module, d), _jacobian(module, described, d)) for d in described]
 
 
-def _inputs(d: Description, program: Program) -> dict[str, list[Value]]:
+def _inputs(d: FunctionDescription, program: Program) -> dict[str, list[Value]]:
     """The inputs of a function on a tape, row-major; they come in columns."""
     found = {}
     for a in d.ins:
@@ -119,7 +119,7 @@ def _inputs(d: Description, program: Program) -> dict[str, list[Value]]:
     return found
 
 
-def _function(module: Module, d: Description) -> External:
+def _function(module: Module, d: FunctionDescription) -> External:
     program = Program()
     made = copied(d.program, program, _inputs(d, program))
     blocks = {
@@ -131,7 +131,7 @@ def _function(module: Module, d: Description) -> External:
 
 def _external(
     module: Module,
-    d: Description,
+    d: FunctionDescription,
     name: str,
     program: Program,
     blocks: Mapping[str, tuple[tuple[int, int], Sequence[Scalar]]],
@@ -157,7 +157,9 @@ def _external(
     return External(name, (*inputs, *unread), tuple(outputs), Core(module, core))
 
 
-def _jacobian(module: Module, described: Sequence[Description], d: Description) -> External | None:
+def _jacobian(
+    module: Module, described: Sequence[FunctionDescription], d: FunctionDescription
+) -> External | None:
     """The Jacobian of a function; None where it would be too long."""
     pairs = [(out, a) for out in d.outs for a in d.ins]
     ready = {
@@ -188,14 +190,14 @@ def _jacobian(module: Module, described: Sequence[Description], d: Description) 
     return _external(module, d, name, program, blocks, unread)
 
 
-def _entries(d: Description, names: Collection[str]) -> set[Index]:
+def _entries(d: FunctionDescription, names: Collection[str]) -> set[Index]:
     """The nodes that some outputs consist of."""
     wanted = (out for out in d.program.outputs if out.name in names)
     return {ref.node for out in wanted for ref in out.refs if ref is not None}
 
 
 def _swept(
-    d: Description, program: Program, inputs: Inputs, outputs: Sequence[Argument]
+    d: FunctionDescription, program: Program, inputs: Inputs, outputs: Sequence[Argument]
 ) -> Iterator[tuple[tuple[str, str], list[Scalar]]]:
     """By output and input the derivatives, row-major, by a sweep over the tape for each entry."""
     values_of = copied(d.program, program, inputs) if outputs else {}

@@ -13,7 +13,7 @@ from symgen.languages.c.trig import trig_header
 from symgen.languages.casadi.external import External, externals
 from symgen.languages.casadi.patterns import shape_of
 from symgen.languages.conventions import conventions
-from symgen.languages.describe import Description, descriptions, laid_out, tables
+from symgen.languages.describe import FunctionDescription, descriptions, laid_out, tables
 from symgen.languages.dialect import call, functions
 from symgen.languages.module import Module
 from symgen.languages.python.files import DIALECT as PYTHON
@@ -59,7 +59,7 @@ WITHOUT: Final = "the graphs of the package need none"
 """What still works without a C compiler."""
 
 
-def _body(d: Description) -> list[list[str]]:
+def _body(d: FunctionDescription) -> list[list[str]]:
     """The blocks of lines of a function."""
     made = statements(d.program, DIALECT, zeros(d.program))
     return [block_lines(b) for b in blocks(made, variables(d.program, made), DIALECT)]

@@ -3,7 +3,7 @@
 from typing import Final
 
 from symgen.languages.c.text import comment, literal
-from symgen.languages.describe import Argument, Description, descriptions
+from symgen.languages.describe import Argument, FunctionDescription, descriptions
 from symgen.languages.dialect import Dialect, call, functions
 from symgen.languages.module import Module
 from symgen.languages.straight import Style, called
@@ -35,7 +35,7 @@ def files(module: Module) -> dict[str, str]:
     }
 
 
-def _called(d: Description) -> list[str]:
+def _called(d: FunctionDescription) -> list[str]:
     """The functions that are found by their argument, or else in std."""
     return [name for name in called([d.program]) if name not in OWN]
 

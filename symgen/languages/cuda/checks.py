@@ -13,7 +13,7 @@ from symgen.languages.c.options import COptions
 from symgen.languages.cpp.checks import FLAGS as CPP
 from symgen.languages.cpp.checks import compiler
 from symgen.languages.cuda.files import cuda_functions
-from symgen.languages.describe import Description, descriptions
+from symgen.languages.describe import FunctionDescription, descriptions
 from symgen.languages.outside import Call, Failed, Outside, done, driven, ran
 from symgen.languages.subject import Check, Subject
 from symgen.native.compiler import workspace
@@ -63,7 +63,7 @@ def checks(subject: Subject, progress: Callable[[str], None]) -> Iterator[Check]
             yield _compiled(d, folder)
 
 
-def _compiled(d: Description, folder: Path) -> Check:
+def _compiled(d: FunctionDescription, folder: Path) -> Check:
     what = f"{d.name}: nvcc compiles it for sm_90 without a warning"
     try:
         command = [*NVCC, "-cubin", f"{d.name}.cu", "-o", f"{d.name}.cubin"]

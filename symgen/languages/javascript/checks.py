@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from symgen.languages.describe import Description
+from symgen.languages.describe import FunctionDescription
 from symgen.languages.outside import Call, Outside, ran
 from symgen.languages.subject import Array, Arrays, Subject, inputs
 from symgen.native.compiler import workspace
@@ -29,7 +29,7 @@ def _started(subject: Subject) -> Iterator[Call]:
         (folder / "module.mjs").write_text(text, encoding="utf-8")
         (folder / "driver.mjs").write_text(DRIVER, encoding="utf-8")
 
-        def call(d: Description, states: Sequence[Arrays]) -> list[list[Array]]:
+        def call(d: FunctionDescription, states: Sequence[Arrays]) -> list[list[Array]]:
             calls = [[x.tolist() for x in inputs(d, state)] for state in states]
             told = json.dumps({"name": d.name, "calls": calls}).encode()
             rows = json.loads(ran(["node", "driver.mjs"], folder, told))

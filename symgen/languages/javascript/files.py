@@ -3,7 +3,7 @@
 import json
 from typing import Final
 
-from symgen.languages.describe import Argument, Description
+from symgen.languages.describe import Argument, FunctionDescription
 from symgen.languages.dialect import Dialect, call, functions
 from symgen.languages.module import Module
 from symgen.languages.straight import Style, signature
@@ -28,7 +28,7 @@ def files(module: Module) -> dict[str, str]:
     return {f"{module.name}.mjs": module_text}
 
 
-def _head(d: Description) -> str:
+def _head(d: FunctionDescription) -> str:
     """The first lines of a function."""
     outs = [f"{a.name} = new Float64Array({a.size})" for a in d.outs]
     names = [*(a.name for a in d.ins), *outs]

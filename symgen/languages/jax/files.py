@@ -11,7 +11,7 @@ from symgen.languages.c.lanes import width
 from symgen.languages.c.options import COptions
 from symgen.languages.c.quickest import fastest
 from symgen.languages.conventions import conventions
-from symgen.languages.describe import Description, descriptions, laid_out, tables
+from symgen.languages.describe import FunctionDescription, descriptions, laid_out, tables
 from symgen.languages.dialect import call, functions
 from symgen.languages.module import Module
 from symgen.languages.python.extension import Bound, bound
@@ -67,7 +67,7 @@ def files(module: Module) -> dict[str, str]:
     return {f"{package(module)}/{name}": text for name, text in (texts | _c(module)).items()}
 
 
-def _body(d: Description) -> list[list[str]]:
+def _body(d: FunctionDescription) -> list[list[str]]:
     """The blocks of lines of a function; values that are read further down are held."""
     steps, where = named(d, DIALECT)
     last = {node: k for k, s in enumerate(steps) for node in s.reads}
@@ -109,7 +109,7 @@ class Move:
     """Each output with its derivatives in the inputs, and how many axes it has."""
 
 
-def _move(module: Module, d: Description) -> Move | None:
+def _move(module: Module, d: FunctionDescription) -> Move | None:
     """None where the module has not all the derivatives of a function."""
     described = descriptions(module)
     every = {
@@ -130,7 +130,7 @@ def _move(module: Module, d: Description) -> Move | None:
     return Move(calls, parts)
 
 
-def _wanted(d: Description, names: set[str]) -> tuple[str, ...]:
+def _wanted(d: FunctionDescription, names: set[str]) -> tuple[str, ...]:
     """The outputs of a function, those that are not wanted as ``_``."""
     return tuple(a.name if a.name in names else "_" for a in d.outs)
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from symgen.languages.c.calls import lying, sources
 from symgen.languages.c.checks import against_run
-from symgen.languages.describe import Description, descriptions
+from symgen.languages.describe import FunctionDescription, descriptions
 from symgen.languages.matlab.files import package, renamed, word
 from symgen.languages.module import Module
 from symgen.languages.outside import Call, Failed, Outside, binary, parted, ran
@@ -34,7 +34,7 @@ def _runs(subject: Subject, folder: Path, how: Callable[[str], str]) -> Call:
         (folder / f"{d.name}.states").write_bytes(binary(d, subject.states))
     done: set[str] = set()
 
-    def run(d: Description, states: Sequence[Arrays]) -> list[list[Array]]:
+    def run(d: FunctionDescription, states: Sequence[Arrays]) -> list[list[Array]]:
         if given[d.name] not in done:
             (folder / "driver.m").write_text(given[d.name], encoding="ascii")
             ran([*OCTAVE, "driver.m"], folder)

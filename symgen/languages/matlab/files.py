@@ -11,7 +11,7 @@ from symgen.languages.c.function import CFunction
 from symgen.languages.c.options import COptions
 from symgen.languages.chunks import WORK
 from symgen.languages.conventions import LOCAL_NAMES, Entries, gravity, meaning
-from symgen.languages.describe import Argument, Description, descriptions
+from symgen.languages.describe import Argument, FunctionDescription, descriptions
 from symgen.languages.dialect import Dialect, call, functions
 from symgen.languages.examples import examples
 from symgen.languages.module import Module
@@ -91,7 +91,7 @@ def word(name: str) -> str:
     return f"{name[: LONGEST - 9]}_{sha256(name.encode()).hexdigest()[:8]}"
 
 
-def renamed(d: Description) -> Description:
+def renamed(d: FunctionDescription) -> FunctionDescription:
     """A function with names of arguments that MATLAB does not cut."""
     return replace(d, arguments=tuple(replace(a, name=word(a.name)) for a in d.arguments))
 

@@ -10,7 +10,7 @@ from symgen.languages.blocks import Block, blocks
 from symgen.languages.conventions import conventions
 from symgen.languages.describe import (
     Argument,
-    Description,
+    FunctionDescription,
     descriptions,
     laid_out,
     tables,
@@ -82,18 +82,18 @@ def comment(text: str) -> str:
     )
 
 
-def named(d: Description, dialect: Dialect) -> tuple[list[Step], dict[Index, str]]:
+def named(d: FunctionDescription, dialect: Dialect) -> tuple[list[Step], dict[Index, str]]:
     """The statements of a function, and the names of values."""
     made = statements(d.program, dialect, zeros(d.program), [ref.node for ref in d.pivots])
     return made, variables(d.program, made)
 
 
-def _body(d: Description) -> list[list[str]]:
+def _body(d: FunctionDescription) -> list[list[str]]:
     """The blocks of lines of a function."""
     return [block_lines(block) for block in blocks(*named(d, DIALECT), DIALECT)]
 
 
-def pivots(d: Description, dialect: Dialect) -> str:
+def pivots(d: FunctionDescription, dialect: Dialect) -> str:
     """What a body returns: all that must be positive."""
     found = signed(d.program, d.pivots, named(d, dialect)[1]) if d.pivots else []
     return _tuple(found)
@@ -104,7 +104,7 @@ def _tuple(parts: Sequence[str]) -> str:
     return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
 
 
-def _table(d: Description, kind: str) -> str:
+def _table(d: FunctionDescription, kind: str) -> str:
     """The functions that a body calls, of ``numbers`` or of ``arrays``, as a tuple."""
     library = {"numbers": "math", "arrays": "np"}[kind]
     names = [
@@ -116,7 +116,7 @@ def _table(d: Description, kind: str) -> str:
     return _tuple(names)
 
 
-def _called(described: Sequence[Description]) -> list[Op]:
+def _called(described: Sequence[FunctionDescription]) -> list[Op]:
     """The functions of NumPy that the module calls, sorted."""
     names = {op for d in described for op in used(d.program)}
     return sorted((op for op in OPS.values() if op.name in names and not op.symbol), key=_numpy)
@@ -128,7 +128,7 @@ def block_lines(block: Block) -> list[str]:
     return heading + [f"{' = '.join(line.left)} = {line.right}" for line in block.lines]
 
 
-def unpacked(function: Description, argument: Argument, dialect: Dialect) -> str:
+def unpacked(function: FunctionDescription, argument: Argument, dialect: Dialect) -> str:
     """The left side that takes an input array apart; entries that are not needed become ``_``."""
     read = _read(function.program, argument.name)
     names = [dialect.input(argument.name, k) if k in read else "_" for k in range(argument.size)]

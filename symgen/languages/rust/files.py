@@ -3,7 +3,7 @@
 from typing import Final
 
 from symgen.languages.c.text import literal
-from symgen.languages.describe import Argument, Description, descriptions
+from symgen.languages.describe import Argument, FunctionDescription, descriptions
 from symgen.languages.dialect import Dialect, call, functions
 from symgen.languages.examples import examples
 from symgen.languages.module import Module
@@ -41,7 +41,7 @@ def files(module: Module) -> dict[str, str]:
     }
 
 
-def _head(d: Description) -> str:
+def _head(d: FunctionDescription) -> str:
     """The first lines of a function."""
     ins = [f"{a.name}: &[T; {a.size}]" for a in d.ins]
     outs = [f"{a.name}: &mut [T; {a.size}]" for a in d.outs]
