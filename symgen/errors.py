@@ -114,6 +114,16 @@ class Notice:
     def __str__(self) -> str:
         return f"{self.place}: {self.level}: {self.element}: {self.message}"
 
+    def data(self) -> dict[str, Any]:
+        """A row of ``notices`` in JSON (documented in docs/formats.md)."""
+        return {
+            "level": self.level,
+            "file": self.place.file,
+            "line": self.place.line,
+            "element": self.element,
+            "message": self.message,
+        }
+
 
 OFFERED = "only on request"
 """How the line begins that lists what options would count or change."""

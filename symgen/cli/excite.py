@@ -7,7 +7,7 @@ import click
 
 from symgen import output
 from symgen.cli.identify import at_runtime
-from symgen.cli.options import FILE, ROBOT, with_options
+from symgen.cli.options import FILE, JSON, ROBOT, with_options
 from symgen.errors import OptionError
 from symgen.identification.plan import Plan
 from symgen.options import FLAG, NUMBER, TEXTS, Option, rows
@@ -86,8 +86,8 @@ ASKED: Final = (
 
 @click.command()
 @FILE
-@with_options(WRITTEN, rows(Plan), ASKED, ROBOT)
-def excite(file: str, out: Path, plot: Path | None, **options: Any) -> None:
+@with_options(WRITTEN, rows(Plan), ASKED, ROBOT, JSON)
+def excite(file: str, out: Path, plot: Path | None, as_json: bool, **options: Any) -> None:
     """Find a periodic motion that tells a robot's parameters apart.
 
     The motion of each joint is a Fourier series (Swevers 1997) that keeps position, velocity and
@@ -103,7 +103,7 @@ def excite(file: str, out: Path, plot: Path | None, **options: Any) -> None:
     """
     from symgen.cli.progress import progress
     from symgen.identification.excitation import excite as excited
-    from symgen.identification.excite_report import csv, on_terminal, picture, targets
+    from symgen.identification.excite_report import csv, data, on_terminal, picture, targets
     from symgen.jobs.publish import write_files
 
     with progress() as tell:
@@ -116,6 +116,9 @@ def excite(file: str, out: Path, plot: Path | None, **options: Any) -> None:
             tell("drawing")
             files[target] = picture(excitation, target)
         write_files(files)
+    if as_json:
+        output.say(output.as_json(data(excitation, [target.path for target in files])))
+        return
     on_terminal(excitation)
     for target in files:
         output.say(f"wrote {target.path}")

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from symgen import output
-from symgen.cli.options import FILE, PROCESSES, ROBOT, VERBOSE, with_options
+from symgen.cli.options import FILE, JSON, PROCESSES, ROBOT, VERBOSE, with_options
 from symgen.cli.progress import progress, say
 from symgen.compiler.parallel import processes
 from symgen.jobs.options import OF_LANGUAGES, NameOptions, WriteOptions
@@ -25,10 +25,16 @@ from symgen.tracing.options import FunctionOptions
 )
 @PROCESSES
 @with_options(
-    rows(WriteOptions, *OF_LANGUAGES, NameOptions, Release, FunctionOptions), ROBOT, VERBOSE
+    rows(WriteOptions, *OF_LANGUAGES, NameOptions, Release, FunctionOptions), ROBOT, JSON, VERBOSE
 )
 def generate(
-    file: str, out: Path, languages: tuple[str, ...], tune: bool, count: int, **options: Any
+    file: str,
+    out: Path,
+    languages: tuple[str, ...],
+    tune: bool,
+    count: int,
+    as_json: bool,
+    **options: Any,
 ) -> None:
     """Write C and Python for a robot's dynamics.
 
@@ -46,7 +52,7 @@ def generate(
     symgen generate robots/panda.urdf -o build/panda --quantity terms=bias+mass_matrix
     symgen generate robots/ur5.urdf -o build/ur5 --parameters runtime:flange --gravity runtime
     """
-    from symgen.inspection.report import generated, timed, warnings
+    from symgen.inspection.report import generated, generated_data, timed, warnings
     from symgen.jobs.generating import generated_files
     from symgen.jobs.job import Job
     from symgen.jobs.jobfile import keep_formulations
@@ -60,7 +66,12 @@ def generate(
         job, times = tuned(job, job.load(), tell) if tune else (job, [])
         module, loaded, paths = generated_files(job, out, languages or DEFAULT, tell)
         hint = job.saving(loaded, module)
-    say([*loaded.notices, *hint, *warnings(loaded, judge(loaded.model))])
+    notices = [*loaded.notices, *hint, *warnings(loaded, judge(loaded.model))]
+    if as_json:
+        kept = keep_formulations(click.get_current_context(), job.choice()) if tune else []
+        output.say(output.as_json(generated_data(module, paths, [*notices, *kept])))
+        return
+    say(notices)
     for remark in remarks(module) if any(path.suffix == ".c" for path in paths) else ():
         output.say(remark, error=True)
     if tune:

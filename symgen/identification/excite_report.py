@@ -1,6 +1,7 @@
 """What ``symgen excite`` tells: a table, the motion as CSV, and a picture of it."""
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -90,6 +91,25 @@ def on_terminal(found: Excited) -> None:
         f"{found.after[0]:.4g} now"
     )
     out.print("collisions are not checked")
+
+
+def data(found: Excited, files: Sequence[Path]) -> dict[str, Any]:
+    """The data of ``symgen excite --json``."""
+    plan = found.task.plan
+    joints = zip(found.task.names, used(found).tolist(), strict=True)
+    return {
+        "harmonics": plan.harmonics,
+        "period": plan.period,
+        "rate": plan.rate,
+        "rows": len(plan.times),
+        "joints": [
+            {"name": name, **dict(zip(("range", "velocity", "effort"), parts, strict=True))}
+            for name, parts in joints
+        ],
+        "condition": {"random": found.before[1], "found": found.after[1]},
+        "condition_as_is": {"random": found.before[0], "found": found.after[0]},
+        "files": [str(path) for path in files],
+    }
 
 
 # -- picture ---------------------------------------------------------------------------------------

@@ -42,6 +42,19 @@ def generated(module: Module, paths: Sequence[Path]) -> None:
     )
 
 
+def generated_data(
+    module: Module, paths: Sequence[Path], notices: Sequence[Notice]
+) -> dict[str, Any]:
+    """The data of ``symgen generate --json``."""
+    folder = next(path for path in paths if path.name == "manifest.json").parent
+    names = [path.relative_to(folder).as_posix() for path in paths]
+    return operations_data(module) | {
+        "folder": str(folder),
+        "files": sorted(names),
+        "notices": [notice.data() for notice in notices],
+    }
+
+
 def sizes(module: Module, data: Mapping[str, Any]) -> None:
     """Bytes of stack and code of each function, and the entries of its work array."""
     rows = table(

@@ -84,19 +84,9 @@ def checked_data(loaded: Loaded, checked: Checked) -> dict[str, Any]:
         "joints": [
             asdict(joint) | {"follows": joint.follows or None} for joint in joints_of(loaded.model)
         ],
-        "notices": [_notice(notice) for notice in checked.notices],
+        "notices": [notice.data() for notice in checked.notices],
         "inertia": [_verdict(verdict) for verdict in checked.verdicts],
         "rotors": None if checked.rotors is None else checked.rotors.data(),
-    }
-
-
-def _notice(notice: Notice) -> dict[str, Any]:
-    return {
-        "level": notice.level,
-        "file": notice.place.file,
-        "line": notice.place.line,
-        "element": notice.element,
-        "message": notice.message,
     }
 
 

@@ -126,3 +126,26 @@ def test_what_is_refused_as_data(tmp_path):
         assert keys(rows) | {"errors"} == documented("Errors as JSON")
     (row,) = json.loads(invoke("check", PENDULUM, "--root", "x", "--json").stdout)["errors"]
     assert row["file"] is None and row["message"].startswith("--root 'x'")
+
+
+def test_generate_json(tmp_path):
+    file, out = robot_file("pendulum"), tmp_path / "p"
+    found = json.loads(invoke("generate", file, "-o", out, "--json", "--lang", "c").stdout)
+    counts = data("ops", file, "--json")
+    assert {key: found[key] for key in counts} == counts
+    assert found["folder"] == str(out)
+    assert found["files"] == sorted(p.relative_to(out).as_posix() for p in out.rglob("*.*"))
+    own = documented("symgen generate --json") | documented("symgen ops --json")
+    assert {*found} <= own and found["notices"] == []
+
+
+def test_excite_json(tmp_path):
+    pytest.importorskip("scipy")
+    out = tmp_path / "m.csv"
+    done = invoke("excite", robot_file("pendulum"), "-o", out, "--json", "--budget", "1")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert keys(found, set()) == documented("symgen excite --json")
+    assert found["files"] == [str(out)] and len(out.read_text().splitlines()) == found["rows"] + 1
+    assert found["condition"]["found"] <= found["condition"]["random"]
+    assert all(0 <= row["velocity"] <= 100 for row in found["joints"])

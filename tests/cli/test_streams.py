@@ -3,9 +3,13 @@
 import re
 import subprocess
 import sys
+from types import SimpleNamespace
 
+import pytest
 from shell import PENDULUM
 from tools import ROOT, generated, invoke, robot_file, run
+
+from symgen import __main__ as program
 
 
 def test_the_name_table_and_the_notes_when_piped():
@@ -40,6 +44,9 @@ def test_any_name_prints_in_any_locale(tmp_path):
 
 LOADED = """
 import sys
+from types import SimpleNamespace
+
+import pytest
 from symgen import generate
 generate(sys.argv[1], sys.argv[2], quantities=("all",))
 print([name for name in ("sympy", "matplotlib", "dask", "pandas") if name in sys.modules])
@@ -62,3 +69,13 @@ def test_an_interrupt_ends_with_the_status_of_one(monkeypatch, tmp_path):
     done = invoke("generate", PENDULUM, "-o", tmp_path / "out")
     assert (done.exit_code, done.stdout) == (130, "") and not (tmp_path / "out").exists()
     assert done.stderr == "interrupted; nothing has been left half written\n"
+
+
+def test_an_interrupt_while_the_program_is_loaded(monkeypatch, capsys):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(sys.modules, "symgen.cli.main", SimpleNamespace(main=interrupted))
+    with pytest.raises(SystemExit) as ended:
+        program.run()
+    assert ended.value.code == 130 and "interrupted" in capsys.readouterr().err
