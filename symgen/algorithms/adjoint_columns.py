@@ -61,11 +61,11 @@ def to_parent(system: System, i: int, q: Coordinates, w: Vector, x: Thing) -> Th
     there = carried(x, place.approach(q[i - 1]))
     for transform in reversed(place.transforms(q[i - 1])):
         arm = transform.offset + arm.turned_all([-turn for turn in reversed(transform.turns)])
-    return there.plus_cross_moment(_swirled(w, arm, there.momentum.linear))
+    return there.plus_cross_moment(_of_arm(w, arm, there.momentum.linear))
 
 
-def _swirled(w: Vector, arm: Vector, p: Vector) -> Vector:
-    """(w × arm) × p by the products arm_j p_k, of which the momentum's own way has most."""
+def _of_arm(w: Vector, arm: Vector, p: Vector) -> Vector:
+    """(w × arm) × p by the products arm_j p_k, of which the momentum's shift has most."""
 
     def entry(k: int) -> Scalar:
         i, j = (k + 1) % 3, (k + 2) % 3

@@ -26,7 +26,7 @@ from symgen.algorithms.newton_euler import inertial_force
 from symgen.algorithms.pushes import wrenches_stay
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.joints import Freedom
-from symgen.mechanics.moments import NO_SWIRL, Swirl, swirl_of
+from symgen.mechanics.moments import NO_PAIRED_MOMENTS, PairedMoments, paired_moments_of
 from symgen.mechanics.rigid_motion import Motion
 from symgen.mechanics.spatial import EZ, NO_FORCE, NULL, Force, Turn, Twist, Vector
 from symgen.mechanics.system import System
@@ -52,11 +52,11 @@ class Passing:
 
     def turned_in(self, turns: Sequence[Turn]) -> "Passing":
         """The same in the axes from which `turns` lead to the present ones."""
-        load, momentum, swirl = self.load, self.momentum, self.cross_moment
+        load, momentum, cross = self.load, self.momentum, self.cross_moment
         for turn in reversed(turns):
             load, momentum = load.moved_in(turn), momentum.moved_in(turn)
-            swirl = swirl.turned(-turn)
-        return Passing(load, momentum, swirl)
+            cross = cross.turned(-turn)
+        return Passing(load, momentum, cross)
 
     def named(self, label: str) -> "Passing":
         """The same, its vectors named for generated code."""
@@ -73,7 +73,7 @@ class Arrived:
     body's axes, and the moments that their momenta have at the body's frame."""
 
     passed: Passing = Passing()
-    field: Swirl = NO_SWIRL
+    field: PairedMoments = NO_PAIRED_MOMENTS
 
     def with_child(self, x: Passing, arm: Vector) -> "Arrived":
         """With what comes from the frame at `arm`."""
@@ -85,7 +85,7 @@ class Arrived:
                 passed.momentum + momentum,
                 passed.cross_moment + x.cross_moment,
             ),
-            self.field + replace(NO_SWIRL, p=momentum.linear).about(arm),
+            self.field + replace(NO_PAIRED_MOMENTS, p=momentum.linear).about(arm),
         )
 
 
@@ -138,7 +138,7 @@ def _whole(system: System, i: int, q: Coordinates, moves: Moves, came: Arrived) 
     body, x, u = system.body(i), moves.at[i], moves.virtual[i].body
     shift = body.placement.shift(q[i - 1])
     load = came.passed.load + inertial_force(body, x)
-    field = (came.field + swirl_of(body.inertia, u)).about(shift)
+    field = (came.field + paired_moments_of(body.inertia, u)).about(shift)
     return Passing(
         Force(load.linear, load.angular + shift.cross(load.linear)),
         Force(field.p, came.passed.momentum.angular + field.moment),
@@ -173,9 +173,9 @@ class Reading:
         second = Twist(z_second.scaled(sigma.z), x.a.cross(sigma) + z_second.scaled(t.z))
         return cls(bracket(joint, u), second, x.w.cross(sigma))
 
-    def on(self, load: Force, momentum: Force, twice_swirl: Scalar) -> Scalar:
-        """The entry; `twice_swirl` is 2 σ̇·s."""
-        return power(self.bracket, load) + power(self.second, momentum) + twice_swirl
+    def on(self, load: Force, momentum: Force, twice_cross_moment: Scalar) -> Scalar:
+        """The entry; `twice_cross_moment` is 2 σ̇·s."""
+        return power(self.bracket, load) + power(self.second, momentum) + twice_cross_moment
 
 
 def half_rate(joint: Freedom, w: Vector, momentum: Force) -> Scalar:

@@ -25,9 +25,11 @@ JACOBIAN = "velocity Jacobian, linear rows first"
 
 def link_place(system: System, q: Coordinates, link: str) -> Place:
     """Where a link's frame is in the root link's."""
-    seat = system.seat(link)
+    frame = system.link_frame(link)
     return (
-        places(system, q, [seat.body])[seat.body].at(seat.pose) if seat.body else place(seat.pose)
+        places(system, q, [frame.body])[frame.body].at(frame.pose)
+        if frame.body
+        else place(frame.pose)
     )
 
 
@@ -64,9 +66,9 @@ def frame_pose(system: System, q: Coordinates, *, link: str) -> tuple[list[Scala
 )
 def frame_jacobian_body(system: System, q: Coordinates, *, link: str) -> list[Scalar]:
     """The Jacobian of `link` about its origin in its axes, 6 x n, row-major."""
-    seat = system.seat(link)
-    here, units = place(seat.pose.inverse), {}
-    for i in (seat.body, *system.ancestors(seat.body)) if seat.body else ():
+    frame = system.link_frame(link)
+    here, units = place(frame.pose.inverse), {}
+    for i in (frame.body, *system.ancestors(frame.body)) if frame.body else ():
         units[i] = here.twist(system.body(i).S)
         here = here.moved_in(steps_to(system, i, q))
     return six_rows(system, units)
@@ -74,8 +76,8 @@ def frame_jacobian_body(system: System, q: Coordinates, *, link: str) -> list[Sc
 
 def _world_units(system: System, q: Coordinates, link: str) -> dict[int, Twist]:
     """The unit twists of all joints below a link, about the root's origin."""
-    seat = system.seat(link)
-    found = places(system, q, [seat.body] if seat.body else [])
+    frame = system.link_frame(link)
+    found = places(system, q, [frame.body] if frame.body else [])
     return {i: here.twist(system.body(i).S) for i, here in found.items()}
 
 
@@ -108,8 +110,8 @@ def frame_jacobian_world(system: System, q: Coordinates, *, link: str) -> list[S
 )
 def frame_jacobian_aligned(system: System, q: Coordinates, *, link: str) -> list[Scalar]:
     """The Jacobian of `link` about its origin in the root link's axes, 6 x n, row-major."""
-    seat, point = system.seat(link), link_place(system, q, link).origin
-    bodies = places(system, q, [seat.body] if seat.body else [])
+    frame, point = system.link_frame(link), link_place(system, q, link).origin
+    bodies = places(system, q, [frame.body] if frame.body else [])
     units = {}
     for i, here in bodies.items():
         arm, unit = point - here.origin, system.body(i).S
@@ -120,12 +122,12 @@ def frame_jacobian_aligned(system: System, q: Coordinates, *, link: str) -> list
 
 def _rates(system: System, q: Coordinates, qd: Coordinates, link: str) -> tuple[Twist, Twist]:
     """Velocity and acceleration without joint acceleration of a link's origin, in its axes."""
-    seat = system.seat(link)
-    if not seat.body:
+    frame = system.link_frame(link)
+    if not frame.body:
         return STILL, STILL
     weightless = replace(system, gravity=dict.fromkeys(system.gravity, NULL))
-    rate = motions(weightless, q, qd, [ZERO] * system.size)[seat.body].seen_in(seat.pose)
-    moving = twist_seen_in(twists(system, q, qd)[seat.body], seat.pose)
+    rate = motions(weightless, q, qd, [ZERO] * system.size)[frame.body].seen_in(frame.pose)
+    moving = twist_seen_in(twists(system, q, qd)[frame.body], frame.pose)
     return moving, Twist(rate.wd, rate.a)
 
 

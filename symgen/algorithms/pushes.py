@@ -24,8 +24,8 @@ def pushed_at(system: System, q: Coordinates) -> System:
     links: list[str] = []
     in_link_axes: list[Scalar] = []
     for link, six in system.root_wrenches:
-        seat = system.seat(link)
-        rows = places(system, q, [seat.body])[seat.body].at(seat.pose).rows
+        frame = system.link_frame(link)
+        rows = places(system, q, [frame.body])[frame.body].at(frame.pose).rows
         links.append(link)
         in_link_axes += _seen(rows, six[:3]) + _seen(rows, six[3:])
     return system.pushed(links, in_link_axes)

@@ -210,9 +210,9 @@ def wrench_regressor(
 def _sensed(system: System, q: Coordinates, link: str) -> dict[int, list[Twist]]:
     """The six unit twists about the frame of a link, at its body and at all that the body
     carries; of a link of the base at all that is on the robot."""
-    seat = system.seat(link)
-    axes, place = columns_of(seat.pose), place_of(seat.pose)
-    units = {seat.body: [Twist(NULL, e) for e in axes] + [Twist(e, place.cross(e)) for e in axes]}
+    frame = system.link_frame(link)
+    axes, place = columns_of(frame.pose), place_of(frame.pose)
+    units = {frame.body: [Twist(NULL, e) for e in axes] + [Twist(e, place.cross(e)) for e in axes]}
     for i in (i for i in system.outward if system.body(i).on_robot):
         parent = system.body(i).parent
         before = units.get(parent, ())

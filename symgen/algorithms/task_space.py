@@ -69,12 +69,12 @@ def _moving(
     system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, link: str
 ) -> tuple[Twist, Twist]:
     """Velocity and classical acceleration of a link's origin, in its axes."""
-    seat = system.seat(link)
-    if not seat.body:
+    frame = system.link_frame(link)
+    if not frame.body:
         return STILL, STILL
     weightless = replace(system, gravity=dict.fromkeys(system.gravity, NULL))
-    x = motions(weightless, q, qd, qdd)[seat.body].seen_in(seat.pose)
-    velocity = twist_seen_in(twists(system, q, qd)[seat.body], seat.pose)
+    x = motions(weightless, q, qd, qdd)[frame.body].seen_in(frame.pose)
+    velocity = twist_seen_in(twists(system, q, qd)[frame.body], frame.pose)
     return velocity, Twist(x.wd, x.a)
 
 
@@ -96,9 +96,9 @@ def _register_motion(axes: str, end: str, said: str, seen: Seen) -> None:
     @_named(f"frame_velocity_{axes}")
     def velocity(system: System, q: Coordinates, qd: Coordinates, *, link: str) -> list[Scalar]:
         """J q̇, 6 numbers."""
-        seat = system.seat(link)
-        twist = twists(system, q, qd)[seat.body] if seat.body else STILL
-        return _flat(seen(link_place(system, q, link), twist_seen_in(twist, seat.pose)))
+        frame = system.link_frame(link)
+        twist = twists(system, q, qd)[frame.body] if frame.body else STILL
+        return _flat(seen(link_place(system, q, link), twist_seen_in(twist, frame.pose)))
 
     @_of_frame(
         f"frame_acceleration_{axes}",
@@ -220,14 +220,14 @@ def _constant(pose: Pose) -> Four:
 
 def quaternion(system: System, q: Coordinates, link: str) -> Four:
     """That of a link's axes in the root's, its scalar not negative."""
-    seat = system.seat(link)
-    path = [*reversed([seat.body, *system.ancestors(seat.body)])] if seat.body else []
+    frame = system.link_frame(link)
+    path = [*reversed([frame.body, *system.ancestors(frame.body)])] if frame.body else []
     rotation = _constant(system.roots[path[0]]) if path else _constant(Pose())
     for i in path:
         steps = system.body(i).placement.steps(q[i - 1])
         for step in (s for s in steps if isinstance(s, Turn)):
             rotation = _product(rotation, _turn(step, q[i - 1]))
-    s, v = _product(rotation, _constant(seat.pose))
+    s, v = _product(rotation, _constant(frame.pose))
     side = sign(s + TINY)
     return side * s, v.scaled(side)
 

@@ -189,7 +189,7 @@ def turning_of(k: Sequence[Vector]) -> Vector:
 
 
 @dataclass(frozen=True, slots=True)
-class Swirl:
+class PairedMoments:
     """The moments p = ∫ u dm and K = ∫ u rᵀ dm of a velocity field, with the sums of two entries
     each on the diagonal of K (`pairs`), which cost less than the entries."""
 
@@ -197,15 +197,15 @@ class Swirl:
     k: tuple[Vector, Vector, Vector]
     pairs: Vector
 
-    def __add__(self, other: "Swirl") -> "Swirl":
+    def __add__(self, other: "PairedMoments") -> "PairedMoments":
         (a, b, c), (x, y, z) = self.k, other.k
-        return Swirl(self.p + other.p, (a + x, b + y, c + z), self.pairs + other.pairs)
+        return PairedMoments(self.p + other.p, (a + x, b + y, c + z), self.pairs + other.pairs)
 
-    def about(self, shift: Vector) -> "Swirl":
+    def about(self, shift: Vector) -> "PairedMoments":
         """The same field about the point from which `shift` leads to the present one."""
         x, y, z = (a * b for a, b in zip(self.p, shift, strict=True))
         a, b, c = (row + shift.scaled(u) for row, u in zip(self.k, self.p, strict=True))
-        return Swirl(self.p, (a, b, c), self.pairs + Vector(y + z, x + z, x + y))
+        return PairedMoments(self.p, (a, b, c), self.pairs + Vector(y + z, x + z, x + y))
 
     @property
     def moment(self) -> Vector:
@@ -223,15 +223,15 @@ class Swirl:
         )
 
 
-NO_SWIRL = Swirl(NULL, (NULL, NULL, NULL), NULL)
+NO_PAIRED_MOMENTS = PairedMoments(NULL, (NULL, NULL, NULL), NULL)
 
 
-def swirl_of(inertia: Inertia, u: Twist) -> Swirl:
+def paired_moments_of(inertia: Inertia, u: Twist) -> PairedMoments:
     """That of a rigid body at a twist, where products on the diagonal of [w]x S cancel in pairs."""
     x = moments_of(inertia, u)
     s, a, b, c = inertia.s, *(v * h for v, h in zip(u.v, inertia.h, strict=True))
     yz, xz, xy = u.w.x * s.yz, u.w.y * s.xz, u.w.z * s.xy
-    return Swirl(x.p, x.k, Vector(xy - xz + b + c, yz - xy + a + c, xz - yz + (a + b)))
+    return PairedMoments(x.p, x.k, Vector(xy - xz + b + c, yz - xy + a + c, xz - yz + (a + b)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from symgen.mechanics.inertia import NO_INERTIA, NO_SECOND, Inertia, Second
 from symgen.mechanics.model import Body, Model, Pose
 from symgen.mechanics.placement import Placement
 from symgen.mechanics.spatial import NULL, Angle, Turn, Vector
-from symgen.mechanics.system import Seat, System, SystemBody
+from symgen.mechanics.system import LinkFrame, System, SystemBody
 from symgen.numbers.decimals import exactly
 from symgen.numbers.scalar import ZERO, Scalar, plain, structural
 
@@ -77,7 +77,7 @@ def system(
         order,
         falls,
         roots=roots,
-        seats=_seats(model, frames),
+        link_frames=_link_frames(model, frames),
         any_gravity=gravity is not None,
         coupling=coupling_of(model),
         tens=tuple(i for i, b in numbered if b.links),
@@ -110,11 +110,11 @@ def _base_axes(model: Model, i: int, frame: CanonicalFrame, placement: Placement
     return _tidied(axes, size_of(model))
 
 
-def _seats(model: Model, frames: Sequence[CanonicalFrame]) -> dict[str, Seat]:
-    fixed = {link.name: Seat(0, link.pose) for link in model.base}
+def _link_frames(model: Model, frames: Sequence[CanonicalFrame]) -> dict[str, LinkFrame]:
+    fixed = {link.name: LinkFrame(0, link.pose) for link in model.base}
     size = size_of(model)
     return fixed | {
-        link.name: Seat(i, _tidied(frames[i - 1].pose.inverse @ link.pose, size))
+        link.name: LinkFrame(i, _tidied(frames[i - 1].pose.inverse @ link.pose, size))
         for i, body in enumerate(model.bodies, 1)
         for link in body.links
     }

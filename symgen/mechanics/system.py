@@ -61,7 +61,7 @@ class SystemBody:
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
+class LinkFrame:
     """Where a link's frame is: on which body (0: the base), and its pose in that body's frame (0:
     the root's)."""
 
@@ -74,15 +74,15 @@ class System:
     """A tree in canonical frames. `gravity[i]` is free-fall acceleration in the base axes of base
     joint i.
 
-    `roots[i]` is the pose of those base axes in the root link's frame, `seats` has every link of
-    the file by name. `any_gravity` tells that free fall is not known at generation."""
+    `roots[i]` is the pose of those base axes in the root link's frame, `link_frames` has every
+    link of the file by name. `any_gravity` tells that free fall is not known at generation."""
 
     bodies: tuple[SystemBody, ...]
     order: tuple[int, ...]
     gravity: Mapping[int, Vector]
     sections: Sections = no_section
     roots: Mapping[int, Pose] = field(default_factory=dict)
-    seats: Mapping[str, Seat] = field(default_factory=dict)
+    link_frames: Mapping[str, LinkFrame] = field(default_factory=dict)
     any_gravity: bool = False
     passive_kinds: tuple[str, ...] = ()
     """Which columns regressors have for each joint of `rubbing_joints`, behind those of the
@@ -112,11 +112,13 @@ class System:
     def body(self, i: int) -> SystemBody:
         return self.bodies[i - 1]
 
-    def seat(self, name: str) -> Seat:
+    def link_frame(self, name: str) -> LinkFrame:
         """Where the link `name` is. Raises OptionError."""
-        if name not in self.seats:
-            raise OptionError(f"no link is called '{shown(name)}'; {hint(name, list(self.seats))}")
-        return self.seats[name]
+        if name not in self.link_frames:
+            raise OptionError(
+                f"no link is called '{shown(name)}'; {hint(name, list(self.link_frames))}"
+            )
+        return self.link_frames[name]
 
     def pushed(self, links: Sequence[str], wrenches: Sequence[Scalar]) -> "System":
         """The system under external wrenches: six numbers a link, force then moment, link axes,
@@ -126,11 +128,11 @@ class System:
         exist."""
         total = {i: body.wrench for i, body in enumerate(self.bodies, 1)}
         for k, link in enumerate(links):
-            seat, six = self.seat(link), wrenches[6 * k : 6 * k + 6]
-            if seat.body:
-                total[seat.body] = total[seat.body] + Force(
+            frame, six = self.link_frame(link), wrenches[6 * k : 6 * k + 6]
+            if frame.body:
+                total[frame.body] = total[frame.body] + Force(
                     Vector(*six[:3]), Vector(*six[3:])
-                ).placed(seat.pose)
+                ).placed(frame.pose)
         return replace(
             self, bodies=tuple(replace(b, wrench=total[i]) for i, b in enumerate(self.bodies, 1))
         )
@@ -142,7 +144,7 @@ class System:
 
     def own(self, i: int) -> Pose:
         """The frame of body `i` in the file, that of its ten parameters, in its canonical frame."""
-        return self.seats[self.body(i).name].pose
+        return self.link_frames[self.body(i).name].pose
 
     @property
     def size(self) -> int:

@@ -109,7 +109,7 @@ class Mechanism:
             i = self.part(i).parent
         return found
 
-    def seat(self, link: str) -> tuple[int, Solid]:
+    def body_of(self, link: str) -> tuple[int, Solid]:
         """The body of a link (0: the base) and the link on it."""
         solids = [(0, s) for s in self.base]
         solids += [(i, s) for i, part in enumerate(self.parts, 1) for s in part.solids]

@@ -102,7 +102,7 @@ def _less_wrenches(
 ) -> list[Scalar]:
     """The joint forces without what external wrenches do."""
     for link, six in x.wrenches.items():
-        i, solid = robot.seat(link)
+        i, solid = robot.body_of(link)
         frame = bodies[i].carrying(solid.frame)
         force, moment = (
             Vector(*three) if x.root_axes else times(frame.axes, Vector(*three))

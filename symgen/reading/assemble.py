@@ -123,16 +123,16 @@ def _check_supported(part: Part) -> None:
 def _model(part: Part, gravity: Triple, rounder: Rounder, drives: Drives, motors: Motors) -> Model:
     """Every link's body and pose on it, from the root outward; then the bodies with their links."""
     moving = {joint.name for joint in part.moving}
-    seats: dict[str, tuple[str | None, Pose]] = {part.root: (None, Pose())}
+    placements: dict[str, tuple[str | None, Pose]] = {part.root: (None, Pose())}
     placed: dict[str, tuple[str | None, Pose, Pose]] = {}
     for joint in part.joints:
-        carrier, seat = seats[joint.parent]
-        pose = seat @ _joint_pose(part, joint, rounder)
+        carrier, parent_pose = placements[joint.parent]
+        pose = parent_pose @ _joint_pose(part, joint, rounder)
         if joint.name in moving:
-            placed[joint.name] = carrier, _plain(pose), seat
+            placed[joint.name] = carrier, _plain(pose), parent_pose
             carrier, pose = joint.name, Pose()
-        seats[joint.child] = carrier, pose
-    links = _links(part, seats, rounder)
+        placements[joint.child] = carrier, pose
+    links = _links(part, placements, rounder)
     followers = following(part.robot, part.moving, part.held, motors.leading)
     every = [
         MovingJoint(
@@ -149,13 +149,13 @@ def _model(part: Part, gravity: Triple, rounder: Rounder, drives: Drives, motors
 
 
 def _links(
-    part: Part, seats: Mapping[str, tuple[str | None, Pose]], rounder: Rounder
+    part: Part, placements: Mapping[str, tuple[str | None, Pose]], rounder: Rounder
 ) -> dict[str | None, list[Link]]:
     elements, links = part.links, dict[str | None, list[Link]]()
     for name, (
         carrier,
         pose,
-    ) in seats.items():  # from the root outward, so a body's own link comes first
+    ) in placements.items():  # from the root outward, so a body's own link comes first
         if name == WORLD:
             continue
         parameters = _parameters(part, elements[name], rounder)

@@ -14,7 +14,7 @@ from symgen.mechanics.model import PARAMETER_NAMES, Pose
 from symgen.mechanics.parameter_names import base_names, latex_name, link_of
 from symgen.mechanics.parameters import WHOLE, lumped, system
 from symgen.mechanics.spatial import Vector
-from symgen.mechanics.system import Seat, System
+from symgen.mechanics.system import LinkFrame, System
 from symgen.numbers.named import Named
 from symgen.symbolic.closed import Closed
 from symgen.symbolic.gathering import Number
@@ -72,8 +72,8 @@ def relations(robot: Robot, setting: Setting, number: Number) -> tuple[Relation,
 
 def _in_canonical_frames(layout: System) -> System:
     """With the bodies' parameters in their canonical frames."""
-    own = {layout.body(i).name: Seat(i, Pose()) for i in layout.tens}
-    return replace(layout, seats={**layout.seats, **own})
+    own = {layout.body(i).name: LinkFrame(i, Pose()) for i in layout.tens}
+    return replace(layout, link_frames={**layout.link_frames, **own})
 
 
 def _has_names(layout: System) -> bool:

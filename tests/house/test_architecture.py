@@ -1,10 +1,13 @@
 """The house rules: which room may know which, and how large things may grow."""
 
 import ast
+import sys
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from statistics import median
+
+from symgen.algorithms import FILES as ALGORITHMS
 
 ROOT = Path(__file__).resolve().parents[2] / "symgen"
 FILES = {path.relative_to(ROOT).as_posix(): path for path in sorted(ROOT.rglob("*.py"))}
@@ -123,6 +126,13 @@ def test_the_top_has_few_modules():
 
 def test_every_room_has_its_place():
     assert {room(name) for name in FILES} - {""} <= set(ORDER)
+
+
+def test_files_of_algorithms_register_themselves():
+    start = "symgen.algorithms."
+    loaded = {f"algorithms/{x.removeprefix(start)}.py" for x in sys.modules if x.startswith(start)}
+    files = {name for name in FILES if room(name) == "algorithms"} - {"algorithms/__init__.py"}
+    assert files <= loaded and {f"algorithms/{name}.py" for name in ALGORITHMS} <= files
 
 
 # -- sizes -----------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ JACOBIAN = "slopes of textbook forward kinematics in 75 digits"
 def frame(x: At, link: str) -> Frame:
     """Where a link is in the world."""
     robot = x.mechanism
-    i, solid = robot.seat(link)
+    i, solid = robot.body_of(link)
     at = replace(x.textbook, qd=still(robot), qdd=still(robot), gravity=NULL)
     return motion(robot, at)[i].carrying(solid.frame)
 

@@ -152,7 +152,7 @@ def coriolis_by_parameters(x: At) -> Array:
 def sensed(x: At, link: str) -> Array:
     """Force and moment about a link's origin, in its axes, that move its body and all beyond."""
     robot, there = x.mechanism, frame(x, link)
-    own, bodies = robot.seat(link)[0], motion(robot, x.textbook)
+    own, bodies = robot.body_of(link)[0], motion(robot, x.textbook)
     force, moment = NULL, NULL
     for i, rigid in masses(robot, x.textbook, bodies):
         if own in (0, *robot.path(i)) and not kind_of(robot.part(i)).grounded:
