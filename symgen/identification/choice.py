@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from symgen.identification.drives import Drives
 from symgen.identification.reduction import whole
-from symgen.identification.solve import System, solve, solved
+from symgen.identification.solve import Belief, System, solve, solved
 from symgen.identification.terms import ARMATURE, SPRINGS, TERMS
 
 Numbers = NDArray[np.float64]
@@ -50,10 +50,13 @@ class Choice:
 
 @dataclass(frozen=True)
 class Chooser:
-    """Chooses from the columns of `drives`, which are the last ones of `system`."""
+    """Chooses from the columns of `drives`, which are the last ones of `system`; all fits have
+    `belief` beside them, the equations divided by `inflation`."""
 
     system: System
     drives: Drives
+    belief: Belief | None = None
+    inflation: float = 1.0
 
     @property
     def first(self) -> int:
@@ -71,13 +74,13 @@ class Chooser:
     def fixed(self, terms: Sequence[str]) -> Choice:
         """These terms at every joint, with the best speeds."""
         keys = [key for key in self.groups if key[1] in terms]
-        return Choice(tuple(sorted(self._best(keys).values())))
+        return Choice(tuple(sorted(self.best(keys).values())))
 
     def automatic(self, always: Sequence[str]) -> Choice:
         """These terms at every joint, and whatever else predicts parts of the log better that take
         no part in the fit."""
-        chosen = self._best([key for key in self.groups if key[1] in always])
-        errors, trials = self._errors(chosen), list[Trial]()
+        chosen = self.best([key for key in self.groups if key[1] in always])
+        errors, trials = self.errors(chosen), list[Trial]()
         open_keys = [key for key in self.groups if key[1] not in always]
         while open_keys:
             found = self._tried(chosen, errors, open_keys)
@@ -85,8 +88,8 @@ class Chooser:
             trials += [Trial(*key, gain, key in taken) for key, (gain, _) in found.items()]
             if not taken:
                 break
-            chosen = self._best([*chosen, *taken], chosen | {key: found[key][1] for key in taken})
-            errors = self._errors(chosen)
+            chosen = self.best([*chosen, *taken], chosen | {key: found[key][1] for key in taken})
+            errors = self.errors(chosen)
             open_keys = [
                 key for key in open_keys if key not in taken and key[0] in {j for j, _ in taken}
             ]
@@ -102,11 +105,11 @@ class Chooser:
         up for what was missing at another joint."""
         kept, dropped = dict(chosen), dict[Key, float]()
         while True:
-            errors = self._errors(kept)
+            errors = self.errors(kept)
             gains = {}
             for key in [key for key in kept if key[1] not in always]:
                 rest = {other: k for other, k in kept.items() if other != key}
-                gains[key] = self._gain(key[0], self._errors(rest), errors)
+                gains[key] = self._gain(key[0], self.errors(rest), errors)
             least = min(gains, key=lambda key: gains[key], default=None)
             if least is None or gains[least] > GAIN:
                 return kept, dropped
@@ -120,8 +123,8 @@ class Chooser:
         found = {}
         for term in sorted({term for _, term in keys}, key=list(TERMS).index):
             own = [key for key in keys if key[1] == term]
-            best = self._best(own, dict(chosen), sweeps=1)
-            with_term, possible = self._errors(best), self._possible(best)
+            best = self.best(own, dict(chosen), sweeps=1)
+            with_term, possible = self.errors(best), self._possible(best)
             for key in own:
                 gain = self._gain(key[0], errors, with_term) if best[key] in possible else 0.0
                 found[key] = gain, best[key]
@@ -130,7 +133,7 @@ class Chooser:
     def _possible(self, chosen: Mapping[Key, int]) -> set[int]:
         """The columns whose coefficients are not below what their terms can have."""
         numbers = sorted(set(chosen.values()))
-        values = solved(self._plain.only(self._columns(chosen)), self.deviations)[0][self.first :]
+        values = self._values(self._plain, self.columns(chosen))[self.first :]
         least = (TERMS[self.drives.columns[k].term].least for k in numbers)
         pairs = zip(numbers, values.tolist(), least, strict=True)
         return {k for k, x, low in pairs if low is None or x >= low}
@@ -145,7 +148,7 @@ class Chooser:
 
     # -- speeds ------------------------------------------------------------------------------------
 
-    def _best(
+    def best(
         self, keys: Sequence[Key], start: Mapping[Key, int] | None = None, sweeps: int = SWEEPS
     ) -> dict[Key, int]:
         """The best candidate of each key, by the squares of its joint's channels: one term after
@@ -167,14 +170,20 @@ class Chooser:
             key: self.groups[key][min(k, len(self.groups[key]) - 1)] for key in keys
         }
 
-    def _columns(self, chosen: Mapping[Key, int]) -> list[int]:
+    def columns(self, chosen: Mapping[Key, int]) -> list[int]:
+        """Those of the system: base parameters and the chosen ones of drives."""
         return [*range(self.first), *sorted(self.first + k for k in set(chosen.values()))]
 
     def _squares(self, chosen: Mapping[Key, int]) -> list[float]:
         """The weighted squares of each channel's residuals."""
-        part = self._plain.only(self._columns(chosen))
-        values, _ = solved(part, self.deviations)
+        columns = self.columns(chosen)
+        part, values = self._plain.only(columns), self._values(self._plain, columns)
         return [part.squares(j, values) / self.deviations[j] ** 2 for j in part.channels]
+
+    def _values(self, system: System, columns: list[int]) -> Numbers:
+        """Of some columns of a system, fitted to it."""
+        belief = None if self.belief is None else self.belief.only(columns)
+        return solved(system.only(columns), self.deviations, belief, self.inflation)[0]
 
     @cached_property
     def _plain(self) -> System:
@@ -185,7 +194,7 @@ class Chooser:
     def deviations(self) -> tuple[float, ...]:
         """Of the channels, with the first candidate of every key."""
         some = {key: numbers[0] for key, numbers in self.groups.items() if key[1] in STARTING}
-        return solve(self._plain.only(self._columns(some))).deviations
+        return solve(self._plain.only(self.columns(some))).deviations
 
     # -- cross-validation --------------------------------------------------------------------------
 
@@ -202,14 +211,13 @@ class Chooser:
                 found.append((*pair,))
         return [(rest, own) for rest, own in found]
 
-    def _errors(self, chosen: Mapping[Key, int]) -> Numbers:
+    def errors(self, chosen: Mapping[Key, int]) -> Numbers:
         """The weighted squares of the predictions of each fold from the others (folds x
         channels)."""
-        columns = self._columns(chosen)
+        columns = self.columns(chosen)
         rows = []
         for rest, own in self._folds:
-            fitted, tried = rest.only(columns), own.only(columns)
-            values, _ = solved(fitted, self.deviations)
+            tried, values = own.only(columns), self._values(rest, columns)
             rows.append(
                 [tried.squares(j, values) / self.deviations[j] ** 2 for j in tried.channels]
             )

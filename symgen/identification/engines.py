@@ -23,40 +23,52 @@ PATIENCE: Final = 60
 """Seconds that a scheduler may take to answer."""
 
 
-def factors(equations: Equations, samples: Samples, interval: int, parts: int = 1) -> Batches:
-    """The factors of a block of samples, cut into so many consecutive parts of the same length."""
+def factors(
+    equations: Equations, samples: Samples, interval: int, parts: int = 1, mean: int = 1
+) -> Batches:
+    """The factors of a block of samples, cut into so many consecutive parts of the same length: of
+    all channels and, where `mean` is more than 1, of the same channels' means of so many
+    equations."""
     unit, more = interval or 1, bool(interval)
     size = -(-max(len(samples) - more, unit) // (parts * unit)) * unit
     found = []
     for start in range(0, len(samples) - more, size):
-        part = whole(_parts(equations, samples.part(slice(start, start + size + more)), interval))
+        own = samples.part(slice(start, start + size + more))
+        part = whole(_parts(equations, own, interval, mean))
         if part is not None:
             found.append(part)
     return tuple(found)
 
 
-def _parts(equations: Equations, samples: Samples, interval: int) -> Iterator[Factors]:
+def _parts(equations: Equations, samples: Samples, interval: int, mean: int) -> Iterator[Factors]:
     width = max(len(columns) for columns in equations.supports) * len(equations.supports)
     size = 1 << max(int(ENTRIES // width).bit_length() - 1, 6)
     unit, more = interval or 1, bool(interval)
     size = max(size // unit, 1) * unit
     for start in range(0, len(samples) - more, size):
         made = equations.equations(samples.part(slice(start, start + size + more)))
-        yield reduced(made.regressor, made.measured, equations.supports, made.used)
+        kinds = [made, made.means(mean)] if mean > 1 else [made]
+        found = [reduced(x.regressor, x.measured, equations.supports, x.used) for x in kinds]
+        yield Factors(
+            tuple(n for own in found for n in own.rows),
+            tuple(r for own in found for r in own.factors),
+        )
 
 
 @dataclass(frozen=True)
 class Work:
     """What is done with each block: `equations` over intervals of so many samples (0: none), its
-    factors in so many `parts`."""
+    factors in so many `parts`, beside those of means of `mean` equations where it is more than
+    1."""
 
     equations: Equations
     interval: int
     parts: int = 1
+    mean: int = 1
 
     def __call__(self, samples: Samples) -> Batches:
         """The factors of a block."""
-        return factors(self.equations, samples, self.interval, self.parts)
+        return factors(self.equations, samples, self.interval, self.parts, self.mean)
 
 
 def run(work: Work, blocks: Iterable[Samples], settings: Settings) -> Iterator[Batches]:

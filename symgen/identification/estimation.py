@@ -43,13 +43,15 @@ def estimate(
     """The estimate from the equations that rounds through the log have settled on, and what is to
     be said of it. Raises ExcitationError where the motion does not tell all parameters apart."""
     system, drives = settled.system, settled.equations.drives
-    mapping = with_neutral_prior(sought.mapping, system)
+    mapping = with_neutral_prior(sought.mapping, settled.rows)
     neutral, sought = mapping is not sought.mapping, replace(sought, mapping=mapping)
     names = drives.names if drives else ()
-    judged = excitation(system, settings.max_condition)
+    judged = excitation(settled.rows, settings.max_condition)
     notes = _judged(sought, names, judged, log, settings)
     prior = prior_of(sought, settings)
-    found = settled.solution(prior.belief(len(names)) if prior else None)
+    if prior:
+        settled = replace(settled, belief=prior.belief(len(names)))
+    found = settled.solution
     notes = (*notes, *_weak(settled, found, log))
     standard = None
     if settings.consistent:
@@ -67,9 +69,9 @@ def estimate(
         names,
         found.values,
         found.factor,
-        _channels(sought, system, settled.after, found),
+        _channels(sought, settled.rows, settled.after, found),
         judged.condition,
-        judged.scaled if prior is None else scaled_condition(found.factor),
+        judged.scaled if settled.belief is None else scaled_condition(found.factor),
         np.array([sought.known.get(name, 0.0) for name in names]),
         tuple(column.speed for column in drives.columns) if drives else (),
         settled.robust_errors(found),
@@ -85,11 +87,11 @@ def with_solution(
     estimate: Estimate, settled: Settled, found: Solution, errors: Numbers | None
 ) -> Estimate:
     """The estimate with other values, R and robust errors; residuals are theirs."""
-    values, system, after = found.values, settled.system, settled.after
+    values, rows, after = found.values, settled.rows, settled.after
     channels = tuple(
         replace(
             channel,
-            residual=system.residual(j, values),
+            residual=rows.residual(j, values),
             validation_residual=None if after is None else after.residual(j, values),
         )
         for j, channel in enumerate(estimate.channels)
@@ -153,16 +155,16 @@ def _judged(
 
 
 def _channels(
-    sought: Problem, system: System, after: System | None, found: Solution
+    sought: Problem, rows: System, after: System | None, found: Solution
 ) -> tuple[Channel, ...]:
     return tuple(
         Channel(
             name,
             unit,
-            system.rows(j),
+            rows.rows(j),
             found.deviations[j],
-            system.measured(j),
-            system.residual(j, found.values),
+            rows.measured(j),
+            rows.residual(j, found.values),
             *_validated(after, j, found.values),
         )
         for j, (name, unit) in enumerate(sought.channels)

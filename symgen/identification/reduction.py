@@ -38,6 +38,10 @@ class Factors:
             tuple(triangle(np.concatenate(pair)) for pair in pairs),
         )
 
+    def channels(self, which: slice) -> "Factors":
+        """Those of some channels."""
+        return Factors(self.rows[which], self.factors[which])
+
     def only(self, numbers: Sequence[Sequence[int]]) -> "Factors":
         """With some columns of each channel, by their numbers in its factor, and the
         measurement."""

@@ -8,7 +8,7 @@ round before, and a robust loss needs its residuals."""
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Final
 
 import numpy as np
@@ -21,13 +21,16 @@ from symgen.identification.instruments import Instrumented, Instruments
 from symgen.identification.loss import SHARE, Reweighted
 from symgen.identification.method_rows import METHODS
 from symgen.identification.methods import Problem
+from symgen.identification.neutral import with_neutral_prior
 from symgen.identification.rates import Rates
 from symgen.identification.reduction import Batches, Factors, whole
 from symgen.identification.robust import believed, robust_errors
 from symgen.identification.separable import inseparable
 from symgen.identification.settings import Settings
 from symgen.identification.solve import Belief, Solution, System
+from symgen.identification.standard import Prior
 from symgen.identification.terms import FRICTION, TERMS
+from symgen.identification.trust import trusting
 
 Numbers = NDArray[np.float64]
 
@@ -42,9 +45,11 @@ ALWAYS: Final = ("viscous", "coulomb", "offset")
 
 @dataclass(frozen=True)
 class Reduced:
-    """The factors of the batches of the rows for the estimate, and of the rows held out."""
+    """The factors of the batches of the equations for the estimate, which may be means of rows, and
+    of its rows and those held out."""
 
     trained: Batches
+    rows: Factors | None
     held_out: Factors | None
 
 
@@ -54,19 +59,25 @@ Reduce = Callable[[Equations], Reduced]
 
 @dataclass(frozen=True)
 class Settled:
-    """The equations that were settled on, the system of their factors and that of the rows held
-    out, and how the terms were chosen."""
+    """The equations that were settled on, the system of their factors (of means of rows, perhaps),
+    those of the rows and of the rows held out, how the terms were chosen and what is believed
+    beside the log."""
 
     equations: Equations
     system: System
+    rows: System
     after: System | None
     choice: Choice
+    belief: Belief | None = None
     instruments: Instruments | None = None
 
-    def solution(self, belief: Belief | None) -> Solution:
+    @cached_property
+    def solution(self) -> Solution:
         """The estimate of the equations: with instruments, or by least squares, where there is a
         belief beside it."""
-        return self.instruments.solution() if self.instruments else believed(self.system, belief)
+        if self.instruments:
+            return self.instruments.solution()
+        return believed(self.system, self.belief)
 
     def robust_errors(self, found: Solution) -> Numbers | None:
         """Its robust standard errors; None where there are too few batches."""
@@ -83,7 +94,7 @@ class Rounds:
     interval: int
     reduce: Reduce
     rates: Rates | None
-    belief: Callable[[int], Belief | None]
+    prior: Prior | None
 
     def settled(self) -> Settled:
         """The equations with the terms that were asked for or chosen, and their system, by the loss
@@ -107,11 +118,11 @@ class Rounds:
     def _reweighted(self, found: Settled) -> Settled:
         """With weights by residuals, until the values settle."""
         for _ in range(ROUNDS):
-            before = self._solved(found)
+            before = found.solution
             sizes = tuple(x / math.sqrt(SHARE) for x in before.deviations)
             again = self._read(Reweighted(found.equations, before.values, sizes))
             found = replace(found, system=again.system)
-            change = self._solved(found).values - before.values
+            change = found.solution.values - before.values
             if np.abs(before.factor @ change).max(initial=0.0) < CLOSE:
                 break
         return found
@@ -124,7 +135,7 @@ class Rounds:
             return self._chosen(self._read(self.sought.equations(self.interval, drives)))
         plain = [k for k, column in enumerate(drives.columns) if not TERMS[column.term].loaded]
         first = self._chosen(self._read(self.sought.equations(self.interval, drives.only(plain))))
-        drives = replace(drives, load=self._base(self._solved(first)))
+        drives = replace(drives, load=self._base(first.solution))
         found = self._chosen(self._read(self.sought.equations(self.interval, drives)))
         return self._repeated(found)
 
@@ -168,31 +179,39 @@ class Rounds:
     def _read(self, equations: Equations) -> Settled:
         found = self.reduce(equations)
         drives = equations.drives
-        size = len(self.sought.mapping) + (len(drives.columns) if drives else 0)
-        total = whole(found.trained)
-        if total is None:
+        count = len(drives.columns) if drives else 0
+        size, total = len(self.sought.mapping) + count, whole(found.trained)
+        if total is None or found.rows is None:
             raise ValueError("no rows for the estimate")
         system = System(total, equations.supports, size, found.trained)
-        after = (
-            None if found.held_out is None else replace(system, factors=found.held_out, batches=())
-        )
-        numbers = range(len(drives.columns) if drives else 0)
-        return Settled(equations, system, after, Choice(tuple(numbers)))
+        rows = System(found.rows, equations.supports, size)
+        after = None if found.held_out is None else replace(rows, factors=found.held_out)
+        belief = self.prior.belief(count) if self.prior else None
+        return Settled(equations, system, rows, after, Choice(tuple(range(count))), belief)
 
     def _chosen(self, found: Settled) -> Settled:
         """With the chosen columns alone."""
-        drives = found.equations.drives
+        drives, belief = found.equations.drives, found.belief
         assert drives is not None
         chooser = Chooser(found.system, drives)
         if self.settings.automatic:
-            always = {*ALWAYS, *self.sought.terms}
-            choice = chooser.automatic([name for name in TERMS if name in always])
+            always = [name for name in TERMS if name in {*ALWAYS, *self.sought.terms}]
+            if belief is None:
+                mapping = with_neutral_prior(self.sought.mapping, found.rows)
+                chooser = trusting(chooser, always, mapping, self.settings.prior_deviation)
+                belief = chooser.belief
+            choice = chooser.automatic(always)
         else:
             choice = chooser.fixed(self.terms)
         columns = [*range(chooser.first), *(chooser.first + k for k in choice.columns)]
-        equations = self.sought.equations(self.interval, drives.only(choice.columns))
-        after = None if found.after is None else found.after.only(columns)
-        return Settled(equations, found.system.only(columns), after, choice)
+        return Settled(
+            self.sought.equations(self.interval, drives.only(choice.columns)),
+            found.system.only(columns),
+            found.rows.only(columns),
+            None if found.after is None else found.after.only(columns),
+            choice,
+            None if belief is None else belief.only(columns),
+        )
 
     def _repeated(self, found: Settled) -> Settled:
         """With loads from the estimate itself, until that settles."""
@@ -200,18 +219,14 @@ class Rounds:
             drives = found.equations.drives
             if drives is None or not drives.loaded:
                 break
-            before = self._solved(found)
+            before = found.solution
             drives = replace(drives, load=self._base(before))
             again = self._read(self.sought.equations(self.interval, drives))
-            found = replace(again, choice=found.choice)
-            change = self._solved(found).values - before.values
+            found = replace(again, choice=found.choice, belief=found.belief)
+            change = found.solution.values - before.values
             if np.abs(before.factor @ change).max(initial=0.0) < SETTLED:
                 break
         return found
-
-    def _solved(self, found: Settled) -> Solution:
-        drives = found.equations.drives
-        return believed(found.system, self.belief(len(drives.columns) if drives else 0))
 
     def _base(self, found: Solution) -> Numbers:
         return found.values[: len(self.sought.mapping)]

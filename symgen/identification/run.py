@@ -43,6 +43,8 @@ Progress = Callable[[str], None]
 
 BATCHES: Final = 32
 """Parts of a log whose factors are kept, for robust standard errors and cross-validation."""
+ENOUGH: Final = 2
+"""Equations of each channel an unknown that are left at least where their means are fitted."""
 SHOWN: Final = 5
 """Blocks at the end of a log that are kept for pictures."""
 
@@ -105,14 +107,13 @@ def identify(
         read = replace(read, delays=late.values, remarks=remarks)
     read = gated(read, sought, settings.full)
     source = Source(read, settings, progress)
-    prior = prior_of(sought, settings)
     rounds = Rounds(
         sought,
         settings,
         read.plan.interval,
         source.reduced,
         source.rates(sought.joints) if sought.joints else None,
-        lambda friction: prior.belief(friction) if prior else None,
+        prior_of(sought, settings),
     )
     settled = rounds.settled()
     found, notes = estimate(sought, settled, read.log, settings)
@@ -182,15 +183,30 @@ class Source:
         """The factors of the batches of the rows for the estimate, and of those held out. Raises
         LogError."""
         plan = self.reading.plan
-        count = len(plan.training)
-        work = Work(equations, plan.interval, -(-BATCHES // max(count, 1)))
+        count, channels = len(plan.training), len(equations.supports)
+        mean = self._mean(max(map(len, equations.supports)))
+        work = Work(equations, plan.interval, -(-BATCHES // max(count, 1)), mean)
         found = run(work, self.blocks(), self.settings)
         parts = (part for block in islice(found, count) for part in block)
         trained = gathered(parts, -(-count * work.parts // BATCHES))
         held_out = whole(part for block in found for part in block)
         if not trained:
             raise LogError(shown(self.reading.log.file), "has no rows for the estimate")
-        return Reduced(trained, held_out)
+        own, means = slice(channels), slice(channels if mean > 1 else 0, None)
+        return Reduced(
+            tuple(batch.channels(means) for batch in trained),
+            whole(batch.channels(own) for batch in trained),
+            held_out.channels(own) if held_out else None,
+        )
+
+    def _mean(self, unknowns: int) -> int:
+        """How many equations make one of the fit: half of what a window of derivatives reaches to
+        one side, whose mean lets half of the power at the cutoff pass, as the window does."""
+        plan = self.reading.plan
+        if plan.interval or self.settings.loss == "huber":
+            return 1
+        rows = sum(b - a - 2 * plan.half for a, b in plan.training)
+        return max(1, min(plan.half // 2, rows // (ENOUGH * unknowns)))
 
     def blocks(self) -> Iterator[Samples]:
         """The samples of all blocks, of which the last ones are kept. Raises LogError."""

@@ -99,6 +99,10 @@ class Belief:
     factor: Numbers
     target: Numbers
 
+    def only(self, columns: Sequence[int]) -> "Belief":
+        """Of some values, in their order, which are independent of those that are left out."""
+        return Belief(self.factor[np.ix_(columns, columns)], self.target[list(columns)])
+
 
 def solve(system: System, belief: Belief | None = None, inflation: float = 1.0) -> Solution:
     """Weighted least squares, the weight of each channel from the variance of its residuals, until

@@ -1,0 +1,71 @@
+"""How far the robot's file is trusted where the log tells little: by cross-validation.
+
+Least squares on a short log have parameters that it hardly tells, each far from its value and made
+up for by others; elsewhere they no longer are. What is believed beside the log (`standard`, as
+with ``--full``) keeps them near the robot's file. Files may be wrong too, so that parts of the log
+that take no part in the fit tell how much they count: ridge regression (Hoerl & Kennard,
+Technometrics 1970) in the metric of the prior, its strength by blocks of a time series."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.identification.choice import Chooser
+from symgen.identification.estimate import BaseMapping
+from symgen.identification.robust import inflation
+from symgen.identification.solve import Belief, solve
+from symgen.identification.standard import Prior, deviations
+
+Numbers = NDArray[np.float64]
+
+TIMES: Final = (10.0, 3.0, 1.0)
+"""What the deviations of the prior are tried as, by those of ``--prior-deviation``."""
+LEAST: Final = 1e-9
+"""Of a root mean square by the measurement's, for columns that are 0 in the whole log."""
+
+
+def trusting(
+    chooser: Chooser, always: Sequence[str], mapping: BaseMapping, deviation: float
+) -> Chooser:
+    """The chooser with the belief beside its fits, of several strengths the largest that predicts
+    parts of the log as well as the best one, or without any. Predictions are with the terms
+    `always` at every joint."""
+    start = chooser.best([key for key in chooser.groups if key[1] in always])
+    system = chooser.system.only(chooser.columns(start))
+    tells = inflation(system, solve(system))
+    tried = [chooser]
+    for times in TIMES:
+        prior = Prior(mapping, deviations(mapping, times * deviation))
+        tried.append(replace(chooser, belief=_belief(chooser, prior), inflation=tells))
+    scores = [_scores(own, start) for own in tried]
+    best = min(scores, key=np.mean)
+    return [own for own, x in zip(tried, scores, strict=True) if _as_good(x, best)][-1]
+
+
+def _scores(chooser: Chooser, chosen: dict[tuple[int, str], int]) -> Numbers:
+    """By fold, the mean over channels of the log of the squares that its prediction is off by."""
+    return np.asarray(np.mean(np.log(np.maximum(chooser.errors(chosen), 1e-300)), axis=1))
+
+
+def _as_good(scores: Numbers, best: Numbers) -> bool:
+    """Whether they are worse than the best ones by no more than the standard error of the
+    difference (the rule of Breiman, Friedman, Olshen & Stone 1984, sec. 3.4.3, by pairs)."""
+    more = scores - best
+    return bool(np.mean(more) <= np.std(more, ddof=1) / np.sqrt(len(more)))
+
+
+def _belief(chooser: Chooser, prior: Prior) -> Belief:
+    """That of base parameters, and of each column of drives that by itself it gives no more than
+    the force that is measured."""
+    system, joints = chooser.system, chooser.drives.joints
+    found, first = prior.belief(len(chooser.drives.columns)), chooser.first
+    factor = found.factor.copy()
+    for k, column in enumerate(chooser.drives.columns):
+        channel = int(np.argmax(np.abs(joints.rates[column.joint])))
+        own = system.spread(channel)
+        size, measured = np.linalg.norm(own[:, [first + k, -1]], axis=0).tolist()
+        factor[first + k, first + k] = max(size, LEAST * measured) / max(measured, 1e-300)
+    return Belief(factor, found.target)
