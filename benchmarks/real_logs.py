@@ -78,11 +78,14 @@ def ours(trial: Trial, folder: Path) -> Numbers:
 
 
 def halves(trial: Trial, folder: Path) -> tuple["Even", "Even"]:
-    """The rows that are fitted and those that are tried, as the recipe has them."""
+    """The rows that are fitted and those that are tried, as the recipe has them; of the latter
+    without a period of the cutoff at either end, where the filters of the recipe begin: their
+    accelerations are wrong there, for both models."""
     whole = even(trial, folder / trial.fitted)
     edge = whole.t[0] + (1 - trial.held_out) * (whole.t[-1] - whole.t[0])
     tried = whole.part(whole.t > edge) if trial.tried is None else even(trial, folder / trial.tried)
-    return whole.part(whole.t <= edge), tried
+    settled = (tried.t > tried.t[0] + 1 / trial.cutoff) & (tried.t < tried.t[-1] - 1 / trial.cutoff)
+    return whole.part(whole.t <= edge), tried.part(settled)
 
 
 def errors(log: "Even", predicted: Numbers) -> Numbers:

@@ -23,7 +23,7 @@ Key = tuple[int, str]
 
 FOLDS: Final = 5
 """Parts of the log, each of which is predicted from the others."""
-GAIN: Final = 0.01
+GAIN: Final = 0.05
 """A term is taken where it makes the mean square of the prediction smaller by this part, in all
 folds but one at least."""
 SWEEPS: Final = 2
@@ -42,10 +42,12 @@ class Trial:
 
 @dataclass(frozen=True)
 class Choice:
-    """The numbers of the chosen columns of the drives, and what was tried."""
+    """The numbers of the chosen columns of the drives, what was tried, and the deviation with which
+    the prior counts beside the log, None where it does not or was not to be chosen."""
 
     columns: tuple[int, ...]
     trials: tuple[Trial, ...] = ()
+    deviation: float | None = None
 
 
 @dataclass(frozen=True)

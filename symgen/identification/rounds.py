@@ -196,11 +196,13 @@ class Rounds:
         chooser = Chooser(found.system, drives)
         if self.settings.automatic:
             always = [name for name in TERMS if name in {*ALWAYS, *self.sought.terms}]
+            deviation = None
             if belief is None:
                 mapping = with_neutral_prior(self.sought.mapping, found.rows)
-                chooser = trusting(chooser, always, mapping, self.settings.prior_deviation)
+                trust = trusting(chooser, always, mapping, self.settings.prior_deviation)
+                chooser, deviation = trust.chooser, trust.deviation
                 belief = chooser.belief
-            choice = chooser.automatic(always)
+            choice = replace(chooser.automatic(always), deviation=deviation)
         else:
             choice = chooser.fixed(self.terms)
         columns = [*range(chooser.first), *(chooser.first + k for k in choice.columns)]

@@ -121,7 +121,7 @@ def identify(
         progress("refining")
         found, said = _refined(job, loaded, read, sought, settled, found)
         notes = (*notes, said)
-    notes = (*read.notes, *_left_out(rounds.left_out, log), *notes)
+    notes = (*read.notes, *_left_out(rounds.left_out, log), *_trusted(settled.choice, log), *notes)
     last = tuple(source.last)
     equations, system = settled.equations, settled.system
     return Identified(
@@ -152,6 +152,15 @@ def _left_out(names: tuple[str, ...], log: str) -> tuple[str, ...]:
         return ()
     said = ", ".join(shown(name) for name in names)
     return (f"{shown(log)}: note: no motion tells {said} from other parameters; left out",)
+
+
+def _trusted(choice: Choice, log: str) -> tuple[str, ...]:
+    """A note of how much the prior counts, where that was chosen."""
+    if choice.deviation is None:
+        return ()
+    said = "the robot's file counts beside the log, off by"
+    more = f"{choice.deviation:.2g} of each body's own size, for parts of the log are predicted"
+    return (f"{shown(log)}: note: {said} {more} as well so or better (--prior-deviation)",)
 
 
 def _check_length(reading: Reading, sought: Problem) -> None:

@@ -152,7 +152,7 @@ class Settings(LogOptions):
         "--prior-deviation",
         "X",
         "How far --full takes the prior to be off: standard deviation relative to each body's own "
-        "size.",
+        "size. --friction auto tries this, three and ten times as much, and no prior at all.",
         NUMBER,
         default=0.3,
     )

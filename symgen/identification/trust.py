@@ -7,7 +7,7 @@ that take no part in the fit tell how much they count: ridge regression (Hoerl &
 Technometrics 1970) in the metric of the prior, its strength by blocks of a time series."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -27,20 +27,30 @@ LEAST: Final = 1e-9
 """Of a root mean square by the measurement's, for columns that are 0 in the whole log."""
 
 
+@dataclass(frozen=True)
+class Trust:
+    """A chooser with a belief beside its fits and the deviation of the prior in that; without one,
+    and None, where the log alone predicts better."""
+
+    chooser: Chooser
+    deviation: float | None = None
+
+
 def trusting(
     chooser: Chooser, always: Sequence[str], mapping: BaseMapping, deviation: float
-) -> Chooser:
+) -> Trust:
     """The chooser with the belief beside its fits, of several strengths the largest that predicts
     parts of the log as well as the best one, or without any. Predictions are with the terms
     `always` at every joint."""
     start = chooser.best([key for key in chooser.groups if key[1] in always])
     system = chooser.system.only(chooser.columns(start))
     tells = inflation(system, solve(system))
-    tried = [chooser]
+    tried = [Trust(chooser)]
     for times in TIMES:
         prior = Prior(mapping, deviations(mapping, times * deviation))
-        tried.append(replace(chooser, belief=_belief(chooser, prior), inflation=tells))
-    scores = [_scores(own, start) for own in tried]
+        own = replace(chooser, belief=_belief(chooser, prior), inflation=tells)
+        tried.append(Trust(own, times * deviation))
+    scores = [_scores(own.chooser, start) for own in tried]
     best = min(scores, key=np.mean)
     return [own for own, x in zip(tried, scores, strict=True) if _as_good(x, best)][-1]
 

@@ -34,7 +34,7 @@ def test_instruments_take_the_bias_away(tmp_path):
                 assert np.abs((made.base - true) / made.standard_errors).max() < 4
     along = ARM.base_regressor(*states).reshape(-1, len(true))
     bias = {k: np.sqrt(np.mean((along @ np.mean(v, axis=0)) ** 2)) for k, v in errors.items()}
-    assert bias["acceleration"] > 2.0, "the law needs a log that biases least squares"
+    assert bias["acceleration"] > 1.5, "the law needs a log that biases least squares"
     assert bias["instrumental"] < 0.05 * bias["acceleration"]
 
 

@@ -64,7 +64,7 @@ def test_refinement_simulates_better_and_takes_bias_away(tmp_path):
     true = plain.estimate.mapping.base(plain.estimate.mapping.prior)
     along = ARM.base_regressor(*states).reshape(-1, len(true))
     off = [np.sqrt(np.mean((along @ (e.estimate.base - true)) ** 2)) for e in (plain, fine)]
-    assert off[0] > 2.0 and off[1] < 0.1 * off[0]
+    assert off[0] > 1.5 and off[1] < 0.1 * off[0]
     assert np.abs((fine.estimate.base - true) / fine.estimate.standard_errors).max() < 4
     rms = [sum(c.residual**2 for c in e.estimate.channels) for e in (plain, fine)]
     assert rms[0] < rms[1], "forces are fitted best by least squares of forces"

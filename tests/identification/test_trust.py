@@ -1,0 +1,51 @@
+"""How far the robot's file is trusted: as parts of the log that take no part in the fit say."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from term_logs import RECIPE, log
+
+from symgen.identification.run import identify
+from symgen.identification.settings import Settings
+
+LAW = {"added": lambda q, qd, qdd, load: 2.0 * qd + np.sign(qd), "noise": 1.0}
+SETTINGS = Settings(friction="auto", held_out=0.6)
+
+
+def wrong_prior(tmp_path, mapping, factor):
+    """A file in which every body has `factor` times its mass and inertia."""
+    rows = mapping.by_body(factor * mapping.prior)
+    lines = [
+        f'[bodies."{name}"]\n' + "\n".join(f"{key} = {x!r}" for key, x in ten.items())
+        for name, ten in rows.items()
+    ]
+    (tmp_path / "prior.toml").write_text("\n".join(lines), encoding="utf-8")
+    return str(tmp_path / "prior.toml")
+
+
+def held_out(estimate):
+    return np.array([c.validation_residual for c in estimate.channels])
+
+
+def test_a_file_that_is_right_helps_a_short_log_and_one_that_is_wrong_does_not_harm(tmp_path):
+    """The prior takes the place of what a short, noisy log does not tell; a file that is off by a
+    factor of 5 counts for next to nothing."""
+    job, loaded, path = log(tmp_path, **LAW, recipe=replace(RECIPE, duration=4.0, rate=100.0))
+    alone = identify(job, loaded, path, replace(SETTINGS, prior_deviation=1e6))
+    right = identify(job, loaded, path, SETTINGS)
+    assert right.choice.deviation == pytest.approx(0.3)
+    assert any("counts beside the log" in note for note in right.notes)
+    true = right.estimate.mapping.base(right.estimate.mapping.prior)
+    off = [np.abs(one.estimate.base - true).max() for one in (alone, right)]
+    assert off[1] < 0.7 * off[0]
+    prior = wrong_prior(tmp_path, right.estimate.mapping, 5.0)
+    wrong = identify(job, loaded, path, replace(SETTINGS, prior=prior))
+    assert wrong.choice.deviation is None or wrong.choice.deviation > 0.5
+    assert np.all(held_out(wrong.estimate) < 1.1 * held_out(alone.estimate))
+
+
+def test_only_what_is_chosen_automatically_has_a_prior(tmp_path):
+    job, loaded, path = log(tmp_path, **LAW, recipe=replace(RECIPE, duration=4.0, rate=100.0))
+    found = identify(job, loaded, path, replace(SETTINGS, friction="viscous,coulomb"))
+    assert found.choice.deviation is None and not any("counts beside" in n for n in found.notes)
