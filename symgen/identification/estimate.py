@@ -116,6 +116,16 @@ class Estimate:
         return self.values[: len(self.mapping)]
 
     @property
+    def unexplained(self) -> float:
+        """What is left of the forces by what was measured, of the rows held out where there are
+        some: root mean square over channels."""
+        shares = [
+            (c.validation_residual or c.residual) / (c.validation_measured or c.measured or 1.0)
+            for c in self.channels
+        ]
+        return float(np.sqrt(np.mean(np.square(shares))))
+
+    @property
     def prior_values(self) -> Numbers:
         """What the prior and the robot's files say of all values."""
         return np.concatenate([self.mapping.base(self.mapping.prior), self.prior_friction])

@@ -62,8 +62,9 @@ class Refined:
 
 def refined(
     job: Job, loaded: Loaded, reading: Reading, equations: Instants, estimate: Estimate
-) -> Refined:
-    """Refines an estimate. Raises SymgenError where the log has too few windows."""
+) -> Refined | None:
+    """Refines an estimate; None where its own model cannot be simulated. Raises SymgenError where
+    the log has too few windows."""
     drives = equations.drives
     if drives is not None and (drives.loaded or drives.bent):
         raise OptionError(
@@ -80,12 +81,14 @@ def refined(
             f"{shown(reading.log.file)}: error: --refine: {len(trained)} windows without "
             "standstill, too few; move all joints at once, or leave it out"
         )
-    search = _Search(simulator, trained, estimate)
-    found, errors = search.result()
     judged = held if held is not None and len(held) else trained
-    before, after = (
-        _fitted(simulator, judged, values) for values in (estimate.values, found.values)
-    )
+    try:
+        with np.errstate(all="ignore"):
+            before = _fitted(simulator, judged, estimate.values)
+            found, errors = _Search(simulator, trained, estimate).result()
+            after = _fitted(simulator, judged, found.values)
+    except np.linalg.LinAlgError:  # states have grown beyond all bounds
+        return None
     return Refined(found, errors, before, after)
 
 

@@ -138,12 +138,17 @@ def _refined(
     if not isinstance(equations, Instants) or not sought.wanted.plain:
         raise OptionError("--refine: positions of joints that are their own coordinates are needed")
     made = refined(job, loaded, read, equations, found)
+    start = f"{shown(read.log.file)}: note: --refine:"
+    if made is None:
+        why = "accelerations of the least squares grow beyond bounds, as with bodies that cannot be"
+        return found, f"{start} {why} (--consistent); it is not used"
     before, after = (f"{100 * x:.3g} %" for x in (made.before, made.after))
-    said = f"--refine: the simulation was off by {before} of the motion in a window, now by {after}"
-    said = f"{shown(read.log.file)}: note: {said}"
+    said = f"{start} the simulation was off by {before} of the motion in a window, now by {after}"
     if not made.better:
         return found, f"{said}; it is not used"
-    return with_solution(found, settled, made.solution, made.errors), said
+    fine = with_solution(found, settled, made.solution, made.errors)
+    forces = (f"{100 * one.unexplained:.3g} %" for one in (found, fine))
+    return fine, f"{said}; forces by {next(forces)} before and {next(forces)} now"
 
 
 def _left_out(names: tuple[str, ...], log: str) -> tuple[str, ...]:

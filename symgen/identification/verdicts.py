@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from symgen.identification.bodies import Bodies
 from symgen.identification.equations import Instants
-from symgen.identification.estimate import BaseMapping
+from symgen.identification.estimate import BaseMapping, Estimate
 from symgen.identification.payload import Payload
 from symgen.identification.run import Identified
 from symgen.identification.terms import FRICTION, TERMS
@@ -42,7 +42,7 @@ def verdicts(found: Identified) -> tuple[Verdict, ...]:
     doubts = tuple(Verdict(text.partition("warning: ")[2]) for text in found.reading.doubts)
     forgotten = tuple(_forgotten(found))
     poor = tuple(_poor(found, bool(forgotten or doubts)))
-    return (*doubts, *forgotten, *poor)
+    return (*doubts, *forgotten, *poor, *_standard(found.estimate))
 
 
 # -- friction --------------------------------------------------------------------------------------
@@ -136,6 +136,23 @@ def of_bodies(mapping: BaseMapping, bodies: Bodies, full: bool) -> Iterator[Verd
             yield Verdict(
                 f"link '{shown(name)}' would weigh {ten[0]:.4g} kg where the robot's file says "
                 f"{prior:.4g} kg; {cure}"
+            )
+
+
+def _standard(estimate: Estimate) -> Iterator[Verdict]:
+    """Bodies of the standard parameters that the prior cannot mean: what is no body's, such as the
+    inertia of a rotor or a wrong torque constant, has gone into them."""
+    if estimate.standard is None:
+        return
+    mapping = estimate.mapping
+    before = mapping.by_body(mapping.prior)
+    for name, ten in mapping.by_body(estimate.standard).items():
+        prior, mass = before[name]["m"], ten["m"]
+        if prior > 0 and not prior / HEAVY <= mass <= HEAVY * prior:
+            yield Verdict(
+                f"body '{shown(name)}' would weigh {mass:.4g} kg where the prior says {prior:.4g} "
+                "kg; what is no body's may have gone into it: a rotor that is not in the robot's "
+                "file (--actuators), a torque constant, friction"
             )
 
 
