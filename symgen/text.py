@@ -1,8 +1,11 @@
 """Text from files made fit for people: names are data, whatever they hold."""
 
 import difflib
+import os
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from html import escape
+from pathlib import Path
 
 
 def escaped(text: str) -> str:
@@ -40,6 +43,20 @@ def hint(name: str, known: Collection[str], most: int = 6) -> str:
     lower = [one for one in known if one.lower() == name.lower()]
     near = lower or difflib.get_close_matches(name, known, 3, 0.5)
     return f"near names: {quoted(near)}" if near else f"there are {quoted(known, most) or 'none'}"
+
+
+def unread(path: str | os.PathLike[str], error: Exception) -> str:
+    """That a file cannot be read, why, and the names near to its own where it is not there."""
+    text = getattr(error, "strerror", None) or str(error)
+    reason = shown(" ".join(text.split()), 200)
+    near: list[str] = []
+    if isinstance(error, FileNotFoundError):
+        given = Path(path)
+        with suppress(OSError):
+            there = sorted(file.name for file in given.parent.iterdir())
+            near = difflib.get_close_matches(given.name, there, 3, 0.7)
+    beside = f"; near names beside it: {quoted(near)}" if near else ""
+    return f"cannot be read ({reason}){beside}"
 
 
 def repeated(names: Iterable[str]) -> str | None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from symgen.errors import OptionError, Place, RobotError
 from symgen.mechanics.model import Body, Model
 from symgen.reading.assemble import Loaded
-from symgen.text import quoted, repeated, shown
+from symgen.text import hint, repeated, shown
 
 Numbers = NDArray[np.float64]
 
@@ -70,9 +70,11 @@ def _given(
     names = [body.joint.name for body in model.bodies if not body.joint.type.spins]
     for name, kind, _ in given:
         if name not in names or kind not in KINDS:
+            what, known = ("joint", names) if name not in names else ("limit", KINDS)
+            wrong = name if name not in names else kind
             raise OptionError(
-                f"--limit {shown(name)}.{shown(kind)}: there are joints {quoted(names)}, each with "
-                f"{', '.join(KINDS)}"
+                f"--limit {shown(name)}.{shown(kind)}: no {what} is called '{shown(wrong)}'; "
+                f"{hint(wrong, tuple(known))}"
             )
     twice = repeated(f"{name}.{kind}" for name, kind, _ in given)
     if twice is not None:

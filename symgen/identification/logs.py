@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.errors import SymgenError
-from symgen.text import hint, shown
+from symgen.text import hint, shown, unread
 
 Numbers = NDArray[np.float64]
 
@@ -60,7 +60,7 @@ def open_log(path: str) -> Log:
     try:
         log = _bag(path) if os.path.isdir(path) else FORMATS[suffix](path)
     except (OSError, ValueError, EOFError) as error:
-        raise LogError(shown(path), f"cannot be read ({shown(reason(error), 200)})") from None
+        raise LogError(shown(path), unread(path, error)) from None
     twice = next((name for name, count in Counter(log.names).items() if count > 1), None)
     if twice is not None:
         raise LogError(shown(path), f"has two columns called '{shown(twice)}'")

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from symgen.errors import Place, RobotError
 from symgen.mechanics.model import Triple
-from symgen.text import hint, shown
+from symgen.text import hint, shown, unread
 
 MAX_BYTES: Final = 2**18
 LARGEST: Final = 1e100
@@ -128,10 +128,8 @@ def read(path: str | os.PathLike[str], what: str) -> tuple[Table, bytes]:
         with Path(path).open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise RobotError(
-            Place(file, 1), "file", f"cannot be read ({reason}); give {what}"
-        ) from None
+        said = f"{unread(path, error)}; give {what}"
+        raise RobotError(Place(file, 1), "file", said) from None
     if len(data) > MAX_BYTES:
         raise RobotError(
             Place(file, 1), "file", f"is larger than {MAX_BYTES // 2**10} KiB; give {what}"

@@ -17,7 +17,7 @@ from lxml import etree
 from symgen.errors import Notice, Place, RobotError
 from symgen.mechanics.model import Triple
 from symgen.reading.declaration import without_declaration
-from symgen.text import shown
+from symgen.text import shown, unread
 
 MAX_BYTES = 64 * 2**20
 XML_SPACE = " \t\r\n"
@@ -190,10 +190,8 @@ def file_bytes(path: str | os.PathLike[str]) -> bytes:
         with Path(path).open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise _file_error(
-            path, f"cannot be read ({reason}); give the path of a robot's file"
-        ) from None
+        said = f"{unread(path, error)}; give the path of a robot's file"
+        raise _file_error(path, said) from None
     if len(data) > MAX_BYTES:
         raise _file_error(path, f"is larger than {MAX_BYTES // 2**20} MiB; give a robot's file")
     return data

@@ -56,7 +56,10 @@ def test_limits_that_are_missing_or_impossible_are_one_sentence_with_a_place(
         (["--rate", "0.33"], "a whole number of rows"),
         (["--rate", "1"], "5 harmonics in 10 s need 2 Hz at least"),
         (["--limit", "elbow=3"], "give JOINT.KIND=VALUE"),
-        (["--limit", "elbo.velocity=3"], "--limit elbo.velocity: there are joints"),
+        (
+            ["--limit", "elbo.velocity=3"],
+            "--limit elbo.velocity: no joint is called 'elbo'; near names: 'elbow'",
+        ),
         (
             ["--limit", "quill_slide.effort=5"],
             "joint 'quill_slide': standing still needs a force of",
