@@ -10,7 +10,7 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, Final, TypeVar, dataclass_transform
 
 from symgen.errors import OptionError
-from symgen.text import cited
+from symgen.text import cited, hint
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,8 +277,8 @@ class Choices:
             for group in groups
         }
         if taken:
-            known = ", ".join(row.name for row in rows(*groups))
-            raise TypeError(f"no option is called {next(iter(taken))!r}; there are {known}")
+            name, known = next(iter(taken)), [row.name for row in rows(*groups)]
+            raise TypeError(f"no option is called {cited(name)}; {hint(name, known, len(known))}")
         return cls(values)
 
     def __getitem__(self, group: type[Group]) -> Group:

@@ -171,7 +171,10 @@ class Symbolic:
         given = {array: _flat(array, x) for array, x in rest.items() if x is not None}
         unknown = [array for array in given if array not in INPUTS]
         if unknown:
-            raise OptionError(f"{name}: no option is called {quoted(unknown)}; see help(Symbolic)")
+            raise OptionError(
+                f"{name}: no option is called {quoted(unknown)}; see help(Symbolic), and "
+                "robot.with_options(...) for those of the robot, such as gravity='runtime'"
+            )
         key = (name, setting, joints, tuple((k, tuple(x)) for k, x in given.items()))
         if key not in self._sheets:
             self._sheets[key] = worked_out(self._robot, quantity, setting, joints, given)
