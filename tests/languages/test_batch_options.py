@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 from batches import made
-from tools import STRICT_C, c_files, compiled, generated, invoke, robot_file, snapshot
+from tools import STRICT_C, c_files, compiled, generated, invoke, robot_file, snapshot, verified
 
 from symgen.jobs.verify import verify
 
@@ -110,5 +110,4 @@ def test_blocks_shorter_than_the_longest_vector_have_each_length_once(scalar, ba
     """Of AVX2 and AVX-512 both make four numbers of a block of four: the code for it stands once."""
     options = {"scalar": scalar, "batch": batch, "quantities": ("gravity",)}
     _, folder = generated("pendulum", languages=("c",), **options)
-    done = invoke("verify", folder)
-    assert done.exit_code == 0, done.output
+    verified(folder)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tools import STRICT_C, compiled, generated, invoke, robot_file, run
+from tools import STRICT_C, compiled, generated, invoke, robot_file, run, verified
 
 import symgen
 
@@ -69,18 +69,16 @@ QUICK = [
 @pytest.mark.parametrize("name", QUICK)
 def test_verify_proves_it(name):
     _, folder = generated(name, languages=("casadi",), **CASES[name])
-    done = invoke("verify", folder)
-    assert done.exit_code == 0, done.output
-    assert "CasADi graph equals the float run" in done.output
-    assert "external function of CasADi equals the float run" in done.output
-    assert "equals the complex step of the algorithm" in done.output
+    said = verified(folder)
+    assert "CasADi graph equals the float run" in said
+    assert "external function of CasADi equals the float run" in said
+    assert "equals the complex step of the algorithm" in said
 
 
 @pytest.mark.slow
 def test_all_quantities():
     _, folder = generated("pendulum", languages=("casadi",), quantities=("all",))
-    done = invoke("verify", folder)
-    assert done.exit_code == 0, done.output
+    verified(folder)
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from tools import SIMPLE, generated, invoke, robot_file
+from tools import SIMPLE, generated, invoke, robot_file, verified
 
 from benchmarks.cuda import PROGRAM, case
 from benchmarks.cuda import main as benchmark
@@ -125,12 +125,11 @@ def test_the_host_build_has_the_bits_of_c(name, tmp_path):
 def test_verify_proves_it(options):
     names = ("inverse_dynamics", "forward_dynamics")
     _, folder = generated("pendulum", languages=("cuda",), quantities=names, **options)
-    done = invoke("verify", folder)
-    assert done.exit_code == 0, done.output
-    assert "CUDA's host build equals the float run bit for bit" in done.output
-    assert "Newton and Euler" in done.output  # no other language has met the laws here
-    found = re.findall(r"\d+ registers, \d+ bytes of", done.output)
-    assert len(found) == 2 if shutil.which("nvcc") else "nvcc is not installed" in done.output
+    said = verified(folder)
+    assert "CUDA's host build equals the float run bit for bit" in said
+    assert "Newton and Euler" in said  # no other language has met the laws here
+    found = re.findall(r"\d+ registers, \d+ bytes of", said)
+    assert len(found) == 2 if shutil.which("nvcc") else "nvcc is not installed" in said
 
 
 def test_verify_says_that_nvcc_is_not_installed(monkeypatch):

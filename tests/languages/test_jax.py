@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from tools import STRICT_C, compiled, generated, invoke, robot_file, run
+from tools import STRICT_C, compiled, generated, invoke, robot_file, run, verified
 
 pytestmark = pytest.mark.skipif(find_spec("jax") is None, reason="JAX is not installed")
 
@@ -66,17 +66,15 @@ QUICK = [
 @pytest.mark.parametrize("name", QUICK)
 def test_verify_proves_it(name):
     _, folder = generated(name, languages=("jax",), **CASES[name])
-    done = invoke("verify", folder)
-    assert done.exit_code == 0, done.output
-    assert "JAX equals the float run" in done.output
-    assert "C called by JAX equals the float run" in done.output
+    said = verified(folder)
+    assert "JAX equals the float run" in said
+    assert "C called by JAX equals the float run" in said
 
 
 @pytest.mark.slow
 def test_all_quantities():
     _, folder = generated("pendulum", languages=("jax",), quantities=("all",))
-    done = invoke("verify", folder)
-    assert done.exit_code == 0, done.output
+    verified(folder)
 
 
 TRANSFORMS = """

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tools import SIMPLE, compiled, generated, invoke, robot_file
+from tools import SIMPLE, compiled, generated, invoke, robot_file, verified
 
 from symgen.languages.c.calls import sources
 from symgen.languages.describe import descriptions
@@ -64,10 +64,9 @@ def numbers(text):
 @pytest.mark.parametrize("name", CASES)
 def test_verify_proves_it(name):
     _, folder = generated(name, **CASES[name])
-    done = invoke("verify", folder)
-    assert done.exit_code == 0, done.output
-    assert "Octave equals the float run" in done.output
-    assert ("MEX equals the float run" in done.output) == ("c" in CASES[name]["languages"])
+    said = verified(folder)
+    assert "Octave equals the float run" in said
+    assert ("MEX equals the float run" in said) == ("c" in CASES[name]["languages"])
 
 
 def test_verify_says_where_octave_is_missing(monkeypatch):
@@ -85,8 +84,7 @@ def test_every_quantity(name):
     quantities = SIMPLE if name == "pendulum" else ("all",)
     languages = BOTH if name == "pendulum" else ("matlab",)
     _, folder = generated(name, quantities=quantities, languages=languages, **options)
-    done = invoke("verify", folder)
-    assert done.exit_code == 0, done.output
+    verified(folder)
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tools import ROOT, generated, invoke
+from tools import ROOT, generated, verified
 
 from symgen import api
 from symgen.languages.c.calls import build
@@ -34,8 +34,7 @@ def test_loops_between_sines_and_of_lanes_that_make_one_value_are_proven(robot):
     )
     text = (folder / f"{robot}_step_jacobians_rk4.c").read_text()
     assert "for (int k = 0; k < 2; ++k)" in text
-    done = invoke("verify", folder)
-    assert done.exit_code == 0, done.output
+    verified(folder)
 
 
 def test_large_functions_are_not_searched(monkeypatch):

@@ -5,7 +5,7 @@ import subprocess
 from functools import cache
 
 import numpy as np
-from tools import STRICT_C, compiled, generated, invoke, robot_file
+from tools import STRICT_C, compiled, generated, invoke, robot_file, verified
 
 from symgen.jobs.manifest_reader import read
 from symgen.languages.c.calls import build
@@ -113,5 +113,4 @@ def test_an_output_without_any_other_entry_compiles(tmp_path):
     )
     folder, chosen = tmp_path / "out", ("--zeros", "once", "--quantity", "gravity")
     assert invoke("generate", robot, "-o", folder, *chosen).exit_code == 0
-    done = invoke("verify", folder)
-    assert done.exit_code == 0, done.output
+    verified(folder)

@@ -42,6 +42,15 @@ STRICT_C = (
 LONG: Final = ("by_parameters", "hessian", "second_derivatives", "rk4", "gradient", "least_squares")
 SIMPLE: Final = tuple(name for name in QUANTITIES if not any(word in name for word in LONG))
 """Quantities that generate and compile quickly."""
+TRIED: Final[dict[str, dict[str, Any]]] = {
+    "pendulum": {"quantities": SIMPLE},
+    "quadruped": {
+        "base": "floating",
+        "quantities": ("forward_dynamics", "regressor", "christoffel_symbols"),
+    },
+    "ur5": {"parameters": "runtime:flange", "gravity": "runtime", "friction": "runtime:coulomb"},
+}
+"""Robots that languages are tried with, and what is generated of each."""
 
 
 def robot_file(name: str) -> str:
@@ -62,6 +71,13 @@ def generated(name: str, **options: Any) -> tuple[Module, Path]:
 def invoke(*arguments: object) -> Result:
     """The command line in this process; a traceback fails the test."""
     return CliRunner().invoke(main, [str(a) for a in arguments], catch_exceptions=False)
+
+
+def verified(folder: Path) -> str:
+    """What ``symgen verify`` prints of a folder, all of whose checks pass."""
+    done = invoke("verify", folder)
+    assert done.exit_code == 0, done.output
+    return str(done.output)
 
 
 def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
