@@ -88,7 +88,7 @@ def dh_builder(
     builder = Builder(name, gravity).link("base")
     table = [_row(k, row) for k, row in enumerate(several("rows", rows), 1)]
     if not table:
-        raise OptionError(EMPTY)
+        raise OptionError(f"rows is empty; {EMPTY}")
     for k, row in enumerate(table, 1):
         _add(builder, convention, k, row)
     return builder

@@ -161,7 +161,11 @@ def _link(model: Any, i: int, name: str) -> LinkElement:
     said = f"link '{shown(name)}'"
     lever = _triple(inertia.lever)
     if not all(map(math.isfinite, (mass, *tensor, *lever))):
-        raise RobotError(Place(FILE, i + 1), said, "its inertia has numbers that are not finite")
+        raise RobotError(
+            Place(FILE, i + 1),
+            said,
+            f"inertia has numbers that are not finite; correct model.inertias[{i}]",
+        )
     if mass < 0:
         raise RobotError(
             Place(FILE, i + 1), said, f"mass is negative ({mass:g} kg); give 0 or more"
