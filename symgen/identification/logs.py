@@ -94,13 +94,24 @@ def pyarrow_part(part: str) -> Any:
         ) from None
 
 
+TIME_UNITS: Final = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "D": 86400.0}
+"""Seconds in the units of dates and durations of Parquet."""
+
+
 def table(batch: Any) -> Numbers:
     """A record batch as rows of floats, NaN where there is nothing."""
-    columns = [
-        column.to_numpy(zero_copy_only=False).astype(np.float64, copy=False)
-        for column in batch.columns
-    ]
+    columns = [_floats(column.to_numpy(zero_copy_only=False)) for column in batch.columns]
     return np.stack(columns, axis=1) if columns else np.zeros((batch.num_rows, 0))
+
+
+def _floats(column: NDArray[Any]) -> Numbers:
+    """Numbers as they are; dates (since 1970) and durations, which have a unit of their own, in
+    seconds."""
+    if column.dtype.kind not in "mM":
+        return column.astype(np.float64, copy=False)
+    unit, count = np.datetime_data(column.dtype)
+    seconds = column.astype(np.int64) * (float(count) * TIME_UNITS[unit])
+    return np.where(np.isnat(column), np.nan, seconds)
 
 
 @dataclass(frozen=True)

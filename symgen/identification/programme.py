@@ -20,7 +20,7 @@ LEAST: Final = 1e-3
 not flat."""
 
 
-PULL: Final = 1e-8
+REGULARISATION: Final = 1e-8
 """Weight of the prior where the nearest possible β is looked for."""
 
 
@@ -124,11 +124,11 @@ class Programme:
     def possible(self, base: Numbers, factor: Numbers) -> Numbers | None:
         """The base parameters nearest to `base` that some bodies have, in the metric |R Δ|²."""
         n, b = len(self.start), len(base)
-        quadratic = np.diag(np.concatenate([np.full(n, PULL), np.ones(b)]))
+        quadratic = np.diag(np.concatenate([np.full(n, REGULARISATION), np.ones(b)]))
         equal = np.hstack([factor @ self.matrix, -np.eye(b)])
         x = _solved(
             quadratic,
-            np.concatenate([-PULL * self.start, np.zeros(b)]),
+            np.concatenate([-REGULARISATION * self.start, np.zeros(b)]),
             equal,
             factor @ (base - self.constant),
             2 * LEAST,
@@ -145,8 +145,10 @@ class Programme:
         own = factor / size
         equal = np.hstack([own[:, :b] @ self.matrix, own[:, b:], -np.eye(p)])
         x = _solved(
-            np.diag(np.concatenate([np.full(n, PULL), np.zeros(drives), np.full(p, size**2)])),
-            np.concatenate([-PULL * self.start, np.zeros(drives + p)]),
+            np.diag(
+                np.concatenate([np.full(n, REGULARISATION), np.zeros(drives), np.full(p, size**2)])
+            ),
+            np.concatenate([-REGULARISATION * self.start, np.zeros(drives + p)]),
             equal,
             own @ values - own[:, :b] @ self.constant,
             2 * LEAST,

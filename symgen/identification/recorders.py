@@ -38,6 +38,7 @@ TIMES: Final = (
     ("t", "s"),
     ("time", "s"),
     ("timestamp", "s"),
+    ("stamp", "s"),
     ("Time", "s"),
     ("time_s", "s"),
     ("t_ms", "ms"),

@@ -90,3 +90,18 @@ def test_two_columns_of_one_name_are_found(tmp_path):
     (tmp_path / "twice.csv").write_text("t,a,b,a\n1,2,3,4\n")
     with pytest.raises(LogError, match="has two columns called 'a'"):
         open_log(str(tmp_path / "twice.csv"))
+
+
+@pytest.mark.parametrize("kind", ["timestamp[ns]", "timestamp[us, tz=UTC]", "duration[ms]"])
+def test_times_that_have_a_type_are_in_seconds(tmp_path, kind):
+    """As pandas writes an index of dates; a date that is missing is no number."""
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    unit = kind.split("[")[1][:2]
+    whole = [10 * k * {"ns": 10**6, "us": 10**3, "ms": 1}[unit] for k in range(4)]
+    zone = "UTC" if "tz" in kind else None
+    type_ = arrow.duration(unit) if "duration" in kind else arrow.timestamp(unit, zone)
+    stamps = arrow.array([*whole[:3], None, whole[3]], type_)
+    parquet.write_table(arrow.table({"stamp": stamps, "a": range(5)}), tmp_path / "log.parquet")
+    read = np.concatenate(list(open_log(str(tmp_path / "log.parquet")).chunks(["stamp", "a"])))
+    assert np.allclose(read[[0, 1, 2, 4], 0], [0.0, 0.01, 0.02, 0.03], atol=1e-12)
+    assert np.isnan(read[3, 0]) and np.array_equal(read[:, 1], range(5))
