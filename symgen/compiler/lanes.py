@@ -6,11 +6,12 @@ that save most: with more lanes a loop's body is shorter, as they have less in c
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from symgen.compiler.likeness import kind
 from symgen.compiler.packs import Packing
-from symgen.compiler.passes import live, operands
+from symgen.compiler.passes import counts, live, operands
 from symgen.compiler.program import LEAVES, Index, Program, Ref
 from symgen.compiler.rows import NOTHING, Local, Refs, Slot
 
@@ -27,16 +28,34 @@ MOST: Final = 32
 """Lanes that are looked at together at most."""
 
 STEP: Final = 6.5
-"""Bytes of code of an operation on a Cortex-M4F, about; ..."""
+"""Bytes of code of an operation on a Cortex-M4F, about."""
 
-ONCE: Final = 56.0
-"""... of a loop, ..."""
 
-READ_ONCE, READ_LANE = 7.0, 4.0
-"""... of a row that it reads, and of each lane of it, which somebody must have stored, ..."""
+@dataclass(frozen=True, slots=True)
+class Price:
+    """Bytes of code that loops take on a Cortex-M4F, about."""
 
-WRITE_LANE: Final = 2.0
-"""... and of a lane of a row that it makes, which somebody must read."""
+    once: float
+    """Of a loop, ..."""
+    read_once: float
+    """... of a row that it reads, ..."""
+    read_lane: float
+    """... of each lane of it, which somebody must have stored, ..."""
+    write_lane: float
+    """... and of a lane of a row that it makes, which somebody must read."""
+
+
+NEAR: Final = Price(56.0, 7.0, 4.0, 2.0)
+FAR: Final = Price(100.0, 12.0, 8.0, 8.0)
+"""Where work arrays are longer than the 256 entries that one instruction reaches."""
+
+LONG: Final = 3000
+"""Operations of functions whose work arrays are, about."""
+
+
+def price(program: Program) -> Price:
+    """That of the loops of a program."""
+    return FAR if counts(program).total > LONG else NEAR
 
 
 def packed(program: Program) -> Packing:
@@ -74,7 +93,7 @@ def _columns(program: Program) -> Iterable[list[Lane]]:
 def taken(packing: Packing, lanes: Sequence[Lane]) -> None:
     """The lanes that go together best, then those of the others that do."""
     rest = list(lanes)[:MOST]
-    while len(rest) >= FEWEST:
+    while len(rest) >= FEWEST and not packing.tired:
         chosen = _best(packing, rest)
         if len(chosen) < FEWEST or not _kept(packing, [rest[k] for k in chosen]):
             chosen = [0]
@@ -115,8 +134,9 @@ def worth(packing: Packing, start: int) -> bool:
     slots = {o.refs: len(o.refs) for p in new for o in p.operands if isinstance(o, Slot)}
     joined = any(isinstance(o, Local) and o.pack < start for p in new for o in p.operands)
     saved = STEP * packing.saved(start)
-    read = sum(READ_ONCE + READ_LANE * n for n in slots.values())
-    return saved > read + (0.0 if joined else ONCE)
+    of = price(packing.program)
+    read = sum(of.read_once + of.read_lane * n for n in slots.values())
+    return saved > read + (0.0 if joined else of.once)
 
 
 def _inward(packing: Packing, shapes: "Shapes") -> None:
@@ -150,7 +170,7 @@ def _side_by_side(packing: Packing, shapes: "Shapes", rows: Sequence[Refs]) -> N
 def _parts(packing: Packing, lanes: Sequence[Lane]) -> Iterator[list[int]]:
     """Lanes that go together, without packing them."""
     rest = list(range(len(lanes)))[:MOST]
-    while len(rest) >= FEWEST:
+    while len(rest) >= FEWEST and not packing.tired:
         chosen = [rest[k] for k in _best(packing, [lanes[k] for k in rest])]
         if len(chosen) >= FEWEST:
             yield chosen

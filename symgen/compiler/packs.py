@@ -42,6 +42,10 @@ IDLE: Final = 0.5
 """What an operation that a lane does not need costs, as a part of one that is saved."""
 
 
+PATIENCE: Final = 250_000
+"""Rows that are looked at; then what has been found has to do."""
+
+
 class Packing:
     """The packs of a tape as they are found. Each node has its home in one pack at most."""
 
@@ -52,7 +56,7 @@ class Packing:
         self.numbers: dict[Nodes, int] = {}
         self.signed: dict[int, Refs] = {}
         self.like = Likeness(program, self.home)
-        self.next = 0
+        self.next, self.seen = 0, 0
         self.needs = needs(program)
         self.judged = frozenset(ref.node for ref in pivots(program))
 
@@ -104,7 +108,13 @@ class Packing:
     def _new(self, nodes: Sequence[Index]) -> set[Index]:
         return {n for n in nodes if n not in self.home}
 
+    @property
+    def tired(self) -> bool:
+        """Whether it has been looked for long enough."""
+        return self.seen > PATIENCE
+
     def _made(self, refs: Refs, of: str) -> Operand:
+        self.seen += 1
         rows = plain(refs)
         columns = self._columns(of, rows)
         if columns is None:
@@ -247,8 +257,7 @@ class Packing:
         """The packs from `start` on that need other lanes of some of them, so that they are another
         loop."""
         numbers = range(start, self.next)
-        row = sum(1 << n for n, (k, _) in self.home.items() if k >= start)
-        late = set[int]()
+        row, late = self.homes(numbers), set[int]()
         for k in reversed(numbers):  # what a pack reads was found after it
             for o in self.packs[k].operands:
                 if isinstance(o, Local):
@@ -256,6 +265,15 @@ class Packing:
                 elif any(self.needs.get(ref.node, 0) & row for ref in self.row(o)):
                     late.add(k)
         return late
+
+    def homes(self, numbers: Iterable[int]) -> int:
+        """The nodes that some packs are the home of, as bits."""
+        row = 0
+        for number in numbers:
+            for node in self.packs[number].nodes:
+                if self.home.get(node, (-1,))[0] == number:
+                    row |= 1 << node
+        return row
 
     def rows(self, lanes: Sequence[Sequence[Ref | None]]) -> list[Operand]:
         """Lanes of results by lane, side by side; structural zeros stand in all lanes at once."""

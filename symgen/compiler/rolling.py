@@ -6,9 +6,10 @@ lanes; else it is done in several. Whatever is read by others is kept in rows, a
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from heapq import heappop, heappush
+from typing import Final
 
 from symgen.compiler.bodies import Body
-from symgen.compiler.lanes import ONCE, READ_LANE, READ_ONCE, STEP, WRITE_LANE, groups, packed
+from symgen.compiler.lanes import STEP, Price, groups, packed, price
 from symgen.compiler.packs import Packing
 from symgen.compiler.passes import counts, live, operands, remembered
 from symgen.compiler.program import LEAVES, Index, Program
@@ -20,19 +21,33 @@ Unit = tuple[str, int]
 
 NODE, PACK = "node", "pack"
 
+DOUBT: Final = 0.03
+"""A part of a function's bytes: straight code stays where loops are not expected to save more."""
 
-def worth(step: Loop) -> float:
+
+def worth(step: Loop, of: Price) -> float:
     """Bytes of code that a loop saves."""
     rows = [len(row) for row in step.reads]
-    read = sum(READ_ONCE + READ_LANE * n * (n > 1) for n in rows)
+    read = sum(of.read_once + of.read_lane * n * (n > 1) for n in rows)
     saved = STEP * (step.count - 1) * counts(step.body).total
-    return saved - ONCE - read - WRITE_LANE * step.count * len(step.makes)
+    return saved - of.once - read - of.write_lane * step.count * len(step.makes)
+
+
+def straight(program: Program) -> tuple[Index, ...]:
+    """The steps of a program without loops."""
+    return tuple(k for k in live(program) if program.nodes[k].op not in LEAVES)
+
+
+def _pays(program: Program, steps: Sequence[Index | Loop]) -> bool:
+    """Whether loops save more than what an estimate of bytes may be off."""
+    saved = sum(worth(step, price(program)) for step in steps if isinstance(step, Loop))
+    return saved >= DOUBT * STEP * counts(program).total
 
 
 @remembered
 def rolled(program: Program) -> Rolled:
-    """A program with loops wherever they save code."""
-    packing = packed(program)
+    """A program with loops, where they save code."""
+    packing, of = packed(program), price(program)
     while True:
         order = Order(packing)
         steps = list(order.steps())
@@ -44,10 +59,10 @@ def rolled(program: Program) -> Rolled:
         poor = [
             packs
             for step, packs in zip(loops, steps, strict=True)
-            if isinstance(step, Loop) and isinstance(packs, list) and worth(step) <= 0.0
+            if isinstance(step, Loop) and isinstance(packs, list) and worth(step, of) <= 0.0
         ]
         if not poor:
-            return Rolled(program, loops)
+            return Rolled(program, loops if _pays(program, loops) else straight(program))
         for number in (k for packs in poor for k in packs):
             packing.drop(number)
 
@@ -60,6 +75,8 @@ class Order:
         self.packing = packing
         self.group = {k: root for root, some in groups(packing).items() for k in some}
         self.outside = dict[int, set[Unit]]()
+        self.reads = dict[int, int]()
+        """By pack what it needs of other lanes and from elsewhere, as bits."""
         self.needs = self._needs()
         self.readers = defaultdict[Unit, list[Unit]](list)
         for unit, needed in self.needs.items():
@@ -85,7 +102,14 @@ class Order:
             of = (o.pack for o in pack.operands if isinstance(o, Local))
             inside = {(PACK, k) for k in of if k in self.packing.packs}
             self.outside[number] = set(self._units(outside))
+            self.reads[number] = self._bits(outside)
             found[PACK, number] = self.outside[number] | inside
+        return found
+
+    def _bits(self, nodes: Sequence[Index]) -> int:
+        found = 0
+        for node in {*nodes}:
+            found |= self.packing.needs.get(node, 0)
         return found
 
     def _units(self, nodes: Sequence[Index]) -> Iterator[Unit]:
@@ -122,25 +146,21 @@ class Order:
     def _next(self) -> int:
         """A loop that can be done as a whole; else one whose rest waits for what it does itself,
         and of these the one with the least rest."""
-        size = Counter(self.group[k] for of, k in self.left if of == PACK)
+        left = defaultdict[int, set[int]](set)
+        for of, k in self.left:
+            if of == PACK:
+                left[self.group[k]].add(k)
         reach = {group: self._reach(group) for group in sorted(self.packs)}
-        rests = {group: size[group] - len(some) for group, some in reach.items()}
-        split = [group for group, some in reach.items() if self._waits(group, some)]
-        whole = [group for group, rest in rests.items() if not rest]
-        return min(whole or split or rests, key=lambda group: (rests[group], group))
+        rests = {group: left[group] - some for group, some in reach.items()}
+        if whole := [group for group, rest in rests.items() if not rest]:
+            return whole[0]
+        split = [group for group, some in reach.items() if self._waits(rests[group], some)]
+        return min(split or rests, key=lambda group: (len(rests[group]), group))
 
-    def _waits(self, group: int, reached: set[int]) -> bool:
+    def _waits(self, rest: set[int], reached: set[int]) -> bool:
         """Whether the rest of a loop needs what is done of it, not lane by lane."""
-        packs = self.packing.packs
-        done = sum(1 << n for n, (k, _) in self.packing.home.items() if k in reached)
-        rest = (k for of, k in self.left if of == PACK and self.group[k] == group)
-        return any(
-            self.packing.needs.get(node, 0) & done
-            for k in rest
-            if k not in reached
-            for o in packs[k].operands
-            for node in _outside(self.packing, o)
-        )
+        done = self.packing.homes(reached)
+        return any(self.reads[k] & done for k in rest)
 
     def _reach(self, group: int) -> set[int]:
         """The packs of a loop that need nothing but one another, lane by lane, and what is

@@ -66,10 +66,10 @@ class Pointer:
 
 
 class Places:
-    """The places of a rolled program."""
+    """The places of a rolled program, in the work array from entry `first` on."""
 
-    def __init__(self, rolled: Rolled) -> None:
-        self.rolled, self.program = rolled, rolled.program
+    def __init__(self, rolled: Rolled, first: int = 0) -> None:
+        self.rolled, self.program, self.first = rolled, rolled.program, first
         self.loops = {n: s for n, s in enumerate(rolled.steps) if isinstance(s, Loop)}
         single = {s for s in rolled.steps if not isinstance(s, Loop)}
         self.home: dict[Index, tuple[int, int]] = {}
@@ -82,7 +82,7 @@ class Places:
         self.signs |= {node: at.negative for node, at in self.found.items()}
         self.starts: dict[RowOf, int] = {}
         """Of rows in the work array, the first place."""
-        self.size = 0
+        self.size = first
         """Entries of the work array."""
         self._allocate()
 
@@ -190,10 +190,12 @@ class Places:
         ]
         if any(NOTHING in row for _, row in self._read()):
             rows.append(Stretch([None], -1, len(self.rolled.steps), ((ZERO_ROW, 0),)))
-        allotted, self.size = allocated(
+        allotted, size = allocated(
             neighbours(self.rolled, rows, list(self._wanted()), self.home)
         )
-        for stretch, start in allotted:
+        self.size += size
+        for stretch, place in allotted:
+            start = self.first + place
             self.starts |= {of: start + k for of, k in stretch.rows}
             for k, node in enumerate(stretch.nodes):
                 if node is not None:

@@ -139,3 +139,18 @@ def test_any_program_has_the_values_of_its_tape(seed):
     ends = {ref.node for out in p.outputs for ref in out.refs if ref is not None}
     assert {k for k in ends if p.nodes[k].op not in LEAVES} <= single | made
     assert single <= set(live(p))
+
+
+def test_straight_code_stays_where_loops_save_next_to_nothing():
+    p = columns(5, 6)
+    x, total = p.input("z", (2,)), 0.0
+    for k in range(1500):
+        total = total * x[0] + (k + 0.5) * x[1]
+    p.output("t", (1,), [total])
+    assert loops_of(columns(5, 6))
+    assert not loops_of(p)
+
+
+def test_what_is_found_has_to_do_after_a_while(monkeypatch):
+    monkeypatch.setattr("symgen.compiler.packs.PATIENCE", -1)
+    assert not loops_of(columns(5, 6))

@@ -126,14 +126,20 @@ class RolledFunction(CFunction):
 
     @cached_property
     def places(self) -> Places:
-        """Where its loops keep what they read and make."""
-        return Places(rolled(self.d.program))
+        """Where its loops keep what they read and make: behind what straight code hands on, since
+        a Cortex-M reaches the first 256 entries in one instruction, and loops go by pointers."""
+        places = Places(rolled(self.d.program))
+        _, handed_on = slots(self._cut(self._statements(places)), places.found)
+        return Places(places.rolled, handed_on)
+
+    def _statements(self, places: Places) -> list[Step]:
+        kept = [ref.node for ref in self.d.pivots]
+        zeroed = [a.name for a in (*self.zeroed, *self.left_out)]
+        return _Writer(places, self.dialect, zeroed, kept).statements()
 
     @cached_property
     def _made(self) -> list[Step]:
-        kept = [ref.node for ref in self.d.pivots]
-        zeroed = [a.name for a in (*self.zeroed, *self.left_out)]
-        return _Writer(self.places, self.dialect, zeroed, kept).statements()
+        return self._statements(self.places)
 
     @cached_property
     def flipped(self) -> frozenset[Index]:
@@ -148,13 +154,18 @@ class RolledFunction(CFunction):
     def _placed(self) -> dict[Index, str]:
         return {node: f"{at.array}[{at.entry}]" for node, at in self.places.found.items()}
 
-    @cached_property
-    def _pieces(self) -> Pieces:
+    def _cut(self, made: Sequence[Step]) -> tuple[tuple[Step, ...], ...]:
+        """In pieces, loops by themselves."""
         pieces = list[tuple[Step, ...]]()
-        for loop, some in groupby(self._made, key=lambda s: isinstance(s, Rolls)):
+        for loop, some in groupby(made, key=lambda s: isinstance(s, Rolls)):
             steps = list(some)
             pieces += [(s,) for s in steps] if loop else cut(steps, self.chunk).pieces
-        return Pieces(tuple(pieces), *slots(pieces, self.places.found, self.places.size))
+        return tuple(pieces)
+
+    @cached_property
+    def _pieces(self) -> Pieces:
+        pieces = self._cut(self._made)
+        return Pieces(pieces, slots(pieces, self.places.found)[0], self.places.size)
 
     @property
     def kept(self) -> dict[Index, str]:
