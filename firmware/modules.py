@@ -89,6 +89,7 @@ GAUNTLET = (
     Sample("ur5", {"parameters": "runtime", "gravity": "runtime"}),
     Sample("ur5", {"scalar": "float", "quantities": DERIVATIVES}),
     Sample("quadruped", {"quantities": DERIVATIVES}),
+    Sample("quadruped", {"scalar": "float", "quantities": DERIVATIVES[1:], "optimize": "size"}),
     Sample("pendulum", {"scalar": "float", "controllers": (*CONTROLLERS, LOWER)}),
     Sample("ur5", {"controllers": ("computed_torque", "momentum_observer")}),
 )

@@ -229,7 +229,8 @@ class RolledFunction(CFunction):
         """The place in lane k."""
         if row.step is not None and row.step > 0:
             lane = LANE if row.step == 1 else f"({row.step} * {LANE})"
-            return f"{row.places[0]} + {lane}" if row.places[0] else lane
+            bare = row.step == 1 and not row.places[0]
+            return lane if bare else f"{row.places[0]} + {lane}"
         kind = "unsigned char" if max(row.places) < 256 else "unsigned short"
         end = f"[{len(row.places)}] = {{{', '.join(map(str, row.places))}}};"
         if not any(line.endswith(end) for line in tables):
