@@ -37,11 +37,12 @@ time.
 M0+: float without an FPU, -Os, calls of the compiler's float library not included. M4F: float, -O2.
 M7: double, -O2.
 
-A sine counts as one operation and is some 60 instructions here: where sines of sums of angles save an operation or two,
-there are more instructions (`kinetic_energy` of the UR5: 155 and 676, with products of sines 157 and 556). Every quantity of a robot is more than the 4 MB that the emulated boards have at
-0, so code and constants are in their PSRAM; instructions are the same wherever they are. Stack above 1,024 bytes is that
-of doubles in long pieces, at whose beginning gcc reads what all of it needs: `--chunk 40` in place of 100 brings
-`step_jacobians:rk4` of the Panda from 1,744 bytes in its deepest piece to 824, for 5 % more code.
+A sine counts as one operation and is some 60 instructions here: where sines of sums of angles save an operation or
+two, there are more instructions (`kinetic_energy` of the UR5: 155 and 676, with products of sines 157 and 556). Every
+quantity of a robot is more than the 4 MB that the emulated boards have at 0, so code and constants are in their
+PSRAM; instructions are the same wherever they are. Stack above 1,024 bytes is that of doubles in long pieces, at
+whose beginning gcc reads what all of it needs: `--chunk 40` in place of 100 brings `step_jacobians:rk4` of the Panda
+from 1,744 bytes in its deepest piece to 824, for 5 % more code.
 
 {summary}.
 """
