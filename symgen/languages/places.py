@@ -190,9 +190,7 @@ class Places:
         ]
         if any(NOTHING in row for _, row in self._read()):
             rows.append(Stretch([None], -1, len(self.rolled.steps), ((ZERO_ROW, 0),)))
-        allotted, size = allocated(
-            neighbours(self.rolled, rows, list(self._wanted()), self.home)
-        )
+        allotted, size = allocated(neighbours(self.rolled, rows, list(self._wanted()), self.home))
         self.size += size
         for stretch, place in allotted:
             start = self.first + place
