@@ -53,8 +53,8 @@ def trace_all(
     this robot does not have (see `symgen.tracing.singular.check_defined`)."""
     functions = [_distinct(robot, wanted) for wanted in functions]
     quantities = [q for wanted in functions for q in wanted.quantities]
+    check_defined(robot, quantities)  # first: the next one traces
     check_possible(robot, quantities, lambda q, other: _differs(q, robot, other))
-    check_defined(robot, quantities)
     regroups = _regroups(robot)
     if not robot.runtime:
         return spread(lambda w: _best(regroups, w, choice or {}, aim).shaped(aim), functions)
