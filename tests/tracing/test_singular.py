@@ -105,3 +105,19 @@ def test_no_force_is_carried_through_a_massless_chain(tmp_path, monkeypatch):
     monkeypatch.setattr(composite, "carried_by_name", counted)
     composite.mass_matrix(layout, [0.1] * n)
     assert n <= count[0] <= 2 * n
+
+
+@pytest.mark.parametrize("quantity", INVERTING)
+def test_a_joint_that_moves_nothing_is_refused_where_another_body_is_impossible_too(
+    quantity, tmp_path
+):
+    """What asks whether the impossible inertia counts traces the quantity, which would divide by
+    the mass matrix's zero."""
+    body = (
+        '<inertial><mass value="1"/><inertia ixx="-1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+        "</inertial>"
+    )
+    file = tmp_path / "both.urdf"
+    file.write_text(BARE.replace('<link name="a"/>', f'<link name="a">{body}</link>'))
+    with pytest.raises(OptionError, match=r"joint 'k' moves no inertia of its own"):
+        traced(file, quantity)
