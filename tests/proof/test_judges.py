@@ -104,7 +104,7 @@ def states(robot, function, count):
 
 
 LONG = re.compile(
-    r"hessian|second_deriv|matrix_gradient|rk4|_by_parameters|least_squares|slotine_li$"
+    r"hessian|second_deriv|matrix_gradient|euler_gradient|rk4|_by_parameters|least_squares|slotine_li$"
 )
 """Quantities whose laws take seconds: of the robot with everything that is small, and in a sweep
 of all."""
