@@ -72,8 +72,8 @@ class Points:
     used: Flags
 
     def rows(self, kept: slice | NDArray[np.intp]) -> "Points":
-        """Some of the rows."""
-        return Points(*(x[kept] for x in vars(self).values()))
+        """Some of the rows, by themselves: what is left out can go."""
+        return Points(*(np.array(x[kept]) for x in vars(self).values()))
 
 
 @dataclass(frozen=True)

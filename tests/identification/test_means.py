@@ -8,6 +8,7 @@ from term_logs import log
 from benchmarks.simulated_logs import write
 from symgen.identification.equations import Linear
 from symgen.identification.logs import open_log
+from symgen.identification.prediction import Points
 from symgen.identification.run import identify
 from symgen.identification.settings import Settings
 
@@ -51,3 +52,10 @@ def test_a_vibration_costs_a_joint_nothing_of_its_weight(tmp_path):
     for made in (calm, shaken):
         assert np.abs((made.values - true) / made.standard_errors).max() < 4
     assert np.all(shaken.standard_errors < 5 * calm.standard_errors)
+
+
+def test_points_of_a_picture_keep_no_others_alive():
+    """Memory of a prediction stays what it is however long the log."""
+    rows = np.zeros((1000, 2))
+    some = Points(rows[:, 0], rows, rows, rows, rows, rows > 0).rows(slice(None, None, 100))
+    assert all(x.base is None and len(x) == 10 for x in vars(some).values())
