@@ -21,8 +21,9 @@ Unit = tuple[str, int]
 
 NODE, PACK = "node", "pack"
 
-DOUBT: Final = 0.03
-"""A part of a function's bytes: straight code stays where loops are not expected to save more."""
+DOUBT: Final = 0.08
+"""A part of a function's bytes: straight code stays where loops are not expected to save more. What
+they do to the code around them is not in the estimate (docs/benchmarks/ideas.md)."""
 
 
 def worth(step: Loop, of: Price) -> float:
