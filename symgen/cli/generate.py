@@ -1,7 +1,8 @@
 """The command ``symgen generate``."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -9,10 +10,16 @@ from symgen import output
 from symgen.cli.options import FILE, JSON, PROCESSES, ROBOT, VERBOSE, with_options
 from symgen.cli.progress import progress, say
 from symgen.compiler.parallel import processes
+from symgen.errors import Notice
 from symgen.jobs.options import OF_LANGUAGES, NameOptions, WriteOptions
 from symgen.languages.release import Release
 from symgen.options import rows
 from symgen.tracing.options import FunctionOptions
+
+if TYPE_CHECKING:
+    from symgen.jobs.job import Job
+    from symgen.jobs.tune import Timed
+    from symgen.languages.module import Module
 
 
 @click.command()
@@ -52,13 +59,11 @@ def generate(
     symgen generate robots/panda.urdf -o build/panda --quantity terms=bias+mass_matrix
     symgen generate robots/ur5.urdf -o build/ur5 --parameters runtime:flange --gravity runtime
     """
-    from symgen.inspection.report import generated, generated_data, timed, warnings
+    from symgen.inspection.report import generated_data, warnings
     from symgen.jobs.generating import generated_files
     from symgen.jobs.job import Job
-    from symgen.jobs.jobfile import keep_formulations
     from symgen.jobs.tune import tuned
     from symgen.languages import DEFAULT
-    from symgen.languages.c.footprint import remarks
     from symgen.mechanics.consistency import judge
 
     with progress() as tell, processes(count):
@@ -67,14 +72,31 @@ def generate(
         module, loaded, paths = generated_files(job, out, languages or DEFAULT, tell)
         hint = job.saving(loaded, module)
     notices = [*loaded.notices, *hint, *warnings(loaded, judge(loaded.model))]
+    kept = _kept(job) if tune else []
     if as_json:
-        kept = keep_formulations(click.get_current_context(), job.choice()) if tune else []
         output.say(output.as_json(generated_data(module, paths, [*notices, *kept])))
-        return
-    say(notices)
+    else:
+        say(notices)
+        _said(module, paths, times, kept)
+
+
+def _kept(job: "Job") -> Sequence[Notice]:
+    """What is told of the choice of ``--tune`` that a job file keeps."""
+    from symgen.jobs.jobfile import keep_formulations
+
+    return keep_formulations(click.get_current_context(), job.choice())
+
+
+def _said(
+    module: "Module", paths: Sequence[Path], times: Sequence["Timed"], kept: Sequence[Notice]
+) -> None:
+    """The tables of what was written, with what an option would help."""
+    from symgen.inspection.report import generated, timed
+    from symgen.languages.c.footprint import remarks
+
     for remark in remarks(module) if any(path.suffix == ".c" for path in paths) else ():
         output.say(remark, error=True)
-    if tune:
+    if times:
         timed(module, times)
-        say(keep_formulations(click.get_current_context(), job.choice()))
+    say(kept)
     generated(module, paths)
