@@ -40,7 +40,7 @@ TOLERANCE_AS_WRITTEN = 1e-11
 """The same with every angle used as written, so that only arithmetic differs."""
 
 REASONS: Final = {
-    "no link": r"has no <link>",
+    "no link": r"has no links",
     "no moving joint": r"has no moving joint",
     "a leader that does not exist": r"mimics joint '\w+', which does not exist",
     "a negative moment": r"inertia has a negative principal moment",
