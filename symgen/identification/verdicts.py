@@ -141,10 +141,13 @@ def of_bodies(mapping: BaseMapping, bodies: Bodies, full: bool) -> Iterator[Verd
 
 def _standard(estimate: Estimate) -> Iterator[Verdict]:
     """Bodies of the standard parameters that the prior cannot mean: what is no body's, such as the
-    inertia of a rotor or a wrong torque constant, has gone into them."""
-    if estimate.standard is None:
-        return
+    inertia of a rotor or a wrong torque constant, has gone into them. A neutral prior means no
+    masses."""
     mapping = estimate.mapping
+    links = (own for body in mapping.model.moving for own in body.links)
+    stated = any(any(own.parameters or ()) for own in links)
+    if estimate.standard is None or not stated:
+        return
     before = mapping.by_body(mapping.prior)
     for name, ten in mapping.by_body(estimate.standard).items():
         prior, mass = before[name]["m"], ten["m"]

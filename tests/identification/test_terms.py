@@ -171,3 +171,15 @@ def test_a_robot_without_inertia_has_a_neutral_prior(tmp_path, full):
     said = json.loads(invoke("predict", made, path, "--json").stdout)
     assert all(c["all"]["relative"] < 0.0115 for c in said["channels"])
     assert "definite" in invoke("check", made).stdout
+
+
+def test_standard_parameters_of_bodies_that_the_file_does_not_mean_are_no_urdf(tmp_path):
+    """Forces of twenty times the size, as of motors behind gears, make bodies as heavy."""
+    *_, path = log(tmp_path, lambda q, qd, qdd, load: 0 * q)
+    columns = dict(np.load(path))
+    write(
+        Path(path), {name: x * (20 if name.startswith("tau") else 1) for name, x in columns.items()}
+    )
+    done = invoke("identify", FILE, path, "--full", "--urdf", tmp_path / "made.urdf")
+    assert done.exit_code == 1 and not (tmp_path / "made.urdf").exists()
+    assert "body 'outer_link' would weigh" in done.stderr and "is not written" in done.stderr
