@@ -144,8 +144,8 @@ def _end(paths: tuple[Path | None, ...], more: "More", as_json: bool) -> None:
             output.say(f"wrote {path}")
     if more.unwritten:
         output.say(
-            f"error: {more.unwritten} is not written, for what speaks against the estimate "
-            "(warnings above); --force writes it all the same",
+            f"error: {shown(str(more.unwritten))} is not written, for what speaks against the "
+            "estimate (warnings above); --force writes it all the same",
             error=True,
         )
         raise SystemExit(1)

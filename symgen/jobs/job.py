@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import Any, Final, TypeVar
 
 from symgen.compiler.aims import Aim
-from symgen.errors import Notice, OptionError, Place, RobotError
+from symgen.errors import Notice, OptionError, Place, RobotError, SymgenError
 from symgen.jobs.options import MODULE, NameOptions
 from symgen.languages import LANGUAGES
 from symgen.languages.c.options import aim_of
@@ -139,7 +139,10 @@ class Job:
         if wider is None:
             return missing
         other = self.changed(snap_angles=wider)
-        now, then = _total(module), _total(other.module(other.load()))
+        try:
+            now, then = _total(module), _total(other.module(other.load()))
+        except SymgenError:  # what is regular as written may be singular beside it
+            return missing
         saved = f"saves {now - then} of {now} operations"
         return missing if then >= now else (*missing, *self.beside(loaded, saved))
 

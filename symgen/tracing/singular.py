@@ -23,6 +23,8 @@ from symgen.tracing.robot import Robot
 
 STATES: Final = 3
 ROUNDING: Final = 1e-13
+UNIT: Final = 2.0**-52
+"""What the entries of M may be off, relative to the roots of those on the diagonal."""
 
 
 def check_defined(robot: Robot, quantities: Iterable[Quantity]) -> None:
@@ -126,13 +128,19 @@ def _inside(joint: Listed) -> float:
 
 def _pivots(robot: System, q: list[float]) -> list[float]:
     """The pivots of the factorisation from the last joint to the first, relative to the diagonal of
-    M."""
+    M; 0 where they are no more than what rounding has left, whose bound goes along (`off`): small
+    pivots make it large."""
     n, coupling = robot.dof, robot.coupling
     entries = coupled_mass_matrix(robot, coupling.normalized(q))
     m = np.array([plain(x) for x in entries]).reshape(n, n)
     diagonal, relative = m.diagonal().copy(), [0.0] * n
+    off = UNIT * np.sqrt(np.outer(np.abs(diagonal), np.abs(diagonal)))
     for k in reversed(range(n)):
-        relative[k] = float(m[k, k] / diagonal[k]) if diagonal[k] else 0.0
-        if abs(relative[k]) > ROUNDING:
-            m[:k, :k] -= np.outer(m[:k, k], m[k, :k]) / m[k, k]
+        if abs(m[k, k]) <= max(ROUNDING * abs(diagonal[k]), off[k, k]):
+            continue
+        relative[k] = float(m[k, k] / diagonal[k])
+        factors = np.abs(m[:k, k] / m[k, k])
+        off[:k, :k] += np.outer(factors, off[k, :k]) + np.outer(off[:k, k], factors)
+        off[:k, :k] += np.outer(factors, factors) * off[k, k]
+        m[:k, :k] -= np.outer(m[:k, k], m[k, :k]) / m[k, k]
     return relative

@@ -14,6 +14,7 @@ from tools import STRICT_C, c_files, compiled, generated
 from symgen.languages import chunks
 from symgen.languages.c.calls import build
 from symgen.languages.c.function import WHOLE
+from symgen.languages.c.layout import named_arrays
 from symgen.languages.chunks import ALIVE, SLACK, cut
 from symgen.languages.dialect import ATOM, Text
 from symgen.languages.writer import Statement
@@ -254,3 +255,11 @@ def test_mutating_the_slots_is_noticed(monkeypatch):
     )
     with pytest.raises(AssertionError, match="slot of"):
         simulate(cut(code, 2))
+
+
+def test_an_array_is_seen_wherever_a_line_names_an_entry_of_it():
+    """A piece that reads a position in a list of angles alone did not get the positions."""
+    line = "arm_real sine[ARM_FILLED(3)] = {q[3], -w[theta1], -(qd[0])}; /* M */"
+    assert named_arrays(line) == ["sine", "q", "w", "qd"]
+    assert named_arrays("M[3 * k + 1] = -M2[k]") == ["M", "M2"]
+    assert named_arrays("state->scratch[2] = own.q[1]") == []

@@ -4,7 +4,7 @@ are refused in one sentence, and where parameters of run time can make it one th
 import numpy as np
 import pytest
 from shell import refusal
-from tools import robot_file
+from tools import invoke, robot_file
 
 from symgen.algorithms import QUANTITIES, composite
 from symgen.compiler.evaluate import evaluate
@@ -121,3 +121,20 @@ def test_a_joint_that_moves_nothing_is_refused_where_another_body_is_impossible_
     file.write_text(BARE.replace('<link name="a"/>', f'<link name="a">{body}</link>'))
     with pytest.raises(OptionError, match=r"joint 'k' moves no inertia of its own"):
         traced(file, quantity)
+
+
+def test_pivots_that_rounding_has_left_are_none(tmp_path):
+    """A floating base and two joints before the only link with mass, turned by angles beside right
+    ones: what is left of the last pivot is rounding, made large by small pivots before it."""
+    file, wanted = tmp_path / "light.urdf", ("--quantity", "forward_dynamics")
+    file.write_text(
+        '<robot name="light"><link name="l0"/><link name="l1"/><link name="l2"><inertial>'
+        '<mass value="2.728"/><inertia ixx="0.08337679" ixy="0" ixz="0" iyy="0.09571892" iyz="0" '
+        'izz="0.1541522"/></inertial></link><joint name="slide" type="prismatic">'
+        '<origin rpy="0 1.5707963267948966 1.57"/><parent link="l0"/><child link="l1"/>'
+        '<axis xyz="0.6 0 0.8"/></joint><joint name="turn" type="revolute">'
+        '<parent link="l1"/><child link="l2"/><dynamics armature="0.01"/></joint></robot>'
+    )
+    done = invoke("generate", file, "-o", tmp_path / "out", "--base", "floating", *wanted)
+    assert done.exit_code == 2 and "'floating_base' moves no inertia" in done.stderr
+    assert not (tmp_path / "out").exists()

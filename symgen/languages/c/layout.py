@@ -1,5 +1,6 @@
 """How lines of C are laid out: heads of functions, wrapped lists, aligned assignments."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -15,6 +16,9 @@ SHORTEST: Final = 30
 
 CHECKS_A_LINE: Final = 6
 
+ARRAY: Final = re.compile(r"(?<![\w.>])([A-Za-z_]\w*)\[")
+"""An array of its own, no member of a structure, where an entry of it is named."""
+
 NEWLINE: Final = "\n"
 
 
@@ -28,11 +32,15 @@ def joined(terms: Sequence[str], operator: str) -> str:
     return f"{NEWLINE}       {operator}".join(operator.join(row) for row in rows)
 
 
+def named_arrays(text: str) -> list[str]:
+    """The arrays that a line of C names, one for each entry."""
+    return ARRAY.findall(text)
+
+
 def arrays(line: Line) -> Iterator[str]:
     """The arrays that a line of code names."""
     for text in (line.right, *line.left):
-        for part in text.split("[")[:-1]:
-            yield part.split("(")[-1].split(" ")[-1].lstrip("-&")
+        yield from named_arrays(text)
 
 
 def constant(a: Argument) -> str:

@@ -17,7 +17,7 @@ from symgen.compiler.rolling import rolled
 from symgen.compiler.rows import NOTHING
 from symgen.languages.blocks import blocks
 from symgen.languages.c.function import CFunction
-from symgen.languages.c.layout import block, wrapped
+from symgen.languages.c.layout import block, named_arrays, wrapped
 from symgen.languages.c.piece import Piece
 from symgen.languages.c.text import literal
 from symgen.languages.chunks import WORK, Pieces, cut, slots
@@ -188,7 +188,7 @@ class RolledFunction(CFunction):
         inside = [text for line in (head, *lines) for text in line]
         text = [f"for (int {LANE} = 0; {LANE} < {loop.count}; ++{LANE}) {{"]
         text += [f"    {line}" for line in inside] + ["}"]
-        used = {a for line in (*tables, *text) for a in _arrays(line)}
+        used = {a for line in (*tables, *text) for a in named_arrays(line)}
         arguments = [a for a in self.arguments if a.name in used]
         name = self.part(k)
         slots = self._slots([step])
@@ -272,7 +272,3 @@ class RolledFunction(CFunction):
         steps = writer.statements()
         names = variables(loop.body, steps, writer.flipped)
         return [block(b) for b in blocks(steps, names, inner)]
-
-
-def _arrays(line: str) -> list[str]:
-    return [p.split("(")[-1].split(" ")[-1].lstrip("-&") for p in line.split("[")[:-1]]
