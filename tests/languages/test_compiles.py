@@ -15,6 +15,8 @@ from tools import (
     runs_beside,
 )
 
+from symgen.algorithms import QUANTITIES
+from symgen.api import generate
 from symgen.languages.describe import descriptions
 
 
@@ -23,6 +25,23 @@ def test_g1_strict_c99(sample, tmp_path):
     _, folder = made(sample)
     compiled(*STRICT_C, "-O2", f"-I{folder}", *c_files(folder), "-lm", "-o", "x", cwd=tmp_path)
     assert subprocess.run([tmp_path / "x"], check=False).returncode == 0  # the self-test
+
+
+ONE = """<robot name="one"><link name="base"/><link name="a"><inertial><origin xyz="0.1 0.2 0.3"/>
+<mass value="1"/><inertia ixx="1" ixy="0.1" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+<joint name="j" type="continuous"><parent link="base"/><child link="a"/><axis xyz="0 1 0"/>
+</joint></robot>"""
+
+
+@pytest.mark.parametrize("zeros", ["always", "once"])
+def test_what_vanishes_whole_is_not_asked_whether_it_is_finite(zeros, tmp_path):
+    """Of one joint, outputs of every function that inverts M vanish in every state somewhere."""
+    (tmp_path / "one.urdf").write_text(ONE)
+    inverting = [q.name for q in QUANTITIES.values() if q.needs_inverse]
+    folder = tmp_path / "out"
+    generate(tmp_path / "one.urdf", folder, ["c"], quantities=inverting, zeros=zeros)
+    compiled(*STRICT_C, "-O2", f"-I{folder}", *c_files(folder), "-lm", "-o", "x", cwd=tmp_path)
+    assert subprocess.run([tmp_path / "x"], check=False).returncode == 0
 
 
 @pytest.mark.parametrize("standard", ["gnu99", "c11", "gnu17"])

@@ -212,12 +212,14 @@ class CFunction:
 
     @property
     def finite(self) -> list[str]:
-        """Calls that tell whether all outputs are finite: by a loop, or by a sum of few entries."""
+        """Calls that tell whether all outputs are finite: by a loop, or by a sum of few entries;
+        none for an output that vanishes."""
         return [
             f"finite_sum({joined([f'{a.name}[{k}]' for k in places], ' + ')})"
-            if len(places := self.distinct(a)) <= SAME * a.size
+            if len(places) <= SAME * a.size
             else f"all_finite({a.name}, {a.size})"
             for a in self.outputs
+            if (places := self.distinct(a))
         ]
 
     def distinct(self, a: Argument) -> list[int]:
