@@ -97,14 +97,16 @@ def _frames(data: Data) -> RenderableType:
 ANGLES: Final = ("gamma", "alpha", "beta", "theta0")
 
 
+QUARTERS: Final = {1: "π/2", -1: "-π/2", 2: "π", -2: "-π"}
+
+
 def short(x: float, name: str) -> str:
     """A constant as people write it: right angles as fractions of π."""
     if x == 0:
         return "·"
     quarters = x / (np.pi / 2)
-    if name in ANGLES and abs(quarters - round(quarters)) < 1e-12:
-        return {1: "π/2", -1: "-π/2", 2: "π", -2: "-π"}[round(quarters)]
-    return f"{x:.5g}"
+    exact = name in ANGLES and abs(quarters - round(quarters)) < 1e-12
+    return QUARTERS.get(round(quarters) if exact else 0, f"{x:.5g}")
 
 
 def _parameters(data: Data) -> RenderableType:

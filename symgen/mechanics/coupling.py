@@ -18,9 +18,10 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.mechanics.joints import JointType
+from symgen.mechanics.joints.body_axes import rotation
 from symgen.mechanics.model import Joint, Model
 from symgen.mechanics.spatial import times
-from symgen.numbers.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Scalar, plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,10 +234,18 @@ def upright(coupling: Coupling, q: Sequence[float], random: Random) -> tuple[flo
     return tuple(drawn)
 
 
+def _turns_axes_apart(quaternion: tuple[float, ...]) -> bool:
+    """Whether no axis becomes another one."""
+    return all(abs(plain(x)) < 0.999 for row in rotation(quaternion) for x in row)
+
+
 UNIT_QUATERNIONS: Final = tuple(
-    (a / 100, b / 100, c / 100, w / 100)
+    quaternion
     for a, b, c in product(range(-90, 91, 10), repeat=3)
     for w in (math.isqrt(max(10000 - a * a - b * b - c * c, 0)),)
     if a * b * c * w and a * a + b * b + c * c + w * w == 10000
+    for quaternion in ((a / 100, b / 100, c / 100, w / 100),)
+    if _turns_axes_apart(quaternion)
 )
-"""Some whose squares add up to 1 exactly."""
+"""Some whose squares add up to 1 exactly, without those by which an axis becomes another one, as
+there angles of roll and yaw are not defined."""

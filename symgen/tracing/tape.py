@@ -7,6 +7,7 @@ from symgen.algorithms.registry import INPUTS, Quantity
 from symgen.compiler.program import Program
 from symgen.errors import OptionError
 from symgen.mechanics.parameters import WHOLE
+from symgen.numbers.scalar import Scalar
 from symgen.tracing.function import Function, Part, outputs
 from symgen.tracing.robot import Regroup, Robot, dimensions
 from symgen.tracing.wanted import Wanted
@@ -24,13 +25,26 @@ def traced(regroups: Mapping[str, Regroup], wanted: Wanted, parts: tuple[Part, .
         for name in _inputs(chosen, wanted, parts)
     }
     for part in parts:
-        with program.section(part[0].formula):  # what belongs to no step of an algorithm
-            values = outputs(part, chosen[part[1].regrouping], arrays, program.section)
+        values = _values(part, chosen[part[1].regrouping], arrays, program)
         for out in part[0].outputs:
             if all(out.name != done.name for done in program.outputs):
                 program.output(out.name, out.sizes(sizes), values[out.name])
     _check_finite(wanted, program)
     return Function(wanted.name, parts, chosen, program)
+
+
+def _values(
+    part: Part, regroup: Regroup, arrays: Mapping[str, Sequence[Scalar]], program: Program
+) -> dict[str, list[Scalar]]:
+    """The outputs of one quantity. Raises OptionError for one that is defined in no state."""
+    try:
+        with program.section(part[0].formula):  # what belongs to no step of an algorithm
+            return outputs(part, regroup, arrays, program.section)
+    except ZeroDivisionError:
+        raise OptionError(
+            f"{part[0].name} divides by what vanishes in every state of this robot, so that it is "
+            "nowhere defined; leave it out"
+        ) from None
 
 
 def _own(regroups: Mapping[str, Regroup], parts: tuple[Part, ...]) -> dict[str, Regroup]:

@@ -10,7 +10,7 @@ from inspected import HOSTILE, PENDULUM, data
 from tools import invoke, robot_file
 
 from symgen.inspection.data import sparsity
-from symgen.inspection.page import SIGNS
+from symgen.inspection.page import SIGNS, short
 from symgen.jobs.job import Job
 
 
@@ -88,3 +88,9 @@ def test_latex_of_the_groupings_can_be_set(tmp_path):
     for line in lines[7:-1]:
         left, right = re.fullmatch(r"  (\S+) &= (.+) \\\\", line).groups()
         assert parser.parse(f"${left} = {right}$")
+
+
+def test_constants_are_written_as_people_do_and_tiny_ones_as_they_are():
+    for x, text in ((0, "·"), (np.pi / 2, "π/2"), (-np.pi, "-π"), (3e-13, "3e-13")):
+        assert short(x, "gamma") == text
+    assert short(3 * np.pi / 2, "theta0") == "4.7124" and short(np.pi, "r") == "3.1416"

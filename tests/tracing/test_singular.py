@@ -10,6 +10,9 @@ from symgen.algorithms import QUANTITIES, composite
 from symgen.compiler.evaluate import evaluate
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
+from symgen.mechanics.coupling import UNIT_QUATERNIONS
+from symgen.mechanics.joints.body_axes import rotation
+from symgen.numbers.scalar import plain
 
 INVERTING = [name for name, q in QUANTITIES.items() if q.needs_inverse]
 CENTRES = [name for name, q in QUANTITIES.items() if q.needs_mass]
@@ -138,3 +141,24 @@ def test_pivots_that_rounding_has_left_are_none(tmp_path):
     done = invoke("generate", file, "-o", tmp_path / "out", "--base", "floating", *wanted)
     assert done.exit_code == 2 and "'floating_base' moves no inertia" in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_what_is_nowhere_defined_is_refused(tmp_path):
+    """Roll and yaw of a link whose pitch is a right angle in every state."""
+    file, wanted = tmp_path / "up.urdf", ("--quantity", "frame_jacobian_rpy:a")
+    file.write_text(
+        '<robot name="up"><link name="base"/><link name="a"><inertial><mass value="1"/>'
+        '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>'
+        '<joint name="j" type="continuous"><parent link="base"/><child link="a"/>'
+        '<origin rpy="0 1.5707963267948966 0"/><axis xyz="1 0 0"/></joint></robot>'
+    )
+    done = invoke("generate", file, "-o", tmp_path / "out", *wanted)
+    assert done.exit_code == 2 and "nowhere defined" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_test_states_are_none_where_roll_and_yaw_are_undefined():
+    """Unit quaternions of tests turn no axis into another one."""
+    for quaternion in UNIT_QUATERNIONS:
+        entries = [plain(x) for row in rotation(quaternion) for x in row]
+        assert max(map(abs, entries)) < 0.999
