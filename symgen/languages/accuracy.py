@@ -16,7 +16,7 @@ from symgen.mechanics.canonical import ROUNDING
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.independence import independent
 from symgen.mechanics.parameters import WHOLE
-from symgen.proof.bounds import Bounded, Errors, bounded, represented
+from symgen.proof.bounds import ROUNDOFF, Bounded, Errors, bounded, represented
 from symgen.proof.linear import Linear
 from symgen.tracing.robot import Regroup, Robot
 
@@ -106,7 +106,8 @@ class Accuracy:
 
         `FACTOR` times the sum of the running error bound, what the tape itself is off (its numbers
         were made in double precision) unless that is more than such an origin explains, and what
-        rounding the reference takes."""
+        rounding the reference takes; and of the largest entry what two errors make together, which
+        is all there is of the square of what is zero but for rounding."""
         bounds = self.bounds(program)
         slack = self._slack(program)
         loose = Errors(self._run(program), self._doubles, "double", "inline", slack).outputs(False)
@@ -120,6 +121,8 @@ class Accuracy:
                 off = np.abs(x.values - want)
                 last = 0.5 * np.spacing(np.abs(want))  # the reference had more digits
                 rest = np.where(off <= limit, off, 0.0) + represented(want, self.scalar) + last
+                largest = np.abs(want).max(axis=0, initial=0.0, where=np.isfinite(want))
+                rest += ROUNDOFF[self.scalar] ** 2 * largest
             sums = FACTOR * (x.bounds + rest).T
             limits[name] = np.where(np.isnan(sums), np.inf, sums)
         return limits

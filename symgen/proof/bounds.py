@@ -167,16 +167,12 @@ class Errors:
         all there is where those of first order cancel (1 - x² / x² times what may be zero).
 
         What has gathered may be far more than there is, so a small part of what it makes of first
-        order is the most, but where factors are nothing but errors: what they make of first order
-        is none, or as small."""
+        order is the most."""
         first, second = (gathered[rows] for rows in operands)
         alone = slopes[0] * first + slopes[1] * second
         found = first * second if op == "mul" else second * slopes[0] * alone
         least: Array = np.fmin(found, TOGETHER * ROUNDOFF[self.scalar] * alone)
-        if op == "div":
-            return least
-        x, y = (np.abs(self.run.values[rows]) for rows in operands)
-        return np.where((x <= first) & (y <= second), found, least)
+        return least
 
     def _jumps(self, operand: Rows, gathered: Array) -> Array:
         """Of signs: 2 where an operand may be on the other side of zero."""
