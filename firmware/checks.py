@@ -6,22 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from firmware.modules import Written
-from firmware.tools import ROOT, Refused, run, silent
+from firmware.tools import ROOT, WARNINGS, Refused, run, silent
 
 STRICT = (
-    "-Wall",
-    "-Wextra",
-    "-Wpedantic",
-    "-Wconversion",
-    "-Wdouble-promotion",
-    "-Wfloat-conversion",
-    "-Wshadow",
+    *WARNINGS,
     "-Wundef",
     "-Wcast-qual",
     "-Wmissing-declarations",
     "-Wuninitialized",
     "-Wmaybe-uninitialized",
-    "-Werror",
 )
 EVERYTHING = (
     "-Weverything",

@@ -20,7 +20,7 @@ from rich.table import Table
 from firmware.modules import CONTROLLED, ROBOTS, Sample, Written, controlled
 from firmware.probes import RECORD, Probed, probe, probed
 from firmware.stack import Calls, reached, tail_calls
-from firmware.tools import BARE, Refused, emulated, missing, run
+from firmware.tools import BARE, WARNINGS, Refused, emulated, missing, run
 from symgen.languages.c.options import COptions
 from symgen.languages.c.targets import ARM, TARGETS
 
@@ -29,16 +29,6 @@ PACKAGES = "gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm"
 STACK = 256
 """Values of a function's scalar that no stack may exceed."""
 
-WARNINGS = (
-    "-Wall",
-    "-Wextra",
-    "-Wpedantic",
-    "-Wconversion",
-    "-Wdouble-promotion",
-    "-Wfloat-conversion",
-    "-Wshadow",
-    "-Werror",
-)
 MAINS = {"probe": "", "once": "#define ONCE\n"}
 """Main programs and what stands before their common text: one measures, one only calls each
 function."""

@@ -10,6 +10,18 @@ ROOT = Path(__file__).resolve().parent.parent
 BARE = ROOT / "examples" / "firmware"
 """Start-up and linker script, which the example and the probe share."""
 
+WARNINGS = (
+    "-Wall",
+    "-Wextra",
+    "-Wpedantic",
+    "-Wconversion",
+    "-Wdouble-promotion",
+    "-Wfloat-conversion",
+    "-Wshadow",
+    "-Werror",
+)
+"""Those that every compiler of generated C is asked for, as errors."""
+
 
 class Refused(Exception):
     """A tool ended with a status other than 0, or said what it should not."""
