@@ -22,6 +22,8 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.bench.cases import QUANTITIES, ROBOTS
+
 HEAD = """# Before and after
 
 Written by `python -m benchmarks.progress OLDER`, where OLDER is a checkout of {older}: the C of that commit beside
@@ -34,17 +36,6 @@ Bytes are code and constants (gcc `-O2`), float, for `--target cortex-m4f`; what
 two columns."""
 
 ROOT = Path(__file__).resolve().parents[1]
-QUANTITIES = (
-    "inverse_dynamics",
-    "bias",
-    "gravity",
-    "mass_matrix",
-    "coriolis_matrix",
-    "forward_dynamics",
-    "regressor",
-    "inverse_dynamics_derivatives",
-    "forward_dynamics_derivatives",
-)
 PLAIN = ("-O2", "-std=c99")
 BEST = ("-O3", "-march=native", "-ffp-contract=fast")
 BOARD = ("arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard")
@@ -100,11 +91,10 @@ class Called:
 
 def robots() -> Iterator[Robot]:
     """Those of the aims."""
-    own = ROOT / "robots"
-    yield Robot("ur5", own / "ur5.urdf")
-    yield Robot("panda", own / "panda.urdf")
-    yield Robot("quadruped, floating", own / "quadruped.urdf", ("--base", "floating"))
-    yield Robot("snake16", own / "snake16.urdf", board=False)
+    yield Robot("ur5", ROBOTS / "ur5.urdf")
+    yield Robot("panda", ROBOTS / "panda.urdf")
+    yield Robot("quadruped, floating", ROBOTS / "quadruped.urdf", ("--base", "floating"))
+    yield Robot("snake16", ROBOTS / "snake16.urdf", board=False)
 
 
 def written(tree: Path, robot: Robot, folder: Path, *more: str) -> float:
