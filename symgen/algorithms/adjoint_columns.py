@@ -57,11 +57,9 @@ def to_joint(system: System, i: int, q: Coordinates, w: Vector, slip: Vector, x:
 
 def to_parent(system: System, i: int, q: Coordinates, w: Vector, x: Thing) -> Thing:
     """What is given in a joint frame, in the frame of the parent, which turns at `w`."""
-    place, arm = system.body(i).placement, NULL
+    place = system.body(i).placement
     there = carried(x, place.approach(q[i - 1]))
-    for transform in reversed(place.transforms(q[i - 1])):
-        arm = transform.offset + arm.turned_all([-turn for turn in reversed(transform.turns)])
-    return there.plus_cross_moment(_of_arm(w, arm, there.momentum.linear))
+    return there.plus_cross_moment(_of_arm(w, place.arm(q[i - 1]), there.momentum.linear))
 
 
 def _of_arm(w: Vector, arm: Vector, p: Vector) -> Vector:

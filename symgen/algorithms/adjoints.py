@@ -122,13 +122,11 @@ def sweep(system: System, q: Coordinates, moves: Moves) -> Iterator[tuple[int, P
             slip = moves.rates[i].relative.v.cross(at_body.momentum.linear)
             seen = Passing(at_body.load, at_body.momentum, at_body.cross_moment + slip)
             at_joint = seen.turned_in(place.turns(q[i - 1]))
-            passed, arm = at_body if system.stays(i) else at_joint, NULL
+            passed = at_body if system.stays(i) else at_joint
             for transform in reversed(place.transforms(q[i - 1])):
                 passed = passed.turned_in(transform.turns)
-                back = [-turn for turn in reversed(transform.turns)]
-                arm = transform.offset + arm.turned_all(back)
             parent = system.body(i).parent
-            total[parent] = total[parent].with_child(passed, arm)
+            total[parent] = total[parent].with_child(passed, place.arm(q[i - 1]))
         yield i, at_body, at_joint
 
 

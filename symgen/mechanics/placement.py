@@ -143,6 +143,13 @@ class Placement:
         """The displacement from the joint frame to the body's, in the latter's axes: along z."""
         return along(2, self.freedom.displacement(q) + self.r)
 
+    def arm(self, q: Position) -> Vector:
+        """Where the joint frame is, in the parent's axes."""
+        arm = NULL
+        for transform in reversed(self.transforms(q)):
+            arm = transform.offset + arm.turned_all([-turn for turn in reversed(transform.turns)])
+        return arm
+
     def with_axes(self, parent: Of, body: Of) -> Of:
         """Of two things the one that belongs to what the joint's axes move with."""
         return parent
