@@ -39,9 +39,9 @@ def straight(program: Program) -> tuple[Index, ...]:
     return tuple(k for k in live(program) if program.nodes[k].op not in LEAVES)
 
 
-def _pays(program: Program, steps: Sequence[Index | Loop]) -> bool:
+def _pays(program: Program, steps: Sequence[Index | Loop], of: Price) -> bool:
     """Whether loops save more than what an estimate of bytes may be off."""
-    saved = sum(worth(step, price(program)) for step in steps if isinstance(step, Loop))
+    saved = sum(worth(step, of) for step in steps if isinstance(step, Loop))
     return saved >= DOUBT * STEP * counts(program).total
 
 
@@ -63,7 +63,7 @@ def rolled(program: Program) -> Rolled:
             if isinstance(step, Loop) and isinstance(packs, list) and worth(step, of) <= 0.0
         ]
         if not poor:
-            return Rolled(program, loops if _pays(program, loops) else straight(program))
+            return Rolled(program, loops if _pays(program, loops, of) else straight(program))
         for number in (k for packs in poor for k in packs):
             packing.drop(number)
 
