@@ -1,7 +1,7 @@
 """A job: a robot's file and every option that shapes the result, and the module made from it."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import PurePath
@@ -19,7 +19,7 @@ from symgen.mechanics.passive import FRICTION, SPRINGS
 from symgen.options import Choices
 from symgen.reading.assemble import Loaded, load_with
 from symgen.reading.options import RobotOptions
-from symgen.reading.right_angles import SNAPPED
+from symgen.reading.right_angles import SNAPPED, RightAngle
 from symgen.reading.sources import RobotSource, is_path, name_of
 from symgen.text import shown
 from symgen.tracing.function import Function
@@ -135,10 +135,10 @@ class Job:
         """A hint how many operations a wider snap would save, where the file has angles just beside
         right ones; and what is asked for that the robot does not have."""
         missing = _missing(loaded, module.robot)
-        wider = self._wider(loaded)
-        if wider is None:
+        near = self._near(loaded)
+        if not near:
             return missing
-        other = self.changed(snap_angles=wider)
+        other = self.changed(snap_angles=_snapping(near))
         try:
             now, then = _total(module), _total(other.module(other.load()))
         except SymgenError:  # what is regular as written may be singular beside it
@@ -149,10 +149,10 @@ class Job:
     def beside(self, loaded: Loaded, gain: str = "makes equations shorter") -> tuple[Notice, ...]:
         """A note where the file has angles just beside right ones: a wider snap, and what it
         gains."""
-        wider = self._wider(loaded)
-        if wider is None:
+        near = self._near(loaded)
+        if not near:
             return ()
-        near = [angle for angle in loaded.right_angles if not angle.exact]
+        wider = _snapping(near)
         s, beside, them = ("s", "are", "them") if len(near) > 1 else ("", "is", "it")
         message = (
             f"{len(near)} angle{s} {beside} beside multiples of pi/2 and used as written; "
@@ -161,13 +161,10 @@ class Job:
         offer = f"{len(near)} angle{s} as multiples of pi/2 (--snap-angles {wider:g}, {gain})"
         return (Notice(near[0].place, "note", "file", message, offer=offer),)
 
-    def _wider(self, loaded: Loaded) -> float | None:
-        """The snap that makes all angles beside right ones exact; None where there are none or the
-        user has said what becomes of them."""
-        offsets = [abs(angle.offset) for angle in loaded.right_angles if not angle.exact]
-        if not offsets or self.choices.used("snap_angles"):
-            return None
-        return _rounded_up(max(SNAPPED, *offsets))
+    def _near(self, loaded: Loaded) -> list[RightAngle]:
+        """The angles just beside right ones; none where the user has said what becomes of them."""
+        used = self.choices.used("snap_angles")
+        return [] if used else [angle for angle in loaded.right_angles if not angle.exact]
 
     def _said(self, model: Model) -> Choices:
         """The options as a module repeats them: gravity in the axes of the root link, and what
@@ -212,6 +209,11 @@ def _missing(loaded: Loaded, robot: Robot) -> tuple[Notice, ...]:
         if kinds:
             notices.append(Notice(Place(loaded.file, 1), "warning", flag, message))
     return tuple(notices)
+
+
+def _snapping(near: Sequence[RightAngle]) -> float:
+    """The snap that makes all of some angles exact."""
+    return _rounded_up(max(SNAPPED, *(abs(angle.offset) for angle in near)))
 
 
 def _rounded_up(x: float) -> float:
