@@ -35,7 +35,8 @@ def _elementary(name: str, x: Decimal, digits: int) -> Decimal:
     if name in ("sin", "cos") and x.is_finite():
         return _turned(x, digits, int(name == "cos"))
     context = _context(digits)
-    return Decimal(str(getattr(context, name)(context.mpf(str(x)))))
+    taken = context.mpf(str(x) if x.is_finite() else float(x))  # other words for infinity
+    return Decimal(str(getattr(context, name)(taken)))
 
 
 SPARE: Final = 12

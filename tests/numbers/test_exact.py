@@ -1,13 +1,16 @@
 """Sines and cosines in decimals against mpmath's."""
 
+import math
 import random
 from decimal import Decimal, localcontext
 
+import numpy as np
 import pytest
 from mpmath import mp
 
 from symgen.numbers import exact
 from symgen.numbers.exact import elementary
+from symgen.numbers.operations import OPS
 
 ODD = ("0", "-0.0", "1e-300", "1e15", "3.14159", "0.7853981633974483", "1", "-1", "2", "1e-60")
 
@@ -32,3 +35,16 @@ def test_floats_are_the_nearest():
         with mp.workdps(60):
             assert exact.sin(x) == float(mp.sin(mp.mpf(x)))
             assert exact.cos(x) == float(mp.cos(mp.mpf(x)))
+
+
+@pytest.mark.parametrize("name", [op.name for op in OPS.values() if op.arity == 1])
+@pytest.mark.parametrize("x", ["Infinity", "-Infinity", "NaN"])
+def test_infinite_decimals_give_what_floats_give_or_an_arithmetic_error(name, x):
+    """As where a loop in decimals runs away: the controllers' records."""
+    try:
+        got = float(OPS[name](Decimal(x)))
+    except ArithmeticError:
+        return
+    with np.errstate(invalid="ignore"):
+        wanted = float(OPS[name](np.array(float(x))))
+    assert got == wanted or (math.isnan(got) and math.isnan(wanted)), (name, x)
