@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.bench.casadi_write import gravity_down, operations
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 
@@ -106,7 +106,7 @@ def counted() -> Iterator[str]:
     yield "| robot | quantity | operations | aim | urdf2casadi | Pinocchio in SX | of ours |"
     yield "|---|---|---:|---:|---:|---:|---:|"
     for name, (file, model, held) in robots().items():
-        own = [trace(Robot(model), Wanted.parse(q)).counts.total for q in CONTRACTED]
+        own = [trace(RuntimeModel(model), Wanted.parse(q)).counts.total for q in CONTRACTED]
         peers = of_urdf2casadi(file, TIPS[name]), of_pinocchio(file, held)
         rows = zip(CONTRACTED, own, AIMS[name], *peers, strict=True)
         for quantity, mine, aim, one, two in rows:

@@ -11,7 +11,7 @@ from statistics import mean
 from typing import Final
 
 from symgen.reading.assemble import load
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 from tests.support.public_robots import example_robots
@@ -42,14 +42,15 @@ OTHERS: Final[Mapping[str, tuple[tuple[int | None, int], ...]]] = {
 prototype's."""
 
 
-def robots() -> list[Robot]:
+def robots() -> list[RuntimeModel]:
     """UR5, Panda with its fingers held, Talos on its base, and the snake of `robots/`."""
     held = [("panda_finger_joint1", 0.0), ("panda_finger_joint2", 0.0)]
     names = ("urdf/ur5_robot.urdf", "urdf/panda.urdf", "robots/talos_reduced.urdf")
     public = [next(file for file in example_robots() if str(file).endswith(name)) for name in names]
     files = (*public, ROOT / "robots/snake16.urdf")
     return [
-        Robot(load(file, lock=held if file.name == "panda.urdf" else ()).model) for file in files
+        RuntimeModel(load(file, lock=held if file.name == "panda.urdf" else ()).model)
+        for file in files
     ]
 
 

@@ -25,7 +25,7 @@ from symgen.mechanics.model import Model
 from symgen.reading.assemble import load
 from symgen.reading.formats import read
 from symgen.tracing.function import Function
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 from tests.support.public_robots import example_robots, icub_robots
@@ -194,7 +194,7 @@ def judged(path: Path, base: str, held: Sequence[str], states: int, seed: int) -
 def _singular(model: Model, judge: Judge) -> str:
     """Why symgen refuses the inverse of M, if it does and Pinocchio's is singular indeed."""
     try:
-        trace(Robot(model), Wanted.parse("forward_dynamics"))
+        trace(RuntimeModel(model), Wanted.parse("forward_dynamics"))
     except SymgenError as error:
         values = np.linalg.eigvalsh(judge.mass_matrix(judge.random(1, 0)[0]))
         assert values[0] < 1e-12 * values.max(), f"M is regular, but: {error}"
@@ -209,7 +209,8 @@ def differences(
     errors = {check.title: 0.0 for check in checks}
     quantities = dict.fromkeys(check.quantity for check in checks)
     functions = {
-        quantity: trace(Robot(model), Wanted.parse(quantity), CHEAP) for quantity in quantities
+        quantity: trace(RuntimeModel(model), Wanted.parse(quantity), CHEAP)
+        for quantity in quantities
     }
     for state in judge.random(states, seed):
         found = {quantity: _run(function, state) for quantity, function in functions.items()}

@@ -21,10 +21,10 @@ from symgen.mechanics.joints.body_axes import rotation
 from symgen.mechanics.model import Body, Model
 from symgen.numbers.scalar import plain
 from symgen.reading.assemble import load
-from symgen.reading.mjcf.bodies import Compiled
+from symgen.reading.mjcf.bodies import CompiledMjcf
 from symgen.reading.mjcf.compiling import compiled
 from symgen.reading.xml_reader import file_bytes, parsed
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 
@@ -56,7 +56,7 @@ class Judge:
         root = parsed(file_bytes(path), str(path))
         _, self.model = compiled(root, path)
         self.data, self.ours = mujoco.MjData(self.model), model
-        self.names = Compiled(mujoco, self.model, root).joints
+        self.names = CompiledMjcf(mujoco, self.model, root).joints
         self.first = {body.joint.name: body for body in model.bodies if body.at == 0}
         self.places, self.positions = self._places()
         self.lift = np.zeros((self.model.nv, len(model.joint_names)))
@@ -157,7 +157,7 @@ def compare(path: Path, states: int = 3, seed: int = 0) -> Result:
     except SymgenError as error:
         return Result(path.name, refusal=str(error).removeprefix(f"{path}:"))
     judge, errors = Judge(path, model), dict.fromkeys(QUANTITIES.values(), 0.0)
-    functions = [trace(Robot(model), Wanted.parse(quantity)) for quantity in QUANTITIES]
+    functions = [trace(RuntimeModel(model), Wanted.parse(quantity)) for quantity in QUANTITIES]
     rng = np.random.default_rng(seed)
     for _ in range(states):
         state = judge.random(rng)

@@ -22,7 +22,7 @@ from symgen.mechanics.model import Model
 from symgen.mechanics.parameters import WHOLE, lumped, system
 from symgen.native.compiled import Compiled
 from symgen.reading.assemble import load
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 from tests.support.public_robots import example_robots
@@ -276,7 +276,7 @@ def counts() -> None:
     for name, (quantity, theirs) in COUNTED.items():
         light = [replace(robot, gravity=WEIGHTLESS) if name == "C q̇" else robot for robot in robots]
         wanted = Wanted(quantity, (QUANTITIES[quantity],))
-        ours = [trace(Robot(robot), wanted).counts.total for robot in light]
+        ours = [trace(RuntimeModel(robot), wanted).counts.total for robot in light]
         rows.append([name, *(f"**{x}** / {y}" for x, y in zip(ours, theirs, strict=True))])
     table(
         "Operations, ours / published (Johannessen 2019)",

@@ -15,7 +15,7 @@ class SymgenError(Exception):
 
 
 @dataclass(frozen=True)
-class Place:
+class SourceLocation:
     """A spot in an input file, printed as ``FILE:LINE``."""
 
     file: str
@@ -29,7 +29,7 @@ class RobotError(SymgenError):
     """A robot description that cannot be used: says where, which element, what is wrong and the way
     out."""
 
-    def __init__(self, place: Place, element: str, message: str) -> None:
+    def __init__(self, place: SourceLocation, element: str, message: str) -> None:
         super().__init__(f"{place}: error: {element}: {message}")
         self.place, self.element, self.message = place, element, message
 
@@ -96,7 +96,7 @@ class OptionError(SymgenError):
 class Notice:
     """A note or warning about an accepted robot; ``level`` is ``"note"`` or ``"warning"``."""
 
-    place: Place
+    place: SourceLocation
     level: str
     element: str
     message: str

@@ -14,7 +14,7 @@ from symgen.text import cited, hint
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ValueKind:
     """A kind of value: how the command line and a job file spell it."""
 
     said: str
@@ -35,7 +35,7 @@ class Kind:
     choices: tuple[str, ...] = ()
     """All values, where they are few."""
 
-    def like(self, example: str) -> "Kind":
+    def like(self, example: str) -> "ValueKind":
         """With another example."""
         return replace(self, example=example)
 
@@ -117,28 +117,28 @@ def _number_pair(text: str) -> tuple[str, float]:
     return name, finite(value)
 
 
-TEXT: Final = Kind(
+TEXT: Final = ValueKind(
     "a text", '"..."', _text, toml=lambda value: quoted(value) if value is not None else None
 )
-NUMBER: Final = Kind("a number", "0.0", _float, toml=repr, click_type=float)
-WHOLE: Final = Kind("a whole number", "0", _exactly(int), toml=repr, click_type=int)
-FLAG: Final = Kind("true or false", "false", _exactly(bool), flag=True)
-TEXTS: Final = Kind("a list of texts", '["VALUE"]', _texts, tuple, repeatable=True)
-NAMES: Final = Kind(
+NUMBER: Final = ValueKind("a number", "0.0", _float, toml=repr, click_type=float)
+WHOLE: Final = ValueKind("a whole number", "0", _exactly(int), toml=repr, click_type=int)
+FLAG: Final = ValueKind("true or false", "false", _exactly(bool), flag=True)
+TEXTS: Final = ValueKind("a list of texts", '["VALUE"]', _texts, tuple, repeatable=True)
+NAMES: Final = ValueKind(
     "a list of names without commas",
     '["NAME"]',
     _names,
     lambda text: tuple(text.split(",")) if text else (),
     lambda value: _list(map(quoted, value)),
 )
-PAIRS: Final = Kind(
+PAIRS: Final = ValueKind(
     "a table of names and values",
     '{ NAME = "VALUE" }',
     _table,
     lambda texts: tuple(map(_pair, texts)),
     repeatable=True,
 )
-NUMBER_PAIRS: Final = Kind(
+NUMBER_PAIRS: Final = ValueKind(
     "a table of joints and values",
     "{ NAME = 0.0 }",
     _table,
@@ -147,12 +147,12 @@ NUMBER_PAIRS: Final = Kind(
 )
 
 
-def choice(*names: str) -> Kind:
+def choice(*names: str) -> ValueKind:
     """One of some names."""
     return replace(TEXT, choices=names)
 
 
-def vector_or(word: str) -> Kind:
+def vector_or(word: str) -> ValueKind:
     """Three numbers, or a word in their place."""
 
     def parsed(text: str) -> Any:
@@ -164,13 +164,13 @@ def vector_or(word: str) -> Kind:
     def toml(value: Any) -> str | None:
         return _list(map(repr, value)) if isinstance(value, tuple) else None
 
-    return Kind(f'three numbers or "{word}"', "[0.0, 0.0, -9.81]", _vector, parsed, toml)
+    return ValueKind(f'three numbers or "{word}"', "[0.0, 0.0, -9.81]", _vector, parsed, toml)
 
 
-def whole_or(word: str) -> Kind:
+def whole_or(word: str) -> ValueKind:
     """A whole number, or a word in its place; the value is a text."""
     said = f'a whole number or "{word}"'
-    return Kind(said, quoted(word), lambda value: str(_exactly(str, int)(value)))
+    return ValueKind(said, quoted(word), lambda value: str(_exactly(str, int)(value)))
 
 
 Names = tuple[str, ...] | Callable[[Any, str], Iterable[str]]
@@ -189,7 +189,7 @@ class Option:
     flag: str
     metavar: str | None
     help: str
-    kind: Kind = TEXT
+    kind: ValueKind = TEXT
     give: str = ""
     short: str | None = None
     path: bool = False
@@ -197,7 +197,7 @@ class Option:
     """Whether it is a matter of this machine, which no generated file repeats."""
     required: bool = False
     names: Names | None = None
-    """What a shell completes, where that is more than `Kind.choices`."""
+    """What a shell completes, where that is more than `ValueKind.choices`."""
     parted: str = ""
     """The characters after which another name begins."""
     shown_default: str = ""
@@ -222,7 +222,7 @@ class Option:
 
 
 def option(
-    flag: str, metavar: str | None, help: str, kind: Kind = TEXT, *, default: Any, **more: Any
+    flag: str, metavar: str | None, help: str, kind: ValueKind = TEXT, *, default: Any, **more: Any
 ) -> Any:
     """A field of a group of options."""
     return field(default=default, metadata={"option": Option(flag, metavar, help, kind, **more)})

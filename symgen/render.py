@@ -31,7 +31,7 @@ SETTINGS: Final[dict[str, Any]] = {
 }
 
 
-class Compiled(BytecodeCache):
+class CompiledTemplates(BytecodeCache):
     """Compiled templates, kept as Python keeps compiled modules: in a ``__pycache__`` beside them,
     by the same rules (``PYTHONDONTWRITEBYTECODE``, ``PYTHONPYCACHEPREFIX``), and not where that
     cannot be written. What is kept belongs to a text, a release of Jinja and its settings."""
@@ -73,7 +73,7 @@ def _environment() -> Environment:
     return Environment(
         loader=FileSystemLoader(FOLDERS),
         undefined=StrictUndefined,
-        bytecode_cache=Compiled(),
+        bytecode_cache=CompiledTemplates(),
         **SETTINGS,
     )
 

@@ -69,29 +69,29 @@ def by_joint(system: System, slopes: Coordinates) -> list[Scalar]:
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class RunMember:
     """How a body moves, and at rates λ, in axes from which its own are a turn about z further; both
     of the joint frame that the body's run starts from."""
 
     motion: Motion = Motion()
     virtual: Twist = STILL
     turn: Turn = Turn(2, Angle())
-    start: "Member | None" = None
+    start: "RunMember | None" = None
 
     @property
-    def turned(self) -> "Member":
+    def turned(self) -> "RunMember":
         """The same in the body's own axes."""
         if self.turn.angle.is_zero:
             return self
         motion = self.motion.turned(self.motion.a, (self.turn,))
-        return Member(motion, self.virtual.moved_out((self.turn,)))
+        return RunMember(motion, self.virtual.moved_out((self.turn,)))
 
 
 def weighted(
     system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
 ) -> Scalar:
     """λᵀ τ without what joints do by themselves, all in absolute angles."""
-    first, members = runs(system), {0: Member()}
+    first, members = runs(system), {0: RunMember()}
     total: Scalar = ZERO
     for i in system.outward:
         with system.section(i, "virtual power"):
@@ -102,21 +102,21 @@ def weighted(
             else:
                 start = before.turned
                 motion = next_motion(system, i, start.motion, (q, qd, qdd))
-                members[i] = Member(motion, next_twist(system, i, start.virtual, q, lam))
+                members[i] = RunMember(motion, next_twist(system, i, start.virtual, q, lam))
             x = members[i]
             force = inertial_force(_turned_back(body, x.turn), x.motion)
             total = total + power(x.virtual, force)
     return total
 
 
-def _first(system: System, i: int, before: Member) -> Member:
+def _first(system: System, i: int, before: RunMember) -> RunMember:
     """The frame that a run starts from: the joint frame of its first body, on the parent."""
     x, place = before.turned, system.body(i).placement
     motion = start_of(system, i, x.motion).fixed_to(place.transforms(ZERO))
-    return Member(motion, x.virtual.moved_out(place.to_axis.steps))
+    return RunMember(motion, x.virtual.moved_out(place.to_axis.steps))
 
 
-def _beside(body: SystemBody, before: Member) -> Member:
+def _beside(body: SystemBody, before: RunMember) -> RunMember:
     """The next joint frame of a run, in the axes of the run, at the place of the joint: it turns
     like the run's start."""
     assert before.start is not None
@@ -125,10 +125,10 @@ def _beside(body: SystemBody, before: Member) -> Member:
     angle = sum((turn.angle for turn in transform.turns), before.turn.angle)
     motion = replace(start.motion, a=before.motion.at(arm))
     virtual = Twist(start.virtual.w, before.virtual.at(arm))
-    return Member(motion, virtual, Turn(2, replace(angle, variable=ZERO)), start)
+    return RunMember(motion, virtual, Turn(2, replace(angle, variable=ZERO)), start)
 
 
-def _swung(system: System, i: int, at: Member, x: Sequence[Coordinates]) -> Member:
+def _swung(system: System, i: int, at: RunMember, x: Sequence[Coordinates]) -> RunMember:
     """The body that swings at a joint frame of a run, at an absolute angle and its rates."""
     place, (q, qd, qdd, lam) = system.body(i).placement, (values[i - 1] for values in x)
     rate, change, virtual = (TURN.S.at_rate(r) for r in (qd, qdd, lam))
@@ -136,7 +136,7 @@ def _swung(system: System, i: int, at: Member, x: Sequence[Coordinates]) -> Memb
     motion = at.motion.moving(rate, rate, change, shift, f"{i}").named(f"{i}")
     twist = at.virtual + virtual
     angle = at.turn.angle + Angle(q) + place.theta0
-    return Member(motion, Twist(twist.w, twist.at(shift)), Turn(2, angle), at.start or at)
+    return RunMember(motion, Twist(twist.w, twist.at(shift)), Turn(2, angle), at.start or at)
 
 
 def _turned_back(body: SystemBody, turn: Turn) -> SystemBody:

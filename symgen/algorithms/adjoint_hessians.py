@@ -24,8 +24,8 @@ from itertools import product
 from symgen.algorithms.adjoint_columns import Displaced, climb, displaced, gathered
 from symgen.algorithms.adjoints import (
     SOURCE,
+    JointReadout,
     Moves,
-    Reading,
     half_rate,
     power,
 )
@@ -34,7 +34,7 @@ from symgen.algorithms.derivatives import (
     Three,
     inverse_dynamics_derivatives,
 )
-from symgen.algorithms.factors import Factors, coupled_mass_matrix, factors
+from symgen.algorithms.factors import MassMatrixFactors, coupled_mass_matrix, factors
 from symgen.algorithms.forward_dynamics import driving
 from symgen.algorithms.pushes import wrenches_stay
 from symgen.algorithms.registry import Array, quantity
@@ -52,7 +52,7 @@ Gradient = Callable[[System, Coordinates, Coordinates, Coordinates], Three]
 
 
 @dataclass(frozen=True, slots=True)
-class Second:
+class HessianBlocks:
     """Entries of the four blocks by row and column, and the gradients in q and q̈."""
 
     qq: Entries
@@ -62,7 +62,7 @@ class Second:
     first: dict[int, Scalar]
     momentum: dict[int, Scalar]
 
-    def read(self, i: int, j: int, reading: Reading, joint: Freedom, x: Displaced) -> None:
+    def read(self, i: int, j: int, reading: JointReadout, joint: Freedom, x: Displaced) -> None:
         """What joint `i` reads of the column of `j`."""
         turning = reading.turning
         self.qq[i, j] = reading.on(x.load, x.momentum, turning.dot(x.cross_moment))
@@ -101,15 +101,15 @@ def second_derivatives(
     qd: Coordinates,
     qdd: Coordinates,
     lam: Coordinates,
-) -> Second:
+) -> HessianBlocks:
     """All blocks of the bodies' joints."""
     moves = Moves.of(system, q, (qd, qdd), lam)
     fast = {i: x.scaled(2.0) for i, x in moves.rates.items()}
     readings = {
-        i: Reading.of(system.body(i).joint, moves.carrier[i].carrier, moves.virtual[i].carrier)
+        i: JointReadout.of(system.body(i).joint, moves.carrier[i].carrier, moves.virtual[i].carrier)
         for i in system.outward
     }
-    out = Second({}, {}, {}, {}, {}, {})
+    out = HessianBlocks({}, {}, {}, {}, {}, {})
     both = zip(composites(system, q, fast), gathered(system, q, moves), strict=True)
     for (j, *composite), (_, at) in both:
         with system.section(j, "column"):
@@ -129,7 +129,7 @@ def second_derivatives(
     return out
 
 
-def _commute(system: System, qd: Coordinates, out: Second) -> None:
+def _commute(system: System, qd: Coordinates, out: HessianBlocks) -> None:
     """What is different where axes go with bodies; of rates see `torsion.by_rates`."""
     run = system.together
     for k, j, at, sign in commutators(system):
@@ -234,7 +234,7 @@ def of_forward(
     return by_positions, [a - b for a, b in zip(qqd, rates, strict=True)], qdqd, w
 
 
-def _solved(solver: Factors, rows: Sequence[Scalar]) -> list[Scalar]:
+def _solved(solver: MassMatrixFactors, rows: Sequence[Scalar]) -> list[Scalar]:
     """Each row times M⁻¹."""
     n = len(solver.inverse_d)
     return [x for k in range(n) for x in solver.solve(rows[k * n : k * n + n])]

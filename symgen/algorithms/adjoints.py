@@ -156,7 +156,7 @@ def power(x: Twist, force: Force) -> Scalar:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class JointReadout:
     """How λᵀ ∂τ/∂q_i reads what has come to joint i: V × S of the load, the second rate of S of the
     momentum, 2 σ̇ of ∫ ρ̇ × u dm."""
 
@@ -165,7 +165,7 @@ class Reading:
     turning: Vector
 
     @classmethod
-    def of(cls, joint: Freedom, x: Motion, u: Twist) -> "Reading":
+    def of(cls, joint: Freedom, x: Motion, u: Twist) -> "JointReadout":
         """From motion and twist at rates λ of what carries the joint."""
         sigma, t, z_second = joint.S.w, joint.S.v, x @ EZ
         second = Twist(z_second.scaled(sigma.z), x.a.cross(sigma) + z_second.scaled(t.z))
@@ -212,7 +212,7 @@ def inverse_dynamics_vjp(
         body, carrier = system.body(i), moves.carrier[i].carrier
         axes = body.placement.with_axes(parent=at_joint, body=at_body)
         with system.section(i, "gradient"):
-            read = Reading.of(body.joint, carrier, moves.virtual[i].carrier)
+            read = JointReadout.of(body.joint, carrier, moves.virtual[i].carrier)
             twice = 2.0 * read.turning.dot(at_joint.cross_moment)
             felt = read.on(at_joint.load, at_joint.momentum, twice)
             dq[i - 1] = felt + body.passive.stiffness * lam[i - 1]

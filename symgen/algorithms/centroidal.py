@@ -15,7 +15,7 @@ from symgen.algorithms.energies import (
 )
 from symgen.algorithms.rates import rate
 from symgen.algorithms.registry import Array, quantity
-from symgen.mechanics.inertia import NO_INERTIA, Inertia, Second
+from symgen.mechanics.inertia import NO_INERTIA, Inertia, SecondMoment
 from symgen.mechanics.moments import carried
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.rows import place_of, rows_of
@@ -99,10 +99,10 @@ def composite_inertia(system: System, q: Coordinates) -> list[Scalar]:
         robot = robot + carried(total[-i], (*shifts, Orient.by(rows_of(pose))))
     mass, _ = first_moment(system, total)
     s = robot.s + _outer(robot, -1.0 / mass)
-    usual = Second(s.yy + s.zz, -s.xy, -s.xz, s.xx + s.zz, -s.yz, s.xx + s.yy)
+    usual = SecondMoment(s.yy + s.zz, -s.xy, -s.xz, s.xx + s.zz, -s.yz, s.xx + s.yy)
     return [usual[i, j] for i, j in product(range(3), repeat=2)]
 
 
-def _outer(body: Inertia, k: Scalar) -> Second:
+def _outer(body: Inertia, k: Scalar) -> SecondMoment:
     x, y, z = body.h
-    return Second(*(k * e for e in (x * x, x * y, x * z, y * y, y * z, z * z)))
+    return SecondMoment(*(k * e for e in (x * x, x * y, x * z, y * y, y * z, z * z)))

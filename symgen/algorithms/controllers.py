@@ -29,7 +29,7 @@ COMMAND = ("joint forces to apply", "N m | N")
 
 
 @dataclass(frozen=True, slots=True)
-class Controller:
+class ControllerType:
     """What a caller keeps between steps: each state, an input, and the output that follows it. What
     else is read is a `measured` or wanted value that changes with every step, or a gain."""
 
@@ -66,7 +66,7 @@ def diagonal(size: int) -> list[int]:
     return [i * (i + 3) // 2 for i in range(round((2 * size) ** 0.5 - 0.5))]
 
 
-CONTROLLERS: Final[dict[str, Controller]] = {}
+CONTROLLERS: Final[dict[str, ControllerType]] = {}
 """By name of the quantity, which is the controller's."""
 
 
@@ -87,7 +87,7 @@ def controller(
     """A row of `CONTROLLERS` and of quantities, whose remaining facts are still to be told."""
     each = {k: x if isinstance(x, tuple) else (x,) for k, x in gains.items()}
     kept, begun = state or {}, start or {}
-    row = Controller(
+    row = ControllerType(
         name,
         summary,
         kept,

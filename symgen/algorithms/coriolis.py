@@ -54,7 +54,7 @@ def composites(
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class CoriolisColumn:
     """What joint i does to its ancestors: momentum (f2, n2), n3 of the module's formulas, and
     forces like F1."""
 
@@ -62,14 +62,14 @@ class Column:
     n3: Vector
     forces: tuple[Force, ...]
 
-    def moved_in(self, step: Step) -> "Column":
+    def moved_in(self, step: Step) -> "CoriolisColumn":
         """The same about the frame from which `step` leads to the present one."""
         n3 = self.n3.turned(-step) if isinstance(step, Turn) else self.n3
-        return Column(
+        return CoriolisColumn(
             self.momentum.moved_in(step), n3, tuple(f.moved_in(step) for f in self.forces)
         )
 
-    def named(self, label: str) -> "Column":
+    def named(self, label: str) -> "CoriolisColumn":
         """This column, named for generated code: f, n, e and, of its forces, F and N."""
         self.momentum.named(label)
         self.n3.named(f"e{label}")
@@ -78,12 +78,12 @@ class Column:
             force.angular.named(f"N{label}")
         return self
 
-    def with_force(self, force: Force) -> "Column":
+    def with_force(self, force: Force) -> "CoriolisColumn":
         """One more force to carry."""
-        return Column(self.momentum, self.n3, (*self.forces, force))
+        return CoriolisColumn(self.momentum, self.n3, (*self.forces, force))
 
 
-def column(joint: Freedom, composite: MovingBody, x: Twist) -> Column:
+def column(joint: Freedom, composite: MovingBody, x: Twist) -> CoriolisColumn:
     """The column of a joint from its composite body in the joint frame, which moves at `x`.
 
     With σ̇ = w × σ, ρ × (w × (σ × ρ)) + ρ × (σ × ρ') sums up to S_ii σ̇ - S σ̇ + w_z z × n2 + ∫ ρ ×
@@ -98,10 +98,10 @@ def column(joint: Freedom, composite: MovingBody, x: Twist) -> Column:
     force = force + t_rate.scaled(inertia.m)
     moment = sigma_rate.scaled(s.across) + lever - stretch.without(2) + h.cross(t_rate)
     n3 = stretch + rates.u_cross_turning.scaled(sigma.z) + (w.cross(h) + rates.p).cross(t)
-    return Column(momentum, n3 + x.v.cross(momentum.linear), (Force(force, moment),))
+    return CoriolisColumn(momentum, n3 + x.v.cross(momentum.linear), (Force(force, moment),))
 
 
-def row_entry(joint: Freedom, x: Twist, at: Column) -> Scalar:
+def row_entry(joint: Freedom, x: Twist, at: CoriolisColumn) -> Scalar:
     """∫ J_iᵀ J̇_j dm: the ancestor's joint j, whose body moves at `x`, against the column of joint
     i."""
     sigma, t = joint.S.w, joint.S.v
@@ -169,7 +169,7 @@ def coriolis_transpose_product(system: System, q: Coordinates, qd: Coordinates) 
         body, x = system.body(i), moving[i]
         with system.section(i, "momentum"):
             momenta[i] = (momenta[i] + momentum_of(body.inertia, x)).named(f"{i}")
-            entries[i - 1] = row_entry(body.joint, x, Column(momenta[i], NULL, ()))
+            entries[i - 1] = row_entry(body.joint, x, CoriolisColumn(momenta[i], NULL, ()))
             momenta[body.parent] = momenta[body.parent] + body.placement.carried_in(
                 momenta[i], q[i - 1]
             )

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from symgen.algorithms.coriolis import Entries, square
-from symgen.algorithms.factors import Factors, factors
+from symgen.algorithms.factors import MassMatrixFactors, factors
 from symgen.algorithms.forward_dynamics import INVERSE
 from symgen.algorithms.gradients import Gradients, gradients, gradients_by_duals
 from symgen.algorithms.newton_euler import gravity
@@ -158,7 +158,7 @@ def _half_product(twice_c: Sequence[Scalar], qd: Coordinates) -> list[Scalar]:
     return [sum((twice_c[i * n + j] * half[j] for j in range(n)), ZERO) for i in range(n)]
 
 
-def _minus_solved(solver: Factors, matrix: Sequence[Scalar]) -> list[Scalar]:
+def _minus_solved(solver: MassMatrixFactors, matrix: Sequence[Scalar]) -> list[Scalar]:
     n = len(solver.inverse_d)
     columns = [solver.solve([-x for x in matrix[k::n]]) for k in range(n)]
     return [column[i] for i in range(n) for column in columns]

@@ -4,7 +4,7 @@ Six-vectors have the linear part first, then the angular part.
 """
 
 from symgen.algorithms.motion import twists
-from symgen.algorithms.places import Coordinates, Place, place, places, six_rows, steps_to
+from symgen.algorithms.places import Coordinates, FramePose, place, places, six_rows, steps_to
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.inertia import NO_INERTIA, Inertia, momentum_of
 from symgen.mechanics.moments import carried
@@ -130,7 +130,7 @@ def com(system: System, q: Coordinates) -> list[Scalar]:
 
 def _momenta(
     system: System, q: Coordinates, total: dict[int, Inertia]
-) -> dict[int, tuple[Place, Force]]:
+) -> dict[int, tuple[FramePose, Force]]:
     """For every joint the place of its body and the momentum of all it carries at its unit rate, in
     root axes."""
     where = places(system, q, range(1, system.size + 1))

@@ -17,19 +17,19 @@ Entries = dict[tuple[int, int], Scalar]
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
+class EliminationPattern:
     """The order in which coordinates are eliminated, and those that each elimination reaches."""
 
     inward: tuple[int, ...]
     above: Mapping[int, tuple[int, ...]]
 
 
-def pattern(system: System, entries: Sequence[Scalar]) -> Pattern:
+def pattern(system: System, entries: Sequence[Scalar]) -> EliminationPattern:
     """That of the tree, or where joints are coupled that of the n x n matrix `entries`; coordinates
     from 1."""
     if system.coupling.trivial:
         inward = tuple(system.inward)
-        return Pattern(inward, {i: tuple(system.ancestors(i)) for i in inward})
+        return EliminationPattern(inward, {i: tuple(system.ancestors(i)) for i in inward})
     inward, n = system.coordinates_inward, system.coupling.velocities
     near = {
         i: {j for j in inward if j != i and entries[(i - 1) * n + j - 1] is not ZERO}
@@ -40,7 +40,7 @@ def pattern(system: System, entries: Sequence[Scalar]) -> Pattern:
         above[k] = tuple(j for j in inward[at + 1 :] if j in near[k])
         for j in above[k]:
             near[j] |= {i for i in above[k] if i != j}
-    return Pattern(inward, above)
+    return EliminationPattern(inward, above)
 
 
 Blocks = tuple[tuple[int, ...], ...]
@@ -48,11 +48,11 @@ Blocks = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Factors:
+class MassMatrixFactors:
     """M = Lᵀ D L, D with blocks of one or two coordinates: the entries of L beside its unit
     diagonal by (coordinate, one above its block), and those of the inverses of the blocks."""
 
-    pattern: Pattern
+    pattern: EliminationPattern
     blocks: Blocks
     low: Entries
     inverse_d: Entries
@@ -91,14 +91,14 @@ class Factors:
 Section = Callable[[int], AbstractContextManager[None]]
 
 
-def factors(system: System, entries: Sequence[Scalar]) -> Factors:
+def factors(system: System, entries: Sequence[Scalar]) -> MassMatrixFactors:
     """Lᵀ D L of the n x n mass matrix `entries`, with one division a coordinate and no square
     roots."""
     order = pattern(system, entries)
     return _eliminated(order, _one_by_one(order), entries, _sections(system))
 
 
-def factors_by_pairs(system: System, entries: Sequence[Scalar]) -> Factors:
+def factors_by_pairs(system: System, entries: Sequence[Scalar]) -> MassMatrixFactors:
     """The same with blocks of two coordinates wherever a body that carries others is the only one
     to be paired with its parent: one division after the other for two coordinates. Leaves stay
     alone, as their own inertia about their joint is a number."""
@@ -120,7 +120,7 @@ def factors_by_pairs(system: System, entries: Sequence[Scalar]) -> Factors:
     return _eliminated(order, tuple(blocks), entries, _sections(system))
 
 
-def _one_by_one(order: Pattern) -> Blocks:
+def _one_by_one(order: EliminationPattern) -> Blocks:
     return tuple((i,) for i in order.inward)
 
 
@@ -128,16 +128,16 @@ def _sections(system: System) -> Section:
     return lambda k: system.sections(f"joint {k}: factors")
 
 
-def dense_factors(entries: Sequence[Scalar], n: int) -> Factors:
+def dense_factors(entries: Sequence[Scalar], n: int) -> MassMatrixFactors:
     """The factors Lᵀ D L of any symmetric n x n matrix, row-major."""
     inward = tuple(range(n, 0, -1))
-    order = Pattern(inward, {i: tuple(range(i - 1, 0, -1)) for i in inward})
+    order = EliminationPattern(inward, {i: tuple(range(i - 1, 0, -1)) for i in inward})
     return _eliminated(order, _one_by_one(order), entries, lambda k: no_section(""))
 
 
 def _eliminated(
-    order: Pattern, blocks: Blocks, entries: Sequence[Scalar], section: Section
-) -> Factors:
+    order: EliminationPattern, blocks: Blocks, entries: Sequence[Scalar], section: Section
+) -> MassMatrixFactors:
     n = len(order.inward)
     m = {(i, j): entries[(i - 1) * n + j - 1] for i in order.inward for j in (i, *order.above[i])}
     inverse_d: Entries = {}
@@ -151,7 +151,7 @@ def _eliminated(
                     for k in block:
                         m[i, j] = m[i, j] - scaled[k, i] * m[k, j]
             m |= scaled
-    return Factors(order, blocks, m, inverse_d)
+    return MassMatrixFactors(order, blocks, m, inverse_d)
 
 
 def _single(m: Entries, block: Sequence[int], above: Sequence[int]) -> tuple[Entries, Entries]:

@@ -14,7 +14,7 @@ from symgen.algorithms.motion import motions
 from symgen.algorithms.newton_euler import bias, inertial_force
 from symgen.algorithms.pushes import pushed_at
 from symgen.algorithms.registry import Array, quantity
-from symgen.mechanics.inertia import NO_SECOND, PAIRS, Inertia, Second, times
+from symgen.mechanics.inertia import NO_SECOND, PAIRS, Inertia, SecondMoment, times
 from symgen.mechanics.joints import Freedom
 from symgen.mechanics.moments import carried_by_name, turned_in
 from symgen.mechanics.spatial import NO_FORCE, NULL, STILL, Force, Step, Turn, Twist, Vector, along
@@ -30,9 +30,9 @@ class ArticulatedInertia:
     """The articulated-body inertia IA at a frame (F08, section 7.1), the inertia that is felt there
     where joints further out give way: f = M a + B α, n = Bᵀ a + I α."""
 
-    m: Second
+    m: SecondMoment
     b: tuple[Vector, Vector, Vector]
-    i: Second
+    i: SecondMoment
     label: str = field(default="", compare=False, repr=False)
 
     def __add__(self, other: "ArticulatedInertia") -> "ArticulatedInertia":
@@ -88,7 +88,7 @@ class ArticulatedInertia:
         before, after = (
             [arm.cross(Vector(*(row[k] for row in b))) for k in range(3)] for b in (self.b, rows)
         )
-        more = Second(*(before[r][s] + after[s][r] for r, s in PAIRS))
+        more = SecondMoment(*(before[r][s] + after[s][r] for r, s in PAIRS))
         return ArticulatedInertia(self.m, (rows[0], rows[1], rows[2]), self.i + more)
 
     def named(self, label: str, kind: str = "A") -> "ArticulatedInertia":
@@ -100,17 +100,19 @@ class ArticulatedInertia:
         return ArticulatedInertia(m, self.b, i, f"B{kind}{label}")
 
 
-def _less(s: Second, a: Vector, b: Vector, without_z: bool) -> Second:
+def _less(s: SecondMoment, a: Vector, b: Vector, without_z: bool) -> SecondMoment:
     """s - a bᵀ, symmetric; its third row structurally zero if so told."""
-    return Second(*(ZERO if without_z and k == 2 else s[i, k] - a[i] * b[k] for i, k in PAIRS))
+    return SecondMoment(
+        *(ZERO if without_z and k == 2 else s[i, k] - a[i] * b[k] for i, k in PAIRS)
+    )
 
 
 def rigid(inertia: Inertia) -> ArticulatedInertia:
     """The articulated inertia of a body without joints further out: its rigid-body inertia."""
     m, h, s = inertia.m, inertia.h, inertia.s
     b = (Vector(ZERO, h.z, -h.y), Vector(-h.z, ZERO, h.x), Vector(h.y, -h.x, ZERO))
-    usual = Second(s.yy + s.zz, -s.xy, -s.xz, s.xx + s.zz, -s.yz, s.xx + s.yy)
-    return ArticulatedInertia(Second(m, ZERO, ZERO, m, ZERO, m), b, usual)
+    usual = SecondMoment(s.yy + s.zz, -s.xy, -s.xz, s.xx + s.zz, -s.yz, s.xx + s.yy)
+    return ArticulatedInertia(SecondMoment(m, ZERO, ZERO, m, ZERO, m), b, usual)
 
 
 NO_ARTICULATED = ArticulatedInertia(NO_SECOND, (NULL, NULL, NULL), NO_SECOND)

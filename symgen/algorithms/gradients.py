@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from symgen.algorithms.christoffel import coriolis_matrix_from_symbols_up
 from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.coriolis import (
-    Column,
+    CoriolisColumn,
     Entries,
     column,
     composites,
@@ -79,7 +79,7 @@ class SecondRate:
     v: Vector
     sigma_rate: Vector
 
-    def on(self, at: Column) -> Scalar:
+    def on(self, at: CoriolisColumn) -> Scalar:
         """That entry."""
         products = self.w.dot(at.momentum.angular) + self.v.dot(at.momentum.linear)
         return products + self.sigma_rate.dot(at.n3)
@@ -149,7 +149,7 @@ def _second_rate(system: System, i: int, motion: JointMotion, moving: Velocity) 
     )
 
 
-def _diagonal(out: Gradients, i: int, body: SystemBody, displaced: Column) -> None:
+def _diagonal(out: Gradients, i: int, body: SystemBody, displaced: CoriolisColumn) -> None:
     joint = body.joint
     out.m[i, i] = joint.project(displaced.momentum)
     out.dqd[i, i], slope = (joint.project(f) for f in displaced.forces)
@@ -157,7 +157,13 @@ def _diagonal(out: Gradients, i: int, body: SystemBody, displaced: Column) -> No
 
 
 def _pair(
-    out: Gradients, i: int, j: int, system: System, fast: Twist, second: SecondRate, at: Column
+    out: Gradients,
+    i: int,
+    j: int,
+    system: System,
+    fast: Twist,
+    second: SecondRate,
+    at: CoriolisColumn,
 ) -> None:
     """What joint i does to its ancestor j, and j to i. Where axes go with the body, what turns the
     load turns the axes of all bodies that stay together too."""

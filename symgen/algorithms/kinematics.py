@@ -8,7 +8,7 @@ root's axes (`world`)."""
 from dataclasses import replace
 
 from symgen.algorithms.motion import motions, twists
-from symgen.algorithms.places import Coordinates, Place, place, places, six_rows, steps_to
+from symgen.algorithms.places import Coordinates, FramePose, place, places, six_rows, steps_to
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.rows import times, twist_seen_in
@@ -23,7 +23,7 @@ JACOBIAN = "velocity Jacobian, linear rows first"
 # -- frames ----------------------------------------------------------------------------------------
 
 
-def link_place(system: System, q: Coordinates, link: str) -> Place:
+def link_place(system: System, q: Coordinates, link: str) -> FramePose:
     """Where a link's frame is in the root link's."""
     frame = system.link_frame(link)
     return (

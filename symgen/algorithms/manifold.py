@@ -133,7 +133,7 @@ class Chart(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SingleCoordinate:
     """A coordinate whose rate is the velocity."""
 
     place: int
@@ -247,7 +247,7 @@ def _charts(coupling: Coupling) -> Iterator[Chart]:
     pairs = [*zip(coupling.drives, coupling.parts, strict=True)]
     terms = [t for drive, (joint, _) in pairs if not joint.in_body_axes for t in drive.terms]
     for place, index in dict.fromkeys((t.place, t.index) for t in terms):
-        yield Line(place, index)
+        yield SingleCoordinate(place, index)
     for k, (drive, (joint, part)) in enumerate(pairs):
         if isinstance(joint, BodyAxesJoint) and not part:
             units = joint.units

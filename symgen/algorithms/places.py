@@ -14,14 +14,14 @@ Coordinates = Sequence[Scalar]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FramePose:
     """Where a frame is in another (the root link's, mostly): its axes by rows (as a rotation
     matrix) and its origin."""
 
     rows: Rows
     origin: Vector
 
-    def moved_out(self, steps: Sequence[Step]) -> "Place":
+    def moved_out(self, steps: Sequence[Step]) -> "FramePose":
         """Where the frame is to which `steps` lead."""
         rows, origin = self.rows, self.origin
         for step in steps:
@@ -29,9 +29,9 @@ class Place:
                 rows = rows[0].turned(step), rows[1].turned(step), rows[2].turned(step)
             else:
                 origin = origin + Vector(*(row[step.axis] for row in rows)).scaled(step.length)
-        return Place(rows, origin)
+        return FramePose(rows, origin)
 
-    def moved_in(self, steps: Sequence[Step]) -> "Place":
+    def moved_in(self, steps: Sequence[Step]) -> "FramePose":
         """Where the frame is from which `steps` lead here."""
         rows, origin = self.rows, self.origin
         for step in reversed(steps):
@@ -39,19 +39,19 @@ class Place:
                 rows = rows[0].turned(-step), rows[1].turned(-step), rows[2].turned(-step)
             else:
                 origin = origin - Vector(*(row[step.axis] for row in rows)).scaled(step.length)
-        return Place(rows, origin)
+        return FramePose(rows, origin)
 
     def twist(self, unit: Twist) -> Twist:
         """A twist of this frame, about the outer frame."""
         w = times(self.rows, unit.w)
         return Twist(w, times(self.rows, unit.v) + self.origin.cross(w))
 
-    def at(self, pose: Pose) -> "Place":
+    def at(self, pose: Pose) -> "FramePose":
         """Where the frame of constant pose in this one is."""
         own = place_of(pose)
-        return Place(product(self.rows, rows_of(pose)), self.origin + times(self.rows, own))
+        return FramePose(product(self.rows, rows_of(pose)), self.origin + times(self.rows, own))
 
-    def named(self, label: str) -> "Place":
+    def named(self, label: str) -> "FramePose":
         for row, axis in zip(self.rows, "xyz", strict=True):
             row.named(f"R{label}_{axis}")
         self.origin.named(f"p{label}")
@@ -63,10 +63,10 @@ def steps_to(system: System, i: int, q: Coordinates) -> tuple[Step, ...]:
     return system.body(i).placement.steps(q[i - 1])
 
 
-def places(system: System, q: Coordinates, wanted: Sequence[int]) -> dict[int, Place]:
+def places(system: System, q: Coordinates, wanted: Sequence[int]) -> dict[int, FramePose]:
     """Where the bodies `wanted` and those that carry them are."""
     needed = {j for i in wanted for j in (i, *system.ancestors(i))}
-    where: dict[int, Place] = {}
+    where: dict[int, FramePose] = {}
     for i in (i for i in system.outward if i in needed):
         with system.section(i, "place"):
             before = where[parent] if (parent := system.body(i).parent) else place(system.roots[i])
@@ -74,9 +74,9 @@ def places(system: System, q: Coordinates, wanted: Sequence[int]) -> dict[int, P
     return where
 
 
-def place(pose: Pose) -> Place:
+def place(pose: Pose) -> FramePose:
     """A constant pose as a place."""
-    return Place(rows_of(pose), place_of(pose))
+    return FramePose(rows_of(pose), place_of(pose))
 
 
 @dataclass(frozen=True, slots=True)

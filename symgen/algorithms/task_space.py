@@ -20,7 +20,7 @@ from symgen.algorithms.kinematics import (
     link_place,
 )
 from symgen.algorithms.motion import motions, twists
-from symgen.algorithms.places import Place
+from symgen.algorithms.places import FramePose
 from symgen.algorithms.rates import rate
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.parameters import WHOLE
@@ -34,7 +34,7 @@ from symgen.numbers.operations import cos, sign, sin, sqrt
 from symgen.numbers.scalar import ZERO, Scalar, plain, structural
 
 Coordinates = Sequence[Scalar]
-Seen = Callable[[Place, Twist], Twist]
+Seen = Callable[[FramePose, Twist], Twist]
 """A twist in a link's axes about its origin, seen in other axes, by the link's place."""
 
 _of_frame = partial(
@@ -47,7 +47,7 @@ _of_frame = partial(
 )
 
 
-def _turned(here: Place, x: Twist) -> Twist:
+def _turned(here: FramePose, x: Twist) -> Twist:
     return Twist(times(here.rows, x.w), times(here.rows, x.v))
 
 
@@ -55,7 +55,7 @@ TINY = 1e-30
 
 AXES: dict[str, tuple[str, str, Any, Seen]] = {
     "body": ("", "link axes", frame_jacobian_body, lambda here, x: x),
-    "world": ("_w", "about the root's origin", frame_jacobian_world, Place.twist),
+    "world": ("_w", "about the root's origin", frame_jacobian_world, FramePose.twist),
     "aligned": ("_a", "root axes", frame_jacobian_aligned, _turned),
 }
 """By name: the end of outputs' names, what people are told, the Jacobian, a twist seen there."""

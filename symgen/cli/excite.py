@@ -9,13 +9,13 @@ from symgen import output
 from symgen.cli.identify import at_runtime
 from symgen.cli.options import FILE, JSON, ROBOT, with_options
 from symgen.errors import OptionError
-from symgen.identification.plan import Plan
+from symgen.identification.plan import ExcitationPlan
 from symgen.options import FLAG, NUMBER, TEXTS, Option, rows
 from symgen.reading.options import RobotOptions, moving_joints
 from symgen.text import cited
 
 if TYPE_CHECKING:
-    from symgen.identification.excitation import Task
+    from symgen.identification.excitation import ExcitationTask
     from symgen.mechanics.model import Model
 
 WRITTEN: Final = (
@@ -86,7 +86,7 @@ ASKED: Final = (
 
 @click.command()
 @FILE
-@with_options(WRITTEN, rows(Plan), ASKED, ROBOT, JSON)
+@with_options(WRITTEN, rows(ExcitationPlan), ASKED, ROBOT, JSON)
 def excite(file: str, out: Path, plot: Path | None, as_json: bool, **options: Any) -> None:
     """Find a periodic motion that tells a robot's parameters apart.
 
@@ -124,17 +124,17 @@ def excite(file: str, out: Path, plot: Path | None, as_json: bool, **options: An
         output.say(f"wrote {target.path}")
 
 
-def task(file: str, options: dict[str, Any]) -> "Task":
+def task(file: str, options: dict[str, Any]) -> "ExcitationTask":
     """What to excite, by the options of the command. Raises SymgenError."""
     import numpy as np
 
     from symgen.identification.bounds import bounds
     from symgen.identification.dynamics import dynamics
-    from symgen.identification.excitation import Task
+    from symgen.identification.excitation import ExcitationTask
     from symgen.identification.methods import friction, torque_mapping
     from symgen.jobs.job import Job
 
-    plan = Plan(**{row.name: options.pop(row.name) for row in rows(Plan)})
+    plan = ExcitationPlan(**{row.name: options.pop(row.name) for row in rows(ExcitationPlan)})
     limits = [_limit(text) for text in options.pop("limits")]
     job = Job.of(file, **{**options, "friction": at_runtime(options["friction"])})
     if job[RobotOptions].gravity == "runtime":
@@ -142,7 +142,7 @@ def task(file: str, options: dict[str, Any]) -> "Task":
     loaded = job.load()
     bound, mapping = bounds(loaded, limits), torque_mapping(loaded.model)
     values = np.array([*mapping.base(mapping.prior), *friction(job, loaded.model).values()])
-    return Task(
+    return ExcitationTask(
         loaded.model.joint_names, dynamics(job, loaded), values, bound, plan, _lengths(loaded.model)
     )
 

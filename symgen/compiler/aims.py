@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from symgen.compiler.costs import HOST, Machine, cost
+from symgen.compiler.costs import HOST, Processor, cost
 from symgen.compiler.passes import counts, live
 from symgen.compiler.program import Program
 from symgen.compiler.sums import balanced
@@ -37,7 +37,7 @@ class Aim:
     """What is chosen by, one of `AIMS`, and the processor that it is meant for."""
 
     name: str = "operations"
-    machine: Machine = HOST
+    machine: Processor = HOST
 
     def price(self, program: Program) -> float:
         """The less, the better."""

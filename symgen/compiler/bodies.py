@@ -10,7 +10,7 @@ from symgen.compiler.rows import Local, Operand, Pack, Refs, plain, turned
 from symgen.numbers.operations import OPS
 
 
-class Body:
+class LoopBody:
     """The body of a loop, written on a tape of its own."""
 
     def __init__(self, packing: Packing, packs: Sequence[int], wanted: AbstractSet[int]) -> None:

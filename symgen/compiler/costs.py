@@ -14,7 +14,7 @@ from symgen.numbers.operations import OPS
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class Processor:
     """A kind of processor: `name` is that of its column in `symgen.numbers.operations.Op.cycles`,
     `said` what it is in words."""
 
@@ -30,11 +30,11 @@ class Machine:
         return OPS[op].cycles[self.name][1]
 
 
-HOST: Final = Machine(
+HOST: Final = Processor(
     "host",
     "a processor of today's computers: two sums or products a cycle, 4 cycles each, a quotient 13",
 )
-CORTEX_M: Final = Machine(
+CORTEX_M: Final = Processor(
     "cortex-m",
     "a Cortex-M with a floating-point unit, in order: one sum or product a cycle, a quotient 14",
 )
@@ -56,7 +56,7 @@ class Cost:
         return max(self.work, self.path)
 
 
-def arrivals(program: Program, machine: Machine, known: list[float] | None = None) -> list[float]:
+def arrivals(program: Program, machine: Processor, known: list[float] | None = None) -> list[float]:
     """By node of the tape, in cycles from the start, when its value is there; those that are
     `known` are gone on with."""
     found = [] if known is None else known
@@ -72,7 +72,7 @@ def arrivals(program: Program, machine: Machine, known: list[float] | None = Non
 
 
 @remembered
-def cost(program: Program, machine: Machine) -> Cost:
+def cost(program: Program, machine: Processor) -> Cost:
     """The cost of a program's outputs."""
     ready = arrivals(program, machine)
     ends = (ready[ref.node] for out in program.outputs for ref in out.refs if ref is not None)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 from typing import Final
 
-from symgen.compiler.bodies import Body
+from symgen.compiler.bodies import LoopBody
 from symgen.compiler.lanes import STEP, Price, groups, packed, price
 from symgen.compiler.packs import Packing
 from symgen.compiler.passes import counts, live, operands, remembered
@@ -237,7 +237,7 @@ def _loops(packing: Packing, steps: Sequence[Index | list[int]]) -> tuple[Index 
     at = {k: n for n, step in enumerate(steps) if isinstance(step, list) for k in step}
     wanted = _wanted(packing, at)
     return tuple(
-        Body(packing, step, wanted).loop() if isinstance(step, list) else step for step in steps
+        LoopBody(packing, step, wanted).loop() if isinstance(step, list) else step for step in steps
     )
 
 

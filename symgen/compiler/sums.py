@@ -11,14 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from symgen.compiler.copying import Copy
-from symgen.compiler.costs import Machine, arrivals
+from symgen.compiler.costs import Processor, arrivals
 from symgen.compiler.passes import live, operands, uses
 from symgen.compiler.program import Index, Program, Value
 
 SUMS: Final = ("add", "sub")
 
 
-def balanced(program: Program, machine: Machine) -> Program:
+def balanced(program: Program, machine: Processor) -> Program:
     """The same program on another tape, with its sums regrouped wherever one is ready earlier on
     `machine` for it."""
     made = Program()
@@ -37,7 +37,7 @@ class _Balanced(Copy):
         source: Program,
         target: Program,
         inputs: Mapping[str, Sequence[Value]],
-        machine: Machine,
+        machine: Processor,
     ) -> None:
         super().__init__(source, target, inputs)
         self.machine = machine

@@ -11,9 +11,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.identification.drives import Drives
+from symgen.identification.drives import DriveUnknowns
 from symgen.identification.run import Identified
-from symgen.identification.solve import System
+from symgen.identification.solve import TriangularSystem
 from symgen.options import quoted
 from symgen.reading import toml_reader
 from symgen.text import shown
@@ -86,7 +86,9 @@ def _values(found: Identified, said: list[str]) -> dict[int, float]:
     return {k: float(values[k]) for k in own}
 
 
-def held(system: System, base: Numbers, columns: Sequence[int], found: Identified) -> Numbers:
+def held(
+    system: TriangularSystem, base: Numbers, columns: Sequence[int], found: Identified
+) -> Numbers:
     """The least squares for some columns with the base parameters held, the others 0."""
     rows, right = [], []
     for j in system.channels:
@@ -97,7 +99,7 @@ def held(system: System, base: Numbers, columns: Sequence[int], found: Identifie
     return np.asarray(solved, np.float64)
 
 
-def _bounded(term: str, value: float, drives: Drives, k: int, said: list[str]) -> float:
+def _bounded(term: str, value: float, drives: DriveUnknowns, k: int, said: list[str]) -> float:
     if term in POSITIVE and value < 0:
         said.append(f"{shown(drives.names[k])} is {value:.3g}, which no drive has; 0 is written")
         return 0.0

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.errors import OptionError, Place, RobotError
+from symgen.errors import OptionError, RobotError, SourceLocation
 from symgen.mechanics.model import Body, Model
 from symgen.reading.assemble import Loaded
 from symgen.text import hint, repeated, shown
@@ -151,7 +151,7 @@ def _check(loaded: Loaded, body: Body, known: Mapping[str, float]) -> None:
 def _error(loaded: Loaded, body: Body, message: str) -> RobotError:
     """In the file, at the link that the joint moves; a motor moves none of its own."""
     kind = "motor" if body.joint.type.spins else "joint"
-    place = loaded.places.get(body.name, Place(loaded.file, 1))
+    place = loaded.places.get(body.name, SourceLocation(loaded.file, 1))
     return RobotError(place, f"{kind} '{shown(body.joint.name)}'", message)
 
 

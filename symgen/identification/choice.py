@@ -12,9 +12,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.identification.drives import Drives
+from symgen.identification.drives import DriveUnknowns
 from symgen.identification.reduction import whole
-from symgen.identification.solve import Belief, System, solve, solved
+from symgen.identification.solve import Belief, TriangularSystem, solve, solved
 from symgen.identification.terms import ARMATURE, SPRINGS, TERMS
 
 Numbers = NDArray[np.float64]
@@ -55,8 +55,8 @@ class Chooser:
     """Chooses from the columns of `drives`, which are the last ones of `system`; all fits have
     `belief` beside them, the equations divided by `inflation`."""
 
-    system: System
-    drives: Drives
+    system: TriangularSystem
+    drives: DriveUnknowns
     belief: Belief | None = None
     inflation: float = 1.0
 
@@ -182,15 +182,15 @@ class Chooser:
         part, values = self._plain.only(columns), self._values(self._plain, columns)
         return [part.squares(j, values) / self.deviations[j] ** 2 for j in part.channels]
 
-    def _values(self, system: System, columns: list[int]) -> Numbers:
+    def _values(self, system: TriangularSystem, columns: list[int]) -> Numbers:
         """Of some columns of a system, fitted to it."""
         belief = None if self.belief is None else self.belief.only(columns)
         return solved(system.only(columns), self.deviations, belief, self.inflation)[0]
 
     @cached_property
-    def _plain(self) -> System:
+    def _plain(self) -> TriangularSystem:
         """The system without its batches, which selecting columns would carry along."""
-        return System(self.system.factors, self.system.supports, self.system.size)
+        return TriangularSystem(self.system.factors, self.system.supports, self.system.size)
 
     @cached_property
     def deviations(self) -> tuple[float, ...]:
@@ -201,7 +201,7 @@ class Chooser:
     # -- cross-validation --------------------------------------------------------------------------
 
     @cached_property
-    def _folds(self) -> list[tuple[System, System]]:
+    def _folds(self) -> list[tuple[TriangularSystem, TriangularSystem]]:
         """For each fold the system of the other rows, and its own."""
         batches = self.system.batches
         edges = np.linspace(0, len(batches), min(FOLDS, len(batches)) + 1).astype(int)
@@ -209,7 +209,9 @@ class Chooser:
         for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
             rest, own = whole([*batches[:a], *batches[b:]]), whole(batches[a:b])
             if rest is not None and own is not None:
-                pair = (System(x, self.system.supports, self.system.size) for x in (rest, own))
+                pair = (
+                    TriangularSystem(x, self.system.supports, self.system.size) for x in (rest, own)
+                )
                 found.append((*pair,))
         return [(rest, own) for rest, own in found]
 

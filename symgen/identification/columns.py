@@ -9,7 +9,7 @@ Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Column:
+class LogColumn:
     """A column of a log, and what its numbers are multiplied by to be SI; `name` as the log has it,
     `unit` as the robot does."""
 
@@ -30,7 +30,7 @@ class Sensed:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class NeededColumns:
     """What a method of identification needs: names and units of positions and velocities, sensors;
     whether accelerations."""
 
@@ -55,16 +55,16 @@ class Layout:
     """The columns of a log that are read; a group that the log lacks is empty. `time` is None where
     rows are even and have none. `recorder` says whose names they are."""
 
-    time: Column | None
-    q: tuple[Column, ...]
-    qd: tuple[Column, ...]
-    qdd: tuple[Column, ...]
-    measured: tuple[Column, ...]
+    time: LogColumn | None
+    q: tuple[LogColumn, ...]
+    qd: tuple[LogColumn, ...]
+    qdd: tuple[LogColumn, ...]
+    measured: tuple[LogColumn, ...]
     recorder: str
-    reference: tuple[Column, ...] = ()
+    reference: tuple[LogColumn, ...] = ()
 
     @property
-    def all(self) -> tuple[Column, ...]:
+    def all(self) -> tuple[LogColumn, ...]:
         """All of them, in the order of reading; time first."""
         time = (self.time,) if self.time else ()
         return (*time, *self.q, *self.qd, *self.qdd, *self.measured, *self.reference)

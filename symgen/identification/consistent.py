@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.identification.bodies import free_links
-from symgen.identification.drives import Drives
+from symgen.identification.drives import DriveUnknowns
 from symgen.identification.entropic import Entropic
 from symgen.identification.estimate import BaseMapping
 from symgen.identification.programme import BodiesError, Programme
@@ -18,7 +18,7 @@ from symgen.identification.terms import TERMS
 Numbers = NDArray[np.float64]
 
 
-def consistent(mapping: BaseMapping, drives: Drives | None, found: Solution) -> Solution:
+def consistent(mapping: BaseMapping, drives: DriveUnknowns | None, found: Solution) -> Solution:
     """The least squares among base parameters that bodies can have and coefficients that are
     physical. Raises BodiesError."""
     programme, positive = _problem(mapping, drives)
@@ -31,7 +31,7 @@ def consistent(mapping: BaseMapping, drives: Drives | None, found: Solution) -> 
     return replace(found, values=values)
 
 
-def _problem(mapping: BaseMapping, drives: Drives | None) -> tuple[Programme, list[int]]:
+def _problem(mapping: BaseMapping, drives: DriveUnknowns | None) -> tuple[Programme, list[int]]:
     """The bodies that may change, and the numbers of the values that are not below 0."""
     programme = Programme(tuple(free_links(mapping.model, mapping)), mapping)
     columns = drives.columns if drives else ()
@@ -42,7 +42,11 @@ def _problem(mapping: BaseMapping, drives: Drives | None) -> tuple[Programme, li
 
 
 def entropic(
-    mapping: BaseMapping, drives: Drives | None, found: Solution, weight: float, inflation: float
+    mapping: BaseMapping,
+    drives: DriveUnknowns | None,
+    found: Solution,
+    weight: float,
+    inflation: float,
 ) -> tuple[Solution, Numbers]:
     """The same with the divergence of bodies from the prior beside it, and the standard parameters;
     `inflation` is how many times less the log tells than white residuals would. Raises

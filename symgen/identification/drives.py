@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from symgen.identification.bending import Bending
 from symgen.identification.samples import Samples
-from symgen.identification.terms import TERMS, Motion
+from symgen.identification.terms import TERMS, JointSamples
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.model import Model
 from symgen.mechanics.parameters import WHOLE, system
@@ -20,7 +20,7 @@ Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, order=True)
-class Column:
+class DriveColumn:
     """One unknown: a term of TERMS at joint number `joint`, with the speed (rad/s or m/s) where
     the term has one."""
 
@@ -60,7 +60,7 @@ class Joints:
 
     def motions(
         self, samples: Samples, load: Numbers, bending: Bending | None = None
-    ) -> list[Motion]:
+    ) -> list[JointSamples]:
         """The motion of each joint; `load` (N x n) are forces of the user, moments across axes are
         0 without `bending`."""
         positions = samples.q @ self.places.T + self.offsets
@@ -73,11 +73,11 @@ class Joints:
             load @ (self.rates.T / squares) if len(squares) else positions,
             none if bending is None else bending(samples, positions),
         )
-        return [Motion(*(row[:, k] for row in rows)) for k in range(len(self.names))]
+        return [JointSamples(*(row[:, k] for row in rows)) for k in range(len(self.names))]
 
 
 @dataclass(frozen=True)
-class Drives:
+class DriveUnknowns:
     """The unknowns of drives: `columns`, in the order of the equations' last columns.
 
     `slowest` (k) is the rate of each joint (rad/s or m/s) below which its sign is not known, and
@@ -86,7 +86,7 @@ class Drives:
     loads are the measured forces. `bending` gives moments across axes to terms that need them."""
 
     joints: Joints
-    columns: tuple[Column, ...]
+    columns: tuple[DriveColumn, ...]
     slowest: Numbers
     margin: int = 0
     load: Numbers | None = None
@@ -113,7 +113,7 @@ class Drives:
         """Whether some column depends on moments across an axis."""
         return any(TERMS[column.term].bent for column in self.columns)
 
-    def only(self, numbers: Collection[int]) -> "Drives":
+    def only(self, numbers: Collection[int]) -> "DriveUnknowns":
         """With some of the columns."""
         return replace(self, columns=tuple(self.columns[k] for k in sorted(numbers)))
 
@@ -167,13 +167,13 @@ def dilated(rows: Flags, by: int) -> Flags:
 
 def candidates(
     terms: Sequence[str], joints: Joints, fastest: Numbers, width: float | None
-) -> tuple[Column, ...]:
+) -> tuple[DriveColumn, ...]:
     """The columns of some terms at every joint, joint by joint, with every candidate of a speed.
 
     `fastest` (k) are the joints' largest rates; `width` is that of Coulomb friction, None where it
     is to be chosen."""
     return tuple(
-        Column(k, name, speed)
+        DriveColumn(k, name, speed)
         for k in range(len(joints.names))
         for name in terms
         for speed in _speeds(name, float(fastest[k]), width)

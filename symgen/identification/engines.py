@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from symgen.errors import SymgenError
 from symgen.identification.equations import Equations
-from symgen.identification.reduction import Batches, Factors, reduced, whole
+from symgen.identification.reduction import Batches, TriangularFactors, reduced, whole
 from symgen.identification.samples import Samples
 from symgen.identification.settings import Settings
 
@@ -40,7 +40,9 @@ def factors(
     return tuple(found)
 
 
-def _parts(equations: Equations, samples: Samples, interval: int, mean: int) -> Iterator[Factors]:
+def _parts(
+    equations: Equations, samples: Samples, interval: int, mean: int
+) -> Iterator[TriangularFactors]:
     width = max(len(columns) for columns in equations.supports) * len(equations.supports)
     size = 1 << max(int(ENTRIES // width).bit_length() - 1, 6)
     unit, more = interval or 1, bool(interval)
@@ -49,7 +51,7 @@ def _parts(equations: Equations, samples: Samples, interval: int, mean: int) -> 
         made = equations.equations(samples.part(slice(start, start + size + more)))
         kinds = [made, made.means(mean)] if mean > 1 else [made]
         found = [reduced(x.regressor, x.measured, equations.supports, x.used) for x in kinds]
-        yield Factors(
+        yield TriangularFactors(
             tuple(n for own in found for n in own.rows),
             tuple(r for own in found for r in own.factors),
         )

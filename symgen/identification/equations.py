@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.identification.drives import Drives
+from symgen.identification.drives import DriveUnknowns
 from symgen.identification.kernel import Kernel
 from symgen.identification.samples import Samples
 
@@ -22,7 +22,7 @@ Supports = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True)
-class Linear:
+class LinearEquations:
     """Equations: `regressor` A (N x c x p), `measured` y (N x c), and which of them count, `used`
     (N x c)."""
 
@@ -30,7 +30,7 @@ class Linear:
     measured: Numbers
     used: NDArray[np.bool_]
 
-    def means(self, count: int) -> "Linear":
+    def means(self, count: int) -> "LinearEquations":
         """Means of each `count` consecutive equations of a channel, those that do not count left
         out, times the root of how many they are of: white noise keeps its deviation."""
         starts = np.arange(0, len(self.measured), count)
@@ -38,7 +38,7 @@ class Linear:
         roots = np.sqrt(np.maximum(there, 1))
         rows = np.add.reduceat(self.regressor * self.used[:, :, None], starts, axis=0)
         measured = np.add.reduceat(self.measured * self.used, starts, axis=0)
-        return Linear(rows / roots[:, :, None], measured / roots, np.asarray(there > 0))
+        return LinearEquations(rows / roots[:, :, None], measured / roots, np.asarray(there > 0))
 
 
 class Equations(Protocol):
@@ -49,10 +49,10 @@ class Equations(Protocol):
         """The columns that each channel depends on."""
 
     @property
-    def drives(self) -> Drives | None:
+    def drives(self) -> DriveUnknowns | None:
         """Whose columns are the last ones."""
 
-    def equations(self, samples: Samples) -> Linear:
+    def equations(self, samples: Samples) -> LinearEquations:
         """Those of some samples."""
 
 
@@ -63,7 +63,7 @@ class Instants:
 
     kernel: Kernel
     columns: tuple[int, ...]
-    drives: Drives | None = None
+    drives: DriveUnknowns | None = None
 
     @cached_property
     def supports(self) -> Supports:
@@ -73,17 +73,19 @@ class Instants:
             rows = np.concatenate([rows, self.drives.supports], axis=1)
         return tuple(tuple(np.flatnonzero(row).tolist()) for row in rows)
 
-    def equations(self, samples: Samples) -> Linear:
+    def equations(self, samples: Samples) -> LinearEquations:
         """The regressor at each sample."""
         found = self.kernel(samples.q, samples.qd, samples.qdd)
         whole = len(self.columns) == found.shape[2]
         found = found if whole else found[:, :, list(self.columns)]
         if self.drives is None:
-            return Linear(found, samples.measured, samples.usable)
+            return LinearEquations(found, samples.measured, samples.usable)
         known = self.drives.load
         load = samples.measured if known is None else found @ known
         columns = np.concatenate([found, self.drives.values(samples, load)], axis=2)
-        return Linear(columns, samples.measured, samples.usable & self.drives.known(samples))
+        return LinearEquations(
+            columns, samples.measured, samples.usable & self.drives.known(samples)
+        )
 
 
 def simpson(values: Numbers, interval: int, t: Numbers) -> Numbers:
@@ -120,7 +122,7 @@ class Momenta:
     momentum: Kernel
     rate: Kernel
     projection: Numbers
-    drives: Drives
+    drives: DriveUnknowns
     interval: int
 
     @property
@@ -130,7 +132,7 @@ class Momenta:
             tuple(range(self.projection.shape[1] + len(self.drives.columns))),
         ) * self.momentum.shape[0]
 
-    def equations(self, samples: Samples) -> Linear:
+    def equations(self, samples: Samples) -> LinearEquations:
         """One equation a joint and interval (N m s or N s)."""
         ends = slice(None, None, self.interval)
         gained = np.diff(self.momentum(samples.q[ends], samples.qd[ends]), axis=0)
@@ -139,7 +141,7 @@ class Momenta:
         rubbed = simpson(added, self.interval, samples.t)
         left = np.concatenate([(gained - given) @ self.projection, rubbed], axis=2)
         used = everywhere(samples.usable & self.drives.moving(samples), self.interval)
-        return Linear(left, simpson(samples.measured, self.interval, samples.t), used)
+        return LinearEquations(left, simpson(samples.measured, self.interval, samples.t), used)
 
 
 @dataclass(frozen=True)
@@ -150,7 +152,7 @@ class Energies:
     kinetic: Kernel
     potential: Kernel
     projection: Numbers
-    drives: Drives
+    drives: DriveUnknowns
     interval: int
 
     @property
@@ -158,7 +160,7 @@ class Energies:
         """Every column, in one channel."""
         return (tuple(range(self.projection.shape[1] + len(self.drives.columns))),)
 
-    def equations(self, samples: Samples) -> Linear:
+    def equations(self, samples: Samples) -> LinearEquations:
         """One equation an interval (J)."""
         ends = slice(None, None, self.interval)
         energy = self.kinetic(samples.q[ends], samples.qd[ends]) + self.potential(samples.q[ends])
@@ -167,7 +169,7 @@ class Energies:
         left = [np.diff(energy @ self.projection, axis=0), simpson(lost, self.interval, samples.t)]
         work = np.sum(samples.measured * samples.qd, axis=1)
         used = everywhere(samples.usable & self.drives.moving(samples), self.interval)
-        return Linear(
+        return LinearEquations(
             np.concatenate(left, axis=1)[:, None],
             simpson(work, self.interval, samples.t)[:, None],
             np.asarray(used.all(axis=1, keepdims=True)),

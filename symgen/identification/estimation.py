@@ -19,7 +19,7 @@ from symgen.identification.settings import Settings
 from symgen.identification.solve import (
     Excitation,
     Solution,
-    System,
+    TriangularSystem,
     excitation,
     scaled_condition,
 )
@@ -155,7 +155,7 @@ def _judged(
 
 
 def _channels(
-    sought: Problem, rows: System, after: System | None, found: Solution
+    sought: Problem, rows: TriangularSystem, after: TriangularSystem | None, found: Solution
 ) -> tuple[Channel, ...]:
     return tuple(
         Channel(
@@ -172,7 +172,7 @@ def _channels(
 
 
 def _validated(
-    after: System | None, j: int, values: Numbers
+    after: TriangularSystem | None, j: int, values: Numbers
 ) -> tuple[int, float | None, float | None]:
     if after is None:
         return 0, None, None

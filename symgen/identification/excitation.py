@@ -19,7 +19,7 @@ from symgen.identification.bounds import Bounds
 from symgen.identification.criterion import condition, smooth_condition
 from symgen.identification.dynamics import Dynamics, States
 from symgen.identification.fourier import Fourier, basis, resting
-from symgen.identification.plan import Plan
+from symgen.identification.plan import ExcitationPlan
 from symgen.text import shown
 
 Numbers = NDArray[np.float64]
@@ -40,7 +40,7 @@ SHRINKS: Final = 60
 
 
 @dataclass(frozen=True)
-class Task:
+class ExcitationTask:
     """What to excite: dynamics, base parameters as the files have them (b and friction), limits and
     plan."""
 
@@ -48,7 +48,7 @@ class Task:
     dynamics: Dynamics
     parameters: Numbers
     bounds: Bounds
-    plan: Plan
+    plan: ExcitationPlan
     lengths: tuple[bool, ...] = ()
     """Whether the coordinate of each joint is a length; nothing is said where it is empty."""
 
@@ -93,14 +93,14 @@ class Excited:
     """The motion found, and the first one within limits that chance gave; condition numbers of both
     as they are and with columns of unit length (of rows divided by limits of force)."""
 
-    task: Task
+    task: ExcitationTask
     first: Fourier
     motion: Fourier
     before: tuple[float, float]
     after: tuple[float, float]
 
 
-def excite(task: Task, progress: Progress = lambda step: None) -> Excited:
+def excite(task: ExcitationTask, progress: Progress = lambda step: None) -> Excited:
     """The best motion that the budget finds. Raises SymgenError where no motion keeps to the
     limits."""
     progress("looking for motions within limits")
@@ -119,7 +119,7 @@ def excite(task: Task, progress: Progress = lambda step: None) -> Excited:
 # -- starts ----------------------------------------------------------------------------------------
 
 
-def _starts(task: Task) -> Iterator[Fourier]:
+def _starts(task: ExcitationTask) -> Iterator[Fourier]:
     """Random motions within limits at the coarse times. Raises SymgenError where even standing
     still needs too much force."""
     random, centre = np.random.default_rng(task.plan.seed), _centre(task)
@@ -134,13 +134,13 @@ def _starts(task: Task) -> Iterator[Fourier]:
         yield _within(task, Fourier(centre, y / used[:, None], task.plan.period), task.coarse)
 
 
-def _freedom(task: Task) -> Numbers:
+def _freedom(task: ExcitationTask) -> Numbers:
     """Directions of a joint's coefficients (2 N x f)."""
     n = task.plan.harmonics
     return resting(n) if task.plan.rest else np.eye(2 * n)
 
 
-def _centre(task: Task) -> Numbers:
+def _centre(task: ExcitationTask) -> Numbers:
     """The middle of the ranges, or where gravity asks too much there, the random posture that needs
     least force."""
     allowed, random = task.allowed, np.random.default_rng([task.plan.seed, 1])
@@ -167,7 +167,7 @@ def _centre(task: Task) -> Numbers:
     return np.asarray(postures[np.argmin(worst)])
 
 
-def _within(task: Task, motion: Fourier, t: Numbers) -> Fourier:
+def _within(task: ExcitationTask, motion: Fourier, t: Numbers) -> Fourier:
     """The motion, shrunk about its centre as far as limits ask at times t."""
     if task.excess(motion, t) <= 0:
         return motion
@@ -184,11 +184,11 @@ def _within(task: Task, motion: Fourier, t: Numbers) -> Fourier:
 
 
 @dataclass(frozen=True)
-class Search:
+class ExcitationSearch:
     """The objective of a search in variables of order 1: centres by half ranges, free coefficients
     by speeds."""
 
-    task: Task
+    task: ExcitationTask
     free: Numbers
     weight: float
 
@@ -260,17 +260,17 @@ class _Spent(Exception):
     """All evaluations of a round are used."""
 
 
-def _search(task: Task, start: Fourier, progress: Progress) -> Fourier:
+def _search(task: ExcitationTask, start: Fourier, progress: Progress) -> Fourier:
     """Rounds of L-BFGS from a motion with rising weights of the penalty, the budget shared out
     among them."""
     motion, rounds = start, len(ROUNDS)
     for k, weight in enumerate(ROUNDS):
         spend = (task.plan.budget + rounds - 1 - k) // rounds
-        motion = _round(Search(task, _freedom(task), weight), motion, spend, progress)
+        motion = _round(ExcitationSearch(task, _freedom(task), weight), motion, spend, progress)
     return motion
 
 
-def _round(search: Search, start: Fourier, spend: int, progress: Progress) -> Fourier:
+def _round(search: ExcitationSearch, start: Fourier, spend: int, progress: Progress) -> Fourier:
     """Where L-BFGS is after at most `spend` evaluations; SciPy's own limit lets a line search go
     on."""
     try:

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from rich.markup import escape
 
 from symgen.errors import OptionError, SymgenError
-from symgen.identification.excitation import Excited, Task
+from symgen.identification.excitation import ExcitationTask, Excited
 from symgen.inspection.pictures import drawn, picture_target
 from symgen.inspection.style import BLUE, VERMILION, new_figure, styled
 from symgen.inspection.tables import table
-from symgen.jobs.targets import Target, check_targets, holding
+from symgen.jobs.targets import OutputFile, check_targets, holding
 from symgen.output import console
 from symgen.text import cited
 
@@ -39,7 +39,7 @@ def csv(found: Excited) -> bytes:
     return stream.getvalue().encode()
 
 
-def targets(task: Task, motion: Path, plot: Path | None, robot: str) -> list[Target]:
+def targets(task: ExcitationTask, motion: Path, plot: Path | None, robot: str) -> list[OutputFile]:
     """The files to be written, the motion and then the picture, if one is wanted: only those of an
     earlier run are replaced, by the columns of a motion and the mark of a picture.
 
@@ -52,7 +52,7 @@ def targets(task: Task, motion: Path, plot: Path | None, robot: str) -> list[Tar
     if motion.suffix.lower() != ".csv":
         raise OptionError(f"--out {str(motion)!r}: give a name that ends in .csv")
     first = (header(task.names) + "\n").encode()
-    found = [Target(motion, holding(f"{OWNER} for this robot", first, first), (robot,))]
+    found = [OutputFile(motion, holding(f"{OWNER} for this robot", first, first), (robot,))]
     if plot is not None:
         found.append(picture_target("--plot", plot, OWNER, [robot]))
     check_targets(found)
@@ -116,7 +116,7 @@ def data(found: Excited, files: Sequence[Path]) -> dict[str, Any]:
 
 
 @styled
-def picture(found: Excited, target: Target) -> bytes:
+def picture(found: Excited, target: OutputFile) -> bytes:
     """A picture: position, velocity and force of each joint, on the scale of the motion itself,
     with the part of each limit that is used, and the limits that are near. Raises SymgenError
     without matplotlib."""
@@ -152,7 +152,7 @@ NEAR: Final = 0.5
 """A limit is shown where it is no further than this part of the motion's size from it."""
 
 
-def _unit(task: Task, joint: int, column: int) -> str:
+def _unit(task: ExcitationTask, joint: int, column: int) -> str:
     if not task.lengths:
         return " or ".join(units[column] for units in UNITS)
     return UNITS[task.lengths[joint]][column]
@@ -178,7 +178,7 @@ def _labels(axes: Any, names: tuple[str, ...]) -> None:
         axis.set_xlabel("t (s)")
 
 
-def _drawn(figure: Any, target: Target) -> bytes:
+def _drawn(figure: Any, target: OutputFile) -> bytes:
     try:
         return drawn(figure, target, 100)
     except ValueError as error:  # matplotlib's, of names that it takes for formulas

@@ -20,7 +20,7 @@ from rich.markup import escape
 
 from symgen import __version__
 from symgen.errors import OptionError
-from symgen.identification.columns import Sensed, Wanted
+from symgen.identification.columns import NeededColumns, Sensed
 from symgen.identification.estimate import BaseMapping
 from symgen.identification.gain_fit import solved
 from symgen.identification.kernel import Kernel, kernel
@@ -31,7 +31,7 @@ from symgen.identification.recording import Progress, Reading, Wish, reading
 from symgen.identification.samples import Samples
 from symgen.inspection.tables import table
 from symgen.jobs.job import Job
-from symgen.jobs.targets import Target, holding
+from symgen.jobs.targets import OutputFile, holding
 from symgen.mechanics.coupling import positions, velocities
 from symgen.mechanics.model import Model
 from symgen.output import console
@@ -69,7 +69,7 @@ class Gains:
 
 
 @dataclass(frozen=True)
-class Drives:
+class GainEquations:
     """What makes equations of samples: regressors of base parameters (b columns) and of all
     standard ones, of which the load's begin at `first`."""
 
@@ -127,7 +127,7 @@ def gains(
     progress("preparing regressors")
     standard = kernel(plain.changed(quantities=("regressor",)), loaded)
     base, first = base_kernel(plain, loaded), _place(model, link)
-    drives = Drives(base, standard, torque_mapping(model), first, mass)
+    drives = GainEquations(base, standard, torque_mapping(model), first, mass)
     wanted = _wanted(model)
     read = [reading(log, wanted, model, options, Wish()) for log in logs]
     for _ in range(PASSES):
@@ -153,16 +153,18 @@ def _place(model: Model, link: str | None) -> int:
     return 10 * check_link(model, link)[0]
 
 
-def _wanted(model: Model) -> Wanted:
+def _wanted(model: Model) -> NeededColumns:
     rows, rates = positions(model), tuple(row.name for row in velocities(model))
     names, units = tuple(row.name for row in rows), tuple(row.unit for row in rows)
     if names != rates:
         raise OptionError("gains are of robots whose positions are joints' own")
     currents = Sensed("current", rates, ("A",) * len(rates))
-    return Wanted(names, units, rates, (currents,), True)
+    return NeededColumns(names, units, rates, (currents,), True)
 
 
-def _parts(drives: Drives, read: Reading, loaded: bool, progress: Progress) -> Iterator[Numbers]:
+def _parts(
+    drives: GainEquations, read: Reading, loaded: bool, progress: Progress
+) -> Iterator[Numbers]:
     """The products of consecutive parts of a log."""
     fastest = np.zeros(len(read.noise))
     for samples in read.blocks(progress):
@@ -218,9 +220,9 @@ def on_terminal(found: Gains) -> None:
     )
 
 
-def target(path: Path) -> Target:
+def target(path: Path) -> OutputFile:
     """Where a file of gains goes. Raises OptionError where it may not."""
-    found = Target(path, holding("symgen gains", b"# by symgen gains", b"symgen gains"))
+    found = OutputFile(path, holding("symgen gains", b"# by symgen gains", b"symgen gains"))
     found.check()
     return found
 

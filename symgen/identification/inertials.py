@@ -23,7 +23,7 @@ MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 @dataclass
-class Places:
+class LinkSpans:
     """Where in UTF-8 text the links of a robot and their <inertial> begin and end, gathered while
     parsing."""
 
@@ -35,7 +35,7 @@ class Places:
     _link: str = ""
     _begin: int = 0
 
-    def parse(self) -> "Places":
+    def parse(self) -> "LinkSpans":
         """The same, filled. The text has been read before, so that it is well-formed."""
         parser = expat.ParserCreate("utf-8")
         parser.StartElementHandler = lambda tag, attributes: self._start(parser, tag, attributes)
@@ -81,7 +81,7 @@ def with_inertials(data: bytes, file: str, tens: Mapping[str, Numbers]) -> bytes
     Written are the centre of mass, the mass, and the tensor about it in the link's axes, every
     digit. Raises SymgenError for a file that is not XML, or that has no such link."""
     text = decoded(data, file).encode()
-    places = Places(text).parse()
+    places = LinkSpans(text).parse()
     missing = next((name for name in tens if name not in places.links), None)
     if missing is not None:
         raise OptionError(f"{file}: has no link '{shown(missing)}' to write an inertia to")
@@ -92,7 +92,7 @@ def with_inertials(data: bytes, file: str, tens: Mapping[str, Numbers]) -> bytes
 
 
 def _splices(
-    text: bytes, places: Places, tens: Mapping[str, Numbers]
+    text: bytes, places: LinkSpans, tens: Mapping[str, Numbers]
 ) -> Iterable[tuple[int, int, bytes]]:
     line = b"\r\n" if b"\r\n" in text else b"\n"
     for name, ten in tens.items():

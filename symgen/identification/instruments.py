@@ -12,11 +12,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.identification.drives import Drives
-from symgen.identification.equations import Equations, Linear, Supports
-from symgen.identification.reduction import Factors, triangle
+from symgen.identification.drives import DriveUnknowns
+from symgen.identification.equations import Equations, LinearEquations, Supports
+from symgen.identification.reduction import TriangularFactors, triangle
 from symgen.identification.samples import Samples
-from symgen.identification.solve import Solution, System, settled_deviations
+from symgen.identification.solve import Solution, TriangularSystem, settled_deviations
 
 Numbers = NDArray[np.float64]
 
@@ -38,17 +38,17 @@ class Instrumented:
         return tuple((*own, *(self.size + c for c in own)) for own in self.inner.supports)
 
     @property
-    def drives(self) -> Drives | None:
+    def drives(self) -> DriveUnknowns | None:
         """Whose columns are the last ones."""
         return self.inner.drives
 
-    def equations(self, samples: Samples) -> Linear:
+    def equations(self, samples: Samples) -> LinearEquations:
         """Both at each sample."""
         made = self.inner.equations(samples)
         q, qd, qdd = np.split(samples.reference, 3, axis=1)
         commanded = self.inner.equations(replace(samples, q=q, qd=qd, qdd=qdd))
         columns = np.concatenate([commanded.regressor, made.regressor], axis=2)
-        return Linear(columns, made.measured, made.used)
+        return LinearEquations(columns, made.measured, made.used)
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Instruments:
     """Equations with instruments by their factors: those of [Z Y τ] (`both`), and of [Y τ]
     (`plain`), whose residuals are those of the estimate."""
 
-    both: System
+    both: TriangularSystem
 
     @property
     def size(self) -> int:
@@ -64,7 +64,7 @@ class Instruments:
         return self.both.size // 2
 
     @property
-    def plain(self) -> System:
+    def plain(self) -> TriangularSystem:
         """The equations without instruments."""
         return self.both.only(range(self.size, 2 * self.size))
 
@@ -95,7 +95,7 @@ class Instruments:
         steps = np.array([np.linalg.solve(whole - a, score) for a, score in parts])
         return np.asarray(np.sqrt((len(parts) - 1) / len(parts) * np.sum(steps**2, axis=0)))
 
-    def _products(self, batch: Factors, found: Solution) -> tuple[Numbers, Numbers]:
+    def _products(self, batch: TriangularFactors, found: Solution) -> tuple[Numbers, Numbers]:
         """ZᵀWY and ZᵀW r of a batch."""
         p = self.size
         product, score = np.zeros((p, p)), np.zeros(p)

@@ -6,7 +6,7 @@ from typing import Final
 
 from symgen.errors import OptionError
 from symgen.identification.column_map import Map
-from symgen.identification.columns import Column, Layout, Sensed, Wanted
+from symgen.identification.columns import Layout, LogColumn, NeededColumns, Sensed
 from symgen.identification.log_options import LogOptions, factor
 from symgen.identification.logs import Log, LogError, check_columns
 from symgen.identification.recorders import (
@@ -33,7 +33,7 @@ class _Finder:
 
     def group(
         self, name: str, keys: Sequence[str], units: Sequence[str], optional: bool = False
-    ) -> tuple[Column, ...]:
+    ) -> tuple[LogColumn, ...]:
         """The columns of a group, one a key; none if it may be left out and is. Raises LogError."""
         found = self._names(name, keys, optional)
         if found is None:
@@ -46,11 +46,11 @@ class _Finder:
             for key, column, unit in zip(keys, names, units, strict=True)
         )
 
-    def column(self, group: str, key: str, name: str, unit: str) -> Column:
+    def column(self, group: str, key: str, name: str, unit: str) -> LogColumn:
         """A column with its factor."""
         scales = dict(self.map.options.scale)
         scale = scales.get(f"{group}_{key}", scales.get(name, 1.0))
-        return Column(name, factor(self.map.options.unit, group, unit) * scale, unit)
+        return LogColumn(name, factor(self.map.options.unit, group, unit) * scale, unit)
 
     def _names(self, group: str, keys: Sequence[str], optional: bool) -> tuple[str, ...] | None:
         said = self.map.patterns.get(group)
@@ -104,7 +104,7 @@ class _Finder:
                 "are",
             )
 
-    def time(self) -> Column | None:
+    def time(self) -> LogColumn | None:
         """The column of time. Raises LogError where there is none and no rate."""
         said = self.map.patterns.get("t")
         there = [(str(said), "s")] if said is not None else self.recorder.time
@@ -120,7 +120,7 @@ class _Finder:
             )
         name, unit = found or there[0]
         given = dict(self.map.options.unit).get("t", unit)
-        return Column(name, factor((("t", given),), "t", "s"), "s")
+        return LogColumn(name, factor((("t", given),), "t", "s"), "s")
 
 
 def _wanted(pattern: str, group: str, keys: Sequence[str]) -> tuple[str, ...]:
@@ -128,7 +128,7 @@ def _wanted(pattern: str, group: str, keys: Sequence[str]) -> tuple[str, ...]:
     return tuple(shape.replace("{}", key) for key in keys)
 
 
-def layout(log: Log, wanted: Wanted, map_: Map) -> Layout:
+def layout(log: Log, wanted: NeededColumns, map_: Map) -> Layout:
     """The columns of a log for what is wanted. Raises LogError for the first that is missing,
     OptionError for what is said of columns and cannot be."""
     finder = _Finder(log, map_, _recorder(log, wanted.positions, map_))
@@ -145,7 +145,7 @@ def layout(log: Log, wanted: Wanted, map_: Map) -> Layout:
     return Layout(time, q, qd, qdd, tuple(measured), finder.recorder.title, reference)
 
 
-def _commanded(finder: _Finder, wanted: Wanted) -> tuple[Column, ...]:
+def _commanded(finder: _Finder, wanted: NeededColumns) -> tuple[LogColumn, ...]:
     """The columns of commanded positions. Raises LogError where there are none."""
     found = finder.group("ref", wanted.positions, wanted.position_units, optional=True)
     if not found:
@@ -158,7 +158,7 @@ def _commanded(finder: _Finder, wanted: Wanted) -> tuple[Column, ...]:
     return found
 
 
-def _rate_units(wanted: Wanted) -> tuple[str, ...]:
+def _rate_units(wanted: NeededColumns) -> tuple[str, ...]:
     if wanted.plain:
         return wanted.position_units
     return ("rad",) * len(wanted.velocities)
@@ -180,7 +180,7 @@ def _timed(log: Log, map_: Map) -> list[Recorder]:
     return [r for r in RECORDERS if other or any(name in log.names for name, _ in r.time)]
 
 
-def guessed(log: Log, map_: Map) -> Wanted:
+def guessed(log: Log, map_: Map) -> NeededColumns:
     """What a log has, for looking at it without a robot: its joints are the keys of its positions.
     Raises LogError where it has none."""
     said = map_.patterns.get("q")
@@ -195,10 +195,10 @@ def guessed(log: Log, map_: Map) -> Wanted:
             "has no positions whose names are known; name them with --column q=PATTERN, {} for a "
             f"joint's name or number; it has {quoted(log.names, 12)}",
         )
-    return Wanted(names, ("rad",) * len(names), names, (), True, True)
+    return NeededColumns(names, ("rad",) * len(names), names, (), True, True)
 
 
-def _present(finder: _Finder, wanted: Wanted) -> list[Column]:
+def _present(finder: _Finder, wanted: NeededColumns) -> list[LogColumn]:
     """The forces of joints that a log has, else currents; nothing where there are none."""
     names, amperes = wanted.velocities, ("A",) * len(wanted.velocities)
     forces = tuple("N" if unit == "m" else "N m" for unit in _rate_units(wanted))
@@ -206,7 +206,7 @@ def _present(finder: _Finder, wanted: Wanted) -> list[Column]:
     return list(there or finder.group("current", names, amperes, optional=True))
 
 
-def _sensed(finder: _Finder, sensed: Sensed) -> tuple[Column, ...]:
+def _sensed(finder: _Finder, sensed: Sensed) -> tuple[LogColumn, ...]:
     """The columns of a sensor: forces of joints, else currents with their constants."""
     if sensed.prefix != "tau":
         return finder.group(sensed.prefix, sensed.names, sensed.units)
@@ -228,7 +228,7 @@ def _sensed(finder: _Finder, sensed: Sensed) -> tuple[Column, ...]:
     return _currents(finder, sensed, options)
 
 
-def _currents(finder: _Finder, sensed: Sensed, options: LogOptions) -> tuple[Column, ...]:
+def _currents(finder: _Finder, sensed: Sensed, options: LogOptions) -> tuple[LogColumn, ...]:
     constants, ratios = dict(options.torque_constant), dict(options.gear_ratio)
     for name in (*constants, *ratios):
         if name not in sensed.names:
@@ -243,6 +243,6 @@ def _currents(finder: _Finder, sensed: Sensed, options: LogOptions) -> tuple[Col
         )
     found = finder.group("current", sensed.names, ("A",) * len(sensed.names))
     return tuple(
-        Column(column.name, column.factor * constants[name] * ratios.get(name, 1.0), unit)
+        LogColumn(column.name, column.factor * constants[name] * ratios.get(name, 1.0), unit)
         for column, name, unit in zip(found, sensed.names, sensed.units, strict=True)
     )

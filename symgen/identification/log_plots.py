@@ -9,19 +9,19 @@ from symgen.identification.log_report import Looked
 from symgen.identification.logs import LogError
 from symgen.inspection.pictures import drawn, picture_target
 from symgen.inspection.style import BLUE, GREEN, GREY, VERMILION, new_figure, styled
-from symgen.jobs.targets import Target
+from symgen.jobs.targets import OutputFile
 from symgen.text import shown
 
 COLOURS: Final = (BLUE, GREEN, VERMILION)
 OWNER: Final = "symgen log"
 
 
-def target(path: Path, log: str) -> Target:
+def target(path: Path, log: str) -> OutputFile:
     """Where the picture goes. Raises OptionError where it may not."""
     return picture_target("--plot", path, OWNER, [log])
 
 
-def picture(found: Looked, target: Target) -> bytes:
+def picture(found: Looked, target: OutputFile) -> bytes:
     """The picture in the format that the file's name tells."""
     return drawn(_figure(found), target, 110)
 

@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from symgen import __version__
 from symgen.identification.column_map import Map
-from symgen.identification.columns import Column, Wanted
+from symgen.identification.columns import LogColumn, NeededColumns
 from symgen.identification.layouts import guessed
 from symgen.identification.log_options import LogOptions
 from symgen.identification.logs import open_log
@@ -33,7 +33,7 @@ POINTS: Final = 1500
 
 
 @dataclass
-class Motion:
+class MotionStatistics:
     """What the samples of a log are like, joint by joint: extremes of position, speed and
     acceleration (n), how many stand still (n), least, greatest and root mean square of what was
     measured (c), and a thinned series for pictures."""
@@ -83,7 +83,7 @@ class Looked:
     and, with a robot, limits."""
 
     reading: Reading
-    motion: Motion
+    motion: MotionStatistics
     joints: tuple[str, ...]
     units: tuple[str, ...]
     limits: tuple[Limits | None, ...]
@@ -95,17 +95,17 @@ def looked_at(path: str, options: LogOptions, model: Model | None, progress: Pro
     wanted = guessed(log, map_) if model is None else _of(model)
     progress("looking at the log")
     reading = look(log, wanted, model, map_, Wish())
-    motion = Motion(reading.plan.samples)
+    motion = MotionStatistics(reading.plan.samples)
     for samples in reading.blocks(progress):
         motion.add(samples)
     limits = tuple(model.limits.get(name) if model else None for name in wanted.velocities)
     return Looked(reading, motion, wanted.velocities, wanted.position_units, limits)
 
 
-def _of(model: Model) -> Wanted:
+def _of(model: Model) -> NeededColumns:
     rows, rates = positions(model), tuple(row.name for row in velocities(model))
     names, units = tuple(row.name for row in rows), tuple(row.unit for row in rows)
-    return Wanted(names, units, rates, (), True, True)
+    return NeededColumns(names, units, rates, (), True, True)
 
 
 # -- on a terminal ---------------------------------------------------------------------------------
@@ -182,7 +182,7 @@ def _rows(found: Looked) -> Iterator[list[str]]:
         ]
 
 
-def _said(columns: Sequence[Column], k: int, unit: str) -> str:
+def _said(columns: Sequence[LogColumn], k: int, unit: str) -> str:
     return f"{columns[k].name} ({unit})" if k < len(columns) else "derived"
 
 

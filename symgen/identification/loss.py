@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.identification.drives import Drives
-from symgen.identification.equations import Equations, Linear, Supports
+from symgen.identification.drives import DriveUnknowns
+from symgen.identification.equations import Equations, LinearEquations, Supports
 from symgen.identification.samples import Samples
 
 Numbers = NDArray[np.float64]
@@ -36,14 +36,14 @@ class Reweighted:
         return self.inner.supports
 
     @property
-    def drives(self) -> Drives | None:
+    def drives(self) -> DriveUnknowns | None:
         """Whose columns are the last ones."""
         return self.inner.drives
 
-    def equations(self, samples: Samples) -> Linear:
+    def equations(self, samples: Samples) -> LinearEquations:
         """The equations with weights."""
         made = self.inner.equations(samples)
         left = np.abs(made.measured - made.regressor @ self.values)
         edge = TUNING * np.array(self.deviations)
         roots = np.sqrt(np.minimum(1.0, edge / np.maximum(left, 1e-300)))
-        return Linear(made.regressor * roots[:, :, None], made.measured * roots, made.used)
+        return LinearEquations(made.regressor * roots[:, :, None], made.measured * roots, made.used)

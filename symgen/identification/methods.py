@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from symgen.errors import OptionError
 from symgen.identification.bending import Bending, bending
-from symgen.identification.columns import Sensed, Wanted
-from symgen.identification.drives import Drives, Joints
+from symgen.identification.columns import NeededColumns, Sensed
+from symgen.identification.drives import DriveUnknowns, Joints
 from symgen.identification.equations import Energies, Equations, Instants, Momenta
 from symgen.identification.estimate import BaseMapping
 from symgen.identification.kernel import Kernel, kernel
@@ -58,12 +58,12 @@ class Problem:
     terms: tuple[str, ...]
     known: Mapping[str, float]
     channels: tuple[tuple[str, str], ...]
-    wanted: Wanted
+    wanted: NeededColumns
     intervals: bool
-    equations: Callable[[int, Drives | None], Equations]
+    equations: Callable[[int, DriveUnknowns | None], Equations]
     bending: Callable[[], Bending] | None = None
 
-    def bent(self, drives: Drives) -> Drives:
+    def bent(self, drives: DriveUnknowns) -> DriveUnknowns:
         """Drives with the moments across axes that their terms need."""
         return replace(drives, bending=self.bending()) if drives.bent and self.bending else drives
 
@@ -134,12 +134,12 @@ def _torque_channels(model: Model, power: str = "") -> tuple[tuple[str, str], ..
     return tuple((row.name, _force(row.unit) + power) for row in velocities(model))
 
 
-def _wanted(job: Job, model: Model, accelerations: bool) -> Wanted:
+def _wanted(job: Job, model: Model, accelerations: bool) -> NeededColumns:
     rates = tuple(row.name for row in velocities(model))
     units = tuple(_force(row.unit) for row in velocities(model))
     forces = Sensed("tau", rates, units, torque_constants(job, rates))
     names, units = zip(*((row.name, row.unit) for row in positions(model)), strict=True)
-    return Wanted(names, units, rates, (forces,), accelerations)
+    return NeededColumns(names, units, rates, (forces,), accelerations)
 
 
 def _of_torques(job: Job, loaded: Loaded, settings: Settings) -> Problem:
@@ -163,7 +163,7 @@ def _of_torques(job: Job, loaded: Loaded, settings: Settings) -> Problem:
     )
 
 
-def _none(interval: int, drives: Drives | None) -> Equations:
+def _none(interval: int, drives: DriveUnknowns | None) -> Equations:
     raise NotImplementedError
 
 
@@ -229,9 +229,9 @@ def _integrated(whole: Problem, settings: Settings) -> Problem:
     return replace(whole, wanted=replace(whole.wanted, accelerations=False), intervals=True)
 
 
-def _driveless(model: Model) -> Drives:
+def _driveless(model: Model) -> DriveUnknowns:
     joints = Joints.of(model)
-    return Drives(joints, (), np.zeros(len(joints.names)))
+    return DriveUnknowns(joints, (), np.zeros(len(joints.names)))
 
 
 def without_drives(job: Job) -> Job:

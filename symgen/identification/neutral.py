@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from symgen.identification.estimate import BaseMapping
 from symgen.identification.pseudo import ten_of
-from symgen.identification.solve import System
+from symgen.identification.solve import TriangularSystem
 from symgen.mechanics.model import Model
 
 Numbers = NDArray[np.float64]
@@ -26,7 +26,7 @@ LIGHT: Final = 1e-3
 """kg/m at least, where the log says less than nothing."""
 
 
-def with_neutral_prior(mapping: BaseMapping, system: System) -> BaseMapping:
+def with_neutral_prior(mapping: BaseMapping, system: TriangularSystem) -> BaseMapping:
     """The mapping with a neutral prior, if the robot's files have no inertia; `system` has the
     equations of the log, base parameters first."""
     if mapping.prior[: 10 * len(mapping.bodies)].any():
@@ -61,7 +61,7 @@ def _rod(end: Numbers) -> Numbers:
     return ten_of(length * p)
 
 
-def _density(mapping: BaseMapping, system: System, unit: Numbers) -> float:
+def _density(mapping: BaseMapping, system: TriangularSystem, unit: Numbers) -> float:
     """kg/m by least squares, with all that drives add left open."""
     b = len(mapping)
     whole = system.weighted([system.measured(j) or 1.0 for j in system.channels])

@@ -28,7 +28,7 @@ and 28."""
 
 
 @dataclass(frozen=True)
-class Member:
+class NpzArray:
     """An array of an NPZ file: rows x width (1 where it has one axis), whose numbers begin `head`
     bytes after its own beginning; `plain` says where in the file that is, None where the array is
     compressed. `size` and `checksum` are those of the whole member, head included."""
@@ -50,7 +50,7 @@ class NpzLog:
     ..."""
 
     file: str
-    members: tuple[Member, ...]
+    members: tuple[NpzArray, ...]
     rows: int
 
     @classmethod
@@ -82,7 +82,7 @@ class NpzLog:
         return tuple(self._columns)
 
     @cached_property
-    def _columns(self) -> Mapping[str, tuple[Member, int]]:
+    def _columns(self) -> Mapping[str, tuple[NpzArray, int]]:
         return {
             m.name if m.flat else f"{m.name}[{k}]": (m, k)
             for m in self.members
@@ -96,7 +96,7 @@ class NpzLog:
         except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
             raise LogError(shown(self.file), f"cannot be read ({shown(str(error), 100)})") from None
 
-    def _chunks(self, columns: Sequence[tuple[Member, int]]) -> Iterator[Numbers]:
+    def _chunks(self, columns: Sequence[tuple[NpzArray, int]]) -> Iterator[Numbers]:
         with ExitStack() as stack:
             readers = {m.name: self._pieces(m, stack) for m, _ in columns}
             for start in range(0, self.rows, CHUNK):
@@ -104,7 +104,7 @@ class NpzLog:
                 pieces = {name: next(reader) for name, reader in readers.items()}
                 yield np.stack([pieces[m.name][:count, k] for m, k in columns], axis=1)
 
-    def _pieces(self, member: Member, stack: ExitStack) -> Iterator[Numbers]:
+    def _pieces(self, member: NpzArray, stack: ExitStack) -> Iterator[Numbers]:
         """A member from its beginning, CHUNK rows at a time."""
         sizes = [min(CHUNK, self.rows - start) for start in range(0, self.rows, CHUNK)]
         if member.plain is None:
@@ -117,7 +117,7 @@ class NpzLog:
         return f"{shown(self.file)}: row {row + 1}"
 
 
-def _member(path: str, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Member | None:
+def _member(path: str, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NpzArray | None:
     """What the head of an array says, None where it has no rows of numbers."""
     with archive.open(info) as stream:
         shape, fortran, dtype = _head(stream)
@@ -141,7 +141,7 @@ def _member(path: str, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Membe
         )
     width = shape[1] if len(shape) == 2 else 1
     plain = _start(path, info) if info.compress_type == zipfile.ZIP_STORED else None
-    return Member(
+    return NpzArray(
         name, shape[0], width, dtype, len(shape) == 1, begin, info.file_size, info.CRC, plain
     )
 
@@ -161,7 +161,7 @@ def _start(path: str, info: zipfile.ZipInfo) -> int:
     return int(info.header_offset + LOCAL_HEADER + name + extra)
 
 
-def _mapped(path: str, member: Member, start: int, sizes: Sequence[int]) -> Iterator[Numbers]:
+def _mapped(path: str, member: NpzArray, start: int, sizes: Sequence[int]) -> Iterator[Numbers]:
     """Each piece is mapped by itself, so that pages of earlier ones can go."""
     step, end = member.width * member.dtype.itemsize, start + member.size
     place = start + member.head
@@ -181,7 +181,7 @@ def _summed(path: str, begin: int, end: int, before: int = 0) -> int:
         return zlib.crc32(stream.read(end - begin), before)
 
 
-def _streamed(stream: IO[bytes], member: Member, sizes: Sequence[int]) -> Iterator[Numbers]:
+def _streamed(stream: IO[bytes], member: NpzArray, sizes: Sequence[int]) -> Iterator[Numbers]:
     _head(stream)
     for k, count in enumerate(sizes, 1):
         data = stream.read(count * member.width * member.dtype.itemsize)

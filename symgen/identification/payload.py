@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from symgen.errors import OptionError
 from symgen.identification.estimate import Estimate
 from symgen.identification.pseudo import seen
-from symgen.mechanics.model import Model, Pose
+from symgen.mechanics.model import Model
+from symgen.mechanics.pose import Pose
 from symgen.text import quoted, shown
 
 Numbers = NDArray[np.float64]

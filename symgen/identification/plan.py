@@ -12,7 +12,7 @@ Numbers = NDArray[np.float64]
 
 
 @group
-class Plan:
+class ExcitationPlan:
     """How a motion is to be: harmonics, period (s), rate of its rows (Hz), part of each limit that
     is left alone, the seed of its start, evaluations to spend, and whether it starts and ends at
     rest. Raises OptionError."""

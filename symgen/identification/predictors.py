@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.errors import OptionError
-from symgen.identification.drives import Column, Drives
+from symgen.identification.drives import DriveColumn, DriveUnknowns
 from symgen.identification.methods import Problem
 from symgen.identification.prediction import Predictor
 from symgen.identification.terms import TERMS
@@ -20,13 +20,13 @@ Numbers = NDArray[np.float64]
 
 
 def predictor(
-    sought: Problem, base: Numbers, columns: Sequence[Column], values: Sequence[float]
+    sought: Problem, base: Numbers, columns: Sequence[DriveColumn], values: Sequence[float]
 ) -> Predictor:
     """That of base parameters (b) and the coefficients of some columns of drives."""
     drives = None
     if sought.joints is not None:
         slowest = np.zeros(len(sought.joints.names))
-        drives = sought.bent(Drives(sought.joints, tuple(columns), slowest, load=base))
+        drives = sought.bent(DriveUnknowns(sought.joints, tuple(columns), slowest, load=base))
     whole = np.concatenate([base, np.asarray(values, np.float64)])
     return Predictor(sought.equations(0, drives), whole, sought.channels)
 
@@ -35,7 +35,7 @@ def of_robot(sought: Problem) -> Predictor:
     """That of the robot's files: inertial parameters, friction and springs."""
     names = sought.joints.names if sought.joints else ()
     rows = [
-        (Column(k, term), value)
+        (DriveColumn(k, term), value)
         for k, joint in enumerate(names)
         for term in TERMS
         if (value := sought.known.get(f"{term} {joint}", 0.0))
@@ -54,7 +54,7 @@ def of_file(sought: Problem, path: str) -> Predictor:
         term, _, joint = name.partition(" ")
         if term in TERMS and joint in names:
             speed = rows[name].get("speed") or 0.0
-            columns.append(Column(names[joint], term, float(speed)))
+            columns.append(DriveColumn(names[joint], term, float(speed)))
             values.append(_number(path, rows, name, "estimate"))
         elif name not in sought.mapping.names:
             raise OptionError(

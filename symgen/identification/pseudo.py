@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.mechanics.model import Pose
+from symgen.mechanics.pose import Pose
 
 Numbers = NDArray[np.float64]
 

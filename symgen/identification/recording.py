@@ -13,13 +13,13 @@ from symgen.errors import OptionError
 from symgen.identification.bandwidth import cutoff
 from symgen.identification.checks import Tally, check_quaternions, check_step
 from symgen.identification.column_map import Map
-from symgen.identification.columns import Layout, Wanted
+from symgen.identification.columns import Layout, NeededColumns
 from symgen.identification.derivatives import Derivation
 from symgen.identification.layouts import layout
 from symgen.identification.log_options import AUTO, LogOptions
 from symgen.identification.logs import Log, LogError, open_log
 from symgen.identification.rows import Clock, Rows, Usable
-from symgen.identification.samples import Plan, Samples, pieces
+from symgen.identification.samples import BlockPlan, Samples, pieces
 from symgen.identification.survey import Survey, survey
 from symgen.mechanics.coupling import positions, velocities
 from symgen.mechanics.model import Limits, Model
@@ -57,7 +57,7 @@ class Reading:
     layout: Layout
     survey: Survey
     source: Rows
-    plan: Plan
+    plan: BlockPlan
     derivation: Derivation | None
     accelerations: bool
     noise: Numbers
@@ -120,13 +120,15 @@ def _split(columns: Layout, rows: Numbers) -> Samples:
     return replace(made, reference=reference) if reference.size else made
 
 
-def reading(path: str, wanted: Wanted, model: Model, options: LogOptions, wish: Wish) -> Reading:
+def reading(
+    path: str, wanted: NeededColumns, model: Model, options: LogOptions, wish: Wish
+) -> Reading:
     """Looks at a whole log for what is wanted of it. Raises LogError for a log that cannot be used,
     OptionError for options that do not fit it."""
     return look(open_log(path), wanted, model, Map.of(options), wish)
 
 
-def look(log: Log, wanted: Wanted, model: Model | None, map_: Map, wish: Wish) -> Reading:
+def look(log: Log, wanted: NeededColumns, model: Model | None, map_: Map, wish: Wish) -> Reading:
     """The same with a log that is open, and perhaps without a robot."""
     columns, options = layout(log, wanted, map_), map_.options
     if options.delay == AUTO and not wish.delays:
@@ -152,7 +154,7 @@ def look(log: Log, wanted: Wanted, model: Model | None, map_: Map, wish: Wish) -
         derivation = replace(derivation, even=looked.even)
     interval = max(2 * round(min(wish.interval / clock.step, LONGEST) / 2), 2) * bool(wish.interval)
     half = derivation.half if derivation else 0
-    plan = Plan(looked.stretches, half, interval, wish.held_out)
+    plan = BlockPlan(looked.stretches, half, interval, wish.held_out)
     made = Reading(
         log, columns, looked, source, plan, derivation, wanted.accelerations, np.zeros(0),
         _delays(wanted, columns, options),
@@ -160,7 +162,7 @@ def look(log: Log, wanted: Wanted, model: Model | None, map_: Map, wish: Wish) -
     return replace(made, noise=_noise(made, wanted))
 
 
-def _delays(wanted: Wanted, columns: Layout, options: LogOptions) -> Numbers:
+def _delays(wanted: NeededColumns, columns: Layout, options: LogOptions) -> Numbers:
     """By measured channel. Raises OptionError for joints that are none."""
     names = [name for sensor in wanted.sensors for name in sensor.names]
     names = names if len(names) == len(columns.measured) else [""] * len(columns.measured)
@@ -251,7 +253,7 @@ def _check_dead(log: Log, columns: Layout, looked: Survey) -> None:
             )
 
 
-def _noise(made: Reading, wanted: Wanted) -> Numbers:
+def _noise(made: Reading, wanted: NeededColumns) -> Numbers:
     """The deviation of the noise of velocities, from the longest stretch among the first rows."""
     probe, columns = made.survey.probe, made.layout
     n = len(wanted.velocities)

@@ -20,7 +20,7 @@ same bits whatever number of threads it has."""
 
 
 @dataclass(frozen=True)
-class Factors:
+class TriangularFactors:
     """The triangular factors of some equations, one for each channel.
 
     The factor of a channel is that of [A y], its columns those of the parameters that it depends on
@@ -30,26 +30,28 @@ class Factors:
     rows: tuple[int, ...]
     factors: tuple[Numbers, ...]
 
-    def combined(self, other: "Factors") -> "Factors":
+    def combined(self, other: "TriangularFactors") -> "TriangularFactors":
         """The factors of the equations of both, `self` first."""
         pairs = zip(self.factors, other.factors, strict=True)
-        return Factors(
+        return TriangularFactors(
             tuple(a + b for a, b in zip(self.rows, other.rows, strict=True)),
             tuple(triangle(np.concatenate(pair)) for pair in pairs),
         )
 
-    def channels(self, which: slice) -> "Factors":
+    def channels(self, which: slice) -> "TriangularFactors":
         """Those of some channels."""
-        return Factors(self.rows[which], self.factors[which])
+        return TriangularFactors(self.rows[which], self.factors[which])
 
-    def only(self, numbers: Sequence[Sequence[int]]) -> "Factors":
+    def only(self, numbers: Sequence[Sequence[int]]) -> "TriangularFactors":
         """With some columns of each channel, by their numbers in its factor, and the
         measurement."""
         pairs = zip(self.factors, numbers, strict=True)
-        return Factors(self.rows, tuple(triangle(own[:, [*kept, -1]]) for own, kept in pairs))
+        return TriangularFactors(
+            self.rows, tuple(triangle(own[:, [*kept, -1]]) for own, kept in pairs)
+        )
 
 
-Batches = tuple[Factors, ...]
+Batches = tuple[TriangularFactors, ...]
 """The factors of consecutive parts of a log."""
 
 
@@ -76,7 +78,7 @@ def reduced(
     measured: Numbers,
     supports: Sequence[Sequence[int]],
     used: NDArray[np.bool_] | None = None,
-) -> Factors:
+) -> TriangularFactors:
     """The factors of equations (N x c x p) and measurements (N x c); `supports` has the columns of
     each channel, `used` (N x c) which equations count, all where it is not given."""
     matrices = []
@@ -84,12 +86,12 @@ def reduced(
         rows = slice(None) if used is None or used[:, j].all() else used[:, j]
         own = equations[rows, j][:, list(columns)]
         matrices.append(np.concatenate([own, measured[rows, j, None]], axis=1))
-    return Factors(tuple(map(len, matrices)), tuple(map(triangle, matrices)))
+    return TriangularFactors(tuple(map(len, matrices)), tuple(map(triangle, matrices)))
 
 
-def gathered(parts: Iterable[Factors], length: int) -> Batches:
+def gathered(parts: Iterable[TriangularFactors], length: int) -> Batches:
     """Consecutive parts joined, `length` of them to one."""
-    found, waiting = list[Factors](), list[Factors]()
+    found, waiting = list[TriangularFactors](), list[TriangularFactors]()
     for part in parts:
         waiting.append(part)
         if len(waiting) == length:
@@ -98,19 +100,19 @@ def gathered(parts: Iterable[Factors], length: int) -> Batches:
     return (*found, *filter(None, [whole(waiting)]))
 
 
-def whole(parts: Iterable[Factors]) -> Factors | None:
+def whole(parts: Iterable[TriangularFactors]) -> TriangularFactors | None:
     """All parts in one, memory for the logarithm of their number; None where there are none.
 
     A binary tree over the numbers of the parts: like the digits of a counter, what is complete on a
     level is handed to the next one."""
-    levels: list[Factors | None] = []
+    levels: list[TriangularFactors | None] = []
     for part in parts:
         _count(levels, part)
     left = [part for part in reversed(levels) if part is not None]
     return _chained(iter(left))
 
 
-def _count(levels: list[Factors | None], part: Factors) -> None:
+def _count(levels: list[TriangularFactors | None], part: TriangularFactors) -> None:
     for k, before in enumerate(levels):
         if before is None:
             levels[k] = part
@@ -119,7 +121,7 @@ def _count(levels: list[Factors | None], part: Factors) -> None:
     levels.append(part)
 
 
-def _chained(parts: Iterator[Factors]) -> Factors | None:
+def _chained(parts: Iterator[TriangularFactors]) -> TriangularFactors | None:
     total = next(parts, None)
     if total is None:
         return None

@@ -21,10 +21,10 @@ from symgen.identification.equations import Instants
 from symgen.identification.estimate import Estimate
 from symgen.identification.methods import without_drives
 from symgen.identification.recording import Reading
-from symgen.identification.reduction import Factors, triangle, whole
+from symgen.identification.reduction import TriangularFactors, triangle, whole
 from symgen.identification.robust import robust_errors
 from symgen.identification.shooting import STEPS, Simulator, Windows, every, windows
-from symgen.identification.solve import Belief, Solution, System, solve
+from symgen.identification.solve import Belief, Solution, TriangularSystem, solve
 from symgen.jobs.job import Job
 from symgen.reading.assemble import Loaded
 from symgen.text import shown
@@ -149,13 +149,13 @@ class _Search:
         found = replace(self._solved(system), values=self.values)
         return found, robust_errors(system, found)
 
-    def _solved(self, system: System) -> Solution:
+    def _solved(self, system: TriangularSystem) -> Solution:
         belief = Belief(
             FAINT * self.estimate.factor, FAINT * self.estimate.factor @ self.estimate.values
         )
         return solve(system, belief)
 
-    def _linear(self) -> tuple[System, Numbers]:
+    def _linear(self) -> tuple[TriangularSystem, Numbers]:
         """The equations of the values, starts eliminated; and what gives the change of each start
         (W x 2 n x p + 1) by that of the values."""
         n, p, w = self.w.qd.shape[1], len(self.values), self.w
@@ -171,12 +171,14 @@ class _Search:
         total = whole(parts)
         if total is None:
             raise ValueError("no windows")
-        return System(total, (tuple(range(p)),), p, parts), back
+        return TriangularSystem(total, (tuple(range(p)),), p, parts), back
 
-    def _factors(self, left: Numbers) -> Iterator[Factors]:
+    def _factors(self, left: Numbers) -> Iterator[TriangularFactors]:
         for group in np.array_split(left, min(BATCHES, len(left))):
             flat = group.reshape(-1, group.shape[-1])
-            yield Factors((len(flat) - 2 * self.w.qd.shape[1] * len(group),), (triangle(flat),))
+            yield TriangularFactors(
+                (len(flat) - 2 * self.w.qd.shape[1] * len(group),), (triangle(flat),)
+            )
 
     def _advance(self, change: Numbers, back: Numbers) -> bool:
         """Takes the step, or a part of it; whether the error of the simulation fell."""

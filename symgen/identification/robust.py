@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.identification.solve import Belief, Solution, System, solve
+from symgen.identification.solve import Belief, Solution, TriangularSystem, solve
 
 Numbers = NDArray[np.float64]
 
@@ -22,7 +22,7 @@ CLEAR: Final = 0.1
 least."""
 
 
-def believed(system: System, belief: Belief | None) -> Solution:
+def believed(system: TriangularSystem, belief: Belief | None) -> Solution:
     """Weighted least squares, where there is a belief beside it, with the log at the weight that it
     has: its information is divided by how many times the robust variance is the naive one."""
     found = solve(system, belief)
@@ -31,7 +31,7 @@ def believed(system: System, belief: Belief | None) -> Solution:
     return solve(system, belief, inflation(system, found))
 
 
-def inflation(system: System, found: Solution) -> float:
+def inflation(system: TriangularSystem, found: Solution) -> float:
     """The mean of robust by naive variances over all directions, at least 1; 1 where there are too
     few batches."""
     count = len(system.batches)
@@ -43,7 +43,7 @@ def inflation(system: System, found: Solution) -> float:
     return max(1.0, float(spread / np.sum(np.square(log))))
 
 
-def robust_errors(system: System, found: Solution) -> Numbers | None:
+def robust_errors(system: TriangularSystem, found: Solution) -> Numbers | None:
     """The robust standard error of each value (p); None where there are too few batches."""
     count = len(system.batches)
     if count < 2:
@@ -52,14 +52,14 @@ def robust_errors(system: System, found: Solution) -> Numbers | None:
     return np.asarray(np.sqrt((count - 1) / count * np.sum(np.square(steps), axis=0)))
 
 
-def _steps(system: System, found: Solution) -> tuple[Numbers, Numbers]:
+def _steps(system: TriangularSystem, found: Solution) -> tuple[Numbers, Numbers]:
     """R^-1, and what the estimate changes by without each batch (batches x p)."""
     inverse: Numbers = np.asarray(np.linalg.inv(found.factor), np.float64)
     every = range(len(system.batches))
     return inverse, np.array([_step(system, k, found, inverse) for k in every])
 
 
-def _step(system: System, batch: int, found: Solution, inverse: Numbers) -> Numbers:
+def _step(system: TriangularSystem, batch: int, found: Solution, inverse: Numbers) -> Numbers:
     """What the estimate changes by without a batch."""
     p = len(found.values)
     information, score = np.zeros((p, p)), np.zeros(p)

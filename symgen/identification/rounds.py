@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.identification.choice import Choice, Chooser
-from symgen.identification.drives import Drives, candidates
+from symgen.identification.drives import DriveUnknowns, candidates
 from symgen.identification.equations import Equations
 from symgen.identification.instruments import Instrumented, Instruments
 from symgen.identification.loss import SHARE, Reweighted
@@ -23,11 +23,11 @@ from symgen.identification.method_rows import METHODS
 from symgen.identification.methods import Problem
 from symgen.identification.neutral import with_neutral_prior
 from symgen.identification.rates import Rates
-from symgen.identification.reduction import Batches, Factors, whole
+from symgen.identification.reduction import Batches, TriangularFactors, whole
 from symgen.identification.robust import believed, robust_errors
 from symgen.identification.separable import inseparable
 from symgen.identification.settings import Settings
-from symgen.identification.solve import Belief, Solution, System
+from symgen.identification.solve import Belief, Solution, TriangularSystem
 from symgen.identification.standard import Prior
 from symgen.identification.terms import FRICTION, TERMS
 from symgen.identification.trust import trusting
@@ -49,8 +49,8 @@ class Reduced:
     of its rows and those held out."""
 
     trained: Batches
-    rows: Factors | None
-    held_out: Factors | None
+    rows: TriangularFactors | None
+    held_out: TriangularFactors | None
 
 
 Reduce = Callable[[Equations], Reduced]
@@ -64,9 +64,9 @@ class Settled:
     beside the log."""
 
     equations: Equations
-    system: System
-    rows: System
-    after: System | None
+    system: TriangularSystem
+    rows: TriangularSystem
+    after: TriangularSystem | None
     choice: Choice
     belief: Belief | None = None
     instruments: Instruments | None = None
@@ -112,7 +112,7 @@ class Rounds:
         total = whole(again.trained)
         if total is None:
             raise ValueError("no rows for the estimate")
-        made = Instruments(System(total, beside.supports, 2 * size, again.trained))
+        made = Instruments(TriangularSystem(total, beside.supports, 2 * size, again.trained))
         return replace(found, system=made.plain, instruments=made)
 
     def _reweighted(self, found: Settled) -> Settled:
@@ -139,17 +139,17 @@ class Rounds:
         found = self._chosen(self._read(self.sought.equations(self.interval, drives)))
         return self._repeated(found)
 
-    def drives(self) -> Drives | None:
+    def drives(self) -> DriveUnknowns | None:
         """All candidate columns of the terms asked for."""
         if self.sought.joints is None or self.rates is None:
             return None
         width = self.settings.width
         columns = candidates(self.terms, self.sought.joints, self.rates.fastest, width)
-        drives = Drives(self.sought.joints, columns, self.rates.slowest, self.rates.margin)
+        drives = DriveUnknowns(self.sought.joints, columns, self.rates.slowest, self.rates.margin)
         drives = self.sought.bent(drives)
         return drives.only({*range(len(columns))} - {*self._inseparable(drives)})
 
-    def _inseparable(self, drives: Drives) -> tuple[int, ...]:
+    def _inseparable(self, drives: DriveUnknowns) -> tuple[int, ...]:
         if self.sought.intervals:
             return ()
         make = partial(self.sought.equations, self.interval)
@@ -183,8 +183,8 @@ class Rounds:
         size, total = len(self.sought.mapping) + count, whole(found.trained)
         if total is None or found.rows is None:
             raise ValueError("no rows for the estimate")
-        system = System(total, equations.supports, size, found.trained)
-        rows = System(found.rows, equations.supports, size)
+        system = TriangularSystem(total, equations.supports, size, found.trained)
+        rows = TriangularSystem(found.rows, equations.supports, size)
         after = None if found.held_out is None else replace(rows, factors=found.held_out)
         belief = self.prior.belief(count) if self.prior else None
         return Settled(equations, system, rows, after, Choice(tuple(range(count))), belief)

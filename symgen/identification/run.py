@@ -32,7 +32,7 @@ from symgen.identification.refining import refined
 from symgen.identification.rounds import Reduced, Rounds, Settled
 from symgen.identification.samples import Samples
 from symgen.identification.settings import Settings
-from symgen.identification.solve import System
+from symgen.identification.solve import TriangularSystem
 from symgen.jobs.job import Job
 from symgen.output import in_html
 from symgen.reading.assemble import Loaded
@@ -60,7 +60,7 @@ class Identified:
     settings: Settings
     reading: Reading
     equations: Equations
-    system: System
+    system: TriangularSystem
     last: tuple[Samples, ...]
     notes: tuple[str, ...] = field(default=())
     choice: Choice = Choice(())
@@ -106,7 +106,7 @@ def identify(
         remarks = (*read.remarks, said_of(read, late))
         read = replace(read, delays=late.values, remarks=remarks)
     read = gated(read, sought, settings.full)
-    source = Source(read, settings, progress)
+    source = LogRounds(read, settings, progress)
     rounds = Rounds(
         sought,
         settings,
@@ -185,7 +185,7 @@ def _check_length(reading: Reading, sought: Problem) -> None:
 
 
 @dataclass
-class Source:
+class LogRounds:
     """A log that is read round by round; `last` keeps the last blocks."""
 
     reading: Reading

@@ -56,7 +56,7 @@ Range = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Plan:
+class BlockPlan:
     """Which usable rows make up which block: those for the estimate, then those held out for
     validation.
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from symgen.errors import OptionError
 from symgen.identification.columns import Sensed
-from symgen.identification.drives import Drives
-from symgen.identification.equations import Linear, Supports
+from symgen.identification.drives import DriveUnknowns
+from symgen.identification.equations import LinearEquations, Supports
 from symgen.identification.kernel import Kernel
 from symgen.identification.samples import Samples
 from symgen.jobs.job import Job
@@ -82,7 +82,7 @@ class Stacked:
     kernels: tuple[Kernel, ...]
     columns: tuple[int, ...]
     forces: bool = False
-    drives: Drives | None = None
+    drives: DriveUnknowns | None = None
 
     @property
     def _joints(self) -> int:
@@ -103,11 +103,11 @@ class Stacked:
         found = [kernel(q, qd, qdd) for kernel in self.kernels]
         return np.concatenate(found, axis=1)[:, :, list(self.columns)]
 
-    def equations(self, samples: Samples) -> Linear:
+    def equations(self, samples: Samples) -> LinearEquations:
         """The regressors at each sample."""
         found = self.regressor(samples.q, samples.qd, samples.qdd)
         if self.drives is None:
-            return Linear(found, samples.measured, samples.usable)
+            return LinearEquations(found, samples.measured, samples.usable)
         n, known = self._joints, self.drives.load
         own = replace(samples, measured=samples.measured[:, :n], usable=samples.usable[:, :n])
         load = own.measured if known is None else found[:, :n] @ known
@@ -116,7 +116,7 @@ class Stacked:
         columns = np.concatenate([found, np.concatenate([values, more], axis=1)], axis=2)
         used = samples.usable.copy()
         used[:, :n] &= self.drives.known(own)
-        return Linear(columns, samples.measured, used)
+        return LinearEquations(columns, samples.measured, used)
 
 
 def random_rows(kernels: Sequence[Kernel], coupling: Coupling, seed: int = 0) -> Numbers:

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from symgen.identification.drives import Drives
+from symgen.identification.drives import DriveUnknowns
 from symgen.identification.equations import Equations
 from symgen.identification.samples import Samples
 from symgen.identification.terms import TERMS
@@ -19,7 +19,7 @@ STATES: Final = 64
 
 
 def inseparable(
-    model: Model, drives: Drives, equations: Callable[[Drives], Equations]
+    model: Model, drives: DriveUnknowns, equations: Callable[[DriveUnknowns], Equations]
 ) -> tuple[int, ...]:
     """The numbers of the columns of drives that depend on those before them in every state.
 

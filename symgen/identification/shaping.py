@@ -28,7 +28,7 @@ from symgen.identification.shape_report import (
 )
 from symgen.identification.verdicts import Verdict, of_bodies, of_payload, verdicts
 from symgen.jobs.job import Job
-from symgen.jobs.targets import Mark, Target, edges
+from symgen.jobs.targets import Mark, OutputFile, edges
 from symgen.mechanics.consistency import INDEFINITE, judge
 from symgen.mechanics.parameters import lumped
 from symgen.reading.assemble import Loaded
@@ -167,15 +167,15 @@ class More:
         }
 
     @property
-    def files(self) -> dict[Target, bytes]:
+    def files(self) -> dict[OutputFile, bytes]:
         """The URDF, if one was asked for, to be written."""
-        made = dict[Target, bytes]()
+        made = dict[OutputFile, bytes]()
         if self.urdf is not None and self.shape is not None and not self.refused:
             made[_target(self.urdf, self.job)] = marked(self.shape.text)
         if self.actuators is not None and self.drives is not None and not self.refused:
             made[_actuators(self.actuators, self.job)] = self.drives.text
         if self.html is not None:
-            made[Target(self.html, PAGE, (self.job.file,))] = self.page
+            made[OutputFile(self.html, PAGE, (self.job.file,))] = self.page
         return made
 
     @property
@@ -184,13 +184,13 @@ class More:
         return (self.urdf or self.actuators) if self.refused else None
 
 
-def _target(urdf: Path, job: Job) -> Target:
-    return Target(urdf, OURS, (job.file,))
+def _target(urdf: Path, job: Job) -> OutputFile:
+    return OutputFile(urdf, OURS, (job.file,))
 
 
-def _actuators(path: Path, job: Job) -> Target:
+def _actuators(path: Path, job: Job) -> OutputFile:
     given = job[RobotOptions].actuators
-    return Target(path, DRIVES, (job.file, *([given] if given else ())))
+    return OutputFile(path, DRIVES, (job.file, *([given] if given else ())))
 
 
 DRIVES: Final = Mark("symgen identify", lambda stream: edges(stream).startswith(BEGIN))
@@ -211,7 +211,7 @@ def more(
     if actuators is not None:
         _actuators(actuators, job).check()
     if html is not None:
-        Target(html, PAGE, (job.file,)).check()
+        OutputFile(html, PAGE, (job.file,)).check()
     if link is not None:
         check_link(loaded.model, link)
     return More(job, loaded, urdf, link, force, actuators, html)

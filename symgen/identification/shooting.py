@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.identification.drives import Drives
+from symgen.identification.drives import DriveUnknowns
 from symgen.identification.equations import Instants
 from symgen.identification.samples import Samples
 from symgen.native.tape import NativeTape
@@ -46,7 +46,7 @@ class Windows:
         return np.concatenate([self.q[:, 0], self.qd], axis=1)
 
 
-def windows(blocks: Iterable[Samples], drives: Drives | None, stride: int) -> Windows:
+def windows(blocks: Iterable[Samples], drives: DriveUnknowns | None, stride: int) -> Windows:
     """Those of a log, steps of `stride` rows, one after the other; without windows in which a force
     is missing or a sign of friction is unknown."""
     found, length = list[tuple[Numbers, ...]](), STEPS * stride

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.identification.equations import Supports
-from symgen.identification.reduction import Batches, Factors, triangle
+from symgen.identification.reduction import Batches, TriangularFactors, triangle
 
 Numbers = NDArray[np.float64]
 
@@ -25,23 +25,23 @@ entry."""
 
 
 @dataclass(frozen=True)
-class System:
+class TriangularSystem:
     """Equations of all channels by their factors: R_j x = z_j and a rest, each on the columns of
     its support; `batches` has those of consecutive parts of the log, where they are known."""
 
-    factors: Factors
+    factors: TriangularFactors
     supports: Supports
     size: int
     batches: Batches = ()
 
-    def only(self, columns: Sequence[int]) -> "System":
+    def only(self, columns: Sequence[int]) -> "TriangularSystem":
         """With some of the columns, in their order."""
         places = {column: k for k, column in enumerate(columns)}
         kept = [[k for k, c in enumerate(own) if c in places] for own in self.supports]
         pairs = zip(self.supports, kept, strict=True)
         supports = tuple(tuple(places[own[k]] for k in numbers) for own, numbers in pairs)
         batches = tuple(batch.only(kept) for batch in self.batches)
-        return System(self.factors.only(kept), supports, len(columns), batches)
+        return TriangularSystem(self.factors.only(kept), supports, len(columns), batches)
 
     def spread(self, j: int) -> Numbers:
         """The factor of channel j on all columns, the measurement last."""
@@ -104,7 +104,9 @@ class Belief:
         return Belief(self.factor[np.ix_(columns, columns)], self.target[list(columns)])
 
 
-def solve(system: System, belief: Belief | None = None, inflation: float = 1.0) -> Solution:
+def solve(
+    system: TriangularSystem, belief: Belief | None = None, inflation: float = 1.0
+) -> Solution:
     """Weighted least squares, the weight of each channel from the variance of its residuals, until
     these settle.
 
@@ -116,7 +118,7 @@ def solve(system: System, belief: Belief | None = None, inflation: float = 1.0) 
 
 
 def settled_deviations(
-    system: System,
+    system: TriangularSystem,
     solved: Callable[[tuple[float, ...]], tuple[Numbers, Numbers]],
     inflation: float = 1.0,
 ) -> Solution:
@@ -133,14 +135,14 @@ def settled_deviations(
     return Solution(*solved(deviations), deviations, inflation)
 
 
-def _floors(system: System) -> list[float]:
+def _floors(system: TriangularSystem) -> list[float]:
     sizes = [system.measured(j) for j in system.channels]
     largest = max(sizes) or 1.0
     return [FLOOR * (size or largest) for size in sizes]
 
 
 def solved(
-    system: System,
+    system: TriangularSystem,
     deviations: Sequence[float],
     belief: Belief | None = None,
     inflation: float = 1.0,
@@ -156,7 +158,7 @@ def solved(
 
 
 def _deviations(
-    system: System,
+    system: TriangularSystem,
     values: Numbers,
     factor: Numbers,
     before: Sequence[float],
@@ -188,7 +190,7 @@ class Excitation:
     weak: tuple[int, ...]
 
 
-def excitation(system: System, limit: float) -> Excitation:
+def excitation(system: TriangularSystem, limit: float) -> Excitation:
     """Judges the regressor of a system; `limit` is the largest scaled condition number that
     passes."""
     stack = np.concatenate([system.spread(j)[:, : system.size] for j in system.channels])

@@ -16,7 +16,7 @@ Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Motion:
+class JointSamples:
     """The motion of one joint at N samples: position (rad or m), rate and acceleration.
 
     `load` is the force (N m or N) that the joint transmits to the links, without what its drive
@@ -32,7 +32,7 @@ class Motion:
 
 
 @dataclass(frozen=True)
-class Term:
+class DriveTerm:
     """A term: its column at a motion, with the speed (rad/s or m/s) where it has one.
 
     `signed` terms jump with the sign of the rate, which nobody knows near standstill. `speeds` are
@@ -40,7 +40,7 @@ class Term:
     sign itself. `loaded` terms need the load, `bent` ones the moments across the axis. `unit` is
     that of the coefficient of a revolute joint, `least` its physical bound."""
 
-    column: Callable[[Motion, float], Numbers]
+    column: Callable[[JointSamples, float], Numbers]
     words: str
     unit: str
     signed: bool = False
@@ -55,29 +55,31 @@ def step(rate: Numbers, width: float) -> Numbers:
     return np.asarray(np.tanh(rate / width) if width else np.sign(rate))
 
 
-def _stribeck(motion: Motion, speed: float) -> Numbers:
+def _stribeck(motion: JointSamples, speed: float) -> Numbers:
     """Friction that is larger at breaking away and falls within a speed (Stribeck 1902, in the form
     of Tustin and of Canudas de Wit et al. 1995)."""
     return np.asarray(np.sign(motion.rate) * np.exp(-np.square(motion.rate / speed)))
 
 
-TERMS: Final[dict[str, Term]] = {
-    "viscous": Term(lambda motion, speed: motion.rate, "viscous friction", "N m s/rad"),
-    "coulomb": Term(
+TERMS: Final[dict[str, DriveTerm]] = {
+    "viscous": DriveTerm(lambda motion, speed: motion.rate, "viscous friction", "N m s/rad"),
+    "coulomb": DriveTerm(
         lambda motion, speed: step(motion.rate, speed),
         "Coulomb friction",
         "N m",
         signed=True,
         speeds=(0.0, 0.01, 0.02, 0.05),
     ),
-    "offset": Term(lambda motion, speed: np.ones_like(motion.rate), "offset", "N m", least=None),
-    "asymmetric": Term(
+    "offset": DriveTerm(
+        lambda motion, speed: np.ones_like(motion.rate), "offset", "N m", least=None
+    ),
+    "asymmetric": DriveTerm(
         lambda motion, speed: np.abs(motion.rate),
         "viscous friction that differs by direction",
         "N m s/rad",
         least=None,
     ),
-    "stribeck": Term(
+    "stribeck": DriveTerm(
         _stribeck,
         "Stribeck friction",
         "N m",
@@ -85,14 +87,14 @@ TERMS: Final[dict[str, Term]] = {
         speeds=(0.03, 0.06, 0.12, 0.25),
         least=None,
     ),
-    "root": Term(
+    "root": DriveTerm(
         lambda motion, speed: np.sign(motion.rate) * np.sqrt(np.abs(motion.rate)),
         "friction that grows with the root of speed",
         "N m (s/rad)^½",
         signed=True,
         least=None,
     ),
-    "saturating": Term(
+    "saturating": DriveTerm(
         lambda motion, speed: np.tanh(motion.rate / speed),
         "viscous friction that saturates",
         "N m",
@@ -101,7 +103,7 @@ TERMS: Final[dict[str, Term]] = {
         least=None,
     ),
     # below 0 it is the hysteresis of a sensor behind the gear
-    "load": Term(
+    "load": DriveTerm(
         lambda motion, speed: step(motion.rate, speed) * np.abs(motion.load),
         "Coulomb friction that grows with the load of the gear",
         "1",
@@ -109,27 +111,29 @@ TERMS: Final[dict[str, Term]] = {
         loaded=True,
         least=None,
     ),
-    "crosstalk_x": Term(
+    "crosstalk_x": DriveTerm(
         lambda motion, speed: motion.bending[:, 0],
         "what a torque sensor feels of the moment about a direction across the axis",
         "1",
         bent=True,
         least=None,
     ),
-    "crosstalk_y": Term(
+    "crosstalk_y": DriveTerm(
         lambda motion, speed: motion.bending[:, 1],
         "the same about the other direction",
         "1",
         bent=True,
         least=None,
     ),
-    "armature": Term(
+    "armature": DriveTerm(
         lambda motion, speed: motion.acceleration,
         "inertia of the rotor as the joint feels it",
         "kg m²",
     ),
-    "stiffness": Term(lambda motion, speed: motion.position, "stiffness of a spring", "N m/rad"),
-    "preload": Term(
+    "stiffness": DriveTerm(
+        lambda motion, speed: motion.position, "stiffness of a spring", "N m/rad"
+    ),
+    "preload": DriveTerm(
         lambda motion, speed: -np.ones_like(motion.rate),
         "preload of a spring, stiffness times reference",
         "N m",

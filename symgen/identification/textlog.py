@@ -26,7 +26,7 @@ _SPACES: Final = re.compile(rb"[ \t]+")
 
 
 @dataclass(frozen=True)
-class Dialect:
+class LogDialect:
     """What is between cells (a blank for any white space), the sign of decimals, names of columns
     (numbers from 1 where there are none), and the number of lines before the first row."""
 
@@ -36,7 +36,7 @@ class Dialect:
     before: int
 
     @classmethod
-    def of(cls, path: str) -> "Dialect":
+    def of(cls, path: str) -> "LogDialect":
         """Told from a file. Raises LogError where it does not begin with names or numbers."""
         with Path(path).open("rb") as stream:
             lines = stream.read(HEAD).decode("utf-8-sig", "replace").split("\n")
@@ -134,7 +134,7 @@ class TextLog:
     in `torn`, by number. Bytes that are no UTF-8 count as characters of their own."""
 
     file: str
-    dialect: Dialect
+    dialect: LogDialect
     rows: int
     encoding: str
     torn: dict[int, str] = field(default_factory=dict, compare=False)
@@ -142,7 +142,7 @@ class TextLog:
     @classmethod
     def of(cls, path: str) -> "TextLog":
         """Of a file, whose lines are counted. Raises LogError."""
-        dialect = Dialect.of(path)
+        dialect = LogDialect.of(path)
         lines, encoding = _lines(path)
         return cls(path, dialect, max(lines - dialect.before, 0), encoding)
 

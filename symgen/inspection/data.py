@@ -16,8 +16,9 @@ from symgen.mechanics.canonical import CanonicalFrame, canonical_frames
 from symgen.mechanics.consistency import judge
 from symgen.mechanics.coupling import positions
 from symgen.mechanics.listing import Listed, carrying_link, listed, motors
-from symgen.mechanics.model import PARAMETER_NAMES, Body, Model, Pose
+from symgen.mechanics.model import PARAMETER_NAMES, Body, Model
 from symgen.mechanics.parameters import WHOLE, lumped, system, ten_parameters
+from symgen.mechanics.pose import Pose
 from symgen.mechanics.spatial import Angle, Vector
 from symgen.numbers.scalar import Scalar, plain
 from symgen.reading.assemble import Loaded

@@ -63,7 +63,7 @@ def _quantity(text: str, model: Model) -> tuple[str, str | None]:
 
 
 @dataclass(frozen=True)
-class Entries:
+class OutputExpressions:
     """What was found: the expressions of an output or one of its entries, and the symbols in
     them."""
 
@@ -113,7 +113,7 @@ class Entries:
         ]
 
 
-def find(job: Job, text: str, symbolic: str | None) -> Entries:
+def find(job: Job, text: str, symbolic: str | None) -> OutputExpressions:
     """What `text` asks for in closed form, with symbols for the kinds in `symbolic`. Raises
     SymgenError."""
     kinds = symbolic.split(",") if symbolic else []
@@ -135,7 +135,7 @@ def find(job: Job, text: str, symbolic: str | None) -> Entries:
         entries = robot.entry(wanted.quantity, *wanted.indices, output=out.name, **options)
     meanings = robot.meanings(wanted.quantity, **options)
     used = {str(s) for s in entries.free_symbols}
-    return Entries(
+    return OutputExpressions(
         wanted, out, unit, entries, {name: row for name, row in meanings.items() if name in used}
     )
 

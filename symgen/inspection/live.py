@@ -15,7 +15,8 @@ from symgen.languages.module import Module
 from symgen.mechanics.canonical import canonical_frames
 from symgen.mechanics.coupling import coupling_of, positions
 from symgen.mechanics.listing import Listed, listed
-from symgen.mechanics.model import Limits, Model, Pose
+from symgen.mechanics.model import Limits, Model
+from symgen.mechanics.pose import Pose
 from symgen.tracing.trace import trace_all
 from symgen.tracing.wanted import Wanted
 

@@ -16,7 +16,7 @@ from symgen.inspection.page import plot as draw
 from symgen.inspection.pictures import picture_target
 from symgen.jobs.job import Job
 from symgen.jobs.publish import write_files
-from symgen.jobs.targets import Target, check_targets, holding
+from symgen.jobs.targets import OutputFile, check_targets, holding
 from symgen.reading.assemble import Loaded
 from symgen.text import shown
 
@@ -67,11 +67,11 @@ PAGE: Final = holding(
 )
 
 
-def _targets(file: str, html: Path | None, plot: Path | None) -> dict[str, Target]:
+def _targets(file: str, html: Path | None, plot: Path | None) -> dict[str, OutputFile]:
     """The files to be written, by what they are. Raises OptionError where one may not be."""
     found = {}
     if html is not None:
-        found["html"] = Target(html, PAGE, (file,))
+        found["html"] = OutputFile(html, PAGE, (file,))
     if plot is not None:
         found["plot"] = picture_target("--plot", plot, OWNER, [file])
     check_targets(found.values())
@@ -85,7 +85,7 @@ def page_of(job: Job, loaded: Loaded, data: dict[str, Any]) -> str:
     return page(data, module, sparsity(module))
 
 
-def _plot(job: Job, loaded: Loaded, data: dict[str, Any], target: Target) -> bytes:
+def _plot(job: Job, loaded: Loaded, data: dict[str, Any], target: OutputFile) -> bytes:
     named = job.changed(quantities=tuple(name for name in PLOTTED if name in QUANTITIES))
     try:
         return draw(data, sparsity(named.module(loaded)), target)

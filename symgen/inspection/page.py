@@ -14,7 +14,7 @@ from symgen.inspection.pictures import drawn
 from symgen.inspection.report import counted
 from symgen.inspection.style import EMPTY, FULL, new_figure, styled
 from symgen.inspection.tables import table
-from symgen.jobs.targets import Target
+from symgen.jobs.targets import OutputFile
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.mechanics.parameter_names import latex_name, latex_sum
 from symgen.output import console
@@ -163,7 +163,7 @@ def _ascii(name: str) -> str:
 
 
 @styled
-def plot(data: Data, patterns: Mapping[str, np.ndarray[Any, Any]], target: Target) -> bytes:
+def plot(data: Data, patterns: Mapping[str, np.ndarray[Any, Any]], target: OutputFile) -> bytes:
     """The sparsity of each pattern in one picture. Raises SymgenError where matplotlib is
     missing."""
     shown = {name: pattern for name, pattern in patterns.items() if name in TITLES}

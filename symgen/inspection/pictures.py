@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from symgen.errors import OptionError
-from symgen.jobs.targets import Target, holding
+from symgen.jobs.targets import OutputFile, holding
 
 
 @dataclass(frozen=True)
@@ -31,19 +31,19 @@ KINDS: Final = tuple(end[1:] for end in FORMATS)
 """The formats by name."""
 
 
-def picture_target(option: str, path: Path, owner: str, inputs: Sequence[str] = ()) -> Target:
+def picture_target(option: str, path: Path, owner: str, inputs: Sequence[str] = ()) -> OutputFile:
     """Where `option` says that a picture is to be written. Raises OptionError where the name has
     another end, or something else stands there."""
     form = FORMATS.get(path.suffix.lower())
     if form is None:
         ends = " or ".join([", ".join([*FORMATS][:-1]), [*FORMATS][-1]])
         raise OptionError(f"{option} {str(path)!r}: give a name that ends in {ends}")
-    target = Target(path, holding(owner, form.begin, owner.encode()), tuple(inputs))
+    target = OutputFile(path, holding(owner, form.begin, owner.encode()), tuple(inputs))
     target.check()
     return target
 
 
-def drawn(figure: Any, target: Target, dpi: int) -> bytes:
+def drawn(figure: Any, target: OutputFile, dpi: int) -> bytes:
     """A figure of matplotlib in the format of its target, with the mark of the owner."""
     return encoded(figure, target.path.suffix.lower()[1:], dpi, target.mark.owner)
 

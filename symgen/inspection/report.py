@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
-from symgen.compiler.costs import Machine
+from symgen.compiler.costs import Processor
 from symgen.errors import Notice
 from symgen.inspection.tables import table
 from symgen.jobs.tune import Timed
@@ -19,7 +19,7 @@ from symgen.languages.c.options import COptions
 from symgen.languages.describe import arguments_in_words
 from symgen.languages.module import Module
 from symgen.languages.subject import Check
-from symgen.mechanics.consistency import Verdict
+from symgen.mechanics.consistency import InertiaVerdict
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.listing import Listed, listed, motors, numbered, rotor_of
 from symgen.output import console
@@ -136,7 +136,7 @@ def _counts_data(module: Module, rows: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _row(f: Function, machine: Machine) -> dict[str, Any]:
+def _row(f: Function, machine: Processor) -> dict[str, Any]:
     taken = f.cost(machine)
     return {
         **f.counts.as_dict(),
@@ -178,7 +178,7 @@ def counted(velocities: int, positions: int) -> str:
     )
 
 
-def robot(loaded: Loaded, verdicts: Sequence[Verdict]) -> None:
+def robot(loaded: Loaded, verdicts: Sequence[InertiaVerdict]) -> None:
     """The joints of a robot and the judgement of its bodies."""
     model = loaded.model
     joints = [*listed(model), *motors(model)]
@@ -228,7 +228,7 @@ def _remark(joint: Listed) -> str:
     return "; ".join(filter(None, (follows, rotor, spring if own.stiffness else "")))
 
 
-def _verdicts(verdicts: Sequence[Verdict]) -> Table:
+def _verdicts(verdicts: Sequence[InertiaVerdict]) -> Table:
     rows = table("inertia", ["", "of", "pseudo-inertia", "remark"])
     for v in verdicts:
         if v.kind == "link" and not v.warning:
@@ -238,7 +238,7 @@ def _verdicts(verdicts: Sequence[Verdict]) -> Table:
     return rows
 
 
-def warnings(loaded: Loaded, verdicts: Sequence[Verdict]) -> list[Notice]:
+def warnings(loaded: Loaded, verdicts: Sequence[InertiaVerdict]) -> list[Notice]:
     """The warnings among the verdicts, placed in the file, or joints that move nothing of their
     own; none of a robot that has no mass at all, of which one is said where it is read."""
     telling = [v for v in verdicts if v.warning]

@@ -18,7 +18,7 @@ MARK: Final = 4
 """A first column as narrow as this is a number or a mark; the second one names the row too."""
 
 
-class Sheet(Table):
+class SplitTable(Table):
     """A table that is printed in pieces where it does not fit."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -40,7 +40,7 @@ class Sheet(Table):
 
 def table(title: str, left: Sequence[str], right: Sequence[str] = ()) -> Table:
     """A table with columns of text and then of numbers."""
-    made = Sheet(title=escape(title) or None)
+    made = SplitTable(title=escape(title) or None)
     for name in left:
         made.add_column(name, overflow="fold")
     for name in right:

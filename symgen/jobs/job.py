@@ -8,11 +8,11 @@ from pathlib import PurePath
 from typing import Any, Final, TypeVar
 
 from symgen.compiler.aims import Aim
-from symgen.errors import Notice, OptionError, Place, RobotError, SymgenError
+from symgen.errors import Notice, OptionError, RobotError, SourceLocation, SymgenError
 from symgen.jobs.options import MODULE, NameOptions
 from symgen.languages import LANGUAGES
 from symgen.languages.c.options import aim_of
-from symgen.languages.module import Module, Source
+from symgen.languages.module import Module, RobotOrigin
 from symgen.languages.names import check_function, check_module, identifier
 from symgen.mechanics.model import Model
 from symgen.mechanics.passive import FRICTION, SPRINGS
@@ -25,7 +25,7 @@ from symgen.text import shown
 from symgen.tracing.function import Function
 from symgen.tracing.options import FunctionOptions
 from symgen.tracing.possible import ImpossibleInertia
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import every_formulation, trace_all
 from symgen.tracing.wanted import Wanted
 
@@ -73,7 +73,7 @@ class Job:
         left = (n for n in loaded.notices if not any(map(self.choices.used, n.unless)))
         return replace(loaded, notices=tuple(left))
 
-    def robot(self, loaded: Loaded) -> Robot:
+    def robot(self, loaded: Loaded) -> RuntimeModel:
         """The loaded model with what this job leaves open. Raises OptionError for a link that it
         does not have."""
         wanted = self[RobotOptions]
@@ -107,7 +107,7 @@ class Job:
             if language.options is not None:
                 language.refuse(self[language.options], functions)
         actuators = self[RobotOptions].actuators
-        source = Source.of(self.file, loaded.sha256, actuators, loaded.actuators_sha256)
+        source = RobotOrigin.of(self.file, loaded.sha256, actuators, loaded.actuators_sha256)
         return Module(name, robot, functions, source, self._said(loaded.model))
 
     def _name(self, model: Model) -> str:
@@ -189,11 +189,11 @@ def _placed(loaded: Loaded) -> Iterator[None]:
         yield
     except ImpossibleInertia as error:
         names = ", ".join(f"link '{shown(name)}'" for name in error.links)
-        place = loaded.places.get(error.links[0], Place(loaded.file, 1))
+        place = loaded.places.get(error.links[0], SourceLocation(loaded.file, 1))
         raise RefusedInertia(place, names, error.told) from None
 
 
-def _missing(loaded: Loaded, robot: Robot) -> tuple[Notice, ...]:
+def _missing(loaded: Loaded, robot: RuntimeModel) -> tuple[Notice, ...]:
     """A warning where friction or springs that are asked for are zero in every joint."""
     rows = (
         ("--friction", FRICTION, "{} friction", "it is", "--friction runtime:..."),
@@ -207,7 +207,7 @@ def _missing(loaded: Loaded, robot: Robot) -> tuple[Notice, ...]:
             f"--actuators, or {remedy} for an input"
         )
         if kinds:
-            notices.append(Notice(Place(loaded.file, 1), "warning", flag, message))
+            notices.append(Notice(SourceLocation(loaded.file, 1), "warning", flag, message))
     return tuple(notices)
 
 

@@ -19,10 +19,10 @@ from symgen.errors import Notice, OptionError, SymgenError
 from symgen.jobs.keep import formulations_line, with_formulations
 from symgen.jobs.options import JOB
 from symgen.jobs.publish import write_files, write_new
-from symgen.jobs.targets import Mark, Target
+from symgen.jobs.targets import Mark, OutputFile
 from symgen.languages import LANGUAGES
 from symgen.languages.names import identifier
-from symgen.options import TEXT, Kind, Option, quoted
+from symgen.options import TEXT, Option, ValueKind, quoted
 from symgen.reading import toml_reader
 from symgen.reading.denavit_hartenberg import is_table
 from symgen.reading.formats import read as read_robot
@@ -74,7 +74,7 @@ def _beside(folder: Path, value: str | list[str]) -> str | list[str]:
     return os.fspath(folder / value)
 
 
-def _value(table: Table, key: str, of: Kind) -> Any:
+def _value(table: Table, key: str, of: ValueKind) -> Any:
     value = table.data[key]
     try:
         return of.plain(value)
@@ -150,7 +150,7 @@ def keep_formulations(ctx: click.Context, given: Mapping[str, str]) -> list[Noti
         said = f"say so in it: {formulations_line(dict(given))}"
     else:
         mark = Mark("symgen", lambda stream: True)  # it was read as a job file
-        write_files({Target(job.path, mark): text.encode()})
+        write_files({OutputFile(job.path, mark): text.encode()})
         said = "the formulations that were fastest are in it now"
     return [Notice(job.table.place(), "note", "--tune", said)]
 

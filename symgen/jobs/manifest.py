@@ -12,8 +12,9 @@ from symgen.languages import LANGUAGES
 from symgen.languages.conventions import conventions
 from symgen.languages.describe import descriptions
 from symgen.languages.language import Language
-from symgen.languages.module import Module, Source
-from symgen.mechanics.model import Body, Link, Triple
+from symgen.languages.module import Module, RobotOrigin
+from symgen.mechanics.model import Body, Link
+from symgen.mechanics.pose import Triple
 
 NAME: Final = "manifest.json"
 FORMAT: Final = 2
@@ -22,7 +23,7 @@ VELOCITY_KEYS: Final = ("index", "velocity", "link", "type", "unit")
 
 
 @dataclass(frozen=True)
-class Argument:
+class ArgumentEntry:
     """An array of a function."""
 
     direction: Literal["in", "out"]
@@ -32,18 +33,18 @@ class Argument:
 
 
 @dataclass(frozen=True)
-class Row:
+class FunctionEntry:
     """A function: what it computes and how, what that costs, and its arguments in order."""
 
     quantities: tuple[str, ...]
     formulations: Mapping[str, str]
     operations: Mapping[str, int]
-    arguments: tuple[Argument, ...]
+    arguments: tuple[ArgumentEntry, ...]
 
 
 @dataclass(frozen=True)
 class Runtime:
-    """What comes at run time, see `symgen.tracing.robot.Robot`."""
+    """What comes at run time, see `symgen.tracing.robot.RuntimeModel`."""
 
     parameters: Mapping[str, tuple[float, ...]]
     gravity: bool
@@ -77,12 +78,12 @@ class Manifest:
     prefix: str
     dof: int
     nq: int
-    source: Source
+    source: RobotOrigin
     options: Mapping[str, object]
     conventions: tuple[str, ...]
     joints: tuple[Mapping[str, object], ...]
     velocities: tuple[Mapping[str, object], ...]
-    functions: Mapping[str, Row]
+    functions: Mapping[str, FunctionEntry]
     runtime: Runtime
     model: Tree
     files: Mapping[str, str]

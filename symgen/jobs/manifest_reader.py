@@ -9,7 +9,7 @@ from typing import Any, Final, get_type_hints
 
 from symgen.compiler.aims import Aim
 from symgen.errors import OptionError, SymgenError
-from symgen.jobs.manifest import FORMAT, NAME, Manifest, Row, text, written
+from symgen.jobs.manifest import FORMAT, NAME, FunctionEntry, Manifest, text, written
 from symgen.jobs.options import MODULE
 from symgen.jobs.typed import Unfit, decoded, unfit
 from symgen.languages.c.options import aim_of
@@ -20,7 +20,7 @@ from symgen.mechanics.soundness import fault
 from symgen.options import Choices, rows
 from symgen.text import quoted, shown
 from symgen.tracing.function import Function
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 
@@ -136,7 +136,7 @@ def _check_derived(module: Module, files: Mapping[str, str], data: Mapping[str, 
 def _module(listed: Manifest) -> Module:
     """The module, traced anew. Raises SymgenError where its functions cannot be."""
     tree, runtime = listed.model, listed.runtime
-    robot = Robot(
+    robot = RuntimeModel(
         Model(tree.name, tree.bodies, tree.base, tree.gravity),
         tuple(runtime.parameters),
         runtime.gravity,
@@ -171,6 +171,6 @@ def _choices(options: Mapping[str, object]) -> Choices:
     return Choices.of(MODULE, values)
 
 
-def _function(robot: Robot, name: str, row: Row, aim: Aim) -> Function:
+def _function(robot: RuntimeModel, name: str, row: FunctionEntry, aim: Aim) -> Function:
     wanted = Wanted.parse(f"{name}={'+'.join(row.quantities)}")
     return trace(robot, wanted, row.formulations, aim)

@@ -21,7 +21,7 @@ from symgen.jobs.files import files
 from symgen.jobs.job import Job
 from symgen.jobs.manifest import NAME, manifest
 from symgen.jobs.publish import publish
-from symgen.jobs.targets import Mark, Target
+from symgen.jobs.targets import Mark, OutputFile
 from symgen.languages.c.quickest import fastest
 from symgen.languages.conventions import conventions
 from symgen.languages.describe import tables
@@ -70,7 +70,7 @@ def build(
     contents[NAME] = manifest(
         module, {name: text for name, text in contents.items() if name != NAME}
     )
-    wheel = Target(Path(out) / _wheel_name(module), Mark("symgen build", _is_ours))
+    wheel = OutputFile(Path(out) / _wheel_name(module), Mark("symgen build", _is_ours))
     wheel.check()
     held = {name: x for name, x in contents.items() if not name.endswith((".c", ".h", ".json"))}
     paths = publish(contents, Path(out) / module.name, beside={wheel: _wheel(module, held)})

@@ -57,7 +57,7 @@ def holding(owner: str, begin: bytes, sign: bytes) -> Mark:
 
 
 @dataclass(frozen=True)
-class Target:
+class OutputFile:
     """A single file to be written; `inputs` are the files that the run reads."""
 
     path: Path
@@ -87,7 +87,7 @@ class Target:
         return os.path.exists(path) and self.path.samefile(path)  # noqa: PTH110
 
 
-def check_targets(targets: Iterable[Target], taken: Iterable[Path] = ()) -> None:
+def check_targets(targets: Iterable[OutputFile], taken: Iterable[Path] = ()) -> None:
     """Raises OptionError where a target may not be written, or two of them, or one and something
     of `taken`, are one file."""
     seen = {path.resolve() for path in taken}
@@ -101,5 +101,5 @@ def check_targets(targets: Iterable[Target], taken: Iterable[Path] = ()) -> None
         seen.add(target.path.resolve())
 
 
-Files = Mapping[Target, bytes]
+Files = Mapping[OutputFile, bytes]
 """Single files with what is to be in them."""

@@ -17,8 +17,8 @@ from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.independence import independent
 from symgen.mechanics.parameters import WHOLE
 from symgen.proof.bounds import ROUNDOFF, Bounded, Errors, bounded, represented
-from symgen.proof.linear import Linear
-from symgen.tracing.robot import Regroup, Robot
+from symgen.proof.linear import ProgramRun
+from symgen.tracing.robot import Regroup, RuntimeModel
 
 FACTOR: Final = 1.25
 """Results may be off by this times what is bounded: for rounding in the bound itself and in the
@@ -40,7 +40,7 @@ States = Mapping[str, Sequence[Any]]
 class Accuracy:
     """The errors of functions of a robot at some states."""
 
-    robot: Robot
+    robot: RuntimeModel
     regroup: Regroup | None
     scalar: str
     trig: str
@@ -90,15 +90,15 @@ class Accuracy:
     def _found(self) -> dict[Program, dict[str, Bounded]]:
         return {}
 
-    def _run(self, program: Program) -> Linear:
+    def _run(self, program: Program) -> ProgramRun:
         """A program at the states; run once, whatever errors its inputs have."""
         if program not in self._runs:
             values = {name: x.values for name, x in self.inputs.items()}
-            self._runs[program] = Linear(program, values)
+            self._runs[program] = ProgramRun(program, values)
         return self._runs[program]
 
     @cached_property
-    def _runs(self) -> dict[Program, Linear]:
+    def _runs(self) -> dict[Program, ProgramRun]:
         return {}
 
     def allowed(self, program: Program, wanted: Mapping[str, Any]) -> dict[str, Array]:

@@ -10,7 +10,7 @@ from symgen.languages.writer import Statement, Step
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CodeLine:
     """A statement as code: ``left`` (several entries may share a value) becomes ``right``; without
     ``left``, that is a line as it stands."""
 
@@ -23,7 +23,7 @@ class Block:
     """The lines of one step of the algorithm."""
 
     title: str
-    lines: list[Line] = field(default_factory=list)
+    lines: list[CodeLine] = field(default_factory=list)
 
 
 def blocks(
@@ -41,7 +41,7 @@ def blocks(
             result.append(Block(s.section))
         if isinstance(s, Statement):
             left = s.left or (_definition(s.node, where, dialect, declared or {}),)
-            result[-1].lines.append(Line(left, _code(s.right, where)))
+            result[-1].lines.append(CodeLine(left, _code(s.right, where)))
         elif len(s.angles) == 1:
             result[-1].lines += _both(s, where, dialect, declared or {})
         else:
@@ -56,12 +56,14 @@ def _code(text: Text, where: Mapping[Index, str]) -> str:
 
 def _both(
     s: SineLoop, where: Mapping[Index, str], dialect: Dialect, declared: Mapping[Index, str]
-) -> Iterator[Line]:
+) -> Iterator[CodeLine]:
     for node in s.makes:
         if node not in declared:
-            yield Line((), dialect.reserve.format(name=where[node]))
+            yield CodeLine((), dialect.reserve.format(name=where[node]))
     sine, cosine = (where[node] for node in s.makes)
-    yield Line((), dialect.pair.format(angle=_code(s.angles[0], where), sine=sine, cosine=cosine))
+    yield CodeLine(
+        (), dialect.pair.format(angle=_code(s.angles[0], where), sine=sine, cosine=cosine)
+    )
 
 
 def _loop(
@@ -70,17 +72,20 @@ def _loop(
     where: Mapping[Index, str],
     dialect: Dialect,
     declared: Mapping[Index, str],
-) -> Iterator[Line]:
+) -> Iterator[CodeLine]:
     """The loop, with arrays of its own, and the variables that it makes."""
     assert dialect.loop is not None
     number = f"{loops + 1}" if loops else ""
     yield from (
-        Line((), line) for line in dialect.loop([_code(angle, where) for angle in s.angles], number)
+        CodeLine((), line)
+        for line in dialect.loop([_code(angle, where) for angle in s.angles], number)
     )
     for k, pair in enumerate(s.pairs):
         for node, array in zip(pair, (SINES, COSINES), strict=True):
             if node is not None:
-                yield Line((_definition(node, where, dialect, declared),), f"{array}{number}[{k}]")
+                yield CodeLine(
+                    (_definition(node, where, dialect, declared),), f"{array}{number}[{k}]"
+                )
 
 
 def _definition(

@@ -14,7 +14,7 @@ from symgen.algorithms.registry import Array
 from symgen.languages.accuracy import Accuracy, Steps, steps
 from symgen.mechanics.coupling import (
     UNIT_QUATERNIONS,
-    Coordinate,
+    UserCoordinate,
     coupling_of,
     positions,
     upright,
@@ -28,7 +28,7 @@ from symgen.proof.plausible import torques_and_accelerations, varied
 from symgen.proof.reference import References, references
 from symgen.proof.rounding import Rounding, roundings
 from symgen.tracing.function import Function
-from symgen.tracing.robot import Regroup, Robot, dimensions
+from symgen.tracing.robot import Regroup, RuntimeModel, dimensions
 
 TEST_STATES = 5
 CANDIDATES = 64
@@ -46,7 +46,7 @@ Group = TypeVar("Group")
 
 
 @dataclass(frozen=True)
-class Source:
+class RobotOrigin:
     """Where the robot came from: the file's name without its folder, and the SHA-256 of its bytes.
 
     So for the file of actuators, where there is one. Of a xacro file it is the SHA-256 of what it
@@ -64,7 +64,7 @@ class Source:
         sha256: str,
         actuators: str | None = None,
         actuators_sha256: str | None = None,
-    ) -> "Source":
+    ) -> "RobotOrigin":
         """Of the paths and digests of the robot's file and that of its actuators."""
         return cls(
             PurePath(path).name, sha256, actuators and PurePath(actuators).name, actuators_sha256
@@ -87,9 +87,9 @@ class Module:
 
     name: str
     """The prefix of all global names: a legal identifier."""
-    robot: Robot
+    robot: RuntimeModel
     functions: tuple[Function, ...]
-    source: Source
+    source: RobotOrigin
     choices: Choices
     """The options of the job, by their groups."""
 
@@ -273,5 +273,5 @@ def _rows_of(drawn: Sequence[Drawn]) -> dict[str, list[Numbers]]:
     return found | {"pi": [tuple(x for ten in tens.values() for x in ten) for _, tens in drawn]}
 
 
-def _rows(coordinates: Sequence[Coordinate]) -> list[tuple[int, str, str, str, str]]:
+def _rows(coordinates: Sequence[UserCoordinate]) -> list[tuple[int, str, str, str, str]]:
     return [(k, c.name, c.link, c.kind, c.unit) for k, c in enumerate(coordinates)]

@@ -18,7 +18,7 @@ from symgen.languages.chunks import WORK
 from symgen.languages.stretches import RowOf, Stretch, allocated, neighbours
 
 
-class Place(NamedTuple):
+class ArrayEntry(NamedTuple):
     """An entry of an array, and whether it holds the negative of the value."""
 
     array: str
@@ -38,7 +38,7 @@ ZERO_ROW: Final[RowOf] = ("zero", 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class LaneRow:
     """Entries of an array, one a lane, which hold values or their negatives; or, where there is no
     `array`, numbers."""
 
@@ -115,13 +115,13 @@ class Places:
     # -- outputs ----------------------------------------------------------------------------------
 
     @cached_property
-    def entries(self) -> dict[Index, Place]:
+    def entries(self) -> dict[Index, ArrayEntry]:
         """By node the first entry of an output that it is."""
-        found: dict[Index, Place] = {}
+        found: dict[Index, ArrayEntry] = {}
         for out in self.program.outputs:
             for k, ref in enumerate(out.refs):
                 if ref is not None:
-                    found.setdefault(ref.node, Place(out.name, k, ref.negative))
+                    found.setdefault(ref.node, ArrayEntry(out.name, k, ref.negative))
         return found
 
     @cached_property
@@ -140,7 +140,7 @@ class Places:
                 pointers[number] = pointer
         return pointers
 
-    def _outputs(self) -> dict[Index, Place]:
+    def _outputs(self) -> dict[Index, ArrayEntry]:
         """The places of results that loops write to outputs."""
         return {
             ref.node: self.entries[ref.node]
@@ -197,7 +197,7 @@ class Places:
             self.starts |= {of: start + k for of, k in stretch.rows}
             for k, node in enumerate(stretch.nodes):
                 if node is not None:
-                    self.found[node] = Place(WORK, start + k, node in self.flipped)
+                    self.found[node] = ArrayEntry(WORK, start + k, node in self.flipped)
 
     def _unplaced(self) -> Iterator[tuple[tuple[int, int], list[Index | None]]]:
         """The rows that loops make in the work array, with the nodes that have their home there."""
@@ -231,23 +231,23 @@ class Places:
                 for place, k in enumerate(self.copied(row), start):
                     yield place, Ref(row[k].node, row[k].negative != minus)
 
-    def read(self, number: int, j: int) -> Row:
+    def read(self, number: int, j: int) -> LaneRow:
         """Where a row that a loop reads is."""
         row, start = self.loops[number].reads[j], self.starts.get((COPIES, number, j))
         lanes = [] if start is None else self.copied(row)
         kept = [ref for k, ref in enumerate(row) if k not in lanes and ref != NOTHING]
         first = self.program.nodes[kept[0].node] if kept else None
         if first and first.op == "const":
-            return Row("", (), numbers=tuple(map(self._number, row)))
+            return LaneRow("", (), numbers=tuple(map(self._number, row)))
         if first and first.op == "input":
             places = tuple(self.program.nodes[ref.node].b for ref in row)
-            return Row(first.a, places, kept[0].negative)
+            return LaneRow(first.a, places, kept[0].negative)
         places = tuple(
             (start or 0) + lanes.index(k) if k in lanes else self._place(ref)
             for k, ref in enumerate(row)
         )
-        at = self.found[kept[0].node] if kept else Place(WORK, 0, False)
-        return Row(at.array, places, bool(kept) and at.negative != kept[0].negative)
+        at = self.found[kept[0].node] if kept else ArrayEntry(WORK, 0, False)
+        return LaneRow(at.array, places, bool(kept) and at.negative != kept[0].negative)
 
     def _place(self, ref: Ref) -> int:
         return self.starts[ZERO_ROW] if ref == NOTHING else self.found[ref.node].entry
@@ -264,13 +264,13 @@ class Places:
         """The place of a zero, if one is read."""
         return self.starts.get(ZERO_ROW)
 
-    def made(self, number: int, j: int) -> Row | None:
+    def made(self, number: int, j: int) -> LaneRow | None:
         """Where a row that a loop makes is in the work array, None if it is in outputs."""
         start, count = self.starts.get((MAKES, number, j)), self.loops[number].count
-        return None if start is None else Row(WORK, tuple(range(start, start + count)))
+        return None if start is None else LaneRow(WORK, tuple(range(start, start + count)))
 
 
-def _pointer(loop: Loop, rows: Mapping[int, Sequence[Place]]) -> Pointer:
+def _pointer(loop: Loop, rows: Mapping[int, Sequence[ArrayEntry]]) -> Pointer:
     """The pointer with which most rows go."""
 
     def going(base: int) -> dict[int, tuple[int, bool]]:

@@ -10,8 +10,9 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 
-from symgen.mechanics.model import Model, Pose, Triple
+from symgen.mechanics.model import Model
 from symgen.mechanics.placement import ToAxis
+from symgen.mechanics.pose import Pose, Triple
 from symgen.mechanics.spatial import Angle, Orient, Shift, Step, Turn, Vector
 from symgen.numbers.exact import norm
 from symgen.numbers.named import Named

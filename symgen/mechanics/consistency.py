@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from symgen.mechanics.model import Body, Link, Model, Pose
+from symgen.mechanics.model import Body, Link, Model
+from symgen.mechanics.pose import Pose
 from symgen.numbers.scalar import ZERO
 
 Array = npt.NDArray[np.float64]
@@ -27,7 +28,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class InertiaVerdict:
     """What the inertia of one link or body is.
 
     `kind` is ``"link"`` or ``"body"``; `status` one of DEFINITE, SEMIDEFINITE, INDEFINITE,
@@ -45,10 +46,10 @@ class Verdict:
     """What one line says of several that have the same (see `symgen.errors.Notice`)."""
 
 
-def judge(model: Model) -> tuple[Verdict, ...]:
+def judge(model: Model) -> tuple[InertiaVerdict, ...]:
     """A verdict for every body of links, each followed by those of its links with inertia; then the
     base's links."""
-    verdicts: list[Verdict] = []
+    verdicts: list[InertiaVerdict] = []
     for i, body in enumerate(model.bodies, 1):
         if body.links:
             verdicts += [
@@ -68,12 +69,12 @@ def _alone(model: Model, i: int) -> bool:
     return not coupled and not model.children(i)
 
 
-def _judge_links(links: Iterable[Link], moving: bool) -> list[Verdict]:
+def _judge_links(links: Iterable[Link], moving: bool) -> list[InertiaVerdict]:
     heavy = [link for link in links if any(link.parameters or ())]
     return [_verdict("link", link.name, _pseudo(link), moving) for link in heavy]
 
 
-def _judge_body(body: Body, leaf: bool) -> Verdict:
+def _judge_body(body: Body, leaf: bool) -> InertiaVerdict:
     """A body's own faults are those of its links; what is new is a joint that moves nothing,
     neither by itself nor by a rotor or joint that turns with it."""
     total: Array = sum(
@@ -83,7 +84,9 @@ def _judge_body(body: Body, leaf: bool) -> Verdict:
     if not leaf or _moved(body, total):
         return verdict
     message = f"joint '{body.joint.name}' moves no inertia, so the mass matrix is singular"
-    return Verdict("body", body.name, verdict.status, verdict.eigenvalues, message, True, IMMOVABLE)
+    return InertiaVerdict(
+        "body", body.name, verdict.status, verdict.eigenvalues, message, True, IMMOVABLE
+    )
 
 
 IMMOVABLE = "{count} joints move no inertia (those of {elements}), so the mass matrix is singular"
@@ -123,16 +126,16 @@ def _seen_from(pseudo: Array, pose: Pose) -> Array:
     return seen
 
 
-def _verdict(kind: str, name: str, pseudo: Array, warned: bool) -> Verdict:
+def _verdict(kind: str, name: str, pseudo: Array, warned: bool) -> InertiaVerdict:
     if not pseudo.any():
-        return Verdict(kind, name, NO_INERTIA, (), "has no inertia")
+        return InertiaVerdict(kind, name, NO_INERTIA, (), "has no inertia")
     central, rounding = _central(pseudo)
     values = tuple(
         float(v) for v in sorted((*np.linalg.eigvalsh(central), float(pseudo[3, 3] > 0)))
     )
     status = _status(values[0], rounding)
     warning = warned and status == INDEFINITE
-    return Verdict(kind, name, status, values, MESSAGES[status](pseudo), warning, TRIANGLES)
+    return InertiaVerdict(kind, name, status, values, MESSAGES[status](pseudo), warning, TRIANGLES)
 
 
 def _central(pseudo: Array) -> tuple[Array, float]:

@@ -25,7 +25,7 @@ from symgen.numbers.scalar import ZERO, Scalar, plain
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class CouplingTerm:
     """A part of a motion: velocity `index` times `factor`, of positions that at `place` times
     it."""
 
@@ -38,7 +38,7 @@ class Term:
 class Drive:
     """What moves a body: the sum of its terms; to its position `offset` is added."""
 
-    terms: tuple[Term, ...]
+    terms: tuple[CouplingTerm, ...]
     offset: float = 0.0
     follows: bool = False
     """Whether the coordinates are those of other bodies."""
@@ -76,7 +76,7 @@ class Coupling:
     @property
     def trivial(self) -> bool:
         """Whether the bodies' coordinates are those of the user, one by one."""
-        same = all(drive == Drive((Term(k, k),)) for k, drive in enumerate(self.drives))
+        same = all(drive == Drive((CouplingTerm(k, k),)) for k, drive in enumerate(self.drives))
         return same and not self.quaternions
 
     def places(self, q: Sequence[Scalar]) -> list[Any]:
@@ -171,13 +171,13 @@ def coupling_of(model: Model) -> Coupling:
     for i, joint in model.leading:
         apart = 0 if joint.type.in_body_axes else 1
         for k, part in enumerate(joint.type.parts(joint)):
-            drives[i + k] = Drive((Term(index + part.velocity, place + apart * k),))
+            drives[i + k] = Drive((CouplingTerm(index + part.velocity, place + apart * k),))
         index += len(joint.type.velocities)
         place += len(joint.type.positions)
     for i, body in enumerate(model.bodies, 1):
         if body.follows is not None:
             terms = (
-                Term(drives[leader].index, drives[leader].place, factor)
+                CouplingTerm(drives[leader].index, drives[leader].place, factor)
                 for leader, factor in body.follows.terms
             )
             drives[i] = Drive(tuple(terms), body.follows.offset, True)
@@ -186,7 +186,7 @@ def coupling_of(model: Model) -> Coupling:
 
 
 @dataclass(frozen=True, slots=True)
-class Coordinate:
+class UserCoordinate:
     """A position of the user, or the coordinate whose rate is a velocity of the user, as people
     read it."""
 
@@ -197,19 +197,19 @@ class Coordinate:
     unit: str
 
 
-def positions(model: Model) -> list[Coordinate]:
+def positions(model: Model) -> list[UserCoordinate]:
     """The user's positions in order."""
     return [
-        Coordinate(joint.coordinate(row.suffix), link, _kind(joint), row.unit)
+        UserCoordinate(joint.coordinate(row.suffix), link, _kind(joint), row.unit)
         for link, joint in _own(model)
         for row in joint.type.positions
     ]
 
 
-def velocities(model: Model) -> list[Coordinate]:
+def velocities(model: Model) -> list[UserCoordinate]:
     """The user's velocities in order."""
     return [
-        Coordinate(joint.coordinate(row.suffix), link, _kind(joint), f"{row.unit}/s")
+        UserCoordinate(joint.coordinate(row.suffix), link, _kind(joint), f"{row.unit}/s")
         for link, joint in _own(model)
         for row in joint.type.velocities
     ]

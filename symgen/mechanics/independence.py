@@ -14,7 +14,7 @@ import numpy as np
 
 from symgen.mechanics.canonical import pose_of
 from symgen.mechanics.coupling import Coupling
-from symgen.mechanics.inertia import NO_INERTIA, NO_SECOND, Inertia, Second
+from symgen.mechanics.inertia import NO_INERTIA, NO_SECOND, Inertia, SecondMoment
 from symgen.mechanics.placement import Placement
 from symgen.mechanics.spatial import NULL, Vector
 from symgen.mechanics.system import System
@@ -50,7 +50,7 @@ def left_over(system: System) -> Iterator[Key]:
 def _kept(system: System) -> dict[int, Inertia]:
     """What of any inertias of the links regrouping leaves on each body: where there is nothing it
     is ZERO."""
-    every = Inertia(1.0, Vector(1.0, 1.0, 1.0), Second(1.0, 1.0, 1.0, 1.0, 1.0, 1.0))
+    every = Inertia(1.0, Vector(1.0, 1.0, 1.0), SecondMoment(1.0, 1.0, 1.0, 1.0, 1.0, 1.0))
     total = {i: every if i in system.tens else NO_INERTIA for i in range(system.size + 1)}
     for i in system.inward:
         body = system.body(i)

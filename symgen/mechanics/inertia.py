@@ -10,7 +10,7 @@ from symgen.numbers.scalar import ZERO, Scalar, labelled, named, structural
 
 
 @dataclass(frozen=True, slots=True)
-class Second:
+class SecondMoment:
     """A symmetric 3x3 matrix, the second moment of mass ∫ r rᵀ dm (kg m²).
 
     `sum` may hold xx + yy as it was before turns about z, which leave it alone; see `remembering`.
@@ -29,17 +29,17 @@ class Second:
     def __iter__(self) -> Iterator[Scalar]:
         return iter((self.xx, self.xy, self.xz, self.yy, self.yz, self.zz))
 
-    def __add__(self, other: "Second") -> "Second":
+    def __add__(self, other: "SecondMoment") -> "SecondMoment":
         known = self.sum is not None or other.sum is not None
         total = self.across + other.across if known else None
-        return Second(*(a + b for a, b in zip(self, other, strict=True)), sum=total)
+        return SecondMoment(*(a + b for a, b in zip(self, other, strict=True)), sum=total)
 
     @property
     def across(self) -> Scalar:
         """xx + yy, the moment about z."""
         return self.xx + self.yy if self.sum is None else self.sum
 
-    def remembering(self) -> "Second":
+    def remembering(self) -> "SecondMoment":
         """The same matrix, which keeps xx + yy apart through turns about z: pays along parallel
         joints."""
         return replace(self, sum=self.across)
@@ -47,13 +47,13 @@ class Second:
     def __getitem__(self, ij: tuple[int, int]) -> Scalar:
         return tuple(self)[_PACKED[ij]]
 
-    def named(self, symbol: str, label: str) -> "Second":
+    def named(self, symbol: str, label: str) -> "SecondMoment":
         """This matrix, its entries named for generated code: the symbol, the label, the axes."""
         for x, (i, j) in zip(self, PAIRS, strict=True):
             named(x, f"{symbol}{label}_{'xyz'[i]}{'xyz'[j]}")
         return replace(self, label=label if symbol == "S" else symbol + label)
 
-    def turned_in(self, turn: Turn) -> "Second":
+    def turned_in(self, turn: Turn) -> "SecondMoment":
         """R S Rᵀ for the rotation of `turn`; the in-plane block costs five products (design notes
         2)."""
         if turn.angle.is_zero:
@@ -70,15 +70,15 @@ class Second:
             (k, k): self[k, k],
         }
         entries = {_PACKED[ij]: x for ij, x in block.items()}
-        return Second(*(entries[n] for n in range(6)), sum=self.sum if k == 2 else None)
+        return SecondMoment(*(entries[n] for n in range(6)), sum=self.sum if k == 2 else None)
 
-    def _oriented(self, rows: Sequence[Vector]) -> "Second":
+    def _oriented(self, rows: Sequence[Vector]) -> "SecondMoment":
         """R S Rᵀ by the rows of R."""
         half = [
             Vector(*(Vector(self[k, 0], self[k, 1], self[k, 2]).dot(row) for k in range(3)))
             for row in rows
         ]
-        return Second(*(rows[i].dot(half[j]) for i, j in PAIRS))
+        return SecondMoment(*(rows[i].dot(half[j]) for i, j in PAIRS))
 
     def _block(self, i: int, j: int, c: Scalar, s: Scalar) -> dict[tuple[int, int], Scalar]:
         """The in-plane entries after a turn; whole right angles only permute and negate them."""
@@ -95,7 +95,7 @@ class Second:
 
 PAIRS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 _PACKED = {(i, j): n for n, pair in enumerate(PAIRS) for i, j in (pair, pair[::-1])}
-NO_SECOND = Second(ZERO, ZERO, ZERO, ZERO, ZERO, ZERO)
+NO_SECOND = SecondMoment(ZERO, ZERO, ZERO, ZERO, ZERO, ZERO)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class Inertia:
 
     m: Scalar
     h: Vector
-    s: Second
+    s: SecondMoment
 
     def __add__(self, other: "Inertia") -> "Inertia":
         return Inertia(self.m + other.m, self.h + other.h, self.s + other.s)
@@ -132,9 +132,9 @@ class Inertia:
     def as_disc(self) -> "tuple[Inertia, Inertia]":
         """A disc about z with the same moment about that axis, and the rest."""
         half, s = 0.5 * self.s.across, self.s
-        disc = Inertia(ZERO, NULL, Second(half, ZERO, ZERO, half, ZERO, ZERO))
+        disc = Inertia(ZERO, NULL, SecondMoment(half, ZERO, ZERO, half, ZERO, ZERO))
         return disc, Inertia(
-            self.m, self.h, Second(s.xx - half, s.xy, s.xz, s.yy - half, s.yz, s.zz)
+            self.m, self.h, SecondMoment(s.xx - half, s.xy, s.xz, s.yy - half, s.yz, s.zz)
         )
 
     def _shifted(self, k: int, d: Scalar) -> "Inertia":
@@ -146,7 +146,7 @@ class Inertia:
         sums[_PACKED[k, k]] = (2 * d) * self.h[k] + (d * d) * self.m
         sums[_PACKED[k, i]] = d * self.h[i]
         sums[_PACKED[k, j]] = d * self.h[j]
-        return Inertia(self.m, moved, self.s + Second(*sums))
+        return Inertia(self.m, moved, self.s + SecondMoment(*sums))
 
 
 NO_INERTIA = Inertia(ZERO, NULL, NO_SECOND)
@@ -155,18 +155,18 @@ NO_INERTIA = Inertia(ZERO, NULL, NO_SECOND)
 def _of_entries(entries: Mapping[tuple[int, int], Scalar]) -> Inertia:
     """The pseudo-inertia with these entries on and above its diagonal, zero elsewhere."""
     h = Vector(*(entries.get((k, 3), ZERO) for k in range(3)))
-    s = Second(*(entries.get(ij, ZERO) for ij in PAIRS))
+    s = SecondMoment(*(entries.get(ij, ZERO) for ij in PAIRS))
     return Inertia(entries.get((3, 3), ZERO), h, s)
 
 
-def times(s: Second, v: Vector) -> Vector:
+def times(s: SecondMoment, v: Vector) -> Vector:
     """S v for a symmetric 3x3 matrix."""
     return Vector(*(s[i, 0] * v.x + s[i, 1] * v.y + s[i, 2] * v.z for i in range(3)))
 
 
-def usual_times(s: Second, v: Vector) -> Vector:
+def usual_times(s: SecondMoment, v: Vector) -> Vector:
     """(tr S - S) v = ∫ r × (v × r) dm: the usual inertia tensor times v, from the second moment."""
-    return times(Second(s.yy + s.zz, -s.xy, -s.xz, s.xx + s.zz, -s.yz, s.xx + s.yy), v)
+    return times(SecondMoment(s.yy + s.zz, -s.xy, -s.xz, s.xx + s.zz, -s.yz, s.xx + s.yy), v)
 
 
 def momentum_of(inertia: Inertia, x: Twist) -> Force:

@@ -11,11 +11,8 @@ kg. Rotations are row-major 3x3 tuples."""
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from symgen.mechanics.joints import JOINT_TYPES, Freedom, JointType, Part
-from symgen.mechanics.pose import IDENTITY as IDENTITY
-from symgen.mechanics.pose import Matrix3 as Matrix3
-from symgen.mechanics.pose import Pose as Pose
-from symgen.mechanics.pose import Triple as Triple
+from symgen.mechanics.joints import JOINT_TYPES, Freedom, JointPart, JointType
+from symgen.mechanics.pose import Pose, Triple
 
 PARAMETER_NAMES = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 
@@ -123,7 +120,7 @@ class Body:
     spin: float = 0.0
 
     @property
-    def part(self) -> Part:
+    def part(self) -> JointPart:
         """The part of its joint that moves it."""
         return self.joint.type.parts(self.joint)[self.at]
 

@@ -7,9 +7,10 @@ from typing import Final
 
 from symgen.mechanics.canonical import CanonicalFrame, canonical_frames, pose_of, size_of, tidy
 from symgen.mechanics.coupling import coupling_of
-from symgen.mechanics.inertia import NO_INERTIA, NO_SECOND, Inertia, Second
-from symgen.mechanics.model import Body, Model, Pose
+from symgen.mechanics.inertia import NO_INERTIA, NO_SECOND, Inertia, SecondMoment
+from symgen.mechanics.model import Body, Model
 from symgen.mechanics.placement import Placement
+from symgen.mechanics.pose import Pose
 from symgen.mechanics.spatial import NULL, Angle, Turn, Vector
 from symgen.mechanics.system import LinkFrame, System, SystemBody
 from symgen.numbers.decimals import exactly
@@ -23,7 +24,7 @@ def pseudo_inertia(parameters: Parameters) -> Inertia:
     """m, h and S = ½ tr(I) 1 - I from the usual ten (design notes 2)."""
     m, hx, hy, hz, ixx, ixy, ixz, iyy, iyz, izz = (structural(p) for p in parameters)
     half = 0.5 * (ixx + iyy + izz)
-    s = Second(half - ixx, -ixy, -ixz, half - iyy, -iyz, half - izz)
+    s = SecondMoment(half - ixx, -ixy, -ixz, half - iyy, -iyz, half - izz)
     return Inertia(m, Vector(hx, hy, hz), s)
 
 
@@ -37,7 +38,9 @@ def seen_from(inertia: Inertia, pose: Pose) -> Inertia:
     m, shifted = inertia.m, h + p.scaled(inertia.m)
     pairs = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
     return Inertia(
-        m, shifted, Second(*(turned[i][j] + h[i] * p[j] + p[i] * shifted[j] for i, j in pairs))
+        m,
+        shifted,
+        SecondMoment(*(turned[i][j] + h[i] * p[j] + p[i] * shifted[j] for i, j in pairs)),
     )
 
 
@@ -146,7 +149,7 @@ def _body_inertia(model: Model, i: int, frame: Pose, given: Mapping[str, Paramet
 def rotor_inertia(spin: Scalar) -> Inertia:
     """The pseudo-inertia of a body with inertia about its z axis alone (kg m²)."""
     half = 0.5 * structural(spin)
-    return Inertia(ZERO, NULL, Second(half, ZERO, ZERO, half, ZERO, -half))
+    return Inertia(ZERO, NULL, SecondMoment(half, ZERO, ZERO, half, ZERO, -half))
 
 
 def _base_gravity(
@@ -247,10 +250,12 @@ def _balancing_child(model: Model, i: int) -> int | None:
 
 def _cleaned(inertia: Inertia) -> Inertia:
     """Numbers that are only what rounding left of a cancellation become structural zeros."""
-    return Inertia(_clean((inertia.m,))[0], Vector(*_clean(inertia.h)), Second(*_clean(inertia.s)))
+    return Inertia(
+        _clean((inertia.m,))[0], Vector(*_clean(inertia.h)), SecondMoment(*_clean(inertia.s))
+    )
 
 
-def _clean(numbers: Sequence[Scalar] | Vector | Second) -> list[Scalar]:
+def _clean(numbers: Sequence[Scalar] | Vector | SecondMoment) -> list[Scalar]:
     values = list(numbers)
     size = max((abs(x) for x in values if isinstance(x, float)), default=0.0)
     return [tidy(x, size) if isinstance(x, float) else x for x in values]

@@ -70,7 +70,7 @@ of Coulomb friction."""
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class PassiveCoefficient:
     """A coefficient that the force of a joint's own is linear in: its column in regressors of joint
     forces, the value that a joint has by its files, and what multiplies it in the energy."""
 
@@ -79,18 +79,18 @@ class Kind:
     energy: Callable[[Scalar], Scalar] | None = None
 
 
-KINDS: Final[dict[str, Kind]] = {
-    "viscous": Kind(lambda place, rate, width: rate, lambda joint: joint.damping),
-    "coulomb": Kind(
+KINDS: Final[dict[str, PassiveCoefficient]] = {
+    "viscous": PassiveCoefficient(lambda place, rate, width: rate, lambda joint: joint.damping),
+    "coulomb": PassiveCoefficient(
         lambda place, rate, width: direction(rate, width), lambda joint: joint.friction
     ),
-    "offset": Kind(lambda place, rate, width: 1.0, lambda joint: joint.offset),
-    "stiffness": Kind(
+    "offset": PassiveCoefficient(lambda place, rate, width: 1.0, lambda joint: joint.offset),
+    "stiffness": PassiveCoefficient(
         lambda place, rate, width: place,
         lambda joint: joint.stiffness,
         lambda place: 0.5 * (place * place),
     ),
-    "preload": Kind(
+    "preload": PassiveCoefficient(
         lambda place, rate, width: -1.0,
         lambda joint: joint.stiffness * joint.reference,
         lambda place: -place,

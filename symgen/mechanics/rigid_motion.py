@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from symgen.mechanics.inertia import Second
+from symgen.mechanics.inertia import SecondMoment
 from symgen.mechanics.placement import Transform
 from symgen.mechanics.pose import Pose
 from symgen.mechanics.rows import columns_of, place_of, times
@@ -72,7 +72,7 @@ class Motion:
         """The acceleration of the point `r`."""
         return self.a + self @ r
 
-    def moment(self, s: Second, constant: bool) -> Vector:
+    def moment(self, s: SecondMoment, constant: bool) -> Vector:
         """vee(U S - (U S)ᵀ), the moment of the inertial forces of a body with second moment S
         (design notes 4)."""
         return Vector(
@@ -85,7 +85,7 @@ class Motion:
             )
         )
 
-    def _diagonal(self, s: Second, i: int, constant: bool) -> Scalar:
+    def _diagonal(self, s: SecondMoment, i: int, constant: bool) -> Scalar:
         """U_kj S_jj - U_jk S_kk; with constant S its sum and difference save the two entries of
         U."""
         j, k = (i + 1) % 3, (i + 2) % 3

@@ -11,7 +11,8 @@ from math import hypot
 from typing import Final
 
 from symgen.mechanics.joints import JOINT_TYPES
-from symgen.mechanics.model import PARAMETER_NAMES, Body, Joint, Link, Matrix3
+from symgen.mechanics.model import PARAMETER_NAMES, Body, Joint, Link
+from symgen.mechanics.pose import Matrix3
 from symgen.text import shown
 
 LARGEST: Final = 1e100

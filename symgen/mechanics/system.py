@@ -9,11 +9,9 @@ from symgen.errors import OptionError
 from symgen.mechanics.coupling import UNCOUPLED, Coupling
 from symgen.mechanics.inertia import Inertia
 from symgen.mechanics.joints import Freedom
-from symgen.mechanics.model import Pose
-from symgen.mechanics.passive import NO_PASSIVE as NO_PASSIVE
-from symgen.mechanics.passive import Passive as Passive
-from symgen.mechanics.placement import Placement as Placement
-from symgen.mechanics.placement import Position as Position
+from symgen.mechanics.passive import NO_PASSIVE, Passive
+from symgen.mechanics.placement import Placement
+from symgen.mechanics.pose import Pose
 from symgen.mechanics.spatial import NO_FORCE, STILL, Force, Twist, Vector
 from symgen.numbers.scalar import Scalar
 from symgen.text import hint, shown

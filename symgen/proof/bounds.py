@@ -26,7 +26,7 @@ from symgen.compiler.levels import Rows, levels
 from symgen.compiler.program import Program, Ref
 from symgen.numbers.operations import OPS
 from symgen.numbers.trig import TYPES
-from symgen.proof.linear import Linear
+from symgen.proof.linear import ProgramRun
 
 Array = NDArray[np.float64]
 
@@ -83,7 +83,7 @@ def bounded(
     Errors are relative to the exact result of the tape from the exact `inputs`; numbers of the tape
     are off by what their literals lose, and by `slack` besides. Bounds that are not `sharp` are
     those of running error analysis."""
-    run = Linear(program, {name: x.values for name, x in inputs.items()})
+    run = ProgramRun(program, {name: x.values for name, x in inputs.items()})
     return Errors(run, inputs, scalar, trig, slack).outputs(sharp)
 
 
@@ -93,9 +93,9 @@ TOGETHER: Final = 64.0
 
 @dataclass(frozen=True, eq=False)
 class Errors:
-    """The rounding errors of a program at some states, a row for each of its `Linear.nodes`."""
+    """The rounding errors of a program at some states, a row for each of its `ProgramRun.nodes`."""
 
-    run: Linear
+    run: ProgramRun
     inputs: Mapping[str, Bounded]
     scalar: str
     trig: str

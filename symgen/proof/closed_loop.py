@@ -12,7 +12,7 @@ from functools import lru_cache
 from math import inf, isfinite, prod
 from typing import Any, Final
 
-from symgen.algorithms.controllers import Controller
+from symgen.algorithms.controllers import ControllerType
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
 from symgen.mechanics.coupling import coupling_of
@@ -20,7 +20,7 @@ from symgen.numbers.exact import cos, in_decimals, sin
 from symgen.numbers.scalar import plain
 from symgen.numbers.trig import TYPES
 from symgen.tracing.function import Function
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 
@@ -38,12 +38,12 @@ Number = Callable[[float], Any]
 
 
 @dataclass
-class Loop:
+class ClosedLoop:
     """A controller with its state, on any scalars: the twin in Python of the struct of C.
 
     `gains` has every input that does not change, each as long as the array it is for."""
 
-    row: Controller
+    row: ControllerType
     program: Program
     gains: Mapping[str, Sequence[Any]]
     state: Mapping[str, Sequence[Any]]
@@ -66,7 +66,7 @@ class Loop:
 
 
 @dataclass(frozen=True)
-class Record:
+class ClosedLoopRecord:
     """By input that changes and by output a row for each sample; the gains by name."""
 
     measured: Mapping[str, Sequence[Sequence[float]]]
@@ -82,12 +82,14 @@ class Record:
 
 
 @lru_cache(maxsize=8)
-def _traced(robot: Robot, quantity: str) -> Program:
+def _traced(robot: RuntimeModel, quantity: str) -> Program:
     """A quantity's tape; all controllers of a robot move the same one."""
     return trace(robot, Wanted.parse(quantity)).program
 
 
-def loop_of(robot: Robot, row: Controller, function: Function, number: Number = Decimal) -> Loop:
+def loop_of(
+    robot: RuntimeModel, row: ControllerType, function: Function, number: Number = Decimal
+) -> ClosedLoop:
     """The controller of a function at its start, with the gains of its row."""
     sizes = {name: prod(shape) for name, shape in function.program.inputs}
     gains = {
@@ -99,19 +101,19 @@ def loop_of(robot: Robot, row: Controller, function: Function, number: Number = 
         for name in row.by_inertia:
             gains[name] = [number(row.gains[name][0] * x) for x in felt]
     state = {name: _start(row, name, sizes[name], gains, number) for name in row.state}
-    return Loop(row, function.program, gains, state, number, function.quantities[0].link)
+    return ClosedLoop(row, function.program, gains, state, number, function.quantities[0].link)
 
 
-def _inertias(robot: Robot) -> list[float]:
+def _inertias(robot: RuntimeModel) -> list[float]:
     """What each joint feels at the start, in three digits."""
-    n, program = robot.model.dof, _traced(Robot(robot.model), "mass_matrix")
+    n, program = robot.model.dof, _traced(RuntimeModel(robot.model), "mass_matrix")
     with in_decimals():
         found = evaluate(program, {"q": [Decimal(x) for x in _rest(robot)]}, Decimal)["M"]
     return [float(f"{plain(found[k * n + k]):.3g}") for k in range(n)]
 
 
 def _start(
-    row: Controller, name: str, size: int, gains: Mapping[str, list[Any]], number: Number
+    row: ControllerType, name: str, size: int, gains: Mapping[str, list[Any]], number: Number
 ) -> list[Any]:
     how = row.start.get(name)
     if isinstance(how, str):
@@ -119,7 +121,7 @@ def _start(
     return [number(x) for x in row.beginning(name, size)]
 
 
-def recordable(row: Controller, function: Function) -> bool:
+def recordable(row: ControllerType, function: Function) -> bool:
     """Whether all that the function reads is the controller's: nothing of the robot is open."""
     known = {*row.step, *row.gains, *row.state, "h"}
     return {name for name, _ in function.program.inputs} <= known
@@ -145,19 +147,19 @@ class Plant:
 
 
 def record(
-    robot: Robot,
-    loop: Loop,
+    robot: RuntimeModel,
+    loop: ClosedLoop,
     scalar: str = "double",
     samples: int = SAMPLES,
-    plant: Robot | None = None,
-) -> Record:
+    plant: RuntimeModel | None = None,
+) -> ClosedLoopRecord:
     """The closed loop of a robot whose numbers are all known, or of another `plant` with the same
     joints."""
     real, row = TYPES[scalar], loop.row
     n, rest, number = robot.model.dof, _rest(robot), loop.number
     still = [number(0.0)] * n
     aim = _aim(robot, loop.link, rest, number) if "p_ref" in row.step else {}
-    program = _traced(Robot((plant or robot).model), "step:euler")
+    program = _traced(RuntimeModel((plant or robot).model), "step:euler")
     body = Plant(program, [number(x) for x in rest], still, still, number)
     rows: dict[str, list[list[float]]] = {}
     tau = still
@@ -176,10 +178,10 @@ def record(
             body.moved([tau[0] + number(PUSH * late), *tau[1:]])
     gains = {name: [float(x) for x in values] for name, values in loop.gains.items()}
     wanted = {name: values for name, values in rows.items() if name not in row.step}
-    return Record({name: rows[name] for name in row.step}, wanted, gains)
+    return ClosedLoopRecord({name: rows[name] for name in row.step}, wanted, gains)
 
 
-def departures(loop: Loop, recorded: Record, number: Number) -> dict[str, float]:
+def departures(loop: ClosedLoop, recorded: ClosedLoopRecord, number: Number) -> dict[str, float]:
     """By output how far the loop, at its start, departs from the record when it computes with
     `number`: what rounding may do to it, which controllers that learn from little make large."""
     found = dict.fromkeys(recorded.wanted, 0.0)
@@ -192,7 +194,7 @@ def departures(loop: Loop, recorded: Record, number: Number) -> dict[str, float]
     return found
 
 
-def _rest(robot: Robot) -> list[float]:
+def _rest(robot: RuntimeModel) -> list[float]:
     """Positions to start from."""
     coupling = coupling_of(robot.model)
     found = [0.3 + 0.1 * k for k in range(coupling.positions)]
@@ -202,7 +204,7 @@ def _rest(robot: Robot) -> list[float]:
 
 
 def _reference(
-    robot: Robot, rest: Sequence[float], t: float, number: Number
+    robot: RuntimeModel, rest: Sequence[float], t: float, number: Number
 ) -> dict[str, list[Any]]:
     """A slow swing about the start; what has a quaternion is to stay."""
     coupling = coupling_of(robot.model)
@@ -217,7 +219,9 @@ def _reference(
     return {name: [number(x) for x in values] for name, values in reference.items()}
 
 
-def _aim(robot: Robot, link: str, rest: Sequence[float], number: Number) -> dict[str, list[Any]]:
+def _aim(
+    robot: RuntimeModel, link: str, rest: Sequence[float], number: Number
+) -> dict[str, list[Any]]:
     """A place a little beside that where a link is at the start."""
     at = {"q": [Decimal(x) for x in rest]}
     seen = (

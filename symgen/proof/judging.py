@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from symgen.algorithms.registry import Quantity
 from symgen.proof.laws import Judge, LawError, law_of
 from symgen.tracing.function import Function
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 
 Array = NDArray[np.float64]
 State = Mapping[str, Any]
@@ -46,7 +46,7 @@ class Judgement:
         return f"{self.quantity.name} {says}"
 
 
-def steps(robot: Robot, order: int) -> int:
+def steps(robot: RuntimeModel, order: int) -> int:
     """Steps of derivatives, times velocities, that a law takes at a state whose derivatives are
     nested `order` deep."""
     n = max(robot.model.dof, 1)
@@ -57,7 +57,7 @@ def steps(robot: Robot, order: int) -> int:
 class Judges:
     """The laws at states of a robot: one judge for each number of states that is asked for."""
 
-    robot: Robot
+    robot: RuntimeModel
     states: Sequence[State]
 
     @cached_property

@@ -23,7 +23,7 @@ MEMORY: Final = 200_000
 
 
 @dataclass(frozen=True, eq=False)
-class Linear:
+class ProgramRun:
     """A program run in double precision; all arrays have a row for each node of its `levels`, and
     the states last."""
 

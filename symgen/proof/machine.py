@@ -8,7 +8,7 @@ from symgen.numbers.operations import OPS
 from symgen.numbers.trig import TYPES
 
 
-class Machine:
+class MachineNumber:
     """A number of C's ``double`` or ``float``; every operation is rounded to that type."""
 
     __slots__ = ("scalar", "x")
@@ -17,13 +17,13 @@ class Machine:
         self.x, self.scalar = TYPES[scalar](x), scalar
 
     def _with(self, other: Any) -> Any:
-        return other.x if isinstance(other, Machine) else TYPES[self.scalar](other)
+        return other.x if isinstance(other, MachineNumber) else TYPES[self.scalar](other)
 
     def _takes(self, other: Any) -> bool:
-        return isinstance(other, (Machine, int, float))
+        return isinstance(other, (MachineNumber, int, float))
 
-    def _made(self, x: Any) -> "Machine":
-        return Machine(x, self.scalar)
+    def _made(self, x: Any) -> "MachineNumber":
+        return MachineNumber(x, self.scalar)
 
     def __add__(self, other: Any) -> Any:
         return self._made(self.x + self._with(other)) if self._takes(other) else NotImplemented
@@ -47,13 +47,13 @@ class Machine:
     def __rtruediv__(self, other: Any) -> Any:
         return self._made(self._with(other) / self.x) if self._takes(other) else NotImplemented
 
-    def __neg__(self) -> "Machine":
+    def __neg__(self) -> "MachineNumber":
         return self._made(-self.x)
 
     def __float__(self) -> float:
         return float(self.x)
 
-    def applied(self, op: str) -> "Machine":
+    def applied(self, op: str) -> "MachineNumber":
         """A function of the table; one without arithmetic of its own is that of the machine's math
         library, which Python has for double alone. Raises TypeError elsewhere."""
         fixed = OPS[op].fixed
@@ -64,6 +64,6 @@ class Machine:
         return self._made(OPS[op].evaluate(float(self.x)))
 
 
-def machine(values: Sequence[float], scalar: str) -> list[Machine]:
+def machine(values: Sequence[float], scalar: str) -> list[MachineNumber]:
     """The values, rounded to the scalar type."""
-    return [Machine(x, scalar) for x in values]
+    return [MachineNumber(x, scalar) for x in values]

@@ -12,7 +12,8 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.mechanics.coupling import coupling_of
-from symgen.mechanics.model import Body, Link, Model, Pose
+from symgen.mechanics.model import Body, Link, Model
+from symgen.mechanics.pose import Pose
 from symgen.mechanics.spatial import NULL, Vector
 from symgen.numbers.scalar import ZERO, Scalar
 
@@ -63,7 +64,7 @@ class Solid:
 
 
 @dataclass(frozen=True)
-class Part:
+class MechanismBody:
     """A body: what carries it, the frame of its joint there, its joint and its links.
 
     `at` is its place among the coordinates of its joint, from 0, and `constants` is what else the
@@ -90,14 +91,14 @@ class Part:
 class Mechanism:
     """A robot in the judge's numbers: body i is `parts[i - 1]`, 0 the base."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[MechanismBody, ...]
     base: tuple[Solid, ...]
     outward: tuple[int, ...]
     gravity: Vector
     velocities: int
     positions: int
 
-    def part(self, i: int) -> Part:
+    def part(self, i: int) -> MechanismBody:
         """Body `i`."""
         return self.parts[i - 1]
 
@@ -143,9 +144,9 @@ def mechanism(model: Model, number: Number) -> Mechanism:
     )
 
 
-def _part(body: Body, drive: Any, number: Number) -> Part:
+def _part(body: Body, drive: Any, number: Number) -> MechanismBody:
     exact, joint = _made(number), body.joint
-    return Part(
+    return MechanismBody(
         body.parent,
         joint.kind,
         unit(Vector(*map(exact, body.axis)), number(0.5)),

@@ -10,7 +10,16 @@ from typing import Final
 from symgen.mechanics.spatial import NULL, Vector
 from symgen.numbers.operations import cos, sin
 from symgen.numbers.scalar import ZERO, Scalar
-from symgen.proof.mechanism import WORLD, Frame, Mechanism, Part, Rows, product, times, transposed
+from symgen.proof.mechanism import (
+    WORLD,
+    Frame,
+    Mechanism,
+    MechanismBody,
+    Rows,
+    product,
+    times,
+    transposed,
+)
 
 
 @dataclass(frozen=True)
@@ -43,7 +52,7 @@ class Moving:
 
 
 @dataclass(frozen=True)
-class Kind:
+class UnitMotion:
     """How a body moves at unit rate of its joint: it turns about the axis, slides along it.
 
     `balanced` tells that it looks the same however far it has turned, so its axes need not,
@@ -56,33 +65,33 @@ class Kind:
 
 
 @dataclass(frozen=True)
-class JointRow:
+class JudgedJoint:
     """A joint type: how each of its coordinates moves a body, by the constants of the file.
 
     With a `place`, the number of coordinates of its position, the axes are those of the moved body
     and the positions go on with a unit quaternion; else every axis moves with the body before."""
 
-    kinds: Callable[[Part], Sequence[Kind]]
+    kinds: Callable[[MechanismBody], Sequence[UnitMotion]]
     place: int | None = None
 
 
-TURN, SLIDE = Kind(turn=1), Kind(slide=1)
-JOINTS: Final[dict[str, JointRow]] = {
-    "revolute": JointRow(lambda part: [TURN]),
-    "prismatic": JointRow(lambda part: [SLIDE]),
-    "screw": JointRow(lambda part: [Kind(turn=1, slide=part.constants[0])]),
-    "cylindrical": JointRow(lambda part: [SLIDE, TURN]),
-    "universal": JointRow(lambda part: [TURN, TURN]),
-    "ball": JointRow(lambda part: [TURN] * 3, place=0),
-    "planar": JointRow(lambda part: [SLIDE, SLIDE, TURN]),
-    "floating": JointRow(lambda part: [SLIDE] * 3 + [TURN] * 3, place=3),
-    "rotor": JointRow(lambda part: [Kind(turn=1, balanced=True)]),
-    "armature": JointRow(lambda part: [Kind(turn=1, balanced=True, grounded=True)]),
+TURN, SLIDE = UnitMotion(turn=1), UnitMotion(slide=1)
+JOINTS: Final[dict[str, JudgedJoint]] = {
+    "revolute": JudgedJoint(lambda part: [TURN]),
+    "prismatic": JudgedJoint(lambda part: [SLIDE]),
+    "screw": JudgedJoint(lambda part: [UnitMotion(turn=1, slide=part.constants[0])]),
+    "cylindrical": JudgedJoint(lambda part: [SLIDE, TURN]),
+    "universal": JudgedJoint(lambda part: [TURN, TURN]),
+    "ball": JudgedJoint(lambda part: [TURN] * 3, place=0),
+    "planar": JudgedJoint(lambda part: [SLIDE, SLIDE, TURN]),
+    "floating": JudgedJoint(lambda part: [SLIDE] * 3 + [TURN] * 3, place=3),
+    "rotor": JudgedJoint(lambda part: [UnitMotion(turn=1, balanced=True)]),
+    "armature": JudgedJoint(lambda part: [UnitMotion(turn=1, balanced=True, grounded=True)]),
 }
 """By the name of the type."""
 
 
-def kind_of(part: Part) -> Kind:
+def kind_of(part: MechanismBody) -> UnitMotion:
     """How the coordinate of a body moves it."""
     return JOINTS[part.kind].kinds(part)[part.at]
 
@@ -154,7 +163,7 @@ def rates(robot: Mechanism, v: Sequence[Scalar]) -> list[Scalar]:
     return [sum((by * v[index] for index, _, by in part.terms), ZERO) for part in robot.parts]
 
 
-def coordinate(part: Part, x: State) -> Scalar:
+def coordinate(part: MechanismBody, x: State) -> Scalar:
     """The coordinate of a body whose joint has its positions one by one."""
     return sum((by * x.q[place] for _, place, by in part.terms), part.offset)
 
@@ -217,7 +226,7 @@ def _by_twist(
     return Moving(axes, place, w=w, wd=parent.wd + spind + w.cross(spin), a=a)
 
 
-def _moved(parent: Moving, part: Part, q: Scalar, qd: Scalar, qdd: Scalar) -> Moving:
+def _moved(parent: Moving, part: MechanismBody, q: Scalar, qd: Scalar, qdd: Scalar) -> Moving:
     """A body on a joint with one coordinate: relative motion along and about an axis that stays on
     the parent."""
     kind, frame = kind_of(part), parent.carrying(part.frame)

@@ -11,7 +11,7 @@ from symgen.mechanics.model import Model
 from symgen.numbers.exact import in_decimals
 from symgen.proof.laws.dynamics import mass, tau
 from symgen.proof.states import At
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 
 DIGITS = 4
 """Significant digits of the numbers made here."""
@@ -20,7 +20,7 @@ Numbers = tuple[float, ...]
 
 
 def torques_and_accelerations(
-    robot: Robot, drawn: Sequence[Mapping[str, Sequence[float]]]
+    robot: RuntimeModel, drawn: Sequence[Mapping[str, Sequence[float]]]
 ) -> list[tuple[Numbers, Numbers]]:
     """Of each state the joint forces that the drawn accelerations need, within the efforts that the
     file allows, and the accelerations that follow from them.

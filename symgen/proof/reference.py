@@ -14,7 +14,7 @@ from symgen.numbers.scalar import Scalar
 from symgen.proof.judging import steps
 from symgen.proof.laws import Judge, law_of
 from symgen.tracing.function import Function
-from symgen.tracing.robot import Regroup, Robot
+from symgen.tracing.robot import Regroup, RuntimeModel
 
 Numbers = tuple[float, ...]
 Inputs = Mapping[str, Sequence[Sequence[float]]]
@@ -35,20 +35,20 @@ class References:
     sources: Mapping[str, tuple[str, ...]]
 
 
-def source(robot: Robot, quantity: Quantity) -> str:
+def source(robot: RuntimeModel, quantity: Quantity) -> str:
     """Where reference values of a quantity come from, in words."""
     law = law_of(quantity)
     return law.judge if law is not None and affordable(robot, law.order) else SAME
 
 
-def affordable(robot: Robot, order: int) -> bool:
+def affordable(robot: RuntimeModel, order: int) -> bool:
     """Whether a law with so many nested derivatives may give the values of a self-test: it takes
     all pairs of bodies, more than there are velocities where joints mimic others."""
     return steps(robot, order) <= AFFORDABLE and len(robot.model.bodies) <= BODIES
 
 
 def references(
-    robot: Robot, functions: Sequence[Function], regroup: Regroup | None, inputs: Inputs
+    robot: RuntimeModel, functions: Sequence[Function], regroup: Regroup | None, inputs: Inputs
 ) -> References:
     """The values of all outputs of the functions."""
     judge, values = Judge(robot, inputs), dict[str, Sequence[Numbers]]()

@@ -19,7 +19,7 @@ from symgen.numbers.scalar import ZERO, Scalar
 from symgen.proof.mechanism import Mechanism, mechanism
 from symgen.proof.motion import State
 from symgen.proof.tangent import displaced, turned_accelerations
-from symgen.tracing.robot import FIELDS, SPRING_FIELDS, Robot
+from symgen.tracing.robot import FIELDS, SPRING_FIELDS, RuntimeModel
 
 DIGITS: Final = 75
 STEP: Final = Decimal("1e-17")
@@ -40,7 +40,7 @@ class At:
 
     New axes come in front, so that what does not depend on them stays as it is."""
 
-    robot: Robot
+    robot: RuntimeModel
     mechanism: Mechanism
     given: Mapping[str, Array]
     shape: tuple[int, ...]
@@ -50,7 +50,11 @@ class At:
 
     @classmethod
     def of(
-        cls, robot: Robot, inputs: Mapping[str, Array], feels: bool, springs: bool | None = None
+        cls,
+        robot: RuntimeModel,
+        inputs: Mapping[str, Array],
+        feels: bool,
+        springs: bool | None = None,
     ) -> "At":
         """Of the inputs of a generated function (states first), whether or not it `feels` friction
         and external wrenches, and `springs` (as these, where nothing is said)."""

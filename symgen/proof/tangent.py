@@ -40,7 +40,7 @@ class Tangent(Protocol):
 
 
 @dataclass(frozen=True)
-class Line:
+class TangentLine:
     """One coordinate, whose rate is the velocity."""
 
     positions = velocities = 1
@@ -56,7 +56,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class InBodyAxes:
+class TangentInBodyAxes:
     """A position of `place` coordinates (3 or none) and a unit quaternion, with a twist in the
     body's axes."""
 
@@ -117,7 +117,7 @@ def _hamilton(a: list[Array], b: list[Array]) -> list[Array]:
 
 
 @dataclass(frozen=True)
-class Block:
+class TangentBlock:
     """Positions and velocities that belong together: where they start."""
 
     tangent: Tangent
@@ -133,19 +133,21 @@ class Block:
         return slice(self.v, self.v + self.tangent.velocities)
 
 
-def blocks(robot: Mechanism) -> list[Block]:
+def blocks(robot: Mechanism) -> list[TangentBlock]:
     """All positions and velocities of the user."""
     return sorted(set(_blocks(robot)), key=lambda block: block.q)
 
 
-def _blocks(robot: Mechanism) -> Iterator[Block]:
+def _blocks(robot: Mechanism) -> Iterator[TangentBlock]:
     for i, part in enumerate(robot.parts, 1):
         place = JOINTS[part.kind].place
         if place is None:
-            yield from (Block(Line(), position, index) for index, position, _ in part.terms)
+            yield from (
+                TangentBlock(TangentLine(), position, index) for index, position, _ in part.terms
+            )
         elif part.at == 0:
             first = min(robot.part(k).terms[0][0] for k in run_of(robot, i))
-            yield Block(InBodyAxes(place), part.place, first)
+            yield TangentBlock(TangentInBodyAxes(place), part.place, first)
 
 
 def displaced(robot: Mechanism, q: Array, change: Array) -> Array:
@@ -174,5 +176,5 @@ def brackets(robot: Mechanism) -> Array:
     return found
 
 
-def _by_rate(robot: Mechanism) -> list[Block]:
+def _by_rate(robot: Mechanism) -> list[TangentBlock]:
     return sorted(blocks(robot), key=lambda block: block.v)

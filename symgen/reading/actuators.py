@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Final
 
 from symgen.errors import Notice
-from symgen.mechanics.model import Joint, Rotor, Triple
+from symgen.mechanics.model import Joint, Rotor
+from symgen.mechanics.pose import Triple
 from symgen.numbers.exact import norm
 from symgen.reading import toml_reader
 from symgen.reading.description import Description, JointElement

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from symgen.errors import Notice, OptionError, Place
-from symgen.mechanics.model import IDENTITY, Joint, Link, Model, Pose, Triple
+from symgen.errors import Notice, OptionError, SourceLocation
+from symgen.mechanics.model import Joint, Link, Model
+from symgen.mechanics.pose import IDENTITY, Pose, Triple
 from symgen.numbers.scalar import ZERO, plain
 from symgen.options import Choices
 from symgen.reading.actuators import Drives, drives_of
@@ -18,7 +19,7 @@ from symgen.reading.joints import JOINTS
 from symgen.reading.mimic import following
 from symgen.reading.motors import Motors, motors_of
 from symgen.reading.options import GROUPS, RobotOptions, XacroOptions
-from symgen.reading.part import WORLD, Part, afloat, part_of
+from symgen.reading.part import WORLD, RobotPart, afloat, part_of
 from symgen.reading.remarks import left_out, massless, still_impossible, units
 from symgen.reading.repair import repaired
 from symgen.reading.right_angles import RightAngle, Rounder, turn
@@ -44,7 +45,7 @@ class Loaded:
     sha256: str
     file: str
     right_angles: tuple[RightAngle, ...] = ()
-    places: Mapping[str, Place] = field(default_factory=dict)
+    places: Mapping[str, SourceLocation] = field(default_factory=dict)
     """Where each link stands in the file."""
     actuators_sha256: str | None = None
 
@@ -109,7 +110,7 @@ def _tolerance(snap_angles: float) -> float:
     return snap_angles
 
 
-def _check_supported(part: Part) -> None:
+def _check_supported(part: RobotPart) -> None:
     if not part.moving:
         reduced = part.held or len(part.joints) < len(part.robot.joints)
         left = " left after --root, --tip and --lock" if reduced else ""
@@ -120,7 +121,9 @@ def _check_supported(part: Part) -> None:
         raise part.robot.error(part.robot.line, part.robot.tag, message)
 
 
-def _model(part: Part, gravity: Triple, rounder: Rounder, drives: Drives, motors: Motors) -> Model:
+def _model(
+    part: RobotPart, gravity: Triple, rounder: Rounder, drives: Drives, motors: Motors
+) -> Model:
     """Every link's body and pose on it, from the root outward; then the bodies with their links."""
     moving = {joint.name for joint in part.moving}
     placements: dict[str, tuple[str | None, Pose]] = {part.root: (None, Pose())}
@@ -149,7 +152,7 @@ def _model(part: Part, gravity: Triple, rounder: Rounder, drives: Drives, motors
 
 
 def _links(
-    part: Part, placements: Mapping[str, tuple[str | None, Pose]], rounder: Rounder
+    part: RobotPart, placements: Mapping[str, tuple[str | None, Pose]], rounder: Rounder
 ) -> dict[str | None, list[Link]]:
     elements, links = part.links, dict[str | None, list[Link]]()
     for name, (
@@ -163,7 +166,7 @@ def _links(
     return links
 
 
-def _joint_pose(part: Part, joint: JointElement, rounder: Rounder) -> Pose:
+def _joint_pose(part: RobotPart, joint: JointElement, rounder: Rounder) -> Pose:
     """The child link's frame in the parent link's, a held joint at its value."""
     place, element = part.robot.place(joint.origin.line), _element(joint)
     pose = Pose(rounder.rotation(joint.origin.rpy, place, element), joint.origin.xyz)
@@ -177,7 +180,7 @@ def _joint_pose(part: Part, joint: JointElement, rounder: Rounder) -> Pose:
     return shifted @ Pose(turn(joint.axis, *rounder.cos_sin(value, place, element, "--lock")))
 
 
-def _parameters(part: Part, link: LinkElement, rounder: Rounder) -> tuple[float, ...] | None:
+def _parameters(part: RobotPart, link: LinkElement, rounder: Rounder) -> tuple[float, ...] | None:
     if link.inertial is None:
         return None
     origin = link.inertial.origin
@@ -229,7 +232,7 @@ def _element(joint: JointElement) -> str:
     return f"joint '{shown(joint.name)}'"
 
 
-def _held(part: Part, turning: Sequence[JointElement]) -> Iterator[Notice]:
+def _held(part: RobotPart, turning: Sequence[JointElement]) -> Iterator[Notice]:
     """What to say of joints that are held; `turning` are those left out that turn gravity."""
     kept = {joint.name for joint in (*part.joints, *turning)}
     for joint in (j for j in part.robot.joints if j.name in part.held):

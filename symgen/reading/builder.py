@@ -13,8 +13,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from symgen.errors import OptionError, Place
-from symgen.mechanics.model import IDENTITY, Limits
+from symgen.errors import OptionError, SourceLocation
+from symgen.mechanics.model import Limits
+from symgen.mechanics.pose import IDENTITY
 from symgen.reading.description import (
     EARTH,
     Description,
@@ -201,7 +202,7 @@ class Builder:
         check(robot)
         return robot
 
-    def placed(self, place: Place) -> "Builder":
+    def placed(self, place: SourceLocation) -> "Builder":
         """This builder; what is added from now on stands at that place of a file."""
         self._file, self._at = place.file, place.line
         return self

@@ -3,8 +3,9 @@
 from dataclasses import dataclass, field
 from typing import Final
 
-from symgen.errors import Notice, Place, RobotError
-from symgen.mechanics.model import IDENTITY, Limits, Matrix3, Triple
+from symgen.errors import Notice, RobotError, SourceLocation
+from symgen.mechanics.model import Limits
+from symgen.mechanics.pose import IDENTITY, Matrix3, Triple
 
 EARTH: Final = (0.0, 0.0, -9.81)
 """Free fall where a file says nothing of it (m/s²)."""
@@ -138,8 +139,8 @@ class Description:
     transmissions: tuple[Transmission, ...] = ()
     """What ties motors to joints, no joint in two of them."""
 
-    def place(self, line: int) -> Place:
-        return Place(self.file, line)
+    def place(self, line: int) -> SourceLocation:
+        return SourceLocation(self.file, line)
 
     def error(self, line: int, element: str, message: str) -> RobotError:
         """An error in this file, to be raised by the caller."""

@@ -7,7 +7,7 @@ from typing import Final
 
 from symgen.reading.description import DriveElement
 from symgen.reading.extensions import Extension
-from symgen.reading.xml_reader import NUMBER, XML_SPACE, Node
+from symgen.reading.xml_reader import NUMBER, XML_SPACE, XmlNode
 from symgen.text import shown
 
 INERTIA: Final = "drake:rotor_inertia"
@@ -16,19 +16,19 @@ ROTORS: Final = ("motorInertia", "rotorInertia", "motor_inertia", "rotor_inertia
 REDUCTIONS: Final = ("mechanicalReduction", "mechanical_reduction")
 
 
-def has_rotor(transmission: Node) -> bool:
+def has_rotor(transmission: XmlNode) -> bool:
     """Whether Drake's tag gives a rotor's inertia."""
     return bool(_tagged(_actuators(transmission), INERTIA))
 
 
-def unread_rotor(transmission: Node) -> bool:
+def unread_rotor(transmission: XmlNode) -> bool:
     """Whether it states the inertia of a rotor in a tag that has no definition."""
     parts = (transmission, *transmission.children("joint"), *_actuators(transmission))
     texts = (child.element.text or "" for tag in ROTORS for child in _tagged(parts, tag))
     return any(text.strip(XML_SPACE + "+-0.") for text in texts)
 
 
-def reduction(transmission: Node) -> float | None:
+def reduction(transmission: XmlNode) -> float | None:
     """The first gear ratio that a transmission states and that is not 1; 1 where all are, None
     where there is none."""
     parts = (transmission, *transmission.children("joint"), *_actuators(transmission))
@@ -36,7 +36,7 @@ def reduction(transmission: Node) -> float | None:
     return next((ratio for ratio in ratios if ratio != 1), ratios[0] if ratios else None)
 
 
-def drives(root: Node) -> tuple[DriveElement, ...]:
+def drives(root: XmlNode) -> tuple[DriveElement, ...]:
     """The drive of each joint that is alone in a transmission. Raises RobotError for Drake's tags
     gone wrong."""
     by_joint: dict[str, DriveElement] = {}
@@ -64,7 +64,7 @@ def with_armatures(
     return tuple(by_joint.values())
 
 
-def _nested(root: Node) -> Iterator[Node]:
+def _nested(root: XmlNode) -> Iterator[XmlNode]:
     """Transmissions of ros2_control."""
     return (
         node
@@ -73,11 +73,11 @@ def _nested(root: Node) -> Iterator[Node]:
     )
 
 
-def _actuators(transmission: Node) -> list[Node]:
+def _actuators(transmission: XmlNode) -> list[XmlNode]:
     return transmission.children("actuator")
 
 
-def _drive(transmission: Node) -> DriveElement | None:
+def _drive(transmission: XmlNode) -> DriveElement | None:
     """None where several joints share the transmission or it says nothing."""
     joints, actuators = transmission.children("joint"), _actuators(transmission)
     name = joints[0].element.get("name") if len(joints) == 1 else None
@@ -90,11 +90,11 @@ def _drive(transmission: Node) -> DriveElement | None:
     return replace(drive, inertia=inertia, ratio=1.0 if ratio is None else ratio)
 
 
-def _tagged(nodes: Sequence[Node], tag: str) -> list[Node]:
+def _tagged(nodes: Sequence[XmlNode], tag: str) -> list[XmlNode]:
     return [child for node in nodes for child in node if child.tag == tag]
 
 
-def _number(actuators: Sequence[Node], tag: str, joint: str) -> float | None:
+def _number(actuators: Sequence[XmlNode], tag: str, joint: str) -> float | None:
     """Drake's value, None where there is none; a ratio is not 0, an inertia not negative."""
     nodes = [node.called(f"joint '{shown(joint)}'") for node in _tagged(actuators, tag)]
     if not nodes:
@@ -108,7 +108,7 @@ def _number(actuators: Sequence[Node], tag: str, joint: str) -> float | None:
     return value
 
 
-def _reduction(nodes: Sequence[Node]) -> float | None:
+def _reduction(nodes: Sequence[XmlNode]) -> float | None:
     """ROS's gear ratio, None where there is none that is a number other than 0."""
     texts = [
         child.element.text or "" for node in nodes for child in node if child.tag in REDUCTIONS

@@ -15,11 +15,11 @@ from typing import Any, Final
 
 from lxml import etree
 
-from symgen.errors import Notice, OptionError, Place, RobotError
+from symgen.errors import Notice, OptionError, RobotError, SourceLocation
 from symgen.reading import xacro_child
 from symgen.reading.leftovers import expressions_read, is_statement, xacro_nodes
 from symgen.reading.options import XacroOptions
-from symgen.reading.xml_reader import Node
+from symgen.reading.xml_reader import XmlNode
 from symgen.text import quoted, repeated, shown
 
 MISSING: Final = "needs xacro to be expanded; install it: pip install 'symgen[xacro]'"
@@ -49,7 +49,7 @@ def is_named(path: str | os.PathLike[str]) -> bool:
     return Path(path).suffix.lower() == SUFFIX
 
 
-def needs_expansion(path: str | os.PathLike[str], root: Node) -> bool:
+def needs_expansion(path: str | os.PathLike[str], root: XmlNode) -> bool:
     """Whether a file is to be expanded: it says so by its name, or has elements of xacro other than
     calls of macros that nobody in it defines, or expressions in what is read."""
     if is_named(path):
@@ -59,7 +59,7 @@ def needs_expansion(path: str | os.PathLike[str], root: Node) -> bool:
     return any(map(is_statement, xacro_nodes(root))) or any(True for _ in expressions_read(root))
 
 
-def expanded(path: str | os.PathLike[str], root: Node, options: XacroOptions) -> Expansion:
+def expanded(path: str | os.PathLike[str], root: XmlNode, options: XacroOptions) -> Expansion:
     """The expansion of a file with the element `root`, which was refused by then if it is no XML.
 
     ``$(find PACKAGE)`` is looked for as `symgen.reading.packages` says. Raises RobotError, one line
@@ -81,7 +81,7 @@ def existing(folders: Sequence[str]) -> None:
         raise OptionError(f"--package-path '{shown(lost)}': there is no such folder")
 
 
-def _notices(root: Node, answer: dict[str, Any]) -> Iterator[Notice]:
+def _notices(root: XmlNode, answer: dict[str, Any]) -> Iterator[Notice]:
     if answer["absent"]:
         said = (
             f"package {quoted(answer['absent'])} is not found, and only files that dynamics do not "
@@ -95,10 +95,12 @@ def _notices(root: Node, answer: dict[str, Any]) -> Iterator[Notice]:
         yield Notice(place, "warning", shown(", ".join(names)), said)
 
 
-def _place(root: Node, words: str) -> Place:
+def _place(root: XmlNode, words: str) -> SourceLocation:
     """Where words stand in the file, its first line if they stand in an included one."""
     lines = root.source.lines
-    return Place(root.source.file, next((n for n, x in enumerate(lines, 1) if words in x), 1))
+    return SourceLocation(
+        root.source.file, next((n for n, x in enumerate(lines, 1) if words in x), 1)
+    )
 
 
 BEGIN: Final = (
@@ -108,7 +110,7 @@ BEGIN: Final = (
 """What the process that expands is told; isolated, it looks into no folder but those given."""
 
 
-def _answer(path: Path, root: Node, options: XacroOptions) -> dict[str, Any]:
+def _answer(path: Path, root: XmlNode, options: XacroOptions) -> dict[str, Any]:
     """What a process of its own says, with bounds on time and memory."""
     if not find_spec("xacro"):
         raise _error(root, MISSING)
@@ -140,12 +142,12 @@ def _answer(path: Path, root: Node, options: XacroOptions) -> dict[str, Any]:
     return answer
 
 
-def _error(root: Node, message: str, words: str = "") -> RobotError:
-    place = _place(root, words) if words else Place(root.source.file, 1)
+def _error(root: XmlNode, message: str, words: str = "") -> RobotError:
+    place = _place(root, words) if words else SourceLocation(root.source.file, 1)
     return RobotError(place, "xacro", message)
 
 
-def _refusal(root: Node, answer: dict[str, Any]) -> RobotError:
+def _refusal(root: XmlNode, answer: dict[str, Any]) -> RobotError:
     """What is missing with the options that give it, or what the library says."""
     if "packages" in answer:
         names = answer["packages"]

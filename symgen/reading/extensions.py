@@ -12,7 +12,7 @@ from typing import Final
 
 from symgen.errors import RobotError, gathered
 from symgen.reading.joints import joint_nodes
-from symgen.reading.xml_reader import Node
+from symgen.reading.xml_reader import XmlNode
 from symgen.text import quoted, shown
 
 WORDS: Final = {
@@ -27,7 +27,7 @@ WORDS: Final = {
 class Said:
     """A number that a file says of a joint, and by which word."""
 
-    node: Node
+    node: XmlNode
     word: str
     value: float
 
@@ -44,7 +44,7 @@ class Extension:
     armature: float | None = None
 
 
-def extensions(root: Node, errors: list[RobotError]) -> dict[str, Extension]:
+def extensions(root: XmlNode, errors: list[RobotError]) -> dict[str, Extension]:
     """By the name of the joint. A number that is none, two that differ and inertia below zero go to
     `errors`."""
     said_by_joint: dict[str, list[Said]] = {}
@@ -59,7 +59,7 @@ def extensions(root: Node, errors: list[RobotError]) -> dict[str, Extension]:
     return merged
 
 
-def note_unused(root: Node, extended: Mapping[str, Extension], several: Collection[str]) -> None:
+def note_unused(root: XmlNode, extended: Mapping[str, Extension], several: Collection[str]) -> None:
     """A warning of inertia at joints with several coordinates, which is felt by none of these."""
     names = [name for name in several if name in extended and extended[name].armature]
     if names:
@@ -67,7 +67,7 @@ def note_unused(root: Node, extended: Mapping[str, Extension], several: Collecti
         root.notice("warning", message)
 
 
-def _every(root: Node) -> Iterator[tuple[str, Callable[[], list[Said]]]]:
+def _every(root: XmlNode) -> Iterator[tuple[str, Callable[[], list[Said]]]]:
     """The name of a joint, and how what an element says of it is read."""
     for joint in joint_nodes(root):
         name = joint.element.get("name") or ""
@@ -85,13 +85,13 @@ def _label(name: str) -> str:
     return f"joint '{shown(name)}'"
 
 
-def _beside(dynamics: Node) -> list[Said]:
+def _beside(dynamics: XmlNode) -> list[Said]:
     words = [word for words in WORDS.values() for word in words]
     values = [(word, dynamics.optional(word)) for word in words]
     return [Said(dynamics, word, value) for word, value in values if value is not None]
 
 
-def _inside(child: Node) -> list[Said]:
+def _inside(child: XmlNode) -> list[Said]:
     known = any(child.tag in words for words in WORDS.values())
     return [Said(child, child.tag, child.content())] if known else []
 

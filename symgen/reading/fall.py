@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 from symgen.errors import Notice, OptionError
-from symgen.mechanics.model import IDENTITY, Matrix3, Pose, Triple
+from symgen.mechanics.pose import IDENTITY, Matrix3, Pose, Triple
 from symgen.reading.description import JointElement
 from symgen.reading.joints import JOINTS
-from symgen.reading.part import WORLD, Part
+from symgen.reading.part import WORLD, RobotPart
 from symgen.reading.toml_reader import LARGEST
 from symgen.reading.tree import joint_above
 from symgen.text import shown
@@ -23,7 +23,7 @@ in these axes, None for that of the file."""
 
 
 def free_fall(
-    part: Part, gravity: Gravity, seen: Callable[[JointElement], Pose]
+    part: RobotPart, gravity: Gravity, seen: Callable[[JointElement], Pose]
 ) -> tuple[Triple, tuple[Notice, ...]]:
     """The acceleration of free fall in the axes of the part's root (m/s²), and what to say of it.
 
@@ -41,7 +41,7 @@ def free_fall(
     return fall, (Notice(part.robot.place(part.robot.line), "note", part.robot.tag, said),)
 
 
-def _of_root(part: Part) -> Triple:
+def _of_root(part: RobotPart) -> Triple:
     """Free fall in the axes of the file's root, or of the world where that floats."""
     own = part.robot
     return own.gravity if part.root == WORLD else _inside(own.tilt, own.gravity)
@@ -58,7 +58,7 @@ def _checked(gravity: Sequence[float]) -> Triple:
     return x, y, z
 
 
-def above_root(part: Part) -> list[JointElement]:
+def above_root(part: RobotPart) -> list[JointElement]:
     """The joints from the file's root to that of the part; none where that floats in the world."""
     if part.root == WORLD:
         return []
@@ -76,7 +76,7 @@ def _inside(turned: Matrix3, fall: Triple) -> Triple:
 
 
 def _said(
-    part: Part, above: Sequence[JointElement], gravity: Gravity, fall: Triple
+    part: RobotPart, above: Sequence[JointElement], gravity: Gravity, fall: Triple
 ) -> Iterator[str]:
     root, first = shown(part.root), shown(above[0].parent)
     what = {True: "--gravity", gravity == "runtime": "the input g", gravity is None: "free fall"}
@@ -89,7 +89,7 @@ def _said(
         yield "--gravity X,Y,Z gives another, in these axes"
 
 
-def _held(part: Part, above: Sequence[JointElement]) -> str:
+def _held(part: RobotPart, above: Sequence[JointElement]) -> str:
     """Where the joints that move are."""
     moving = [joint for joint in above if joint.kind in JOINTS]
     places = [f"'{shown(joint.name)}' at {part.held.get(joint.name, 0.0):g}" for joint in moving]

@@ -8,16 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from symgen.errors import Notice, OptionError, Place, RobotError
+from symgen.errors import Notice, OptionError, RobotError, SourceLocation
 from symgen.reading import denavit_hartenberg, mjcf, sdf, urdf
 from symgen.reading.description import Description
 from symgen.reading.expansion import Expansion, existing, expanded, is_named, needs_expansion
 from symgen.reading.leftovers import xacro_nodes
 from symgen.reading.options import NO_XACRO, XacroOptions
-from symgen.reading.xml_reader import Node, file_bytes, parsed
+from symgen.reading.xml_reader import XmlNode, file_bytes, parsed
 from symgen.text import quoted, shown
 
-Reader = Callable[[Node, Path, str], Description]
+Reader = Callable[[XmlNode, Path, str], Description]
 """From the root element, the file's path (where other files are looked for beside it), and the
 SHA-256 of its bytes."""
 
@@ -68,11 +68,11 @@ def without_packages(robot: Description, idle: Sequence[str]) -> Description:
     if not idle:
         return robot
     said = f"nothing comes from {quoted(idle)}: no $(find PACKAGE) of the file leads there"
-    note = Notice(Place(robot.file, robot.line), "note", "--package-path", said)
+    note = Notice(SourceLocation(robot.file, robot.line), "note", "--package-path", said)
     return replace(robot, notices=(*robot.notices, note))
 
 
-def _of_content(root: Node, error: RobotError) -> RobotError:
+def _of_content(root: XmlNode, error: RobotError) -> RobotError:
     """What is wrong with the expansion of a file that does not say that it is to be expanded: at
     its first element of xacro, because nobody sees the lines of the expansion."""
     node = next(xacro_nodes(root), root)
@@ -87,7 +87,9 @@ def text_of(path: str | os.PathLike[str], xacro: XacroOptions = NO_XACRO) -> byt
     return data if expansion is None else expansion.text
 
 
-def _expansion(path: str | os.PathLike[str], root: Node, xacro: XacroOptions) -> Expansion | None:
+def _expansion(
+    path: str | os.PathLike[str], root: XmlNode, xacro: XacroOptions
+) -> Expansion | None:
     """What xacro makes of a file, None where it has none in it."""
     if needs_expansion(path, root):
         return expanded(path, root, xacro)
@@ -95,5 +97,5 @@ def _expansion(path: str | os.PathLike[str], root: Node, xacro: XacroOptions) ->
     return None
 
 
-def _reader(root: Node) -> Reader:
+def _reader(root: XmlNode) -> Reader:
     return READERS.get(root.tag, urdf.described)

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from symgen.errors import OptionError, Place, RobotError
-from symgen.mechanics.model import IDENTITY, Limits, Pose, Triple
+from symgen.errors import OptionError, RobotError, SourceLocation
+from symgen.mechanics.model import Limits
+from symgen.mechanics.pose import IDENTITY, Pose, Triple
 from symgen.reading.builder import digest_of
 from symgen.reading.description import (
     Description,
@@ -31,7 +32,7 @@ UNIVERSE: Final = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class PinocchioJoint:
     """The word for a type of joint, its axis, and what else the type takes."""
 
     word: str
@@ -70,19 +71,19 @@ def _pitch(joint: Any) -> tuple[float, ...]:
     return (float(joint.pitch),)
 
 
-KINDS: Final[dict[str, Kind]] = {
-    r"R[XYZ]": Kind("revolute", _named),
-    r"RUB[XYZ]": Kind("continuous", _named),
-    r"P[XYZ]": Kind("prismatic", _named),
-    r"H[XYZ]": Kind("screw", _named, _pitch),
-    r"RevoluteUnaligned": Kind("revolute", _own),
-    r"RevoluteUnboundedUnaligned": Kind("continuous", _own),
-    r"PrismaticUnaligned": Kind("prismatic", _own),
-    r"HelicalUnaligned": Kind("screw", _own, _pitch),
-    r"Universal": Kind("universal", _first, lambda joint: _triple(joint.axis2)),
-    r"FreeFlyer": Kind("floating", _none),
-    r"Spherical": Kind("ball", _none),
-    r"Planar": Kind("planar", _plane),
+KINDS: Final[dict[str, PinocchioJoint]] = {
+    r"R[XYZ]": PinocchioJoint("revolute", _named),
+    r"RUB[XYZ]": PinocchioJoint("continuous", _named),
+    r"P[XYZ]": PinocchioJoint("prismatic", _named),
+    r"H[XYZ]": PinocchioJoint("screw", _named, _pitch),
+    r"RevoluteUnaligned": PinocchioJoint("revolute", _own),
+    r"RevoluteUnboundedUnaligned": PinocchioJoint("continuous", _own),
+    r"PrismaticUnaligned": PinocchioJoint("prismatic", _own),
+    r"HelicalUnaligned": PinocchioJoint("screw", _own, _pitch),
+    r"Universal": PinocchioJoint("universal", _first, lambda joint: _triple(joint.axis2)),
+    r"FreeFlyer": PinocchioJoint("floating", _none),
+    r"Spherical": PinocchioJoint("ball", _none),
+    r"Planar": PinocchioJoint("planar", _plane),
 }
 """By what stands behind ``JointModel`` in a short name. Pinocchio's q of an unbounded joint is a
 cosine and a sine, ours the angle."""
@@ -162,13 +163,13 @@ def _link(model: Any, i: int, name: str) -> LinkElement:
     lever = _triple(inertia.lever)
     if not all(map(math.isfinite, (mass, *tensor, *lever))):
         raise RobotError(
-            Place(FILE, i + 1),
+            SourceLocation(FILE, i + 1),
             said,
             f"inertia has numbers that are not finite; correct model.inertias[{i}]",
         )
     if mass < 0:
         raise RobotError(
-            Place(FILE, i + 1), said, f"mass is negative ({mass:g} kg); give 0 or more"
+            SourceLocation(FILE, i + 1), said, f"mass is negative ({mass:g} kg); give 0 or more"
         )
     return LinkElement(
         name,
@@ -204,7 +205,7 @@ def _kind(model: Any, i: int) -> tuple[str, Triple, tuple[float, ...]]:
             inner = joint.extract() if hasattr(joint, "extract") else joint
             return kind.word, kind.axis(inner, short), kind.constants(inner)
     raise RobotError(
-        Place(FILE, i + 1),
+        SourceLocation(FILE, i + 1),
         f"joint '{shown(str(model.names[i]))}'",
         f"has Pinocchio's type {shown(short)}, which is not known here; lock it with "
         "pin.buildReducedModel, or build the robot with symgen.Builder",

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from symgen.errors import OptionError
-from symgen.mechanics.model import Triple
+from symgen.mechanics.pose import Triple
 from symgen.numbers.exact import norm
 from symgen.numbers.named import Named, given
 from symgen.reading.description import Origin

@@ -13,14 +13,14 @@ from symgen.errors import OptionError
 from symgen.mechanics.joints import JOINT_TYPES, JointType
 from symgen.mechanics.joints.planar import plane
 from symgen.mechanics.pose import Triple
-from symgen.reading.xml_reader import Node
+from symgen.reading.xml_reader import XmlNode
 
 Constants = tuple[float, ...]
 Tag = tuple[str, str, Constants]
 """A tag, an attribute, and its numbers."""
 
 
-def _none(node: Node, axis: Triple) -> Constants:
+def _none(node: XmlNode, axis: Triple) -> Constants:
     return ()
 
 
@@ -29,7 +29,7 @@ PITCHES: Final = ("screw_thread_pitch", "drake:screw_thread_pitch")
 it since version 1.10 and Drake; SDFormat's older thread_pitch is in other units, of other sign."""
 
 
-def _pitch(node: Node, axis: Triple) -> Constants:
+def _pitch(node: XmlNode, axis: Triple) -> Constants:
     """The pitch of a screw (m/rad). Raises RobotError."""
     given = [child.number("value") for child in node if child.tag in PITCHES]
     if node.element.get("pitch") is not None:
@@ -51,7 +51,7 @@ def _as_pitch(constants: Constants) -> list[Tag]:
     return [(PITCHES[0], "value", (constants[0] * (2 * math.pi),))]
 
 
-def _second_axis(node: Node, axis: Triple) -> Constants:
+def _second_axis(node: XmlNode, axis: Triple) -> Constants:
     """The second axis of a universal joint (SDFormat's axis2): where the file is silent, what is x
     of the joint's frame in the plane across the first, or y where x is the first (Drake's choice).
 
@@ -109,7 +109,7 @@ class JointRow:
     stops: bool = True
     limited: bool = False
     """Whether URDF wants the limits of such joints."""
-    constants: Callable[[Node, Triple], Constants] = _none
+    constants: Callable[[XmlNode, Triple], Constants] = _none
     tags: tuple[str, ...] = ()
     """What stands in such joints alone."""
     written: Callable[[Constants], list[Tag]] = _no_tags
@@ -165,7 +165,7 @@ DRAKES: Final = "drake:joint"
 """Drake's element for the joints that URDF has not."""
 
 
-def joint_nodes(root: Node) -> list[Node]:
+def joint_nodes(root: XmlNode) -> list[XmlNode]:
     """The joints of a file in its order, Drake's among them."""
     plain = root.children("joint")
     elements = {node.element for node in plain}

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from symgen.reading.joints import joint_nodes
-from symgen.reading.xml_reader import EXPRESSION, Node
+from symgen.reading.xml_reader import EXPRESSION, XmlNode
 from symgen.text import shown
 
 STATEMENTS: Final = frozenset(
@@ -18,12 +18,12 @@ LOOKS: Final = ("visual", "collision")
 """What dynamics never look into, whatever is in it."""
 
 
-def is_xacro(node: Node) -> bool:
+def is_xacro(node: XmlNode) -> bool:
     """Whether an element is one of xacro."""
     return "xacro" in node.namespace or node.tag.startswith("xacro:")
 
 
-def xacro_nodes(root: Node) -> Iterator[Node]:
+def xacro_nodes(root: XmlNode) -> Iterator[XmlNode]:
     """The elements of xacro in a file, those in looks left out."""
     if is_xacro(root):
         yield root
@@ -32,12 +32,12 @@ def xacro_nodes(root: Node) -> Iterator[Node]:
             yield from xacro_nodes(child)
 
 
-def is_statement(node: Node) -> bool:
+def is_statement(node: XmlNode) -> bool:
     """Whether it is an element of xacro itself, not the call of a macro."""
     return node.tag.rpartition(":")[2] in STATEMENTS
 
 
-def expressions_read(root: Node) -> Iterator[tuple[Node, str]]:
+def expressions_read(root: XmlNode) -> Iterator[tuple[XmlNode, str]]:
     """The attributes with an expression of xacro in what is read, and the elements that they are
     of."""
     yield from _in_attributes(root)
@@ -46,20 +46,20 @@ def expressions_read(root: Node) -> Iterator[tuple[Node, str]]:
             yield from _in_attributes(node)
 
 
-def _with_all_below(node: Node) -> Iterator[Node]:
+def _with_all_below(node: XmlNode) -> Iterator[XmlNode]:
     yield node
     for child in node:
         if child.tag not in LOOKS:
             yield from _with_all_below(child)
 
 
-def _in_attributes(node: Node) -> Iterator[tuple[Node, str]]:
+def _in_attributes(node: XmlNode) -> Iterator[tuple[XmlNode, str]]:
     return ((node, str(n)) for n, x in node.element.attrib.items() if EXPRESSION.search(str(x)))
 
 
-def check_leftovers(root: Node) -> None:
+def check_leftovers(root: XmlNode) -> None:
     """Raises RobotError for xacro in what is read; notes what else is left of it."""
-    calls = list[Node]()
+    calls = list[XmlNode]()
     for node in xacro_nodes(root):
         if is_statement(node) or node.element.getparent() is not root.element:
             raise node.called(f"<{shown(node.tag)}>").error(
@@ -76,7 +76,7 @@ def check_leftovers(root: Node) -> None:
     _note(root, calls)
 
 
-def _note(root: Node, calls: list[Node]) -> None:
+def _note(root: XmlNode, calls: list[XmlNode]) -> None:
     if calls:
         names = ", ".join(f"<{shown(tag)}>" for tag in dict.fromkeys(node.tag for node in calls))
         calls[0].called(names).notice(
@@ -85,7 +85,7 @@ def _note(root: Node, calls: list[Node]) -> None:
     unread = [
         (node, name)
         for element in root.element.iter(*(f"{{*}}{tag}" for tag in (*LOOKS, "material", "mesh")))
-        for node, name in _in_attributes(Node(element, root.source, "<robot>"))
+        for node, name in _in_attributes(XmlNode(element, root.source, "<robot>"))
     ]
     if unread:
         node, name = unread[0]

@@ -4,14 +4,14 @@ which is said."""
 from collections.abc import Iterator
 from typing import Final
 
-from symgen.reading.xml_reader import Node
+from symgen.reading.xml_reader import XmlNode
 from symgen.text import quoted
 
 LOOP_TAGS: Final = ("loop_joint", "drake:ball_constraint", "drake:linear_bushing_rpy")
 """Elements of <robot> that tie two links which joints carry already."""
 
 
-def note_loops(root: Node) -> None:
+def note_loops(root: XmlNode) -> None:
     """A warning that names all that closes loops, where there is anything."""
     found = [(node, node.element.get("name") or f"<{node.tag}>") for node in _closing(root)]
     if found:
@@ -23,7 +23,7 @@ def note_loops(root: Node) -> None:
 LEFT_OPEN: Final = "{} {} left open: the parts move freely, each with its own coordinates"
 
 
-def _closing(root: Node) -> Iterator[Node]:
+def _closing(root: XmlNode) -> Iterator[XmlNode]:
     yield from (node for node in root if node.tag in LOOP_TAGS)
     for gazebo in root.children("gazebo"):
         if not gazebo.element.get("reference"):

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from symgen.reading.description import JointElement, Mimic
 from symgen.reading.joints import FIXED
-from symgen.reading.xml_reader import XML_SPACE, Node
+from symgen.reading.xml_reader import XML_SPACE, XmlNode
 from symgen.text import shown
 
 
-def mimic_of(joint: Node) -> Mimic | None:
+def mimic_of(joint: XmlNode) -> Mimic | None:
     """What a joint follows by its own tags, the sum of what they say. Raises RobotError."""
     mimic: Mimic | None = None
     for node in joint.children("mimic"):
@@ -27,9 +27,9 @@ def mimic_of(joint: Node) -> Mimic | None:
     return mimic
 
 
-def controlled(root: Node, joints: tuple[JointElement, ...]) -> tuple[JointElement, ...]:
+def controlled(root: XmlNode, joints: tuple[JointElement, ...]) -> tuple[JointElement, ...]:
     """The joints with what ``<ros2_control>`` says of them. Raises RobotError."""
-    said: dict[str, tuple[Node, Mimic]] = {}
+    said: dict[str, tuple[XmlNode, Mimic]] = {}
     for node, name, mimic in _controls(root):
         known = said.setdefault(name, (node, mimic))[1]
         if replace(known, line=0) != replace(mimic, line=0):
@@ -44,7 +44,7 @@ def controlled(root: Node, joints: tuple[JointElement, ...]) -> tuple[JointEleme
     return tuple(coupled)
 
 
-def _with(node: Node, joint: JointElement, mimic: Mimic) -> JointElement:
+def _with(node: XmlNode, joint: JointElement, mimic: Mimic) -> JointElement:
     known = joint.mimics
     if known is None:
         return replace(joint, mimics=mimic)
@@ -55,7 +55,7 @@ def _with(node: Node, joint: JointElement, mimic: Mimic) -> JointElement:
     return joint
 
 
-def _controls(root: Node) -> Iterator[tuple[Node, str, Mimic]]:
+def _controls(root: XmlNode) -> Iterator[tuple[XmlNode, str, Mimic]]:
     for control in root.children("ros2_control"):
         for joint in control.children("joint"):
             name = joint.element.get("name") or ""
@@ -65,7 +65,7 @@ def _controls(root: Node) -> Iterator[tuple[Node, str, Mimic]]:
                 yield node, name, _mimic(node, parameters)
 
 
-def _mimic(joint: Node, parameters: dict[str | None, Node]) -> Mimic:
+def _mimic(joint: XmlNode, parameters: dict[str | None, XmlNode]) -> Mimic:
     leader = (parameters["mimic"].element.text or "").strip(XML_SPACE)
     if not leader:
         raise joint.error(

@@ -13,7 +13,7 @@ from symgen.errors import OptionError
 from symgen.reading.actuators import Drives
 from symgen.reading.description import JointElement, Mimic, Motor, Transmission
 from symgen.reading.joints import single
-from symgen.reading.part import Part
+from symgen.reading.part import RobotPart
 from symgen.reading.unfold import Following, MotorBody
 from symgen.text import quoted, shown
 
@@ -44,7 +44,7 @@ class Motors:
         return leading + turning
 
 
-def motors_of(part: Part, drives: Drives, coordinates: str) -> tuple[Part, Motors]:
+def motors_of(part: RobotPart, drives: Drives, coordinates: str) -> tuple[RobotPart, Motors]:
     """The motors, and the part with joints that follow them where `coordinates` are those of
     actuators. Raises OptionError where these cannot be."""
     known = [_with_inertias(tied, drives) for tied in part.robot.transmissions]
@@ -76,7 +76,7 @@ def _with_inertias(tied: Transmission, drives: Drives) -> Transmission:
     return replace(tied, motors=tuple(motors))
 
 
-def _turning(part: Part, known: Sequence[Transmission]) -> list[Motor]:
+def _turning(part: RobotPart, known: Sequence[Transmission]) -> list[Motor]:
     """The motors with inertia that several joints of the part turn; held joints turn none."""
     names, found = {joint.name for joint in part.moving}, list[Motor]()
     for motor in (m for tied in known if len(tied.joints) > 1 for m in tied.motors if m.inertia):
@@ -85,7 +85,7 @@ def _turning(part: Part, known: Sequence[Transmission]) -> list[Motor]:
     return found
 
 
-def _geared(part: Part, drives: Drives, known: Sequence[Transmission]) -> list[Transmission]:
+def _geared(part: RobotPart, drives: Drives, known: Sequence[Transmission]) -> list[Transmission]:
     """The transmissions of the moving joints that move by themselves, those of gear ratios among
     them. Raises OptionError for one that is in part held, left out or led by other joints."""
     joints = {joint.name: joint for joint in part.moving if joint.mimics is None}
@@ -121,7 +121,9 @@ def _by_file(tied: Transmission, joint: JointElement, drives: Drives) -> Transmi
     return replace(tied, motors=(geared,))
 
 
-def _led(part: Part, drives: Drives, every: Sequence[Transmission]) -> tuple[Part, Motors]:
+def _led(
+    part: RobotPart, drives: Drives, every: Sequence[Transmission]
+) -> tuple[RobotPart, Motors]:
     """The part whose joints follow motors."""
     taken = {joint.name for joint in part.robot.joints}
     leading: dict[str, str | None] = {}

@@ -19,7 +19,7 @@ WORLD = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class RobotPart:
     """What of a robot is compiled: a root, the joints below it (parents first) and the held ones'
     values."""
 
@@ -55,7 +55,7 @@ class Part:
 
 def part_of(
     robot: Description, root: str | None, tip: str | None, lock: Sequence[tuple[str, float]]
-) -> Part:
+) -> RobotPart:
     """The part from link `root` (the first of all by default), out to link `tip` if given, with
     joints held by `lock`.
 
@@ -66,10 +66,10 @@ def part_of(
     joints = tuple(outward(robot, base))
     if tip is not None:
         joints = _path(robot, base, _known("--tip", "link", tip, links))
-    return Part(robot, base, joints, held_by_leaders(robot, _locked(robot, lock)))
+    return RobotPart(robot, base, joints, held_by_leaders(robot, _locked(robot, lock)))
 
 
-def afloat(part: Part) -> Part:
+def afloat(part: RobotPart) -> RobotPart:
     """The part with a floating joint from the world to the root."""
     name = FLOATING_BASE
     while name in (joint.name for joint in part.robot.joints):
@@ -78,7 +78,7 @@ def afloat(part: Part) -> Part:
         name, part.robot.line, "floating", WORLD, part.root, Origin(part.robot.line)
     )
     robot = replace(part.robot, joints=(joint, *part.robot.joints))
-    return Part(robot, WORLD, (joint, *part.joints), part.held)
+    return RobotPart(robot, WORLD, (joint, *part.joints), part.held)
 
 
 def _known(option: str, kind: str, name: str, names: Collection[str]) -> str:

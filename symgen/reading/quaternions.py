@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from symgen.mechanics.model import Matrix3, Pose, Triple
+from symgen.mechanics.pose import Matrix3, Pose, Triple
 from symgen.numbers.exact import cos, sin
 from symgen.reading.description import Origin
 

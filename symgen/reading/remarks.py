@@ -6,11 +6,11 @@ from typing import Final
 from symgen.errors import Notice
 from symgen.mechanics.model import Model
 from symgen.mechanics.plausible_units import odd_units
-from symgen.reading.part import Part
+from symgen.reading.part import RobotPart
 from symgen.text import shown
 
 
-def left_out(part: Part) -> Iterator[Notice]:
+def left_out(part: RobotPart) -> Iterator[Notice]:
     """Sentences on what --root and --tip leave out."""
     kept = part.links
     gone = [link for link in part.robot.links if link.name not in kept]
@@ -25,7 +25,7 @@ def left_out(part: Part) -> Iterator[Notice]:
         )
 
 
-def massless(part: Part, model: Model) -> Iterator[Notice]:
+def massless(part: RobotPart, model: Model) -> Iterator[Notice]:
     """That nothing that moves has mass or inertia, which makes every force 0."""
     tens = [link.parameters for body in model.bodies for link in body.links]
     if not any(any(ten or ()) for ten in tens) and not any(body.spin for body in model.bodies):
@@ -37,7 +37,7 @@ def massless(part: Part, model: Model) -> Iterator[Notice]:
         yield Notice(robot.place(robot.line), "warning", robot.tag, said, unless=("parameters",))
 
 
-def still_impossible(part: Part) -> Iterator[Notice]:
+def still_impossible(part: RobotPart) -> Iterator[Notice]:
     """Impossible inertia of links that do not move, on which nothing depends."""
     links = part.links
     for link in (links[name] for name in sorted(part.still & set(links))):
@@ -51,7 +51,7 @@ def still_impossible(part: Part) -> Iterator[Notice]:
             )
 
 
-def units(part: Part, model: Model) -> Iterator[Notice]:
+def units(part: RobotPart, model: Model) -> Iterator[Notice]:
     """Numbers that look like grams or millimetres."""
     links = part.links
     for name, said in odd_units(model):

@@ -7,8 +7,8 @@ generated code."""
 import math
 from dataclasses import dataclass, field
 
-from symgen.errors import Notice, Place
-from symgen.mechanics.model import Matrix3, Triple
+from symgen.errors import Notice, SourceLocation
+from symgen.mechanics.pose import Matrix3, Triple
 from symgen.numbers.exact import cos, sin
 
 SNAPPED = 1e-9
@@ -29,7 +29,7 @@ class RightAngle:
     `what` is where it stands in `element` (``rpy``, ``inertial rpy``, ``--lock``); `angle` and
     `offset`, its signed distance from the multiple, are in rad."""
 
-    place: Place
+    place: SourceLocation
     element: str
     what: str
     angle: float
@@ -56,7 +56,9 @@ class Rounder:
     tolerance: float
     found: list[RightAngle] = field(default_factory=list)
 
-    def cos_sin(self, angle: float, place: Place, element: str, what: str) -> tuple[float, float]:
+    def cos_sin(
+        self, angle: float, place: SourceLocation, element: str, what: str
+    ) -> tuple[float, float]:
         """Cosine and sine of `angle`; the other arguments say where it stands."""
         quarters = round(angle / (math.pi / 2)) if abs(angle) < MOST_QUARTERS else 0
         offset = angle - quarters * (math.pi / 2)
@@ -68,7 +70,9 @@ class Rounder:
             self.found.append(RightAngle(place, element, what, angle, quarters, offset, exact))
         return QUARTERS[quarters % 4] if exact else (cos(angle), sin(angle))
 
-    def rotation(self, rpy: Triple, place: Place, element: str, what: str = "rpy") -> Matrix3:
+    def rotation(
+        self, rpy: Triple, place: SourceLocation, element: str, what: str = "rpy"
+    ) -> Matrix3:
         """Rz(yaw) Ry(pitch) Rx(roll), as URDF defines it."""
         (cr, sr), (cp, sp), (cy, sy) = (self.cos_sin(a, place, element, what) for a in rpy)
         return (
@@ -80,7 +84,7 @@ class Rounder:
     def notices(self) -> tuple[Notice, ...]:
         """One note per element and fate of its angles; a detail where nothing is changed but what a
         file rounds by itself."""
-        groups: dict[tuple[Place, str, str, bool], list[RightAngle]] = {}
+        groups: dict[tuple[SourceLocation, str, str, bool], list[RightAngle]] = {}
         for angle in self.found:
             groups.setdefault((angle.place, angle.element, angle.what, angle.exact), []).append(
                 angle

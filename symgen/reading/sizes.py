@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 
-from symgen.mechanics.model import Model, Pose
+from symgen.mechanics.model import Model
+from symgen.mechanics.pose import Pose
 from symgen.mechanics.soundness import numbers_of
-from symgen.reading.part import Part
+from symgen.reading.part import RobotPart
 from symgen.reading.toml_reader import LARGEST
 from symgen.text import shown
 
 
-def check_size(part: Part, model: Model) -> None:
+def check_size(part: RobotPart, model: Model) -> None:
     """Raises RobotError for numbers whose products need not be finite."""
     elements = part.links
     for poses, links in ((((), model.base)), *(((b.pose,), b.links) for b in model.bodies)):

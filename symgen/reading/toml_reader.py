@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from symgen.errors import Place, RobotError
-from symgen.mechanics.model import Triple
+from symgen.errors import RobotError, SourceLocation
+from symgen.mechanics.pose import Triple
 from symgen.text import hint, shown, unread
 
 MAX_BYTES: Final = 2**18
@@ -42,9 +42,9 @@ class Table:
     data: Mapping[str, Any]
     path: tuple[str | int, ...] = ()
 
-    def place(self, key: str | None = None) -> Place:
+    def place(self, key: str | None = None) -> SourceLocation:
         """Where a key of this table is given; without one, where the table itself is."""
-        return Place(
+        return SourceLocation(
             self.file, _line(self.source, (*self.path, key) if key is not None else self.path)
         )
 
@@ -129,10 +129,10 @@ def read(path: str | os.PathLike[str], what: str) -> tuple[Table, bytes]:
             data = stream.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         said = f"{unread(path, error)}; give {what}"
-        raise RobotError(Place(file, 1), "file", said) from None
+        raise RobotError(SourceLocation(file, 1), "file", said) from None
     if len(data) > MAX_BYTES:
         raise RobotError(
-            Place(file, 1), "file", f"is larger than {MAX_BYTES // 2**10} KiB; give {what}"
+            SourceLocation(file, 1), "file", f"is larger than {MAX_BYTES // 2**10} KiB; give {what}"
         )
     return parsed(data, file), data
 
@@ -143,7 +143,7 @@ def parsed(data: bytes, file: str) -> Table:
         source = data.decode("utf-8-sig").replace("\r\n", "\n")
         return Table(file, source, tomllib.loads(source))
     except UnicodeDecodeError as error:
-        place = Place(file, data.count(b"\n", 0, error.start) + 1)
+        place = SourceLocation(file, data.count(b"\n", 0, error.start) + 1)
         raise RobotError(
             place, "TOML", "bytes that are not UTF-8 text; save the file as UTF-8"
         ) from None
@@ -160,7 +160,7 @@ def parsed(data: bytes, file: str) -> Table:
             else shown(_AT_LINE.sub("", str(error)))
         )
         raise RobotError(
-            Place(file, max(line, 1)), "TOML", f"not well-formed: {reason}; correct it"
+            SourceLocation(file, max(line, 1)), "TOML", f"not well-formed: {reason}; correct it"
         ) from None
 
 

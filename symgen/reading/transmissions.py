@@ -15,7 +15,7 @@ from typing import Final
 from symgen.errors import RobotError
 from symgen.reading.description import Motor, Transmission
 from symgen.reading.drives import INERTIA, LARGEST_RATIO, REDUCTIONS
-from symgen.reading.xml_reader import XML_SPACE, Node
+from symgen.reading.xml_reader import XML_SPACE, XmlNode
 from symgen.text import shown
 
 
@@ -59,7 +59,7 @@ LAWS: Final[dict[str, tuple[int, Law]]] = {
 """By the last word of a transmission's type, how many joints and motors it has, and its law."""
 
 
-def transmissions(root: Node) -> tuple[Transmission, ...]:
+def transmissions(root: XmlNode) -> tuple[Transmission, ...]:
     """Those of a file whose type is known, the first for each joint; a note of one that ties no
     joints or whose reduction is none."""
     tied, taken = list[Transmission](), set[str]()
@@ -78,7 +78,7 @@ def transmissions(root: Node) -> tuple[Transmission, ...]:
     return tuple(tied)
 
 
-def _transmission(node: Node) -> Transmission | None:
+def _transmission(node: XmlNode) -> Transmission | None:
     size, law = LAWS.get(_kind(node), (0, _simple))
     joints, motors = node.children("joint"), node.children("actuator")
     if not size or (size == 1 and (len(joints), len(motors)) != (1, 1)):
@@ -103,18 +103,18 @@ def _transmission(node: Node) -> Transmission | None:
     return Transmission(node.line, tuple(end.name for end in ends), tuple(driven))
 
 
-def _kind(node: Node) -> str:
+def _kind(node: XmlNode) -> str:
     """The last word of the type, which ROS calls a plugin too."""
     texts = (child.element.text or "" for tag in ("type", "plugin") for child in node.children(tag))
     return next((text.strip(XML_SPACE).rpartition("/")[2] for text in texts), "")
 
 
-def _ordered(ends: Sequence[Node]) -> list[Node]:
+def _ordered(ends: Sequence[XmlNode]) -> list[XmlNode]:
     """By their roles, as in joint1 and joint2, where they have some; else as they stand."""
     return sorted(ends, key=lambda node: (node.element.get("role") or "").strip(XML_SPACE))
 
 
-def _end(node: Node) -> End:
+def _end(node: XmlNode) -> End:
     name = node.text("name")
     factors = list(_contents(node, *REDUCTIONS))
     reduction = factors[0] if factors else 1.0
@@ -126,10 +126,10 @@ def _end(node: Node) -> End:
     return End(name, reduction, next(_contents(node, "offset"), 0.0))
 
 
-def _inertia(actuator: Node) -> float:
+def _inertia(actuator: XmlNode) -> float:
     """Drake's inertia of a rotor (kg m²), 0 where there is none."""
     return next((child.number("value") for child in actuator if child.tag == INERTIA), 0.0)
 
 
-def _contents(node: Node, *tags: str) -> Iterator[float]:
+def _contents(node: XmlNode, *tags: str) -> Iterator[float]:
     return (child.called(node.label).content() for child in node if child.tag in tags)

@@ -4,7 +4,8 @@ rotors, followers."""
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from symgen.mechanics.model import IDENTITY, Body, Follow, Joint, Link, Pose, Rotor
+from symgen.mechanics.model import Body, Follow, Joint, Link, Rotor
+from symgen.mechanics.pose import IDENTITY, Pose
 
 
 @dataclass(frozen=True, slots=True)

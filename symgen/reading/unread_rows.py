@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
-from symgen.reading.xml_reader import Node
+from symgen.reading.xml_reader import XmlNode
 from symgen.text import quoted
 
 MOST_NAMES: Final = 4
@@ -28,7 +28,7 @@ class UnreadRow(Generic[Read]):
     """The same in the words of a list of what options answer."""
 
 
-def note_rows(node: Node, rows: Sequence[UnreadRow[Read]], read: Read) -> None:
+def note_rows(node: XmlNode, rows: Sequence[UnreadRow[Read]], read: Read) -> None:
     """One notice, at an element, for each row that there is something of."""
     for row in rows:
         unread = list(row.names(read))

@@ -10,7 +10,7 @@ from symgen.reading.drives import has_rotor, reduction, unread_rotor
 from symgen.reading.joints import DRAKES, JOINTS, joint_nodes, several
 from symgen.reading.leftovers import check_leftovers, is_xacro
 from symgen.reading.loops import LOOP_TAGS
-from symgen.reading.xml_reader import Node
+from symgen.reading.xml_reader import XmlNode
 from symgen.text import shown
 
 KNOWN = {
@@ -36,7 +36,7 @@ OWN = (DRAKES, *LOOP_TAGS)
 """Tags in <robot> that others read."""
 
 
-def check_root(root: Node) -> None:
+def check_root(root: XmlNode) -> None:
     """Raises RobotError where the root is not <robot> or xacro is left in what would be read."""
     if root.tag.rpartition(":")[2] != "robot":
         raise root.called(f"<{shown(root.tag)}>").error(
@@ -45,14 +45,14 @@ def check_root(root: Node) -> None:
     check_leftovers(root)
 
 
-def note_ignored(root: Node) -> None:
+def note_ignored(root: XmlNode) -> None:
     """Add one note for each kind of thing in the file that has no effect on the model."""
     _note_unknown(root)
     _note_transmissions(root)
     _note_dynamics(root)
 
 
-def _parts(root: Node) -> Iterator[tuple[str, Node]]:
+def _parts(root: XmlNode) -> Iterator[tuple[str, XmlNode]]:
     yield "robot", root
     yield from (("link", node) for node in root.children("link"))
     yield from (("joint", node) for node in joint_nodes(root))
@@ -60,7 +60,7 @@ def _parts(root: Node) -> Iterator[tuple[str, Node]]:
         yield from (("inertial", node) for node in link.children("inertial"))
 
 
-def _note_unknown(root: Node) -> None:
+def _note_unknown(root: XmlNode) -> None:
     unknown = [
         (part, node)
         for part, owner in _parts(root)
@@ -81,7 +81,7 @@ def _note_unknown(root: Node) -> None:
 UNKNOWN: Final = "unknown tags, ignored: {elements}"
 
 
-def _is_known(part: str, owner: Node, node: Node, root: Node) -> bool:
+def _is_known(part: str, owner: XmlNode, node: XmlNode, root: XmlNode) -> bool:
     """Whether what stands in an element of the file is one of its tags, or one of those that only
     joints of the owner's type have."""
     row = JOINTS.get(owner.element.get("type") or "") if part == "joint" else None
@@ -92,7 +92,7 @@ def _is_known(part: str, owner: Node, node: Node, root: Node) -> bool:
     return node.namespace == root.namespace and node.tag.rpartition(":")[2] in KNOWN[part]
 
 
-def _note_transmissions(root: Node) -> None:
+def _note_transmissions(root: XmlNode) -> None:
     nodes = [
         node
         for node in root.children("transmission")
@@ -108,7 +108,7 @@ def _note_transmissions(root: Node) -> None:
     )
 
 
-def _note_dynamics(root: Node) -> None:
+def _note_dynamics(root: XmlNode) -> None:
     joints = [
         joint
         for joint in joint_nodes(root)
@@ -127,7 +127,12 @@ def _note_dynamics(root: Node) -> None:
 
 
 def _note_effect(
-    what: str, nodes: Sequence[Node], kind: str, effect: str, option: str, unless: tuple[str, ...]
+    what: str,
+    nodes: Sequence[XmlNode],
+    kind: str,
+    effect: str,
+    option: str,
+    unless: tuple[str, ...],
 ) -> None:
     if nodes:
         count = f"{len(nodes)} {kind}" + "s" * (len(nodes) > 1)
@@ -136,7 +141,7 @@ def _note_effect(
         label.notice("note", f"{what} ({count}) {effect}", unless=unless, offer=offer)
 
 
-def _is_damped(dynamics: Node) -> bool:
+def _is_damped(dynamics: XmlNode) -> bool:
     return any(
         (dynamics.element.get(name) or "0").strip(" +-0.") for name in ("damping", "friction")
     )

@@ -14,7 +14,8 @@ from typing import Final, TypeVar
 import numpy as np
 
 from symgen.errors import RobotError, gathered, together
-from symgen.mechanics.model import Limits, Triple
+from symgen.mechanics.model import Limits
+from symgen.mechanics.pose import Triple
 from symgen.numbers.exact import norm
 from symgen.reading.description import (
     Description,
@@ -32,7 +33,7 @@ from symgen.reading.quaternions import of_quaternion, rpy_of
 from symgen.reading.transmissions import transmissions
 from symgen.reading.tree import check
 from symgen.reading.unread_tags import check_root, note_ignored
-from symgen.reading.xml_reader import Node, parsed
+from symgen.reading.xml_reader import XmlNode, parsed
 from symgen.text import shown
 
 KINDS = (*JOINTS, FIXED)
@@ -52,7 +53,7 @@ def parse(data: bytes, file: str, digest: str | None = None) -> Description:
     return described(parsed(data, shown(file)), Path(file), sha256)
 
 
-def described(root: Node, path: Path, digest: str) -> Description:
+def described(root: XmlNode, path: Path, digest: str) -> Description:
     """The same of its root element; `path` does not matter, everything is in the one file."""
     check_root(root)
     errors: list[RobotError] = []
@@ -84,7 +85,7 @@ Element = TypeVar("Element", LinkElement, JointElement)
 
 
 def _each(
-    read: Callable[[Node], Element], nodes: Sequence[Node], errors: list[RobotError]
+    read: Callable[[XmlNode], Element], nodes: Sequence[XmlNode], errors: list[RobotError]
 ) -> Iterator[Element]:
     """What is read of each node; the errors of those that cannot be."""
     for node in nodes:
@@ -96,7 +97,7 @@ WORLD: Final = "world"
 
 
 def _with_world(
-    root: Node, links: tuple[LinkElement, ...], joints: Sequence[JointElement]
+    root: XmlNode, links: tuple[LinkElement, ...], joints: Sequence[JointElement]
 ) -> tuple[LinkElement, ...]:
     """The links, and `world` before them where a joint is on it and no link has the name, as Drake
     has it."""
@@ -107,23 +108,23 @@ def _with_world(
     return (LinkElement(WORLD, root.line), *links)
 
 
-def _label(node: Node) -> str:
+def _label(node: XmlNode) -> str:
     name = node.element.get("name")
     return f"{node.tag} '{shown(name)}'" if name else f"<{node.tag}>"
 
 
-def _robot_name(root: Node) -> str:
+def _robot_name(root: XmlNode) -> str:
     name = root.element.get("name", "").strip()
     if not name:
         root.notice("note", "has no name; called 'robot'")
     return name or "robot"
 
 
-def _link(node: Node) -> LinkElement:
+def _link(node: XmlNode) -> LinkElement:
     return LinkElement(node.text("name"), node.line, _inertial(node))
 
 
-def _inertial(link: Node) -> Inertial | None:
+def _inertial(link: XmlNode) -> Inertial | None:
     node = link.only("inertial")
     if node is None:
         return None
@@ -143,7 +144,7 @@ def _inertial(link: Node) -> Inertial | None:
     )
 
 
-def _mass(node: Node, has_inertia: bool) -> float:
+def _mass(node: XmlNode, has_inertia: bool) -> float:
     mass = node.number("value")
     if mass < 0:
         raise node.error(f"mass is negative ({mass:g} kg); give 0 or more")
@@ -172,7 +173,7 @@ def tensor_trouble(tensor: tuple[float, ...], mass: float) -> str:
     )
 
 
-def _origin(node: Node) -> Origin:
+def _origin(node: XmlNode) -> Origin:
     origin = node.only("origin")
     if origin is None:
         return Origin(node.line)
@@ -185,7 +186,7 @@ def _origin(node: Node) -> Origin:
     return Origin(origin.line, xyz, _rpy(origin))
 
 
-def _rpy(origin: Node) -> Triple:
+def _rpy(origin: XmlNode) -> Triple:
     """The rotation of a quaternion x, y, z, w (URDF 1.1), of any length but 0."""
     four = origin.numbers("quat_xyzw", 4)
     size = max(map(abs, four))
@@ -198,7 +199,7 @@ def _rpy(origin: Node) -> Triple:
     return rpy_of(of_quaternion(w, x, y, z))
 
 
-def _joint(node: Node) -> JointElement:
+def _joint(node: XmlNode) -> JointElement:
     name, kind = node.text("name"), node.text("type").strip()
     if kind not in KINDS:
         raise node.error(f"unknown type '{shown(kind)}'; use one of {', '.join(KINDS)}")
@@ -234,14 +235,14 @@ def _sprung(joint: JointElement, extended: Mapping[str, Extension]) -> JointElem
     return replace(joint, stiffness=said.stiffness, reference=said.reference)
 
 
-def _end(joint: Node, tag: str) -> str:
+def _end(joint: XmlNode, tag: str) -> str:
     node = joint.only(tag)
     if node is None:
         raise joint.error(f'has no <{tag}>; add <{tag} link="..."/>')
     return node.text("link")
 
 
-def _axis(joint: Node) -> Triple:
+def _axis(joint: XmlNode) -> Triple:
     node = joint.only("axis")
     if node is None:
         return 1.0, 0.0, 0.0
@@ -261,7 +262,7 @@ def _axis(joint: Node) -> Triple:
     return x, y, z
 
 
-def _limits(joint: Node, row: JointRow) -> Limits:
+def _limits(joint: XmlNode, row: JointRow) -> Limits:
     node = joint.only("limit")
     if node is None and row.limited:
         joint.notice(
@@ -285,7 +286,7 @@ def _limits(joint: Node, row: JointRow) -> Limits:
     return Limits(**values)
 
 
-def _friction(joint: Node) -> tuple[float, float]:
+def _friction(joint: XmlNode) -> tuple[float, float]:
     """Damping and friction, zero where the file is silent."""
     node = joint.only("dynamics")
     if node is None:

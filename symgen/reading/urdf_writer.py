@@ -6,7 +6,8 @@ from typing import Final
 from lxml import etree
 
 from symgen.errors import Notice
-from symgen.mechanics.model import IDENTITY, Limits
+from symgen.mechanics.model import Limits
+from symgen.mechanics.pose import IDENTITY
 from symgen.reading.description import (
     EARTH,
     Description,

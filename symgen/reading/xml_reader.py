@@ -14,8 +14,8 @@ from typing import Any
 
 from lxml import etree
 
-from symgen.errors import Notice, Place, RobotError
-from symgen.mechanics.model import Triple
+from symgen.errors import Notice, RobotError, SourceLocation
+from symgen.mechanics.pose import Triple
 from symgen.reading.declaration import without_declaration
 from symgen.text import shown, unread
 
@@ -40,7 +40,7 @@ _POSITION = re.compile(r", (?:try|use) XML_PARSE_HUGE.*|, line \d+, column \d+.*
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class XmlFile:
     """A file being read: its printed name, its lines and what was noticed so far."""
 
     file: str
@@ -56,11 +56,11 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class XmlNode:
     """An element, its file, and how messages call what it belongs to (``joint 'glide'``)."""
 
     element: etree._Element
-    source: Source
+    source: XmlFile
     label: str
 
     @property
@@ -79,8 +79,8 @@ class Node:
         return self.source.line_of(self.element, self.tag)
 
     @property
-    def place(self) -> Place:
-        return Place(self.source.file, self.line)
+    def place(self) -> SourceLocation:
+        return SourceLocation(self.source.file, self.line)
 
     def error(self, message: str) -> RobotError:
         """An error at this element, to be raised by the caller."""
@@ -91,20 +91,20 @@ class Node:
         notice = Notice(self.place, level, self.label, message, summary, **more)
         self.source.notices.append(notice)
 
-    def called(self, label: str) -> "Node":
-        return Node(self.element, self.source, label)
+    def called(self, label: str) -> "XmlNode":
+        return XmlNode(self.element, self.source, label)
 
-    def __iter__(self) -> Iterator["Node"]:
-        return (Node(e, self.source, self.label) for e in self.element if isinstance(e.tag, str))
+    def __iter__(self) -> Iterator["XmlNode"]:
+        return (XmlNode(e, self.source, self.label) for e in self.element if isinstance(e.tag, str))
 
-    def children(self, name: str) -> list["Node"]:
+    def children(self, name: str) -> list["XmlNode"]:
         """Direct children `name` in the namespace of the file's root, which those of an extension
         such as <drake:joint> are in too."""
         root = str(self.element.getroottree().getroot().tag)
         tag = f"{root.rpartition('}')[0]}}}{name}" if root.startswith("{") else name
         return [node for node in self if node.element.tag == tag]
 
-    def only(self, name: str) -> "Node | None":
+    def only(self, name: str) -> "XmlNode | None":
         """The child `name`, None if there is none; RobotError if there are several."""
         children = self.children(name)
         if len(children) > 1:
@@ -198,7 +198,7 @@ def file_bytes(path: str | os.PathLike[str]) -> bytes:
 
 
 def _file_error(path: str | os.PathLike[str], message: str) -> RobotError:
-    return RobotError(Place(shown(os.fspath(path)), 1), "file", message)
+    return RobotError(SourceLocation(shown(os.fspath(path)), 1), "file", message)
 
 
 def decoded(data: bytes, file: str) -> str:
@@ -222,7 +222,7 @@ def encoding_of(data: bytes, file: str) -> str:
 def _encoding(name: str, file: str) -> str:
     if name.lower() not in ENCODINGS:
         message = f"encoding '{shown(name)}' is not supported; save the file as UTF-8"
-        raise RobotError(Place(file, 1), "XML", message)
+        raise RobotError(SourceLocation(file, 1), "XML", message)
     return ENCODINGS[name.lower()]
 
 
@@ -230,23 +230,23 @@ def _text(data: bytes, encoding: str, file: str) -> str:
     try:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
-        place = Place(file, data.count(b"\n", 0, error.start) + 1)
+        place = SourceLocation(file, data.count(b"\n", 0, error.start) + 1)
         raise RobotError(
             place, "XML", f"bytes that are not {encoding.upper()} text; save the file as UTF-8"
         ) from None
 
 
-def parsed(data: bytes, file: str) -> Node:
+def parsed(data: bytes, file: str) -> XmlNode:
     """The root element of XML bytes.
 
     Raises RobotError for anything that is not well-formed XML without a DOCTYPE.
     """
     text = decoded(data, file)
     if not text.strip(XML_SPACE):
-        raise RobotError(Place(file, 1), "file", "is empty; give a robot's file")
+        raise RobotError(SourceLocation(file, 1), "file", "is empty; give a robot's file")
     doctype = _DOCTYPE.match(text)
     if doctype:
-        place = Place(file, text.count("\n", 0, doctype.end()) + 1)
+        place = SourceLocation(file, text.count("\n", 0, doctype.end()) + 1)
         raise RobotError(
             place,
             "<!DOCTYPE>",
@@ -255,11 +255,11 @@ def parsed(data: bytes, file: str) -> Node:
         )
     plain, line, wrong = without_declaration(text)
     root = _tree((plain if wrong else text).encode(), file)
-    source = Source(file, tuple(text.split("\n")))
+    source = XmlFile(file, tuple(text.split("\n")))
     if wrong:
         said = f"{wrong}; read all the same, but other programs may refuse it"
-        source.notices.append(Notice(Place(file, line), "note", "XML", said))
-    return Node(root, source, "<robot>")
+        source.notices.append(Notice(SourceLocation(file, line), "note", "XML", said))
+    return XmlNode(root, source, "<robot>")
 
 
 def _parser(recover: bool) -> etree.XMLParser:
@@ -283,7 +283,7 @@ def _tree(data: bytes, file: str) -> etree._Element:
     except etree.XMLSyntaxError as error:
         if _only_undeclared_prefixes(parser.error_log):
             return etree.fromstring(data, _parser(recover=True))
-        place = Place(file, max(error.lineno or 1, 1))
+        place = SourceLocation(file, max(error.lineno or 1, 1))
         reason = shown(_POSITION.sub("", error.msg or "no element"))
         raise RobotError(place, "XML", f"not well-formed: {reason}; correct the XML") from None
 

@@ -4,10 +4,10 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from symgen.errors import Notice, Place
+from symgen.errors import Notice, SourceLocation
 from symgen.inspection.report import warnings
 from symgen.jobs.job import Job, RefusedInertia
-from symgen.mechanics.consistency import Verdict, judge
+from symgen.mechanics.consistency import InertiaVerdict, judge
 from symgen.mechanics.coupling import positions
 from symgen.reading.assemble import Loaded
 from symgen.reading.options import RobotOptions
@@ -24,7 +24,7 @@ class Checked:
     for every body and link."""
 
     notices: tuple[Notice, ...]
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[InertiaVerdict, ...]
     rotors: RotorEffects | None = None
     """What its rotors do, where a file of actuators was given."""
 
@@ -61,7 +61,7 @@ class Checked:
 def checked(job: Job, loaded: Loaded, symbolic: bool) -> Checked:
     """What there is to say of a loaded robot; of one with symbols only what was read."""
     if symbolic:
-        notice = Notice(Place(loaded.file, 1), "note", loaded.model.name, UNKNOWN)
+        notice = Notice(SourceLocation(loaded.file, 1), "note", loaded.model.name, UNKNOWN)
         return Checked((*loaded.notices, notice), ())
     verdicts = judge(loaded.model)
     more: tuple[Notice, ...] = ()
@@ -90,7 +90,7 @@ def checked_data(loaded: Loaded, checked: Checked) -> dict[str, Any]:
     }
 
 
-def _verdict(verdict: Verdict) -> dict[str, Any]:
+def _verdict(verdict: InertiaVerdict) -> dict[str, Any]:
     return {
         "of": verdict.kind,
         "name": verdict.name,

@@ -5,7 +5,7 @@ from typing import Final
 
 from symgen.mechanics.listing import carrying_link, listed
 from symgen.mechanics.model import Model
-from symgen.robot.views import Joint
+from symgen.robot.views import JointView
 from symgen.text import html, html_table
 
 COLUMN, ROW, WIDTH, HEIGHT = 170, 30, 130, 20
@@ -14,23 +14,23 @@ LONGEST: Final = 18
 """Characters of a name in its box."""
 
 
-def robot_html(model: Model, joints: Sequence[Joint]) -> str:
+def robot_html(model: Model, joints: Sequence[JointView]) -> str:
     """The table and the picture."""
     head = ("q", "joint", "type", "from", "to", "range", "unit")
     rows = ((_indices(j), j.name, _kind(j), j.parent, j.child, _range(j), j.unit) for j in joints)
     return html_table(f"{model.name}: {model.dof} velocities", head, rows) + tree_svg(model)
 
 
-def _indices(joint: Joint) -> str:
+def _indices(joint: JointView) -> str:
     at = joint.positions
     return "" if not at else str(at[0]) if len(at) == 1 else f"{at[0]} to {at[-1]}"
 
 
-def _kind(joint: Joint) -> str:
+def _kind(joint: JointView) -> str:
     return f"{joint.type}, follows {joint.follows}" if joint.follows else joint.type
 
 
-def _range(joint: Joint) -> str:
+def _range(joint: JointView) -> str:
     if joint.lower is None or joint.upper is None:
         return ""
     return f"{joint.lower:g} .. {joint.upper:g}"

@@ -23,7 +23,7 @@ from symgen.reading.options import XacroOptions
 from symgen.reading.sources import RobotSource, described, is_path
 from symgen.reading.substitution import substituted, symbols
 from symgen.robot.notebook import robot_html
-from symgen.robot.views import Joint, LinkInertia, joints_of, links_of
+from symgen.robot.views import JointView, LinkInertia, joints_of, links_of
 from symgen.tracing.function import Function
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class Robot:
         return self.model.gravity
 
     @cached_property
-    def joints(self) -> tuple[Joint, ...]:
+    def joints(self) -> tuple[JointView, ...]:
         """The joints that move, in the order of the file."""
         return joints_of(self.model)
 

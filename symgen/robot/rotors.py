@@ -19,7 +19,7 @@ from symgen.jobs.job import Job
 from symgen.mechanics.coupling import coupling_of, velocities
 from symgen.mechanics.model import Model
 from symgen.numbers.scalar import ZERO
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 
@@ -97,13 +97,13 @@ def rotor_effects(job: Job, model: Model) -> RotorEffects | None:
     coupling = coupling_of(model)
     if not any(body.spin for body in model.bodies) or coupling.quaternions:
         return None
-    search = Search.of(job, model)
+    search = RotorSearch.of(job, model)
     worst = [search.worst(kind, of) for kind in KINDS for of in ("torque", "acceleration")]
     return RotorEffects(tuple(worst), search.good_up_to(), search.assumed)
 
 
 @dataclass(frozen=True)
-class Search:
+class RotorSearch:
     """The programs of the three models, and the box of states: middle and half width by input."""
 
     forward: Mapping[str, Program]
@@ -117,9 +117,9 @@ class Search:
     assumed: tuple[str, ...]
 
     @classmethod
-    def of(cls, job: Job, model: Model) -> "Search":
+    def of(cls, job: Job, model: Model) -> "RotorSearch":
         """Of a job, whose rotors are taken in three ways."""
-        robots = {k: Robot(job.changed(rotors=k).load().model) for k in ("exact", *KINDS)}
+        robots = {k: RuntimeModel(job.changed(rotors=k).load().model) for k in ("exact", *KINDS)}
         forward, inverse = (
             {k: trace(robot, Wanted.parse(name)).program for k, robot in robots.items()}
             for name in ("forward_dynamics", "inverse_dynamics")

@@ -8,7 +8,7 @@ from symgen.mechanics.model import Link, Model
 
 
 @dataclass(frozen=True, slots=True)
-class Joint:
+class JointView:
     """A joint: its `type`, the links that it ties (`parent`, `child`), its limits (rad or m, rad/s
     or m/s, N m or N; None where nothing is said), and which entries of q and of the velocities are
     its own (none of a joint that `follows` another).
@@ -47,15 +47,15 @@ class LinkInertia:
     inertia: tuple[tuple[float, ...], ...] | None
 
 
-def joints_of(model: Model) -> tuple[Joint, ...]:
+def joints_of(model: Model) -> tuple[JointView, ...]:
     """The joints in the order of the file."""
     return tuple(_joint(model, joint) for joint in listed(model))
 
 
-def _joint(model: Model, row: Listed) -> Joint:
+def _joint(model: Model, row: Listed) -> JointView:
     joint = row.body.joint
     limits = joint.limits
-    return Joint(
+    return JointView(
         row.name,
         row.kind,
         carrying_link(model, row.bodies[0]),

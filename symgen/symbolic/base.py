@@ -10,9 +10,10 @@ import sympy
 from symgen.errors import OptionError
 from symgen.mechanics.base_parameters import base_values
 from symgen.mechanics.independence import Independent, independent
-from symgen.mechanics.model import PARAMETER_NAMES, Pose
+from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.mechanics.parameter_names import base_names, latex_name, link_of
 from symgen.mechanics.parameters import WHOLE, lumped, system
+from symgen.mechanics.pose import Pose
 from symgen.mechanics.spatial import Vector
 from symgen.mechanics.system import LinkFrame, System
 from symgen.numbers.named import Named
@@ -21,7 +22,7 @@ from symgen.symbolic.gathering import Number
 from symgen.symbolic.names import symbol
 from symgen.symbolic.paper import Paper
 from symgen.symbolic.setting import Setting, with_lengths
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Relations(dict[str, sympy.Expr]):
         return r"\begin{aligned}" + r" \\ ".join(rows) + r"\end{aligned}"
 
 
-def relations(robot: Robot, setting: Setting, number: Number) -> tuple[Relation, ...]:
+def relations(robot: RuntimeModel, setting: Setting, number: Number) -> tuple[Relation, ...]:
     """The base parameters of a robot in the ten of each body as a whole, m1, hx1, ... Izz1 about
     its link's origin, and J8 of rotor 8; with symbols for lengths about its canonical frame.
 

@@ -9,7 +9,7 @@ import sympy
 from symgen.compiler.program import Output, Ref
 from symgen.errors import OptionError
 from symgen.symbolic.expansion import MOST, Ring
-from symgen.symbolic.gathering import Number, Writer
+from symgen.symbolic.gathering import Number, PolynomialWriter
 from symgen.symbolic.harmonics import groups_of, harmonic, reduced
 from symgen.symbolic.paper import Paper
 from symgen.symbolic.polynomial import Polynomial, TooLarge
@@ -31,7 +31,7 @@ class Closed:
     def __post_init__(self) -> None:
         self._ring = Ring(self.paper)
         self._group = groups_of(self.chains, self._ring)
-        self._writer = Writer(self._ring, self.number, self._group)
+        self._writer = PolynomialWriter(self._ring, self.number, self._group)
         self._known: dict[Ref, sympy.Expr] = {}
 
     def expression(self, ref: Ref | None, what: str) -> sympy.Expr:

@@ -39,7 +39,7 @@ SIMPLE: Final = 1000
 
 
 @dataclass
-class Writer:
+class PolynomialWriter:
     """Writes the polynomials of a ring; `group` says to which class a generator belongs."""
 
     ring: Ring

@@ -18,7 +18,7 @@ from symgen.numbers.scalar import ZERO, Scalar, plain
 from symgen.symbolic.names import Meaning, symbol
 from symgen.symbolic.paper import Paper
 from symgen.text import cited
-from symgen.tracing.robot import Regroup, Robot
+from symgen.tracing.robot import Regroup, RuntimeModel
 
 KINDS: Final = ("masses", "lengths")
 """What can be symbols: the ten inertial parameters of every body; the lengths of the canonical
@@ -49,7 +49,7 @@ def ten_symbols(i: int) -> list[str]:
     return [f"{name}{i}" for name in PARAMETER_NAMES]
 
 
-def on_paper(robot: Robot, setting: Setting, regrouping: str, paper: Paper) -> Regroup:
+def on_paper(robot: RuntimeModel, setting: Setting, regrouping: str, paper: Paper) -> Regroup:
     """The robot's system with symbols in it, as what runs algorithms takes it."""
     fall = Vector(1.0, 1.0, 1.0) if robot.runtime_gravity else None  # only its place matters
     model = lumped(robot.model, [body.name for body in robot.model.moving])
@@ -122,7 +122,7 @@ def _length(x: Scalar, name: str) -> Scalar:
 
 
 @lru_cache(maxsize=8)
-def meanings(robot: Robot, setting: Setting) -> Mapping[str, Meaning]:
+def meanings(robot: RuntimeModel, setting: Setting) -> Mapping[str, Meaning]:
     """What the symbols for masses and lengths stand for, with their values in the file."""
     model = lumped(robot.model, [body.name for body in robot.model.moving])
     layout, by_symbol = system(model, regrouping=WHOLE), dict[str, Meaning]()

@@ -20,13 +20,13 @@ from symgen.symbolic.setting import Setting, meanings, on_paper
 from symgen.text import shown
 from symgen.tracing.function import outputs
 from symgen.tracing.link_outputs import of_model
-from symgen.tracing.robot import Robot, dimensions
+from symgen.tracing.robot import RuntimeModel, dimensions
 from symgen.tracing.singular import check_defined
 from symgen.tracing.tape import read_by_option
 
 
 @dataclass(frozen=True, eq=False)
-class Sheet:
+class SymbolicSheet:
     """The tape of a quantity of a robot, with what its inputs are called and mean."""
 
     quantity: Quantity
@@ -52,12 +52,12 @@ class Sheet:
 
 
 def worked_out(
-    robot: Robot,
+    robot: RuntimeModel,
     quantity: Quantity,
     setting: Setting,
     joints: bool = False,
     given: Mapping[str, Sequence[Any]] | None = None,
-) -> Sheet:
+) -> SymbolicSheet:
     """The quantity on paper, with expressions for those of its inputs that are `given`. Raises
     OptionError."""
     (quantity,) = of_model(robot.model, (quantity,))
@@ -79,23 +79,25 @@ def worked_out(
     for name, expressions in arrays.items():
         if name not in (given or {}):
             said |= input_meanings(robot.model, name, expressions)
-    return Sheet(quantity, paper, arrays, said, _chains(regroup.layout, paper, arrays.get("q", ())))
+    return SymbolicSheet(
+        quantity, paper, arrays, said, _chains(regroup.layout, paper, arrays.get("q", ()))
+    )
 
 
-def _formulation(robot: Robot, quantity: Quantity) -> Formulation:
+def _formulation(robot: RuntimeModel, quantity: Quantity) -> Formulation:
     """The first formulation that suits the robot."""
     layout = system(robot.model)
     return next(formulation for formulation in quantity.formulations if formulation.suits(layout))
 
 
-def _inputs(robot: Robot, quantity: Quantity) -> list[str]:
+def _inputs(robot: RuntimeModel, quantity: Quantity) -> list[str]:
     """The inputs of the quantity in argument order, those by options too."""
     used = {*quantity.inputs, *read_by_option(robot, [quantity])}
     return [name for name in INPUTS if name in used]
 
 
 def _expressions(
-    robot: Robot,
+    robot: RuntimeModel,
     name: str,
     sizes: Mapping[str, int],
     joints: bool,

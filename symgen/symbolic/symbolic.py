@@ -19,9 +19,9 @@ from symgen.symbolic.gathering import Number, as_float, as_fraction
 from symgen.symbolic.names import Meanings
 from symgen.symbolic.replacements import Replacements, replacements
 from symgen.symbolic.setting import Setting
-from symgen.symbolic.sheet import Sheet, worked_out
+from symgen.symbolic.sheet import SymbolicSheet, worked_out
 from symgen.text import cited, quoted, shown
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.wanted import find_quantity
 
 NUMBERS: dict[str, Number] = {"float": as_float, "rational": as_fraction}
@@ -48,7 +48,7 @@ class Symbolic:
 
     def __init__(self, job: Job) -> None:
         self._job = job
-        self._sheets: dict[object, Sheet] = {}
+        self._sheets: dict[object, SymbolicSheet] = {}
         self._closed: dict[object, Closed] = {}
 
     def __repr__(self) -> str:
@@ -65,7 +65,7 @@ class Symbolic:
         return partial(self.quantity, name)
 
     @cached_property
-    def _robot(self) -> Robot:
+    def _robot(self) -> RuntimeModel:
         return self._job.robot(self._job.load())
 
     @property
@@ -154,14 +154,14 @@ class Symbolic:
 
     # -- sheets ------------------------------------------------------------------------------------
 
-    def _written(self, name: str, options: Mapping[str, Any]) -> tuple[Sheet, Closed]:
+    def _written(self, name: str, options: Mapping[str, Any]) -> tuple[SymbolicSheet, Closed]:
         sheet, number = self._sheet(name, options)
         key = id(sheet), number
         if key not in self._closed:
             self._closed[key] = Closed(sheet.paper, number, sheet.chains)
         return sheet, self._closed[key]
 
-    def _sheet(self, name: str, options: Mapping[str, Any]) -> tuple[Sheet, Number]:
+    def _sheet(self, name: str, options: Mapping[str, Any]) -> tuple[SymbolicSheet, Number]:
         """The quantity on paper, kept, and how its numbers are written. Raises OptionError."""
         rest = dict(options)
         setting = Setting.of(rest.pop("masses", "numbers"), rest.pop("lengths", "numbers"))

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from symgen.algorithms.registry import Formulation, Quantity
 from symgen.compiler.aims import Aim
-from symgen.compiler.costs import Cost, Machine, cost
+from symgen.compiler.costs import Cost, Processor, cost
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.passes import Counts, counts
 from symgen.compiler.program import Program
@@ -46,7 +46,7 @@ class Function:
     def formulation(self) -> str:
         return " + ".join(dict.fromkeys(formulation.name for _, formulation in self.parts))
 
-    def cost(self, machine: Machine) -> Cost:
+    def cost(self, machine: Processor) -> Cost:
         """Its cost on a processor."""
         return cost(self.program, machine)
 

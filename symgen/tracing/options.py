@@ -7,7 +7,7 @@ from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
 from symgen.algorithms.controllers import CONTROLLERS, unknown_controller
 from symgen.algorithms.registry import unknown_quantity
 from symgen.compiler.aims import AIMS, Aim
-from symgen.compiler.costs import HOST, Machine
+from symgen.compiler.costs import HOST, Processor
 from symgen.errors import OptionError
 from symgen.mechanics.model import Model
 from symgen.mechanics.passive import FRICTION
@@ -15,7 +15,7 @@ from symgen.options import FLAG, NAMES, NUMBER, PAIRS, TEXTS, choice, group, opt
 from symgen.reading.options import links
 from symgen.text import cited, hint, repeated, shown
 from symgen.tracing.axes import check_axes
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.wanted import Wanted
 
 CORE: Final = ("inverse_dynamics", "gravity", "bias", "mass_matrix")
@@ -201,7 +201,7 @@ class FunctionOptions:
             raise OptionError(f"--formulation {twice}: given twice; keep one value")
         return dict(self.formulations)
 
-    def aim(self, machine: Machine) -> Aim:
+    def aim(self, machine: Processor) -> Aim:
         """What formulations are chosen by, for code that is meant for a processor."""
         return Aim(self.optimize or ("latency" if machine is HOST else "operations"), machine)
 
@@ -249,7 +249,7 @@ class FunctionOptions:
             )
         return known_links(model, names, "--parameters")
 
-    def robot(self, model: Model, runtime_gravity: bool, has_offsets: bool) -> Robot:
+    def robot(self, model: Model, runtime_gravity: bool, has_offsets: bool) -> RuntimeModel:
         """The model with what these options leave open. Raises OptionError."""
         inputs, kinds = self.friction_kinds(has_offsets)
         springs = self.springs or self.runtime_springs
@@ -265,7 +265,7 @@ class FunctionOptions:
                 f"--springs: joint '{shown(curved[0].name)}' is a {curved[0].kind} joint, whose "
                 "spring is not linear in one coordinate; remove its stiffness"
             )
-        return Robot(
+        return RuntimeModel(
             model,
             runtime=self.runtime_links(model),
             runtime_gravity=runtime_gravity,

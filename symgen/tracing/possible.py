@@ -13,7 +13,7 @@ from symgen.errors import OptionError
 from symgen.mechanics.consistency import principal_moments
 from symgen.mechanics.model import Body, Link
 from symgen.text import shown
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 
 MOST_NAMED: Final = 20
 
@@ -31,7 +31,9 @@ def _named(links: list[str]) -> str:
 
 
 def check_possible(
-    robot: Robot, quantities: Iterable[Quantity], reads: Callable[[Quantity, Robot], bool]
+    robot: RuntimeModel,
+    quantities: Iterable[Quantity],
+    reads: Callable[[Quantity, RuntimeModel], bool],
 ) -> None:
     """Refuses quantities that need the constants of a body with an impossible inertia, all of these
     at once. `reads` tells of a quantity whether it is another one for a robot that differs from
@@ -55,7 +57,7 @@ def check_possible(
     )
 
 
-def _heavier(robot: Robot, names: set[str]) -> Robot:
+def _heavier(robot: RuntimeModel, names: set[str]) -> RuntimeModel:
     """The robot with other moments of inertia of some links, masses and their centres as they
     are."""
 
@@ -71,7 +73,7 @@ def _heavier(robot: Robot, names: set[str]) -> Robot:
     return replace(robot, model=replace(robot.model, bodies=bodies))
 
 
-def _bad(body: Body, robot: Robot) -> list[Link]:
+def _bad(body: Body, robot: RuntimeModel) -> list[Link]:
     """The links that make a body impossible, as far as it is constant."""
     constant = [link for link in body.links if link.name not in robot.blocks]
     if not any(link.parameters for link in constant) or not _negative(constant):

@@ -10,7 +10,7 @@ from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program, Value
 from symgen.mechanics.canonical import CanonicalFrame, canonical_frames
 from symgen.mechanics.independence import independent
-from symgen.mechanics.inertia import Inertia, Second
+from symgen.mechanics.inertia import Inertia, SecondMoment
 from symgen.mechanics.model import PARAMETER_NAMES, Body, Joint, Model
 from symgen.mechanics.parameters import WHOLE, lumped, parameter_blocks, system, turned_gravity
 from symgen.mechanics.passive import KINDS, NO_PASSIVE, SPRINGS, Passive
@@ -21,7 +21,7 @@ from symgen.numbers.scalar import Scalar, structural
 
 
 @dataclass(frozen=True)
-class Robot:
+class RuntimeModel:
     """A model with what stays open until run time.
 
     `runtime` names the links whose ten parameters are inputs (see `parameter_blocks`),
@@ -139,7 +139,7 @@ class Regroup:
     """The regrouped parameters: constants where known, the entries of `par` where they come at run
     time."""
 
-    robot: Robot
+    robot: RuntimeModel
     regrouping: str
     program: Program
     layout: System
@@ -187,7 +187,7 @@ def _filled(body: SystemBody, par: Iterator[Scalar]) -> SystemBody:
     entries = _entries(body.inertia)
     m, hx, hy, hz, *s = (next(par) if isinstance(x, Value) else x for x in entries)
     known = not any(isinstance(x, Value) for x in entries)
-    return replace(body, inertia=Inertia(m, Vector(hx, hy, hz), Second(*s)), constant=known)
+    return replace(body, inertia=Inertia(m, Vector(hx, hy, hz), SecondMoment(*s)), constant=known)
 
 
 class Sizes(dict[str, int]):

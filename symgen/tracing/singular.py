@@ -19,7 +19,7 @@ from symgen.mechanics.parameters import system
 from symgen.mechanics.system import System
 from symgen.numbers.scalar import plain
 from symgen.text import quoted, shown
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 
 STATES: Final = 3
 ROUNDING: Final = 1e-13
@@ -27,7 +27,7 @@ UNIT: Final = 2.0**-52
 """What the entries of M may be off, relative to the roots of those on the diagonal."""
 
 
-def check_defined(robot: Robot, quantities: Iterable[Quantity]) -> None:
+def check_defined(robot: RuntimeModel, quantities: Iterable[Quantity]) -> None:
     """Refuses a quantity that divides by what is zero whatever the parameters of run time are: that
     needs the inverse of a singular mass matrix, or the centre of mass of a robot without mass.
 

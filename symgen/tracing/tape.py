@@ -9,7 +9,7 @@ from symgen.errors import OptionError
 from symgen.mechanics.parameters import WHOLE
 from symgen.numbers.scalar import Scalar
 from symgen.tracing.function import Function, Part, outputs
-from symgen.tracing.robot import Regroup, Robot, dimensions
+from symgen.tracing.robot import Regroup, RuntimeModel, dimensions
 from symgen.tracing.wanted import Wanted
 
 
@@ -72,7 +72,7 @@ def _inputs(regroups: Mapping[str, Regroup], wanted: Wanted, parts: Sequence[Par
     return [name for name in INPUTS if name in used]
 
 
-def read_by_option(robot: Robot, quantities: Sequence[Quantity]) -> set[str]:
+def read_by_option(robot: RuntimeModel, quantities: Sequence[Quantity]) -> set[str]:
     """The inputs that quantities read beside their own, those of parameters left out."""
     by_option = {
         "g": robot.runtime_gravity and any(q.needs_gravity for q in quantities),

@@ -22,7 +22,7 @@ from symgen.text import quoted
 from symgen.tracing.function import Function, Part
 from symgen.tracing.link_outputs import of_model
 from symgen.tracing.possible import check_possible
-from symgen.tracing.robot import Regroup, Robot
+from symgen.tracing.robot import Regroup, RuntimeModel
 from symgen.tracing.singular import check_defined
 from symgen.tracing.tape import traced
 from symgen.tracing.wanted import Wanted
@@ -36,7 +36,7 @@ FEWEST: Final = Aim()
 
 
 def trace(
-    robot: Robot, wanted: Wanted, choice: Choice | None = None, aim: Aim = FEWEST
+    robot: RuntimeModel, wanted: Wanted, choice: Choice | None = None, aim: Aim = FEWEST
 ) -> Function:
     """The best program for one function. Raises OptionError for a formulation that it does not
     have."""
@@ -44,7 +44,10 @@ def trace(
 
 
 def trace_all(
-    robot: Robot, functions: Sequence[Wanted], choice: Choice | None = None, aim: Aim = FEWEST
+    robot: RuntimeModel,
+    functions: Sequence[Wanted],
+    choice: Choice | None = None,
+    aim: Aim = FEWEST,
 ) -> list[Function]:
     """The best program for each function.
 
@@ -67,7 +70,7 @@ def trace_all(
     return [f.shaped(aim) for f in best]
 
 
-def _differs(quantity: Quantity, robot: Robot, other: Robot) -> bool:
+def _differs(quantity: Quantity, robot: RuntimeModel, other: RuntimeModel) -> bool:
     """Whether a quantity is not computed by the same operations for two robots."""
     wanted = Wanted(quantity.name, (quantity,))
     regroups, others = _regroups(robot), _regroups(other)
@@ -82,13 +85,13 @@ def _text(program: Program) -> str:
     return re.sub(r"%\d+", lambda n: numbers.setdefault(n[0], f"%{len(numbers)}"), repr(program))
 
 
-def _distinct(robot: Robot, wanted: Wanted) -> Wanted:
+def _distinct(robot: RuntimeModel, wanted: Wanted) -> Wanted:
     """The same with outputs of links whose names are those of no others of the robot."""
     return replace(wanted, quantities=of_model(robot.model, wanted.quantities))
 
 
 def every_formulation(
-    robot: Robot, wanted: Wanted, choice: Choice | None = None, aim: Aim = FEWEST
+    robot: RuntimeModel, wanted: Wanted, choice: Choice | None = None, aim: Aim = FEWEST
 ) -> list[Function]:
     """The program of a function in each of its formulations, as far as `choice` leaves them
     open."""
@@ -99,7 +102,7 @@ def every_formulation(
     ]
 
 
-def _regroups(robot: Robot) -> dict[str, Regroup]:
+def _regroups(robot: RuntimeModel) -> dict[str, Regroup]:
     return {name: robot.regroup(name) for name in (*REGROUPINGS, WHOLE)}
 
 

@@ -14,7 +14,7 @@ from symgen.compiler.derivative import pullback
 from symgen.compiler.passes import counts
 from symgen.compiler.program import Program
 from symgen.mechanics.parameters import system
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import every_formulation, trace
 from symgen.tracing.wanted import Wanted
 
@@ -82,7 +82,7 @@ def test_every_way_to_the_hessian_gives_the_slopes_of_pinocchios_derivatives(nam
         "forward": (forward, FORWARD_BLOCKS, ("q", "qd", "tau", "lam_qdd")),
     }[kind]
     wanted = slopes_of_pinocchio(judge, jacobians, *(x[key] for key in given))
-    ways = every_formulation(Robot(robot.model), Wanted.parse(f"{kind}_dynamics_hessian"))
+    ways = every_formulation(RuntimeModel(robot.model), Wanted.parse(f"{kind}_dynamics_hessian"))
     assert any("absolute" in way.formulation for way in ways) == (name != "panda_arm")
     for way in ways:
         got = way.run(**{key: x[key] for key in way.inputs})
@@ -93,7 +93,7 @@ def test_every_way_to_the_hessian_gives_the_slopes_of_pinocchios_derivatives(nam
 def slope(robot, quantity, output, x, name, k):
     """The derivative of an output along velocity `k` of an input by the complex step."""
     n = robot.model.dof
-    function = trace(Robot(robot.model), Wanted.parse(quantity))
+    function = trace(RuntimeModel(robot.model), Wanted.parse(quantity))
     change = np.zeros(n, complex)
     change[k] = STEP * 1j
     at = {key: np.array(x[key], complex) for key in function.inputs}
@@ -121,7 +121,7 @@ def test_hessians_are_slopes_of_gradients(name, kind, gradient, blocks, inputs):
     robot = every_joint.made(name)
     n, x = robot.model.dof, hamel.state(robot)
     x |= {"lam_tau": x["dq"], "lam_qdd": x["dtau"]}
-    found = run(Robot(robot.model), f"{kind}_dynamics_hessian", x)
+    found = run(RuntimeModel(robot.model), f"{kind}_dynamics_hessian", x)
     rows = (("q", "q"), ("q", "qd"), ("qd", "qd"), ("q", inputs[2]))
     for block, (first, second) in zip(blocks, rows, strict=True):
         columns = [
@@ -154,5 +154,5 @@ def reversed_tape(name):
 
 @pytest.mark.parametrize("name", ["ur5", "panda_arm", "humanoid25"])
 def test_sweeps_take_no_more_than_the_reversed_tape(name):
-    found = trace(Robot(model(name)), Wanted.parse("inverse_dynamics_vjp")).counts.total
+    found = trace(RuntimeModel(model(name)), Wanted.parse("inverse_dynamics_vjp")).counts.total
     assert found <= reversed_tape(name)

@@ -12,7 +12,7 @@ import symgen
 from symgen.algorithms import INPUTS, LINK_QUANTITIES, QUANTITIES
 from symgen.languages.joints_in_words import CHOICES, OTHERWISE, chosen, unit
 from symgen.mechanics.listing import listed
-from symgen.mechanics.model import IDENTITY
+from symgen.mechanics.pose import IDENTITY
 
 HEAD = '<?xml version="1.0"?><robot name="r"><link name="base"/>'
 LINK = (

@@ -30,7 +30,7 @@ from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.coriolis import coriolis_transpose_product
 from symgen.algorithms.newton_euler import bias, gravity
 from symgen.mechanics.parameters import REGROUPINGS, system
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 
@@ -129,7 +129,9 @@ RUNTIME = {
 @pytest.mark.parametrize("name", [UR5, PANDA, TALOS, RX90])
 def test_operations(quantity, name):
     if name in COUNTS[quantity]:
-        found = trace(Robot(public(name)), Wanted(quantity, (QUANTITIES[quantity],))).counts.total
+        found = trace(
+            RuntimeModel(public(name)), Wanted(quantity, (QUANTITIES[quantity],))
+        ).counts.total
         assert found <= COUNTS[quantity][name]
 
 
@@ -137,6 +139,6 @@ def test_operations(quantity, name):
 @pytest.mark.parametrize("name", [UR5, PANDA, RX90])
 def test_operations_with_runtime_parameters(quantity, name):
     robot = public(name)
-    runtime = Robot(robot, tuple(body.name for body in robot.bodies))
+    runtime = RuntimeModel(robot, tuple(body.name for body in robot.bodies))
     found = trace(runtime, Wanted(quantity, (QUANTITIES[quantity],))).counts
     assert found.mul + found.add <= RUNTIME[quantity][name]

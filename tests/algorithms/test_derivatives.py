@@ -25,7 +25,7 @@ from symgen.compiler.program import Program
 from symgen.mechanics.parameters import REGROUPINGS, system
 from symgen.numbers.operations import cos, sin, tanh
 from symgen.numbers.scalar import ZERO
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 
@@ -184,5 +184,7 @@ COUNTS = {
 @pytest.mark.parametrize("quantity", COUNTS)
 @pytest.mark.parametrize("name", [UR5, PANDA, TALOS, RX90])
 def test_operations(quantity, name):
-    found = trace(Robot(public(name)), Wanted(quantity, (QUANTITIES[quantity],))).counts.total
+    found = trace(
+        RuntimeModel(public(name)), Wanted(quantity, (QUANTITIES[quantity],))
+    ).counts.total
     assert found <= COUNTS[quantity][name]

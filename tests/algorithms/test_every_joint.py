@@ -13,7 +13,7 @@ from random_trees import SEEDS
 from symgen.algorithms import INPUTS, QUANTITIES
 from symgen.compiler.evaluate import evaluate
 from symgen.proof.laws import judged
-from symgen.tracing.robot import Robot, dimensions
+from symgen.tracing.robot import RuntimeModel, dimensions
 from symgen.tracing.trace import every_formulation
 from symgen.tracing.wanted import Wanted
 
@@ -48,7 +48,7 @@ def test_dynamics_by_energies_and_by_newton(name):
     close(run(name, "mass_matrix", x, n, n), mass)
     inputs = {key: [x[key].tolist()] for key in ("q", "qd", "qdd")}
     for quantity in ("inverse_dynamics", "bias", "gravity", "mass_matrix"):
-        (by_law,) = judged(Robot(made(name).model), QUANTITIES[quantity], inputs).values()
+        (by_law,) = judged(RuntimeModel(made(name).model), QUANTITIES[quantity], inputs).values()
         close(by_law[0].astype(float), run(name, quantity, x))
 
 
@@ -108,7 +108,7 @@ def test_coriolis_matrix_and_christoffel_symbols(name):
 def test_forward_dynamics_inverts_inverse_dynamics(name):
     x, n = state(made(name)), size(name)
     pushed = {**x, "tau": run(name, "inverse_dynamics", x)}
-    for way in every_formulation(Robot(made(name).model), Wanted.parse("forward_dynamics")):
+    for way in every_formulation(RuntimeModel(made(name).model), Wanted.parse("forward_dynamics")):
         close(numbers(way.run(**given(way.inputs, pushed))["qdd"]).real, x["qdd"], 1e-8)
     inverse = run(name, "mass_matrix_inverse", x, n, n)
     close(inverse @ run(name, "mass_matrix", x, n, n), np.eye(n), 1e-8)
@@ -212,7 +212,7 @@ def test_every_formulation_and_every_tape_gives_the_same(name, quantity):
     others = {a.name: prod(a.sizes(sizes)) for a in INPUTS.values() if a.name not in x}
     x |= {key: rng.uniform(-1, 1, size) for key, size in others.items()} | {"q_end": x["q"]}
     first = None
-    for way in every_formulation(Robot(made(name).model), Wanted.parse(quantity)):
+    for way in every_formulation(RuntimeModel(made(name).model), Wanted.parse(quantity)):
         found = way.run(**given(way.inputs, x))
         shapes = {array.name: array.shape for array in way.program.outputs}
         by_tape = evaluate(way.program, given(way.inputs, x))

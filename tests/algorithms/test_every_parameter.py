@@ -10,7 +10,7 @@ from random_trees import cross
 from symgen.mechanics.base_parameters import base_parameters
 from symgen.mechanics.joints.body_axes import rotation
 from symgen.mechanics.parameters import lumped
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 
@@ -73,7 +73,7 @@ def test_parameters_given_at_run_time(name):
     links = tuple(body.name for body in model.moving)
     for quantity in ("inverse_dynamics", "mass_matrix", "forward_dynamics"):
         opened, closed = (
-            trace(Robot(model, names), Wanted.parse(quantity)) for names in (links, ())
+            trace(RuntimeModel(model, names), Wanted.parse(quantity)) for names in (links, ())
         )
         (group,) = opened.regroups.values()
         pi = [v for ten in group.robot.blocks.values() for v in ten]
@@ -93,9 +93,10 @@ def _par(group, pi):
 def test_friction_goes_through_the_coupling():
     """τ = Gᵀ(B G q̇): a follower of factor k rubs k² as much."""
     model, x = made("mimic").model, state(made("mimic"))
-    rough_robot = Robot(model, friction=("viscous",), runtime_friction=True)
+    rough_robot = RuntimeModel(model, friction=("viscous",), runtime_friction=True)
     rubbing, plain = (
-        trace(robot, Wanted.parse("inverse_dynamics")) for robot in (rough_robot, Robot(model))
+        trace(robot, Wanted.parse("inverse_dynamics"))
+        for robot in (rough_robot, RuntimeModel(model))
     )
     given = {key: value.tolist() for key, value in x.items()}
     rough = np.arange(1.0, 1.0 + len(model.bodies))
@@ -176,7 +177,7 @@ KINEMATICS = (
 
 
 def of_link(name, what, link, x):
-    function = trace(Robot(made(name).model), Wanted.parse(f"{what}:{link}"))
+    function = trace(RuntimeModel(made(name).model), Wanted.parse(f"{what}:{link}"))
     found = function.run(**{key: x[key].tolist() for key in function.inputs})
     return [np.array([float(v) for v in values]) for values in found.values()]
 
@@ -186,7 +187,9 @@ def test_external_wrenches_act_through_the_jacobian(name):
     robot, x = made(name), state(made(name))
     placed = robot.joints[-1]
     link, six = placed.links[-1], np.array([1.0, -2.0, 3.0, 0.5, 0.25, -0.75])
-    pushed = trace(Robot(robot.model, wrenches=(link.name,)), Wanted.parse("inverse_dynamics"))
+    pushed = trace(
+        RuntimeModel(robot.model, wrenches=(link.name,)), Wanted.parse("inverse_dynamics")
+    )
     given = {**{key: value.tolist() for key, value in x.items()}, "wrench": six.tolist()}
     found = np.array(pushed.run(**{k: given[k] for k in pushed.inputs})["tau"], float)
     at = frames(robot, x["q"])[placed.joint.name].fixed(link.pose)
@@ -202,7 +205,9 @@ def test_what_a_sensor_feels(name):
     """Force and moment through a joint are the rates of momentum of all beyond it, less gravity."""
     robot, x, (_, pi) = made(name), state(made(name)), whole(name)
     placed = next(s for s in robot.joints if s.below is None)
-    found = trace(Robot(robot.model), Wanted.parse(f"wrench_regressor:{placed.links[0].name}"))
+    found = trace(
+        RuntimeModel(robot.model), Wanted.parse(f"wrench_regressor:{placed.links[0].name}")
+    )
     w = np.array(next(iter(found.run(**{k: x[k].tolist() for k in found.inputs}).values())), float)
     at = frames(robot, x["q"])[placed.joint.name]
     mass, first, linear, angular = momenta(name, x["q"], base=False)

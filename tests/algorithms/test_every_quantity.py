@@ -19,16 +19,16 @@ from symgen.algorithms import INPUTS, LINK_QUANTITIES, QUANTITIES
 from symgen.algorithms.registry import Quantity
 from symgen.compiler.evaluate import evaluate
 from symgen.mechanics.parameters import system
-from symgen.tracing.robot import Robot, dimensions
+from symgen.tracing.robot import RuntimeModel, dimensions
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 
 EVERY: dict[str, Quantity] = {**QUANTITIES, **LINK_QUANTITIES}
 OPENINGS = {
-    "constant": lambda robot: Robot(robot),
-    "gravity": lambda robot: Robot(robot, (), True),
-    "one body": lambda robot: Robot(robot, (robot.bodies[-1].name,)),
-    "every body": lambda robot: Robot(robot, tuple(b.name for b in robot.bodies), True),
+    "constant": lambda robot: RuntimeModel(robot),
+    "gravity": lambda robot: RuntimeModel(robot, (), True),
+    "one body": lambda robot: RuntimeModel(robot, (robot.bodies[-1].name,)),
+    "every body": lambda robot: RuntimeModel(robot, tuple(b.name for b in robot.bodies), True),
 }
 """What stays open until run time."""
 
@@ -64,7 +64,7 @@ class Law:
 
 
 @cache
-def robot_of(name: str, opening: str) -> Robot:
+def robot_of(name: str, opening: str) -> RuntimeModel:
     return OPENINGS[opening](model(name))
 
 
@@ -125,7 +125,7 @@ def run_time_is_compile_time(name, quantity, opening):
 def formulations_agree(name, quantity, opening):
     """Every way to compute it gives the same numbers."""
     robot, random = model(name), np.random.default_rng(3)
-    known = dimensions(Robot(robot).regroup("minimal"))
+    known = dimensions(RuntimeModel(robot).regroup("minimal"))
     sizes = [INPUTS[given].sizes(known) for given in EVERY[quantity].inputs]
     widths = [0.01 if given == "h" else 2 for given in EVERY[quantity].inputs]
     pairs = zip(widths, sizes, strict=True)

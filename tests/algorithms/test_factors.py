@@ -14,7 +14,7 @@ from symgen.compiler.passes import counts, pivots
 from symgen.compiler.program import Program, Value
 from symgen.numbers.scalar import ZERO, plain
 from symgen.reading.assemble import load
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 
 ROBOTS = Path(__file__).resolve().parents[2] / "robots"
 WAYS = {"one by one": factors, "by pairs": factors_by_pairs}
@@ -23,7 +23,7 @@ WAYS = {"one by one": factors, "by pairs": factors_by_pairs}
 def matrix(name: str):
     """A robot's system, and its mass matrix at some state as fractions, structural zeros as they
     are."""
-    layout = Robot(load(ROBOTS / name).model).regroup("minimal").layout
+    layout = RuntimeModel(load(ROBOTS / name).model).regroup("minimal").layout
     rng = random.Random(1)
     found = mass_matrix(layout, [rng.uniform(-2, 2) for _ in range(layout.size)])
     return layout, [x if x is ZERO else Fraction(plain(x)) for x in found]

@@ -18,7 +18,7 @@ from symgen.algorithms.forward_dynamics import (
 )
 from symgen.algorithms.newton_euler import inverse_dynamics
 from symgen.mechanics.parameters import REGROUPINGS, system
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 
@@ -72,5 +72,7 @@ COUNTS = {
 @pytest.mark.parametrize("name", [UR5, PANDA, TALOS, RX90, "snake16"])
 def test_operations(quantity, name):
     if name in COUNTS[quantity]:
-        found = trace(Robot(public(name)), Wanted(quantity, (QUANTITIES[quantity],))).counts.total
+        found = trace(
+            RuntimeModel(public(name)), Wanted(quantity, (QUANTITIES[quantity],))
+        ).counts.total
         assert found <= COUNTS[quantity][name]

@@ -11,7 +11,7 @@ from states import run, traced
 from symgen.algorithms import QUANTITIES
 from symgen.api import generate
 from symgen.mechanics.parameters import lumped
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import every_formulation
 from symgen.tracing.wanted import Wanted
 
@@ -49,7 +49,7 @@ def test_joint_forces_have_friction_added(robot):
     x = state(robot.model.dof)
     difference = (
         run(robot, "inverse_dynamics", x)["tau"]
-        - run(Robot(robot.model), "inverse_dynamics", x)["tau"]
+        - run(RuntimeModel(robot.model), "inverse_dynamics", x)["tau"]
     )
     assert np.allclose(difference, rubbing(robot, x), rtol=1e-9, atol=1e-9)
 
@@ -58,7 +58,7 @@ def test_joint_forces_have_friction_added(robot):
 def test_bias_and_gravity_stay_without(robot):
     x = state(robot.model.dof)
     for quantity in ("bias", "gravity"):
-        pair = (run(r, quantity, x) for r in (robot, Robot(robot.model)))
+        pair = (run(r, quantity, x) for r in (robot, RuntimeModel(robot.model)))
         assert all((a == b).all() for a, b in zip(*(p.values() for p in pair), strict=True))
 
 

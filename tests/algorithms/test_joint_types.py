@@ -11,7 +11,7 @@ from joint_zoo import pinocchio, written
 from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.model import PARAMETER_NAMES, Joint
 from symgen.reading.assemble import load
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 
@@ -25,7 +25,7 @@ def zoo(tmp_path_factory):
 
     @cache
     def function(quantity):
-        return trace(Robot(model), Wanted.parse(quantity))
+        return trace(RuntimeModel(model), Wanted.parse(quantity))
 
     def run(quantity, **inputs):
         found = function(quantity)

@@ -21,7 +21,7 @@ from symgen.algorithms.newton_euler import gravity
 from symgen.errors import OptionError
 from symgen.mechanics.parameters import REGROUPINGS, WHOLE, system
 from symgen.reading.assemble import load
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 
@@ -228,11 +228,11 @@ def wanted(quantity, robot):
 )
 def test_parameters_of_the_user_at_run_time_give_the_numbers_of_the_file(quantity):
     robot = model("tree 0")
-    open_robot = Robot(robot, (robot.bodies[1].name, robot.bodies[3].links[0].name))
+    open_robot = RuntimeModel(robot, (robot.bodies[1].name, robot.bodies[3].links[0].name))
     (q, _) = random_states(robot.dof, 2, seed=4)
     there, here = (
         trace(open_robot, wanted(quantity, robot)),
-        trace(Robot(robot), wanted(quantity, robot)),
+        trace(RuntimeModel(robot), wanted(quantity, robot)),
     )
     assert there.inputs == ("q", "pi")
     user = [x for ten in open_robot.blocks.values() for x in ten]
@@ -245,10 +245,12 @@ def test_parameters_of_the_user_at_run_time_give_the_numbers_of_the_file(quantit
 
 
 def test_a_quantity_of_a_link_is_asked_for_by_the_name_of_the_link():
-    function = trace(Robot(model("ur5")), Wanted.parse("frame_pose:flange"))
+    function = trace(RuntimeModel(model("ur5")), Wanted.parse("frame_pose:flange"))
     assert function.name == "frame_pose_flange"
     assert [out.name for out in function.program.outputs] == ["R_flange", "p_flange"]
-    both = trace(Robot(model("ur5")), Wanted.parse("ends=frame_pose:flange+frame_pose:link5"))
+    both = trace(
+        RuntimeModel(model("ur5")), Wanted.parse("ends=frame_pose:flange+frame_pose:link5")
+    )
     assert len(both.program.outputs) == 4
 
 
@@ -262,7 +264,7 @@ def test_a_quantity_of_a_link_is_asked_for_by_the_name_of_the_link():
 )
 def test_errors_say_what_to_write(text, problem):
     with pytest.raises(OptionError, match=problem):
-        trace(Robot(model("ur5")), Wanted.parse(text))
+        trace(RuntimeModel(model("ur5")), Wanted.parse(text))
 
 
 COUNTS = {
@@ -283,5 +285,5 @@ COUNTS = {
 
 @pytest.mark.parametrize("quantity", COUNTS)
 def test_operation_counts(quantity):
-    found = trace(Robot(model("ur5")), Wanted.parse(quantity)).counts.total
+    found = trace(RuntimeModel(model("ur5")), Wanted.parse(quantity)).counts.total
     assert found <= COUNTS[quantity], f"{quantity}: {found} exceeds {COUNTS[quantity]}"

@@ -12,8 +12,9 @@ from sympy import Matrix, Rational, cos, eye, sin, symbols, zeros
 
 from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.newton_euler import gravity, inverse_dynamics
-from symgen.mechanics.model import IDENTITY, Body, Joint, Link, Model, Pose
+from symgen.mechanics.model import Body, Joint, Link, Model
 from symgen.mechanics.parameters import system
+from symgen.mechanics.pose import IDENTITY, Pose
 
 FREE_FALL = (1.5, -2.0, -9.0)
 

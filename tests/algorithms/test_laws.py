@@ -19,8 +19,8 @@ from tree_energies import (
 from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.newton_euler import bias, gravity, inverse_dynamics
 from symgen.mechanics.joints import JOINT_TYPES
-from symgen.mechanics.model import IDENTITY, Pose
 from symgen.mechanics.parameters import REGROUPINGS, system
+from symgen.mechanics.pose import IDENTITY, Pose
 from symgen.mechanics.spatial import Vector
 
 TOLERANCE = 1e-12

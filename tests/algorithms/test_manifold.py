@@ -11,7 +11,7 @@ from states import close, run
 from symgen.algorithms import steps
 from symgen.mechanics.parameters import system
 from symgen.proof.laws import judged
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted, find_quantity
 
@@ -78,5 +78,5 @@ def test_quaternions_stay_unit_ones():
 @pytest.mark.parametrize("name", ["ur5", "panda_arm"])
 def test_jacobians_of_a_step_cost_little_more_than_those_of_dynamics(name):
     both = ("step_jacobians:euler", "forward_dynamics_derivatives")
-    found, known = (trace(Robot(model(name)), Wanted.parse(q)).counts.total for q in both)
+    found, known = (trace(RuntimeModel(model(name)), Wanted.parse(q)).counts.total for q in both)
     assert found <= 1.15 * known

@@ -17,7 +17,7 @@ from symgen.algorithms.parameter_tensors import (
 )
 from symgen.algorithms.regressors import slotine_li_regressor
 from symgen.mechanics.parameters import system
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 
@@ -91,7 +91,7 @@ def test_nothing_but_the_state_and_gravity_is_read(term):
     """Even where parameters come at run time."""
     robot = model("parallel 0")
     for names, runtime in ((), False), (tuple(b.name for b in robot.bodies), True):
-        function = trace(Robot(robot, names, runtime), Wanted.parse(term))
+        function = trace(RuntimeModel(robot, names, runtime), Wanted.parse(term))
         weight = ["g"] if runtime and term.startswith("gravity") else []
         assert {*function.inputs} == {*TERMS[term][2], *weight}
 
@@ -105,4 +105,4 @@ COUNTS = {
 
 @terms
 def test_operation_counts_of_the_ur5(term):
-    assert trace(Robot(model("ur5")), Wanted.parse(term)).counts.total <= COUNTS[term]
+    assert trace(RuntimeModel(model("ur5")), Wanted.parse(term)).counts.total <= COUNTS[term]

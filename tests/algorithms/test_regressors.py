@@ -31,7 +31,7 @@ from symgen.errors import OptionError
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.mechanics.parameters import WHOLE, system
 from symgen.reading.assemble import load
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 
@@ -203,10 +203,10 @@ def test_the_columns_of_the_case():
 
 
 def test_the_base_regressor_for_any_gravity_does_not_depend_on_the_one_given():
-    level, robot = model("scara"), Robot(model("scara"), (), True)
+    level, robot = model("scara"), RuntimeModel(model("scara"), (), True)
     sizes = [
         trace(r, Wanted.parse("base_regressor")).program.outputs[0].shape
-        for r in (Robot(level), robot)
+        for r in (RuntimeModel(level), robot)
     ]
     assert sizes[0][1] < sizes[1][1]
 
@@ -223,7 +223,7 @@ COUNTS = {
 @pytest.mark.parametrize("name", COUNTS)
 def test_operation_counts(name):
     names = ("base_regressor", "slotine_li_base_regressor", "regressor")
-    found = [trace(Robot(public(name)), Wanted.parse(quantity)).counts for quantity in names]
+    found = [trace(RuntimeModel(public(name)), Wanted.parse(quantity)).counts for quantity in names]
     totals = tuple(c.mul + c.add for c in found)
     assert all(t <= most for t, most in zip(totals, COUNTS[name], strict=True)), (
         f"{totals} exceed {COUNTS[name]}"

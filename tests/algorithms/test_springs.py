@@ -12,7 +12,7 @@ from tools import ROOT, invoke
 from symgen.errors import OptionError, RobotError
 from symgen.jobs.job import Job
 from symgen.reading.assemble import load
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 
 WILD = ROOT / "tests" / "wild"
 LINK = '<inertial><origin xyz="0.1 0 0"/><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
@@ -159,7 +159,7 @@ def test_mujoco_has_the_same_springs(tmp_path):
         weights.append(run(robot, "potential_energy", x)["V"][0] - data.energy[0])
     assert np.ptp(weights) < 1e-12  # gravity is 0 at another height there
     spring = run(robot, "potential_energy", x)["V"][0]
-    spring -= run(Robot(robot.model), "potential_energy", x)["V"][0]
+    spring -= run(RuntimeModel(robot.model), "potential_energy", x)["V"][0]
     strain = x["q"] - [0.4, -0.2]
     assert spring == pytest.approx(0.5 * np.dot([5, 40], strain * strain))
 

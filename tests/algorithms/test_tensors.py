@@ -20,7 +20,7 @@ from symgen.algorithms.tensors import (
     mass_matrix_gradient,
 )
 from symgen.mechanics.parameters import system
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 
@@ -138,7 +138,7 @@ SHAPES = {
 
 @pytest.mark.parametrize("quantity", SHAPES)
 def test_shapes(quantity):
-    function = trace(Robot(model("scara")), Wanted(quantity, (QUANTITIES[quantity],)))
+    function = trace(RuntimeModel(model("scara")), Wanted(quantity, (QUANTITIES[quantity],)))
     assert {out.name: out.shape for out in function.program.outputs} == SHAPES[quantity]
 
 

@@ -11,7 +11,7 @@ from symgen.algorithms import QUANTITIES
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
 from symgen.proof.laws import judged
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 
@@ -21,7 +21,7 @@ FELT = [name for name, quantity in QUANTITIES.items() if quantity.feels_wrench]
 def pushed(name):
     """A robot with a wrench on its last body and on its first."""
     robot = model(name)
-    return Robot(robot, wrenches=(robot.bodies[-1].name, robot.bodies[0].name))
+    return RuntimeModel(robot, wrenches=(robot.bodies[-1].name, robot.bodies[0].name))
 
 
 def state(robot, seed=0):

@@ -7,7 +7,7 @@ import pytest
 from tools import invoke, robot_file
 
 from symgen.identification.column_map import Map
-from symgen.identification.columns import Sensed, Wanted
+from symgen.identification.columns import NeededColumns, Sensed
 from symgen.identification.layouts import guessed, layout
 from symgen.identification.log_options import LogOptions
 from symgen.identification.logs import LogError, open_log
@@ -114,7 +114,7 @@ def test_joints_may_stand_in_another_order(tmp_path):
     path = text(tmp_path / "log.csv", ["t", *numbered("q_{}", "tau_{}")], T, Q, TAU)
     reading, _ = read(path, joints=("c", "a", "b"))
     assert [column.name for column in reading.layout.q] == ["q_0", "q_1", "q_2"]
-    wanted = Wanted(
+    wanted = NeededColumns(
         ("a", "b", "c"), ("rad",) * 3, ("a", "b", "c"),
         (Sensed("tau", ("a", "b", "c"), ("N m",) * 3),), False,
     )  # fmt: skip
@@ -129,7 +129,7 @@ def test_currents_become_torques_by_constants_and_ratios(tmp_path):
     path = text(tmp_path / "log.csv", ["t", *numbered("q_{}", "current_{}")], T, Q, TAU)
     names = ("0", "1", "2")
     sensed = (Sensed("tau", names, ("N m",) * 3),)
-    wanted = Wanted(names, ("rad",) * 3, names, sensed, False)
+    wanted = NeededColumns(names, ("rad",) * 3, names, sensed, False)
 
     def factors(**options):
         found = layout(open_log(str(path)), wanted, Map.of(LogOptions(**options)))

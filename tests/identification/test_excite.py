@@ -12,12 +12,12 @@ from symgen.compiler.program import Program
 from symgen.identification.bounds import bounds
 from symgen.identification.criterion import condition, smooth_condition
 from symgen.identification.dynamics import dynamics
-from symgen.identification.excitation import Search, Task, _freedom, excite
+from symgen.identification.excitation import ExcitationSearch, ExcitationTask, _freedom, excite
 from symgen.identification.excite_report import OWNER, csv
 from symgen.identification.fourier import Fourier, resting
 from symgen.identification.kernel import kernel
 from symgen.identification.methods import base_kernel, friction, torque_mapping
-from symgen.identification.plan import Plan
+from symgen.identification.plan import ExcitationPlan
 from symgen.jobs.job import Job
 from symgen.native.tape import NativeTape
 from symgen.numbers.operations import cos, sign, sin, tanh
@@ -46,8 +46,10 @@ def task(file, kinds="", rest=False, **options):
     loaded = job.load()
     mapping = torque_mapping(loaded.model)
     values = np.array([*mapping.base(mapping.prior), *friction(job, loaded.model).values()])
-    plan = Plan(**{**SMALL, **options, "rest": rest})
-    return Task(loaded.model.joint_names, dynamics(job, loaded), values, bounds(loaded, ()), plan)
+    plan = ExcitationPlan(**{**SMALL, **options, "rest": rest})
+    return ExcitationTask(
+        loaded.model.joint_names, dynamics(job, loaded), values, bounds(loaded, ()), plan
+    )
 
 
 @pytest.fixture
@@ -91,7 +93,7 @@ def test_the_smooth_condition_number_bounds_the_condition_number():
 @pytest.mark.parametrize("rest", [False, True])
 @pytest.mark.parametrize("kinds", ["", "viscous,offset"])
 def test_the_gradient_of_the_search_is_that_of_its_value(rest, kinds):
-    search = Search(task(SCARA, kinds, rest), _freedom(task(SCARA, kinds, rest)), 10.0)
+    search = ExcitationSearch(task(SCARA, kinds, rest), _freedom(task(SCARA, kinds, rest)), 10.0)
     random, n = np.random.default_rng(3), search.task.joints
     x = random.normal(size=n * (1 + search.free.shape[1])) * 0.8
     _, slope = search(x)
@@ -176,7 +178,7 @@ def test_forces_count_as_limits():
     """With less force than the motion would use, the motion uses less."""
     whole = task(SCARA)
     loaded = Job.of(SCARA).load()
-    tight = Task(
+    tight = ExcitationTask(
         whole.names,
         whole.dynamics,
         whole.parameters,

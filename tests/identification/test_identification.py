@@ -16,7 +16,7 @@ from symgen.identification.rounds import Rounds
 from symgen.identification.run import identify
 from symgen.identification.samples import Samples
 from symgen.identification.settings import Settings
-from symgen.identification.solve import System, solve
+from symgen.identification.solve import TriangularSystem, solve
 from symgen.identification.standard import Prior, deviations
 
 SILENT = Sensors(noise=0.0)
@@ -112,7 +112,9 @@ def test_standard_errors_are_those_of_many_logs():
     every = []
     for _ in range(20):
         noisy = y + random.normal(size=y.shape) * np.arange(1.0, 7.0)
-        solution = solve(System(reduced(a, noisy, equations.supports), equations.supports, size))
+        solution = solve(
+            TriangularSystem(reduced(a, noisy, equations.supports), equations.supports, size)
+        )
         inverse = np.linalg.inv(solution.factor)
         every.append((solution.values - true) / np.sqrt(np.sum(inverse**2, axis=1)))
     assert np.mean(np.square(every)) == pytest.approx(1.0, abs=0.15) and np.abs(every).max() < 4.5

@@ -6,7 +6,7 @@ import pytest
 from term_logs import log
 
 from benchmarks.simulated_logs import write
-from symgen.identification.equations import Linear
+from symgen.identification.equations import LinearEquations
 from symgen.identification.logs import open_log
 from symgen.identification.prediction import Points
 from symgen.identification.run import identify
@@ -18,7 +18,7 @@ def test_means_are_of_what_counts_and_keep_the_deviation():
     rows, used = random.normal(size=(9001, 2, 3)), random.random((9001, 2)) < 0.7
     x, noise = np.array([1.0, -2.0, 3.0]), random.normal(size=(9001, 2))
     used[40:50, 1] = False
-    made = Linear(rows, rows @ x + noise, used).means(10)
+    made = LinearEquations(rows, rows @ x + noise, used).means(10)
     assert made.used.shape == (901, 2) and not made.used[4, 1] and made.used[4, 0]
     own = used[20:30, 0]
     assert made.measured[2, 0] == pytest.approx(

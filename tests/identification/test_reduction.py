@@ -9,10 +9,10 @@ from benchmarks.simulated_logs import write
 from symgen.identification.derivatives import Derivation
 from symgen.identification.logs import open_log
 from symgen.identification.methods import standard_parameters
-from symgen.identification.reduction import Factors, reduced, triangle, whole
-from symgen.identification.samples import BLOCK, Plan, pieces
+from symgen.identification.reduction import TriangularFactors, reduced, triangle, whole
+from symgen.identification.samples import BLOCK, BlockPlan, pieces
 from symgen.mechanics.parameters import lumped
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 
@@ -51,7 +51,7 @@ def test_parts_in_a_tree_are_the_whole(count):
 def test_a_tree_keeps_no_more_than_its_levels():
     alive, most = 0, 0
 
-    class Watched(Factors):
+    class Watched(TriangularFactors):
         def combined(self, other):
             nonlocal alive
             alive -= 1
@@ -102,7 +102,7 @@ def test_every_format_gives_the_same_numbers(tmp_path):
     ],
 )
 def test_a_plan_uses_every_row_once(tmp_path, rows, half, interval, held_out):
-    plan, more = Plan(((0, rows),), half, interval, held_out), bool(interval)
+    plan, more = BlockPlan(((0, rows),), half, interval, held_out), bool(interval)
     ranges = [*plan.training, *plan.validation]
     inner = [(a + half, b - half - more) for a, b in ranges]
     assert all(b - a <= BLOCK and b <= rows for a, b in inner) and all(b <= rows for _, b in ranges)
@@ -143,7 +143,7 @@ def test_the_cutoff_is_where_half_of_the_power_is_left(cutoff):
 @pytest.mark.parametrize("name", FEW)
 def test_what_changes_the_momentum_beside_joint_forces(name):
     """N π = Cᵀ q̇ - g, and the rate of the momentum along any motion is τ + N π."""
-    robot, random = Robot(random_model(name)), np.random.default_rng(0)
+    robot, random = RuntimeModel(random_model(name)), np.random.default_rng(0)
     n = robot.model.dof
     q, qd, qdd = (random.uniform(-1, 1, n).tolist() for _ in range(3))
     pi = standard_parameters(lumped(robot.model, [body.name for body in robot.model.bodies]))

@@ -6,7 +6,7 @@ from closed_loop import ARM, FILE, closed_loop
 
 from benchmarks.simulated_logs import write
 from symgen.errors import OptionError
-from symgen.identification.drives import Column, Drives, Joints
+from symgen.identification.drives import DriveColumn, DriveUnknowns, Joints
 from symgen.identification.dynamics import traced
 from symgen.identification.equations import Instants
 from symgen.identification.methods import base_kernel, torque_mapping, without_drives
@@ -21,10 +21,10 @@ def simulator():
     job = without_drives(Job.of(FILE))
     loaded = job.load()
     joints = Joints.of(loaded.model)
-    columns = tuple(Column(k, term, 0.5) for k in range(2) for term in ("viscous", "coulomb"))
+    columns = tuple(DriveColumn(k, term, 0.5) for k in range(2) for term in ("viscous", "coulomb"))
     made, kernel = traced(job, loaded, "base_regressor"), base_kernel(job, loaded)
     size = kernel.shape[1]
-    equations = Instants(kernel, tuple(range(size)), Drives(joints, columns, np.zeros(2)))
+    equations = Instants(kernel, tuple(range(size)), DriveUnknowns(joints, columns, np.zeros(2)))
     return Simulator(equations, made.slopes(), made.nonzero), size
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from symgen.identification.column_map import Map
-from symgen.identification.columns import Wanted
+from symgen.identification.columns import NeededColumns
 from symgen.identification.log_options import LogOptions
 from symgen.identification.logs import open_log
 from symgen.identification.recording import Wish, look
@@ -97,7 +97,7 @@ def test_a_log_says_so(tmp_path):
     columns = {f"q_{n}": x for n, x in zip(NAMES, q.T, strict=True)}
     columns |= {f"qd_{n}": x for n, x in zip(NAMES, qd.T, strict=True)}
     np.savez(path, t=stamps, **columns)
-    wanted = Wanted(NAMES, ("rad",) * 3, NAMES, (), True)
+    wanted = NeededColumns(NAMES, ("rad",) * 3, NAMES, (), True)
 
     read = look(open_log(str(path)), wanted, None, Map.of(LogOptions()), Wish())
     assert read.survey.clock.step == 1e-3

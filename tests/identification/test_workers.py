@@ -9,7 +9,7 @@ from known_truth import SHORT, SMALL, found
 
 from symgen.identification.reduction import reduced
 from symgen.identification.settings import Settings
-from symgen.identification.solve import System, solve
+from symgen.identification.solve import TriangularSystem, solve
 
 
 def test_dask_gives_the_same(tmp_path):
@@ -47,7 +47,7 @@ def test_weights_settle_where_no_joint_explains_another():
     a[:, 0, 2:], a[:, 1, :2] = 0.0, 0.0
     y = a @ [1.0, 2.0, 3.0, 4.0] + random.normal(size=(500, 2)) * sizes
     supports = ((0, 1), (2, 3))
-    solution = solve(System(reduced(a, y, supports), supports, 4))
+    solution = solve(TriangularSystem(reduced(a, y, supports), supports, 4))
     for j, own in enumerate(supports):
         x, rest, *_ = np.linalg.lstsq(a[:, j, list(own)], y[:, j], rcond=None)
         assert np.allclose(solution.values[list(own)], x, rtol=1e-9)

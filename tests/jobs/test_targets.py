@@ -17,7 +17,7 @@ from symgen.errors import OptionError
 from symgen.inspection.pictures import FORMATS
 from symgen.jobs import staging
 from symgen.jobs.publish import publish, write_files
-from symgen.jobs.targets import Mark, Target, holding
+from symgen.jobs.targets import Mark, OutputFile, holding
 
 PENDULUM = robot_file("pendulum")
 
@@ -115,7 +115,7 @@ def test_the_robots_own_file_is_never_replaced(tmp_path):
     (tmp_path / "link").symlink_to(file)
     for path in (file, tmp_path / "." / "r.urdf", tmp_path / "link"):
         with pytest.raises(OptionError, match="exists and is not from us"):
-            write_files({Target(path, mark, (str(file),)): b"new"})
+            write_files({OutputFile(path, mark, (str(file),)): b"new"})
     assert file.read_text() == "robot"
 
 

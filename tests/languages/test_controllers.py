@@ -19,7 +19,7 @@ from symgen.native.compiler import STRICT, compiler
 from symgen.numbers.trig import TYPES
 from symgen.proof.closed_loop import PUSH, TIME, loop_of, record
 from symgen.reading.assemble import load
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 
@@ -176,7 +176,7 @@ int main(void)
 
 
 def simulated(name, samples, **gains):
-    robot = Robot(load(ROBOTS / "panda_arm.urdf").model)
+    robot = RuntimeModel(load(ROBOTS / "panda_arm.urdf").model)
     loop = loop_of(robot, CONTROLLERS[name], trace(robot, Wanted.parse(name)), float)
     for key, value in gains.items():
         loop.gains[key] = [value] * len(loop.gains[key])
@@ -211,7 +211,7 @@ def test_what_adapts_follows_without_knowing_the_robot():
 
 def test_a_link_goes_where_it_is_wanted():
     """5 cm along each axis, to what the joints that are pulled elsewhere and the damping of Λ leave."""
-    robot = Robot(load(ROBOTS / "panda_arm.urdf").model)
+    robot = RuntimeModel(load(ROBOTS / "panda_arm.urdf").model)
     name, link = "cartesian_impedance", "link7"
     function = trace(robot, Wanted.parse(f"{name}:{link}"))
     found = record(robot, loop_of(robot, CONTROLLERS[name], function, float), samples=500)
@@ -232,7 +232,7 @@ def test_forces_stay_within_the_limit():
 
 def test_least_squares_find_the_base_parameters():
     """From random motions and the forces that they take."""
-    name, robot = "recursive_least_squares", Robot(load(ROBOTS / "puma560.urdf").model)
+    name, robot = "recursive_least_squares", RuntimeModel(load(ROBOTS / "puma560.urdf").model)
     loop = loop_of(robot, CONTROLLERS[name], trace(robot, Wanted.parse(name)), float)
     loop.gains["forget"] = [1.0]
     loop.state["P"] = [1e6 * x for x in loop.state["P"]]  # D; U is 1

@@ -7,10 +7,11 @@ from symgen.mechanics.consistency import (
     INDEFINITE,
     NO_INERTIA,
     SEMIDEFINITE,
-    Verdict,
+    InertiaVerdict,
     judge,
 )
-from symgen.mechanics.model import Body, Joint, Link, Model, Pose
+from symgen.mechanics.model import Body, Joint, Link, Model
+from symgen.mechanics.pose import Pose
 
 SOLID = (2.0, 0.0, 0.0, 2.0, 2.3, 0.0, 0.0, 2.3, 0.0, 0.25)  # 2 kg, centre of mass at z = 1
 POINT = (2.0, 0.0, 0.0, 2.0, 2.0, 0.0, 0.0, 2.0, 0.0, 0.0)
@@ -21,7 +22,7 @@ TILTED = (1.0, 0.0, 0.0, 0.0, 0.3, 0.2, 0.2, 0.3, 0.2, 0.3)  # principal moments
 
 def judged(
     *parameters: tuple[float, ...] | None, kind: str = "revolute", axis=(1.0, 0.0, 0.0)
-) -> dict[tuple[str, str], Verdict]:
+) -> dict[tuple[str, str], InertiaVerdict]:
     """Verdicts of one body with these links."""
     links = tuple(
         Link(f"l{i}", Pose(position=(0.0, float(i), 0.0)), p) for i, p in enumerate(parameters)

@@ -10,7 +10,7 @@ from symgen.mechanics.parameters import system
 from symgen.mechanics.tip_frames import turned_frames
 from symgen.numbers.scalar import ZERO
 from symgen.reading.assemble import load
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 
@@ -35,8 +35,8 @@ def test_the_turn_changes_counts_but_no_result(quantity):
     """A function that computes a pose besides keeps the frames; both must give the same
     dynamics."""
     link = QUADRUPED.bodies[SHINS[0] - 1].name
-    turned = trace(Robot(QUADRUPED), Wanted.parse(quantity))
-    kept = trace(Robot(QUADRUPED), Wanted.parse(f"both={quantity}+frame_pose:{link}"))
+    turned = trace(RuntimeModel(QUADRUPED), Wanted.parse(quantity))
+    kept = trace(RuntimeModel(QUADRUPED), Wanted.parse(f"both={quantity}+frame_pose:{link}"))
     rng = np.random.default_rng(7)
     states = {name: list(rng.uniform(-1, 1, QUADRUPED.dof)) for name in turned.inputs}
     (name,) = [out.name for out in turned.quantities[0].outputs]
@@ -53,6 +53,8 @@ def test_the_turn_changes_counts_but_no_result(quantity):
 
 
 def test_parameters_of_run_time_keep_the_frames():
-    opened = trace(Robot(QUADRUPED, (QUADRUPED.bodies[0].name,)), Wanted.parse("inverse_dynamics"))
+    opened = trace(
+        RuntimeModel(QUADRUPED, (QUADRUPED.bodies[0].name,)), Wanted.parse("inverse_dynamics")
+    )
     (regroup,) = opened.regroups.values()
     assert regroup.turned is regroup

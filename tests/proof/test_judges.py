@@ -20,13 +20,13 @@ from symgen.algorithms.registry import Array, quantity
 from symgen.api import generate
 from symgen.compiler.evaluate import evaluate
 from symgen.jobs.verify import verify
-from symgen.languages.module import Module, Source
+from symgen.languages.module import Module, RobotOrigin
 from symgen.options import Choices
 from symgen.proof.judging import Judges, judgements
 from symgen.proof.laws import LAWS, LawError, base, judged
 from symgen.proof.laws.registry import law
 from symgen.reading.assemble import load
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 
@@ -53,7 +53,7 @@ def everything():
     springs."""
     tree = every_joint.made("everything").model
     links = [link.name for body in tree.moving for link in body.links]
-    return Robot(
+    return RuntimeModel(
         tree,
         tuple(links[::2]),
         True,
@@ -66,22 +66,28 @@ def everything():
 
 
 ROBOTS_BY_NAME = {
-    "ur5": lambda: Robot(model("ur5"), **FRICTION),
-    "panda with fingers": lambda: Robot(load(example_robot(PANDA)).model, friction=("viscous",)),
-    "quadruped, floating": lambda: Robot(load(ROBOTS / "quadruped.urdf", base="floating").model),
-    "every joint": lambda: Robot(every_joint.made("everything").model, **FRICTION),
+    "ur5": lambda: RuntimeModel(model("ur5"), **FRICTION),
+    "panda with fingers": lambda: RuntimeModel(
+        load(example_robot(PANDA)).model, friction=("viscous",)
+    ),
+    "quadruped, floating": lambda: RuntimeModel(
+        load(ROBOTS / "quadruped.urdf", base="floating").model
+    ),
+    "every joint": lambda: RuntimeModel(every_joint.made("everything").model, **FRICTION),
     "every joint, all at run time": everything,
-    "two floating": lambda: Robot(every_joint.made("two floating").model),
-    "geared mimic": lambda: Robot(
+    "two floating": lambda: RuntimeModel(every_joint.made("two floating").model),
+    "geared mimic": lambda: RuntimeModel(
         sprung(every_joint.made("geared mimic").model), wrenches=("link3",), springs=True
     ),
-    "two leaders": lambda: Robot(sprung(load(WILD / "two_leaders.urdf").model), springs=True),
-    "differential, motors": lambda: Robot(
+    "two leaders": lambda: RuntimeModel(
+        sprung(load(WILD / "two_leaders.urdf").model), springs=True
+    ),
+    "differential, motors": lambda: RuntimeModel(
         sprung(load(WILD / "differential.urdf", coordinates="actuators").model),
         springs=True,
         **FRICTION,
     ),
-    "planar square": lambda: Robot(every_joint.made("planar square").model),
+    "planar square": lambda: RuntimeModel(every_joint.made("planar square").model),
 }
 made = cache(lambda name: ROBOTS_BY_NAME[name]())
 
@@ -94,7 +100,7 @@ def of_link(name, robot):
 
 def states(robot, function, count):
     """Random inputs of a function with the user's parameters, and what it takes for them."""
-    rng, module = Random(3), Module("m", robot, (function,), Source("f", "0"), Choices({}))
+    rng, module = Random(3), Module("m", robot, (function,), RobotOrigin("f", "0"), Choices({}))
     pi = [x for ten in robot.blocks.values() for x in ten]
     for inputs, _ in module.random_states(rng, count):
         x = {**inputs, "pi": pi}
@@ -234,7 +240,7 @@ def test_a_wrong_formula_is_caught_by_its_law(power, tmp_path):
 
 
 def test_base_parameters_that_leave_something_out_are_no_base_parameters(monkeypatch):
-    robot, keys = Robot(model("scara")), base.keys_of
+    robot, keys = RuntimeModel(model("scara")), base.keys_of
     inputs = {"ten": [[0.1] * 10 * robot.model.dof]}
     monkeypatch.setattr(base, "keys_of", lambda x: keys(x)[:-1])
     with pytest.raises(LawError, match="leave out"):

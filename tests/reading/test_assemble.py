@@ -8,7 +8,8 @@ import pytest
 from trees import TREE, inertial, messages
 
 from symgen.errors import OptionError, RobotError
-from symgen.mechanics.model import Body, Link, Pose
+from symgen.mechanics.model import Body, Link
+from symgen.mechanics.pose import Pose
 from symgen.reading.assemble import load
 
 CASES = Path(__file__).resolve().parents[1] / "cases"

@@ -7,7 +7,7 @@ import pytest
 from public_robots import example_robots, icub_robots
 from tools import invoke
 
-from symgen.errors import Notice, Place, SymgenError, in_short
+from symgen.errors import Notice, SourceLocation, SymgenError, in_short
 from symgen.reading.assemble import load
 
 INERTIAL = (
@@ -51,11 +51,12 @@ def test_one_line_for_those_of_a_kind(tmp_path):
 
 def test_one_alone_is_said_as_it_is_and_many_are_counted():
     some = [
-        Notice(Place("f", k), "note", f"e{k}", f"m{k}", "{count} of {elements}") for k in range(9)
+        Notice(SourceLocation("f", k), "note", f"e{k}", f"m{k}", "{count} of {elements}")
+        for k in range(9)
     ]
-    alone = Notice(Place("f", 20), "note", "file", "by itself")
-    loud = Notice(Place("f", 30), "warning", "x", "loud")
-    hidden = Notice(Place("f", 1), "note", "x", "hidden", detail=True)
+    alone = Notice(SourceLocation("f", 20), "note", "file", "by itself")
+    loud = Notice(SourceLocation("f", 30), "warning", "x", "loud")
+    hidden = Notice(SourceLocation("f", 1), "note", "x", "hidden", detail=True)
     assert in_short([*some[:1], alone, hidden, loud]) == [loud, some[0], alone]
     assert [n.message for n in in_short(some)] == ["9 of e0, e1, e2, e3, 5 more"]
     assert in_short([alone, alone]) == [alone]  # said once
@@ -63,7 +64,13 @@ def test_one_alone_is_said_as_it_is_and_many_are_counted():
 
 def test_names_with_braces_are_data(tmp_path):
     twice = [
-        Notice(Place("f", 1), "note", f"link '{{count}}{k}{{0}}'", "m", "{count} of {elements}")
+        Notice(
+            SourceLocation("f", 1),
+            "note",
+            f"link '{{count}}{k}{{0}}'",
+            "m",
+            "{count} of {elements}",
+        )
         for k in range(2)
     ]
     assert [n.message for n in in_short(twice)] == ["2 of link '{count}0{0}', link '{count}1{0}'"]

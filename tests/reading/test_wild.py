@@ -11,7 +11,7 @@ from states import run
 from tools import CC, ROOT, invoke
 
 from symgen.reading.assemble import load
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 
 WILD = next((p / "shared" / "wild" for p in ROOT.parents if (p / "shared" / "wild").is_dir()), None)
 pytestmark = pytest.mark.skipif(WILD is None, reason="the notes with users' files are not here")
@@ -43,7 +43,7 @@ def refused(*arguments):
 )
 def test_gravity_is_that_of_the_whole_file(name, options):
     wanted = numbers(name)
-    robot = Robot(load(wild(f"{name}.urdf"), **options).model)
+    robot = RuntimeModel(load(wild(f"{name}.urdf"), **options).model)
     found = run(robot, "gravity", {"q": wanted["q"]})["tau_g"]
     assert np.allclose(found, wanted["tau_g"], rtol=1e-12, atol=1e-12)
 

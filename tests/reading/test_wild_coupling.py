@@ -7,7 +7,7 @@ from wild_cases import WILD, case, differential
 
 from symgen.errors import RobotError
 from symgen.reading.assemble import load
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 
 
 def test_a_joint_in_gazebo_is_said_to_leave_the_chain_open():
@@ -100,11 +100,11 @@ def test_a_differential_has_motors_for_coordinates():
     by = np.array([[1 / 200, -1 / 200], [1 / 200, 1 / 200]])  # of joints by motors
     rates, changes = np.array([3.0, -7.0]), np.array([20.0, 11.0])
     x = {"q": q, "qd": by @ rates, "qdd": by @ changes}
-    tau = run(Robot(joints), "inverse_dynamics", x)["tau"]
+    tau = run(RuntimeModel(joints), "inverse_dynamics", x)["tau"]
     y = {"q": theta, "qd": rates, "qdd": changes}
-    found = run(Robot(motors), "inverse_dynamics", y)["tau"]
+    found = run(RuntimeModel(motors), "inverse_dynamics", y)["tau"]
     assert np.allclose(found, by.T @ tau, rtol=1e-12, atol=1e-14)
-    back = run(Robot(motors), "forward_dynamics", y | {"tau": found})["qdd"]
+    back = run(RuntimeModel(motors), "forward_dynamics", y | {"tau": found})["qdd"]
     assert np.allclose(back, changes, rtol=1e-9)
 
 
@@ -123,7 +123,7 @@ def test_rotors_of_a_differential_are_felt_where_they_turn(tmp_path, rotors):
             for options in ({}, {"actuators": path, "rotors": rotors})
         ]
         at = {"q": [0.4, 0.2]}
-        without, found = (run(Robot(m), "mass_matrix", at)["M"].reshape(2, 2) for m in pair)
+        without, found = (run(RuntimeModel(m), "mass_matrix", at)["M"].reshape(2, 2) for m in pair)
         assert np.allclose(found - without, more, rtol=1e-12, atol=1e-16)
 
 

@@ -11,7 +11,7 @@ from random_trees import STEP
 from symgen.algorithms import QUANTITIES
 from symgen.compiler.program import Program
 from symgen.tracing.function import Function
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 
 TOLERANCE = 1e-11
 
@@ -21,7 +21,7 @@ robots = pytest.mark.parametrize("name", EVERY)
 
 @cache
 def regroup(name, regrouping):
-    return Robot(made(name).model).regroup(regrouping)
+    return RuntimeModel(made(name).model).regroup(regrouping)
 
 
 @cache

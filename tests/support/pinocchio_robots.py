@@ -8,7 +8,7 @@ import pytest
 from random_trees import ROBOTS
 
 from symgen.reading.assemble import load
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 
 Array = Any
 NAMES = {"ur5": "fixed", "panda_arm": "fixed", "quadruped": "floating"}
@@ -16,14 +16,14 @@ NAMES = {"ur5": "fixed", "panda_arm": "fixed", "quadruped": "floating"}
 
 
 @cache
-def pair(name: str) -> tuple[Robot, Any]:
+def pair(name: str) -> tuple[RuntimeModel, Any]:
     """The robot and Pinocchio's model of its file; skips the test without Pinocchio."""
     pin = pytest.importorskip("pinocchio")
     path = ROBOTS / f"{name}.urdf"
     floating = NAMES[name] == "floating"
     root = (pin.JointModelFreeFlyer(),) if floating else ()
     judge = pin.buildModelFromUrdf(str(path), *root)
-    robot = Robot(load(path, base=NAMES[name]).model)
+    robot = RuntimeModel(load(path, base=NAMES[name]).model)
     joints = robot.model.joint_names[6 * floating :]
     assert [judge.joints[judge.getJointId(j)].idx_v for j in joints] == [
         *range(6 * floating, judge.nv)

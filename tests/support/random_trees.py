@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from symgen.mechanics.model import Body, Joint, Link, Model, Pose, Triple
+from symgen.mechanics.model import Body, Joint, Link, Model
+from symgen.mechanics.pose import Pose, Triple
 from symgen.reading.assemble import load
 
 Array = Any

@@ -6,7 +6,7 @@ import numpy as np
 from random_trees import model
 from states import traced
 
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 
 KINDS = ("viscous", "coulomb", "offset")
 
@@ -38,14 +38,14 @@ def springs(robot, x):
 
 
 def robots(name):
-    yield Robot(rough(name), friction=KINDS[:2])
-    yield Robot(rough(name), friction=KINDS)
-    yield Robot(rough(name), friction=KINDS, runtime_friction=True)
-    yield Robot(rough(name), friction=KINDS, friction_width=0.7)
-    yield Robot(rough(name), friction=KINDS, runtime_friction=True, friction_width=1.3)
-    yield Robot(rough(name), springs=True)
-    yield Robot(rough(name), springs=True, runtime_springs=True)
-    yield Robot(
+    yield RuntimeModel(rough(name), friction=KINDS[:2])
+    yield RuntimeModel(rough(name), friction=KINDS)
+    yield RuntimeModel(rough(name), friction=KINDS, runtime_friction=True)
+    yield RuntimeModel(rough(name), friction=KINDS, friction_width=0.7)
+    yield RuntimeModel(rough(name), friction=KINDS, runtime_friction=True, friction_width=1.3)
+    yield RuntimeModel(rough(name), springs=True)
+    yield RuntimeModel(rough(name), springs=True, runtime_springs=True)
+    yield RuntimeModel(
         rough(name), friction=KINDS, runtime_friction=True, friction_width=0.7, springs=True
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from symgen.tracing.function import Function
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 
@@ -31,12 +31,12 @@ def random_states(n: int, count: int, seed: int, size: float = 2.0) -> Array:
 
 
 @lru_cache(256)
-def traced(robot: Robot, quantity: str) -> Function:
+def traced(robot: RuntimeModel, quantity: str) -> Function:
     """A quantity of a robot, traced once."""
     return trace(robot, Wanted.parse(quantity))
 
 
-def run(robot: Robot, quantity: str, inputs: Mapping[str, Any]) -> dict[str, Array]:
+def run(robot: RuntimeModel, quantity: str, inputs: Mapping[str, Any]) -> dict[str, Array]:
     """The outputs of a quantity on floats, of inputs by name, among them what it does not take."""
     function = traced(robot, quantity)
     found = function.run(**{name: inputs[name] for name in function.inputs})

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from random_trees import STEP, Array, anywhere, cross, rotation
 
-from symgen.mechanics.model import IDENTITY, Body, Link, Model, Pose
+from symgen.mechanics.model import Body, Link, Model
+from symgen.mechanics.pose import IDENTITY, Pose
 from symgen.numbers.scalar import ZERO
 
 

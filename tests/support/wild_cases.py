@@ -5,7 +5,7 @@ import json
 from tools import ROOT
 
 from symgen.reading.assemble import load
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 
 WILD = ROOT / "tests" / "wild"
 
@@ -15,7 +15,7 @@ def case(name, **options):
     loaded = load(WILD / f"{name}.urdf", **options)
     numbers = WILD / f"{name}.json"
     wanted = json.loads(numbers.read_text()) if numbers.exists() else {}
-    return Robot(loaded.model), wanted, [str(notice) for notice in loaded.notices]
+    return RuntimeModel(loaded.model), wanted, [str(notice) for notice in loaded.notices]
 
 
 def differential(**options):

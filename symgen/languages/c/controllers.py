@@ -8,14 +8,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.algorithms.controllers import CONTROLLERS, Controller, diagonal
+from symgen.algorithms.controllers import CONTROLLERS, ControllerType, diagonal
 from symgen.languages.c.function import CFunction
 from symgen.languages.c.options import COptions
 from symgen.languages.c.text import literal
 from symgen.languages.describe import Argument
 from symgen.languages.module import Module
 from symgen.numbers.trig import TYPES
-from symgen.proof.closed_loop import TIME, Record, departures, loop_of, record, recordable
+from symgen.proof.closed_loop import TIME, ClosedLoopRecord, departures, loop_of, record, recordable
 from symgen.render import render
 
 TOLERANCE: Final = {"double": 1e-9, "float": 2e-3}
@@ -35,7 +35,7 @@ class CController:
 
     module: Module
     function: CFunction
-    row: Controller
+    row: ControllerType
 
     def _of(self, names: Any) -> list[Argument]:
         by_name = {a.name: a for a in self.function.arguments}
@@ -74,13 +74,13 @@ class CController:
         return [a for a in self.outputs if a.name not in inner]
 
     @property
-    def record(self) -> Record | None:
+    def record(self) -> ClosedLoopRecord | None:
         """The closed loop, None where the robot's numbers come at run time, or where it says
         nothing: it runs away, or rounding takes it anywhere (robots that nothing can hold)."""
         return self._recorded[0] if self._recorded and all(map(self._tells, self._tops)) else None
 
     @cached_property
-    def _recorded(self) -> tuple[Record, dict[str, float]] | None:
+    def _recorded(self) -> tuple[ClosedLoopRecord, dict[str, float]] | None:
         """The loop in many digits, and by output how far the module's precision departs from it."""
         traced = next(f for f in self.module.functions if f.name == self.function.d.name)
         if not recordable(self.row, traced):

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from symgen.languages.blocks import Block, Line
+from symgen.languages.blocks import Block, CodeLine
 from symgen.languages.c.text import comment
 from symgen.languages.describe import Argument
 
@@ -37,7 +37,7 @@ def named_arrays(text: str) -> list[str]:
     return ARRAY.findall(text)
 
 
-def arrays(line: Line) -> Iterator[str]:
+def arrays(line: CodeLine) -> Iterator[str]:
     """The arrays that a line of code names."""
     for text in (line.right, *line.left):
         yield from named_arrays(text)
@@ -101,7 +101,7 @@ def _sums(text: str) -> list[tuple[int, int]]:
     return found
 
 
-def _statement(line: Line, width: int) -> Iterator[str]:
+def _statement(line: CodeLine, width: int) -> Iterator[str]:
     """One assignment a line, equals signs aligned; entries that share a value share lines."""
     if not line.left:
         yield line.right

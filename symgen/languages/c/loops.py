@@ -8,7 +8,7 @@ structural zeros too, so that they give the bits of the tape that they stand for
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from symgen.algorithms.controllers import CONTROLLERS, Controller
+from symgen.algorithms.controllers import CONTROLLERS, ControllerType
 from symgen.languages.c.function import CFunction
 from symgen.languages.c.text import literal
 from symgen.languages.describe import Argument, FunctionDescription
@@ -40,7 +40,7 @@ class LoopedFunction(CFunction):
     """A function that begins with `front`, and goes on as a controller does."""
 
     front: Front
-    row: Controller
+    row: ControllerType
 
     @property
     def template(self) -> str:
@@ -72,13 +72,13 @@ def with_loops(module: Module, d: FunctionDescription) -> CFunction:
     in the order of its algorithm."""
     traced = next((f for f in module.functions if f.name == d.name), None)
     names = [q.name for q in traced.quantities] if traced else []
-    row: Controller | None = CONTROLLERS.get(names[0]) if len(names) == 1 else None
+    row: ControllerType | None = CONTROLLERS.get(names[0]) if len(names) == 1 else None
     if traced is None or traced.trees or row is None or not row.loops:
         return CFunction(module, d)
     return LoopedFunction(module, d, _front(module, d, row), row)
 
 
-def _front(module: Module, d: FunctionDescription, row: Controller) -> Front:
+def _front(module: Module, d: FunctionDescription, row: ControllerType) -> Front:
     read = trace(module.robot, Wanted.parse(row.loops))
     (out,) = read.program.outputs
     rows = Argument("out", out.name, out.shape, "what the loops go through", "")

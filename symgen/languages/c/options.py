@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from symgen.compiler.aims import Aim
-from symgen.compiler.costs import Machine
+from symgen.compiler.costs import Processor
 from symgen.compiler.passes import used
 from symgen.errors import OptionError
 from symgen.languages.c.glue import GLUE
@@ -82,7 +82,7 @@ class COptions:
     )
 
     @property
-    def machine(self) -> Machine:
+    def machine(self) -> Processor:
         """The processor that code is meant for, as far as times are concerned."""
         return TARGETS[self.target or "host"].machine
 

@@ -22,7 +22,7 @@ from symgen.languages.c.piece import Piece
 from symgen.languages.c.text import literal
 from symgen.languages.chunks import WORK, Pieces, cut, slots
 from symgen.languages.dialect import ATOM, Dialect, Text, atom
-from symgen.languages.places import Places, Pointer, Row
+from symgen.languages.places import LaneRow, Places, Pointer
 from symgen.languages.sine_loops import SineGroup, before, groups
 from symgen.languages.writer import Statement, Step, Writer, variables
 
@@ -225,7 +225,7 @@ class RolledFunction(CFunction):
                 rows.append((f"{read.array}[{at}]", read.negative))
         return rows, tables
 
-    def _at(self, row: Row, tables: list[str]) -> str:
+    def _at(self, row: LaneRow, tables: list[str]) -> str:
         """The place in lane k."""
         if row.step is not None and row.step > 0:
             lane = LANE if row.step == 1 else f"({row.step} * {LANE})"
@@ -241,7 +241,7 @@ class RolledFunction(CFunction):
     def _out(self, pointer: Pointer, tables: list[str]) -> list[str]:
         """The pointer to a lane's results."""
         names = list(dict.fromkeys(pointer.arrays))
-        at = self._at(Row("", pointer.places), tables)
+        at = self._at(LaneRow("", pointer.places), tables)
         text = f"&{names[-1]}[{at}]"
         for name in reversed(names[:-1]):
             last = max(k for k, array in enumerate(pointer.arrays) if array == name)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from symgen.compiler.costs import CORTEX_M, HOST, Machine
+from symgen.compiler.costs import CORTEX_M, HOST, Processor
 
 ARM: Final = "arm-none-eabi-gcc"
 HARD: Final = ("-mthumb", "-mfloat-abi=hard")
@@ -17,7 +17,7 @@ class Target:
     flags: tuple[str, ...]
     single: bool = False
     """Whether its floating-point unit has single precision only."""
-    machine: Machine = CORTEX_M
+    machine: Processor = CORTEX_M
     """How long its operations take."""
 
 

@@ -16,7 +16,7 @@ from symgen.compiler.passes import counts, pivots
 from symgen.compiler.program import Index, Program, Value
 from symgen.languages.c.function import CFunction
 from symgen.languages.c.layout import wrapped
-from symgen.languages.casadi.patterns import Pattern, columns, empty, packed, shape_of
+from symgen.languages.casadi.patterns import SparsityPattern, columns, empty, packed, shape_of
 from symgen.languages.describe import Argument, FunctionDescription, descriptions
 from symgen.languages.module import Module
 from symgen.languages.slopes import slope
@@ -30,11 +30,11 @@ Inputs = Mapping[str, Sequence[Value]]
 
 
 @dataclass(frozen=True)
-class Slot:
+class CasadiArgument:
     """An argument for CasADi."""
 
     name: str
-    pattern: Pattern
+    pattern: SparsityPattern
     read: bool = True
     """Whether the function looks at it, or writes it."""
 
@@ -62,12 +62,12 @@ class External:
     """A function of CasADi's: its whole name, its arguments in order, and what computes it."""
 
     name: str
-    inputs: tuple[Slot, ...]
-    outputs: tuple[Slot, ...]
+    inputs: tuple[CasadiArgument, ...]
+    outputs: tuple[CasadiArgument, ...]
     core: Core
 
     @property
-    def scratch(self) -> list[tuple[int, Slot, int]]:
+    def scratch(self) -> list[tuple[int, CasadiArgument, int]]:
         """Each output that is written with its number and where it goes where nobody wants it."""
         place, found = self.core.work, []
         for k, slot in enumerate(self.outputs):
@@ -92,12 +92,12 @@ class External:
         return f"{self.core.stem}core({', '.join(a.name for a in self.core.arguments)})"
 
     @cached_property
-    def patterns(self) -> dict[Pattern, str]:
+    def patterns(self) -> dict[SparsityPattern, str]:
         """The sparsity patterns, each once, with their names."""
         every = dict.fromkeys(slot.pattern for slot in (*self.inputs, *self.outputs))
         return {pattern: f"{self.core.stem}pattern{k}" for k, pattern in enumerate(every)}
 
-    def table(self, pattern: Pattern) -> list[str]:
+    def table(self, pattern: SparsityPattern) -> list[str]:
         """The lines that define a pattern."""
         numbers = list(map(str, pattern.compressed))
         return wrapped(f"static const casadi_int {self.patterns[pattern]}[] = {{", numbers, "};")
@@ -135,13 +135,13 @@ def _external(
     name: str,
     program: Program,
     blocks: Mapping[str, tuple[tuple[int, int], Sequence[Scalar]]],
-    unread: Sequence[Slot],
+    unread: Sequence[CasadiArgument],
 ) -> External:
     """A function with blocks as its outputs, column by column."""
     outputs, written = [], []
     for block, (shape, values) in blocks.items():
         pattern, kept = packed(shape, values)
-        outputs.append(Slot(block, pattern, bool(kept)))
+        outputs.append(CasadiArgument(block, pattern, bool(kept)))
         if kept:
             program.output(block, (len(kept),), kept)
             written.append(Argument("out", block, (len(kept),), "", ""))
@@ -153,7 +153,7 @@ def _external(
         program=program,
         pivots=pivots(program) if d.pivots else (),
     )
-    inputs = [Slot(a.name, Pattern(shape_of(a.sizes))) for a in d.ins]
+    inputs = [CasadiArgument(a.name, SparsityPattern(shape_of(a.sizes))) for a in d.ins]
     return External(name, (*inputs, *unread), tuple(outputs), Core(module, core))
 
 
@@ -185,7 +185,9 @@ def _jacobian(
             for row in columns(out.sizes)
         ]
         blocks[f"jac_{out.name}_{a.name}"] = ((out.size, a.size), ordered)
-    unread = [Slot(f"out_{out.name}", empty(shape_of(out.sizes)), False) for out in d.outs]
+    unread = [
+        CasadiArgument(f"out_{out.name}", empty(shape_of(out.sizes)), False) for out in d.outs
+    ]
     name = f"jac_{module.name}_{d.name}"
     return _external(module, d, name, program, blocks, unread)
 

@@ -10,7 +10,7 @@ from symgen.numbers.scalar import ZERO
 
 
 @dataclass(frozen=True)
-class Pattern:
+class SparsityPattern:
     """A sparsity pattern; `rows` of each column where there are entries, none where all are."""
 
     shape: tuple[int, int]
@@ -43,18 +43,18 @@ def columns(sizes: Sequence[int]) -> list[int]:
     return [row * count + column for column in range(count) for row in range(rows)]
 
 
-def empty(shape: tuple[int, int]) -> Pattern:
+def empty(shape: tuple[int, int]) -> SparsityPattern:
     """The pattern of nothing but zeros."""
-    return Pattern(shape, ((),) * shape[1])
+    return SparsityPattern(shape, ((),) * shape[1])
 
 
-def packed(shape: tuple[int, int], values: Sequence[Any]) -> tuple[Pattern, list[Any]]:
+def packed(shape: tuple[int, int], values: Sequence[Any]) -> tuple[SparsityPattern, list[Any]]:
     """The pattern of values in the order of columns, `ZERO` where they always vanish, and the
     others."""
     kept = [x for x in values if x is not ZERO]
     if len(kept) == len(values):
-        return Pattern(shape), kept
+        return SparsityPattern(shape), kept
     height, width = shape
     parts = [values[k * height : (k + 1) * height] for k in range(width)]
     rows = tuple(tuple(r for r, x in enumerate(part) if x is not ZERO) for part in parts)
-    return Pattern(shape, rows), kept
+    return SparsityPattern(shape, rows), kept

@@ -10,7 +10,7 @@ from pkgutil import iter_modules
 from typing import Final
 
 from symgen.mechanics.joints.freedom import Freedom
-from symgen.mechanics.joints.joint_type import Coordinate, JointType, Part
+from symgen.mechanics.joints.joint_type import Coordinate, JointPart, JointType
 
 
 def _types() -> list[JointType]:
@@ -23,4 +23,4 @@ def _types() -> list[JointType]:
 
 JOINT_TYPES: Final[dict[str, JointType]] = {joint.name: joint for joint in _types()}
 
-__all__ = ["JOINT_TYPES", "Coordinate", "Freedom", "JointType", "Part"]
+__all__ = ["JOINT_TYPES", "Coordinate", "Freedom", "JointPart", "JointType"]

@@ -2,7 +2,7 @@
 
 from symgen.mechanics.joints.body_axes import OF_TWISTS, BodyAxesJoint
 from symgen.mechanics.joints.freedom import TURN
-from symgen.mechanics.joints.joint_type import Coordinate, Part
+from symgen.mechanics.joints.joint_type import Coordinate, JointPart
 from symgen.mechanics.pose import IDENTITY
 
 X, Y, Z = IDENTITY
@@ -15,7 +15,7 @@ class Ball(BodyAxesJoint):
     positions = tuple(Coordinate(suffix, "1") for suffix in ("qx", "qy", "qz", "qw"))
     velocities = tuple(Coordinate(suffix, "rad") for suffix in ("wx", "wy", "wz"))
     quaternion = slice(0, 4)
-    run = (Part(TURN, Z, 2), Part(TURN, X, 0), Part(TURN, Y, 1))
+    run = (JointPart(TURN, Z, 2), JointPart(TURN, X, 0), JointPart(TURN, Y, 1))
     words = (
         "A ball joint has four positions, the unit quaternion qx, qy, qz, qw, which turns the "
         "body's axes into those of the joint's frame. Its three velocities are the body's angular "

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from symgen.mechanics.joints.freedom import rows_of
-from symgen.mechanics.joints.joint_type import JointType, Part
+from symgen.mechanics.joints.joint_type import JointPart, JointType
 from symgen.mechanics.placement import (
     BodyAxesPlacement,
     Placement,
@@ -84,9 +84,9 @@ class BodyAxesJoint(JointType):
 
     in_body_axes = True
     rubs = False
-    run: tuple[Part, ...]
+    run: tuple[JointPart, ...]
 
-    def parts(self, joint: "Joint") -> tuple[Part, ...]:
+    def parts(self, joint: "Joint") -> tuple[JointPart, ...]:
         return self.run
 
     @property
@@ -122,7 +122,7 @@ class BodyAxesJoint(JointType):
         return [*(x + y for x, y in zip(xyz, moved, strict=False)), *_turned((a, b, c, d), w)]
 
 
-def _unit(part: Part) -> Twist:
+def _unit(part: JointPart) -> Twist:
     """The unit twist of a part along a coordinate axis of the body."""
     k = part.axis.index(1.0)
     return Twist(along(k, part.freedom.turn), along(k, part.freedom.slide))

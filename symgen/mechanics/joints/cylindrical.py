@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from symgen.mechanics.joints.freedom import SLIDE, TURN
-from symgen.mechanics.joints.joint_type import Coordinate, JointType, Part
+from symgen.mechanics.joints.joint_type import Coordinate, JointPart, JointType
 
 if TYPE_CHECKING:
     from symgen.mechanics.model import Joint
@@ -20,5 +20,5 @@ class Cylindrical(JointType):
         "each by itself.",
     )
 
-    def parts(self, joint: "Joint") -> tuple[Part, ...]:
-        return Part(SLIDE, joint.axis, 0), Part(TURN, joint.axis, 1)
+    def parts(self, joint: "Joint") -> tuple[JointPart, ...]:
+        return JointPart(SLIDE, joint.axis, 0), JointPart(TURN, joint.axis, 1)

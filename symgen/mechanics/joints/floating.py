@@ -2,7 +2,7 @@
 
 from symgen.mechanics.joints.body_axes import OF_TWISTS, BodyAxesJoint
 from symgen.mechanics.joints.freedom import SLIDE, TURN
-from symgen.mechanics.joints.joint_type import Coordinate, Part
+from symgen.mechanics.joints.joint_type import Coordinate, JointPart
 from symgen.mechanics.pose import IDENTITY
 
 X, Y, Z = IDENTITY
@@ -31,10 +31,10 @@ class Floating(BodyAxesJoint):
         OF_TWISTS,
     )
     run = (
-        Part(SLIDE, Z, 2),
-        Part(SLIDE, X, 0),
-        Part(SLIDE, Y, 1),
-        Part(TURN, X, 3),
-        Part(TURN, Y, 4),
-        Part(TURN, Z, 5),
+        JointPart(SLIDE, Z, 2),
+        JointPart(SLIDE, X, 0),
+        JointPart(SLIDE, Y, 1),
+        JointPart(TURN, X, 3),
+        JointPart(TURN, Y, 4),
+        JointPart(TURN, Z, 5),
     )

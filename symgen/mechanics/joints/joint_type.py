@@ -26,7 +26,7 @@ class Coordinate:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class JointPart:
     """One coordinate of a joint, which in the recursions is a body of its own: its freedom, whose z
     axis is `axis` in the joint's frame (unit), and which of the joint's velocities is its rate."""
 
@@ -79,7 +79,7 @@ class JointType(ABC):
         return ", ".join(dict.fromkeys(row.unit for row in self.positions))
 
     @abstractmethod
-    def parts(self, joint: "Joint") -> tuple[Part, ...]:
+    def parts(self, joint: "Joint") -> tuple[JointPart, ...]:
         """Its one-coordinate parts, innermost first."""
 
     def fault(self, joint: "Joint") -> str | None:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Final
 
 from symgen.mechanics.joints.freedom import SLIDE, TURN
-from symgen.mechanics.joints.joint_type import Coordinate, JointType, Part
+from symgen.mechanics.joints.joint_type import Coordinate, JointPart, JointType
 from symgen.mechanics.pose import IDENTITY, Triple
 
 if TYPE_CHECKING:
@@ -26,9 +26,9 @@ class Planar(JointType):
         "axes, which do not turn with the body.",
     )
 
-    def parts(self, joint: "Joint") -> tuple[Part, ...]:
+    def parts(self, joint: "Joint") -> tuple[JointPart, ...]:
         x, y = plane(joint.axis)
-        return Part(SLIDE, x, 0), Part(SLIDE, y, 1), Part(TURN, joint.axis, 2)
+        return JointPart(SLIDE, x, 0), JointPart(SLIDE, y, 1), JointPart(TURN, joint.axis, 2)
 
 
 def plane(normal: Triple) -> tuple[Triple, Triple]:

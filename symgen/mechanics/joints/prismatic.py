@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from symgen.mechanics.joints.freedom import SLIDE
-from symgen.mechanics.joints.joint_type import Coordinate, JointType, Part
+from symgen.mechanics.joints.joint_type import Coordinate, JointPart, JointType
 
 if TYPE_CHECKING:
     from symgen.mechanics.model import Joint
@@ -15,5 +15,5 @@ class Prismatic(JointType):
     name = "prismatic"
     velocities = (Coordinate("", "m"),)
 
-    def parts(self, joint: "Joint") -> tuple[Part, ...]:
-        return (Part(SLIDE, joint.axis),)
+    def parts(self, joint: "Joint") -> tuple[JointPart, ...]:
+        return (JointPart(SLIDE, joint.axis),)

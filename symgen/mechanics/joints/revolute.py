@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from symgen.mechanics.joints.freedom import TURN
-from symgen.mechanics.joints.joint_type import Coordinate, JointType, Part
+from symgen.mechanics.joints.joint_type import Coordinate, JointPart, JointType
 
 if TYPE_CHECKING:
     from symgen.mechanics.model import Joint
@@ -16,5 +16,5 @@ class Revolute(JointType):
     velocities = (Coordinate("", "rad"),)
     endless = True
 
-    def parts(self, joint: "Joint") -> tuple[Part, ...]:
-        return (Part(TURN, joint.axis),)
+    def parts(self, joint: "Joint") -> tuple[JointPart, ...]:
+        return (JointPart(TURN, joint.axis),)

@@ -4,7 +4,7 @@ q."""
 from typing import TYPE_CHECKING
 
 from symgen.mechanics.joints.freedom import Freedom
-from symgen.mechanics.joints.joint_type import Coordinate, JointType, Part
+from symgen.mechanics.joints.joint_type import Coordinate, JointPart, JointType
 from symgen.numbers.scalar import structural
 
 if TYPE_CHECKING:
@@ -22,6 +22,6 @@ class Screw(JointType):
         "its force is the torque on the screw (N m).",
     )
 
-    def parts(self, joint: "Joint") -> tuple[Part, ...]:
+    def parts(self, joint: "Joint") -> tuple[JointPart, ...]:
         (pitch,) = joint.constants
-        return (Part(Freedom(turn=1, slide=structural(pitch)), joint.axis),)
+        return (JointPart(Freedom(turn=1, slide=structural(pitch)), joint.axis),)

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Final
 
 from symgen.mechanics.joints.freedom import TURN
-from symgen.mechanics.joints.joint_type import Coordinate, JointType, Part
+from symgen.mechanics.joints.joint_type import Coordinate, JointPart, JointType
 
 if TYPE_CHECKING:
     from symgen.mechanics.model import Joint
@@ -35,6 +35,6 @@ class Universal(JointType):
         right = abs(length - 1) <= CLOSE and abs(product) <= CLOSE
         return None if right else "has axes of its joint that are not at right angles"
 
-    def parts(self, joint: "Joint") -> tuple[Part, ...]:
+    def parts(self, joint: "Joint") -> tuple[JointPart, ...]:
         x, y, z = joint.constants
-        return Part(TURN, joint.axis, 0), Part(TURN, (x, y, z), 1)
+        return JointPart(TURN, joint.axis, 0), JointPart(TURN, (x, y, z), 1)

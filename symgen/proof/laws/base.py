@@ -26,7 +26,7 @@ from symgen.proof.laws.regressors import (
     with_part,
     with_passive,
 )
-from symgen.proof.mechanism import Frame, Part, Solid, frame_of, transposed, unit
+from symgen.proof.mechanism import Frame, MechanismBody, Solid, frame_of, transposed, unit
 from symgen.proof.motion import kind_of
 from symgen.proof.states import At, Term, decimals
 
@@ -60,7 +60,7 @@ def _of_body(term: Term, bare: At, i: int, moments: Sequence[int]) -> Array:
     return np.moveaxis(term(one), 0, -1)
 
 
-def _on_axis(frame: Frame, part: Part) -> Frame:
+def _on_axis(frame: Frame, part: MechanismBody) -> Frame:
     """A canonical frame with its z axis exactly along that of the body's coordinate, and through
     it where the body turns: what doubles are off there a screw would feel times its pitch."""
     z, (x, _, _) = part.axis, transposed(frame.axes)

@@ -13,7 +13,7 @@ from symgen.proof.laws.registry import law
 from symgen.proof.mechanism import Mechanism, times
 from symgen.proof.motion import orientation
 from symgen.proof.states import STEP, At, decimals, units
-from symgen.proof.tangent import Block, InBodyAxes, blocks
+from symgen.proof.tangent import TangentBlock, TangentInBodyAxes, blocks
 
 Array = Any
 SERIES = "matrix exponentials by their series"
@@ -70,9 +70,9 @@ def _turned(four: Array, v: Array, place: int) -> Array:
     return (_exp(by) * four[..., None, :]).sum(-1)
 
 
-def _moved(block: Block, q: Array, v: Array) -> Array:
+def _moved(block: TangentBlock, q: Array, v: Array) -> Array:
     tangent = block.tangent
-    if not isinstance(tangent, InBodyAxes):
+    if not isinstance(tangent, TangentInBodyAxes):
         return q + v
     n, four = tangent.place, q[..., tangent.place :]
     turned = _turned(four, v, n)
@@ -110,11 +110,11 @@ def _quotient(a: Array, b: Array) -> Array:
     return (by * b[..., None, :]).sum(-1)
 
 
-def _between(block: Block, a: Array, b: Array, roots: int) -> Array:
+def _between(block: TangentBlock, a: Array, b: Array, roots: int) -> Array:
     """The velocity from one position to another: 2 to the number of `roots` times the small step
     that so many square roots leave."""
     tangent = block.tangent
-    if not isinstance(tangent, InBodyAxes):
+    if not isinstance(tangent, TangentInBodyAxes):
         return b - a
     n = tangent.place
     four = _quotient(a[..., n:], b[..., n:])
@@ -213,7 +213,7 @@ def integrate_jacobians(x: At) -> tuple[Array, Array]:
     """∂(q ⊕ dq)/∂q, ∂(q ⊕ dq)/∂dq."""
     rest = decimals(np.zeros((*x.shape, x.mechanism.positions)))
     for b in blocks(x.mechanism):
-        if isinstance(b.tangent, InBodyAxes):
+        if isinstance(b.tangent, TangentInBodyAxes):
             rest[..., b.places.stop - 1] = Decimal(1)
     here = x.put(q=rest)
     return tuple(_changes(_still, here, **{k: units(x)})[..., : x.n, :] for k in ("q", "dq"))

@@ -8,7 +8,7 @@ from typing import Any, Final
 from symgen.algorithms.registry import Quantity
 from symgen.numbers.exact import in_decimals
 from symgen.proof.states import DIGITS, At
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import RuntimeModel
 
 Array = Any
 Compute = Callable[..., Any]
@@ -61,7 +61,7 @@ class Judge:
     `inputs` have a row for each state: those of the quantities, and of ``pi``, ``g``, ``wrench``,
     ``friction`` and ``springs`` those that the robot has."""
 
-    robot: Robot
+    robot: RuntimeModel
     inputs: Mapping[str, Sequence[Sequence[float]]]
 
     @cached_property
@@ -94,7 +94,7 @@ class Judge:
 
 
 def judged(
-    robot: Robot, quantity: Quantity, inputs: Mapping[str, Sequence[Sequence[float]]]
+    robot: RuntimeModel, quantity: Quantity, inputs: Mapping[str, Sequence[Sequence[float]]]
 ) -> dict[str, Array]:
     """What one quantity must be (see `Judge`)."""
     return Judge(robot, inputs).of(quantity)

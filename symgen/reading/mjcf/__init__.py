@@ -9,18 +9,18 @@ import hashlib
 from pathlib import Path
 
 from symgen.reading.description import Description
-from symgen.reading.mjcf.bodies import Compiled, elements
+from symgen.reading.mjcf.bodies import CompiledMjcf, elements
 from symgen.reading.mjcf.compiling import compiled
 from symgen.reading.mjcf.coupling import coupled
 from symgen.reading.mjcf.motors import transmissions
 from symgen.reading.mjcf.unread import note_unread
 from symgen.reading.tree import check
-from symgen.reading.xml_reader import Node
+from symgen.reading.xml_reader import XmlNode
 
 NO_GRAVITY = (0.0, 0.0, 0.0)
 
 
-def described(root: Node, path: Path, digest: str) -> Description:
+def described(root: XmlNode, path: Path, digest: str) -> Description:
     """The robot in an MJCF file.
 
     Its links are the bodies, the first of them `world`; between several joints of a body, and at a
@@ -29,7 +29,7 @@ def described(root: Node, path: Path, digest: str) -> Description:
     that it changes with included files and meshes. Raises RobotError for what MuJoCo refuses, and
     where the package `mujoco` is not installed."""
     mujoco, model = compiled(root, path)
-    robot = Compiled(mujoco, model, root)
+    robot = CompiledMjcf(mujoco, model, root)
     links, joints, drives = elements(robot)
     joints = coupled(robot, joints)
     note_unread(robot)

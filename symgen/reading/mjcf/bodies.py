@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from symgen.mechanics.model import IDENTITY, Limits, Pose, Triple
+from symgen.mechanics.model import Limits
+from symgen.mechanics.pose import IDENTITY, Pose, Triple
 from symgen.numbers.exact import cos, norm, sin
 from symgen.reading.description import DriveElement, Inertial, JointElement, LinkElement
 from symgen.reading.joints import FIXED, JOINTS
 from symgen.reading.quaternions import of_quaternion, origin_of
 from symgen.reading.right_angles import turn
-from symgen.reading.xml_reader import Node
+from symgen.reading.xml_reader import XmlNode
 from symgen.text import shown
 
 WORDS: Final = ("floating", "ball", "prismatic", "revolute")
@@ -20,12 +21,12 @@ Elements = tuple[tuple[LinkElement, ...], tuple[JointElement, ...], tuple[DriveE
 
 
 @dataclass(frozen=True)
-class Compiled:
+class CompiledMjcf:
     """A compiled model with the names and lines of its bodies and joints."""
 
     mujoco: Any
     model: Any
-    root: Node
+    root: XmlNode
     bodies: tuple[str, ...] = field(init=False)
     joints: tuple[str, ...] = field(init=False)
     lines: dict[tuple[str, str], int] = field(init=False)
@@ -65,13 +66,13 @@ def free(name: str, taken: set[str]) -> str:
     return name
 
 
-def _lines(root: Node) -> Iterator[tuple[tuple[str, str], int]]:
+def _lines(root: XmlNode) -> Iterator[tuple[tuple[str, str], int]]:
     for element in root.element.iter("body", "joint", "freejoint"):
-        node = Node(element, root.source, root.label)
+        node = XmlNode(element, root.source, root.label)
         yield (node.tag.removeprefix("free"), element.get("name") or ""), node.line
 
 
-def elements(robot: Compiled) -> Elements:
+def elements(robot: CompiledMjcf) -> Elements:
     """Links and joints in MuJoCo's order, and the armature of those joints that can have one."""
     taken = set(robot.bodies)
     links, joints = [LinkElement("world", robot.root.line)], list[JointElement]()
@@ -85,7 +86,7 @@ def elements(robot: Compiled) -> Elements:
     return tuple(links), tuple(joints), tuple(drive for drive in drives if drive is not None)
 
 
-def _inertial(robot: Compiled, body: int, line: int) -> Inertial | None:
+def _inertial(robot: CompiledMjcf, body: int, line: int) -> Inertial | None:
     """The diagonal inertia that MuJoCo has of a body, in the axes that it has it in."""
     mass = float(robot.model.body_mass[body])
     xx, yy, zz = map(float, robot.model.body_inertia[body])
@@ -95,7 +96,7 @@ def _inertial(robot: Compiled, body: int, line: int) -> Inertial | None:
     return Inertial(line, origin_of(frame, line), mass, (xx, 0.0, 0.0, yy, 0.0, zz))
 
 
-def _chain(robot: Compiled, body: int, taken: set[str]) -> tuple[list[str], list[JointElement]]:
+def _chain(robot: CompiledMjcf, body: int, taken: set[str]) -> tuple[list[str], list[JointElement]]:
     """The joints from a body's parent to it, with the names of the links between them."""
     model, name = robot.model, robot.bodies[body]
     first, count = int(model.body_jntadr[body]), int(model.body_jntnum[body])
@@ -123,7 +124,7 @@ def _chain(robot: Compiled, body: int, taken: set[str]) -> tuple[list[str], list
     return between, joints
 
 
-def _unmoved(robot: Compiled, joint: int) -> Pose:
+def _unmoved(robot: CompiledMjcf, joint: int) -> Pose:
     """From where a joint is in the file, at `ref`, to where its coordinate is 0."""
     if not robot.single(joint):
         return Pose()
@@ -137,7 +138,7 @@ def _unmoved(robot: Compiled, joint: int) -> Pose:
     return Pose(turn(axis, cos(ref), sin(-ref)))
 
 
-def _joint(robot: Compiled, joint: int, below: str, child: str, at: Pose) -> JointElement:
+def _joint(robot: CompiledMjcf, joint: int, below: str, child: str, at: Pose) -> JointElement:
     model, name, line = robot.model, robot.joints[joint], robot.joint_line(joint)
     word, dof = WORDS[model.jnt_type[joint]], model.jnt_dofadr[joint]
     if word not in JOINTS:
@@ -174,7 +175,7 @@ def _limits(model: Any, joint: int) -> Limits:
     return Limits(lower, upper, None, effort)
 
 
-def _armature(robot: Compiled, joint: int) -> DriveElement | None:
+def _armature(robot: CompiledMjcf, joint: int) -> DriveElement | None:
     armature = float(robot.model.dof_armature[robot.model.jnt_dofadr[joint]])
     line = robot.joint_line(joint)
     return DriveElement(robot.joints[joint], line, armature=armature) if armature else None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from symgen.reading.xml_reader import Node, decoded, file_bytes
+from symgen.reading.xml_reader import XmlNode, decoded, file_bytes
 from symgen.text import shown
 
 MISSING: Final = "MJCF needs MuJoCo to be compiled; install it: pip install 'symgen[mjcf]'"
@@ -19,7 +19,7 @@ UNFELT: Final = (
 it."""
 
 
-def compiled(root: Node, path: Path) -> tuple[Any, Any]:
+def compiled(root: XmlNode, path: Path) -> tuple[Any, Any]:
     """The module `mujoco` and its model of the file.
 
     Where the file cannot be compiled (most often because meshes are not there), it is tried without

@@ -6,14 +6,14 @@ from dataclasses import replace
 from typing import Final
 
 from symgen.reading.description import JointElement, Mimic
-from symgen.reading.mjcf.bodies import Compiled
+from symgen.reading.mjcf.bodies import CompiledMjcf
 from symgen.text import quoted, shown
 
 LOOPS: Final = ("connect", "weld", "distance")
 """Constraints that close loops."""
 
 
-def coupled(robot: Compiled, joints: Sequence[JointElement]) -> tuple[JointElement, ...]:
+def coupled(robot: CompiledMjcf, joints: Sequence[JointElement]) -> tuple[JointElement, ...]:
     """The joints, those that follow others included.
 
     MuJoCo's polynomial is about the positions of the file: y - y0 = a0 + a1 (x - x0) + ..., x and y
@@ -33,7 +33,7 @@ def coupled(robot: Compiled, joints: Sequence[JointElement]) -> tuple[JointEleme
     return tuple(replace(joint, mimics=follows.get(joint.name)) for joint in joints)
 
 
-def _active(robot: Compiled) -> Iterator[tuple[int, str]]:
+def _active(robot: CompiledMjcf) -> Iterator[tuple[int, str]]:
     """The constraints that hold from the start, and their kinds."""
     model, kinds, off = robot.model, robot.mujoco.mjtEq, 0
     disabled = model.opt.disableflags & robot.mujoco.mjtDisableBit.mjDSBL_EQUALITY
@@ -46,7 +46,7 @@ def _active(robot: Compiled) -> Iterator[tuple[int, str]]:
         _note(robot, f"{off} of <equality> are not active, and not read")
 
 
-def _tie(robot: Compiled, i: int, follows: dict[str, Mimic]) -> None:
+def _tie(robot: CompiledMjcf, i: int, follows: dict[str, Mimic]) -> None:
     model = robot.model
     a0, a1, *rest = map(float, model.eq_data[i][:5])
     follower, leader = int(model.eq_obj1id[i]), int(model.eq_obj2id[i])
@@ -68,14 +68,14 @@ def _tie(robot: Compiled, i: int, follows: dict[str, Mimic]) -> None:
 CURVED: Final = "by a polynomial that is not linear"
 
 
-def _fixed(robot: Compiled, i: int) -> bool:
+def _fixed(robot: CompiledMjcf, i: int) -> bool:
     """Whether the tendons of a constraint are sums of coordinates of joints."""
     model = robot.model
     ends = (int(model.eq_obj1id[i]), int(model.eq_obj2id[i]))
     return all(lengths(robot, tendon) is not None for tendon in ends if tendon >= 0)
 
 
-def lengths(robot: Compiled, tendon: int) -> dict[str, float] | None:
+def lengths(robot: CompiledMjcf, tendon: int) -> dict[str, float] | None:
     """The coefficients of joints' coordinates in the length of a fixed tendon, None of others."""
     model, joint = robot.model, int(robot.mujoco.mjtWrap.mjWRAP_JOINT)
     first, count = int(model.tendon_adr[tendon]), int(model.tendon_num[tendon])
@@ -85,7 +85,7 @@ def lengths(robot: Compiled, tendon: int) -> dict[str, float] | None:
     return {robot.joints[int(model.wrap_objid[k])]: float(model.wrap_prm[k]) for k in wraps}
 
 
-def _tie_tendon(robot: Compiled, i: int, follows: dict[str, Mimic]) -> None:
+def _tie_tendon(robot: CompiledMjcf, i: int, follows: dict[str, Mimic]) -> None:
     """A tendon of a length that is linear in that of another, or constant."""
     model, (a0, a1, *rest) = robot.model, map(float, robot.model.eq_data[i][:5])
     one, other = int(model.eq_obj1id[i]), int(model.eq_obj2id[i])
@@ -102,7 +102,11 @@ def _tie_tendon(robot: Compiled, i: int, follows: dict[str, Mimic]) -> None:
 
 
 def _follow(
-    robot: Compiled, weights: dict[str, float], right: float, follows: dict[str, Mimic], what: str
+    robot: CompiledMjcf,
+    weights: dict[str, float],
+    right: float,
+    follows: dict[str, Mimic],
+    what: str,
 ) -> None:
     """Solve Σ weights q = right for the first of the joints that none of the others follows."""
     used = {name: by for name, by in weights.items() if by}
@@ -130,9 +134,9 @@ def _led(leaders: Iterable[str], name: str, follows: dict[str, Mimic]) -> bool:
     return False
 
 
-def _warn(robot: Compiled, message: str) -> None:
+def _warn(robot: CompiledMjcf, message: str) -> None:
     robot.root.called("<mujoco>").notice("warning", message)
 
 
-def _note(robot: Compiled, message: str) -> None:
+def _note(robot: CompiledMjcf, message: str) -> None:
     robot.root.called("<mujoco>").notice("note", message)

@@ -4,11 +4,11 @@ forces along these."""
 from collections.abc import Iterator
 
 from symgen.reading.description import Motor, Transmission
-from symgen.reading.mjcf.bodies import Compiled
+from symgen.reading.mjcf.bodies import CompiledMjcf
 from symgen.reading.mjcf.coupling import lengths
 
 
-def transmissions(robot: Compiled) -> tuple[Transmission, ...]:
+def transmissions(robot: CompiledMjcf) -> tuple[Transmission, ...]:
     """The joints that as many actuators move, by gears on joints and on fixed tendons, each with
     the first of its actuators that tell its joints apart."""
     groups: list[tuple[set[str], list[Motor]]] = []
@@ -28,7 +28,7 @@ def transmissions(robot: Compiled) -> tuple[Transmission, ...]:
     return tuple(sorted(tied_joints, key=lambda tied: robot.joints.index(tied.joints[0])))
 
 
-def _motors(robot: Compiled) -> Iterator[Motor]:
+def _motors(robot: CompiledMjcf) -> Iterator[Motor]:
     model, kinds = robot.model, robot.mujoco.mjtTrn
     for i in range(model.nu):
         gear, at = float(model.actuator_gear[i][0]), int(model.actuator_trnid[i][0])

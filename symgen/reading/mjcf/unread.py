@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from symgen.reading.mjcf.bodies import Compiled
+from symgen.reading.mjcf.bodies import CompiledMjcf
 from symgen.reading.unread_rows import UnreadRow, note_rows
 
 
-def note_unread(robot: Compiled) -> None:
+def note_unread(robot: CompiledMjcf) -> None:
     """One notice for each row of ROWS that the model has something of."""
     note_rows(robot.root.called("<mujoco>"), ROWS, robot)
 
@@ -16,7 +16,7 @@ def _any(*rows: Any) -> bool:
     return any(bool((row != 0).any()) for row in rows)
 
 
-def _joints(robot: Compiled, has: Callable[[int, slice], bool]) -> Iterator[str]:
+def _joints(robot: CompiledMjcf, has: Callable[[int, slice], bool]) -> Iterator[str]:
     """Joints by a test of their number and their degrees of freedom."""
     sizes = (6, 3, 1, 1)
     for joint, name in enumerate(robot.joints):
@@ -25,28 +25,28 @@ def _joints(robot: Compiled, has: Callable[[int, slice], bool]) -> Iterator[str]
             yield name
 
 
-def _curved_springs(robot: Compiled) -> Iterator[str]:
+def _curved_springs(robot: CompiledMjcf) -> Iterator[str]:
     return _joints(robot, lambda j, _: _any(robot.model.jnt_stiffnesspoly[j]))
 
 
-def _rubbed(robot: Compiled) -> Iterator[str]:
+def _rubbed(robot: CompiledMjcf) -> Iterator[str]:
     m = robot.model
     rubbing = (m.dof_damping, m.dof_frictionloss)
     return _joints(robot, lambda j, d: robot.single(j) and _any(*(row[d] for row in rubbing)))
 
 
-def _of_several(robot: Compiled) -> Iterator[str]:
+def _of_several(robot: CompiledMjcf) -> Iterator[str]:
     m = robot.model
     felt = (m.dof_damping, m.dof_frictionloss, m.dof_armature)
     return _joints(robot, lambda j, d: not robot.single(j) and _any(*(row[d] for row in felt)))
 
 
-def _curved(robot: Compiled) -> Iterator[str]:
+def _curved(robot: CompiledMjcf) -> Iterator[str]:
     m = robot.model
     return _joints(robot, lambda j, d: _any(m.dof_dampingpoly[d]))
 
 
-def _tendons(robot: Compiled) -> Iterator[str]:
+def _tendons(robot: CompiledMjcf) -> Iterator[str]:
     """Tendons that push, pull or weigh; those that only carry an actuator's force do not."""
     m = robot.model
     for i in range(m.ntendon):
@@ -55,34 +55,34 @@ def _tendons(robot: Compiled) -> Iterator[str]:
             yield m.tendon(i).name or f"number {i}"
 
 
-def _weightless(robot: Compiled) -> Iterator[str]:
+def _weightless(robot: CompiledMjcf) -> Iterator[str]:
     return (name for name, c in zip(robot.bodies, robot.model.body_gravcomp, strict=True) if c)
 
 
-def _mocap(robot: Compiled) -> Iterator[str]:
+def _mocap(robot: CompiledMjcf) -> Iterator[str]:
     ids = robot.model.body_mocapid
     return (name for name, i in zip(robot.bodies, ids, strict=True) if i >= 0)
 
 
-def _flexes(robot: Compiled) -> Iterator[str]:
+def _flexes(robot: CompiledMjcf) -> Iterator[str]:
     return (robot.model.flex(i).name or f"number {i}" for i in range(robot.model.nflex))
 
 
-def _medium(robot: Compiled) -> Iterator[str]:
+def _medium(robot: CompiledMjcf) -> Iterator[str]:
     option = robot.model.opt
     return (n for n in ("density", "viscosity") if getattr(option, n))
 
 
-def _plugins(robot: Compiled) -> Iterator[str]:
+def _plugins(robot: CompiledMjcf) -> Iterator[str]:
     return (f"number {i}" for i in range(robot.model.nplugin))
 
 
-def _no_gravity(robot: Compiled) -> Iterator[str]:
+def _no_gravity(robot: CompiledMjcf) -> Iterator[str]:
     if robot.model.opt.disableflags & robot.mujoco.mjtDisableBit.mjDSBL_GRAVITY:
         yield "gravity"
 
 
-ROWS: Final[tuple[UnreadRow[Compiled], ...]] = (
+ROWS: Final[tuple[UnreadRow[CompiledMjcf], ...]] = (
     UnreadRow(
         "warning",
         _curved_springs,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from symgen.mechanics.model import IDENTITY, Triple
+from symgen.mechanics.pose import IDENTITY, Triple
 from symgen.reading.description import EARTH, Description, JointElement, LinkElement
 from symgen.reading.loops import LEFT_OPEN
 from symgen.reading.sdf.frames import WORLD, Frames
@@ -16,11 +16,11 @@ from symgen.reading.sdf.scopes import Scope, scopes, version_of
 from symgen.reading.sdf.unread import note_unread
 from symgen.reading.sdf.values import triple
 from symgen.reading.tree import check
-from symgen.reading.xml_reader import Node
+from symgen.reading.xml_reader import XmlNode
 from symgen.text import quoted, shown
 
 
-def described(root: Node, path: Path, digest: str) -> Description:
+def described(root: XmlNode, path: Path, digest: str) -> Description:
     """The model of an SDF file, or of the one world in it.
 
     Names of nested models are preceded by theirs, as in ``arm::elbow``; between a joint and a child
@@ -52,7 +52,7 @@ def described(root: Node, path: Path, digest: str) -> Description:
 
 
 def _tree(
-    root: Node, inside: Sequence[Scope], frames: Frames
+    root: XmlNode, inside: Sequence[Scope], frames: Frames
 ) -> tuple[list[JointElement], list[LinkElement]]:
     """The joints and the links that come with them; one to a link that an earlier joint carries
     closes a loop, which is left open."""
@@ -77,7 +77,7 @@ def _tree(
     return geared(joints, links, boxes, frames), links
 
 
-def _top(root: Node, path: Path) -> tuple[Scope, Scope, str]:
+def _top(root: XmlNode, path: Path) -> tuple[Scope, Scope, str]:
     """The scope around the model, the model without a prefix, and its name."""
     label = root.called("<sdf>")
     worlds = root.children("world")
@@ -103,7 +103,7 @@ def _gravity(outer: Scope) -> Triple:
     return EARTH if node is None else triple(node)
 
 
-def _noted(robot: Description, root: Node, frames: Frames) -> Description:
+def _noted(robot: Description, root: XmlNode, frames: Frames) -> Description:
     """With the rotation of its root in the world, and all notices."""
     label = root.called("<sdf>")
     tilt = IDENTITY

@@ -5,10 +5,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from symgen.errors import RobotError
-from symgen.mechanics.model import Pose
+from symgen.mechanics.pose import Pose
 from symgen.reading.sdf.scopes import Scope
 from symgen.reading.sdf.values import pose, text
-from symgen.reading.xml_reader import Node
+from symgen.reading.xml_reader import XmlNode
 from symgen.text import shown
 
 WORLD = "world"
@@ -16,11 +16,11 @@ MODEL = "__model__"
 
 
 @dataclass(frozen=True)
-class Frame:
+class SdfFrame:
     """A frame in the one called `base`, fixed to the link that `holder` leads to (its own name for
     a link). `placement` is the frame of a model that is put there in place of its own."""
 
-    node: Node
+    node: XmlNode
     pose: Pose
     base: str
     holder: str
@@ -31,7 +31,7 @@ class Frames:
     """The frames of all scopes, by their names in the whole file."""
 
     def __init__(self, scopes: Iterable[Scope]) -> None:
-        self._frames: dict[str, Frame] = {}
+        self._frames: dict[str, SdfFrame] = {}
         for scope in scopes:
             self._add_model(scope)
             for node in scope.node:
@@ -48,16 +48,16 @@ class Frames:
         chosen = text(scope.placed, "placement_frame", "") if scope.placed.tag == "include" else ""
         chosen = chosen or scope.node.element.get("placement_frame", "")
         placement = scope.prefix + chosen if chosen else ""
-        frame_of_model = Frame(
+        frame_of_model = SdfFrame(
             scope.placed, place, base, scope.prefix + _canonical(scope), placement
         )
         self._frames[scope.prefix + MODEL] = frame_of_model
         if scope.prefix:
-            self._frames[scope.prefix.removesuffix("::")] = Frame(
+            self._frames[scope.prefix.removesuffix("::")] = SdfFrame(
                 scope.placed, Pose(), scope.prefix + MODEL, scope.prefix + MODEL
             )
 
-    def pose(self, name: str, base: str = WORLD, by: Node | None = None) -> Pose:
+    def pose(self, name: str, base: str = WORLD, by: XmlNode | None = None) -> Pose:
         """The pose of a frame in the frame `base`, which is the world or one that it is given in.
 
         Raises RobotError, at the element `by`, for a frame that does not exist."""
@@ -73,7 +73,7 @@ class Frames:
             seen.append(name)
         return path
 
-    def link(self, name: str, by: Node) -> str:
+    def link(self, name: str, by: XmlNode) -> str:
         """The link that a frame is fixed to, or the world. Raises RobotError."""
         seen = [name]
         while name != WORLD:
@@ -86,13 +86,13 @@ class Frames:
             seen.append(name)
         return name
 
-    def _frame(self, name: str, by: Node | None) -> Frame:
+    def _frame(self, name: str, by: XmlNode | None) -> SdfFrame:
         if name in self._frames:
             return self._frames[name]
         assert by is not None
         raise self._lost(name, by)
 
-    def _lost(self, name: str, by: Node) -> RobotError:
+    def _lost(self, name: str, by: XmlNode) -> RobotError:
         return by.error(
             f"'{shown(name)}' is no link, joint, frame or model of the file; correct the name"
         )
@@ -109,21 +109,21 @@ def _canonical(scope: Scope) -> str:
     return first.text("name")
 
 
-def _link(scope: Scope, node: Node, name: str) -> Frame:
+def _link(scope: Scope, node: XmlNode, name: str) -> SdfFrame:
     place, frame = pose(node)
-    return Frame(node, place, scope.absolute(frame or MODEL), scope.prefix + name)
+    return SdfFrame(node, place, scope.absolute(frame or MODEL), scope.prefix + name)
 
 
-def _frame(scope: Scope, node: Node, name: str) -> Frame:
+def _frame(scope: Scope, node: XmlNode, name: str) -> SdfFrame:
     place, frame = pose(node)
     held = node.element.get("attached_to") or MODEL
-    return Frame(node, place, scope.absolute(frame or held), scope.absolute(held))
+    return SdfFrame(node, place, scope.absolute(frame or held), scope.absolute(held))
 
 
-def _joint(scope: Scope, node: Node, name: str) -> Frame:
+def _joint(scope: Scope, node: XmlNode, name: str) -> SdfFrame:
     place, frame = pose(node)
     child = text(node, "child")
-    return Frame(node, place, scope.absolute(frame or child), scope.absolute(child))
+    return SdfFrame(node, place, scope.absolute(frame or child), scope.absolute(child))
 
 
 ADDING = {"link": _link, "frame": _frame, "joint": _joint}

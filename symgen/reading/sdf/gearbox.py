@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from symgen.mechanics.model import Triple
+from symgen.mechanics.pose import Triple
 from symgen.reading.description import JointElement, LinkElement, Mimic
 from symgen.reading.sdf.frames import Frames
 from symgen.reading.sdf.joints import Jointed

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from symgen.mechanics.model import Limits, Pose, Triple
+from symgen.mechanics.model import Limits
+from symgen.mechanics.pose import Pose, Triple
 from symgen.numbers.exact import norm
 from symgen.reading.description import JointElement, LinkElement, Mimic
 from symgen.reading.joints import FIXED, JOINTS
@@ -13,7 +14,7 @@ from symgen.reading.quaternions import origin_of
 from symgen.reading.sdf.frames import MODEL, Frames
 from symgen.reading.sdf.scopes import Scope
 from symgen.reading.sdf.values import bound, flag, number, numbers, text, triple
-from symgen.reading.xml_reader import Node
+from symgen.reading.xml_reader import XmlNode
 from symgen.text import shown
 
 CLOSE: Final = 1e-9
@@ -26,7 +27,7 @@ Constants = tuple[float, ...]
 class Jointed:
     """A joint with its element, the scope it stands in, and the frames of the file."""
 
-    node: Node
+    node: XmlNode
     scope: Scope
     frames: Frames
 
@@ -83,7 +84,7 @@ def _pitch(joint: Jointed) -> Constants:
 
 
 @dataclass(frozen=True)
-class Row:
+class SdfJointType:
     """A joint type of SDFormat: our word, whether it has an axis, what else it takes."""
 
     word: str
@@ -92,13 +93,13 @@ class Row:
 
 
 TYPES: Final = {
-    "revolute": Row("revolute"),
-    "continuous": Row("continuous"),
-    "prismatic": Row("prismatic"),
-    "fixed": Row(FIXED, axis=False),
-    "ball": Row("ball", axis=False),
-    "universal": Row("universal", constants=_second),
-    "screw": Row("screw", constants=_pitch),
+    "revolute": SdfJointType("revolute"),
+    "continuous": SdfJointType("continuous"),
+    "prismatic": SdfJointType("prismatic"),
+    "fixed": SdfJointType(FIXED, axis=False),
+    "ball": SdfJointType("ball", axis=False),
+    "universal": SdfJointType("universal", constants=_second),
+    "screw": SdfJointType("screw", constants=_pitch),
 }
 GEARBOX: Final = "gearbox"
 """A joint that ties others and carries no link of its own (see `symgen.reading.sdf.gearbox`)."""
@@ -134,7 +135,7 @@ def _same(pose: Pose) -> bool:
     return all(abs(x) <= CLOSE for x in (*turned, *pose.position))
 
 
-def _joint(joint: Jointed, row: Row, ends: tuple[str, str], at: Pose) -> JointElement:
+def _joint(joint: Jointed, row: SdfJointType, ends: tuple[str, str], at: Pose) -> JointElement:
     line, (parent, child) = joint.node.line, ends
     first = joint.node.only("axis")
     known = JOINTS.get(row.word)
@@ -159,7 +160,7 @@ def _joint(joint: Jointed, row: Row, ends: tuple[str, str], at: Pose) -> JointEl
     )
 
 
-def _limits(axis: Node) -> Limits:
+def _limits(axis: XmlNode) -> Limits:
     node = axis.only("limit")
     if node is None:
         return Limits()
@@ -169,7 +170,7 @@ def _limits(axis: Node) -> Limits:
     return Limits(lower, upper, velocity, effort)
 
 
-def _friction(axis: Node) -> tuple[float, float]:
+def _friction(axis: XmlNode) -> tuple[float, float]:
     node = axis.only("dynamics")
     if node is None:
         return 0.0, 0.0
@@ -187,7 +188,7 @@ def _spring(joint: Jointed) -> tuple[float, float]:
     return next((row for row in rows if row[0]), (0.0, 0.0))
 
 
-def _mimic(joint: Jointed, axis: Node) -> Mimic | None:
+def _mimic(joint: Jointed, axis: XmlNode) -> Mimic | None:
     """SDFormat's: multiplier times (leader minus reference) plus offset."""
     node = axis.only("mimic")
     if node is None:

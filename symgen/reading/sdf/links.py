@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from typing import Final
 
-from symgen.mechanics.model import Pose
+from symgen.mechanics.pose import Pose
 from symgen.reading.description import Inertial, LinkElement
 from symgen.reading.quaternions import origin_of
 from symgen.reading.sdf.scopes import Scope
 from symgen.reading.sdf.values import number, pose
 from symgen.reading.urdf import TENSOR, tensor_trouble
-from symgen.reading.xml_reader import Node
+from symgen.reading.xml_reader import XmlNode
 from symgen.text import shown
 
 DEFAULTS: Final = (1.0, 0.0, 0.0, 1.0, 0.0, 1.0)
@@ -24,7 +24,7 @@ def link_elements(scope: Scope) -> Iterator[LinkElement]:
         yield LinkElement(name, called.line, _inertial(called))
 
 
-def _inertial(link: Node) -> Inertial:
+def _inertial(link: XmlNode) -> Inertial:
     node = link.only("inertial")
     if node is None:
         return Inertial(link.line, origin_of(Pose(), link.line), 1.0, DEFAULTS)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from symgen.reading.sdf.values import flag, text
-from symgen.reading.xml_reader import Node, Source, file_bytes, parsed
+from symgen.reading.xml_reader import XmlFile, XmlNode, file_bytes, parsed
 from symgen.text import shown
 
 DEEPEST: Final = 16
@@ -22,11 +22,11 @@ class Scope:
     """A model (or the world): its element, what its names are preceded by, its file, the version of
     that, and the element that places it, which is its own or its <include>."""
 
-    node: Node
+    node: XmlNode
     prefix: str
     folder: Path
     version: tuple[int, int]
-    placed: Node
+    placed: XmlNode
     name: str = ""
     depth: int = 0
     digests: list[str] = field(default_factory=list)
@@ -45,13 +45,13 @@ class Scope:
             elif child.tag == "include":
                 yield self._included(child.called("<include>"))
 
-    def _inner(self, node: Node, placed: Node, name: str) -> "Scope":
+    def _inner(self, node: XmlNode, placed: XmlNode, name: str) -> "Scope":
         return replace(
             self, node=node, placed=placed.called(node.label), name=name,
             prefix=f"{self.prefix}{name}::", depth=self.depth + 1,
         )  # fmt: skip
 
-    def _included(self, include: Node) -> "Scope":
+    def _included(self, include: XmlNode) -> "Scope":
         if self.depth > DEEPEST:
             raise include.error("models include each other without end")
         if include.element.get("merge") in ("true", "1"):
@@ -60,8 +60,8 @@ class Scope:
         data = file_bytes(path)
         self.digests.append(hashlib.sha256(data).hexdigest())
         top = parsed(data, shown(os.fspath(path)))
-        shared = Source(top.source.file, top.source.lines, include.source.notices)
-        node = Node(top.element, shared, "<sdf>")
+        shared = XmlFile(top.source.file, top.source.lines, include.source.notices)
+        node = XmlNode(top.element, shared, "<sdf>")
         if node.tag != "sdf" or len(node.children("model")) != 1:
             raise include.error(f"'{shown(path.name)}' is no SDF file with one model")
         model = node.children("model")[0]
@@ -78,7 +78,7 @@ class Scope:
         )
 
 
-def version_of(root: Node) -> tuple[int, int]:
+def version_of(root: XmlNode) -> tuple[int, int]:
     """The version of a file: 1.4 to 1.12 are read."""
     word = root.element.get("version", "").strip()
     parts = word.split(".")
@@ -92,7 +92,7 @@ def version_of(root: Node) -> tuple[int, int]:
     return version
 
 
-def _found(include: Node, folder: Path) -> Path:
+def _found(include: XmlNode, folder: Path) -> Path:
     """The file of an included model: in the folder of that name, beside the file, above it, or
     where Gazebo looks."""
     uri = text(include, "uri")

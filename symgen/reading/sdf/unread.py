@@ -7,7 +7,7 @@ from typing import Final
 from symgen.reading.sdf.scopes import Scope
 from symgen.reading.sdf.values import flag, number, text
 from symgen.reading.unread_rows import UnreadRow, note_rows
-from symgen.reading.xml_reader import Node
+from symgen.reading.xml_reader import XmlNode
 from symgen.text import shown
 
 KNOWN: Final = {
@@ -24,7 +24,7 @@ KNOWN: Final = {
 """Tags that need no note, by the element they stand in."""
 
 
-def note_unread(root: Node, models: Sequence[Scope]) -> None:
+def note_unread(root: XmlNode, models: Sequence[Scope]) -> None:
     """One notice for each row of ROWS that the models have something of, and each unknown tag."""
     note_rows(root.called("<sdf>"), ROWS, models)
     unknown = Counter(_unknown(models))
@@ -33,7 +33,7 @@ def note_unread(root: Node, models: Sequence[Scope]) -> None:
         root.called(f"<{shown(tag)}>").notice("note", f"in <{part}>, not read{times}")
 
 
-def _parts(models: Sequence[Scope]) -> Iterator[tuple[str, Node]]:
+def _parts(models: Sequence[Scope]) -> Iterator[tuple[str, XmlNode]]:
     for model in models:
         yield "model", model.node
         for node in model.node:
@@ -49,13 +49,13 @@ def _unknown(models: Sequence[Scope]) -> Iterator[tuple[str, str]]:
         yield from ((part, child.tag) for child in node if child.tag not in known)
 
 
-def _links(models: Sequence[Scope]) -> Iterator[tuple[str, Node]]:
+def _links(models: Sequence[Scope]) -> Iterator[tuple[str, XmlNode]]:
     for model in models:
         for node in model.node.children("link"):
             yield model.prefix + node.text("name"), node
 
 
-def _dynamics(models: Sequence[Scope]) -> Iterator[tuple[str, Node]]:
+def _dynamics(models: Sequence[Scope]) -> Iterator[tuple[str, XmlNode]]:
     for model in models:
         for joint in model.node.children("joint"):
             for axis in (*joint.children("axis"), *joint.children("axis2")):

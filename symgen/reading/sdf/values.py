@@ -3,16 +3,16 @@
 import math
 from typing import Final
 
-from symgen.mechanics.model import Pose, Triple
+from symgen.mechanics.pose import Pose, Triple
 from symgen.reading.quaternions import of_quaternion, of_rpy
-from symgen.reading.xml_reader import NUMBER, XML_SPACE, Node
+from symgen.reading.xml_reader import NUMBER, XML_SPACE, XmlNode
 from symgen.text import shown
 
 ENDLESS: Final = 1e16
 """SDFormat's number for no limit; so is inf."""
 
 
-def text(node: Node, tag: str, default: str | None = None) -> str:
+def text(node: XmlNode, tag: str, default: str | None = None) -> str:
     """The text of the child `tag`. Raises RobotError where it is missing or blank and there is no
     default."""
     child = node.only(tag)
@@ -22,12 +22,12 @@ def text(node: Node, tag: str, default: str | None = None) -> str:
     raise node.error(f"has no <{tag}>; add <{tag}>...</{tag}>")
 
 
-def flag(node: Node, tag: str) -> bool:
+def flag(node: XmlNode, tag: str) -> bool:
     """Whether a child says true; no without it."""
     return text(node, tag, "false").lower() in ("1", "true")
 
 
-def numbers(node: Node, count: int) -> tuple[float, ...]:
+def numbers(node: XmlNode, count: int) -> tuple[float, ...]:
     """The text of an element as finite numbers. Raises RobotError."""
     words = (node.element.text or "").split()
     wrong = next((w for w in words if not NUMBER.fullmatch(w) or math.isinf(float(w))), None)
@@ -41,13 +41,13 @@ def numbers(node: Node, count: int) -> tuple[float, ...]:
     return tuple(float(w) + 0.0 for w in words)
 
 
-def number(node: Node, tag: str, default: float) -> float:
+def number(node: XmlNode, tag: str, default: float) -> float:
     """The number in the child `tag`."""
     child = node.only(tag)
     return default if child is None else numbers(child, 1)[0]
 
 
-def bound(node: Node, tag: str) -> float | None:
+def bound(node: XmlNode, tag: str) -> float | None:
     """A limit, None for none: SDFormat says 1e16, inf, or -1 where it cannot be negative."""
     word = text(node, tag, "inf").lower().lstrip("+-")
     if word in ("inf", "infinity"):
@@ -56,13 +56,13 @@ def bound(node: Node, tag: str) -> float | None:
     return None if abs(value) >= ENDLESS else value
 
 
-def triple(node: Node) -> Triple:
+def triple(node: XmlNode) -> Triple:
     """The text of an element as three numbers."""
     x, y, z = numbers(node, 3)
     return x, y, z
 
 
-def pose(owner: Node) -> tuple[Pose, str]:
+def pose(owner: XmlNode) -> tuple[Pose, str]:
     """The pose of an element, and the frame that it is in (empty: the default of its owner).
 
     Before SDFormat 1.7 the attribute is called ``frame``. Raises RobotError."""
