@@ -74,7 +74,7 @@ def carried_down(system: System, q: Coordinates) -> Read:
         place = system.body(j).placement
         before, approach = axes[system.body(j).parent], place.approach(q[j - 1])
         at_joint[j] = {i: axis.moved_out(approach) for i, axis in before.items()}
-        axes[j] = {i: axis.moved_out(place.own(q[j - 1])) for i, axis in at_joint[j].items()}
+        axes[j] = {i: axis.moved_out(place.to_body(q[j - 1])) for i, axis in at_joint[j].items()}
         axes[j][j] = place.freedom.S
 
     def read(j: int, at: PairColumn) -> Readings:
@@ -132,7 +132,7 @@ def composites(system: System, q: Coordinates) -> Iterator[tuple[int, Inertia]]:
         body = system.body(i)
         with system.section(i, "composite body"):
             composite = (total[i] + body.inertia).named(f"{i}")
-            own, approach = body.placement.own(q[i - 1]), body.placement.approach(q[i - 1])
+            own, approach = body.placement.to_body(q[i - 1]), body.placement.approach(q[i - 1])
             there = carried_by_name(composite, own, f"{i}").named(joint_label(i))
             total[body.parent] = total[body.parent] + carried_by_name(
                 there, approach, joint_label(i)

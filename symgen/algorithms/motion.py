@@ -54,7 +54,7 @@ def _next_velocity(
     place = system.body(i).placement
     approach, relative = place.approach(q), system.relative(i, qd)
     at_joint = parent.body.moved_out(approach)
-    body = (at_joint.moved_out(place.own(q)) + relative).named(f"{i}")
+    body = (at_joint.moved_out(place.to_body(q)) + relative).named(f"{i}")
     if system.stays(i):
         carrier, relative = (x.moved_out(approach) for x in (parent.carrier, parent.relative))
     else:

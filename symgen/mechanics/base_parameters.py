@@ -47,7 +47,9 @@ def regrouped(system: System, parameters: Parameters) -> dict[Key, Scalar]:
         given = [parameters[k] for k in columns]
         rotor = i in system.rotors
         total[i] = (
-            rotor_inertia(given[0]) if rotor else seen_from(pseudo_inertia(given), system.own(i))
+            rotor_inertia(given[0])
+            if rotor
+            else seen_from(pseudo_inertia(given), system.file_frame(i))
         )
     for i in system.inward:
         body = system.body(i)

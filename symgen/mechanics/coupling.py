@@ -18,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.mechanics.joints import JointType
-from symgen.mechanics.joints.body_axes import rotation
+from symgen.mechanics.joints.body_axes import BodyAxesJoint, rotation
 from symgen.mechanics.model import Joint, Model
 from symgen.mechanics.spatial import times
 from symgen.numbers.scalar import ZERO, Scalar, plain
@@ -85,8 +85,8 @@ class Coupling:
 
     def _place(self, k: int, drive: Drive, q: Sequence[Scalar]) -> Any:
         joint, part = self.parts[k]
-        if joint.in_body_axes:
-            return joint.position(part, q, drive.place)
+        if isinstance(joint, BodyAxesJoint):
+            return joint.configuration(part, q, drive.place)
         return drive.position(q)
 
     def rates(self, v: Sequence[Scalar]) -> list[Scalar]:

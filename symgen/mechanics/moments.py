@@ -62,7 +62,7 @@ def climb(
     ancestor j."""
     for j in system.ancestors(i):
         at_body = carried(thing, system.body(i).placement.approach(q[i - 1]))
-        thing, i = carried(at_body, system.body(j).placement.own(q[j - 1])), j
+        thing, i = carried(at_body, system.body(j).placement.to_body(q[j - 1])), j
         yield j, at_body, thing
 
 

@@ -1,9 +1,9 @@
 """How to reach a body's frame from its parent's, as a function of the joint's position.
 
 The way has two parts. `approach` leads to the joint frame, in which the joint's unit twist S is
-constant, `own` from there to the body's frame. What a joint moves is one or the other: where its
-axis moves with the parent the body moves against the joint frame, where its axes move with the body
-that frame moves against the parent. (Khalil & Kleinfinger, ICRA 1986, for the constants.)"""
+constant, `to_body` from there to the body's frame. What a joint moves is one or the other: where
+its axis moves with the parent the body moves against the joint frame, where its axes move with the
+body that frame moves against the parent. (Khalil & Kleinfinger, ICRA 1986, for the constants.)"""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -122,14 +122,14 @@ class Placement:
         """The elementary steps from the parent's frame to the joint frame."""
         return self.to_axis.steps
 
-    def own(self, q: Position) -> tuple[Step, ...]:
+    def to_body(self, q: Position) -> tuple[Step, ...]:
         """The elementary steps from the joint frame to the body's."""
         turn, shift = Turn(2, self.freedom.angle(q) + self.theta0), Shift(2, self.shift(q).z)
         return tuple(step for step in (turn, shift) if not idle(step))
 
     def steps(self, q: Position) -> tuple[Step, ...]:
         """The elementary steps from the parent's frame to the body's."""
-        return *self.approach(q), *self.own(q)
+        return *self.approach(q), *self.to_body(q)
 
     def transforms(self, q: Position) -> tuple[Transform, ...]:
         """The approach with as few shifts as there can be."""
@@ -137,7 +137,7 @@ class Placement:
 
     def turns(self, q: Position) -> tuple[Turn, ...]:
         """The rotations from the joint frame to the body's."""
-        return tuple(step for step in self.own(q) if isinstance(step, Turn))
+        return tuple(step for step in self.to_body(q) if isinstance(step, Turn))
 
     def shift(self, q: Position) -> Vector:
         """The displacement from the joint frame to the body's, in the latter's axes: along z."""
@@ -190,7 +190,7 @@ class BodyAxesPlacement(Placement):
         constant = (*self.to_axis.steps, *steps_of(self._along_axis()))
         return (*constant, *getattr(q, "steps", ()))
 
-    def own(self, q: Position) -> tuple[Step, ...]:
+    def to_body(self, q: Position) -> tuple[Step, ...]:
         return ()
 
     def transforms(self, q: Position) -> tuple[Transform, ...]:

@@ -140,7 +140,7 @@ class System:
         pairs = zip(self.bodies, coefficients, strict=True)
         return replace(self, bodies=tuple(replace(body, passive=own) for body, own in pairs))
 
-    def own(self, i: int) -> Pose:
+    def file_frame(self, i: int) -> Pose:
         """The frame of body `i` in the file, that of its ten parameters, in its canonical frame."""
         return self.link_frames[self.body(i).name].pose
 

@@ -18,9 +18,9 @@ from symgen.symbolic.names import Meaning, input_meanings, input_symbols
 from symgen.symbolic.paper import Paper
 from symgen.symbolic.setting import Setting, meanings, on_paper
 from symgen.text import shown
-from symgen.tracing.function import outputs
 from symgen.tracing.link_outputs import of_model
 from symgen.tracing.robot import RuntimeModel, dimensions
+from symgen.tracing.running import outputs
 from symgen.tracing.singular import check_defined
 from symgen.tracing.tape import read_by_option
 

@@ -1,24 +1,19 @@
-"""A traced function, and its algorithms run on any scalars."""
+"""A traced function: its quantities, how they are computed, and its tape."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from symgen.algorithms.registry import Formulation, Quantity
+from symgen.algorithms.registry import Quantity
 from symgen.compiler.aims import Aim
 from symgen.compiler.costs import Cost, Processor, cost
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.passes import Counts, counts
 from symgen.compiler.program import Program
-from symgen.mechanics.spatial import Vector
-from symgen.mechanics.system import Sections, no_section
 from symgen.numbers.scalar import Scalar
 from symgen.text import html, html_table
-from symgen.tracing.coordinates import of_bodies, of_user
 from symgen.tracing.robot import Regroup
-
-Part = tuple[Quantity, Formulation]
-"""A quantity of a function, and how it is computed."""
+from symgen.tracing.running import Part, outputs
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,33 +87,3 @@ class Function:
         for part in self.parts:
             arrays |= outputs(part, self.regroups[part[1].regrouping], inputs)
         return arrays
-
-
-def outputs(
-    part: Part,
-    regroup: Regroup,
-    inputs: Mapping[str, Sequence[Scalar]],
-    sections: Sections = no_section,
-) -> dict[str, list[Scalar]]:
-    """The outputs of one quantity by name, on the scalars of `inputs`."""
-    quantity, formulation = part
-    free_fall = Vector(*inputs["g"]) if "g" in inputs else None
-    robot = regroup.system(inputs.get(regroup.input, ()), free_fall, sections)
-    if quantity.feels_wrench and "wrench" in inputs:
-        robot = regroup.robot.pushed(robot, inputs["wrench"])
-    felt = quantity.passive
-    if felt and regroup.robot.passive_kinds:
-        robot = robot.with_passive(regroup.robot.passive(felt, inputs))
-    robot = replace(
-        robot,
-        passive_kinds=regroup.robot.passive_kinds,
-        friction_width=regroup.robot.friction_width,
-    )
-    result = formulation.algorithm(
-        robot,
-        *(of_bodies(robot.coupling, quantity, name, inputs[name]) for name in quantity.inputs),
-    )
-    arrays = zip(quantity.outputs, result if len(quantity.outputs) > 1 else (result,), strict=True)
-    return {
-        out.name: list(of_user(robot.coupling, quantity, out, values)) for out, values in arrays
-    }

@@ -8,8 +8,9 @@ from symgen.compiler.program import Program
 from symgen.errors import OptionError
 from symgen.mechanics.parameters import WHOLE
 from symgen.numbers.scalar import Scalar
-from symgen.tracing.function import Function, Part, outputs
+from symgen.tracing.function import Function
 from symgen.tracing.robot import Regroup, RuntimeModel, dimensions
+from symgen.tracing.running import Part, outputs
 from symgen.tracing.wanted import Wanted
 
 

@@ -19,10 +19,11 @@ from symgen.errors import OptionError
 from symgen.mechanics.parameters import REGROUPINGS, WHOLE
 from symgen.mechanics.system import System
 from symgen.text import quoted
-from symgen.tracing.function import Function, Part
+from symgen.tracing.function import Function
 from symgen.tracing.link_outputs import of_model
 from symgen.tracing.possible import check_possible
 from symgen.tracing.robot import Regroup, RuntimeModel
+from symgen.tracing.running import Part
 from symgen.tracing.singular import check_defined
 from symgen.tracing.tape import traced
 from symgen.tracing.wanted import Wanted

@@ -8,7 +8,7 @@ Albu-Schäffer, IROS 2013, remark 7.)"""
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from symgen.mechanics.joints.freedom import rows_of
 from symgen.mechanics.joints.joint_type import JointPart, JointType
@@ -106,7 +106,11 @@ class BodyAxesJoint(JointType):
         """Of a pseudo-inertia: those that any of its coordinates can feel."""
         return frozenset().union(*(rows_of(unit) for unit in self.units))
 
-    def position(self, part: int, q: Sequence[Scalar], place: int) -> Any:
+    def configuration(
+        self, part: int, q: Sequence[Scalar], place: int
+    ) -> "Configuration | Together":
+        """Where a part is, from all positions of a robot, of which those of this joint begin at
+        `place`."""
         if part:
             return TOGETHER
         *xyz, a, b, c, w = q[place : place + len(self.positions)]

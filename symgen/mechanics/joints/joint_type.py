@@ -4,7 +4,7 @@ have."""
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from symgen.mechanics.joints.freedom import Freedom
 from symgen.mechanics.placement import Placement, ToAxis
@@ -92,11 +92,6 @@ class JointType(ABC):
     ) -> Placement:
         """The way to a part's body, by the constants of its canonical frame."""
         return Placement(to_axis, theta0, r, self.parts(joint)[part].freedom)
-
-    def position(self, part: int, q: Sequence[Scalar], place: int) -> Any:
-        """Where a part is, from all positions of a robot; `place` is that of the part, or of the
-        joint where it has a quaternion: a number, or what a Placement of its kind takes."""
-        return q[place]
 
     def integrated(self, q: Sequence[float], v: Sequence[float]) -> list[float]:
         """The positions after moving at constant velocities `v` for one unit of time."""

@@ -1,16 +1,53 @@
-"""Between the coordinates of the user and those of the bodies, which all algorithms but a few work
-with.
+"""Algorithms run on any scalars, from the inputs of the user to the outputs of the user.
 
-The few are those that need the inverse of M (`Quantity.needs_inverse`): what they take as forces
-and what they return is the user's own. Those that are `of_user` take all as the user has it."""
+All algorithms but a few work with the coordinates of bodies. The few are those that need the
+inverse of M (`Quantity.needs_inverse`): what they take as forces and what they return is the
+user's own. Those that are `of_user` take all as the user has it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations_with_replacement, product
 from math import prod
 
-from symgen.algorithms.registry import INPUTS, PACKED_PAIRS, Array, Quantity
+from symgen.algorithms.registry import INPUTS, PACKED_PAIRS, Array, Formulation, Quantity
 from symgen.mechanics.coupling import Coupling
+from symgen.mechanics.spatial import Vector
+from symgen.mechanics.system import Sections, no_section
 from symgen.numbers.scalar import Scalar
+from symgen.tracing.robot import Regroup
+
+Part = tuple[Quantity, Formulation]
+"""A quantity of a function, and how it is computed."""
+
+
+def outputs(
+    part: Part,
+    regroup: Regroup,
+    inputs: Mapping[str, Sequence[Scalar]],
+    sections: Sections = no_section,
+) -> dict[str, list[Scalar]]:
+    """The outputs of one quantity by name, on the scalars of `inputs`."""
+    quantity, formulation = part
+    free_fall = Vector(*inputs["g"]) if "g" in inputs else None
+    robot = regroup.system(inputs.get(regroup.input, ()), free_fall, sections)
+    if quantity.feels_wrench and "wrench" in inputs:
+        robot = regroup.robot.pushed(robot, inputs["wrench"])
+    felt = quantity.passive
+    if felt and regroup.robot.passive_kinds:
+        robot = robot.with_passive(regroup.robot.passive(felt, inputs))
+    robot = replace(
+        robot,
+        passive_kinds=regroup.robot.passive_kinds,
+        friction_width=regroup.robot.friction_width,
+    )
+    result = formulation.algorithm(
+        robot,
+        *(of_bodies(robot.coupling, quantity, name, inputs[name]) for name in quantity.inputs),
+    )
+    arrays = zip(quantity.outputs, result if len(quantity.outputs) > 1 else (result,), strict=True)
+    return {
+        out.name: list(of_user(robot.coupling, quantity, out, values)) for out, values in arrays
+    }
 
 
 def of_bodies(
