@@ -133,7 +133,7 @@ def _entries(system: System, b: int, v: Twist, y: Twist, x: Twist) -> list[Scala
     """What y finds in D x for each parameter of body `b`; all in its canonical frame."""
     if b in system.rotors:
         return [0.5 * y.w.dot(v.w.cross(x.w))]
-    v, y, x = (twist_seen_in(twist, system.file_frame(b)) for twist in (v, y, x))
+    v, y, x = (twist_seen_in(twist, system.link_pose(b)) for twist in (v, y, x))
     w = v.w
     mass = y.v.dot(w.cross(x.v) + v.v.cross(x.w)) + y.w.dot(v.v.cross(x.v))
     turned = [y.w.dot(_unit(c).cross(v.v).cross(x.w)) for c in range(3)]

@@ -65,7 +65,7 @@ def reader(system: System, i: int, x: Motion) -> Callable[[Twist], list[Scalar]]
     parameters: the users' ten, or of a rotor the inertia about its axis."""
     if i in system.rotors:
         return lambda twist: [_spin_entry(twist.w, x, *CYCLES[2])]
-    own = system.file_frame(i)
+    own = system.link_pose(i)
     seen = x.seen_in(own)
     return lambda twist: ten_entries(twist_seen_in(twist, own), seen)
 

@@ -259,9 +259,7 @@ def momentum_regressor(system: System, q: Coordinates, qd: Coordinates) -> list[
 def kinetic_energy_regressor(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """k with k·π the kinetic energy, 10 n numbers."""
     moving = twists(system, q, qd)
-    tens = [
-        x for i in system.tens for x in _kinetic(twist_seen_in(moving[i], system.file_frame(i)))
-    ]
+    tens = [x for i in system.tens for x in _kinetic(twist_seen_in(moving[i], system.link_pose(i)))]
     return tens + [0.5 * (moving[i].w.z * moving[i].w.z) for i in system.rotors]
 
 
@@ -286,7 +284,7 @@ def potential_energy_regressor(system: System, q: Coordinates) -> list[Scalar]:
     """u with u·π the potential energy of gravity, zero at the root link's origin, 10 n numbers;
     then of each joint those of its spring, without the ½ k r² that no state changes."""
     entries = heights(system, q)
-    tens = [x for i in system.tens for x in _potential(entries[i].seen_in(system.file_frame(i)))]
+    tens = [x for i in system.tens for x in _potential(entries[i].seen_in(system.link_pose(i)))]
     return [*tens, *[ZERO] * len(system.rotors), *_stored(system, q)]
 
 

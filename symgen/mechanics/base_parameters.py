@@ -49,7 +49,7 @@ def regrouped(system: System, parameters: Parameters) -> dict[Key, Scalar]:
         total[i] = (
             rotor_inertia(given[0])
             if rotor
-            else seen_from(pseudo_inertia(given), system.file_frame(i))
+            else seen_from(pseudo_inertia(given), system.link_pose(i))
         )
     for i in system.inward:
         body = system.body(i)

@@ -140,8 +140,9 @@ class System:
         pairs = zip(self.bodies, coefficients, strict=True)
         return replace(self, bodies=tuple(replace(body, passive=own) for body, own in pairs))
 
-    def file_frame(self, i: int) -> Pose:
-        """The frame of body `i` in the file, that of its ten parameters, in its canonical frame."""
+    def link_pose(self, i: int) -> Pose:
+        """The pose of body `i`'s own link, whose axes its ten parameters are in, in its canonical
+        frame."""
         return self.link_frames[self.body(i).name].pose
 
     @property
