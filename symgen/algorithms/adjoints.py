@@ -120,8 +120,8 @@ def sweep(system: System, q: Coordinates, moves: Moves) -> Iterator[tuple[int, P
             place = system.body(i).placement
             at_body = _whole(system, i, q, moves, total[i]).named(f"{i}")
             slip = moves.rates[i].relative.v.cross(at_body.momentum.linear)
-            seen = Passing(at_body.load, at_body.momentum, at_body.cross_moment + slip)
-            at_joint = seen.turned_in(place.turns(q[i - 1]))
+            at_carrier = Passing(at_body.load, at_body.momentum, at_body.cross_moment + slip)
+            at_joint = at_carrier.turned_in(place.turns(q[i - 1]))
             passed = at_body if system.stays(i) else at_joint
             for transform in reversed(place.transforms(q[i - 1])):
                 passed = passed.turned_in(transform.turns)

@@ -132,8 +132,8 @@ def composites(system: System, q: Coordinates) -> Iterator[tuple[int, Inertia]]:
         body = system.body(i)
         with system.section(i, "composite body"):
             composite = (total[i] + body.inertia).named(f"{i}")
-            own, approach = body.placement.to_body(q[i - 1]), body.placement.approach(q[i - 1])
-            there = carried_by_name(composite, own, f"{i}").named(joint_label(i))
+            to_body, approach = body.placement.to_body(q[i - 1]), body.placement.approach(q[i - 1])
+            there = carried_by_name(composite, to_body, f"{i}").named(joint_label(i))
             total[body.parent] = total[body.parent] + carried_by_name(
                 there, approach, joint_label(i)
             )

@@ -86,14 +86,14 @@ def controller(
 ) -> partial[Callable[[Registered], Registered]]:
     """A row of `CONTROLLERS` and of quantities, whose remaining facts are still to be told."""
     each = {k: x if isinstance(x, tuple) else (x,) for k, x in gains.items()}
-    kept, begun = state or {}, start or {}
+    states, starts = state or {}, start or {}
     row = ControllerType(
         name,
         summary,
-        kept,
+        states,
         tuple(step),
         each,
-        begun,
+        starts,
         tuple(packed),
         tuple(by_inertia),
         forces,
@@ -206,8 +206,8 @@ def computed_torque(system: System, *inputs: Coordinates) -> Pair:
     wanted = plus(qdd_ref, by(k_d, de), by(k_p, e), by(k_i, total))
     tau = _forces(system, inverse_dynamics(system, *joints(system, q, qd, wanted)))
     free = [_inside(x, most) for x, most in zip(tau, limit, strict=True)]
-    kept = [x + h * (k * y) for x, k, y in zip(e_int, free, e, strict=True)]
-    return saturated(tau, limit), kept
+    e_int_next = [x + h * (k * y) for x, k, y in zip(e_int, free, e, strict=True)]
+    return saturated(tau, limit), e_int_next
 
 
 @controller(

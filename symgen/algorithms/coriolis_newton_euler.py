@@ -50,11 +50,11 @@ class Skew:
     def on(self, x: Twist) -> Force:
         """D x."""
         m, h, w, v = self.inertia.m, self.inertia.h, self.v.w, self.v.v
-        hw, whole = h.dot(w), h.cross(v) + w.scaled(self.trace)
+        hw, angular = h.dot(w), h.cross(v) + w.scaled(self.trace)
         force = w.cross(x.v).scaled(m) + v.cross(x.w).scaled(m)
         force = force - w.scaled(h.dot(x.w)) + x.w.scaled(hw)
         couple = v.cross(x.v).scaled(m) + h.scaled(w.dot(x.v)) - x.v.scaled(hw)
-        return Force(force, couple + whole.cross(x.w))
+        return Force(force, couple + angular.cross(x.w))
 
 
 def _trace(system: System, i: int) -> Scalar:

@@ -65,9 +65,9 @@ def reader(system: System, i: int, x: Motion) -> Callable[[Twist], list[Scalar]]
     parameters: the users' ten, or of a rotor the inertia about its axis."""
     if i in system.rotors:
         return lambda twist: [_spin_entry(twist.w, x, *CYCLES[2])]
-    own = system.link_pose(i)
-    seen = x.seen_in(own)
-    return lambda twist: ten_entries(twist_seen_in(twist, own), seen)
+    link_pose = system.link_pose(i)
+    at_link = x.seen_in(link_pose)
+    return lambda twist: ten_entries(twist_seen_in(twist, link_pose), at_link)
 
 
 def moment_entries(twist: Twist, x: Motion) -> list[Callable[[], Scalar]]:

@@ -33,7 +33,7 @@ Coordinates = Sequence[Scalar]
 
 def geared(system: System) -> bool:
     """only robots with rotors, and no other coupled joints."""
-    followers = [i for i, own in enumerate(system.leaders, 1) if own != (i,)]
+    followers = [i for i, leaders in enumerate(system.leaders, 1) if leaders != (i,)]
     return bool(followers) and all(_on_the_carrier(system, r) for r in followers)
 
 

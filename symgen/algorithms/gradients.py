@@ -61,8 +61,8 @@ def force_rate(joint: Freedom, composite: MovingBody, x: Motion) -> Force:
         + times(inertia.s, twice).cross(x.w)
         + rates.moment_about(sigma_rate)
     )
-    rest = t_second - of_origin
-    return Force(force + rest.scaled(inertia.m), moment + h.cross(rest))
+    acceleration = t_second - of_origin
+    return Force(force + acceleration.scaled(inertia.m), moment + h.cross(acceleration))
 
 
 def carried_along(joint: Freedom, load: Force) -> Force:

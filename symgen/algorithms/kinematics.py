@@ -77,8 +77,8 @@ def frame_jacobian_body(system: System, q: Coordinates, *, link: str) -> list[Sc
 def _world_units(system: System, q: Coordinates, link: str) -> dict[int, Twist]:
     """The unit twists of all joints below a link, about the root's origin."""
     frame = system.link_frame(link)
-    found = places(system, q, [frame.body] if frame.body else [])
-    return {i: here.twist(system.body(i).S) for i, here in found.items()}
+    frames = places(system, q, [frame.body] if frame.body else [])
+    return {i: here.twist(system.body(i).S) for i, here in frames.items()}
 
 
 @quantity(

@@ -234,8 +234,8 @@ class InBodyAxes:
 def _unbent(arm: Vector, w: Vector, cotangent: Scalar) -> Vector:
     """V⁻¹ of an arm, with (θ/2) cot(θ/2)."""
     once = w.cross(arm)
-    rest = (1.0 - cotangent) / (w.dot(w) + TINY)
-    return arm - once.scaled(0.5) + w.cross(once).scaled(rest)
+    factor = (1.0 - cotangent) / (w.dot(w) + TINY)
+    return arm - once.scaled(0.5) + w.cross(once).scaled(factor)
 
 
 def charts(coupling: Coupling) -> list[Chart]:
@@ -258,12 +258,12 @@ def _charts(coupling: Coupling) -> Iterator[Chart]:
 
 def moved(coupling: Coupling, q: Coordinates, v: Coordinates) -> list[Scalar]:
     """q ⊕ v of the user's coordinates."""
-    found: list[Scalar] = [ZERO] * coupling.positions
+    positions: list[Scalar] = [ZERO] * coupling.positions
     for chart in charts(coupling):
         at = [q[k] for k in chart.places], [v[k] for k in chart.rates]
         for k, x in zip(chart.places, chart.moved(*at), strict=True):
-            found[k] = x
-    return found
+            positions[k] = x
+    return positions
 
 
 def slopes(coupling: Coupling, v: Coordinates) -> tuple[Matrix, Matrix]:
@@ -282,9 +282,9 @@ def slopes(coupling: Coupling, v: Coordinates) -> tuple[Matrix, Matrix]:
 
 def bracket(coupling: Coupling, a: Coordinates, b: Coordinates) -> list[Scalar]:
     """[a, b] of velocities that are twists, zero where they are rates of coordinates."""
-    found: list[Scalar] = [ZERO] * coupling.velocities
+    velocities: list[Scalar] = [ZERO] * coupling.velocities
     for chart in charts(coupling):
-        both = [a[k] for k in chart.rates], [b[k] for k in chart.rates]
-        for k, x in zip(chart.rates, chart.bracket(*both), strict=True):
-            found[k] = x
-    return found
+        pair = [a[k] for k in chart.rates], [b[k] for k in chart.rates]
+        for k, x in zip(chart.rates, chart.bracket(*pair), strict=True):
+            velocities[k] = x
+    return velocities

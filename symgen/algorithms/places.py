@@ -48,8 +48,8 @@ class FramePose:
 
     def at(self, pose: Pose) -> "FramePose":
         """Where the frame of constant pose in this one is."""
-        own = place_of(pose)
-        return FramePose(product(self.rows, rows_of(pose)), self.origin + times(self.rows, own))
+        origin = place_of(pose)
+        return FramePose(product(self.rows, rows_of(pose)), self.origin + times(self.rows, origin))
 
     def named(self, label: str) -> "FramePose":
         for row, axis in zip(self.rows, "xyz", strict=True):

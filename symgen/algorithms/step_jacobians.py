@@ -55,9 +55,9 @@ def _slopes(
 ) -> tuple[list[Scalar], Matrix, Matrix, Matrix]:
     """q̈ and its derivatives in q, q̇ and τ."""
     coupling, n = system.coupling, system.coupling.velocities
-    found = forward_derivatives(system, coupling.places(q), coupling.rates(qd), tau, formulation)
-    by_q, by_qd, by_tau = (_rows(x, n) for x in found[:3])
-    return found[3], by_q, by_qd, by_tau
+    results = forward_derivatives(system, coupling.places(q), coupling.rates(qd), tau, formulation)
+    by_q, by_qd, by_tau = (_rows(x, n) for x in results[:3])
+    return results[3], by_q, by_qd, by_tau
 
 
 def _product(a: Matrix, b: Matrix) -> Matrix:

@@ -83,7 +83,7 @@ def _spatial(velocity: Twist, classical: Twist) -> Twist:
     return Twist(classical.w, classical.v - velocity.w.cross(velocity.v))
 
 
-def _register_motion(axes: str, end: str, said: str, seen: Seen) -> None:
+def _register_motion(axes: str, end: str, said: str, in_axes: Seen) -> None:
     """Velocities and accelerations in such axes."""
     kind = "classical" if axes == "aligned" else "spatial"
 
@@ -98,7 +98,7 @@ def _register_motion(axes: str, end: str, said: str, seen: Seen) -> None:
         """J q̇, 6 numbers."""
         frame = system.link_frame(link)
         twist = twists(system, q, qd)[frame.body] if frame.body else STILL
-        return _flat(seen(link_place(system, q, link), twist_seen_in(twist, frame.pose)))
+        return _flat(in_axes(link_place(system, q, link), twist_seen_in(twist, frame.pose)))
 
     @_of_frame(
         f"frame_acceleration_{axes}",
@@ -113,7 +113,7 @@ def _register_motion(axes: str, end: str, said: str, seen: Seen) -> None:
         """J q̈ + dJ/dt q̇, 6 numbers."""
         twist, classical = _moving(system, q, qd, qdd, link)
         change = classical if axes == "aligned" else _spatial(twist, classical)
-        return _flat(seen(link_place(system, q, link), change))
+        return _flat(in_axes(link_place(system, q, link), change))
 
 
 def _register_slopes(axes: str, end: str, said: str, jacobian: Any) -> None:

@@ -65,8 +65,8 @@ class Power:
         """The gradients in q, q̇ and q̈."""
         n = self.system.size
         with self.system.sections("back through virtual power"):
-            found = gradient(power, self.inputs)
-        return found[:n], found[n : 2 * n], found[2 * n :]
+            slopes = gradient(power, self.inputs)
+        return slopes[:n], slopes[n : 2 * n], slopes[2 * n :]
 
     def first(self) -> Three:
         """The gradients of the power."""

@@ -42,8 +42,8 @@ class Aim:
     def price(self, program: Program) -> float:
         """The less, the better."""
         if self.name == "latency":
-            found = cost(program, self.machine)
-            return found.cycles + HIDDEN * min(found.work, found.path)
+            estimate = cost(program, self.machine)
+            return estimate.cycles + HIDDEN * min(estimate.work, estimate.path)
         if self.name == "size":
             return float(_bytes(program))
         return float(counts(program).total)
@@ -52,8 +52,8 @@ class Aim:
         """The program itself, or what a pass makes of it where that is better for this aim."""
         if self.name != "latency":
             return program
-        made = balanced(program, self.machine)
-        return made if self.price(made) <= WORTH * self.price(program) else program
+        rebalanced = balanced(program, self.machine)
+        return rebalanced if self.price(rebalanced) <= WORTH * self.price(program) else program
 
     def best(
         self,
@@ -62,15 +62,17 @@ class Aim:
     ) -> Candidate:
         """The cheapest of some candidates, each with its programs; the first of several. Only those
         are kept on the way that may still be it."""
-        kept = list[tuple[float, int, int, Candidate]]()
+        contenders = list[tuple[float, int, int, Candidate]]()
         for number, candidate in enumerate(candidates):
             tapes = [*programs(candidate)]
             total = sum(counts(program).total for program in tapes)
             price = sum(map(self.price, tapes))
-            kept.append((price, total, number, candidate))
-            few = SLACK * min(row[1] for row in kept)
-            kept = [x for x in kept if x[1] <= few and not any(_beats(y, x) for y in kept)]
-        return min(kept, key=lambda row: row[:3])[3]
+            contenders.append((price, total, number, candidate))
+            few = SLACK * min(row[1] for row in contenders)
+            contenders = [
+                x for x in contenders if x[1] <= few and not any(_beats(y, x) for y in contenders)
+            ]
+        return min(contenders, key=lambda row: row[:3])[3]
 
 
 def _beats(a: tuple[float, int, int, Candidate], b: tuple[float, int, int, Candidate]) -> bool:

@@ -23,19 +23,19 @@ def evaluate_batch(program: Program, inputs: Mapping[str, Array], scalar: str) -
     """Every output that is not always zero, entries along the first axis, from inputs of the same
     layout."""
     values = values_of(program, inputs, scalar)
-    found = {}
+    outputs = {}
     for out in program.outputs:
         refs = [ref for ref in out.refs if ref is not None]
         _, rows = levels(program).of(tuple(refs))
         signs = np.array([[-1 if ref.negative else 1] for ref in refs], values.dtype)
-        found[out.name] = values[rows] * signs.reshape(-1, 1)
-    return found
+        outputs[out.name] = values[rows] * signs.reshape(-1, 1)
+    return outputs
 
 
 def computed(op: Op, scalar: str, operands: tuple[Array, ...]) -> Array:
     """An operation, sines and cosines by `sincos`."""
-    found: Any = op.evaluate(*operands) if op.fixed is None else op.fixed(operands[0], scalar)
-    return found  # type: ignore[no-any-return]
+    result: Any = op.evaluate(*operands) if op.fixed is None else op.fixed(operands[0], scalar)
+    return result  # type: ignore[no-any-return]
 
 
 def values_of(

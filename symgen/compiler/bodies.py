@@ -28,8 +28,8 @@ class LoopBody:
         for number in self.packs:
             self._make(number)
         written = [k for k in self.packs if k in self.wanted]
-        made = [self.made[k] for k in written]
-        self.program.output(MADE, (len(made),), made)
+        results = [self.made[k] for k in written]
+        self.program.output(MADE, (len(results),), results)
         count = len(packs[self.packs[0]].refs)
         makes = tuple(packs[k].refs for k in written)
         return Loop(count, self.program, tuple(self.reads), makes)

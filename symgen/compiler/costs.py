@@ -59,16 +59,16 @@ class Cost:
 def arrivals(program: Program, machine: Processor, known: list[float] | None = None) -> list[float]:
     """By node of the tape, in cycles from the start, when its value is there; those that are
     `known` are gone on with."""
-    found = [] if known is None else known
+    times = [] if known is None else known
     latency = {name: op.cycles[machine.name][0] for name, op in OPS.items()}
-    for op, a, b in program.nodes[len(found) :]:
+    for op, a, b in program.nodes[len(times) :]:
         if op not in latency:
-            found.append(0.0)
-        elif b is None or found[a] >= found[b]:
-            found.append(latency[op] + found[a])
+            times.append(0.0)
+        elif b is None or times[a] >= times[b]:
+            times.append(latency[op] + times[a])
         else:
-            found.append(latency[op] + found[b])
-    return found
+            times.append(latency[op] + times[b])
+    return times
 
 
 @remembered

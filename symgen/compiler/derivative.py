@@ -41,23 +41,23 @@ def _roots(outputs: Sequence[Scalar]) -> list[Index]:
 
 def _upstream(program: Program, roots: Sequence[Index]) -> list[Index]:
     """The nodes that `roots` are computed from, in the order of computation."""
-    seen: set[Index] = set()
+    visited: set[Index] = set()
     stack = list(roots)
     while stack:
         index = stack.pop()
-        if index not in seen:
-            seen.add(index)
+        if index not in visited:
+            visited.add(index)
             stack += operands(program.nodes[index])
-    return sorted(seen)
+    return sorted(visited)
 
 
 def _downstream(program: Program, order: Sequence[Index], inputs: set[Index]) -> set[Index]:
     """The nodes of `order` that depend on `inputs`."""
-    found = set(inputs)
+    dependent = set(inputs)
     for index in order:
-        if any(k in found for k in operands(program.nodes[index])):
-            found.add(index)
-    return found
+        if any(k in dependent for k in operands(program.nodes[index])):
+            dependent.add(index)
+    return dependent
 
 
 def _partials(
@@ -79,5 +79,5 @@ def _signed(ref: Ref, x: Scalar) -> Scalar:
     return -x if ref.negative else x
 
 
-def _read(x: Scalar, found: Mapping[Index, Scalar]) -> Scalar:
-    return _signed(x.ref, found.get(x.node, ZERO)) if isinstance(x, Value) else ZERO
+def _read(x: Scalar, gradients: Mapping[Index, Scalar]) -> Scalar:
+    return _signed(x.ref, gradients.get(x.node, ZERO)) if isinstance(x, Value) else ZERO

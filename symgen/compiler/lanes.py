@@ -79,25 +79,25 @@ def packed(program: Program) -> Packing:
 def _columns(program: Program) -> Iterable[list[Lane]]:
     """The columns of outputs of two dimensions, those with the same number of rows together; last
     rows first, which need what others need too."""
-    found: dict[Hashable, list[Lane]] = defaultdict(list)
+    by_height: dict[Hashable, list[Lane]] = defaultdict(list)
     for out in program.outputs:
         if len(out.shape) == 2:
             rows, n = out.shape
             for k in range(n):
                 lane = tuple(reversed(out.refs[k::n]))
                 if any(ref is not None for ref in lane):
-                    found[rows].append(lane)
-    return found.values()
+                    by_height[rows].append(lane)
+    return by_height.values()
 
 
 def taken(packing: Packing, lanes: Sequence[Lane]) -> None:
     """The lanes that go together best, then those of the others that do."""
-    rest = list(lanes)[:MOST]
-    while len(rest) >= FEWEST and not packing.tired:
-        chosen = _best(packing, rest)
-        if len(chosen) < FEWEST or not _kept(packing, [rest[k] for k in chosen]):
+    remaining = list(lanes)[:MOST]
+    while len(remaining) >= FEWEST and not packing.tired:
+        chosen = _best(packing, remaining)
+        if len(chosen) < FEWEST or not _kept(packing, [remaining[k] for k in chosen]):
             chosen = [0]
-        rest = [lane for k, lane in enumerate(rest) if k not in set(chosen)]
+        remaining = [lane for k, lane in enumerate(remaining) if k not in set(chosen)]
 
 
 def _best(packing: Packing, lanes: Sequence[Lane]) -> list[int]:
@@ -141,72 +141,72 @@ def worth(packing: Packing, start: int) -> bool:
 
 def _inward(packing: Packing, shapes: "Shapes") -> None:
     """What the loops read, as long as there is more."""
-    seen: set[Refs] = set()
+    packed: set[Refs] = set()
     while True:
         new = []
         for members in groups(packing).values():
             of = (o for k in members for o in packing.packs[k].operands)
-            slots = (o.refs for o in of if isinstance(o, Slot) and o.refs not in seen)
+            slots = (o.refs for o in of if isinstance(o, Slot) and o.refs not in packed)
             if rows := [*dict.fromkeys(slots)]:
                 new.append(rows)
         if not new:
             return
         for rows in sorted(new, key=lambda rows: -max(ref.node for row in rows for ref in row)):
-            seen |= set(rows)
+            packed |= set(rows)
             _side_by_side(packing, shapes, rows)
 
 
 def _side_by_side(packing: Packing, shapes: "Shapes", rows: Sequence[Refs]) -> None:
     """Rows that a loop reads: those of which the same lanes go together are taken at once."""
-    found: dict[tuple[int, ...], list[Refs]] = defaultdict(list)
+    by_lanes: dict[tuple[int, ...], list[Refs]] = defaultdict(list)
     for row in rows:
         for some in _alike(packing, shapes, row):
             for chosen in _parts(packing, [(row[k],) for k in some]):
-                found[tuple(some[k] for k in chosen)].append(row)
-    for lanes, same in sorted(found.items(), key=lambda x: (-len(x[0]), -len(x[1]), x[0])):
+                by_lanes[tuple(some[k] for k in chosen)].append(row)
+    for lanes, same in sorted(by_lanes.items(), key=lambda x: (-len(x[0]), -len(x[1]), x[0])):
         _kept(packing, [tuple(row[k] for row in same) for k in lanes])
 
 
 def _parts(packing: Packing, lanes: Sequence[Lane]) -> Iterator[list[int]]:
     """Lanes that go together, without packing them."""
-    rest = list(range(len(lanes)))[:MOST]
-    while len(rest) >= FEWEST and not packing.tired:
-        chosen = [rest[k] for k in _best(packing, [lanes[k] for k in rest])]
+    remaining = list(range(len(lanes)))[:MOST]
+    while len(remaining) >= FEWEST and not packing.tired:
+        chosen = [remaining[k] for k in _best(packing, [lanes[k] for k in remaining])]
         if len(chosen) >= FEWEST:
             yield chosen
-        rest = [k for k in rest if k not in set(chosen)]
+        remaining = [k for k in remaining if k not in set(chosen)]
 
 
 def _across(packing: Packing) -> list[Refs]:
     """By loop and lane, all that it reads."""
-    found = []
+    reads = []
     for members in groups(packing).values():
         packs = [packing.packs[k] for k in members]
         slots = [*dict.fromkeys(o.refs for p in packs for o in p.operands if isinstance(o, Slot))]
-        found += list(zip(*slots, strict=True))
-    return found
+        reads += list(zip(*slots, strict=True))
+    return reads
 
 
 def _alike(packing: Packing, shapes: "Shapes", refs: Refs) -> list[list[int]]:
     """The numbers of those values that are alike at first sight and in no pack yet."""
-    found: dict[Hashable, dict[Index, int]] = defaultdict(dict)
+    by_shape: dict[Hashable, dict[Index, int]] = defaultdict(dict)
     for k, ref in enumerate(refs):
         if (
             ref != NOTHING
             and ref.node not in packing.home
             and packing.nodes[ref.node].op not in LEAVES
         ):
-            found[shapes.of(ref.node, 1)].setdefault(ref.node, k)
-    return [[*some.values()] for some in found.values() if len(some) >= FEWEST]
+            by_shape[shapes.of(ref.node, 1)].setdefault(ref.node, k)
+    return [[*some.values()] for some in by_shape.values() if len(some) >= FEWEST]
 
 
 def _remaining(packing: Packing, shapes: "Shapes", depth: int) -> list[list[Ref]]:
     """Values in no pack yet that are alike so many levels deep, the last first."""
-    found: dict[Hashable, list[Ref]] = defaultdict(list)
+    by_shape: dict[Hashable, list[Ref]] = defaultdict(list)
     for index in live(packing.program):
         if index not in packing.home and packing.nodes[index].op not in LEAVES:
-            found[shapes.of(index, depth)].append(Ref(index, False))
-    return sorted((x for x in found.values() if len(x) >= FEWEST), key=lambda x: -x[-1].node)
+            by_shape[shapes.of(index, depth)].append(Ref(index, False))
+    return sorted((x for x in by_shape.values() if len(x) >= FEWEST), key=lambda x: -x[-1].node)
 
 
 def groups(packing: Packing) -> dict[int, list[int]]:

@@ -97,10 +97,10 @@ def _operand(node: Node, k: int, place: Mapping[Index, int]) -> int:
 
 def _depths(first: list[int], second: list[int]) -> list[int]:
     """How many operations stand before each node at the most."""
-    found: list[int] = []
+    depths: list[int] = []
     for a, b in zip(first, second, strict=True):
-        found.append(0 if a < 0 else 1 + (found[a] if b < 0 else max(found[a], found[b])))
-    return found
+        depths.append(0 if a < 0 else 1 + (depths[a] if b < 0 else max(depths[a], depths[b])))
+    return depths
 
 
 def _groups(depth: Rows, codes: Rows, read: Rows) -> list[Simultaneous]:

@@ -54,8 +54,8 @@ class Likeness:
 
     def _below(self, a: Index, b: Index, depth: int) -> float:
         one, two = operands(self.nodes[a]), operands(self.nodes[b])
-        found = sum(self.of(i, j, depth) for i, j in zip(one, two, strict=True))
+        likeness = sum(self.of(i, j, depth) for i, j in zip(one, two, strict=True))
         if kind(self.nodes[a].op) in FREE:
             turned = sum(self.of(i, j, depth) for i, j in zip(one, reversed(two), strict=True))
-            found = max(found, turned)
-        return found / len(one)
+            likeness = max(likeness, turned)
+        return likeness / len(one)

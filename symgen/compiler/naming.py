@@ -103,12 +103,12 @@ def _numbers(joints: tuple[int, ...]) -> str:
 
 def _entries(program: Program) -> dict[Index, Name]:
     """By node the first entry of an output that it is."""
-    found: dict[Index, Name] = {}
+    first: dict[Index, Name] = {}
     for out in program.outputs:
         for k, ref in enumerate(out.refs):
             if ref is not None and program.nodes[ref.node].op not in LEAVES:
-                found.setdefault(ref.node, (_entry(out, k), ref.negative))
-    return found
+                first.setdefault(ref.node, (_entry(out, k), ref.negative))
+    return first
 
 
 def _entry(out: Output, k: int) -> str:

@@ -198,8 +198,8 @@ class Packing:
         best = max(range(len(columns)), key=lambda k: ranks[k])
         if not ranks[best]:
             return None
-        given = zip(columns[best], signs, strict=True)
-        columns[best] = tuple(signed(ref, sign) for ref, sign in given)
+        pairs = zip(columns[best], signs, strict=True)
+        columns[best] = tuple(signed(ref, sign) for ref, sign in pairs)
         return columns
 
     def _bears(self, column: Refs, signs: Sequence[bool]) -> int:

@@ -44,8 +44,10 @@ def spread(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result
     count = min(_PROCESSES.get(), len(items))
     if count < 2 or not possible():
         return [work(item) for item in items]
-    found = _in_copies(lambda k: work(items[k]), len(items), count)
-    return [made[0] if made else work(item) for made, item in zip(found, items, strict=True)]
+    results = _in_copies(lambda k: work(items[k]), len(items), count)
+    return [
+        result[0] if result else work(item) for result, item in zip(results, items, strict=True)
+    ]
 
 
 def _in_copies(work: Callable[[int], Any], size: int, count: int) -> list[tuple[Any] | None]:

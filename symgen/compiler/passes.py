@@ -39,8 +39,8 @@ def remembered(
         known = program.findings.get(key)
         if known is None or known[0] != version:
             known = program.findings[key] = version, read(program, *given, **others)
-        found: Found = known[1]
-        return found
+        result: Found = known[1]
+        return result
 
     return again
 
@@ -64,8 +64,8 @@ def live(program: Program) -> tuple[Index, ...]:
 @remembered
 def tally(program: Program) -> Mapping[str, int]:
     """How many operations of each name the outputs need."""
-    found = Counter(program.nodes[i].op for i in live(program))
-    return MappingProxyType({op: n for op, n in found.items() if op not in LEAVES})
+    numbers = Counter(program.nodes[i].op for i in live(program))
+    return MappingProxyType({op: n for op, n in numbers.items() if op not in LEAVES})
 
 
 @remembered

@@ -200,14 +200,14 @@ class Program:
         """`x` on this tape; numbers become constants."""
         if isinstance(x, Value):
             return x
-        given = plain(x)
-        if isinstance(given, Named):
-            return self.known(given)
-        known = self._constants.get(given) if given else None
+        number = plain(x)
+        if isinstance(number, Named):
+            return self.known(number)
+        known = self._constants.get(number) if number else None
         if known is None:
-            index = self._node(("const", abs(given), None))
-            self._numbers[index] = abs(given)
-            known = self._constants[given] = Value(self, index, math.copysign(1.0, given) < 0)
+            index = self._node(("const", abs(number), None))
+            self._numbers[index] = abs(number)
+            known = self._constants[number] = Value(self, index, math.copysign(1.0, number) < 0)
         return known
 
     def known(self, x: Named) -> Value:
@@ -222,9 +222,9 @@ class Program:
     def _node(self, node: tuple[str, Any, Any]) -> Index:
         index = self._index.get(node)
         if index is None:
-            made = tuple.__new__(Node, node)  # Node(*node) without its Python
-            index = self._index[made] = len(self.nodes)
-            self.nodes.append(made)
+            new = tuple.__new__(Node, node)  # Node(*node) without its Python
+            index = self._index[new] = len(self.nodes)
+            self.nodes.append(new)
             self.sections.append(self._section)
         return index
 

@@ -76,11 +76,11 @@ def plain(refs: Refs) -> Refs:
 
 def needs(program: Program) -> dict[Index, int]:
     """By live node the set of those that it is computed from, itself included, as bits."""
-    found: dict[Index, int] = {}
+    ancestors: dict[Index, int] = {}
     for index in live(program):
         op, a, b = program.nodes[index]
         mine = 1 << index
         if op not in LEAVES:
-            mine |= found[a] | (0 if b is None else found[b])
-        found[index] = mine
-    return found
+            mine |= ancestors[a] | (0 if b is None else ancestors[b])
+        ancestors[index] = mine
+    return ancestors

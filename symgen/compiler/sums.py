@@ -21,12 +21,12 @@ SUMS: Final = ("add", "sub")
 def balanced(program: Program, machine: Processor) -> Program:
     """The same program on another tape, with its sums regrouped wherever one is ready earlier on
     `machine` for it."""
-    made = Program()
-    inputs = {name: made.input(name, shape) for name, shape in program.inputs}
-    found = _Balanced(program, made, inputs, machine).outputs()
+    rebalanced = Program()
+    inputs = {name: rebalanced.input(name, shape) for name, shape in program.inputs}
+    values = _Balanced(program, rebalanced, inputs, machine).outputs()
     for out in program.outputs:
-        made.output(out.name, out.shape, found[out.name])
-    return made
+        rebalanced.output(out.name, out.shape, values[out.name])
+    return rebalanced
 
 
 class _Balanced(Copy):

@@ -44,12 +44,12 @@ def regrouped(system: System, parameters: Parameters) -> dict[Key, Scalar]:
     handing to parents."""
     total = dict.fromkeys(range(system.size + 1), NO_INERTIA)
     for i, columns in system.columns.items():
-        given = [parameters[k] for k in columns]
+        numbers = [parameters[k] for k in columns]
         rotor = i in system.rotors
         total[i] = (
-            rotor_inertia(given[0])
+            rotor_inertia(numbers[0])
             if rotor
-            else seen_from(pseudo_inertia(given), system.link_pose(i))
+            else seen_from(pseudo_inertia(numbers), system.link_pose(i))
         )
     for i in system.inward:
         body = system.body(i)

@@ -175,18 +175,18 @@ def _rejected(v: Triple, z: Triple) -> Triple:
 
 def _from_parent(model: Model, i: int, parent: Pose) -> tuple[ToAxis, Pose]:
     body = model.body(i)
-    own = parent.inverse @ body.pose
-    start = _to_axis(model, i, own)
-    return start, own.inverse @ pose_of(start.steps)
+    pose = parent.inverse @ body.pose
+    start = _to_axis(model, i, pose)
+    return start, pose.inverse @ pose_of(start.steps)
 
 
-def _to_axis(model: Model, i: int, seen: Pose) -> ToAxis:
+def _to_axis(model: Model, i: int, pose: Pose) -> ToAxis:
     """To the axis of body `i`, whose frame is seen at a pose: a place where it turns or where axes
     go with the body, else a mere direction."""
     body = model.body(i)
     placed = body.freedom.turn is not ZERO or body.in_body_axes
-    point = seen.position if placed else (0.0, 0.0, 0.0)
-    return to_axis(point, seen.turn(body.axis), placed, size_of(model))
+    point = pose.position if placed else (0.0, 0.0, 0.0)
+    return to_axis(point, pose.turn(body.axis), placed, size_of(model))
 
 
 def _settled(model: Model, i: int, start: ToAxis, there: Pose) -> CanonicalFrame:
@@ -236,9 +236,9 @@ def _with_body(model: Model, i: int, start: ToAxis, there: Pose) -> CanonicalFra
     main = max(model.children(i), key=lambda j: (subtree_sizes(model)[j], -j), default=None)
     if model.body(i).stays:
         return CanonicalFrame(start, Angle(), ZERO, there, main)
-    rest = there.inverse
-    theta0 = exact_angle(rest.rotation[0][0], rest.rotation[1][0])
-    return CanonicalFrame(start, theta0, tidy(rest.position[2], size_of(model)), Pose(), main)
+    to_own = there.inverse
+    theta0 = exact_angle(to_own.rotation[0][0], to_own.rotation[1][0])
+    return CanonicalFrame(start, theta0, tidy(to_own.position[2], size_of(model)), Pose(), main)
 
 
 @lru_cache(maxsize=8)

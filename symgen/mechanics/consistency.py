@@ -122,8 +122,8 @@ def _pseudo(link: Link) -> Array:
 def _seen_from(pseudo: Array, pose: Pose) -> Array:
     to = np.eye(4)
     to[:3, :3], to[:3, 3] = pose.rotation, pose.position
-    seen: Array = to @ pseudo @ to.T
-    return seen
+    moved: Array = to @ pseudo @ to.T
+    return moved
 
 
 def _verdict(kind: str, name: str, pseudo: Array, warned: bool) -> InertiaVerdict:

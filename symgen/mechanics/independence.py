@@ -39,12 +39,12 @@ def moments(inertia: Inertia) -> tuple[Scalar, ...]:
 
 def left_over(system: System) -> Iterator[Key]:
     """The parameters that regrouping leaves."""
-    kept = _kept(system)
+    inertias = _kept(system)
     for i in range(1, system.size + 1):
         if i in system.rotors:
             yield i, MOMENTS.index("J")
         else:
-            yield from ((i, k) for k, x in enumerate(moments(kept[i])[:-1]) if x is not ZERO)
+            yield from ((i, k) for k, x in enumerate(moments(inertias[i])[:-1]) if x is not ZERO)
 
 
 def _kept(system: System) -> dict[int, Inertia]:
@@ -124,13 +124,13 @@ def independent(system: System, seed: int = 0) -> Independent:
 
 @cache
 def _independent(geometry: Geometry, seed: int) -> Independent:
-    found = independent_columns(_regressor(geometry, np.random.default_rng(seed)))
-    keys = [geometry.keys[c] for c in found.chosen]
+    columns = independent_columns(_regressor(geometry, np.random.default_rng(seed)))
+    keys = [geometry.keys[c] for c in columns.chosen]
     grouped = {
         key: tuple((other, float(x)) for other, x in zip(geometry.keys, row, strict=True) if x)
-        for key, row in zip(keys, found.factors, strict=True)
+        for key, row in zip(keys, columns.factors, strict=True)
     }
-    return Independent(tuple(keys), grouped, found.smallest_kept, found.largest_dropped)
+    return Independent(tuple(keys), grouped, columns.smallest_kept, columns.largest_dropped)
 
 
 @dataclass(frozen=True)
@@ -150,10 +150,12 @@ def independent_columns(rows: Numbers) -> Columns:
     """Which columns of a regressor at many states (m x p) are independent, by the widest gap of its
     sizes."""
     regressor = _compressed(rows)
-    kept, dropped = _gap(regressor)
-    threshold = math.sqrt(kept * dropped) * _largest(regressor)
+    smallest_kept, largest_dropped = _gap(regressor)
+    threshold = math.sqrt(smallest_kept * largest_dropped) * _largest(regressor)
     chosen = _first_independent(regressor, threshold)
-    return Columns(tuple(chosen), _factors(regressor, chosen, threshold), kept, dropped)
+    return Columns(
+        tuple(chosen), _factors(regressor, chosen, threshold), smallest_kept, largest_dropped
+    )
 
 
 def _compressed(regressor: Numbers) -> Numbers:
@@ -168,15 +170,15 @@ def _largest(regressor: Numbers) -> float:
 def _gap(regressor: Numbers) -> tuple[float, float]:
     """The entries of R on both sides of its widest gap, by QR with column pivoting; what is below
     rounding counts as rounding. Without any gap nothing is dropped."""
-    rest, diagonal = regressor.copy(), []
-    for _ in range(min(rest.shape)):
-        norms = np.linalg.norm(rest, axis=0)
+    residual, diagonal = regressor.copy(), []
+    for _ in range(min(residual.shape)):
+        norms = np.linalg.norm(residual, axis=0)
         best = int(norms.argmax())
         diagonal.append(norms[best])
         if norms[best] <= 0:
             break
-        unit = rest[:, best] / norms[best]
-        rest -= np.outer(unit, unit @ rest)
+        unit = residual[:, best] / norms[best]
+        residual -= np.outer(unit, unit @ residual)
     size = max(diagonal) if diagonal and max(diagonal) > 0 else 1.0
     rounding = len(regressor) * np.finfo(float).eps
     levels = np.maximum([*(d / size for d in diagonal), 0.0], rounding)
@@ -186,13 +188,13 @@ def _gap(regressor: Numbers) -> tuple[float, float]:
 
 def _first_independent(regressor: Numbers, threshold: float) -> list[int]:
     """The columns that are independent of those before them, from the base outward."""
-    rest, chosen = regressor.copy(), []
-    for c in range(rest.shape[1]):
-        norm = np.linalg.norm(rest[:, c])
+    residual, chosen = regressor.copy(), []
+    for c in range(residual.shape[1]):
+        norm = np.linalg.norm(residual[:, c])
         if norm > threshold:
             chosen.append(c)
-            unit = rest[:, c] / norm
-            rest[:, c + 1 :] -= np.outer(unit, unit @ rest[:, c + 1 :])
+            unit = residual[:, c] / norm
+            residual[:, c + 1 :] -= np.outer(unit, unit @ residual[:, c + 1 :])
     return chosen
 
 
@@ -201,9 +203,9 @@ def _factors(regressor: Numbers, chosen: Sequence[int], threshold: float) -> Num
     leaves."""
     dropped = np.linalg.norm(regressor, axis=0) > threshold
     dropped[chosen] = False
-    basis, rest = regressor[:, chosen], regressor[:, dropped]
-    first = np.linalg.lstsq(basis, rest, rcond=None)[0]
-    more = np.linalg.lstsq(basis, rest - basis @ first, rcond=None)[0]
+    basis, dependent = regressor[:, chosen], regressor[:, dropped]
+    first = np.linalg.lstsq(basis, dependent, rcond=None)[0]
+    more = np.linalg.lstsq(basis, dependent - basis @ first, rcond=None)[0]
     factors = np.zeros((len(chosen), regressor.shape[1]))
     factors[:, dropped] = np.round(first + more, 12) + 0.0
     return factors

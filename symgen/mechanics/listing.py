@@ -101,13 +101,13 @@ def rotor_of(body: Body) -> str:
         return f"{joint.armature:.6g} {unit} on the joint's own inertia"
     if joint.rotor is None:
         return ""
-    rest = [f"{joint.rotor.mass:.6g} kg more on its carrier"] if joint.rotor.mass else []
+    mass = [f"{joint.rotor.mass:.6g} kg more on its carrier"] if joint.rotor.mass else []
     spins = (
         [f"{joint.rotor.inertia:.6g} kg m^2 at ratio {joint.rotor.ratio:.6g}"]
         if joint.rotor.inertia
         else []
     )
-    return ", ".join((*spins, *rest))
+    return ", ".join((*spins, *mass))
 
 
 def carrying_link(model: Model, i: int) -> str:

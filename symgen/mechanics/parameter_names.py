@@ -84,9 +84,9 @@ def latex_sum(text: str) -> str:
 
 def _latex_word(word: str) -> str:
     """A sign between terms, or a term."""
-    sign, rest = ("-", word[1:]) if word[0] == "-" and len(word) > 1 else ("", word)
-    factor, times, name = rest.rpartition("*")
-    if not rest[-1].isdigit() or rest == "0":
+    sign, unsigned = ("-", word[1:]) if word[0] == "-" and len(word) > 1 else ("", word)
+    factor, times, name = unsigned.rpartition("*")
+    if not unsigned[-1].isdigit() or unsigned == "0":
         return word
     mantissa, e, exponent = factor.partition("e")
     power = rf" \cdot 10^{{{int(exponent)}}}" if e else ""

@@ -60,11 +60,11 @@ def system(
     `parameters` replaces the ten numbers of the links it names by other scalars, `gravity` likewise
     (free fall in root link axes); `regrouping` is a key of `REGROUPINGS`, or `WHOLE`; `frames` are
     others than the canonical ones."""
-    frames, given = frames or canonical_frames(model), parameters or {}
+    frames, replaced = frames or canonical_frames(model), parameters or {}
     free_fall = {i: _base_gravity(model, i, frames[i - 1], gravity) for i in model.children(0)}
     numbers = range(1, model.size + 1)
     placements = [_placement(model, i, frames[i - 1], free_fall) for i in numbers]
-    inertias = [_body_inertia(model, i, frames[i - 1].pose, given) for i in numbers]
+    inertias = [_body_inertia(model, i, frames[i - 1].pose, replaced) for i in numbers]
     order = tuple(model.outward)
     if regrouping != WHOLE:
         inertias = _regrouped(model, order, placements, inertias, REGROUPINGS[regrouping])
@@ -137,10 +137,10 @@ def turned_gravity(model: Model, gravity: Vector) -> Mapping[int, Vector]:
     return {i: _base_gravity(model, i, frames[i - 1], gravity)[0] for i in model.children(0)}
 
 
-def _body_inertia(model: Model, i: int, frame: Pose, given: Mapping[str, Parameters]) -> Inertia:
+def _body_inertia(model: Model, i: int, frame: Pose, replaced: Mapping[str, Parameters]) -> Inertia:
     total, to_frame = rotor_inertia(model.body(i).spin), frame.inverse
     for link in model.body(i).links:
-        ten = given.get(link.name, link.parameters)
+        ten = replaced.get(link.name, link.parameters)
         if ten is not None:
             total = total + seen_from(pseudo_inertia(ten), to_frame @ link.pose)
     return total
@@ -200,8 +200,8 @@ def _balanced(inertia: Inertia, child: Pose, size: float) -> tuple[Inertia, Scal
     for k in (1, 0):
         if inertia.h[k] is not ZERO and abs(child.position[k]) > 1e-3 * size:
             mass = inertia.h[k] / child.position[k]
-            rest = inertia + seen_from(Inertia(-mass, NULL, NO_SECOND), child)
-            return replace(rest, h=rest.h.without(k)), mass
+            lighter = inertia + seen_from(Inertia(-mass, NULL, NO_SECOND), child)
+            return replace(lighter, h=lighter.h.without(k)), mass
     return inertia, ZERO
 
 

@@ -52,7 +52,7 @@ def _of_tree(bodies: Sequence[Body]) -> str | None:
 
 
 def _of_body(bodies: Sequence[Body], i: int) -> str | None:
-    return next((found for check in CHECKS if (found := check(bodies, i)) is not None), None)
+    return next((fault for check in CHECKS if (fault := check(bodies, i)) is not None), None)
 
 
 def _kind(bodies: Sequence[Body], i: int) -> str | None:
@@ -111,7 +111,7 @@ def _numbers(bodies: Sequence[Body], i: int) -> str | None:
         return "has a rotation that is none"
     if any(abs(x) > LARGEST for x in (*body.pose.position, body.spin, *numbers_of(joint))):
         return f"has a number beyond {LARGEST:g}"
-    return next((f"has a link {found}" for found in map(_of_link, body.links) if found), None)
+    return next((f"has a link {fault}" for fault in map(_of_link, body.links) if fault), None)
 
 
 CHECKS: Final[tuple[Callable[[Sequence[Body], int], str | None], ...]] = (

@@ -138,7 +138,9 @@ class System:
     def with_passive(self, coefficients: Sequence[Passive]) -> "System":
         """The system with friction and springs in its joints, in body order."""
         pairs = zip(self.bodies, coefficients, strict=True)
-        return replace(self, bodies=tuple(replace(body, passive=own) for body, own in pairs))
+        return replace(
+            self, bodies=tuple(replace(body, passive=passive) for body, passive in pairs)
+        )
 
     def link_pose(self, i: int) -> Pose:
         """The pose of body `i`'s own link, whose axes its ten parameters are in, in its canonical
@@ -159,8 +161,8 @@ class System:
     def columns(self) -> dict[int, range]:
         """The columns of regressors that belong to each body: ten, or one for a rotor."""
         ten, first = 10, 10 * len(self.tens)
-        own = {i: range(ten * k, ten * k + ten) for k, i in enumerate(self.tens)}
-        return own | {i: range(first + k, first + k + 1) for k, i in enumerate(self.rotors)}
+        of_links = {i: range(ten * k, ten * k + ten) for k, i in enumerate(self.tens)}
+        return of_links | {i: range(first + k, first + k + 1) for k, i in enumerate(self.rotors)}
 
     @property
     def parameters(self) -> int:
@@ -195,11 +197,11 @@ class System:
     @property
     def coordinates_inward(self) -> tuple[int, ...]:
         """The numbers of the user's coordinates, from 1, those of the outermost bodies first."""
-        seen: dict[int, None] = {}
+        coordinates: dict[int, None] = {}
         for i in self.outward:
             for term in self.coupling.drives[i - 1].terms:
-                seen.setdefault(term.index + 1)
-        return tuple(reversed(seen))
+                coordinates.setdefault(term.index + 1)
+        return tuple(reversed(coordinates))
 
     @property
     def outward(self) -> Iterator[int]:

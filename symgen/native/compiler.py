@@ -57,10 +57,10 @@ def compiler() -> list[str]:
     wanted = os.environ.get("CC", "")
     if wanted.strip():
         return _named(wanted)
-    found = next((c for c in ("cc", "gcc", "clang") if shutil.which(c)), None)
-    if found is None:
+    program = next((c for c in ("cc", "gcc", "clang") if shutil.which(c)), None)
+    if program is None:
         raise CompilerError("error: no C compiler found; install gcc or set CC")
-    return [found]
+    return [program]
 
 
 def _named(wanted: str) -> list[str]:
@@ -88,12 +88,12 @@ def identity() -> list[str | int]:
 def processor() -> str:
     """What NATIVE depends on: the processor's name and instructions, where the system tells
     them."""
-    told = [platform.machine(), platform.processor(), sys.platform]
+    facts = [platform.machine(), platform.processor(), sys.platform]
     with suppress(OSError), Path("/proc/cpuinfo").open(encoding="utf-8", errors="replace") as lines:
         wanted = ("model name", "flags", "Features", "CPU implementer", "CPU part", "isa", "cpu")
         first = takewhile(str.strip, lines)  # one processor of many
-        told += [" ".join(x.split()) for x in first if x.partition("\t")[0].strip() in wanted]
-    return "\n".join(told)
+        facts += [" ".join(x.split()) for x in first if x.partition("\t")[0].strip() in wanted]
+    return "\n".join(facts)
 
 
 def version(command: Sequence[str]) -> str:

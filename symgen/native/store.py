@@ -38,9 +38,11 @@ SUFFIX: Final = EXTENSION_SUFFIXES[0]
 def usual() -> Path | None:
     """The folder where nothing is said, None for a user without any."""
     name = {"darwin": "Library/Caches", "win32": "AppData/Local"}.get(sys.platform, ".cache")
-    given = os.environ.get("LOCALAPPDATA" if sys.platform == "win32" else "XDG_CACHE_HOME", "")
+    folder_of_user = os.environ.get(
+        "LOCALAPPDATA" if sys.platform == "win32" else "XDG_CACHE_HOME", ""
+    )
     try:
-        folder = Path(given) if Path(given).is_absolute() else Path.home() / name
+        folder = Path(folder_of_user) if Path(folder_of_user).is_absolute() else Path.home() / name
     except RuntimeError:
         return None
     return folder / "symgen"
@@ -141,8 +143,8 @@ class Store:
         assert self.folder is not None
         with os.scandir(self.folder) as entries:
             for entry in entries:
-                own = (SUFFIX, ".json", ".so", ".pyd")
-                if entry.name.startswith(STAGED) or entry.name.endswith(own):
+                endings = (SUFFIX, ".json", ".so", ".pyd")
+                if entry.name.startswith(STAGED) or entry.name.endswith(endings):
                     with contextlib.suppress(OSError):
                         status = entry.stat(follow_symlinks=False)
                         yield status.st_mtime, status.st_size, Path(entry.path)

@@ -133,7 +133,7 @@ class Traced:
         states = [Value(program, k) for k, node in enumerate(program.nodes) if node.op == "input"]
         entries = [Value(program, *ref) for ref in out.refs if ref is not None]
         weights = program.input("weights", (len(entries),))
-        found = pullback(list(zip(entries, weights, strict=True)), states)
+        gradient = pullback(list(zip(entries, weights, strict=True)), states)
         program.outputs.clear()
-        program.output("gradient", (len(found),), found)
+        program.output("gradient", (len(gradient),), gradient)
         return NativeTape.of(program)

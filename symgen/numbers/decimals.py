@@ -28,9 +28,9 @@ class Exact(float):
 
     def __new__(cls, decimal: Decimal | str) -> "Exact":
         exact = Decimal(decimal)
-        made = super().__new__(cls, exact)
-        made.decimal = exact
-        return made
+        number = super().__new__(cls, exact)
+        number.decimal = exact
+        return number
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Exact, (str(self.decimal),)
@@ -85,8 +85,8 @@ def exactly(thing: Any) -> Any:
     if isinstance(thing, tuple):
         return tuple(map(exactly, thing))
     if is_dataclass(thing) and not isinstance(thing, type):
-        found = {f.name: getattr(thing, f.name) for f in fields(thing) if f.init}
-        made = {name: exactly(x) for name, x in found.items()}
-        changed = {name: x for name, x in made.items() if x is not found[name]}
+        values = {f.name: getattr(thing, f.name) for f in fields(thing) if f.init}
+        exact_values = {name: exactly(x) for name, x in values.items()}
+        changed = {name: x for name, x in exact_values.items() if x is not values[name]}
         return replace(thing, **changed) if changed else thing
     return exact(thing)

@@ -49,10 +49,10 @@ def _turned(x: Decimal, digits: int, quarters: int) -> Decimal:
     with localcontext(prec=digits + SPARE + max(0, x.adjusted())) as context:
         right = _pi(context.prec + SPARE) / 2
         near = (x / right).to_integral_value()
-        rest = x - near * right
+        remainder = x - near * right
         turns = int(near % 4 + quarters) % 4
-        term = total = Decimal(1) if turns % 2 else rest
-        square, n = rest * rest, 1 if turns % 2 == 0 else 0
+        term = total = Decimal(1) if turns % 2 else remainder
+        square, n = remainder * remainder, 1 if turns % 2 == 0 else 0
         while term and term.adjusted() >= total.adjusted() - context.prec:
             term *= -square / ((n + 1) * (n + 2))
             n += 2

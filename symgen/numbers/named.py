@@ -26,9 +26,9 @@ class Named(float):
     """SymPy's expressions leave operations with it to the methods below."""
 
     def __new__(cls, value: float, expression: "sympy.Expr") -> "Named":
-        made = super().__new__(cls, value)
-        made.expression = expression
-        return made
+        number = super().__new__(cls, value)
+        number.expression = expression
+        return number
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Named, (float(self), self.expression)

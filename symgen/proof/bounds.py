@@ -170,8 +170,8 @@ class Errors:
         order is the most."""
         first, second = (gathered[rows] for rows in operands)
         alone = slopes[0] * first + slopes[1] * second
-        found = first * second if op == "mul" else second * slopes[0] * alone
-        least: Array = np.fmin(found, TOGETHER * ROUNDOFF[self.scalar] * alone)
+        both = first * second if op == "mul" else second * slopes[0] * alone
+        least: Array = np.fmin(both, TOGETHER * ROUNDOFF[self.scalar] * alone)
         return least
 
     def _jumps(self, operand: Rows, gathered: Array) -> Array:
@@ -182,11 +182,11 @@ class Errors:
     def _entries(self, refs: tuple[Ref | None, ...], bounds: Array) -> Bounded:
         """Entries by states, from the bounds of those that do not vanish."""
         places, rows = levels(self.run.program).of(refs)
-        values, found = np.zeros((2, len(refs), self.run.width))
+        values, errors = np.zeros((2, len(refs), self.run.width))
         signs = np.array([-1.0 if refs[k].negative else 1.0 for k in places]).reshape(-1, 1)
         values[places] = signs * self.run.values[rows]
-        found[places] = bounds
-        return Bounded(values, np.where(np.isnan(found), np.inf, found))
+        errors[places] = bounds
+        return Bounded(values, np.where(np.isnan(errors), np.inf, errors))
 
     def _by_derivatives(self, rows: Rows) -> Array:
         """Of the values of some nodes."""
@@ -200,5 +200,5 @@ class Errors:
         with np.errstate(all="ignore"):
             np.abs(slopes, out=slopes)
             slopes *= self.own[:, None, :]
-            found: Array = slopes.sum(axis=0)
-            return found
+            bounds: Array = slopes.sum(axis=0)
+            return bounds

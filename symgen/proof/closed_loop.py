@@ -58,11 +58,11 @@ class ClosedLoop:
 
     def step(self, measured: Mapping[str, Sequence[Any]]) -> Values:
         """The outputs for one sample of the inputs that change; the state is that after it."""
-        given = {**self.gains, **self.state, **measured}
-        taken = {name: given[name] for name, _ in self.program.inputs}
-        found: Values = evaluate(self.program, taken, self.number)
-        self.state = {name: found[out] for name, out in self.row.state.items()}
-        return found
+        known = {**self.gains, **self.state, **measured}
+        inputs = {name: known[name] for name, _ in self.program.inputs}
+        outputs: Values = evaluate(self.program, inputs, self.number)
+        self.state = {name: outputs[out] for name, out in self.row.state.items()}
+        return outputs
 
 
 @dataclass(frozen=True)
@@ -108,8 +108,8 @@ def _inertias(robot: RuntimeModel) -> list[float]:
     """What each joint feels at the start, in three digits."""
     n, program = robot.model.dof, _traced(RuntimeModel(robot.model), "mass_matrix")
     with in_decimals():
-        found = evaluate(program, {"q": [Decimal(x) for x in _rest(robot)]}, Decimal)["M"]
-    return [float(f"{plain(found[k * n + k]):.3g}") for k in range(n)]
+        mass_matrix = evaluate(program, {"q": [Decimal(x) for x in _start(robot)]}, Decimal)["M"]
+    return [float(f"{plain(mass_matrix[k * n + k]):.3g}") for k in range(n)]
 
 
 def _start(
@@ -141,8 +141,8 @@ class Plant:
         """Goes on by a sample under these forces."""
         before, h = self.qd, self.number(TIME)
         for _ in range(SUBSTEPS):
-            given = {"q": self.q, "qd": self.qd, "tau": tau, "h": [h / SUBSTEPS]}
-            self.q, self.qd = evaluate(self.program, given, self.number).values()
+            inputs = {"q": self.q, "qd": self.qd, "tau": tau, "h": [h / SUBSTEPS]}
+            self.q, self.qd = evaluate(self.program, inputs, self.number).values()
         self.qdd = [(a - b) / h for a, b in zip(self.qd, before, strict=True)]
 
 
@@ -156,22 +156,22 @@ def record(
     """The closed loop of a robot whose numbers are all known, or of another `plant` with the same
     joints."""
     real, row = TYPES[scalar], loop.row
-    n, rest, number = robot.model.dof, _rest(robot), loop.number
+    n, start, number = robot.model.dof, _start(robot), loop.number
     still = [number(0.0)] * n
-    aim = _aim(robot, loop.link, rest, number) if "p_ref" in row.step else {}
+    aim = _aim(robot, loop.link, start, number) if "p_ref" in row.step else {}
     program = _traced(RuntimeModel((plant or robot).model), "step:euler")
-    body = Plant(program, [number(x) for x in rest], still, still, number)
+    body = Plant(program, [number(x) for x in start], still, still, number)
     rows: dict[str, list[list[float]]] = {}
     tau = still
     with in_decimals():
         for sample in range(samples):
             t = sample * TIME
             known = {"q": body.q, "qd": body.qd, "qdd": body.qdd, "tau": tau}
-            known |= _reference(robot, rest, t, number) | aim
-            seen = {name: [float(real(float(x))) for x in known[name]] for name in row.step}
-            given = {name: [number(x) for x in values] for name, values in seen.items()}
-            results = loop.step({**given, "h": [number(float(real(TIME)))]})
-            for name, values in (*seen.items(), *results.items()):
+            known |= _reference(robot, start, t, number) | aim
+            measured = {name: [float(real(float(x))) for x in known[name]] for name in row.step}
+            inputs = {name: [number(x) for x in values] for name, values in measured.items()}
+            results = loop.step({**inputs, "h": [number(float(real(TIME)))]})
+            for name, values in (*measured.items(), *results.items()):
                 rows.setdefault(name, []).append([float(x) for x in values])
             tau = results[loop.forces] if row.forces else _shaken(n, t, number)
             late = not row.forces and sample >= samples // 2
@@ -184,52 +184,54 @@ def record(
 def departures(loop: ClosedLoop, recorded: ClosedLoopRecord, number: Number) -> dict[str, float]:
     """By output how far the loop, at its start, departs from the record when it computes with
     `number`: what rounding may do to it, which controllers that learn from little make large."""
-    found = dict.fromkeys(recorded.wanted, 0.0)
+    largest = dict.fromkeys(recorded.wanted, 0.0)
     for sample in range(len(next(iter(recorded.measured.values())))):
-        seen = {name: [number(x) for x in rows[sample]] for name, rows in recorded.measured.items()}
-        for name, values in loop.step({**seen, "h": [number(TIME)]}).items():
+        measured = {
+            name: [number(x) for x in rows[sample]] for name, rows in recorded.measured.items()
+        }
+        for name, values in loop.step({**measured, "h": [number(TIME)]}).items():
             exact = recorded.wanted[name][sample]
             gaps = (abs(float(a) - b) for a, b in zip(values, exact, strict=True))
-            found[name] = max(found[name], *gaps)
-    return found
+            largest[name] = max(largest[name], *gaps)
+    return largest
 
 
-def _rest(robot: RuntimeModel) -> list[float]:
+def _start(robot: RuntimeModel) -> list[float]:
     """Positions to start from."""
     coupling = coupling_of(robot.model)
-    found = [0.3 + 0.1 * k for k in range(coupling.positions)]
+    q = [0.3 + 0.1 * k for k in range(coupling.positions)]
     for four in coupling.quaternions:
-        found[four] = [0.0, 0.0, 0.0, 1.0]
-    return found
+        q[four] = [0.0, 0.0, 0.0, 1.0]
+    return q
 
 
 def _reference(
-    robot: RuntimeModel, rest: Sequence[float], t: float, number: Number
+    robot: RuntimeModel, start: Sequence[float], t: float, number: Number
 ) -> dict[str, list[Any]]:
     """A slow swing about the start; what has a quaternion is to stay."""
     coupling = coupling_of(robot.model)
-    q, n = [*rest], coupling.velocities
+    q, n = [*start], coupling.velocities
     speeds, rates = [0.0] * n, [0.0] * n
     for drive, (joint, _) in zip(coupling.drives, coupling.parts, strict=True):
         for term in () if joint.in_body_axes else drive.terms:
             w = 3.0 + term.index
-            q[term.place] = rest[term.place] + 0.2 * (1 - cos(w * t))
+            q[term.place] = start[term.place] + 0.2 * (1 - cos(w * t))
             speeds[term.index], rates[term.index] = 0.2 * w * sin(w * t), 0.2 * w * w * cos(w * t)
     reference = {"q_ref": q, "qd_ref": speeds, "qdd_ref": rates}
     return {name: [number(x) for x in values] for name, values in reference.items()}
 
 
 def _aim(
-    robot: RuntimeModel, link: str, rest: Sequence[float], number: Number
+    robot: RuntimeModel, link: str, start: Sequence[float], number: Number
 ) -> dict[str, list[Any]]:
     """A place a little beside that where a link is at the start."""
-    at = {"q": [Decimal(x) for x in rest]}
-    seen = (
+    at = {"q": [Decimal(x) for x in start]}
+    poses = (
         evaluate(_traced(robot, f"{name}:{link}"), at, Decimal).values()
         for name in ("frame_pose", "frame_quaternion_xyzw")
     )
     with in_decimals():
-        (_, p), (quat,) = (list(found) for found in seen)
+        (_, p), (quat,) = (list(entries) for entries in poses)
     return {
         "p_ref": [number(plain(x) + 0.05) for x in p],
         "quat_ref": [number(plain(x)) for x in quat],

@@ -44,15 +44,15 @@ class ProgramRun:
     @cached_property
     def slopes(self) -> Array:
         """The derivatives of each node in its operands, the first of them first."""
-        found = np.zeros((2, *self.values.shape))
+        partials = np.zeros((2, *self.values.shape))
         with np.errstate(all="ignore"):
             for group in levels(self.program).groups:
                 if group.operands:
                     read = (self.values[rows] for rows in group.operands)
                     slopes = OPS[group.op].partials(*read, self.values[group.rows])
                     for k, slope in enumerate(slopes):
-                        found[k, group.rows] = 0.0 if slope is ZERO else slope
-        return found
+                        partials[k, group.rows] = 0.0 if slope is ZERO else slope
+        return partials
 
     @cached_property
     def _steep(self) -> list[tuple[Readers, Array]]:
@@ -100,5 +100,5 @@ def _portable(op: Op, scalar: str, operands: tuple[Array, ...]) -> Array:
     if op.portable:
         return computed(op, scalar, operands)
     once: Any = np.frompyfunc(lambda x: plain(op(number(float(x)))), 1, 1)
-    found: Array = once(operands[0]).astype(float)
-    return found
+    values: Array = once(operands[0]).astype(float)
+    return values

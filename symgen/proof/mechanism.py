@@ -104,11 +104,11 @@ class Mechanism:
 
     def path(self, i: int) -> list[int]:
         """The body and its ancestors, without the base."""
-        found = []
+        bodies = []
         while i:
-            found.append(i)
+            bodies.append(i)
             i = self.part(i).parent
-        return found
+        return bodies
 
     def body_of(self, link: str) -> tuple[int, Solid]:
         """The body of a link (0: the base) and the link on it."""
@@ -174,9 +174,9 @@ def _solid(link: Link, number: Number) -> Solid:
 
 def frame_of(pose: Pose, number: Number) -> Frame:
     """A pose of the model, made a rigid one to all digits."""
-    made = _made(number)
-    x, y, z = (Vector(*map(made, row)) for row in pose.rotation)
-    return Frame(_orthonormal((x, y, z), number(0.5)), Vector(*map(made, pose.position)))
+    to_number = _made(number)
+    x, y, z = (Vector(*map(to_number, row)) for row in pose.rotation)
+    return Frame(_orthonormal((x, y, z), number(0.5)), Vector(*map(to_number, pose.position)))
 
 
 def unit(v: Vector, half: Scalar) -> Vector:

@@ -130,11 +130,11 @@ def _unit(four: Sequence[Scalar]) -> Sequence[Scalar]:
 def orientation(four: Sequence[Scalar]) -> Rows:
     """The rotation by a unit quaternion x, y, z, w: 1 + 2 w [v]x + 2 [v]x²."""
     *xyz, w = four
-    v, found = Vector(*xyz), []
+    v, columns = Vector(*xyz), []
     for e in WORLD:  # a column for each unit vector
         once = v.cross(e)
-        found.append(e + (once.scaled(w) + v.cross(once)).scaled(2))
-    return transposed((found[0], found[1], found[2]))
+        columns.append(e + (once.scaled(w) + v.cross(once)).scaled(2))
+    return transposed((columns[0], columns[1], columns[2]))
 
 
 @dataclass(frozen=True)

@@ -70,11 +70,11 @@ def _of(
     judge: Judge, quantity: Quantity, function: Function, regroup: Regroup | None
 ) -> dict[str, Sequence[Numbers]]:
     if source(judge.robot, quantity) != SAME:
-        found: Mapping[str, Any] = judge.of(quantity)
+        outputs: Mapping[str, Any] = judge.of(quantity)
     else:
         rows = [_run(function, regroup, row) for row in by_state(judge.inputs)]
-        found = {out.name: [row[out.name] for row in rows] for out in quantity.outputs}
-    return {name: [tuple(map(float, row)) for row in rows] for name, rows in found.items()}
+        outputs = {out.name: [row[out.name] for row in rows] for out in quantity.outputs}
+    return {name: [tuple(map(float, row)) for row in rows] for name, rows in outputs.items()}
 
 
 def by_state(inputs: Inputs) -> list[dict[str, Sequence[float]]]:
@@ -87,10 +87,10 @@ def _run(
     function: Function, regroup: Regroup | None, row: Mapping[str, Sequence[float]]
 ) -> dict[str, list[Scalar]]:
     """The tape of a function in decimal numbers."""
-    given: dict[str, list[Scalar]] = {
+    inputs: dict[str, list[Scalar]] = {
         name: [Decimal(x) for x in values] for name, values in row.items()
     }
     with in_decimals():
         if regroup is not None:
-            given["par"] = evaluate(regroup.program, {"pi": given["pi"]}, Decimal)["par"]
-        return evaluate(function.program, {k: given[k] for k in function.inputs}, Decimal)
+            inputs["par"] = evaluate(regroup.program, {"pi": inputs["pi"]}, Decimal)["par"]
+        return evaluate(function.program, {k: inputs[k] for k in function.inputs}, Decimal)

@@ -30,10 +30,10 @@ class Rounding:
         """The figures in words, rounded up."""
         if not self.bound:
             return f"{self.output}: exact"
-        bound, seen = (f"{_up(x)} ({_up(x / self.entry)})" for x in (self.bound, self.seen))
+        bound, observed = (f"{_up(x)} ({_up(x / self.entry)})" for x in (self.bound, self.seen))
         if not math.isfinite(self.bound):
-            return f"{self.output}: no bound, seen {seen}"
-        return f"{self.output}: at most {bound}, seen {seen}"
+            return f"{self.output}: no bound, seen {observed}"
+        return f"{self.output}: at most {bound}, seen {observed}"
 
 
 def _up(x: float) -> str:
@@ -67,5 +67,5 @@ def roundings(
 def _largest(run: NDArray[Any], exact: NDArray[Any]) -> float:
     if not exact.size:
         return 0.0
-    found = float(np.abs(run.astype(np.float64).reshape(len(exact), -1) - exact).max())
-    return found if math.isfinite(found) else math.inf
+    largest = float(np.abs(run.astype(np.float64).reshape(len(exact), -1) - exact).max())
+    return largest if math.isfinite(largest) else math.inf

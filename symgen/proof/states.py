@@ -58,18 +58,20 @@ class At:
     ) -> "At":
         """Of the inputs of a generated function (states first), whether or not it `feels` friction
         and external wrenches, and `springs` (as these, where nothing is said)."""
-        given = {name: decimals(values) for name, values in inputs.items()}
-        for name in given.keys() & {"q", "q_end", "q_ref"}:
-            given[name] = _upright(given[name], coupling_of(robot.model).quaternions)
+        decimal_inputs = {name: decimals(values) for name, values in inputs.items()}
+        for name in decimal_inputs.keys() & {"q", "q_end", "q_ref"}:
+            decimal_inputs[name] = _upright(
+                decimal_inputs[name], coupling_of(robot.model).quaternions
+            )
         one = mechanism(robot.lumped, Decimal)
-        count = len(next(iter(given.values())))
-        pi = given.get("pi")
+        count = len(next(iter(decimal_inputs.values())))
+        pi = decimal_inputs.get("pi")
         tens = {
             name: list(np.moveaxis(pi[:, 10 * k : 10 * k + 10], -1, 0))
             for k, name in enumerate(robot.blocks)
             if pi is not None
         }
-        here = cls(robot, one, given, (count,), tens, wrenched=feels)
+        here = cls(robot, one, decimal_inputs, (count,), tens, wrenched=feels)
         return replace(here, passive=here._passive(feels, feels if springs is None else springs))
 
     def _passive(self, feels: bool, springs: bool) -> dict[int, list[Scalar]]:
@@ -79,12 +81,14 @@ class At:
             "friction": self.robot.friction if feels else (),
             "springs": SPRING_FIELDS if springs and self.robot.springs else (),
         }
-        rest = {k: iter(_columns(self.given[k])) for k in by_input if k in self.given}
+        numbers = {k: iter(_columns(self.given[k])) for k in by_input if k in self.given}
         by_body = dict[int, list[Scalar]]()
         for i, body in enumerate(self.robot.lumped.bodies, 1):
             if any(by_input.values()) and body.rubs:
                 row = {
-                    name: next(rest[array]) if array in rest else Decimal(FIELDS[name](body.joint))
+                    name: next(numbers[array])
+                    if array in numbers
+                    else Decimal(FIELDS[name](body.joint))
                     for array, names in by_input.items()
                     for name in names
                 }
@@ -130,8 +134,8 @@ class At:
 
     def put(self, **values: Array) -> "At":
         """With other values of some inputs; None takes one away."""
-        rest = {k: v for k, v in self.given.items() if k not in values}
-        return replace(self, given=rest | {k: v for k, v in values.items() if v is not None})
+        others = {k: v for k, v in self.given.items() if k not in values}
+        return replace(self, given=others | {k: v for k, v in values.items() if v is not None})
 
     def free(self) -> "At":
         """Without friction, springs and external wrenches."""
@@ -139,13 +143,13 @@ class At:
 
     def moved(self, front: tuple[int, ...], **changes: Array) -> "At":
         """Displaced by changes of inputs whose arrays begin with the new axes `front`."""
-        found = {
+        displaced_inputs = {
             name: displaced(self.mechanism, self.given[name], change)
             if name == "q"
             else self.input(name) + change
             for name, change in changes.items()
         }
-        return replace(self.put(**found), shape=(*front, *self.shape))
+        return replace(self.put(**displaced_inputs), shape=(*front, *self.shape))
 
     def later(self, times: Array) -> "At":
         """At times (first axis) along the motion that q̇, q̈, ... tell; to the square of time in
@@ -174,12 +178,14 @@ def decimals(values: Array) -> Array:
 def _upright(q: Array, quaternions: Sequence[slice]) -> Array:
     """Positions with quaternions made unit ones, as far as the digits go: one of doubles is off by
     as much as they are rounded, and laws turn vectors by it that algorithms never turn."""
-    found = q.copy()
+    normalized = q.copy()
     with localcontext(prec=DIGITS):
         for four in quaternions:
-            squares = (found[..., four] ** 2).sum(axis=-1, keepdims=True)
-            found[..., four] = found[..., four] / np.frompyfunc(Decimal.sqrt, 1, 1)(squares)
-    return found
+            squares = (normalized[..., four] ** 2).sum(axis=-1, keepdims=True)
+            normalized[..., four] = normalized[..., four] / np.frompyfunc(Decimal.sqrt, 1, 1)(
+                squares
+            )
+    return normalized
 
 
 def _columns(values: Array) -> list[Array]:

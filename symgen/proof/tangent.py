@@ -100,8 +100,8 @@ class TangentInBodyAxes:
 
 def _padded(change: Array, size: int) -> Array:
     """With zeros behind, so that it can be laid beside the positions."""
-    rest = np.zeros((*change.shape[:-1], size - change.shape[-1]), object)
-    return np.concatenate([change, rest], axis=-1)
+    zeros = np.zeros((*change.shape[:-1], size - change.shape[-1]), object)
+    return np.concatenate([change, zeros], axis=-1)
 
 
 def _root(x: Array) -> Array:
@@ -168,12 +168,12 @@ def turned_accelerations(robot: Mechanism, v: Array) -> Array:
 def brackets(robot: Mechanism) -> Array:
     """B[j, k] = [e_j, e_k] of unit velocities, n x n x n whole numbers."""
     n = robot.velocities
-    found, eye = np.zeros((n, n, n), int), np.eye(n, dtype=int)
+    table, eye = np.zeros((n, n, n), int), np.eye(n, dtype=int)
     for b in blocks(robot):
         for j in range(n)[b.rates]:
             for k in range(n)[b.rates]:
-                found[j, k, b.rates] = b.tangent.bracket(eye[j, b.rates], eye[k, b.rates])
-    return found
+                table[j, k, b.rates] = b.tangent.bracket(eye[j, b.rates], eye[k, b.rates])
+    return table
 
 
 def _by_rate(robot: Mechanism) -> list[TangentBlock]:

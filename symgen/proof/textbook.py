@@ -71,8 +71,8 @@ def inverse_dynamics(robot: Mechanism, x: State) -> list[Scalar]:
         for j in robot.path(i):
             w, v = bodies[j].twist(link.place)
             tau[j - 1] = tau[j - 1] + w.dot(moment) + v.dot(force)
-    for k, own in enumerate(_passive(robot, x)):
-        tau[k] = tau[k] + own
+    for k, force_of_joint in enumerate(_passive(robot, x)):
+        tau[k] = tau[k] + force_of_joint
     return _less_wrenches(robot, x, bodies, tau)
 
 

@@ -80,9 +80,9 @@ class Controller:
         names = [name for name in self._sizes if name not in self.gains and name not in self.state]
         if set(names) != set(measured):
             raise TypeError(f"{self.row.name}: a step takes {', '.join(names)} by name")
-        given = {**self.gains, **self.state}
-        given |= {name: self._array(name, measured[name]) for name in names}
-        out = self._function(*(given[name] for name in self._sizes))
+        arrays = {**self.gains, **self.state}
+        arrays |= {name: self._array(name, measured[name]) for name in names}
+        out = self._function(*(arrays[name] for name in self._sizes))
         results = dict(zip(self._outputs, out if isinstance(out, tuple) else (out,), strict=True))
         if not all(np.isfinite(x).all() for x in results.values()):
             raise ArithmeticError(f"{self.row.name}: the results of this step are not finite")

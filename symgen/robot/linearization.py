@@ -82,8 +82,8 @@ def linearize(
     by_q, by_qd, by_tau = _derivatives(slopes, state, n)
     a = np.block([[-drift(model, speed), np.eye(n)], [by_q, by_qd]])
     b = np.vstack([np.zeros((n, n)), by_tau])
-    rest = _values(api.trace(job, "forward_dynamics"), state)[0]
-    return Linearized(a, b, place, speed, force, rest, model.joint_names)
+    residual = _values(api.trace(job, "forward_dynamics"), state)[0]
+    return Linearized(a, b, place, speed, force, residual, model.joint_names)
 
 
 def _holding(job: Job, q: Matrix, qd: Matrix) -> Matrix:
@@ -99,5 +99,5 @@ def _derivatives(slopes: Function, state: dict[str, list[float]], n: int) -> lis
 
 def _values(function: Function, state: dict[str, list[float]]) -> list[Matrix]:
     """The outputs of a function on floats."""
-    found = function.run(**{name: state[name] for name in function.inputs})
-    return [np.array([float(x) for x in out]) for out in found.values()]  # type: ignore[arg-type]
+    outputs = function.run(**{name: state[name] for name in function.inputs})
+    return [np.array([float(x) for x in out]) for out in outputs.values()]  # type: ignore[arg-type]

@@ -55,13 +55,13 @@ def _places(root: str, ties: Sequence[tuple[str, str]]) -> dict[str, tuple[int, 
     below: dict[str, list[str]] = {}
     for parent, child in ties:
         below.setdefault(parent, []).append(child)
-    places, rest, row = dict[str, tuple[int, int]](), [(root, 0, True)], -1
-    while rest:
-        link, column, first = rest.pop()
+    places, waiting, row = dict[str, tuple[int, int]](), [(root, 0, True)], -1
+    while waiting:
+        link, column, first = waiting.pop()
         row += 0 if first and places else 1
         places[link] = column, row
         children = below.get(link, [])
-        rest += [(child, column + 1, k == 0) for k, child in reversed([*enumerate(children)])]
+        waiting += [(child, column + 1, k == 0) for k, child in reversed([*enumerate(children)])]
     return places
 
 

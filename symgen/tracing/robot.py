@@ -66,27 +66,27 @@ class RuntimeModel:
         """The kinds of friction and springs that count: what regressors have columns of."""
         return (*self.friction, *(SPRINGS if self.springs else ()))
 
-    def passive(self, felt: Sequence[str], given: Mapping[str, Sequence[Scalar]]) -> list[Passive]:
+    def passive(self, felt: Sequence[str], inputs: Mapping[str, Sequence[Scalar]]) -> list[Passive]:
         """What each body's joint does by itself, of ``friction`` and ``springs`` what is `felt`,
         from the input arrays of these names or else from the file."""
         fields = {
             "friction": dict.fromkeys(self.friction) if "friction" in felt else {},
             "springs": dict.fromkeys(SPRING_FIELDS) if self.springs and "springs" in felt else {},
         }
-        rest = {name: iter(given[name]) for name in fields if name in given}
-        return [self._passive(body, fields, rest) for body in self.model.bodies]
+        numbers = {name: iter(inputs[name]) for name in fields if name in inputs}
+        return [self._passive(body, fields, numbers) for body in self.model.bodies]
 
     def _passive(
         self,
         body: Body,
         fields: Mapping[str, Iterable[str]],
-        rest: Mapping[str, Iterator[Scalar]],
+        numbers: Mapping[str, Iterator[Scalar]],
     ) -> Passive:
         """From the next numbers of the input arrays, or from the file."""
         if not body.rubs:
             return NO_PASSIVE
         row = {
-            field: next(rest[name]) if name in rest else FIELDS[field](body.joint)
+            field: next(numbers[name]) if name in numbers else FIELDS[field](body.joint)
             for name, kinds in fields.items()
             for field in kinds
         }
@@ -109,11 +109,11 @@ class RuntimeModel:
         """
         program = Program()
         flat = program.input("pi", (10 * len(self.blocks),))
-        given = {name: flat[10 * k : 10 * k + 10] for k, name in enumerate(self.blocks)}
+        parameters = {name: flat[10 * k : 10 * k + 10] for k, name in enumerate(self.blocks)}
         free_fall = (
             Vector(*Program().input("g", (3,))) if self.runtime_gravity else None
         )  # only its place matters
-        known = system(self.lumped, given, free_fall, regrouping, frames)
+        known = system(self.lumped, parameters, free_fall, regrouping, frames)
         layout = replace(known, wrenches_turn=self.root_axes and bool(self.wrenches))
         entries = [
             x for body in layout.bodies for x in _entries(body.inertia) if isinstance(x, Value)
@@ -164,17 +164,17 @@ class Regroup:
         return "pi" if self.regrouping == WHOLE else "par"
 
     def system(
-        self, given: Sequence[Scalar], gravity: Vector | None, sections: Sections = no_section
+        self, parameters: Sequence[Scalar], gravity: Vector | None, sections: Sections = no_section
     ) -> System:
         """The system with runtime parameters and `gravity` (root link axes) put in.
 
-        `given` are those of `input`; without them the system serves only what depends on no
+        `parameters` are those of `input`; without them the system serves only what depends on no
         inertia."""
-        by_user = self.regrouping == WHOLE and given
-        rest = iter(evaluate(self.program, {"pi": given})["par"] if by_user else given)
+        by_user = self.regrouping == WHOLE and parameters
+        numbers = iter(evaluate(self.program, {"pi": parameters})["par"] if by_user else parameters)
         bodies = (
-            tuple(_filled(body, rest) for body in self.layout.bodies)
-            if given
+            tuple(_filled(body, numbers) for body in self.layout.bodies)
+            if parameters
             else self.layout.bodies
         )
         free_fall = (

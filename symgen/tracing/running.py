@@ -90,11 +90,13 @@ def _axes(coupling: Coupling, out: Array, size: int) -> list[int | None]:
 def _packed(coupling: Coupling, values: Sequence[Scalar]) -> list[Scalar]:
     """X_ijk = X_ikj, of which j <= k are given."""
     bodies, n = range(len(coupling.drives)), range(coupling.velocities)
-    rest = iter(values)
-    given = {
-        (i, j, k): next(rest) for i in bodies for j, k in combinations_with_replacement(bodies, 2)
+    numbers = iter(values)
+    ordered = {
+        (i, j, k): next(numbers)
+        for i in bodies
+        for j, k in combinations_with_replacement(bodies, 2)
     }
-    every = [given[i, min(j, k), max(j, k)] for i, j, k in product(bodies, repeat=3)]
+    every = [ordered[i, min(j, k), max(j, k)] for i, j, k in product(bodies, repeat=3)]
     projected = coupling.projected(every, (None, None, None))
     return [
         projected[(i * len(n) + j) * len(n) + k]

@@ -51,8 +51,8 @@ def _values(
 def _own(regroups: Mapping[str, Regroup], parts: tuple[Part, ...]) -> dict[str, Regroup]:
     """The regroupings of a function; frames of tip bodies are turned where nothing in it reads
     parameters or poses of links."""
-    own = {f.regrouping: regroups[f.regrouping] for _, f in parts}
-    return own if WHOLE in own else {name: regroup.turned for name, regroup in own.items()}
+    chosen = {f.regrouping: regroups[f.regrouping] for _, f in parts}
+    return chosen if WHOLE in chosen else {name: regroup.turned for name, regroup in chosen.items()}
 
 
 def _check_finite(wanted: Wanted, program: Program) -> None:

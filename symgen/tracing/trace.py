@@ -76,7 +76,7 @@ def _differs(quantity: Quantity, robot: RuntimeModel, other: RuntimeModel) -> bo
     wanted = Wanted(quantity.name, (quantity,))
     regroups, others = _regroups(robot), _regroups(other)
     parts = _combinations(wanted, regroups, {})[0]
-    one, two = (_text(traced(found, wanted, parts).program) for found in (regroups, others))
+    one, two = (_text(traced(some, wanted, parts).program) for some in (regroups, others))
     return one != two
 
 

@@ -36,9 +36,9 @@ def plane(normal: Triple) -> tuple[Triple, Triple]:
     frame as it appears in the plane, or the y axis where x is (nearly) the normal."""
     hint = IDENTITY[0] if abs(normal[0]) < PARALLEL else IDENTITY[1]
     k = sum(a * b for a, b in zip(hint, normal, strict=True))
-    rest = [h - k * n for h, n in zip(hint, normal, strict=True)]
-    size = sum(r * r for r in rest) ** 0.5
-    x = (rest[0] / size + 0.0, rest[1] / size + 0.0, rest[2] / size + 0.0)
+    in_plane = [h - k * n for h, n in zip(hint, normal, strict=True)]
+    size = sum(r * r for r in in_plane) ** 0.5
+    x = (in_plane[0] / size + 0.0, in_plane[1] / size + 0.0, in_plane[2] / size + 0.0)
     return x, cross(normal, x)
 
 

@@ -55,8 +55,8 @@ def _of_body(term: Term, bare: At, i: int, moments: Sequence[int]) -> Array:
     rows = dict(zip(moments, unit_columns(bare, len(moments)), strict=True))
     part = bare.mechanism.part(i)
     frame = _on_axis(frame_of(canonical_frames(bare.robot.lumped)[i - 1].pose, Decimal), part)
-    solid, own = Solid("", frame, _ten(rows)), part.solids
-    one = with_part(bare, i, len(moments), solids=(*own, solid))
+    solid, solids = Solid("", frame, _ten(rows)), part.solids
+    one = with_part(bare, i, len(moments), solids=(*solids, solid))
     return np.moveaxis(term(one), 0, -1)
 
 
@@ -124,12 +124,12 @@ def _random(x: At, count: int) -> At:
     rng, coupling = Random(1), coupling_of(x.robot.lumped)
     rows = {"q": coupling.positions, "qd": x.n, "qdd": x.n}
     rows |= {"g": 3} if x.robot.runtime_gravity else {}
-    given = {
+    inputs = {
         name: decimals([[rng.uniform(-2, 2) for _ in range(size)] for _ in range(count)])
         for name, size in rows.items()
     }
     for four in coupling.quaternions:
-        part = given["q"][:, four]
+        part = inputs["q"][:, four]
         size = np.frompyfunc(lambda e: e.sqrt(), 1, 1)((part * part).sum(-1))
-        given["q"][:, four] = part / size[:, None]
-    return replace(x, given=given, shape=(count,))
+        inputs["q"][:, four] = part / size[:, None]
+    return replace(x, given=inputs, shape=(count,))

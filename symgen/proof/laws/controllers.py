@@ -94,10 +94,10 @@ def recursive_least_squares(x: At) -> tuple[Array, Array]:
     p = ((u * d[..., None, :])[..., :, None, :] * u[..., None, :, :]).sum(-1)
     for k in range(x.n):
         y = rows[..., k, :]
-        seen = _times(p, y)
-        share = 1 / (1 + (y * seen).sum(-1, keepdims=True))
-        beta = beta + seen * share * (g["tau"][..., k, None] - (y * beta).sum(-1, keepdims=True))
-        p = p - seen[..., :, None] * (share * seen)[..., None, :]
+        gain = _times(p, y)
+        share = 1 / (1 + (y * gain).sum(-1, keepdims=True))
+        beta = beta + gain * share * (g["tau"][..., k, None] - (y * beta).sum(-1, keepdims=True))
+        p = p - gain[..., :, None] * (share * gain)[..., None, :]
     for k in reversed(each):  # P = U D Uᵀ, from the last column on
         d[..., k] = p[..., k, k]
         u[..., :, k] = p[..., :, k] / d[..., k, None]
@@ -127,11 +127,11 @@ def _axis(v: Array, w: Array, k: int) -> Array:
 def cartesian_impedance(x: At, link: str) -> Array:
     """Jᵀ (k_x e - d_x V) + (1 - Jᵀ J̄ᵀ) τ_0 + g."""
     g = x.given
-    j, right, whole = task(x, link)
+    j, right, inverse = task(x, link)
     here = pose(x, link)
     e = np.concatenate([g["p_ref"] - here[..., 9:], _half_turn(here, g["quat_ref"])], axis=-1)
     force = g["k_x"] * e - g["d_x"] * _times(j, g["qd"])
     free = g["k_p"] * _error(x) - g["k_d"] * g["qd"]
-    felt = solved(whole, _times(np.swapaxes(right, -1, -2), free)[..., None])[..., 0]
+    felt = solved(inverse, _times(np.swapaxes(right, -1, -2), free)[..., None])[..., 0]
     driving = (j * (force - felt)[..., :, None]).sum(-2)
     return _clamped(driving + free + at_rest(x), g["limit"])

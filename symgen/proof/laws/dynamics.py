@@ -53,9 +53,9 @@ def symbols(x: At) -> Array:
     by_q, b = gradient(mass, x), brackets(x.mechanism)
     twice = by_q + np.swapaxes(by_q, -1, -2) - np.moveaxis(by_q, -1, -3)
     if b.any():
-        seen = _seen(mass(x), b)
-        twice = twice + np.swapaxes(seen, -1, -2) - np.moveaxis(seen, -1, -3)
-        twice = twice - np.swapaxes(seen, -1, -3)
+        terms = _seen(mass(x), b)
+        twice = twice + np.swapaxes(terms, -1, -2) - np.moveaxis(terms, -1, -3)
+        twice = twice - np.swapaxes(terms, -1, -3)
     return twice / 2
 
 
@@ -80,12 +80,16 @@ def _times(tensor: Array, v: Array) -> Array:
 def solved(m: Array, right: Array) -> Array:
     """M⁻¹ times the columns of `right`, (..., n, k), by elimination without exchange."""
     n = m.shape[-1]
-    whole = np.concatenate([m, np.broadcast_to(right, (*m.shape[:-1], right.shape[-1]))], axis=-1)
+    augmented = np.concatenate(
+        [m, np.broadcast_to(right, (*m.shape[:-1], right.shape[-1]))], axis=-1
+    )
     for k in range(n):
-        whole[..., k, :] = whole[..., k, :] / whole[..., k, k, None]
+        augmented[..., k, :] = augmented[..., k, :] / augmented[..., k, k, None]
         for i in (i for i in range(n) if i != k):
-            whole[..., i, :] = whole[..., i, :] - whole[..., i, k, None] * whole[..., k, :]
-    return whole[..., n:]
+            augmented[..., i, :] = (
+                augmented[..., i, :] - augmented[..., i, k, None] * augmented[..., k, :]
+            )
+    return augmented[..., n:]
 
 
 def accelerations(x: At) -> Array:
@@ -132,9 +136,9 @@ def christoffel_symbols_full(x: At) -> Array:
 @law("christoffel_symbols", CHRISTOFFEL, 1)
 def christoffel_symbols(x: At) -> Array:
     """Γ_ijk with j ≤ k, the mean of both orders."""
-    found = symbols(x)
+    every = symbols(x)
     j, k = np.triu_indices(x.n)
-    return (found[..., j, k] + found[..., k, j]) / 2
+    return (every[..., j, k] + every[..., k, j]) / 2
 
 
 @law("coriolis_matrix", CHRISTOFFEL, 1)

@@ -37,20 +37,20 @@ def first_moment(x: At) -> Array:
 
 def centre(x: At) -> Array:
     """The centre of mass, (..., 3)."""
-    found = first_moment(x)
-    return found[..., :3] / found[..., 3:]
+    moment = first_moment(x)
+    return moment[..., :3] / moment[..., 3:]
 
 
 def momenta(x: At) -> Array:
     """Momentum about the root's origin at unit velocities, linear part first, (..., 6, n)."""
     robot, bodies = x.mechanism, resting(x)
-    found: list[list[Scalar]] = [[ZERO] * len(robot.parts) for _ in range(6)]
+    columns: list[list[Scalar]] = [[ZERO] * len(robot.parts) for _ in range(6)]
     for i, link in masses(robot, x.textbook, bodies):
         for j in robot.path(i) if not kind_of(robot.part(i)).grounded else ():
             p, spin = link.momentum(*bodies[j].twist(link.place))
             for row, e in enumerate((*p, *(spin + link.place.cross(p)))):
-                found[row][j - 1] = found[row][j - 1] + e
-    flat = entries([e for row in found for e in row], x.shape, Decimal(0))
+                columns[row][j - 1] = columns[row][j - 1] + e
+    flat = entries([e for row in columns for e in row], x.shape, Decimal(0))
     return robot.coupled(flat.reshape(*x.shape, 6, len(robot.parts)))
 
 
@@ -62,8 +62,8 @@ def kinetic(x: At) -> Array:
 
 def potential(x: At) -> Array:
     """-Σ g·(m p + h) and what springs store, (..., 1)."""
-    found, g = first_moment(x), x.textbook.gravity
-    weight = -sum(e * found[..., k] for k, e in enumerate(g))[..., None]
+    moment, g = first_moment(x), x.textbook.gravity
+    weight = -sum(e * moment[..., k] for k, e in enumerate(g))[..., None]
     return weight + entries([stored(x.mechanism, x.textbook)], x.shape, Decimal(0))
 
 

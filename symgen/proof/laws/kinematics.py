@@ -73,8 +73,8 @@ def world(x: At, link: str) -> Array:
 @law("frame_pose", POSE)
 def frame_pose(x: At, link: str) -> tuple[Array, Array]:
     """R and p."""
-    found = pose(x, link)
-    return found[..., :9], found[..., 9:]
+    entries = pose(x, link)
+    return entries[..., :9], entries[..., 9:]
 
 
 def _register(axes: str, jacobian: Callable[[At, str], Array]) -> None:

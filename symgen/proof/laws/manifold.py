@@ -211,11 +211,11 @@ def _still(x: At) -> tuple[Array, Array]:
 @law("integrate_jacobians", f"slopes of {SERIES}", 1)
 def integrate_jacobians(x: At) -> tuple[Array, Array]:
     """∂(q ⊕ dq)/∂q, ∂(q ⊕ dq)/∂dq."""
-    rest = decimals(np.zeros((*x.shape, x.mechanism.positions)))
+    origin = decimals(np.zeros((*x.shape, x.mechanism.positions)))
     for b in blocks(x.mechanism):
         if isinstance(b.tangent, TangentInBodyAxes):
-            rest[..., b.places.stop - 1] = Decimal(1)
-    here = x.put(q=rest)
+            origin[..., b.places.stop - 1] = Decimal(1)
+    here = x.put(q=origin)
     return tuple(_changes(_still, here, **{k: units(x)})[..., : x.n, :] for k in ("q", "dq"))
 
 

@@ -51,11 +51,11 @@ def _spatial(link: Any, shape: tuple[int, ...]) -> Array:
     flat = entries([*p, *h, m, *(e for row in link.inertia for e in row)], shape, Decimal(0))
     place, first, weight = _cross(flat[..., :3]), _cross(flat[..., 3:6]), flat[..., 6, None, None]
     about = flat[..., 7:].reshape(*shape, 3, 3)
-    whole = first + weight * place
+    coupling = first + weight * place
     moment = about - _matmul(first, place) - _matmul(place, first) - weight * _matmul(place, place)
     rows = [
-        np.concatenate([moment, whole], axis=-1),
-        np.concatenate([-whole, weight * _eye()], axis=-1),
+        np.concatenate([moment, coupling], axis=-1),
+        np.concatenate([-coupling, weight * _eye()], axis=-1),
     ]
     return np.concatenate(rows, axis=-2)
 

@@ -48,10 +48,10 @@ def law(quantity: str, judge: str, order: int = 0) -> Callable[[Compute], Comput
 
 def law_of(quantity: Quantity) -> Law | None:
     """The law of a quantity; None where no one has written one."""
-    found = LAWS.get(quantity.name.removesuffix(f":{quantity.link}"))
-    if found is None or not quantity.link:
-        return found
-    return Law(found.judge, found.order, partial(found.compute, link=quantity.link))
+    law = LAWS.get(quantity.name.removesuffix(f":{quantity.link}"))
+    if law is None or not quantity.link:
+        return law
+    return Law(law.judge, law.order, partial(law.compute, link=quantity.link))
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,12 +80,12 @@ class Judge:
 
     def of(self, quantity: Quantity) -> dict[str, Array]:
         """What a quantity with a law must be: by output a row for each state, in many digits."""
-        found = law_of(quantity)
-        if found is None:
+        law = law_of(quantity)
+        if law is None:
             raise KeyError(quantity.name)
         with in_decimals(DIGITS):
             x = self._states(quantity)
-            result = found.compute(x)
+            result = law.compute(x)
             arrays = result if isinstance(result, tuple) else (result,)
             return {
                 out.name: array.reshape(x.shape[0], -1)

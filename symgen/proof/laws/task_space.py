@@ -54,9 +54,9 @@ for _axes, _jacobian in (("body", body), ("world", world), ("aligned", aligned))
 @law("frame_acceleration_classical", DIFFERENCES, 1)
 def frame_acceleration_classical(x: At, link: str) -> Array:
     """The acceleration in the root's axes, seen in the link's."""
-    found = rate(lambda y: _times(aligned(y, link), y.given["qd"]), x)
+    change = rate(lambda y: _times(aligned(y, link), y.given["qd"]), x)
     rows = pose(x, link)[..., :9].reshape(*x.shape, 3, 3)
-    parts = [(rows * v[..., :, None]).sum(-2) for v in (found[..., :3], found[..., 3:])]
+    parts = [(rows * v[..., :, None]).sum(-2) for v in (change[..., :3], change[..., 3:])]
     return np.concatenate(parts, axis=-1)
 
 
@@ -115,8 +115,8 @@ def com_jacobian_rate(x: At) -> Array:
 @law("centroidal_momentum_rate", f"differences in time of {LINKS}")
 def centroidal_momentum_rate(x: At) -> tuple[Array, Array]:
     """Ȧ and Ȧ q̇."""
-    found = rate(centroidal_momentum_matrix, x)
-    return found, _times(found, x.given["qd"])
+    change = rate(centroidal_momentum_matrix, x)
+    return change, _times(change, x.given["qd"])
 
 
 @law("centroidal_momentum_gradient", f"slopes of {LINKS}", 1)
@@ -151,31 +151,31 @@ def task(x: At, link: str) -> tuple[Array, Array, Array]:
     """J, M⁻¹ Jᵀ and J M⁻¹ Jᵀ with damping."""
     j, m = aligned(x, link), inverse(x)
     right = (m[..., :, :, None] * np.swapaxes(j, -1, -2)[..., None, :, :]).sum(-2)
-    whole = (j[..., :, :, None] * right[..., None, :, :]).sum(-2)
+    inverse_inertia = (j[..., :, :, None] * right[..., None, :, :]).sum(-2)
     eye = np.array([[Decimal(int(a == b)) for b in range(6)] for a in range(6)], object)
-    return j, right, whole + (x.given["damping"] ** 2)[..., None] * eye
+    return j, right, inverse_inertia + (x.given["damping"] ** 2)[..., None] * eye
 
 
 @law("operational_space_inertia", TASK, 1)
 def operational_space_inertia(x: At, link: str) -> tuple[Array, Array]:
     """Λ and Λ⁻¹."""
-    whole = task(x, link)[2]
+    inverse_inertia = task(x, link)[2]
     eye = np.array([[Decimal(int(a == b)) for b in range(6)] for a in range(6)], object)
-    return solved(whole, eye), whole
+    return solved(inverse_inertia, eye), inverse_inertia
 
 
 @law("operational_space_bias", TASK, 1)
 def operational_space_bias(x: At, link: str) -> Array:
     """μ."""
-    _, right, whole = task(x, link)
+    _, right, inverse_inertia = task(x, link)
     forces = without_acceleration(x.free())
     moved = (np.swapaxes(right, -1, -2) * forces[..., None, :]).sum(-1)
     change = _times(rate(lambda y: aligned(y, link), x.put(qdd=None)), x.given["qd"])
-    return solved(whole, (moved - change)[..., None])[..., 0]
+    return solved(inverse_inertia, (moved - change)[..., None])[..., 0]
 
 
 @law("dynamically_consistent_inverse", TASK, 1)
 def dynamically_consistent_inverse(x: At, link: str) -> Array:
     """M⁻¹ Jᵀ Λ."""
-    _, right, whole = task(x, link)
-    return np.swapaxes(solved(whole, np.swapaxes(right, -1, -2)), -1, -2)
+    _, right, inverse_inertia = task(x, link)
+    return np.swapaxes(solved(inverse_inertia, np.swapaxes(right, -1, -2)), -1, -2)
