@@ -56,5 +56,5 @@ def generate(
     `options` are those of `symgen.jobs.job.Job.of`; `progress` is told each step in words.
     Returns the module, the loaded robot with its notices, and the paths written. Raises
     SymgenError, and then nothing was written."""
-    told = progress or (lambda step: None)
-    return generated_files(Job.of(robot, **options), Path(out), languages, told)
+    tell = progress or (lambda step: None)
+    return generated_files(Job.of(robot, **options), Path(out), languages, tell)

@@ -66,8 +66,8 @@ def gathered(errors: list[RobotError]) -> Iterator[None]:
 def together(errors: Iterable[RobotError]) -> RobotError | None:
     """The faults of a description as one error, in the order of its lines; None where there is
     none."""
-    found = sorted(errors, key=lambda error: error.place.line)
-    return found[0] if len(found) == 1 else RobotErrors(found) if found else None
+    ordered = sorted(errors, key=lambda error: error.place.line)
+    return ordered[0] if len(ordered) == 1 else RobotErrors(ordered) if ordered else None
 
 
 def as_rows(error: SymgenError) -> list[dict[str, Any]]:

@@ -50,17 +50,19 @@ def hush() -> None:
 def console(error: bool = False) -> Console:
     """For people: colours on a terminal, plain text and full width elsewhere."""
     hush()
-    made = People(highlight=False, emoji=False, stderr=error)
-    if made.is_terminal:
-        return made
+    people = People(highlight=False, emoji=False, stderr=error)
+    if people.is_terminal:
+        return people
     return People(highlight=False, emoji=False, stderr=error, width=PIPE_WIDTH, color_system=None)
 
 
 def in_html(write: Callable[[Console], None]) -> str:
     """The text of a console in HTML, as notebooks show it."""
-    made = People(record=True, file=io.StringIO(), highlight=False, emoji=False, width=PIPE_WIDTH)
-    write(made)
-    return made.export_html(inline_styles=True, code_format="<pre>{code}</pre>")
+    recorder = People(
+        record=True, file=io.StringIO(), highlight=False, emoji=False, width=PIPE_WIDTH
+    )
+    write(recorder)
+    return recorder.export_html(inline_styles=True, code_format="<pre>{code}</pre>")
 
 
 def say(text: object, error: bool = False) -> None:

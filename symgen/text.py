@@ -51,21 +51,21 @@ def unread(path: str | os.PathLike[str], error: Exception) -> str:
     reason = shown(" ".join(text.split()), 200)
     near: list[str] = []
     if isinstance(error, FileNotFoundError):
-        given = Path(path)
+        missing = Path(path)
         with suppress(OSError):
-            there = sorted(file.name for file in given.parent.iterdir())
-            near = difflib.get_close_matches(given.name, there, 3, 0.7)
+            there = sorted(file.name for file in missing.parent.iterdir())
+            near = difflib.get_close_matches(missing.name, there, 3, 0.7)
     beside = f"; near names beside it: {quoted(near)}" if near else ""
     return f"cannot be read ({reason}){beside}"
 
 
 def repeated(names: Iterable[str]) -> str | None:
     """The first of some names that stands there a second time, None if each does once."""
-    seen = set[str]()
+    before = set[str]()
     for name in names:
-        if name in seen:
+        if name in before:
             return name
-        seen.add(name)
+        before.add(name)
     return None
 
 

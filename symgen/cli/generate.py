@@ -72,12 +72,12 @@ def generate(
         module, loaded, paths = generated_files(job, out, languages or DEFAULT, tell)
         hint = job.saving(loaded, module)
     notices = [*loaded.notices, *hint, *warnings(loaded, judge(loaded.model))]
-    kept = _kept(job) if tune else []
+    choice_notices = _kept(job) if tune else []
     if as_json:
-        output.say(output.as_json(generated_data(module, paths, [*notices, *kept])))
+        output.say(output.as_json(generated_data(module, paths, [*notices, *choice_notices])))
     else:
         say(notices)
-        _said(module, paths, times, kept)
+        _said(module, paths, times, choice_notices)
 
 
 def _kept(job: "Job") -> Sequence[Notice]:
@@ -88,7 +88,10 @@ def _kept(job: "Job") -> Sequence[Notice]:
 
 
 def _said(
-    module: "Module", paths: Sequence[Path], times: Sequence["Timed"], kept: Sequence[Notice]
+    module: "Module",
+    paths: Sequence[Path],
+    times: Sequence["Timed"],
+    choice_notices: Sequence[Notice],
 ) -> None:
     """The tables of what was written, with what an option would help."""
     from symgen.inspection.report import generated, timed
@@ -98,5 +101,5 @@ def _said(
         output.say(remark, error=True)
     if times:
         timed(module, times)
-    say(kept)
+    say(choice_notices)
     generated(module, paths)

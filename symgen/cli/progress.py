@@ -43,12 +43,12 @@ def progress() -> Iterator[Callable[[str], None]]:
 
 def _in_notebook() -> Iterator[Callable[[str], None]]:
     """A line now and then: what a cell shows of a command cannot be written over."""
-    said, told = time.monotonic(), ""
+    last_time, last_step = time.monotonic(), ""
 
     def tell(step: str) -> None:
-        nonlocal said, told
-        if step != told and time.monotonic() - said > PATIENCE:
-            said, told = time.monotonic(), step
+        nonlocal last_time, last_step
+        if step != last_step and time.monotonic() - last_time > PATIENCE:
+            last_time, last_step = time.monotonic(), step
             sys.stderr.write(f"{shown(step)} ...\n")
             sys.stderr.flush()
 

@@ -60,21 +60,21 @@ class Accuracy:
 
     def _inputs(self, scalar: str, slack: float = 0.0) -> dict[str, Bounded]:
         rows = {name: np.array(x, float).T for name, x in self.states.items()}
-        made = {
+        inputs = {
             name: Bounded(x, represented(x, scalar) + self._off_unit(name, x))
             for name, x in rows.items()
         }
         if self.regroup is not None:
-            made |= bounded(self.regroup.program, {"pi": made["pi"]}, scalar, slack=slack)
-        return made
+            inputs |= bounded(self.regroup.program, {"pi": inputs["pi"]}, scalar, slack=slack)
+        return inputs
 
     def _off_unit(self, name: str, rows: Array) -> Array:
         """How far quaternions of rounded numbers are from the unit ones of the reference."""
-        found = np.zeros(rows.shape)
+        distances = np.zeros(rows.shape)
         if name == "q":
             for four in coupling_of(self.robot.model).quaternions:
-                found[four] = np.abs(rows[four]) * [_off_one(x) for x in rows[four].T.tolist()]
-        return found
+                distances[four] = np.abs(rows[four]) * [_off_one(x) for x in rows[four].T.tolist()]
+        return distances
 
     def bounds(self, program: Program) -> dict[str, Bounded]:
         """What a program computes, with bounds of its errors; found once."""
@@ -120,10 +120,10 @@ class Accuracy:
             with np.errstate(invalid="ignore"):  # infinite references
                 off = np.abs(x.values - want)
                 last = 0.5 * np.spacing(np.abs(want))  # the reference had more digits
-                rest = np.where(off <= limit, off, 0.0) + represented(want, self.scalar) + last
+                smaller = np.where(off <= limit, off, 0.0) + represented(want, self.scalar) + last
                 largest = np.abs(want).max(axis=0, initial=0.0, where=np.isfinite(want))
-                rest += ROUNDOFF[self.scalar] ** 2 * largest
-            sums = FACTOR * (x.bounds + rest).T
+                smaller += ROUNDOFF[self.scalar] ** 2 * largest
+            sums = FACTOR * (x.bounds + smaller).T
             limits[name] = np.where(np.isnan(sums), np.inf, sums)
         return limits
 
@@ -145,13 +145,13 @@ class Accuracy:
         """How far base parameters may be apart where a dependency that is left out is no mere
         rounding (axes that are parallel but for 1e-6): least squares at other states give others,
         which predict the same forces."""
-        found = independent(self.robot.regroup(WHOLE).layout)
-        if found.largest_dropped <= ROUNDING:
+        columns = independent(self.robot.regroup(WHOLE).layout)
+        if columns.largest_dropped <= ROUNDING:
             return 0.0
         largest = max(
             float(np.abs(np.array(x, float)).max(initial=0.0)) for x in self.states.values()
         )
-        return 10 * largest * found.largest_dropped / found.smallest_kept
+        return 10 * largest * columns.largest_dropped / columns.smallest_kept
 
     @cached_property
     def _dust(self) -> float:

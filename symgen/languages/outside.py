@@ -145,8 +145,8 @@ def driven(folder: Path) -> Call:
     """What calls functions by the program ``driver`` of a folder."""
 
     def call(d: FunctionDescription, states: Sequence[Arrays]) -> list[list[Array]]:
-        told = ran([str(folder / "driver"), d.name], folder, binary(d, states))
-        return parted(d, told, len(states))
+        output = ran([str(folder / "driver"), d.name], folder, binary(d, states))
+        return parted(d, output, len(states))
 
     return call
 
@@ -157,10 +157,10 @@ def binary(d: FunctionDescription, states: Sequence[Arrays]) -> bytes:
     return np.array([len(rows)], np.int64).tobytes() + np.array(rows, np.float64).tobytes()
 
 
-def parted(d: FunctionDescription, told: bytes, count: int) -> list[list[Array]]:
+def parted(d: FunctionDescription, output: bytes, count: int) -> list[list[Array]]:
     """The outputs of each state from the doubles that a driver has written. Raises Failed."""
     sizes = [a.size for a in d.arguments if a.direction == "out"]
-    numbers = np.frombuffer(told, np.float64)
+    numbers = np.frombuffer(output, np.float64)
     if numbers.size != count * sum(sizes):
         raise Failed(f"{numbers.size} numbers came in place of {count * sum(sizes)}")
     ends = np.cumsum(sizes)[:-1]

@@ -45,19 +45,19 @@ class Runner:
         wanted = [f.name for f in subject.module.functions] if names is None else names
         functions = [d for d in descriptions(subject.module) if d.name in wanted]
         with workspace() as folder:
-            given: dict[str, Any] = {
+            columns_of: dict[str, Any] = {
                 f"{d.name}/{k}": np.stack(column)
                 for d in functions
                 for k, column in enumerate(
                     zip(*(inputs(d, s) for s in subject.states), strict=True)
                 )
             }
-            np.savez(folder / "told.npz", **given)
+            np.savez(folder / "told.npz", **columns_of)
             (folder / "driver.py").write_text(DRIVER.format(setup=self.setup), encoding="utf-8")
             command = [sys.executable, "driver.py", str(subject.folder)]
             ran([*command, *(d.name for d in functions)], folder)
-            with np.load(folder / "found.npz") as told:
-                results_of = dict(told)
+            with np.load(folder / "found.npz") as archive:
+                results_of = dict(archive)
 
         def call(d: FunctionDescription, states: Sequence[Arrays]) -> list[list[Array]]:
             if d.name in results_of:

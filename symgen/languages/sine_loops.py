@@ -67,9 +67,11 @@ def groups(program: Program, longest: int) -> dict[Index, SineGroup]:
     pairs = _pairs(program)
     simple = _simple(program)
     early = [angle for angle in pairs if angle in simple]
-    rest = [(angle,) for angle in pairs if angle not in simple]
+    single = [(angle,) for angle in pairs if angle not in simple]
     together = [tuple(early[k : k + longest]) for k in range(0, len(early), longest)]
-    grouped = [SineGroup(angles, tuple(pairs[a] for a in angles)) for angles in (*together, *rest)]
+    grouped = [
+        SineGroup(angles, tuple(pairs[a] for a in angles)) for angles in (*together, *single)
+    ]
     return {
         node: group
         for group in grouped
@@ -83,14 +85,14 @@ def groups(program: Program, longest: int) -> dict[Index, SineGroup]:
 def before(program: Program, group: SineGroup) -> list[Index]:
     """The nodes that the group's angles are computed from, in the order of computation, angles
     included."""
-    seen: set[Index] = set()
+    visited: set[Index] = set()
     stack = [*group.angles]
     while stack:
         index = stack.pop()
-        if index not in seen and program.nodes[index].op not in LEAVES:
-            seen.add(index)
+        if index not in visited and program.nodes[index].op not in LEAVES:
+            visited.add(index)
             stack += operands(program.nodes[index])
-    return sorted(seen)
+    return sorted(visited)
 
 
 def _worth_it(group: SineGroup) -> bool:
@@ -99,12 +101,12 @@ def _worth_it(group: SineGroup) -> bool:
 
 def _pairs(program: Program) -> dict[Index, Pair]:
     """By angle in the order of first use, its sine and cosine."""
-    found: dict[Index, dict[str, Index]] = defaultdict(dict)
+    by_angle: dict[Index, dict[str, Index]] = defaultdict(dict)
     for index in live(program):
         node = program.nodes[index]
         if node.op in ("sin", "cos"):
-            found[node.a][node.op] = index
-    return {angle: (made.get("sin"), made.get("cos")) for angle, made in found.items()}
+            by_angle[node.a][node.op] = index
+    return {angle: (nodes.get("sin"), nodes.get("cos")) for angle, nodes in by_angle.items()}
 
 
 def _simple(program: Program) -> set[Index]:

@@ -40,12 +40,13 @@ def slope(
     """The function of the module, with its output, that is the derivative of an output of `d` in an
     input: the cheapest, None where there is none."""
     wanted = SLOPES.get((output, name), "")
-    given = {a.name for a in d.ins}
-    ways = [
+    arguments = {a.name for a in d.ins}
+    candidates = [
         other
         for other in described
-        if any(a.name == wanted for a in other.outs) and given.issuperset(a.name for a in other.ins)
+        if any(a.name == wanted for a in other.outs)
+        and arguments.issuperset(a.name for a in other.ins)
     ]
-    if not smooth(module, name) or not ways:
+    if not smooth(module, name) or not candidates:
         return None
-    return min(ways, key=lambda other: len(other.program.nodes)), wanted
+    return min(candidates, key=lambda other: len(other.program.nodes)), wanted

@@ -81,15 +81,15 @@ class Style:
         )
 
     def _lines(self, block: Block) -> list[str]:
-        found = [self.heading.format(self.comment(block.title))] if block.title else []
+        texts = [self.heading.format(self.comment(block.title))] if block.title else []
         for line in block.lines:
             if self.chained or len(line.left) < 2:
-                found.append(f"{' = '.join(line.left)} = {line.right};")
+                texts.append(f"{' = '.join(line.left)} = {line.right};")
                 continue
             first, *others = line.left
-            found.append(f"{first} = {line.right};")
-            found += [f"{other} = {first};" for other in others]
-        return found
+            texts.append(f"{first} = {line.right};")
+            texts += [f"{other} = {first};" for other in others]
+        return texts
 
 
 def signature(

@@ -64,15 +64,15 @@ def neighbours(
 def allocated(stretches: Sequence[Stretch]) -> tuple[list[tuple[Stretch, int]], int]:
     """The first place of each, and how long the array is."""
     held: list[tuple[int, int, int]] = []
-    found, size = list[tuple[Stretch, int]](), 0
+    places, size = list[tuple[Stretch, int]](), 0
     for stretch in sorted(stretches, key=lambda s: (s.first, -len(s.nodes), s.last)):
         held = sorted(x for x in held if x[2] >= stretch.first)
         start = _room(held, len(stretch.nodes))
         end = start + len(stretch.nodes)
         held.append((start, end, stretch.last))
-        found.append((stretch, start))
+        places.append((stretch, start))
         size = max(size, end)
-    return found, size
+    return places, size
 
 
 def _room(held: Sequence[tuple[int, int, int]], size: int) -> int:
@@ -89,12 +89,12 @@ def _born(rolled: Rolled, by_loops: Container[Index]) -> dict[Index, int]:
     """By node of its own the step that makes it; sines, and what they are taken of, may be made
     before all others."""
     nodes = rolled.program.nodes
-    found = {s: n for n, s in enumerate(rolled.steps) if not isinstance(s, Loop)}
-    early = {k for k in found if nodes[k].op in ("sin", "cos")}
-    for k in sorted(found, reverse=True):
+    steps = {s: n for n, s in enumerate(rolled.steps) if not isinstance(s, Loop)}
+    early = {k for k in steps if nodes[k].op in ("sin", "cos")}
+    for k in sorted(steps, reverse=True):
         if k in early:
             early.update(operands(nodes[k]))
-    return found | {k: -1 for k in early if k not in by_loops}
+    return steps | {k: -1 for k in early if k not in by_loops}
 
 
 def _last(rolled: Rolled, kept: Mapping[Index, Stretch]) -> dict[Index, int]:

@@ -89,11 +89,11 @@ class Subject:
     def accuracy(self, states: Sequence[Arrays], scalar: str | None = None) -> Accuracy:
         """How far results at some states may be off, in the module's scalar or another."""
         rows = {name: [state[name] for state in states] for name in states[0]}
-        module, (own, trig) = self.module, self.module.arithmetic
+        module, (of_module, trig) = self.module, self.module.arithmetic
         return Accuracy(
             module.robot,
             module.regroup,
-            scalar or own,
+            scalar or of_module,
             "inline" if scalar else trig,
             rows,
         )

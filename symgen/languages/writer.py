@@ -117,12 +117,12 @@ class Writer:
 
     def entries(self) -> dict[Index, list[tuple[str, int, bool]]]:
         """By node the entries of outputs that it is, each with its sign."""
-        found = defaultdict(list)
+        by_node = defaultdict(list)
         for out in self.program.outputs:
             for k, ref in enumerate(out.refs):
                 if ref is not None:
-                    found[ref.node].append((out.name, k, ref.negative))
-        return found
+                    by_node[ref.node].append((out.name, k, ref.negative))
+        return by_node
 
     def statements(self) -> list[Step]:
         """All steps, in order."""

@@ -108,7 +108,9 @@ def _inertias(robot: RuntimeModel) -> list[float]:
     """What each joint feels at the start, in three digits."""
     n, program = robot.model.dof, _traced(RuntimeModel(robot.model), "mass_matrix")
     with in_decimals():
-        mass_matrix = evaluate(program, {"q": [Decimal(x) for x in _start(robot)]}, Decimal)["M"]
+        mass_matrix = evaluate(
+            program, {"q": [Decimal(x) for x in _start_positions(robot)]}, Decimal
+        )["M"]
     return [float(f"{plain(mass_matrix[k * n + k]):.3g}") for k in range(n)]
 
 
@@ -156,7 +158,7 @@ def record(
     """The closed loop of a robot whose numbers are all known, or of another `plant` with the same
     joints."""
     real, row = TYPES[scalar], loop.row
-    n, start, number = robot.model.dof, _start(robot), loop.number
+    n, start, number = robot.model.dof, _start_positions(robot), loop.number
     still = [number(0.0)] * n
     aim = _aim(robot, loop.link, start, number) if "p_ref" in row.step else {}
     program = _traced(RuntimeModel((plant or robot).model), "step:euler")
@@ -196,7 +198,7 @@ def departures(loop: ClosedLoop, recorded: ClosedLoopRecord, number: Number) -> 
     return largest
 
 
-def _start(robot: RuntimeModel) -> list[float]:
+def _start_positions(robot: RuntimeModel) -> list[float]:
     """Positions to start from."""
     coupling = coupling_of(robot.model)
     q = [0.3 + 0.1 * k for k in range(coupling.positions)]

@@ -139,16 +139,16 @@ def _actuator(table: Table, joint: JointElement, tags: Actuator) -> Actuator:
 def _check_whole(table: Table, actuator: Actuator) -> None:
     """A rotor needs its inertia and its ratio, and nothing about a rotor is without effect."""
     ratio = ("gear_ratio",) if actuator.torque_constant is None else ()
-    given = next((key for key in (*ratio, *OF_ROTOR) if key in table.data), None)
-    if given is not None and actuator.rotor_inertia is None:
-        raise table.error(given, "has no effect without rotor_inertia; add that (kg m^2)")
+    rotor_key = next((key for key in (*ratio, *OF_ROTOR) if key in table.data), None)
+    if rotor_key is not None and actuator.rotor_inertia is None:
+        raise table.error(rotor_key, "has no effect without rotor_inertia; add that (kg m^2)")
     if actuator.rotor_inertia and actuator.gear_ratio is None:
         raise table.error(
             "rotor_inertia" if "rotor_inertia" in table.data else None,
             "a rotor needs its gear_ratio; add the turns of the rotor in one of the joint",
         )
     if (actuator.gear_ratio or 0.0) ** 2 * (actuator.rotor_inertia or 0.0) > LARGEST:
-        raise table.error(given, "is too large to compute with; use kg, m and turns by turn")
+        raise table.error(rotor_key, "is too large to compute with; use kg, m and turns by turn")
 
 
 def _unit(table: Table) -> Triple | None:

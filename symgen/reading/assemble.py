@@ -216,8 +216,8 @@ def about_origin(inertial: Inertial, pose: Pose) -> tuple[float, ...]:
 
 def _joint(joint: JointElement) -> Joint:
     kind = JOINTS[joint.kind].kind
-    made = Joint(joint.name, kind, joint.axis, joint.limits, constants=joint.constants)
-    rubbing = replace(made, damping=joint.damping, friction=joint.friction)
+    bare = Joint(joint.name, kind, joint.axis, joint.limits, constants=joint.constants)
+    rubbing = replace(bare, damping=joint.damping, friction=joint.friction)
     return replace(rubbing, stiffness=joint.stiffness, reference=joint.reference)
 
 
@@ -234,9 +234,9 @@ def _element(joint: JointElement) -> str:
 
 def _held(part: RobotPart, turning: Sequence[JointElement]) -> Iterator[Notice]:
     """What to say of joints that are held; `turning` are those left out that turn gravity."""
-    kept = {joint.name for joint in (*part.joints, *turning)}
+    used = {joint.name for joint in (*part.joints, *turning)}
     for joint in (j for j in part.robot.joints if j.name in part.held):
-        for level, message in _held_messages(joint, part.held[joint.name], joint.name in kept):
+        for level, message in _held_messages(joint, part.held[joint.name], joint.name in used):
             yield Notice(part.robot.place(joint.line), level, _element(joint), message)
 
 

@@ -227,10 +227,10 @@ LISTS: Final = ("center_of_mass", "inertia")
 def _of_toml(row: Table) -> dict[str, Any]:
     """The fields of a row. Raises RobotError."""
     row.only(KEYS)
-    found = {key: x for key, x in row.data.items() if key in (*TEXTS, *LISTS)}
-    found |= {key: _right(row.data[key]) for key in ANGLES if key in row.data}
+    fields = {key: x for key, x in row.data.items() if key in (*TEXTS, *LISTS)}
+    fields |= {key: _right(row.data[key]) for key in ANGLES if key in row.data}
     numbers = (key for key in row.data if key not in (*TEXTS, *ANGLES, *LISTS))
-    return found | {key: row.number(key) for key in numbers}
+    return fields | {key: row.number(key) for key in numbers}
 
 
 FRACTIONS: Final = {"pi": math.pi, "pi/2": math.pi / 2, "0": 0.0}

@@ -23,18 +23,18 @@ in these axes, None for that of the file."""
 
 
 def free_fall(
-    part: RobotPart, gravity: Gravity, seen: Callable[[JointElement], Pose]
+    part: RobotPart, gravity: Gravity, pose_of: Callable[[JointElement], Pose]
 ) -> tuple[Triple, tuple[Notice, ...]]:
     """The acceleration of free fall in the axes of the part's root (m/s²), and what to say of it.
 
-    `seen` gives the pose of a joint's child link in its parent link: joints that --root leaves out
-    are at 0, or where --lock holds them. Raises OptionError for what is no acceleration."""
-    given = None if gravity is None or gravity == "runtime" else _checked(gravity)
+    `pose_of` gives the pose of a joint's child link in its parent link: joints that --root leaves
+    out are at 0, or where --lock holds them. Raises OptionError for what is no acceleration."""
+    fixed = None if gravity is None or gravity == "runtime" else _checked(gravity)
     above = above_root(part)
     turned = IDENTITY
     for joint in above:
-        turned = (Pose(turned) @ Pose(seen(joint).rotation)).rotation
-    fall = _inside(turned, _of_root(part)) if given is None else given
+        turned = (Pose(turned) @ Pose(pose_of(joint).rotation)).rotation
+    fall = _inside(turned, _of_root(part)) if fixed is None else fixed
     if turned == IDENTITY:
         return fall, ()
     said = " ".join(_said(part, above, gravity, fall))
@@ -43,8 +43,8 @@ def free_fall(
 
 def _of_root(part: RobotPart) -> Triple:
     """Free fall in the axes of the file's root, or of the world where that floats."""
-    own = part.robot
-    return own.gravity if part.root == WORLD else _inside(own.tilt, own.gravity)
+    robot = part.robot
+    return robot.gravity if part.root == WORLD else _inside(robot.tilt, robot.gravity)
 
 
 def _checked(gravity: Sequence[float]) -> Triple:

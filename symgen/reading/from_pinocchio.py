@@ -124,8 +124,8 @@ def _gravity(model: Any) -> Triple:
 
 def _body_frames(model: Any, i: int) -> list[Any]:
     """The links on a joint, those in its own frame first."""
-    found = [f for f in model.frames if f.parentJoint == i and str(f.type) == "BODY"]
-    return sorted(found, key=lambda f: _pose(f.placement) != Pose())
+    frames = [f for f in model.frames if f.parentJoint == i and str(f.type) == "BODY"]
+    return sorted(frames, key=lambda f: _pose(f.placement) != Pose())
 
 
 def _links(model: Any) -> list[str]:

@@ -30,8 +30,8 @@ def _with_mimics(robot: Any) -> bytes:
     root = etree.fromstring(robot.write_xml_string())
     for element, joint in zip(root.findall("joint"), robot.robot.joints, strict=True):
         if joint.mimic is not None:
-            given = {name: getattr(joint.mimic, name) for name in FIELDS}
-            said = {name: str(x) for name, x in given.items() if x is not None}
+            values = {name: getattr(joint.mimic, name) for name in FIELDS}
+            said = {name: str(x) for name, x in values.items() if x is not None}
             etree.SubElement(element, "mimic", attrib=said)
     written: bytes = etree.tostring(root)
     return written

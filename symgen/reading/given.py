@@ -108,7 +108,7 @@ def origin(
     """The origin of a frame, its rotation given in one of three ways. Raises OptionError."""
     angles = triple(f"{said}: rpy", rpy)
     given_ways = {"rotation": rotation, "quaternion": quaternion, "rpy": any(angles) or None}
-    ways = [way for way, x in given_ways.items() if x is not None]
+    ways = [word for word, x in given_ways.items() if x is not None]
     if len(ways) > 1:
         raise OptionError(f"{said}: {quoted(ways)} both say how it is turned; keep one")
     place = triple(f"{said}: xyz", xyz, names=True)

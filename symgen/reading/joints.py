@@ -31,16 +31,16 @@ it since version 1.10 and Drake; SDFormat's older thread_pitch is in other units
 
 def _pitch(node: XmlNode, axis: Triple) -> Constants:
     """The pitch of a screw (m/rad). Raises RobotError."""
-    given = [child.number("value") for child in node if child.tag in PITCHES]
+    pitches = [child.number("value") for child in node if child.tag in PITCHES]
     if node.element.get("pitch") is not None:
-        given.append(node.number("pitch"))
-    if len(given) != 1:
+        pitches.append(node.number("pitch"))
+    if len(pitches) != 1:
         raise node.error(
-            f"a screw joint needs one pitch, here are {len(given) or 'none'}; "
+            f"a screw joint needs one pitch, here are {len(pitches) or 'none'}; "
             'write pitch="..." in its tag, the advance in one turn (m), positive for a '
             "right-handed thread"
         )
-    return (given[0] / (2 * math.pi),)
+    return (pitches[0] / (2 * math.pi),)
 
 
 def _as_axis2(constants: Constants) -> list[Tag]:
@@ -56,14 +56,14 @@ def _second_axis(node: XmlNode, axis: Triple) -> Constants:
     of the joint's frame in the plane across the first, or y where x is the first (Drake's choice).
 
     Raises RobotError."""
-    given = node.only("axis2")
-    if given is None:
+    second = node.only("axis2")
+    if second is None:
         return plane(axis)[0]
-    x, y, z = given.triple("xyz")
+    x, y, z = second.triple("xyz")
     length = math.hypot(x, y, z)
     product = x * axis[0] + y * axis[1] + z * axis[2]
     if not length or abs(product) > 1e-6 * length:
-        raise given.error("axis2 of a universal joint is not at right angles to its axis")
+        raise second.error("axis2 of a universal joint is not at right angles to its axis")
     return (x / length, y / length, z / length)
 
 

@@ -13,11 +13,13 @@ LOOP_TAGS: Final = ("loop_joint", "drake:ball_constraint", "drake:linear_bushing
 
 def note_loops(root: XmlNode) -> None:
     """A warning that names all that closes loops, where there is anything."""
-    found = [(node, node.element.get("name") or f"<{node.tag}>") for node in _closing(root)]
-    if found:
-        names = quoted(dict.fromkeys(name for _, name in found))
-        verb = "closes a loop, which is" if len(found) == 1 else "close loops, which are"
-        found[0][0].called(f"<{found[0][0].tag}>").notice("warning", LEFT_OPEN.format(names, verb))
+    closing = [(node, node.element.get("name") or f"<{node.tag}>") for node in _closing(root)]
+    if closing:
+        names = quoted(dict.fromkeys(name for _, name in closing))
+        verb = "closes a loop, which is" if len(closing) == 1 else "close loops, which are"
+        closing[0][0].called(f"<{closing[0][0].tag}>").notice(
+            "warning", LEFT_OPEN.format(names, verb)
+        )
 
 
 LEFT_OPEN: Final = "{} {} left open: the parts move freely, each with its own coordinates"

@@ -147,14 +147,14 @@ class _Search:
         return follows
 
     def _lost(self, joint: JointElement, leader: str) -> RobotError:
-        way = f"; hold it still with --lock '{shown(joint.name)}=0', or correct what it mimics"
+        advice = f"; hold it still with --lock '{shown(joint.name)}=0', or correct what it mimics"
         known = next((other for other in self.robot.joints if other.name == leader), None)
         what = "which --root and --tip leave out"
         if known is None:
             what = "which does not exist"
         elif known.kind == "fixed":
             what = "which is fixed"
-        return self._error(joint, f"mimics joint '{shown(leader)}', {what}{way}")
+        return self._error(joint, f"mimics joint '{shown(leader)}', {what}{advice}")
 
     def _error(self, joint: JointElement, message: str) -> RobotError:
         return self.robot.error(joint.line, f"joint '{shown(joint.name)}'", message)

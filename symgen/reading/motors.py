@@ -71,18 +71,18 @@ def _through(motor: Motor, followers: Mapping[str, Following]) -> Following:
 
 
 def _with_inertias(tied: Transmission, drives: Drives) -> Transmission:
-    given = drives.motors
-    motors = (replace(m, inertia=given.get(m.name, m.inertia)) for m in tied.motors)
+    inertias = drives.motors
+    motors = (replace(m, inertia=inertias.get(m.name, m.inertia)) for m in tied.motors)
     return replace(tied, motors=tuple(motors))
 
 
 def _turning(part: RobotPart, known: Sequence[Transmission]) -> list[Motor]:
     """The motors with inertia that several joints of the part turn; held joints turn none."""
-    names, found = {joint.name for joint in part.moving}, list[Motor]()
+    names, turning = {joint.name for joint in part.moving}, list[Motor]()
     for motor in (m for tied in known if len(tied.joints) > 1 for m in tied.motors if m.inertia):
         terms = tuple((joint, by) for joint, by in motor.terms if joint in names)
-        found += [replace(motor, terms=terms)] if terms else []
-    return found
+        turning += [replace(motor, terms=terms)] if terms else []
+    return turning
 
 
 def _geared(part: RobotPart, drives: Drives, known: Sequence[Transmission]) -> list[Transmission]:

@@ -31,21 +31,21 @@ class RobotPart:
     @property
     def moving(self) -> tuple[JointElement, ...]:
         """Joints with a coordinate, in file order."""
-        kept = {
+        moving = {
             joint.name
             for joint in self.joints
             if joint.kind in JOINTS and joint.name not in self.held
         }
-        return tuple(joint for joint in self.robot.joints if joint.name in kept)
+        return tuple(joint for joint in self.robot.joints if joint.name in moving)
 
     @property
     def still(self) -> set[str]:
         """The links that do not move: the root and what fixed and held joints tie to it."""
-        moving, found = {joint.name for joint in self.moving}, {self.root}
+        moving, still = {joint.name for joint in self.moving}, {self.root}
         for joint in self.joints:
-            if joint.parent in found and joint.name not in moving:
-                found.add(joint.child)
-        return found
+            if joint.parent in still and joint.name not in moving:
+                still.add(joint.child)
+        return still
 
     @property
     def links(self) -> dict[str, LinkElement]:

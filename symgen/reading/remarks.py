@@ -12,8 +12,8 @@ from symgen.text import shown
 
 def left_out(part: RobotPart) -> Iterator[Notice]:
     """Sentences on what --root and --tip leave out."""
-    kept = part.links
-    gone = [link for link in part.robot.links if link.name not in kept]
+    used = part.links
+    gone = [link for link in part.robot.links if link.name not in used]
     if gone:
         mass = sum(link.inertial.mass for link in gone if link.inertial)
         count = f"{len(gone)} links" if len(gone) > 1 else "1 link"

@@ -41,9 +41,9 @@ def _possible(link: LinkElement) -> Inertial | None:
     values, vectors = eigen(_seconds(inertial.tensor))
     if min(values) >= -ROUNDING * abs(sum(values)):
         return None
-    kept = [max(value, 0.0) for value in values]
+    moments = [max(value, 0.0) for value in values]
     s = [
-        [sum(kept[k] * vectors[i][k] * vectors[j][k] for k in range(3)) for j in range(3)]
+        [sum(moments[k] * vectors[i][k] * vectors[j][k] for k in range(3)) for j in range(3)]
         for i in range(3)
     ]
     trace = s[0][0] + s[1][1] + s[2][2]

@@ -112,12 +112,12 @@ def _cycle_message(cycle: Sequence[JointElement]) -> str:
 
 def _cycle(above: Mapping[str, JointElement], link: str) -> list[JointElement]:
     """The joints met going up from `link`, which no root carries, from where they repeat."""
-    seen: dict[str, JointElement] = {}
-    while link not in seen:
-        seen[link] = above[link]
+    visited: dict[str, JointElement] = {}
+    while link not in visited:
+        visited[link] = above[link]
         link = above[link].parent
-    names = list(seen)
-    return [seen[name] for name in reversed(names[names.index(link) :])]
+    names = list(visited)
+    return [visited[name] for name in reversed(names[names.index(link) :])]
 
 
 def _one_root(robot: Description) -> Faults:

@@ -117,9 +117,9 @@ def _trouble(error: BaseException, seen: Seen, request: Mapping[str, Any]) -> di
         needed = [n for n in dict.fromkeys([*seen.absent, *seen.included]) if _absent(seen, n)]
         return {"packages": needed}
     if type(inner).__name__ == "ArgException":
-        given = {n: d for n, d in seen.arguments.items() if n not in request["arguments"]}
+        declared = {n: d for n, d in seen.arguments.items() if n not in request["arguments"]}
         lacking = [n for n in seen.lacking(str(inner)) if n not in request["arguments"]]
-        return {"lacking": lacking, "arguments": given}
+        return {"lacking": lacking, "arguments": declared}
     lines = [_CLASS.sub("", line).strip() for line in str(error).splitlines()]
     said = " ".join(line for line in lines[:2] if line) or "an error without a text"
     file = xacro.filestack[-1] if xacro.filestack else request["file"]

@@ -173,11 +173,11 @@ class XmlNode:
             )
         return value + 0.0  # -0 becomes 0
 
-    def _count_message(self, attribute: str, text: str, given: int, count: int) -> str:
+    def _count_message(self, attribute: str, text: str, numbers: int, count: int) -> str:
         example = " ".join(["0", "0", "1"][:count])
-        are, s = "is" if count == 1 else "are", "s" * (given != 1)
+        are, s = "is" if count == 1 else "are", "s" * (numbers != 1)
         return (
-            f"{attribute} of <{self.tag}> is '{shown(text, 60)}': {given} number{s} where "
+            f"{attribute} of <{self.tag}> is '{shown(text, 60)}': {numbers} number{s} where "
             f"{count} {are}"
             f' needed, as in {attribute}="{example}"'
         )

@@ -32,23 +32,23 @@ class CompiledBatch:
     def rows(self, name: str, inputs: Sequence[Array]) -> list[Array]:
         """The outputs of NAME_rows, a row each state, from inputs with a row each state."""
         f, n = self.functions[name], len(inputs[0])
-        given = [np.ascontiguousarray(x, self._dtype) for x in inputs]
-        made = [np.full((n, a.size), np.nan, self._dtype) for a in _outputs(f)]
-        words = [word for x in (*given, *made) for word in (x, x.shape[1])]
+        arrays = [np.ascontiguousarray(x, self._dtype) for x in inputs]
+        outputs = [np.full((n, a.size), np.nan, self._dtype) for a in _outputs(f)]
+        words = [word for x in (*arrays, *outputs) for word in (x, x.shape[1])]
         self._run(f"{name}_rows", n, *words)
-        return made
+        return outputs
 
     def blocks(self, name: str, inputs: Sequence[Array]) -> list[Array]:
         """The same of NAME_batch, where inputs that are one for all states are those of the first
         state."""
         f, n = self.functions[name], len(inputs[0])
         ins = [a for a in f.d.arguments if a.direction == "in"]
-        given = [
+        arrays = [
             np.ascontiguousarray(x[0], self._dtype) if a in f.shared else self._packed(x)
             for a, x in zip(ins, inputs, strict=True)
         ]
         outputs = [self._packed(np.full((n, a.size), np.nan)) for a in _outputs(f)]
-        self._run(f"{name}_batch", n, *given, *outputs)
+        self._run(f"{name}_batch", n, *arrays, *outputs)
         return [x.transpose(0, 2, 1).reshape(-1, x.shape[1])[:n] for x in outputs]
 
     def _packed(self, rows: Array) -> Array:

@@ -80,8 +80,8 @@ def build(module: Module, folder: Path, flags: Sequence[str] = EXACT) -> Compile
 
 def _constants(module: Module) -> dict[str, Any]:
     names = tuple(module.robot.model.joint_names)
-    found = {"JOINT_NAMES": names, "NQ": module.dimensions["nq"], "NV": module.dof}
-    return found | ({"PARAMETERS": module.robot.blocks} if module.regroup is not None else {})
+    constants = {"JOINT_NAMES": names, "NQ": module.dimensions["nq"], "NV": module.dof}
+    return constants | ({"PARAMETERS": module.robot.blocks} if module.regroup is not None else {})
 
 
 def lying(folder: Path, names: Sequence[str]) -> dict[str, str]:

@@ -171,8 +171,8 @@ def _other_bits(
     pairs = [(columns, many.rows(d.name, columns)), (same, many.blocks(d.name, columns))]
     return sum(
         _differing(wanted, got)
-        for given, batch in pairs
-        for wanted, got in zip(_together(getattr(compiled, d.name)(*given)), batch, strict=True)
+        for arguments, batch in pairs
+        for wanted, got in zip(_together(getattr(compiled, d.name)(*arguments)), batch, strict=True)
     )
 
 

@@ -54,8 +54,8 @@ class CController:
     @property
     def inputs(self) -> list[Argument]:
         """Arrays of a step: what changes, and what else of the robot comes at run time."""
-        kept = {*self.row.state, *self.row.gains, "h"}
-        return [a for a in self.function.arguments if a.direction == "in" and a.name not in kept]
+        stored = {*self.row.state, *self.row.gains, "h"}
+        return [a for a in self.function.arguments if a.direction == "in" and a.name not in stored]
 
     @property
     def timed(self) -> bool:
@@ -129,11 +129,11 @@ def controllers(module: Module, functions: tuple[CFunction, ...]) -> list[CContr
 
 def _call(one: CController) -> list[str]:
     """The arguments of the function in the body of a step."""
-    kept = {a.name: f"state->{a.name}" for a in one.state}
-    kept |= {a.name: f"gains->{a.name}" for a in one.gains}
-    kept |= {a.name: f"state->new_{a.name}" for a in one.outputs}
-    kept |= {"h": "&h", "w": "state->work"}
-    return [kept.get(a.name, a.name) for a in one.function.arguments]
+    stored = {a.name: f"state->{a.name}" for a in one.state}
+    stored |= {a.name: f"gains->{a.name}" for a in one.gains}
+    stored |= {a.name: f"state->new_{a.name}" for a in one.outputs}
+    stored |= {"h": "&h", "w": "state->work"}
+    return [stored.get(a.name, a.name) for a in one.function.arguments]
 
 
 def controller_files(module: Module, shared: Mapping[str, Any]) -> dict[str, str]:
@@ -141,7 +141,7 @@ def controller_files(module: Module, shared: Mapping[str, Any]) -> dict[str, str
     scalar = module[COptions].scalar
     texts = {}
     for one in shared["controllers"]:
-        given = {
+        context = {
             **shared,
             "one": one,
             "time": TIME,
@@ -153,5 +153,5 @@ def controller_files(module: Module, shared: Mapping[str, Any]) -> dict[str, str
         }
         for end in ("h", "c"):
             name = f"{one.function.full_name}_controller.{end}"
-            texts[name] = render(f"c/controller.{end}.jinja", **given)
+            texts[name] = render(f"c/controller.{end}.jinja", **context)
     return texts

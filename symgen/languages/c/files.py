@@ -226,5 +226,5 @@ def _rows_call(function: CFunction) -> str:
 def _call(function: CFunction) -> str:
     """The arguments of a call in the loop over test states."""
     results = {a.name: f"got_{a.name}" for a in function.arguments if a.direction == "out"}
-    own = results | {"par": "par", WORK: WORK}
-    return ", ".join(own.get(a.name, f"in_{a.name}[state]") for a in function.arguments)
+    named = results | {"par": "par", WORK: WORK}
+    return ", ".join(named.get(a.name, f"in_{a.name}[state]") for a in function.arguments)

@@ -56,10 +56,10 @@ def remarks(module: Module) -> list[str]:
 
 
 def _of_library(module: Module) -> list[str]:
-    found = [(f.name, ops) for f in module.functions if (ops := others(f))]
+    needing = [(f.name, ops) for f in module.functions if (ops := others(f))]
     return [
         f"note: {name} needs {' and '.join(ops)}, which C takes from its math library (-lm)"
-        for name, ops in found
+        for name, ops in needing
     ]
 
 
@@ -168,8 +168,8 @@ def _code(path: Path, command: list[str]) -> int:
     """Bytes of code and constants of an object file, told by the tool that belongs to a
     compiler."""
     asked = [*command, "-print-prog-name=size"]
-    told = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
-    tool = told if shutil.which(told) else "size"
+    answer = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
+    tool = answer if shutil.which(answer) else "size"
     done = subprocess.run([tool, str(path)], capture_output=True, text=True, check=True)
     text, data, *_ = done.stdout.splitlines()[1].split()
     return int(text) + int(data)

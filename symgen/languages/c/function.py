@@ -75,9 +75,9 @@ class CFunction:
 
     @cached_property
     def _made(self) -> list[Step]:
-        kept = [ref.node for ref in self.d.pivots]
+        pivots = [ref.node for ref in self.d.pivots]
         return statements(
-            self.d.program, self.dialect, [a.name for a in (*self.zeroed, *self.left_out)], kept
+            self.d.program, self.dialect, [a.name for a in (*self.zeroed, *self.left_out)], pivots
         )
 
     @cached_property
@@ -97,8 +97,8 @@ class CFunction:
     @property
     def unwritten(self) -> list[Argument]:
         """Outputs of which the caller writes every entry, since all vanish."""
-        found = zeros(self.d.program)
-        return [a for a in self.left_out if found[a.name] == a.size]
+        counted = zeros(self.d.program)
+        return [a for a in self.left_out if counted[a.name] == a.size]
 
     @property
     def zeroed(self) -> list[Argument]:
@@ -119,8 +119,8 @@ class CFunction:
     def _pieces(self) -> Pieces | None:
         size = self.chunk
         assignments = sum(max(1, s.stores) for s in self._made)
-        whole = assignments <= WHOLE * size and max(alive(self._made)) <= HELD * size
-        return None if whole else cut(self._made, size)
+        fits = assignments <= WHOLE * size and max(alive(self._made)) <= HELD * size
+        return None if fits else cut(self._made, size)
 
     @cached_property
     def work(self) -> int:
@@ -197,8 +197,10 @@ class CFunction:
     @property
     def math(self) -> bool:
         """Whether C's math library may be needed: by ``--trig inline`` only for a square root."""
-        own = own_functions(self.module)
-        return not own or any(OPS[op].library for op in used(self.d.program).difference(own))
+        brought = own_functions(self.module)
+        return not brought or any(
+            OPS[op].library for op in used(self.d.program).difference(brought)
+        )
 
     @cached_property
     def lines(self) -> list[list[str]]:

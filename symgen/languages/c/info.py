@@ -40,10 +40,10 @@ def _cut(text: str) -> str:
 
 def _options(module: Module) -> str:
     """The options that are not off, as ``name=value``."""
-    given = [
+    chosen = [
         (k, x) for k, x in module.options.items() if x not in (None, "", [], ()) and k not in HIDDEN
     ]
-    return _cut(" ".join(f"{name}={_value(x)}" for name, x in given))
+    return _cut(" ".join(f"{name}={_value(x)}" for name, x in chosen))
 
 
 def _value(value: Any) -> str:

@@ -219,7 +219,7 @@ def batch_files(module: Module, shared: dict[str, Any]) -> dict[str, str]:
         "zero": literal(0.0, module[COptions].scalar),
     }
     names = ", ".join(dict.fromkeys(a.name for f in batches for a in f.shared))
-    name, given = (
+    name, context = (
         module.name,
         shared
         | numbers
@@ -231,19 +231,19 @@ def batch_files(module: Module, shared: dict[str, Any]) -> dict[str, str]:
         },
     )
     files = {
-        f"{name}_batch.h": render("c/batch.h.jinja", **given),
+        f"{name}_batch.h": render("c/batch.h.jinja", **context),
         f"{name}_lanes.h": render(
             "c/lanes.h.jinja",
-            **given,
+            **context,
             laned=_laned(module, batches),
             steps=steps(module[COptions].scalar),
             rows=rows,
             integer=INTEGERS[module[COptions].scalar],
         ),
-        f"{name}_batch.c": render("c/lanes.c.jinja", **given),
+        f"{name}_batch.c": render("c/lanes.c.jinja", **context),
     }
     return files | {
-        f"{f.full_name}_batch.c": render("c/function_batch.c.jinja", **given, function=f)
+        f"{f.full_name}_batch.c": render("c/function_batch.c.jinja", **context, function=f)
         for f in batches
     }
 
@@ -273,5 +273,5 @@ def _lengths(module: Module) -> list[Length]:
     """The lengths of vectors in states, at most a block's, longest first; of processors that come
     to the same one, the least."""
     size = BYTES[module[COptions].scalar]
-    found = [replace(x, states=min(width(module), x.states // size)) for x in NATIVE]
-    return list({x.states: x for x in found}.values())
+    lengths = [replace(x, states=min(width(module), x.states // size)) for x in NATIVE]
+    return list({x.states: x for x in lengths}.values())

@@ -93,12 +93,12 @@ def _broken(start: str, text: str) -> Iterator[str]:
 
 def _sums(text: str) -> list[tuple[int, int]]:
     """Where there is a sign between two terms, and how deep in parentheses."""
-    found, depth = [], 0
+    signs, depth = [], 0
     for k, c in enumerate(text):
         depth += (c in "([") - (c in ")]")
         if c in "+-" and text[k - 1 : k + 2] in (" + ", " - ") and k > SHORTEST:
-            found.append((k, depth))
-    return found
+            signs.append((k, depth))
+    return signs
 
 
 def _statement(line: CodeLine, width: int) -> Iterator[str]:

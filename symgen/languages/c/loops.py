@@ -59,8 +59,8 @@ class LoopedFunction(CFunction):
     @cached_property
     def call(self) -> str:
         """The call of the straight lines."""
-        own = {self.read.name: "w", "w": f"&w[{self.read.size + self.read.sizes[1]}]"}
-        return f"front({', '.join(own.get(a.name, a.name) for a in self.front.arguments)})"
+        renamed = {self.read.name: "w", "w": f"&w[{self.read.size + self.read.sizes[1]}]"}
+        return f"front({', '.join(renamed.get(a.name, a.name) for a in self.front.arguments)})"
 
     def number(self, x: float) -> str:
         """A number of the module's type."""
@@ -82,5 +82,7 @@ def _front(module: Module, d: FunctionDescription, row: ControllerType) -> Front
     read = trace(module.robot, Wanted.parse(row.loops))
     (out,) = read.program.outputs
     rows = Argument("out", out.name, out.shape, "what the loops go through", "")
-    given = tuple(a for a in d.ins if a.name in read.inputs)
-    return Front(module, replace(d, name="front", arguments=(*given, rows), program=read.program))
+    arguments = tuple(a for a in d.ins if a.name in read.inputs)
+    return Front(
+        module, replace(d, name="front", arguments=(*arguments, rows), program=read.program)
+    )

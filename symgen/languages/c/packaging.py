@@ -11,29 +11,29 @@ from symgen.render import render
 
 
 def glue_files(
-    module: Module, headers: Sequence[str], sources: Sequence[str], context: Mapping[str, Any]
+    module: Module, headers: Sequence[str], sources: Sequence[str], shared: Mapping[str, Any]
 ) -> dict[str, str]:
     """The files of a module's glue, given the names of its headers and of its sources but the
     self-test.
 
     Raises OptionError for a module that a build system cannot have."""
-    glue = context["c"].glue
+    glue = shared["c"].glue
     wanted = {name: template for row in glue for name, template in GLUE[row].items()}
-    given = {**context, "headers": [*headers], "sources": [*sources], "plugins": []}
-    given |= {"release": module[Release], "made": wanted}
+    variables = {**shared, "headers": [*headers], "sources": [*sources], "plugins": []}
+    variables |= {"release": module[Release], "made": wanted}
     if "cpp" in glue:
-        given["headers"].append(f"{module.name}.hpp")
+        variables["headers"].append(f"{module.name}.hpp")
     if "ros2" in glue:
-        given |= ros2_context(module, context)
+        variables |= ros2_context(module, shared)
     return {
-        name.format(name=module.name, **one): render(f"glue/{template}.jinja", **given, **one)
+        name.format(name=module.name, **one): render(f"glue/{template}.jinja", **variables, **one)
         for name, template in wanted.items()
-        for one in _each(name, given)
+        for one in _each(name, variables)
     }
 
 
-def _each(name: str, given: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _each(name: str, context: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What a file is written for: the module, or each plugin."""
     if EACH not in name:
         return [{}]
-    return [{"plugin": one["name"], "one": one} for one in given["plugins"]]
+    return [{"plugin": one["name"], "one": one} for one in context["plugins"]]

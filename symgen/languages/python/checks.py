@@ -48,10 +48,10 @@ def _check(
 ) -> Check:
     what = f"{function.name}: Python equals the float run"
     try:
-        given = inputs(described(subject, function.name), batch)
+        arrays_in = inputs(described(subject, function.name), batch)
         with limited():
-            many = _tuple(python[function.name](*given))
-            each = [_tuple(python[function.name](*state)) for state in zip(*given, strict=True)]
+            many = _tuple(python[function.name](*arrays_in))
+            each = [_tuple(python[function.name](*state)) for state in zip(*arrays_in, strict=True)]
         alone = tuple(map(np.stack, zip(*each, strict=True)))
         share = max(share_of_runs(subject, function, arrays) for arrays in (many, alone))
     except Exception as error:

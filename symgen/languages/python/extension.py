@@ -85,8 +85,8 @@ class Bound:
     def one(self) -> str:
         """The statements of a call for one state."""
         places = iter(f"a[{k}]" for k in range(len(self.arrays)))
-        given = ["w" if a.direction == "work" else next(places) for a in self.single.arguments]
-        call = f"{self.single.full_name}({', '.join(given)});"
+        arguments = ["w" if a.direction == "work" else next(places) for a in self.single.arguments]
+        call = f"{self.single.full_name}({', '.join(arguments)});"
         return f"return {call}" if self.single.d.pivots else f"{call}\n    return 0;"
 
     @property
@@ -94,8 +94,8 @@ class Bound:
         """Those of a call for many by vectors, none where there is no such function."""
         if self.many is None:
             return ""
-        given = [f"a[{k}], step[{k}]" for k in range(len(self.arrays))]
-        call = f"{self.many.full_name}_rows({', '.join(['n', *given])});"
+        arguments = [f"a[{k}], step[{k}]" for k in range(len(self.arrays))]
+        call = f"{self.many.full_name}_rows({', '.join(['n', *arguments])});"
         return f"return {call}" if self.many.d.pivots else f"{call}\n    return 0;"
 
     @property
@@ -203,8 +203,8 @@ def stub(module: Module, docstring: str) -> str:
 def compiled_files(module: Module) -> Iterator[str]:
     """The names of the C files that belong into the extension module, its own last."""
     yield from sources(module)
-    made = batch_functions(module)
-    if made:
+    batches = batch_functions(module)
+    if batches:
         yield f"{module.name}_batch.c"
-        yield from (f"{f.full_name}_batch.c" for f in made)
+        yield from (f"{f.full_name}_batch.c" for f in batches)
     yield SOURCE

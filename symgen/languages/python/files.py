@@ -84,8 +84,8 @@ def comment(text: str) -> str:
 
 def named(d: FunctionDescription, dialect: Dialect) -> tuple[list[Step], dict[Index, str]]:
     """The statements of a function, and the names of values."""
-    made = statements(d.program, dialect, zeros(d.program), [ref.node for ref in d.pivots])
-    return made, variables(d.program, made)
+    steps = statements(d.program, dialect, zeros(d.program), [ref.node for ref in d.pivots])
+    return steps, variables(d.program, steps)
 
 
 def _body(d: FunctionDescription) -> list[list[str]]:
@@ -95,8 +95,8 @@ def _body(d: FunctionDescription) -> list[list[str]]:
 
 def pivots(d: FunctionDescription, dialect: Dialect) -> str:
     """What a body returns: all that must be positive."""
-    found = signed(d.program, d.pivots, named(d, dialect)[1]) if d.pivots else []
-    return _tuple(found)
+    texts = signed(d.program, d.pivots, named(d, dialect)[1]) if d.pivots else []
+    return _tuple(texts)
 
 
 def _tuple(parts: Sequence[str]) -> str:

@@ -40,9 +40,9 @@ class CompiledMjcf:
 
     def _names(self, kind: Any, count: int, word: str) -> tuple[str, ...]:
         """The names of the file; a free one, WORD and number, where it has none."""
-        given = [self.mujoco.mj_id2name(self.model, kind, i) for i in range(count)]
-        taken = {name for name in given if name}
-        return tuple(name or free(f"{word}{i}", taken) for i, name in enumerate(given))
+        names = [self.mujoco.mj_id2name(self.model, kind, i) for i in range(count)]
+        taken = {name for name in names if name}
+        return tuple(name or free(f"{word}{i}", taken) for i, name in enumerate(names))
 
     def line(self, kind: str, name: str) -> int:
         """Where it stands; the root's line for what comes from an included file."""

@@ -48,7 +48,7 @@ def _active(robot: CompiledMjcf) -> Iterator[tuple[int, str]]:
 
 def _tie(robot: CompiledMjcf, i: int, follows: dict[str, Mimic]) -> None:
     model = robot.model
-    a0, a1, *rest = map(float, model.eq_data[i][:5])
+    a0, a1, *higher = map(float, model.eq_data[i][:5])
     follower, leader = int(model.eq_obj1id[i]), int(model.eq_obj2id[i])
     name, y0 = robot.joints[follower], float(model.qpos0[model.jnt_qposadr[follower]])
     if leader < 0:
@@ -57,7 +57,7 @@ def _tie(robot: CompiledMjcf, i: int, follows: dict[str, Mimic]) -> None:
             f"joint '{shown(name)}' is held by <equality>, here it moves; "
             f"--lock '{shown(name)}={y0 + a0:.12g}' holds it",
         )
-    elif any(rest):
+    elif any(higher):
         _warn(robot, f"joint '{shown(name)}' is coupled {CURVED}, which has no effect")
     else:
         x0 = float(model.qpos0[model.jnt_qposadr[leader]])
@@ -87,10 +87,10 @@ def lengths(robot: CompiledMjcf, tendon: int) -> dict[str, float] | None:
 
 def _tie_tendon(robot: CompiledMjcf, i: int, follows: dict[str, Mimic]) -> None:
     """A tendon of a length that is linear in that of another, or constant."""
-    model, (a0, a1, *rest) = robot.model, map(float, robot.model.eq_data[i][:5])
+    model, (a0, a1, *higher) = robot.model, map(float, robot.model.eq_data[i][:5])
     one, other = int(model.eq_obj1id[i]), int(model.eq_obj2id[i])
     what = f"tendon '{shown(model.tendon(one).name or f'number {one}')}' is coupled"
-    if any(rest) and other >= 0:
+    if any(higher) and other >= 0:
         _warn(robot, f"{what} {CURVED}, which has no effect")
         return
     weights, right = dict(lengths(robot, one) or {}), float(model.tendon_length0[one]) + a0
@@ -123,14 +123,14 @@ def _follow(
 
 def _led(leaders: Iterable[str], name: str, follows: dict[str, Mimic]) -> bool:
     """Whether some of these joints follow `name`, be it by way of others."""
-    left, seen = [leader for leader in leaders if leader != name], set[str]()
-    for leader in left:
+    waiting, visited = [leader for leader in leaders if leader != name], set[str]()
+    for leader in waiting:
         mimic = follows.get(leader)
         if leader == name:
             return True
-        if mimic is not None and leader not in seen:
-            seen.add(leader)
-            left += [far for far, _ in mimic.terms]
+        if mimic is not None and leader not in visited:
+            visited.add(leader)
+            waiting += [far for far, _ in mimic.terms]
     return False
 
 

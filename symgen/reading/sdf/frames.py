@@ -61,29 +61,29 @@ class Frames:
         """The pose of a frame in the frame `base`, which is the world or one that it is given in.
 
         Raises RobotError, at the element `by`, for a frame that does not exist."""
-        path, seen = Pose(), [name]
+        path, visited = Pose(), [name]
         while name != base and name != WORLD:
             frame = self._frame(name, by)
             place = frame.pose
             if frame.placement and frame.placement != name:
                 place = place @ self.pose(frame.placement, name, frame.node).inverse
             path, name, by = place @ path, frame.base, frame.node
-            if name in seen:
+            if name in visited:
                 raise frame.node.error(f"its pose is given by itself, through '{shown(name)}'")
-            seen.append(name)
+            visited.append(name)
         return path
 
     def link(self, name: str, by: XmlNode) -> str:
         """The link that a frame is fixed to, or the world. Raises RobotError."""
-        seen = [name]
+        visited = [name]
         while name != WORLD:
             frame = self._frame(name, by)
             if frame.holder == name:
                 return name
             name = frame.holder
-            if name in seen:
+            if name in visited:
                 raise by.error(f"frame '{shown(name)}' is attached to itself")
-            seen.append(name)
+            visited.append(name)
         return name
 
     def _frame(self, name: str, by: XmlNode | None) -> SdfFrame:
@@ -100,9 +100,9 @@ class Frames:
 
 def _canonical(scope: Scope) -> str:
     """The link that a model's own frame is fixed to, or the first of its models."""
-    given = scope.node.element.get("canonical_link")
-    if given:
-        return given
+    name = scope.node.element.get("canonical_link")
+    if name:
+        return name
     first = next((n for n in scope.node if n.tag in ("link", "model", "include")), None)
     if first is None or first.tag == "include":
         return next((f"{s.name}::{MODEL}" for s in scope.models()), WORLD)

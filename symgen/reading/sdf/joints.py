@@ -121,13 +121,13 @@ def joint_elements(joint: Jointed) -> Iterator[LinkElement | JointElement]:
     parent, child = (frames.link(end, joint.node) for end in ends)
     at = frames.pose(joint.name)
     origin = frames.pose(parent).inverse @ at
-    rest = at.inverse @ frames.pose(child)
-    moved = child if row.word == FIXED or _same(rest) else f"{child}.{joint.node.text('name')}"
-    where = origin @ rest if row.word == FIXED else origin
+    to_child = at.inverse @ frames.pose(child)
+    moved = child if row.word == FIXED or _same(to_child) else f"{child}.{joint.node.text('name')}"
+    where = origin @ to_child if row.word == FIXED else origin
     yield _joint(joint, row, (parent, moved), where)
     if moved != child:
         yield LinkElement(moved, line)
-        yield JointElement(f"{moved}.fixed", line, FIXED, moved, child, origin_of(rest, line))
+        yield JointElement(f"{moved}.fixed", line, FIXED, moved, child, origin_of(to_child, line))
 
 
 def _same(pose: Pose) -> bool:
