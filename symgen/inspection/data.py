@@ -107,7 +107,7 @@ def _follows(joint: Listed) -> Data | None:
 def _rotors(model: Model) -> list[Data]:
     """The rotors that turn, each a body of the model too; of one that turns with several joints
     lists of these and of ratios."""
-    found = []
+    rotors = []
     for i, body in enumerate(model.bodies, 1):
         if body.spin:
             terms = body.follows.terms if body.follows else ((i, 1.0),)
@@ -115,15 +115,15 @@ def _rotors(model: Model) -> list[Data]:
             one = len(terms) == 1
             row: Data = {"index": i, "name": body.name, "parent": carrying_link(model, i)}
             row |= {"turns_with": names[0] if one else names, "ratio": ratios[0] if one else ratios}
-            found.append(row | {"inertia": body.spin})
-    return found
+            rotors.append(row | {"inertia": body.spin})
+    return rotors
 
 
 def _matrix(pose: Pose) -> Matrix:
     """The 4 x 4 homogeneous transform."""
-    whole = np.eye(4)
-    whole[:3, :3], whole[:3, 3] = pose.rotation, pose.position
-    return whole
+    matrix = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = pose.rotation, pose.position
+    return matrix
 
 
 def _screw(body: Body) -> list[float]:
@@ -142,11 +142,11 @@ def spatial_inertia(ten: Sequence[float]) -> Matrix:
 
 def _canonical(model: Model) -> list[Data]:
     """Of all bodies but rotors and those whose axes go with them, which have their link's frame."""
-    whole = system(model, regrouping=WHOLE)
-    rows = zip(model.bodies, canonical_frames(model), whole.bodies, strict=True)
+    layout = system(model, regrouping=WHOLE)
+    rows = zip(model.bodies, canonical_frames(model), layout.bodies, strict=True)
     return [
-        _frame(body, frame, ten_parameters(seen.inertia))
-        for body, frame, seen in rows
+        _frame(body, frame, ten_parameters(system_body.inertia))
+        for body, frame, system_body in rows
         if not body.in_body_axes and not body.joint.type.spins
     ]
 

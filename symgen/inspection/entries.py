@@ -33,12 +33,12 @@ class WantedEntry:
     def parse(cls, text: str, model: Model) -> "WantedEntry":
         """The quantity, one of its outputs and indices; a quantity of a link has its link's name
         behind. Raises OptionError."""
-        name, rest = _quantity(text, model)
-        pieces = rest.split(":") if rest else []
+        name, behind = _quantity(text, model)
+        pieces = behind.split(":") if behind else []
         indices = None
-        if rest is not None and pieces and re.fullmatch(NUMBERS, pieces[-1]):
+        if behind is not None and pieces and re.fullmatch(NUMBERS, pieces[-1]):
             indices = tuple(int(k) for k in pieces.pop().split(","))
-        if len(pieces) > 1 or (rest is not None and not all(pieces)) or rest == "":
+        if len(pieces) > 1 or (behind is not None and not all(pieces)) or behind == "":
             raise OptionError(f"--entry {cited(text)}: {GIVE}")
         return cls(name, pieces[0] if pieces else None, indices)
 
@@ -49,17 +49,17 @@ GIVE: Final = "give QUANTITY, QUANTITY:I,J or QUANTITY:OUTPUT:I,J, as in mass_ma
 
 def _quantity(text: str, model: Model) -> tuple[str, str | None]:
     """The quantity's name, and what stands behind it, None for nothing. Raises OptionError."""
-    name, colon, rest = text.partition(":")
+    name, colon, behind = text.partition(":")
     if name not in LINK_QUANTITIES or not colon:
         find_quantity(name)
-        return name, rest if colon else None
+        return name, behind if colon else None
     links = [link.name for body in model.bodies for link in body.links]
     every = [*links, *(link.name for link in model.base)]
-    fitting = [link for link in every if rest == link or rest.startswith(f"{link}:")]
+    fitting = [link for link in every if behind == link or behind.startswith(f"{link}:")]
     if not fitting:
-        return f"{name}:{rest.partition(':')[0]}", rest.partition(":")[2] or None
+        return f"{name}:{behind.partition(':')[0]}", behind.partition(":")[2] or None
     link = max(fitting, key=len)
-    return f"{name}:{link}", rest[len(link) + 1 :] if rest != link else None
+    return f"{name}:{link}", behind[len(link) + 1 :] if behind != link else None
 
 
 @dataclass(frozen=True)
@@ -145,10 +145,10 @@ def look_at_entry(
 ) -> tuple[str, list[str]]:
     """What is to be printed of an entry, and a legend of its symbols for people. Raises
     SymgenError."""
-    found = find(job, text, symbolic)
+    entry = find(job, text, symbolic)
     if as_json:
-        return output.as_json(found.data()), []
-    return (found.latex() if latex else found.text()), found.legend()
+        return output.as_json(entry.data()), []
+    return (entry.latex() if latex else entry.text()), entry.legend()
 
 
 def _inside(indices: Sequence[int], shape: Sequence[int]) -> bool:
@@ -159,10 +159,10 @@ def _inside(indices: Sequence[int], shape: Sequence[int]) -> bool:
 
 def _places(shape: Sequence[int]) -> list[tuple[int, ...]]:
     """The indices of all entries, from 0, row-major."""
-    found: list[tuple[int, ...]] = [()]
+    indices: list[tuple[int, ...]] = [()]
     for n in shape:
-        found = [(*at, k) for at in found for k in range(n)]
-    return found
+        indices = [(*at, k) for at in indices for k in range(n)]
+    return indices
 
 
 def _nested(entries: list[str], shape: Sequence[int]) -> Any:

@@ -106,10 +106,10 @@ def _points(model: Model, i: int, joints: Sequence[Listed]) -> list[list[float]]
     """Where lines go to from a body's origin: joints that it carries, else the frames fixed to it,
     else its centre of mass."""
     carried = [model.body(joint.bodies[0]) for joint in joints]
-    found = [body.pose.position for body in carried if body.parent == i]
-    if not found and i:
-        found = [link.pose.position for link in model.body(i).links[1:]]
-    return [list(point) for point in dict.fromkeys(found)]
+    positions = [body.pose.position for body in carried if body.parent == i]
+    if not positions and i:
+        positions = [link.pose.position for link in model.body(i).links[1:]]
+    return [list(point) for point in dict.fromkeys(positions)]
 
 
 def _pose(pose: Pose) -> Data:

@@ -69,13 +69,13 @@ PAGE: Final = holding(
 
 def _targets(file: str, html: Path | None, plot: Path | None) -> dict[str, OutputFile]:
     """The files to be written, by what they are. Raises OptionError where one may not be."""
-    found = {}
+    targets = {}
     if html is not None:
-        found["html"] = OutputFile(html, PAGE, (file,))
+        targets["html"] = OutputFile(html, PAGE, (file,))
     if plot is not None:
-        found["plot"] = picture_target("--plot", plot, OWNER, [file])
-    check_targets(found.values())
-    return found
+        targets["plot"] = picture_target("--plot", plot, OWNER, [file])
+    check_targets(targets.values())
+    return targets
 
 
 def page_of(job: Job, loaded: Loaded, data: dict[str, Any]) -> str:

@@ -18,10 +18,10 @@ def grouping(name: str, text: str) -> str:
 
 def _word(word: str) -> str:
     """A sign between terms, or a term with its factor."""
-    found = TERM.fullmatch(word)
-    if found is None:
+    match = TERM.fullmatch(word)
+    if match is None:
         return f"<mo>{escape(word.replace('-', '−'))}</mo>"
-    sign, factor, stem, body = found.groups()
+    sign, factor, stem, body = match.groups()
     minus = "<mo>−</mo>" if sign else ""
     return f"{minus}{_factor(factor)}{_name(f'{stem}_{body}')}"
 

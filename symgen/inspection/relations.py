@@ -19,10 +19,10 @@ def look_at_relations(job: Job, symbolic: str, latex: bool, as_json: bool) -> st
     if symbolic not in ("lengths", "masses,lengths", "lengths,masses"):
         raise OptionError(f"--symbolic {cited(symbolic)}: for --groupings use lengths")
     robot, setting = job.robot(job.load()), Setting(masses=True, lengths=True)
-    found = relations(robot, setting, as_fraction)
+    lines = relations(robot, setting, as_fraction)
     if as_json:
-        return output.as_json(_data(found, meanings(robot, setting)))
-    return (_latex if latex else _text)(found)
+        return output.as_json(_data(lines, meanings(robot, setting)))
+    return (_latex if latex else _text)(lines)
 
 
 def _text(relations: tuple[Relation, ...]) -> str:

@@ -223,9 +223,9 @@ def _range(joint: Listed) -> str:
 def _remark(joint: Listed) -> str:
     follows = f"follows: {joint.follows}" if joint.leader else ""
     rotor = f"rotor: {rotor_of(joint.body)}" if rotor_of(joint.body) else ""
-    own, unit = joint.body.joint, "N/m" if joint.unit == "m" else "N m/rad"
-    spring = f"spring: {own.stiffness:.6g} {unit} at {own.reference:.6g} {joint.unit}"
-    return "; ".join(filter(None, (follows, rotor, spring if own.stiffness else "")))
+    of_file, unit = joint.body.joint, "N/m" if joint.unit == "m" else "N m/rad"
+    spring = f"spring: {of_file.stiffness:.6g} {unit} at {of_file.reference:.6g} {joint.unit}"
+    return "; ".join(filter(None, (follows, rotor, spring if of_file.stiffness else "")))
 
 
 def _verdicts(verdicts: Sequence[InertiaVerdict]) -> Table:

@@ -30,8 +30,10 @@ class SplitTable(Table):
             widths = _shared([measured[k] for k in columns], room)
             piece = Table(box=SIMPLE_HEAD, pad_edge=False)
             for k, width in zip(columns, widths, strict=True):
-                own = self.columns[k]
-                piece.add_column(own.header, width=width, justify=own.justify, overflow="fold")
+                source = self.columns[k]
+                piece.add_column(
+                    source.header, width=width, justify=source.justify, overflow="fold"
+                )
             cells = [[*self.columns[k].cells] for k in columns]
             for row, of in zip(zip(*cells, strict=True), self.rows, strict=True):
                 piece.add_row(*row, style=of.style)
@@ -40,12 +42,12 @@ class SplitTable(Table):
 
 def table(title: str, left: Sequence[str], right: Sequence[str] = ()) -> Table:
     """A table with columns of text and then of numbers."""
-    made = SplitTable(title=escape(title) or None)
+    new = SplitTable(title=escape(title) or None)
     for name in left:
-        made.add_column(name, overflow="fold")
+        new.add_column(name, overflow="fold")
     for name in right:
-        made.add_column(name, justify="right", no_wrap=True)
-    return made
+        new.add_column(name, justify="right", no_wrap=True)
+    return new
 
 
 def _widths(console: Console, options: ConsoleOptions, column: Column) -> tuple[int, int]:

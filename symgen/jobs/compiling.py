@@ -60,8 +60,8 @@ def _asked(
         data = path.read_bytes()
         if not is_alone(path.name, data):
             return None
-        given = {k: content(Path(x)) if k in FILES and x else x for k, x in options.items()}
-        call = [path.name, _sha256(data), quantities, exact, given]
+        chosen = {k: content(Path(x)) if k in FILES and x else x for k, x in options.items()}
+        call = [path.name, _sha256(data), quantities, exact, chosen]
         return digest("call", surroundings(), call)
     except (OSError, ValueError, TypeError, SymgenError):
         return None
@@ -86,7 +86,7 @@ def _installed() -> list[Any]:
     """The version of symgen, and a digest of the sizes and times of its files, which change while
     it is worked on."""
     here = Path(__file__).resolve().parents[1]
-    seen = hashlib.sha256()
+    states = hashlib.sha256()
     folders = [here, here.parent / "templates"]  # templates stand beside it in a checkout
     while folders:
         try:
@@ -98,5 +98,5 @@ def _installed() -> list[Any]:
         for entry in entries:
             if entry.name.endswith((".py", ".jinja")):
                 status = entry.stat()
-                seen.update(f"{entry.name} {status.st_size} {status.st_mtime_ns}\n".encode())
-    return [__version__, seen.hexdigest()]
+                states.update(f"{entry.name} {status.st_size} {status.st_mtime_ns}\n".encode())
+    return [__version__, states.hexdigest()]

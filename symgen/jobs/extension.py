@@ -78,14 +78,14 @@ class Making:
         files = {**code_files(module), SOURCE: extension(module)}
         units, flags = [*compiled_files(module)], SAME if self.exact else FAST
         key = digest("code", surroundings(), files, units, flags)
-        kept = self.store.found(key)
-        if kept is not None:
-            return kept
+        stored = self.store.found(key)
+        if stored is not None:
+            return stored
         name = f"{module.name}_{key[:16]}"
         data = extension_module(name, files, units, flags)
-        kept_module = self.store.keep(name, data)
+        new = self.store.keep(name, data)
         self.store.answer(key, name, data)
-        return kept_module
+        return new
 
     def _remember(self, keys: Sequence[str], module: ModuleType) -> None:
         data = self.store.data(module)

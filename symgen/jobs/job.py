@@ -56,8 +56,8 @@ class Job:
         job = robot if isinstance(robot, Job) else getattr(robot, "job", None)
         if isinstance(job, Job):
             return job.changed(**options)
-        given = None if is_path(robot) else robot
-        return cls(name_of(robot), Choices.of(MODULE, options), given)
+        source = None if is_path(robot) else robot
+        return cls(name_of(robot), Choices.of(MODULE, options), source)
 
     def __getitem__(self, group: type[Group]) -> Group:
         return self.choices[group]

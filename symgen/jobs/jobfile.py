@@ -139,15 +139,15 @@ def placed(error: SymgenError, ctx: click.Context) -> str:
     return f"{job.table.place(row.name)}: {error}"
 
 
-def keep_formulations(ctx: click.Context, given: Mapping[str, str]) -> list[Notice]:
+def keep_formulations(ctx: click.Context, formulations: Mapping[str, str]) -> list[Notice]:
     """Write formulations by quantity into the job file that a command follows, where it follows
     one, and change nothing else of it; says what became of it. Raises OptionError."""
     job, _ = ctx.meta.get(META, (None, None))
-    if job is None or not given:
+    if job is None or not formulations:
         return []
-    text = with_formulations(job.table.source, dict(given))
+    text = with_formulations(job.table.source, dict(formulations))
     if text is None:
-        said = f"say so in it: {formulations_line(dict(given))}"
+        said = f"say so in it: {formulations_line(dict(formulations))}"
     else:
         mark = Mark("symgen", lambda stream: True)  # it was read as a job file
         write_files({OutputFile(job.path, mark): text.encode()})
@@ -183,8 +183,8 @@ def init(file: str, out: str | None, xacro: XacroOptions = NO_XACRO) -> Path:
         )
     try:
         if xacro.package_paths:
-            seen = (os.path.relpath(folder, path.parent) for folder in xacro.package_paths)
-            set_["package_paths"] = f"[{', '.join(map(quoted, seen))}]"
+            folders = (os.path.relpath(folder, path.parent) for folder in xacro.package_paths)
+            set_["package_paths"] = f"[{', '.join(map(quoted, folders))}]"
         text = written(path.name, os.path.relpath(file, path.parent), set_)
     except (OSError, ValueError) as error:
         raise OptionError(

@@ -8,11 +8,11 @@ from contextlib import suppress
 from symgen.options import quoted
 
 
-def with_formulations(text: str, given: dict[str, str]) -> str | None:
+def with_formulations(text: str, formulations: dict[str, str]) -> str | None:
     """A job file's text with these formulations by quantity; None where that cannot be done by a
     line."""
-    value = formulations_line(given)
-    wanted = {**tomllib.loads(text), "formulations": given}
+    value = formulations_line(formulations)
+    wanted = {**tomllib.loads(text), "formulations": formulations}
     for changed in _places(text, value):
         with suppress(tomllib.TOMLDecodeError):
             if tomllib.loads(changed) == wanted:
@@ -20,9 +20,11 @@ def with_formulations(text: str, given: dict[str, str]) -> str | None:
     return None
 
 
-def formulations_line(given: dict[str, str]) -> str:
+def formulations_line(formulations: dict[str, str]) -> str:
     """The line of a job file that says so."""
-    pairs = ", ".join(f"{quoted(name)} = {quoted(way)}" for name, way in given.items())
+    pairs = ", ".join(
+        f"{quoted(name)} = {quoted(formulation)}" for name, formulation in formulations.items()
+    )
     return f"formulations = {{ {pairs} }}"
 
 

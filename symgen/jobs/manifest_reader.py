@@ -81,10 +81,10 @@ def _data(path: Path) -> Any:
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object whose keys occur once."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    values = dict(pairs)
+    if len(values) < len(pairs):
         raise unfit("", "a key occurs twice")
-    return found
+    return values
 
 
 def _check(listed: Manifest) -> None:

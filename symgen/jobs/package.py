@@ -58,12 +58,12 @@ def build(
     Needs a C compiler and Python's headers. Returns the module, the loaded robot and the paths
     written. Raises SymgenError, and then nothing was written."""
     flags = _flags(cflags, exact)
-    given = {k: v for k, v in options.items() if v is not None}
-    job = Job.of(robot, **given, glue=())
+    set_options = {k: v for k, v in options.items() if v is not None}
+    job = Job.of(robot, **set_options, glue=())
     progress("reading the robot")
     loaded = job.load()
     progress("tracing its dynamics")
-    module = fastest(job.module(loaded), given)
+    module = fastest(job.module(loaded), set_options)
     sources = files(module, ["c"])
     progress("compiling")
     contents: Contents = {**sources, **native(module, sources, flags), **interface(module)}
@@ -99,9 +99,9 @@ def native(module: Module, sources: Mapping[str, str], cflags: Sequence[str]) ->
 def interface(module: Module) -> dict[str, str]:
     """The Python side of the package, name to text."""
     said = _docstring(module)
-    given = {"module": module, "functions": bound(module), "docstring": said}
+    variables = {"module": module, "functions": bound(module), "docstring": said}
     return {
-        "__init__.py": render("python/package.py.jinja", **given),
+        "__init__.py": render("python/package.py.jinja", **variables),
         "__init__.pyi": stub(module, said),
         "py.typed": "",
     }

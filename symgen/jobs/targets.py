@@ -22,10 +22,10 @@ def exists(path: Path) -> bool:
 
 
 def foreign(
-    path: Path, owner: str, way: str = "choose another name or move it away"
+    path: Path, owner: str, advice: str = "choose another name or move it away"
 ) -> OptionError:
     """The error for something that stands where a file is to be written and is not ours."""
-    return OptionError(f"{str(path)!r} exists and is not from {owner}; {way}")
+    return OptionError(f"{str(path)!r} exists and is not from {owner}; {advice}")
 
 
 @dataclass(frozen=True)
@@ -90,15 +90,15 @@ class OutputFile:
 def check_targets(targets: Iterable[OutputFile], taken: Iterable[Path] = ()) -> None:
     """Raises OptionError where a target may not be written, or two of them, or one and something
     of `taken`, are one file."""
-    seen = {path.resolve() for path in taken}
+    paths = {path.resolve() for path in taken}
     for target in targets:
         target.check()
-        if target.path.resolve() in seen:
+        if target.path.resolve() in paths:
             raise OptionError(
                 f"{str(target.path)!r} would be written twice; choose another name or another "
                 "folder"
             )
-        seen.add(target.path.resolve())
+        paths.add(target.path.resolve())
 
 
 Files = Mapping[OutputFile, bytes]

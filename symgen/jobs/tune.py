@@ -67,8 +67,8 @@ def tuned(job: Job, loaded: Loaded, tell: Callable[[str], None]) -> tuple[Job, l
         tell(f"timing {quantity.name}")
         timed += _measured(module, quantity)
     pairs = tuple((row.quantity, row.formulation) for row in timed if row.chosen)
-    given = job[FunctionOptions].formulations
-    return job.changed(formulations=(*given, *pairs)), timed
+    earlier = job[FunctionOptions].formulations
+    return job.changed(formulations=(*earlier, *pairs)), timed
 
 
 def _open(job: Job, module: Module) -> list[Quantity]:

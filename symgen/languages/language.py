@@ -37,8 +37,8 @@ class Language:
 
     def files(self, module: Module) -> dict[str, str]:
         """The files of a module, name to text: ``files`` of its folder."""
-        made: dict[str, str] = self._own("files")(module)
-        return made
+        texts: dict[str, str] = self._own("files")(module)
+        return texts
 
     def checks(self, subject: Subject, say: Callable[[str], None]) -> Iterator[Check]:
         """The proof of its files in a folder, check by check, and `say` is told each step:
@@ -47,7 +47,7 @@ class Language:
 
     def _own(self, name: str) -> Callable[..., Any]:
         """A function of its folder, in the file of the same name."""
-        found: Callable[..., Any] = getattr(
+        function: Callable[..., Any] = getattr(
             import_module(f"symgen.languages.{self.name}.{name}"), name
         )
-        return found
+        return function

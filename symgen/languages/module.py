@@ -231,10 +231,10 @@ class Module:
     def accuracy_at(self, drawn: Sequence[Drawn]) -> Accuracy:
         """The errors of its functions at any states; the last ones asked for are kept."""
         if self._last.get("drawn") is not drawn:
-            made = Accuracy(self.robot, self.regroup, *self.arithmetic, _rows_of(drawn))
-            self._last.update(drawn=drawn, accuracy=made)
-        found: Accuracy = self._last["accuracy"]
-        return found
+            new = Accuracy(self.robot, self.regroup, *self.arithmetic, _rows_of(drawn))
+            self._last.update(drawn=drawn, accuracy=new)
+        accuracy: Accuracy = self._last["accuracy"]
+        return accuracy
 
     @cached_property
     def _last(self) -> dict[str, Any]:
@@ -259,8 +259,8 @@ class Module:
             out.name: [state.expected[out.name] for state in self.test_states]
             for out in self.outputs(function)
         }
-        found = self.accuracy.allowed(function.program, wanted)
-        return {name: steps(x) for name, x in found.items()}
+        limits = self.accuracy.allowed(function.program, wanted)
+        return {name: steps(x) for name, x in limits.items()}
 
 
 def _short(values: Numbers) -> Numbers:
@@ -269,8 +269,8 @@ def _short(values: Numbers) -> Numbers:
 
 def _rows_of(drawn: Sequence[Drawn]) -> dict[str, list[Numbers]]:
     """By input, a row for each state, ``pi`` included."""
-    found = {name: [inputs[name] for inputs, _ in drawn] for name in drawn[0][0]}
-    return found | {"pi": [tuple(x for ten in tens.values() for x in ten) for _, tens in drawn]}
+    rows = {name: [inputs[name] for inputs, _ in drawn] for name in drawn[0][0]}
+    return rows | {"pi": [tuple(x for ten in tens.values() for x in ten) for _, tens in drawn]}
 
 
 def _rows(coordinates: Sequence[UserCoordinate]) -> list[tuple[int, str, str, str, str]]:

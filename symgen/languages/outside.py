@@ -111,26 +111,26 @@ def _replay(
     d: FunctionDescription, states: Sequence[Arrays], rows: Sequence[Sequence[Array]]
 ) -> Callable[..., Any]:
     """A function that gives what was given before for the inputs of a state."""
-    given = {_key(inputs(d, state)): tuple(row) for state, row in zip(states, rows, strict=True)}
-    return lambda *arrays: given[_key(arrays)]
+    results = {_key(inputs(d, state)): tuple(row) for state, row in zip(states, rows, strict=True)}
+    return lambda *arrays: results[_key(arrays)]
 
 
 def _key(arrays: Sequence[Array]) -> bytes:
     return b"".join(np.asarray(x, float).tobytes() for x in arrays)
 
 
-def ran(command: Sequence[str], folder: Path, told: bytes = b"", seconds: int = SECONDS) -> bytes:
-    """What a program prints, given `told`. Raises Failed with the line that says what is wrong."""
-    return done(command, folder, told, seconds).stdout
+def ran(command: Sequence[str], folder: Path, stdin: bytes = b"", seconds: int = SECONDS) -> bytes:
+    """What a program prints, given `stdin`. Raises Failed with the line that says what is wrong."""
+    return done(command, folder, stdin, seconds).stdout
 
 
 def done(
-    command: Sequence[str], folder: Path, told: bytes = b"", seconds: int = SECONDS
+    command: Sequence[str], folder: Path, stdin: bytes = b"", seconds: int = SECONDS
 ) -> subprocess.CompletedProcess[bytes]:
     """A program that has run, with what it said. Raises Failed, as `ran` does."""
     try:
         return subprocess.run(
-            command, cwd=folder, input=told, capture_output=True, timeout=seconds, check=True
+            command, cwd=folder, input=stdin, capture_output=True, timeout=seconds, check=True
         )
     except subprocess.TimeoutExpired:
         raise Failed(f"{command[0]} takes more than {seconds} s") from None

@@ -39,8 +39,8 @@ def controlled(root: XmlNode, joints: tuple[JointElement, ...]) -> tuple[JointEl
             )
     coupled = []
     for joint in joints:
-        given = said.get(joint.name) if joint.kind != FIXED else None
-        coupled.append(joint if given is None else _with(given[0], joint, given[1]))
+        control = said.get(joint.name) if joint.kind != FIXED else None
+        coupled.append(joint if control is None else _with(control[0], joint, control[1]))
     return tuple(coupled)
 
 

@@ -95,30 +95,32 @@ def answer(request: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises MemoryError."""
     file = Path(request["file"])
-    seen = Seen(Packages(file, [Path(p) for p in request["packages"]]), request["lenient"])
+    progress = Seen(Packages(file, [Path(p) for p in request["packages"]]), request["lenient"])
     try:
-        text = _expanded(request["file"], request["arguments"], seen)
-        used = [any(f.is_relative_to(p) for f in seen.found) for p in request["packages"]]
-        return {"text": text, "absent": seen.absent, "unknown": seen.unknown, "used": used}
+        text = _expanded(request["file"], request["arguments"], progress)
+        used = [any(f.is_relative_to(p) for f in progress.found) for p in request["packages"]]
+        return {"text": text, "absent": progress.absent, "unknown": progress.unknown, "used": used}
     except (
         Exception,
         SystemExit,
     ) as error:  # the library lets every kind through, those of expressions too
         if isinstance(getattr(error, "exc", error), MemoryError):  # as the library wraps it
             raise MemoryError from None
-        return _trouble(error, seen, request)
+        return _trouble(error, progress, request)
 
 
-def _trouble(error: BaseException, seen: Seen, request: Mapping[str, Any]) -> dict[str, Any]:
+def _trouble(error: BaseException, progress: Seen, request: Mapping[str, Any]) -> dict[str, Any]:
     import xacro
 
     inner = getattr(error, "exc", None)
     if ABSENT in str(error) or isinstance(error, Missing):
-        needed = [n for n in dict.fromkeys([*seen.absent, *seen.included]) if _absent(seen, n)]
+        needed = [
+            n for n in dict.fromkeys([*progress.absent, *progress.included]) if _absent(progress, n)
+        ]
         return {"packages": needed}
     if type(inner).__name__ == "ArgException":
-        declared = {n: d for n, d in seen.arguments.items() if n not in request["arguments"]}
-        lacking = [n for n in seen.lacking(str(inner)) if n not in request["arguments"]]
+        declared = {n: d for n, d in progress.arguments.items() if n not in request["arguments"]}
+        lacking = [n for n in progress.lacking(str(inner)) if n not in request["arguments"]]
         return {"lacking": lacking, "arguments": declared}
     lines = [_CLASS.sub("", line).strip() for line in str(error).splitlines()]
     said = " ".join(line for line in lines[:2] if line) or "an error without a text"
@@ -126,20 +128,20 @@ def _trouble(error: BaseException, seen: Seen, request: Mapping[str, Any]) -> di
     return {"error": said, "inside": Path(file).name if file != request["file"] else ""}
 
 
-def _absent(seen: Seen, name: str) -> bool:
-    return "$" not in name and seen.packages.find(name) is None
+def _absent(progress: Seen, name: str) -> bool:
+    return "$" not in name and progress.packages.find(name) is None
 
 
-def _expanded(file: str, arguments: dict[str, str], seen: Seen) -> str:
+def _expanded(file: str, arguments: dict[str, str], progress: Seen) -> str:
     import xacro
 
     with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
-        _extend(xacro, seen)
+        _extend(xacro, progress)
         document = xacro.process_file(file, mappings=dict(arguments))
     return str(document.toprettyxml(indent="  "))
 
 
-def _extend(xacro: Any, seen: Seen) -> None:
+def _extend(xacro: Any, progress: Seen) -> None:
     """Let the library ask us for packages, files and macros."""
     from xacro import substitution_args
 
@@ -147,7 +149,7 @@ def _extend(xacro: Any, seen: Seen) -> None:
 
     def parsed(source: Any, filename: str | None = None) -> Any:
         document = parse(_mended(source, filename), filename)
-        seen.met(document)
+        progress.met(document)
         return document
 
     def included(specification: str, symbols: Any) -> Iterator[str]:
@@ -156,14 +158,14 @@ def _extend(xacro: Any, seen: Seen) -> None:
         yield from includes(specification, symbols)
 
     def called(node: Any, macros: Any, symbols: Any) -> Any:
-        if seen.lenient and _nobodys(xacro, node, macros, symbols):
-            seen.unknown.append(node.tagName)
+        if progress.lenient and _nobodys(xacro, node, macros, symbols):
+            progress.unknown.append(node.tagName)
             xacro.replace_node(node, by=None)
             return True
         return call(node, macros, symbols)
 
-    substitution_args._eval_find = seen.find
-    substitution_args._eval_dict["find"] = seen.find
+    substitution_args._eval_find = progress.find
+    substitution_args._eval_dict["find"] = progress.find
     xacro.parse, xacro.get_include_files, xacro.handle_macro_call = parsed, included, called
 
 

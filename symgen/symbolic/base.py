@@ -73,8 +73,8 @@ def relations(robot: RuntimeModel, setting: Setting, number: Number) -> tuple[Re
 
 def _in_canonical_frames(layout: System) -> System:
     """With the bodies' parameters in their canonical frames."""
-    own = {layout.body(i).name: LinkFrame(i, Pose()) for i in layout.tens}
-    return replace(layout, link_frames={**layout.link_frames, **own})
+    canonical = {layout.body(i).name: LinkFrame(i, Pose()) for i in layout.tens}
+    return replace(layout, link_frames={**layout.link_frames, **canonical})
 
 
 def _has_names(layout: System) -> bool:

@@ -42,8 +42,8 @@ class Closed:
         positive = Ref(ref.node, False)
         if positive not in self._known:
             self._known[positive] = self._shortest(positive, what)
-        found = self._known[positive]
-        return -found if ref.negative else found
+        shortest = self._known[positive]
+        return -shortest if ref.negative else shortest
 
     def _shortest(self, ref: Ref, what: str) -> sympy.Expr:
         ways = self._ways(ref)
@@ -63,14 +63,14 @@ class Closed:
             plain = self._ring.polynomial(ref)
         except TooLarge:
             return []
-        ways = (reduced(self._ring, plain), self._waves(plain))
-        return [way for way in ways if way is not None and len(way) <= MOST]
+        forms = (reduced(self._ring, plain), self._waves(plain))
+        return [form for form in forms if form is not None and len(form) <= MOST]
 
     def _nested(self, ref: Ref) -> sympy.Expr:
         """As the algorithm computes it, nothing multiplied out."""
         out = Output("", (1,), (ref,))
-        _, found = replacements(self.paper, [out], self.number, None, lambda _, x: x[0])
-        return found[0]
+        _, expressions = replacements(self.paper, [out], self.number, None, lambda _, x: x[0])
+        return expressions[0]
 
     def _waves(self, a: Polynomial) -> Polynomial | None:
         try:

@@ -49,14 +49,14 @@ class Ring:
             for index in _inward(self.paper, ref.node):
                 if index not in self._known:
                     self._known[index] = self._of(index)
-            found = self._known[ref.node].cleaned()
-            return -found if ref.negative else found
+            cleaned = self._known[ref.node].cleaned()
+            return -cleaned if ref.negative else cleaned
 
     def product(self, a: Polynomial, b: Polynomial) -> Polynomial:
         """The product, as far as there is work left."""
-        found = a.times(b, self._left)
+        product = a.times(b, self._left)
         self._left -= len(a) * len(b)
-        return _checked(found)
+        return _checked(product)
 
     def _of(self, index: Index) -> Polynomial:
         node = self.paper.nodes[index]
@@ -80,8 +80,8 @@ class Ring:
         """A function of a polynomial; of an angle that begins with a minus that of the other."""
         flipped = name in PARITY and _begins_with_minus(a)
         argument = -a if flipped else a
-        made = self.generated((name, argument.key), Generator(name, argument))
-        return -made if flipped and PARITY[name] < 0 else made
+        result = self.generated((name, argument.key), Generator(name, argument))
+        return -result if flipped and PARITY[name] < 0 else result
 
     def angle(self, k: int) -> tuple[str, Polynomial] | None:
         """Function and angle of a generator that is a sine or cosine, else None."""
@@ -122,25 +122,25 @@ def _checked(a: Polynomial) -> Polynomial:
 
 def _inward(paper: Paper, node: Index) -> list[Index]:
     """The nodes that a node is computed from, and itself, each after its own."""
-    found, rest = set[Index](), [node]
-    while rest:
-        at = rest.pop()
-        if at in found:
+    visited, waiting = set[Index](), [node]
+    while waiting:
+        at = waiting.pop()
+        if at in visited:
             continue
-        found.add(at)
+        visited.add(at)
         op, a, b = paper.nodes[at]
         if op not in ("input", "const"):
-            rest += [a] if b is None else [a, b]
-    return sorted(found)
+            waiting += [a] if b is None else [a, b]
+    return sorted(visited)
 
 
 def atoms_in(ring: Ring, a: Polynomial) -> set[Index]:
     """The atoms that a polynomial depends on, through functions too."""
-    found = set[Index]()
+    atoms = set[Index]()
     for k in {k for m in a.terms for k, _ in factors(m)}:
         generator = ring.generators[k]
         if generator.argument is None:
-            found.add(generator.atom)
+            atoms.add(generator.atom)
         else:
-            found |= atoms_in(ring, generator.argument)
-    return found
+            atoms |= atoms_in(ring, generator.argument)
+    return atoms

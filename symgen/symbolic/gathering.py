@@ -65,10 +65,10 @@ class PolynomialWriter:
         if k not in self._expressions:
             generator = self.ring.generators[k]
             if generator.argument is None:
-                made = self.ring.paper.atom(generator.atom)
+                expression = self.ring.paper.atom(generator.atom)
             else:
-                made = FUNCTIONS[generator.function](self._argument(generator.argument))
-            self._expressions[k] = made
+                expression = FUNCTIONS[generator.function](self._argument(generator.argument))
+            self._expressions[k] = expression
         return self._expressions[k]
 
     def _argument(self, a: Polynomial) -> sympy.Expr:
@@ -116,11 +116,11 @@ class PolynomialWriter:
             generator = m & mask
             rows.setdefault(m - generator, {})[generator] = c
         equal: dict[Hashable, tuple[dict[int, Decimal], dict[int, Decimal]]] = {}
-        for rest, row in rows.items():
+        for cofactor, row in rows.items():
             lead = row[min(row)]
             unit = {m: c / lead for m, c in row.items()}
             key = tuple(sorted((m, _short(c)) for m, c in unit.items()))
-            equal.setdefault(key, ({}, unit))[0][rest] = lead
+            equal.setdefault(key, ({}, unit))[0][cofactor] = lead
         return [(Polynomial(t, a.degree), Polynomial(r, a.degree)) for t, r in equal.values()]
 
     def _of_two(self, t: Polynomial, r: Polynomial) -> sympy.Expr:
@@ -162,8 +162,8 @@ class PolynomialWriter:
     def _length(self, x: object) -> int:
         """How much text a factor is."""
         if x not in self._lengths:
-            made = self.number(x) if isinstance(x, Decimal) else self.expression(x)  # type: ignore[arg-type]
-            self._lengths[x] = len(str(made))
+            expression = self.number(x) if isinstance(x, Decimal) else self.expression(x)  # type: ignore[arg-type]
+            self._lengths[x] = len(str(expression))
         return self._lengths[x]
 
 

@@ -32,9 +32,9 @@ def reduced(ring: Ring, a: Polynomial) -> Polynomial:
     """Without squares of sines (or, for each angle, of cosines where that has fewer terms)."""
     with in_digits():
         for k in generators(a):
-            found = ring.angle(k)
-            if found is not None and found[0] == "sin":
-                cosine = next(iter(ring.function("cos", found[1]).terms))
+            angle = ring.angle(k)
+            if angle is not None and angle[0] == "sin":
+                cosine = next(iter(ring.function("cos", angle[1]).terms))
                 (other, _), *_ = factors(cosine)
                 a = min((a, _squares(a, k, other), _squares(a, other, k)), key=len)
         return a.cleaned()
@@ -42,13 +42,13 @@ def reduced(ring: Ring, a: Polynomial) -> Polynomial:
 
 def _squares(a: Polynomial, old: int, new: int) -> Polynomial:
     """With the square of generator `old` as 1 less that of `new`."""
-    found = list[tuple[int, Decimal]]()
+    terms = list[tuple[int, Decimal]]()
     for m, c in a.terms.items():
         power = m >> (BITS * old) & HIGHEST
-        rest = m - monomial([(old, power - power % 2)])
+        cofactor = m - monomial([(old, power - power % 2)])
         for j in range(power // 2 + 1):
-            found.append((rest + monomial([(new, 2 * j)]), c * comb(power // 2, j) * (-1) ** j))
-    return summed(found, a.degree)
+            terms.append((cofactor + monomial([(new, 2 * j)]), c * comb(power // 2, j) * (-1) ** j))
+    return summed(terms, a.degree)
 
 
 def harmonic(ring: Ring, a: Polynomial, group: Group) -> Polynomial:
@@ -69,8 +69,8 @@ def _term(ring: Ring, rows: Factors, group: Group, known: dict[Factors, Polynomi
     for k, power in rows:
         groups.setdefault(group(k), []).append((k, power))
     total = Polynomial({monomial(groups.pop(None, [])): Decimal(1)}, HIGH)
-    for own in groups.values():
-        key = tuple(own)
+    for rows_of_group in groups.values():
+        key = tuple(rows_of_group)
         if key not in known:
             known[key] = _sum(ring, key)
         total = total.times(known[key], WORK)
@@ -112,12 +112,12 @@ def _product(one: str, a: Polynomial, c: Decimal, other: str, b: Polynomial) -> 
 
 def _merged(waves: Iterable[Wave]) -> list[Wave]:
     """Equal functions of equal angles as one."""
-    found: dict[object, Wave] = {}
+    by_angle: dict[object, Wave] = {}
     for name, angle, c in waves:
         key = name, angle.key
-        known = found.get(key)
-        found[key] = (name, angle, c if known is None else known[2] + c)
-    return [wave for wave in found.values() if wave[2]]
+        known = by_angle.get(key)
+        by_angle[key] = (name, angle, c if known is None else known[2] + c)
+    return [wave for wave in by_angle.values() if wave[2]]
 
 
 def _wave(ring: Ring, name: str, angle: Polynomial) -> Polynomial:

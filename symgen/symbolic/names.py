@@ -70,10 +70,10 @@ def _joint_names(model: Model, array: str) -> Sequence[str]:
     """The names of the entries of an input, where they are joints'; each an identifier, none
     twice."""
     if array in BY_POSITION:
-        given = [row.name for row in positions(model)]
+        names = [row.name for row in positions(model)]
     else:
-        given = list(model.joint_names) if array in BY_VELOCITY else []
-    plain = [re.sub(r"\W", "_", name) for name in given]
+        names = list(model.joint_names) if array in BY_VELOCITY else []
+    plain = [re.sub(r"\W", "_", name) for name in names]
     return plain if len(set(plain)) == len(plain) else []
 
 

@@ -71,8 +71,8 @@ class Polynomial:
     def cleaned(self) -> "Polynomial":
         """Without what rounding left."""
         largest = max(map(abs, self.terms.values()), default=Decimal(0))
-        kept = {m: c for m, c in self.terms.items() if abs(c) > ROUNDING * largest}
-        return Polynomial(kept, self.degree)
+        significant = {m: c for m, c in self.terms.items() if abs(c) > ROUNDING * largest}
+        return Polynomial(significant, self.degree)
 
     @property
     def key(self) -> frozenset[tuple[int, Decimal]]:
@@ -85,9 +85,9 @@ def _put(total: dict[int, Decimal], m: int, c: Decimal) -> None:
     if known is None:
         total[m] = c
         return
-    whole = known + c
-    if whole:
-        total[m] = whole
+    both = known + c
+    if both:
+        total[m] = both
     else:
         del total[m]
 

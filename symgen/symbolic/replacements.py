@@ -45,13 +45,16 @@ def replacements(
 
 def _needed(paper: Paper, outputs: Sequence[Output]) -> list[Index]:
     """The nodes that outputs are computed from, in order."""
-    found, rest = set[Index](), [ref.node for out in outputs for ref in out.refs if ref is not None]
-    while rest:
-        index = rest.pop()
-        if index not in found:
-            found.add(index)
-            rest += _operands(paper, [index])
-    return sorted(found)
+    needed, waiting = (
+        set[Index](),
+        [ref.node for out in outputs for ref in out.refs if ref is not None],
+    )
+    while waiting:
+        index = waiting.pop()
+        if index not in needed:
+            needed.add(index)
+            waiting += _operands(paper, [index])
+    return sorted(needed)
 
 
 def operations(paper: Paper, ref: Ref) -> int:

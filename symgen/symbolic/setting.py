@@ -58,11 +58,11 @@ def on_paper(robot: RuntimeModel, setting: Setting, regrouping: str, paper: Pape
         layout = _with_masses(layout, paper) if setting.masses else layout
         layout = layout if regrouping == WHOLE else _regrouped(layout)
     else:
-        given: dict[str, list[Scalar]] = {}
+        parameters: dict[str, list[Scalar]] = {}
         if setting.masses:
             numbered = [(i, b) for i, b in enumerate(model.bodies, 1) if b.links]
-            given = {b.name: paper.of(map(symbol, ten_symbols(i))) for i, b in numbered}
-        layout = system(model, given, fall, regrouping)
+            parameters = {b.name: paper.of(map(symbol, ten_symbols(i))) for i, b in numbered}
+        layout = system(model, parameters, fall, regrouping)
     none = Program()
     none.output("par", (0,), ())
     return Regroup(replace(robot, runtime=()), regrouping, none, layout)

@@ -78,11 +78,11 @@ class Symbolic:
         be named without the link. Raises OptionError."""
         sheet = self._sheet(name, options)[0]
         stems = {f"{x}_": x for x in (output,) if x is not None and sheet.quantity.link}
-        own = [out.name for out in sheet.outputs if any(out.name.startswith(x) for x in stems)]
+        of_link = [out.name for out in sheet.outputs if any(out.name.startswith(x) for x in stems)]
         known = output in [out.name for out in sheet.outputs]
-        found = sheet.output(own[0] if own and not known else output)
-        unit = next(x.unit for x in sheet.quantity.outputs if x.name == found.name)
-        return found, unit
+        chosen = sheet.output(of_link[0] if of_link and not known else output)
+        unit = next(x.unit for x in sheet.quantity.outputs if x.name == chosen.name)
+        return chosen, unit
 
     # -- closed forms ------------------------------------------------------------------------------
 
@@ -91,14 +91,14 @@ class Symbolic:
         the options."""
         sheet, closed = self._written(name, options)
         wanted = sheet.outputs if output is None else (sheet.output(output),)
-        made = {
+        arrays = {
             out.name: array_of(
                 out,
                 [closed.expression(ref, f"{name}: entry {k}") for k, ref in enumerate(out.refs, 1)],
             )
             for out in wanted
         }
-        return made if len(made) > 1 else next(iter(made.values()))
+        return arrays if len(arrays) > 1 else next(iter(arrays.values()))
 
     def entry(
         self, name: str, *indices: int, output: str | None = None, **options: Any
@@ -139,9 +139,9 @@ class Symbolic:
         order, and the outputs, matrices of expressions. `symbols` yields what replaces (x0, x1, ...
         by default). SymPy's printers, `lambdify` and `autowrap` take it from there."""
         sheet, number = self._sheet(name, options)
-        own = (sympy.Symbol(f"x{k}", real=True) for k in count())
+        default = (sympy.Symbol(f"x{k}", real=True) for k in count())
         return replacements(
-            sheet.paper, sheet.outputs, number, iter(symbols) if symbols else own, array_of
+            sheet.paper, sheet.outputs, number, iter(symbols) if symbols else default, array_of
         )
 
     def inputs(self, name: str, **options: Any) -> dict[str, tuple[sympy.Expr, ...]]:
@@ -163,12 +163,16 @@ class Symbolic:
 
     def _sheet(self, name: str, options: Mapping[str, Any]) -> tuple[SymbolicSheet, Number]:
         """The quantity on paper, kept, and how its numbers are written. Raises OptionError."""
-        rest = dict(options)
-        setting = Setting.of(rest.pop("masses", "numbers"), rest.pop("lengths", "numbers"))
-        number = _choice("numbers", rest.pop("numbers", "float"), NUMBERS)
-        joints = _choice("names", rest.pop("names", "numbers"), {"numbers": False, "joints": True})
+        remaining = dict(options)
+        setting = Setting.of(
+            remaining.pop("masses", "numbers"), remaining.pop("lengths", "numbers")
+        )
+        number = _choice("numbers", remaining.pop("numbers", "float"), NUMBERS)
+        joints = _choice(
+            "names", remaining.pop("names", "numbers"), {"numbers": False, "joints": True}
+        )
         quantity = find_quantity(name)
-        given = {array: _flat(array, x) for array, x in rest.items() if x is not None}
+        given = {array: _flat(array, x) for array, x in remaining.items() if x is not None}
         unknown = [array for array in given if array not in INPUTS]
         if unknown:
             raise OptionError(

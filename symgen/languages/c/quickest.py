@@ -15,11 +15,11 @@ QUICKEST: Final[tuple[dict[str, str], ...]] = (
 """Options of C that make it fast, the fastest first; not all functions can have all."""
 
 
-def fastest(module: Module, given: Collection[str] = ()) -> Module:
+def fastest(module: Module, fixed: Collection[str] = ()) -> Module:
     """The module with the options of C that make it fastest, but for those that were given."""
     for options in QUICKEST:
         try:
-            choices = module.choices.changed(**{k: x for k, x in options.items() if k not in given})
+            choices = module.choices.changed(**{k: x for k, x in options.items() if k not in fixed})
             choices[COptions].check_functions(module.functions)
         except OptionError:
             continue

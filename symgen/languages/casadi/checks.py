@@ -124,14 +124,14 @@ def _jacobian(subject: Subject, function: Function, call: Call) -> Check:
 
 def _moved(function: Function, state: Arrays) -> dict[str, Array]:
     """What outputs change by where the inputs move as in `MOVED`."""
-    given: dict[str, Sequence[complex]] = {}
+    displaced: dict[str, Sequence[complex]] = {}
     first = 0
     for name in function.inputs:
         x = np.asarray(state[name], float)
-        way = np.cos(1.0 + np.arange(first, first + x.size))
-        given[name] = (x + 1j * STEP * way).tolist()
+        direction = np.cos(1.0 + np.arange(first, first + x.size))
+        displaced[name] = (x + 1j * STEP * direction).tolist()
         first += x.size
-    moved: Mapping[str, Sequence[Any]] = function.run(**given)
+    moved: Mapping[str, Sequence[Any]] = function.run(**displaced)
     return {
         name: np.array([getattr(x, "imag", 0.0) for x in values], float) / STEP
         for name, values in moved.items()

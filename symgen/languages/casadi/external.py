@@ -69,12 +69,12 @@ class External:
     @property
     def scratch(self) -> list[tuple[int, CasadiArgument, int]]:
         """Each output that is written with its number and where it goes where nobody wants it."""
-        place, found = self.core.work, []
+        place, unwanted = self.core.work, []
         for k, slot in enumerate(self.outputs):
             if slot.read:
-                found.append((k, slot, place))
+                unwanted.append((k, slot, place))
                 place += slot.pattern.nonzeros
-        return found
+        return unwanted
 
     @property
     def work(self) -> int:
@@ -111,19 +111,19 @@ def externals(module: Module) -> list[tuple[External, External | None]]:
 
 def _inputs(d: FunctionDescription, program: Program) -> dict[str, list[Value]]:
     """The inputs of a function on a tape, row-major; they come in columns."""
-    found = {}
+    inputs = {}
     for a in d.ins:
-        made = program.input(a.name, (a.size,))
+        entries = program.input(a.name, (a.size,))
         place = {k: number for number, k in enumerate(columns(a.sizes))}
-        found[a.name] = [made[place[k]] for k in range(a.size)]
-    return found
+        inputs[a.name] = [entries[place[k]] for k in range(a.size)]
+    return inputs
 
 
 def _function(module: Module, d: FunctionDescription) -> External:
     program = Program()
-    made = copied(d.program, program, _inputs(d, program))
+    outputs = copied(d.program, program, _inputs(d, program))
     blocks = {
-        a.name: (shape_of(a.sizes), [made[a.name][k] for k in columns(a.sizes)]) for a in d.outs
+        a.name: (shape_of(a.sizes), [outputs[a.name][k] for k in columns(a.sizes)]) for a in d.outs
     }
     name = f"{module.name}_{d.name}"
     return _external(module, d, name, program, blocks, [])
@@ -140,16 +140,16 @@ def _external(
     """A function with blocks as its outputs, column by column."""
     outputs, written = [], []
     for block, (shape, values) in blocks.items():
-        pattern, kept = packed(shape, values)
-        outputs.append(CasadiArgument(block, pattern, bool(kept)))
-        if kept:
-            program.output(block, (len(kept),), kept)
-            written.append(Argument("out", block, (len(kept),), "", ""))
-    given = [replace(a, sizes=(a.size,)) for a in d.ins]
+        pattern, nonzero = packed(shape, values)
+        outputs.append(CasadiArgument(block, pattern, bool(nonzero)))
+        if nonzero:
+            program.output(block, (len(nonzero),), nonzero)
+            written.append(Argument("out", block, (len(nonzero),), "", ""))
+    flat_inputs = [replace(a, sizes=(a.size,)) for a in d.ins]
     core = replace(
         d,
         name=name,
-        arguments=(*given, *written),
+        arguments=(*flat_inputs, *written),
         program=program,
         pivots=pivots(program) if d.pivots else (),
     )
@@ -167,12 +167,12 @@ def _jacobian(
         for out, a in pairs
         if (known := slope(module, described, d, out.name, a.name))
     }
-    rest = {out.name: out for out, a in pairs if (out.name, a.name) not in ready}
-    if counts(d.program).total * len(_entries(d, rest)) > LARGEST:
+    unknown = {out.name: out for out, a in pairs if (out.name, a.name) not in ready}
+    if counts(d.program).total * len(_entries(d, unknown)) > LARGEST:
         return None
     program = Program()
     inputs = _inputs(d, program)
-    others = dict(_swept(d, program, inputs, list(rest.values())))
+    others = dict(_swept(d, program, inputs, list(unknown.values())))
     ours = {other.name: other for other, _ in ready.values()}
     entries = {name: copied(other.program, program, inputs) for name, other in ours.items()}
     blocks = {}

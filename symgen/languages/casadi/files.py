@@ -61,8 +61,8 @@ WITHOUT: Final = "the graphs of the package need none"
 
 def _body(d: FunctionDescription) -> list[list[str]]:
     """The blocks of lines of a function."""
-    made = statements(d.program, DIALECT, zeros(d.program))
-    return [block_lines(b) for b in blocks(made, variables(d.program, made), DIALECT)]
+    steps = statements(d.program, DIALECT, zeros(d.program))
+    return [block_lines(b) for b in blocks(steps, variables(d.program, steps), DIALECT)]
 
 
 def _c(module: Module) -> dict[str, str]:

@@ -51,10 +51,10 @@ def empty(shape: tuple[int, int]) -> SparsityPattern:
 def packed(shape: tuple[int, int], values: Sequence[Any]) -> tuple[SparsityPattern, list[Any]]:
     """The pattern of values in the order of columns, `ZERO` where they always vanish, and the
     others."""
-    kept = [x for x in values if x is not ZERO]
-    if len(kept) == len(values):
-        return SparsityPattern(shape), kept
+    nonzero = [x for x in values if x is not ZERO]
+    if len(nonzero) == len(values):
+        return SparsityPattern(shape), nonzero
     height, width = shape
     parts = [values[k * height : (k + 1) * height] for k in range(width)]
     rows = tuple(tuple(r for r, x in enumerate(part) if x is not ZERO) for part in parts)
-    return SparsityPattern(shape, rows), kept
+    return SparsityPattern(shape, rows), nonzero

@@ -29,12 +29,14 @@ PATIENCE: Final = 1800
 @contextmanager
 def _started(subject: Subject) -> Iterator[Call]:
     module = subject.module
-    made = cuda_functions(module)
+    functions = cuda_functions(module)
     with workspace() as folder:
         _copied(subject, folder)
-        driver = render("cuda/driver.cpp.jinja", module=module, c=module[COptions], functions=made)
+        driver = render(
+            "cuda/driver.cpp.jinja", module=module, c=module[COptions], functions=functions
+        )
         (folder / "driver.cpp").write_text(driver, encoding="utf-8")
-        for source in ("driver.cpp", *(f"{f.d.name}.cu" for f in made)):
+        for source in ("driver.cpp", *(f"{f.d.name}.cu" for f in functions)):
             ran([*compiler(), *CPP, "-x", "c++", "-c", source, "-o", f"{source}.o"], folder)
         objects = sorted(path.name for path in folder.glob("*.o"))
         ran([*compiler(), *objects, "-o", "driver"], folder)

@@ -31,8 +31,8 @@ def _started(subject: Subject) -> Iterator[Call]:
 
         def call(d: FunctionDescription, states: Sequence[Arrays]) -> list[list[Array]]:
             calls = [[x.tolist() for x in inputs(d, state)] for state in states]
-            told = json.dumps({"name": d.name, "calls": calls}).encode()
-            rows = json.loads(ran(["node", "driver.mjs"], folder, told))
+            request = json.dumps({"name": d.name, "calls": calls}).encode()
+            rows = json.loads(ran(["node", "driver.mjs"], folder, request))
             return [[np.array(x, float) for x in outputs] for outputs in rows]
 
         yield call

@@ -138,12 +138,12 @@ def _wanted(d: FunctionDescription, names: set[str]) -> tuple[str, ...]:
 def _c(module: Module) -> dict[str, str]:
     """The C in the package's folder ``c``: double precision, and what is fastest."""
     choices = module.choices.changed(scalar="double", zeros="always", trig="libm", batch=None)
-    own = fastest(replace(module, name=package(module), choices=choices))
-    every = bound(own)
-    made = code_files(own)
-    context = {"module": own, "functions": every, "width": _width(own)}
-    made[f"{own.name}_ffi.c"] = render("jax/ffi.c.jinja", **context, most=_most(every))
-    return {f"c/{name}": text for name, text in made.items()}
+    embedded = fastest(replace(module, name=package(module), choices=choices))
+    every = bound(embedded)
+    texts = code_files(embedded)
+    context = {"module": embedded, "functions": every, "width": _width(embedded)}
+    texts[f"{embedded.name}_ffi.c"] = render("jax/ffi.c.jinja", **context, most=_most(every))
+    return {f"c/{name}": text for name, text in texts.items()}
 
 
 def _width(module: Module) -> int:

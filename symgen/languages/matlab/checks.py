@@ -27,22 +27,22 @@ CFLAGS: Final = ("-std=c99", "-O1", "-ffp-contract=off", "-Wall", "-Wextra", "-W
 def _runs(subject: Subject, folder: Path, how: Callable[[str], str]) -> Call:
     """What calls functions in Octave, several in one process, which takes long to start: `how`
     gives the text before the arguments of a function."""
-    given: dict[str, str] = {}
+    drivers: dict[str, str] = {}
     for group in _groups(subject.module, len(subject.states)):
-        given |= dict.fromkeys(group, _driver(subject.module, group, how))
+        drivers |= dict.fromkeys(group, _driver(subject.module, group, how))
     for d in descriptions(subject.module):
         (folder / f"{d.name}.states").write_bytes(binary(d, subject.states))
     done: set[str] = set()
 
     def run(d: FunctionDescription, states: Sequence[Arrays]) -> list[list[Array]]:
-        if given[d.name] not in done:
-            (folder / "driver.m").write_text(given[d.name], encoding="ascii")
+        if drivers[d.name] not in done:
+            (folder / "driver.m").write_text(drivers[d.name], encoding="ascii")
             ran([*OCTAVE, "driver.m"], folder)
-            done.add(given[d.name])
-        told = folder / f"{d.name}.told"
-        if not told.is_file():
+            done.add(drivers[d.name])
+        results = folder / f"{d.name}.told"
+        if not results.is_file():
             raise Failed(shown((folder / f"{d.name}.error").read_text(errors="replace")))
-        return parted(d, told.read_bytes(), len(states))
+        return parted(d, results.read_bytes(), len(states))
 
     return run
 
@@ -90,8 +90,8 @@ def _gateway(subject: Subject) -> Iterator[Call]:
 def _copied(subject: Subject, folder: Path, *ends: str) -> None:
     """The files of the language with these ends, without the folder that they are in."""
     for name in subject.hashes:
-        own, _, path = name.partition("/")
-        if own == f"{subject.module.name}_matlab" and path.endswith(ends):
+        top, _, path = name.partition("/")
+        if top == f"{subject.module.name}_matlab" and path.endswith(ends):
             (folder / path).parent.mkdir(exist_ok=True)
             (folder / path).write_bytes((subject.folder / name).read_bytes())
 

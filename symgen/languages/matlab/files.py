@@ -52,8 +52,8 @@ def files(module: Module) -> dict[str, str]:
     for head, *lines in context["layouts"]:
         texts[f"{inner}/{head}.m"] = "\n".join([*lines, ""])
     for d in context["functions"]:
-        given = {**context, "function": renamed(d), "body": context["bodies"][d.name]}
-        texts[f"{inner}/{word(d.name)}.m"] = render("matlab/function.m.jinja", **given)
+        variables = {**context, "function": renamed(d), "body": context["bodies"][d.name]}
+        texts[f"{inner}/{word(d.name)}.m"] = render("matlab/function.m.jinja", **variables)
     for end in ("table.h", "mex.c", "sfun.c", "build.m"):
         texts[f"{module.name}_{end}"] = render(f"matlab/{end}.jinja", **context)
     return {f"{folder}/{name}": text for name, text in texts.items()}
