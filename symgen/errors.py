@@ -51,7 +51,7 @@ class RobotErrors(RobotError):
 
 
 MOST_ERRORS = 20
-"""So many are said at once."""
+"""Errors of one file that are printed at once."""
 
 
 @contextmanager
@@ -128,7 +128,7 @@ class Notice:
 OFFERED = "only on request"
 """How the line begins that lists what options would count or change."""
 MOST_NAMED = 4
-"""So many elements are named in one line."""
+"""Elements that are named in one line at the most."""
 
 
 def in_short(notices: Iterable[Notice]) -> list[Notice]:

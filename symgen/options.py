@@ -20,7 +20,7 @@ class ValueKind:
     said: str
     """What a job file must hold, in words."""
     example: str
-    """As TOML."""
+    """An example of a value, as TOML."""
     plain: Callable[[Any], Any]
     """From a value of TOML to the text or number, or the list of texts, that the command line would
     have; raises TypeError for a value of another type."""
@@ -36,7 +36,7 @@ class ValueKind:
     """All values, where they are few."""
 
     def like(self, example: str) -> "ValueKind":
-        """With another example."""
+        """The kind with another example."""
         return replace(self, example=example)
 
 
@@ -78,7 +78,7 @@ def _texts(value: Any) -> list[str]:
 
 
 def _spelled(value: Any) -> str:
-    """As the command line spells it: numbers exactly, booleans as xacro does."""
+    """A value as the command line spells it: numbers exactly, booleans as xacro does."""
     plain = _exactly(str, int, float, bool)(value)
     return plain if isinstance(plain, str) else str(plain).lower()
 
@@ -296,5 +296,5 @@ class Choices:
         return bool(self.flat()[name] != row.default)
 
     def changed(self, **changes: Any) -> "Choices":
-        """With some options otherwise. Raises OptionError, TypeError."""
+        """The choices with some options changed. Raises OptionError, TypeError."""
         return Choices.of(self.values, {**self.flat(), **changes})

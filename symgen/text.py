@@ -46,7 +46,8 @@ def hint(name: str, known: Collection[str], most: int = 6) -> str:
 
 
 def unread(path: str | os.PathLike[str], error: Exception) -> str:
-    """That a file cannot be read, why, and the names near to its own where it is not there."""
+    """A sentence that a file cannot be read, why, and the names near to its own where it is not
+    there."""
     text = getattr(error, "strerror", None) or str(error)
     reason = shown(" ".join(text.split()), 200)
     near: list[str] = []

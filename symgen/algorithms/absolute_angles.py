@@ -30,7 +30,8 @@ SOURCE = f"{virtual_power.SOURCE}, of its slopes, in absolute angles along paral
 
 
 def runs(system: System) -> dict[int, int]:
-    """For each body of a run the run's first."""
+    """By number of a body the first body of its run: the bodies in a row whose joints turn about
+    parallel axes."""
     first: dict[int, int] = {}
     for i in system.outward:
         body = system.body(i)
@@ -80,7 +81,7 @@ class RunMember:
 
     @property
     def turned(self) -> "RunMember":
-        """The same in the body's own axes."""
+        """The motion in the body's own axes."""
         if self.turn.angle.is_zero:
             return self
         motion = self.motion.turned(self.motion.a, (self.turn,))
@@ -140,7 +141,7 @@ def _swung(system: System, i: int, at: RunMember, x: Sequence[Coordinates]) -> R
 
 
 def _turned_back(body: SystemBody, turn: Turn) -> SystemBody:
-    """The same body in the axes from which its own are a turn further."""
+    """A body in the axes from which its own are a turn further."""
     if turn.angle.is_zero:
         return body
     inertia, wrench = body.inertia.moved_in(turn), body.wrench.moved_in(turn)
@@ -172,6 +173,7 @@ def _by_joints(system: System, block: Coordinates) -> list[Scalar]:
 def forward_dynamics_hessian(
     system: System, q: Coordinates, qd: Coordinates, tau: Coordinates, lam: Coordinates
 ) -> Four:
-    """The same of forward dynamics."""
+    """The Hessian of λᵀ q̈ in q, q̇ and τ, forward dynamics weighted, from derivatives in absolute
+    angles."""
     ways = inverse_dynamics_hessian, inverse_dynamics_derivatives_by_duals
     return adjoint_hessians.of_forward(ways, system, q, qd, tau, lam)

@@ -41,7 +41,7 @@ class WithCrossMoment(Movable, Protocol):
         """Π."""
 
     def plus_cross_moment(self, more: Vector) -> Self:
-        """The same with more of the moment ∫ ρ̇ × u dm."""
+        """With more of the moment ∫ ρ̇ × u dm."""
 
 
 Thing = TypeVar("Thing", bound=WithCrossMoment)
@@ -92,12 +92,12 @@ class Gathered:
         return Force(self.field.p, turning_of(self.field.k))
 
     def moved_in(self, step: Step) -> "Gathered":
-        """The same at the frame from which `step` leads to the present one."""
+        """What has gathered, at the frame from which `step` leads to the present one."""
         turned = self.cross_moment.turned(-step) if isinstance(step, Turn) else self.cross_moment
         return Gathered(self.load.moved_in(step), self.field.moved_in(step), turned)
 
     def plus_cross_moment(self, more: Vector) -> "Gathered":
-        """The same with more of the moment ∫ ρ̇ × u dm."""
+        """What has gathered, with more of the moment ∫ ρ̇ × u dm."""
         return Gathered(self.load, self.field, self.cross_moment + more)
 
 
@@ -114,7 +114,7 @@ class Displaced:
     inertia: Force
 
     def moved_in(self, step: Step) -> "Displaced":
-        """The same at the frame from which `step` leads to the present one."""
+        """The quantities at the frame from which `step` leads to the present one."""
         forces = (self.load, self.momentum, self.rate_load, self.inertia)
         load, momentum, rate_load, inertia = (f.moved_in(step) for f in forces)
         both = (self.cross_moment, self.cross_moment_rate)
@@ -122,7 +122,7 @@ class Displaced:
         return Displaced(load, momentum, q, rate_load, qd, inertia)
 
     def plus_cross_moment(self, more: Vector) -> "Displaced":
-        """The same with more of the moment ∫ ρ̇ × u dm."""
+        """The quantities with more of the moment ∫ ρ̇ × u dm."""
         cross_moment = self.cross_moment + more
         return Displaced(
             self.load,

@@ -221,7 +221,8 @@ def of_forward(
     tau: Coordinates,
     lam: Coordinates,
 ) -> Four:
-    """The same from formulations of the Hessian and the derivatives of inverse dynamics."""
+    """The Hessian of forward dynamics from formulations of the Hessian and the derivatives of
+    inverse dynamics."""
     coupling = system.coupling
     solver = factors(system, coupled_mass_matrix(system, q))
     qdd, mu = (coupling.rates(solver.solve(x)) for x in (driving(system, q, qd, tau), lam))
@@ -241,7 +242,7 @@ def _solved(solver: MassMatrixFactors, rows: Sequence[Scalar]) -> list[Scalar]:
 
 
 def _product(a: Sequence[Scalar], b: Sequence[Scalar], n: int) -> list[Scalar]:
-    """Of two n x n matrices."""
+    """The product of two n x n matrices, row-major."""
     return [
         sum((a[i * n + k] * b[k * n + j] for k in range(n)), ZERO)
         for i, j in product(range(n), repeat=2)

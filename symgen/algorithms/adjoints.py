@@ -51,7 +51,7 @@ class Passing:
     cross_moment: Vector = NULL
 
     def turned_in(self, turns: Sequence[Turn]) -> "Passing":
-        """The same in the axes from which `turns` lead to the present ones."""
+        """What is passed inward, in the axes from which `turns` lead to the present ones."""
         load, momentum, cross = self.load, self.momentum, self.cross_moment
         for turn in reversed(turns):
             load, momentum = load.moved_in(turn), momentum.moved_in(turn)
@@ -59,7 +59,7 @@ class Passing:
         return Passing(load, momentum, cross)
 
     def named(self, label: str) -> "Passing":
-        """The same, its vectors named for generated code."""
+        """Itself, its vectors named for generated code."""
         self.load.named(label)
         self.momentum.linear.named(f"pu{label}")
         self.momentum.angular.named(f"lu{label}")
@@ -76,7 +76,7 @@ class Arrived:
     field: PairedMoments = NO_PAIRED_MOMENTS
 
     def with_child(self, x: Passing, arm: Vector) -> "Arrived":
-        """With what comes from the frame at `arm`."""
+        """The sum with what comes from the frame at `arm`."""
         load, momentum, passed = x.load, x.momentum, self.passed
         force = load.linear, load.angular + arm.cross(load.linear)
         return Arrived(
@@ -255,7 +255,8 @@ def of_forward(
     tau: Coordinates,
     lam: Coordinates,
 ) -> Three:
-    """The same from one way to the gradients of inverse dynamics."""
+    """The gradients of forward dynamics from one formulation of the gradients of inverse
+    dynamics."""
     solver = factors(system, coupled_mass_matrix(system, q))
     qdd, mu = solver.solve(driving(system, q, qd, tau)), solver.solve(lam)
     rates = system.coupling.rates

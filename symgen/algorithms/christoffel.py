@@ -38,7 +38,7 @@ class PairColumn:
     product: Vector
 
     def moved_in(self, step: Step) -> "PairColumn":
-        """The same about the frame from which `step` leads to the present one."""
+        """The column about the frame from which `step` leads to the present one."""
         product = self.product.turned(-step) if isinstance(step, Turn) else self.product
         return PairColumn(self.force.moved_in(step), product)
 
@@ -101,7 +101,7 @@ def symbols(system: System, q: Coordinates, read: Read) -> Symbols:
 
 
 def _symbols(system: System, q: Coordinates, read: Read) -> Symbols:
-    """The same where all rates are those of coordinates."""
+    """The symbols Γ_ijk by (i, j, k), as if all velocities were rates of coordinates."""
     entries: Symbols = {}
     for k, inertia in composites(system, q):
         moments = moments_of(inertia, system.body(k).S)
@@ -185,8 +185,8 @@ def christoffel_symbols(system: System, q: Coordinates) -> list[Scalar]:
 
 @as_packed
 def christoffel_symbols_up(system: System, q: Coordinates) -> list[Scalar]:
-    """The same, read by the ancestors in their own frames: fewer operations where joint centres
-    coincide."""
+    """Christoffel symbols Γ_ijk, packed as by the other formulation, read by the ancestors in their
+    own frames: fewer operations where joint centres coincide."""
     return _packed(system, symbols(system, q, carried_up(system, q)))
 
 
@@ -233,7 +233,7 @@ def coriolis_matrix_from_symbols(system: System, q: Coordinates, qd: Coordinates
 def coriolis_matrix_from_symbols_up(
     system: System, q: Coordinates, qd: Coordinates
 ) -> list[Scalar]:
-    """The same, the symbols read by the ancestors in their own frames."""
+    """C from Christoffel symbols, n x n, the symbols read by the ancestors in their own frames."""
     return _along(system, q, symbols(system, q, carried_up(system, q)), qd)
 
 

@@ -57,8 +57,8 @@ def mass_matrix_shared(system: System, q: Sequence[Scalar]) -> list[Scalar]:
 
 @_row
 def mass_matrix_axial(system: System, q: Sequence[Scalar]) -> list[Scalar]:
-    """The same with every composite's moment about its axis kept apart, for robots with parallel
-    first joints."""
+    """M by composite bodies, n x n, with every composite's moment about its axis kept apart, for
+    robots with parallel first joints."""
     inertias = {i: replace(n, s=n.s.remembering()) for i, n in _inertias(system).items()}
     return _mass_matrix(system, q, inertias, _Columns(system, q))
 

@@ -63,7 +63,7 @@ class CoriolisColumn:
     forces: tuple[Force, ...]
 
     def moved_in(self, step: Step) -> "CoriolisColumn":
-        """The same about the frame from which `step` leads to the present one."""
+        """The column about the frame from which `step` leads to the present one."""
         n3 = self.n3.turned(-step) if isinstance(step, Turn) else self.n3
         return CoriolisColumn(
             self.momentum.moved_in(step), n3, tuple(f.moved_in(step) for f in self.forces)

@@ -45,7 +45,7 @@ class Skew:
     inertia: Inertia
     v: Twist
     trace: Scalar
-    """Of its second moment."""
+    """The trace of its second moment."""
 
     def on(self, x: Twist) -> Force:
         """D x."""

@@ -84,7 +84,7 @@ def inverse_dynamics_derivatives(
 def inverse_dynamics_derivatives_by_duals(
     system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates
 ) -> Three:
-    """The same by forward differentiation and Christoffel symbols."""
+    """∂τ/∂q, ∂τ/∂q̇ and M, n x n each, by forward differentiation and Christoffel symbols."""
     return _matrices(system, qd, gradients_by_duals(system, q, qd, qdd))
 
 

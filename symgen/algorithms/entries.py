@@ -51,7 +51,7 @@ def first_entry(twist: Twist, x: Motion, k: int) -> Scalar:
 
 
 def second_entry(twist: Twist, x: Motion, i: int, j: int) -> Scalar:
-    """Of unit second moment of the axes `i` and `j`: i, or j next to i."""
+    """The entry of a unit second moment of the axes `i` and `j`: i, or j next to i."""
     z, k = twist.w, 3 - i - j
     if i == j:
         j, k = (i + 1) % 3, (i + 2) % 3
@@ -90,5 +90,5 @@ def ten_entries(twist: Twist, x: Motion) -> list[Scalar]:
 
 
 def _spin_entry(z: Vector, x: Motion, i: int, j: int, k: int) -> Scalar:
-    """Of unit I_ii: half of S_jj + S_kk - S_ii."""
+    """The entry of a unit I_ii: half of S_jj + S_kk - S_ii."""
     return z[i] * skew(x, i) + z[j] * mixed(x, i, k) - z[k] * mixed(x, i, j)

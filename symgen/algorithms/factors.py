@@ -25,8 +25,8 @@ class EliminationPattern:
 
 
 def pattern(system: System, entries: Sequence[Scalar]) -> EliminationPattern:
-    """That of the tree, or where joints are coupled that of the n x n matrix `entries`; coordinates
-    from 1."""
+    """The pattern of the tree or, where joints are coupled, of the n x n matrix `entries`;
+    coordinates from 1."""
     if system.coupling.trivial:
         inward = tuple(system.inward)
         return EliminationPattern(inward, {i: tuple(system.ancestors(i)) for i in inward})
@@ -99,7 +99,7 @@ def factors(system: System, entries: Sequence[Scalar]) -> MassMatrixFactors:
 
 
 def factors_by_pairs(system: System, entries: Sequence[Scalar]) -> MassMatrixFactors:
-    """The same with blocks of two coordinates wherever a body that carries others is the only one
+    """M = Lᵀ D L with blocks of two coordinates wherever a body that carries others is the only one
     to be paired with its parent: one division after the other for two coordinates. Leaves stay
     alone, as their own inertia about their joint is a number."""
     order = pattern(system, entries)

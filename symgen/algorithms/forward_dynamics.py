@@ -182,7 +182,8 @@ _chain = accelerations(suits=uncoupled)
 def forward_dynamics_articulated(
     system: System, q: Coordinates, qd: Coordinates, tau: Coordinates
 ) -> list[Scalar]:
-    """The same by articulated bodies (F08, table 7.1), best for long chains.
+    """Joint accelerations q̈ = M⁻¹ (τ - C q̇ - g), shape n, by articulated bodies (F08, table 7.1),
+    best for long chains.
 
     The forces of the motion without q̈ and those that the joints pass on travel inward together.
     """
@@ -247,8 +248,8 @@ def _inward(
 def forward_dynamics_by_tree(
     system: System, q: Coordinates, qd: Coordinates, tau: Coordinates
 ) -> list[Scalar]:
-    """The same, factors of M for each tree on the base up to `DEEP` joints deep, articulated bodies
-    for the others."""
+    """Joint accelerations q̈, shape n: factors of M for each tree on the base up to `DEEP` joints
+    deep, articulated bodies for the others."""
     both = (f(system, q, qd, tau) for f in (forward_dynamics, forward_dynamics_articulated))
     shallow, deep = (system.coupling.rates(qdd) for qdd in both)
     paths = {i: (i, *system.ancestors(i)) for i in system.outward}
@@ -274,6 +275,6 @@ def mass_matrix_inverse(system: System, q: Coordinates) -> list[Scalar]:
 
 @_inverse(suits=uncoupled, only_minimal_pays=True)
 def mass_matrix_inverse_by_pairs(system: System, q: Coordinates) -> list[Scalar]:
-    """The same by pivots of two coordinates, half as many divisions in a row (M⁻¹ of a Panda in 138
-    in place of 156 ns; forward dynamics gain nothing)."""
+    """M⁻¹, n x n, by pivots of two coordinates, half as many divisions in a row (M⁻¹ of a Panda in
+    138 in place of 156 ns; forward dynamics gain nothing)."""
     return factors_by_pairs(system, coupled_mass_matrix(system, q)).inverse()

@@ -63,7 +63,8 @@ class Inward:
 def forward_dynamics(
     system: System, q: Coordinates, qd: Coordinates, tau: Coordinates
 ) -> list[Scalar]:
-    """The same by articulated bodies with rotors, best for long chains."""
+    """Joint accelerations q̈ = M⁻¹ (τ - C q̇ - g), shape n, by articulated bodies with rotors, best
+    for long chains."""
     joints = _inward(system, q, qd, system.coupling.rates(tau))
     moving = {0: STILL}
     qdds: list[Scalar] = [ZERO] * system.dof

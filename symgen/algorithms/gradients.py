@@ -80,7 +80,7 @@ class SecondRate:
     sigma_rate: Vector
 
     def on(self, at: CoriolisColumn) -> Scalar:
-        """That entry."""
+        """The entry ∂τ_i/∂q_j, from the column `at` of joint j."""
         products = self.w.dot(at.momentum.angular) + self.v.dot(at.momentum.linear)
         return products + self.sigma_rate.dot(at.n3)
 
@@ -141,7 +141,8 @@ def loads(system: System, q: Coordinates, motion: Mapping[int, JointMotion]) -> 
 
 
 def _second_rate(system: System, i: int, motion: JointMotion, moving: Velocity) -> SecondRate:
-    """Of displacements along axes in the body, what counts is how their carrier moves."""
+    """The second rate of joint `i`'s axis. For displacements along axes in the body it is how what
+    carries them moves that counts."""
     place = system.body(i).placement
     x = place.without_axes(parent=motion.carrier, body=motion.body)
     return second_rate(
@@ -178,8 +179,8 @@ def _pair(
 def gradients_by_duals(
     system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates
 ) -> Gradients:
-    """The same from inverse dynamics on numbers that carry tangents, 2 C from the Christoffel
-    symbols, and M.
+    """∂τ/∂q, ∂τ/∂q̇ and M from inverse dynamics on numbers that carry tangents, 2 C from the
+    Christoffel symbols, and M.
 
     Where many joints are parallel or axes meet (UR5), what vanishes there makes this the shorter
     way."""

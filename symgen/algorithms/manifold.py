@@ -26,7 +26,7 @@ NEAR: Final = 0.25
 """Below this square of the angle (rad²) a series has more digits than a closed form."""
 SERIES: Final = (1 / 6, -1 / 120, 1 / 5040, -1 / 362880, 1 / 39916800, -1 / 6227020800)
 SERIES_END: Final = (1 / 1307674368000, -1 / 355687428096000)
-"""Of (θ - sin θ)/θ³ in powers of θ²."""
+"""The coefficients of (θ - sin θ)/θ³ in powers of θ²."""
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ class Velocity:
     relative: Twist = STILL
 
     def scaled(self, k: Scalar) -> "Velocity":
-        """The same motion `k` times as fast."""
+        """This motion `k` times as fast."""
         body, joint, carrier = (x.scaled(k) for x in (self.body, self.joint, self.carrier))
         return Velocity(body, joint, carrier, self.relative.scaled(k))
 
@@ -135,7 +135,8 @@ def next_motion(
 def joint_motions(
     system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates
 ) -> dict[int, JointMotion]:
-    """The same with the motion of what carries every joint, on the way to which bodies are."""
+    """The motion of every body and of what carries its joint; bodies are computed by way of their
+    joint frames."""
     joints: dict[int, JointMotion] = {}
     bodies = {0: Motion()}
     for i in system.outward:

@@ -88,7 +88,7 @@ class Height:
     level: Scalar
 
     def moved_out(self, steps: Sequence[Step]) -> "Height":
-        """The same about the frame to which `steps` lead."""
+        """The height about the frame to which `steps` lead."""
         slope, level = self.slope, self.level
         for step in steps:
             if isinstance(step, Turn):
@@ -98,7 +98,7 @@ class Height:
         return Height(slope, level)
 
     def seen_in(self, pose: Pose) -> "Height":
-        """The same about a frame of constant pose."""
+        """The height about a frame of constant pose."""
         return Height(
             times(columns_of(pose), self.slope), self.level + self.slope.dot(place_of(pose))
         )

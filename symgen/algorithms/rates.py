@@ -123,7 +123,7 @@ def coriolis_matrix_rate(system: System, *flow: Coordinates) -> list[Scalar]:
 
 @_coriolis_matrix_rate(source=SYMBOLS)
 def coriolis_matrix_rate_from_symbols(system: System, *flow: Coordinates) -> list[Scalar]:
-    """The same, of C from Christoffel symbols."""
+    """Ċ, n x n, of C from Christoffel symbols."""
     return rate(coriolis_matrix_from_symbols_up, system, flow, 2)
 
 
@@ -135,7 +135,7 @@ def coriolis_matrix_second_rate(system: System, *flow: Coordinates) -> list[Scal
 
 @_coriolis_matrix_second_rate(source=SYMBOLS)
 def coriolis_matrix_second_rate_from_symbols(system: System, *flow: Coordinates) -> list[Scalar]:
-    """The same, of C from Christoffel symbols."""
+    """C̈, n x n, of C from Christoffel symbols."""
     return second_rate(coriolis_matrix_from_symbols_up, system, flow, 2)
 
 

@@ -100,7 +100,7 @@ class Changes:
 
 
 def _at_start(n: int) -> tuple[Changes, Changes, Changes]:
-    """Of q, q̇ and τ themselves."""
+    """The changes of q, q̇ and τ themselves: unit columns."""
     eye: Matrix = [[1.0 if k == i else ZERO for k in range(3 * n)] for i in range(3 * n)]
     return Changes(eye[:n]), Changes(eye[n : 2 * n]), Changes(eye[2 * n :])
 
@@ -112,7 +112,7 @@ def _parts(q: Changes, qd: Changes, n: int) -> Pair:
 
 
 def _carried(system: System, u: Coordinates, q: Changes, change: Changes) -> Changes:
-    """Of q ⊕ u."""
+    """The change of q ⊕ u by those of q and u."""
     start, along = slopes(system.coupling, u)
     return q.by(start) + change.by(along)
 
@@ -131,7 +131,7 @@ def _euler_jacobians(formulation: Derivatives, system: System, *at: Coordinates)
 def _rate_changes(
     system: System, u: Coordinates, v: Coordinates, du: Changes, dv: Changes
 ) -> Changes:
-    """Of u̇ = v + [u, v]/2 + [u, [u, v]]/12."""
+    """The change of u̇ = v + [u, v]/2 + [u, [u, v]]/12."""
     along = partial(bracket, system.coupling)
     once, columns = along(u, v), []
     for k in range(len(du.rows[0])):
@@ -165,13 +165,13 @@ def _rk4_jacobians(formulation: Derivatives, system: System, *at: Coordinates) -
 
 
 def _accelerated(by: Sequence[Matrix], *changes: Changes) -> Changes:
-    """Of q̈, with its derivatives in q, q̇ and τ."""
+    """The change of q̈ by those of q, q̇ and τ and its derivatives in them."""
     first, second, third = (x.by(matrix) for matrix, x in zip(by, changes, strict=True))
     return first + second + third
 
 
 def _mean_change(slopes: Sequence[Changes]) -> Changes:
-    """Of `_mean`."""
+    """The change of six times Runge and Kutta's mean (1, 2, 2, 1) of four slopes."""
     a, b, c, d = slopes
     return a + (b + b) + (c + c) + d
 
@@ -192,17 +192,19 @@ def step_jacobians_euler(system: System, *at: Coordinates) -> Pair:
 
 @_step_jacobians("euler")(source=_way("euler", DUALS), regroupings=("minimal",))
 def step_jacobians_euler_by_duals(system: System, *at: Coordinates) -> Pair:
-    """The same by the other derivatives of forward dynamics."""
+    """A and B of a semi-implicit step of Euler, by the other derivatives of forward dynamics."""
     return _euler_jacobians(gradients_by_duals, system, *at)
 
 
 @_step_jacobians("rk4")(source=_way("rk4", RECURSION), only_minimal_pays=True, suits=wrenches_stay)
 def step_jacobians_rk4(system: System, *at: Coordinates) -> Pair:
-    """The same of a step of Runge and Kutta's method of fourth order."""
+    """A = ∂(q⁺, q̇⁺)/∂(q, q̇), 2n x 2n, and B = ∂(q⁺, q̇⁺)/∂τ, 2n x n, of a step of Runge and
+    Kutta's method of fourth order."""
     return _rk4_jacobians(gradients, system, *at)
 
 
 @_step_jacobians("rk4")(source=_way("rk4", DUALS), regroupings=("minimal",))
 def step_jacobians_rk4_by_duals(system: System, *at: Coordinates) -> Pair:
-    """The same by the other derivatives of forward dynamics."""
+    """A and B of a step of Runge and Kutta's method of fourth order, by the other derivatives of
+    forward dynamics."""
     return _rk4_jacobians(gradients_by_duals, system, *at)

@@ -161,7 +161,7 @@ def step_euler(system: System, *at: Coordinates) -> Pair:
 
 @_step("euler")(source=EULER + "by articulated bodies", suits=uncoupled)
 def step_euler_articulated(system: System, *at: Coordinates) -> Pair:
-    """The same by articulated bodies."""
+    """(q⁺, q̇⁺) after a semi-implicit step of Euler, accelerations by articulated bodies."""
     return _euler(forward_dynamics_articulated, system, *at)
 
 
@@ -173,7 +173,8 @@ def step_rk4(system: System, *at: Coordinates) -> Pair:
 
 @_step("rk4")(source=RUNGE_KUTTA + "by articulated bodies", suits=uncoupled)
 def step_rk4_articulated(system: System, *at: Coordinates) -> Pair:
-    """The same by articulated bodies."""
+    """(q⁺, q̇⁺) after a step of Runge and Kutta's method of fourth order, accelerations by
+    articulated bodies."""
     return _rk4(forward_dynamics_articulated, system, *at)
 
 

@@ -186,8 +186,8 @@ def _product(a: Four, b: Four) -> Four:
 
 
 def _turn(step: Turn, place: Any) -> Four:
-    """That of a step of a way to a body; where it is not about a coordinate axis it is the
-    quaternion of the joint's position."""
+    """The quaternion of a step on the way to a body; where that is not about a coordinate axis it
+    is the quaternion of the joint's position."""
     if isinstance(step, Orient):
         x, y, z, w = place.turned
         return w, Vector(x, y, z)
@@ -203,7 +203,7 @@ def _about(axis: int, c: Scalar, s: Scalar) -> Four:
 
 
 def _constant(pose: Pose) -> Four:
-    """That of a constant rotation, by the largest of its four numbers."""
+    """The quaternion of a constant rotation, by the largest of its four numbers."""
     r = pose.rotation
     sizes = [1 + r[0][0] + r[1][1] + r[2][2]]
     sizes += [1 + 2 * r[k][k] - r[0][0] - r[1][1] - r[2][2] for k in range(3)]
@@ -219,7 +219,7 @@ def _constant(pose: Pose) -> Four:
 
 
 def quaternion(system: System, q: Coordinates, link: str) -> Four:
-    """That of a link's axes in the root's, its scalar not negative."""
+    """The quaternion of a link's axes in the root's, its scalar not negative."""
     frame = system.link_frame(link)
     path = [*reversed([frame.body, *system.ancestors(frame.body)])] if frame.body else []
     rotation = _constant(system.roots[path[0]]) if path else _constant(Pose())
@@ -254,7 +254,7 @@ def frame_quaternion(system: System, q: Coordinates, *, link: str) -> list[Scala
     outputs=(Array("quat_xyzw", f"{QUATERNION}: x, y, z, w", "1", (4,)),),
 )
 def frame_quaternion_xyzw(system: System, q: Coordinates, *, link: str) -> list[Scalar]:
-    """The same with w last, as ROS has it."""
+    """The quaternion x, y, z, w of a link's axes in the root's, as ROS has it."""
     w, v = quaternion(system, q, link)
     return [*v, w]
 

@@ -66,7 +66,7 @@ def mass_matrix_gradient(system: System, q: Coordinates) -> Entries:
 
 @_mass_matrix_gradient(source=SYMBOLS)
 def mass_matrix_gradient_from_symbols(system: System, q: Coordinates) -> Entries:
-    """The same as Γ_ijk + Γ_jik, because Ṁ = C + Cᵀ at every velocity."""
+    """∂M_ij/∂q_k, n x n x n, as Γ_ijk + Γ_jik, because Ṁ = C + Cᵀ at every velocity."""
     n, symbols = system.size, christoffel_symbols_full_up(system, q)
     half = {
         (i, j, k): symbols[(i * n + j) * n + k] + symbols[(j * n + i) * n + k]
@@ -90,7 +90,7 @@ def coriolis_matrix_gradient(
 def coriolis_matrix_gradient_from_symbols(
     system: System, q: Coordinates, qd: Coordinates
 ) -> tuple[Entries, Entries]:
-    """The same, of C from Christoffel symbols."""
+    """∂C_ij/∂q_k and ∂C_ij/∂q̇_k, n x n x n each, of C from Christoffel symbols."""
     return _of_coriolis(coriolis_matrix_from_symbols_up, system, q, qd)
 
 
@@ -171,7 +171,7 @@ def inverse_dynamics_second_derivatives(
 
 
 def _swapped(entries: Entries, n: int) -> Entries:
-    """Of an n x n x n array, with the last two indices in the other order."""
+    """The entries of an n x n x n array, the last two indices in the other order."""
     return [entries[(i * n + k) * n + j] for i in range(n) for j in range(n) for k in range(n)]
 
 

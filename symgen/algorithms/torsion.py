@@ -17,8 +17,8 @@ Entries = dict[tuple[int, int], Scalar]
 
 
 def commutators(system: System) -> Iterator[tuple[int, int, int, float]]:
-    """Of the unit twists of bodies that stay together: k, j, l and ±1 where S_k × S_j = ±S_l, j
-    before k."""
+    """The cross products of the unit twists of bodies that stay together: k, j, l and ±1 where S_k
+    × S_j = ±S_l, j before k."""
     for run in dict.fromkeys(system.shared.values()):
         units = dict(zip(run, system.body(run[0]).placement.twists, strict=True))
         for j, k in combinations(run, 2):

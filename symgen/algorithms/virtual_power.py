@@ -73,7 +73,7 @@ class Power:
         return self.slopes(self.form(self.system, *self.state))
 
     def second(self, along_q: Coordinates, along_qd: Coordinates) -> Three:
-        """Those of its slope along displacements in q and changes of q̇."""
+        """The gradients of its slope along displacements in q and changes of q̇."""
         q, qd, qdd, lam = self.state
         moved = along(q, along_q), along(qd, along_qd)
         return self.slopes(tangent(self.form(self.system, *moved, qdd, lam)))
@@ -96,7 +96,7 @@ def inverse_dynamics_vjp(
 def forward_dynamics_vjp(
     system: System, q: Coordinates, qd: Coordinates, tau: Coordinates, lam: Coordinates
 ) -> Three:
-    """The same of forward dynamics."""
+    """The gradients of λᵀ q̈ in q, q̇ and τ, backward through virtual power."""
     return adjoints.of_forward(inverse_dynamics_vjp, system, q, qd, tau, lam)
 
 
@@ -135,6 +135,6 @@ def second_derivatives(power: Power) -> Four:
 def forward_dynamics_hessian(
     system: System, q: Coordinates, qd: Coordinates, tau: Coordinates, lam: Coordinates
 ) -> Four:
-    """The same of forward dynamics."""
+    """The Hessian of λᵀ q̈ in q, q̇ and τ, backward through virtual power."""
     ways = inverse_dynamics_hessian, inverse_dynamics_derivatives_by_duals
     return adjoint_hessians.of_forward(ways, system, q, qd, tau, lam)

@@ -35,7 +35,8 @@ COMMANDS: Final = {
     "list": "List the quantities and languages.",
     "docs": "Print a page of the documentation, or list the pages.",
 }
-"""By name: what a command does. Each is the command NAME in the file NAME.py of this room."""
+"""What each command does, by its name. Each is the command NAME in the file NAME.py of this
+room."""
 
 
 HELP: Final[Any] = getattr(click.exceptions, "NoArgsIsHelpError", ())

@@ -27,7 +27,8 @@ With it the model has the order of what was measured for long functions too (for
 Panda: 1,404 operations and a path of 262 cycles in 191 ns, 1,369 and 491 in 203)."""
 
 BYTES: Final = {"operation": 4, "entry": 4, "number": 8}
-"""Of code, about: an instruction each; a number is loaded, and stands somewhere."""
+"""Bytes of code, about: an instruction for each operation; a number is loaded, and is stored
+somewhere."""
 
 Candidate = TypeVar("Candidate")
 

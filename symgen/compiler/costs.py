@@ -46,9 +46,9 @@ class Cost:
     """Cycles of a program."""
 
     work: float
-    """Of all operations, one after the other as fast as the processor takes them."""
+    """Cycles of all operations, one after the other as fast as the processor takes them."""
     path: float
-    """Of the longest chain of operations."""
+    """Cycles of the longest chain of operations."""
 
     @property
     def cycles(self) -> float:
@@ -57,8 +57,8 @@ class Cost:
 
 
 def arrivals(program: Program, machine: Processor, known: list[float] | None = None) -> list[float]:
-    """By node of the tape, in cycles from the start, when its value is there; those that are
-    `known` are gone on with."""
+    """When the value of each node of the tape is there, in cycles from the start; `known` are those
+    of the first nodes, to which the others are added."""
     times = [] if known is None else known
     latency = {name: op.cycles[machine.name][0] for name, op in OPS.items()}
     for op, a, b in program.nodes[len(times) :]:

@@ -54,7 +54,7 @@ LONG: Final = 3000
 
 
 def price(program: Program) -> Price:
-    """That of the loops of a program."""
+    """The price of the loops of a program."""
     return FAR if counts(program).total > LONG else NEAR
 
 
@@ -237,7 +237,8 @@ class Shapes:
         self.levels: dict[int, dict[Index, Hashable]] = {}
 
     def of(self, index: Index, depth: int) -> Hashable:
-        """The same for values whose operations are alike."""
+        """The shape of a value so many levels deep: a key that is the same for values whose
+        operations are alike."""
         if depth not in self.levels:
             self.levels[depth] = self._level(depth)
         return self.levels[depth][index]

@@ -48,9 +48,9 @@ class Levels:
     """The live nodes of a tape, each with a row in the arrays of its values."""
 
     nodes: tuple[Node, ...]
-    """By row."""
+    """The node of each row."""
     indices: Rows
-    """By row, the place on the tape."""
+    """The place of each row's node on the tape."""
     row: Mapping[Index, int]
     operands: Rows
     """Rows of the first operands, then of the second; -1 where there are none."""

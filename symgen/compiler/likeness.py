@@ -35,7 +35,7 @@ class Likeness:
         self.known: dict[tuple[Index, Index, int], float] = {}
 
     def of(self, a: Index, b: Index, depth: int = DEPTH) -> float:
-        """That of two nodes."""
+        """The likeness of two nodes, from 0 to 1."""
         if a == b or (a in self.rows and b in self.rows and self.rows[a][0] == self.rows[b][0]):
             return 1.0
         if min(a, b) < 0:

@@ -102,7 +102,7 @@ def _numbers(joints: tuple[int, ...]) -> str:
 
 
 def _entries(program: Program) -> dict[Index, Name]:
-    """By node the first entry of an output that it is."""
+    """The name of each node that is an entry of an output: that of the first such entry."""
     first: dict[Index, Name] = {}
     for out in program.outputs:
         for k, ref in enumerate(out.refs):

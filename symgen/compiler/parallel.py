@@ -27,7 +27,7 @@ def possible() -> bool:
 
 @contextmanager
 def processes(count: int) -> Iterator[None]:
-    """So many at once for what is spread inside."""
+    """What is spread inside runs in `count` processes at once."""
     before = _PROCESSES.set(count)
     try:
         yield

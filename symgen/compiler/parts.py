@@ -28,6 +28,6 @@ def parts(program: Program, wanted: Iterable[Index]) -> dict[Index, str]:
 
 @remembered
 def _readers(program: Program) -> dict[Index, Index]:
-    """By node that is read once, and by no output, the node that reads it."""
+    """The node that reads each node that is read once, and by no output."""
     times, nodes = uses(program), program.nodes
     return {k: index for index in live(program) for k in operands(nodes[index]) if times[k] == 1}

@@ -75,7 +75,7 @@ def plain(refs: Refs) -> Refs:
 
 
 def needs(program: Program) -> dict[Index, int]:
-    """By live node the set of those that it is computed from, itself included, as bits."""
+    """The nodes that each live node is computed from, itself included, as bits."""
     ancestors: dict[Index, int] = {}
     for index in live(program):
         op, a, b = program.nodes[index]

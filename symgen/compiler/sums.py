@@ -19,8 +19,8 @@ SUMS: Final = ("add", "sub")
 
 
 def balanced(program: Program, machine: Processor) -> Program:
-    """The same program on another tape, with its sums regrouped wherever one is ready earlier on
-    `machine` for it."""
+    """A program that computes the same on another tape, its sums regrouped wherever one is ready
+    earlier on `machine` for it."""
     rebalanced = Program()
     inputs = {name: rebalanced.input(name, shape) for name, shape in program.inputs}
     values = _Balanced(program, rebalanced, inputs, machine).outputs()

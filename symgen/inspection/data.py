@@ -54,8 +54,8 @@ def inspect(job: Job, loaded: Loaded) -> Data:
 
 
 def _operations(job: Job, loaded: Loaded) -> Data:
-    """By quantity; of none where they need inertia that no body has, which `inertia` of the bodies
-    tells."""
+    """The operation counts of each quantity; none where quantities need inertia that no body has,
+    which `inertia` of the bodies tells."""
     try:
         counted: Data = operations_data(job.module(loaded))["quantities"]
     except RefusedInertia:
@@ -141,7 +141,8 @@ def spatial_inertia(ten: Sequence[float]) -> Matrix:
 
 
 def _canonical(model: Model) -> list[Data]:
-    """Of all bodies but rotors and those whose axes go with them, which have their link's frame."""
+    """The canonical frames and regrouped parameters of all bodies but rotors and those whose axes
+    go with them, which have their link's frame."""
     layout = system(model, regrouping=WHOLE)
     rows = zip(model.bodies, canonical_frames(model), layout.bodies, strict=True)
     return [

@@ -6,7 +6,7 @@ from typing import Final
 
 TERM: Final = re.compile(r"(-?)(?:([0-9.e+-]+)\*)?([A-Za-z]\w*)_(\d+)")
 SYMBOLS: Final = {"m": "m", "h": "h", "I": "I", "S": "Σ", "J": "J"}
-"""By the first letter of a parameter of the file."""
+"""The symbol of a parameter of the file, by its first letter."""
 
 
 def grouping(name: str, text: str) -> str:

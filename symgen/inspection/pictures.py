@@ -25,7 +25,7 @@ FORMATS: Final = {
     ".svg": Format(b"<?xml", "Creator", ("Date",)),
     ".pdf": Format(b"%PDF", "Creator", ("CreationDate",)),
 }
-"""By the end of a file's name."""
+"""The format of a picture, by the end of its file's name."""
 
 KINDS: Final = tuple(end[1:] for end in FORMATS)
 """The formats by name."""

@@ -63,7 +63,7 @@ class Job:
         return self.choices[group]
 
     def changed(self, file: str | None = None, **options: Any) -> "Job":
-        """With another file or other options. Raises OptionError."""
+        """The job with another file or other options. Raises OptionError."""
         choices = self.choices.changed(**options)
         return replace(self, choices=choices) if file is None else Job(file, choices)
 

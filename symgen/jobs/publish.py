@@ -46,7 +46,8 @@ class Earlier:
 
     @classmethod
     def of(cls, folder: Path, listing: str) -> "Earlier":
-        """By the listing that lies in a folder; nothing where there is none of ours."""
+        """What an earlier run wrote, by the listing that lies in a folder; nothing where there is
+        none of ours."""
         check_folder(folder)
         try:
             data = json.loads((folder / listing).read_text(encoding="utf-8"))

@@ -20,7 +20,7 @@ LANGUAGES: Final[dict[str, Language]] = {
     language.name: language
     for language in (C, PYTHON, CPP, RUST, JAVASCRIPT, CUDA, MATLAB, CASADI, JAX)
 }
-"""By name."""
+"""All languages by name."""
 
 DEFAULT: Final = ("c", "python")
 """What is written where no language is named."""

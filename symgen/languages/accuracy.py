@@ -102,7 +102,7 @@ class Accuracy:
         return {}
 
     def allowed(self, program: Program, wanted: Mapping[str, Any]) -> dict[str, Array]:
-        """By output, how far each entry may be from what is wanted (states first).
+        """How far each entry of each output may be from what is wanted (states first).
 
         `FACTOR` times the sum of the running error bound, what the tape itself is off (its numbers
         were made in double precision) unless that is more than such an origin explains, and what

@@ -70,7 +70,7 @@ def _furthest(statements: Sequence[Step], start: int, size: int) -> int:
 
 
 def _last_readers(statements: Sequence[Step]) -> dict[Index, int]:
-    """By variable, the number of the last statement that reads it."""
+    """The number of the last statement that reads each variable."""
     return {node: k for k, s in enumerate(statements) for node in s.reads}
 
 

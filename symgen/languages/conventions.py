@@ -57,7 +57,7 @@ class Entries:
 
 
 ROWS: Final = Entries("Matrices are row-major.", LOCAL_NAMES)
-"""Of most languages: flat arrays from 0."""
+"""What most languages say of entries: flat arrays from 0."""
 
 
 def conventions(module: Module, entries: Entries = ROWS) -> list[str]:

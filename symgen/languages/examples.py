@@ -24,7 +24,7 @@ class Example:
 
 
 def examples(module: Module, described: Sequence[FunctionDescription]) -> list[Example]:
-    """Of each function that has reference values, in order."""
+    """Examples for each function that has reference values, in order."""
     allowed = {f.name: module.allowed(f) for f in module.functions}
     return [_example(module, d, allowed[d.name]) for d in described if d.name in allowed]
 

@@ -45,7 +45,7 @@ def order(model: Model) -> list[str]:
 
 
 WIDTH: Final = 110
-"""Of lines of text, in characters."""
+"""Characters of a line of text at the most."""
 
 
 def joints(model: Model) -> list[str]:
@@ -111,7 +111,8 @@ CHOICES: Final[dict[str, Choose]] = {
     "rad": lambda ways: ways[0],
     "m": lambda ways: ([way for way in ways if "rad" not in way] or ways)[-1],
 }
-"""Of the units by joint type, that of a robot all of whose coordinates have this unit."""
+"""Which of the units by joint type holds: that of a robot all of whose coordinates have this
+unit."""
 
 OTHERWISE: Final = ("kg | kg m | kg m^2", "1 | m")
 """Units that are not by joint type."""

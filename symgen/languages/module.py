@@ -65,7 +65,7 @@ class RobotOrigin:
         actuators: str | None = None,
         actuators_sha256: str | None = None,
     ) -> "RobotOrigin":
-        """Of the paths and digests of the robot's file and that of its actuators."""
+        """The origin from paths and digests of the robot's file and of that of its actuators."""
         return cls(
             PurePath(path).name, sha256, actuators and PurePath(actuators).name, actuators_sha256
         )
@@ -146,8 +146,8 @@ class Module:
         return _rows(positions(self.robot.model))
 
     def velocity_rows(self) -> list[tuple[int, str, str, str, str]]:
-        """The same of each velocity, where these are not the rates of the positions; none
-        elsewhere."""
+        """The row of the table of joints for each velocity, where these are not the rates of the
+        positions; none elsewhere."""
         rows = _rows(velocities(self.robot.model))
         return rows if len(rows) < self.dimensions["nq"] else []
 
@@ -253,7 +253,7 @@ class Module:
         }
 
     def allowed(self, function: Function) -> dict[str, Steps]:
-        """By output of a function, how far its entries may be from the reference in each test
+        """How far the entries of each output of a function may be from the reference in each test
         state."""
         wanted = {
             out.name: [state.expected[out.name] for state in self.test_states]
@@ -268,7 +268,7 @@ def _short(values: Numbers) -> Numbers:
 
 
 def _rows_of(drawn: Sequence[Drawn]) -> dict[str, list[Numbers]]:
-    """By input, a row for each state, ``pi`` included."""
+    """The rows of each input, one for each state, ``pi`` included."""
     rows = {name: [inputs[name] for inputs, _ in drawn] for name in drawn[0][0]}
     return rows | {"pi": [tuple(x for ten in tens.values() for x in ten) for _, tens in drawn]}
 

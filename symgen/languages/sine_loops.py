@@ -62,8 +62,8 @@ class SineGroup:
 
 
 def groups(program: Program, longest: int) -> dict[Index, SineGroup]:
-    """By node, the group that a sine or cosine is made in; one that is alone and half of a pair has
-    none."""
+    """The group that each sine or cosine is made in, by node; one that is alone and half of a pair
+    has none."""
     pairs = _pairs(program)
     simple = _simple(program)
     early = [angle for angle in pairs if angle in simple]
@@ -100,7 +100,7 @@ def _worth_it(group: SineGroup) -> bool:
 
 
 def _pairs(program: Program) -> dict[Index, Pair]:
-    """By angle in the order of first use, its sine and cosine."""
+    """The sine and cosine of each angle, in the order of first use."""
     by_angle: dict[Index, dict[str, Index]] = defaultdict(dict)
     for index in live(program):
         node = program.nodes[index]

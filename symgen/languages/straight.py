@@ -48,7 +48,7 @@ class Style:
     entries: Entries = ROWS
     """What is said of the entries of arrays."""
     most: int | None = None
-    """So many variables a function may have, as far as there is a limit."""
+    """Variables that a function may have, as far as there is a limit."""
 
     def context(self, module: Module) -> dict[str, Any]:
         """The variables of the templates of every such language."""

@@ -23,7 +23,8 @@ from symgen.tracing.function import Function
 STATES: Final = 50
 FEWEST: Final = 4
 OPERATIONS: Final = 20_000
-"""Of a function's float runs at all states together, as far as `FEWEST` states need no more."""
+"""Operations of a function's float runs at all states together, as far as `FEWEST` states need no
+more."""
 
 Array = np.ndarray[Any, Any]
 Arrays = dict[str, Array]

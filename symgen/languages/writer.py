@@ -116,7 +116,7 @@ class Writer:
         self.groups = groups(program, LONGEST if dialect.loop else 1) if dialect.pair else {}
 
     def entries(self) -> dict[Index, list[tuple[str, int, bool]]]:
-        """By node the entries of outputs that it is, each with its sign."""
+        """The entries of outputs that each node is, each with its sign."""
         by_node = defaultdict(list)
         for out in self.program.outputs:
             for k, ref in enumerate(out.refs):

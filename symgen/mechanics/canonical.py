@@ -83,7 +83,8 @@ def _parallel(point: Triple, axis: Triple, placed: bool, scale: float) -> ToAxis
 
 
 def _beside(x: Scalar, y: Scalar, alpha: Angle) -> ToAxis:
-    """The same where a distance is a symbol: along x, along y turned by a right angle, or both."""
+    """To a parallel axis where a distance is a symbol: along x, along y turned by a right angle, or
+    both."""
     if y is ZERO:
         return ToAxis(Angle(), ZERO, x, alpha)
     if x is ZERO:
@@ -259,7 +260,8 @@ def subtree_sizes(model: Model) -> dict[int, int]:
 
 
 def pose_of(steps: tuple[Step, ...]) -> Pose:
-    """Where the steps lead, as a pose of numbers."""
+    """The pose of the frame to which `steps` lead, in the frame that they start from; numbers
+    only."""
     pose = Pose()
     for step in steps:
         pose = pose @ _pose(step)

@@ -45,12 +45,14 @@ class Drive:
 
     @property
     def place(self) -> int:
-        """Of a body with a coordinate of its own, where that is among the positions."""
+        """Where the coordinate is among the user's positions; only for a body with a coordinate of
+        its own."""
         return self.terms[0].place
 
     @property
     def index(self) -> int:
-        """Its number among the velocities."""
+        """Where its rate is among the user's velocities; only for a body with a coordinate of its
+        own."""
         return self.terms[0].index
 
     def position(self, q: Sequence[Scalar]) -> Scalar:

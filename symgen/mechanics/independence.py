@@ -159,7 +159,7 @@ def independent_columns(rows: Numbers) -> Columns:
 
 
 def _compressed(regressor: Numbers) -> Numbers:
-    """As many rows as columns, with the same products of columns."""
+    """A regressor with as many rows as columns, with the same products of columns."""
     return np.asarray(np.linalg.qr(regressor, mode="r"))
 
 

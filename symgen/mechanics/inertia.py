@@ -40,7 +40,7 @@ class SecondMoment:
         return self.xx + self.yy if self.sum is None else self.sum
 
     def remembering(self) -> "SecondMoment":
-        """The same matrix, which keeps xx + yy apart through turns about z: pays along parallel
+        """This matrix, which keeps xx + yy apart through turns about z: pays along parallel
         joints."""
         return replace(self, sum=self.across)
 
@@ -110,7 +110,7 @@ class Inertia:
         return Inertia(self.m + other.m, self.h + other.h, self.s + other.s)
 
     def moved_in(self, step: Step) -> "Inertia":
-        """The same body about the frame from which `step` leads to the present one."""
+        """The inertia about the frame from which `step` leads to the present one."""
         if isinstance(step, Turn):
             return Inertia(self.m, self.h.turned(-step), self.s.turned_in(step))
         return self._shifted(step.axis, step.length)

@@ -25,7 +25,7 @@ class Listed:
     leaders: tuple[str, ...] = ()
     """The joints or motors that it follows."""
     follows: str = ""
-    """And how, as in ``0.8 near + 0.01``."""
+    """How it follows others, as in ``0.8 near + 0.01``."""
 
     @property
     def leader(self) -> str:

@@ -16,14 +16,14 @@ class Movable(Protocol):
     """What knows how to be seen from another frame: forces, inertias, moments and the like."""
 
     def moved_in(self, step: Step) -> Self:
-        """The same thing about the frame from which `step` leads to the present one."""
+        """This quantity about the frame from which `step` leads to the present one."""
 
 
 Thing = TypeVar("Thing", bound=Movable)
 
 
 def carried(thing: Thing, steps: Sequence[Step]) -> Thing:
-    """The same thing about the frame from which `steps` lead to the present one."""
+    """A force, inertia or momentum about the frame from which `steps` lead to the present one."""
     for step in reversed(steps):
         thing = thing.moved_in(step)
     return thing
@@ -33,7 +33,7 @@ class MovableByName(Movable, Protocol):
     """What has names in generated code besides."""
 
     def named(self, label: str) -> Self:
-        """The same thing, named by `label`."""
+        """Itself, named by `label`."""
 
 
 Known = TypeVar("Known", bound=MovableByName)
@@ -113,7 +113,7 @@ class Moments:
         return Vector(*(row.dot(v) for row in rows))
 
     def moved_in(self, step: Step) -> "Moments":
-        """The same field about the frame from which `step` leads to the present one."""
+        """The moments about the frame from which `step` leads to the present one."""
         if isinstance(step, Turn):
             return Moments(
                 self.p.turned(-step),
@@ -202,7 +202,7 @@ class PairedMoments:
         return PairedMoments(self.p + other.p, (a + x, b + y, c + z), self.pairs + other.pairs)
 
     def about(self, shift: Vector) -> "PairedMoments":
-        """The same field about the point from which `shift` leads to the present one."""
+        """The moments about the point from which `shift` leads to the present one."""
         x, y, z = (a * b for a, b in zip(self.p, shift, strict=True))
         a, b, c = (row + shift.scaled(u) for row, u in zip(self.k, self.p, strict=True))
         return PairedMoments(self.p, (a, b, c), self.pairs + Vector(y + z, x + z, x + y))
@@ -227,7 +227,8 @@ NO_PAIRED_MOMENTS = PairedMoments(NULL, (NULL, NULL, NULL), NULL)
 
 
 def paired_moments_of(inertia: Inertia, u: Twist) -> PairedMoments:
-    """That of a rigid body at a twist, where products on the diagonal of [w]x S cancel in pairs."""
+    """The moments of a rigid body's velocities at a twist, where products on the diagonal of [w]x S
+    cancel in pairs."""
     x = moments_of(inertia, u)
     s, a, b, c = inertia.s, *(v * h for v, h in zip(u.v, inertia.h, strict=True))
     yz, xz, xy = u.w.x * s.yz, u.w.y * s.xz, u.w.z * s.xy
@@ -246,12 +247,13 @@ class MovingBody:
         return MovingBody(self.inertia + other.inertia, self.rates + other.rates)
 
     def moved_in(self, step: Step) -> "MovingBody":
-        """The same about the frame from which `step` leads to the present one."""
+        """Inertia and moments about the frame from which `step` leads to the present one."""
         return MovingBody(self.inertia.moved_in(step), self.rates.moved_in(step))
 
     def named(self, label: str) -> "MovingBody":
         return MovingBody(self.inertia.named(label), self.rates.named(label))
 
     def moving(self, x: Twist) -> "MovingBody":
-        """As seen from a frame against which the present one moves with twist `x`."""
+        """Inertia and moments as seen from a frame against which the present one moves with twist
+        `x`."""
         return MovingBody(self.inertia, self.rates + moments_of(self.inertia, x))

@@ -44,7 +44,7 @@ class Transform:
 
 
 def steps_of(transforms: Iterable[Transform]) -> tuple[Step, ...]:
-    """The same as elementary shifts and turns."""
+    """The elementary shifts and turns that transforms consist of."""
     return tuple(step for x in transforms for step in _steps(x))
 
 
@@ -54,7 +54,7 @@ def _steps(x: Transform) -> Iterator[Step]:
 
 
 def merged(turns: Iterable[Turn]) -> tuple[Turn, ...]:
-    """The same rotation, turns about one axis that follow one another as one."""
+    """A rotation with turns about one axis that follow one another as one."""
     total: list[Turn] = []
     for turn in turns:
         if total and total[-1].axis == turn.axis >= 0:
@@ -98,7 +98,7 @@ class ToAxis:
 
     @property
     def transform(self) -> Transform:
-        """The same as one shift and the turns."""
+        """All steps as one shift and the turns after it."""
         return Transform(self.offset, tuple(s for s in self.steps if isinstance(s, Turn)))
 
 
@@ -151,11 +151,12 @@ class Placement:
         return arm
 
     def with_axes(self, parent: Of, body: Of) -> Of:
-        """Of two things the one that belongs to what the joint's axes move with."""
+        """`parent` where the joint's axes move with the parent, `body` where they move with the
+        body."""
         return parent
 
     def without_axes(self, parent: Of, body: Of) -> Of:
-        """The other one."""
+        """The one of the two that `with_axes` does not return."""
         return body
 
     def regrouped(self, inertia: "Inertia") -> "tuple[Inertia, Inertia]":
@@ -179,7 +180,7 @@ class BodyAxesPlacement(Placement):
 
     unit_twists: tuple[Twist, ...] = ()
     rows: frozenset[int] = frozenset()
-    """Of the pseudo-inertia: those that any of the joint's coordinates can feel, the same for the
+    """The rows of the pseudo-inertia that any of the joint's coordinates can feel, the same for the
     frames of all its bodies, which differ by whole right angles."""
 
     @property

@@ -26,8 +26,8 @@ SMALLEST: Final = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """Of a body: its name, mass (kg), largest radius of gyration (m), the largest of the distances
-    around it (m), and how far it reaches from the base (m)."""
+    """The extent of a body: its name, mass (kg), largest radius of gyration (m), the largest of the
+    distances around it (m), and how far it reaches from the base (m)."""
 
     name: str
     mass: float
@@ -74,7 +74,8 @@ def _around(model: Model, i: int, body: Body, heavy: list[Link]) -> Iterator[flo
 
 
 def odd_units(model: Model) -> Iterator[tuple[str, str]]:
-    """The link that each remark is about, and the remark."""
+    """Remarks on masses and lengths that look like grams or millimetres: the link that each is
+    about, and the text."""
     bodies = extents(model)
     for one in bodies:
         if one.around >= SMALLEST and one.gyration > WIDEST * one.around:

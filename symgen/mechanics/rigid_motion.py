@@ -131,7 +131,8 @@ class Motion:
         return x._with(x.at(shift) + change.v + self._drag(x, rate.v, reference.v, same))
 
     def _with(self, a: Vector) -> "Motion":
-        """With another acceleration of the origin; what is known of the rest stays known."""
+        """The motion with another acceleration of the origin; the rate of w that was computed is
+        kept."""
         x = Motion(self.w, self.wr, a, self.base, self.run, self.label)
         x.__dict__["wd"] = self.wd
         return x

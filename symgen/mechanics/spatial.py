@@ -122,7 +122,7 @@ class Vector:
         return Vector(k * self.x, k * self.y, k * self.z)
 
     def without(self, k: int) -> "Vector":
-        """The same vector with component `k` structurally zero."""
+        """The vector with component `k` structurally zero."""
         return Vector(*(ZERO if i == k else x for i, x in enumerate(self)))
 
     def dot(self, other: "Vector") -> Scalar:
@@ -133,7 +133,7 @@ class Vector:
         return Vector(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x)
 
     def turned(self, turn: Turn) -> "Vector":
-        """The same vector in the axes of a frame turned by `turn` (R^T v)."""
+        """The vector in the axes of a frame turned by `turn` (R^T v)."""
         if turn.angle.is_zero:
             return self
         if isinstance(turn, Orient):
@@ -148,7 +148,7 @@ class Vector:
         return Vector(*out, origin=(root, total))
 
     def turned_all(self, turns: Iterable[Turn]) -> "Vector":
-        """The same vector in the axes of a frame turned several times, outermost turn first."""
+        """The vector in the axes of a frame turned several times, outermost turn first."""
         v = self
         for turn in turns:
             v = v.turned(turn)
@@ -231,7 +231,7 @@ class Twist:
         return self.v + self.w.cross(r)
 
     def moved_out(self, steps: "Iterable[Step]") -> "Twist":
-        """The same motion seen from the frame to which `steps` lead."""
+        """The motion seen from the frame to which `steps` lead."""
         w, v = self.w, self.v
         for step in steps:
             if isinstance(step, Turn):
@@ -268,7 +268,7 @@ class Force:
         return Force(self.linear.scaled(k), self.angular.scaled(k))
 
     def moved_in(self, step: Step) -> "Force":
-        """The same force at the frame from which `step` leads to the present one."""
+        """The force at the frame from which `step` leads to the present one."""
         if isinstance(step, Shift):
             return Force(
                 self.linear, self.angular + along(step.axis, step.length).cross(self.linear)
@@ -279,7 +279,7 @@ class Force:
         return Force(-self.linear, -self.angular)
 
     def placed(self, pose: Pose) -> "Force":
-        """The same force at the frame in which its present frame has `pose`."""
+        """The force at the frame in which its present frame has `pose`."""
         rows = [Vector(*(structural(x) for x in row)) for row in pose.rotation]
         linear, angular = (
             Vector(*(row.dot(v) for row in rows)) for v in (self.linear, self.angular)

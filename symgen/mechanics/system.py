@@ -86,7 +86,7 @@ class System:
     """Which columns regressors have for each joint of `rubbing_joints`, behind those of the
     inertial parameters: keys of `symgen.mechanics.passive.KINDS`."""
     friction_width: float = 0.0
-    """Of the step of Coulomb friction in those columns (rad/s or m/s); 0 for the sign."""
+    """The width of the step of Coulomb friction in those columns (rad/s or m/s); 0 for the sign."""
     coupling: Coupling = UNCOUPLED
     tens: tuple[int, ...] = ()
     """The bodies that consist of links, which have ten parameters each."""

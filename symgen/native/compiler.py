@@ -131,7 +131,8 @@ def run_compiler(arguments: Sequence[str], folder: Path) -> None:
 
 
 def run_tuned(arguments: Sequence[str], folder: Path) -> None:
-    """The same, without NATIVE where the compiler does not know that. Raises CompilerError."""
+    """A run of the compiler, tuned to this processor, without NATIVE where the compiler does not
+    know that. Raises CompilerError."""
     try:
         run_compiler(arguments, folder)
     except CompilerError:

@@ -15,7 +15,7 @@ from symgen.native.library import quiet
 from symgen.native.store import SUFFIX
 
 LINK: Final = {"darwin": ("-undefined", "dynamic_lookup")}
-"""By platform: what a compiler needs to be told to leave Python's functions open."""
+"""What a compiler needs to be told to leave Python's functions open, by platform."""
 
 MISSING: Final = "Python.h is missing; install the headers of this Python (python3-dev)"
 

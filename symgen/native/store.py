@@ -56,8 +56,8 @@ class Store:
 
     @classmethod
     def here(cls) -> "Store":
-        """That of this user. A folder that others may write to is not used, which is said, as is a
-        SYMGEN_CACHE that cannot be: what is loaded from it runs as this user."""
+        """The store of this user. A folder that others may write to is not used, which is said, as
+        is a SYMGEN_CACHE that cannot be: what is loaded from it runs as this user."""
         wanted = os.environ.get(VARIABLE)
         if wanted is not None and not wanted.strip():
             return cls(None)

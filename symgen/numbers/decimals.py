@@ -81,7 +81,7 @@ def exact(x: Scalar) -> Scalar:
 
 
 def exactly(thing: Any) -> Any:
-    """The same with every float in it as an `Exact`: in tuples and in frozen dataclasses."""
+    """A thing with every float in it as an `Exact`: in tuples and in frozen dataclasses."""
     if isinstance(thing, tuple):
         return tuple(map(exactly, thing))
     if is_dataclass(thing) and not isinstance(thing, type):

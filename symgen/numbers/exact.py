@@ -69,7 +69,7 @@ def _pi(digits: int) -> Decimal:
 
 
 def _arctangent(n: int) -> Decimal:
-    """That of 1/n, in the context's digits."""
+    """The arctangent of 1/n, in the context's digits."""
     power, total, k = Decimal(1) / n, Decimal(0), 1
     while power.adjusted() > -getcontext().prec - 2:
         total += power / k

@@ -72,8 +72,8 @@ class Op:
     """A function of Python's floats as an expression in ``x``, where ``math`` has none of that
     name."""
     cycles: Cycles = field(default_factory=lambda: FUNCTION)
-    """By kind of processor (`symgen.compiler.costs.MACHINES`) the cycles from operands to result,
-    and those that the processor is busy with it."""
+    """For each kind of processor (`symgen.compiler.costs.MACHINES`) the cycles from operands to
+    result, and those that the processor is busy with it."""
     analytic: bool = True
     """Whether it continues into the complex plane; what does not is a function of the real part."""
 

@@ -84,7 +84,7 @@ SINES: Final = {
         cosine=(0.04166664555668831, -0.0013887316454201937, 2.4433136786683463e-05),
     ),
 }
-"""By scalar type."""
+"""The numbers of sine and cosine by scalar type."""
 
 TYPES: Final[dict[str, Any]] = {"double": np.float64, "float": np.float32}
 

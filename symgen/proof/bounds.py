@@ -102,8 +102,8 @@ class Errors:
     slack: float = 0.0
 
     def outputs(self, sharp: bool = True) -> dict[str, Bounded]:
-        """By output its values and bounds; a bound that is not a number becomes infinite, so that
-        no comparison holds by accident."""
+        """The values and bounds of each output; a bound that is not a number becomes infinite, so
+        that no comparison holds by accident."""
         at, outputs = levels(self.run.program), self.run.program.outputs
         few = [out for out in outputs if sharp and len(out.refs) * len(at.nodes) <= WORK]
         rows = {out.name: at.of(out.refs)[1] for out in outputs}
@@ -163,8 +163,8 @@ class Errors:
         return lost_here
 
     def _products(self, op: str, slopes: Array, operands: Sequence[Rows], gathered: Array) -> Array:
-        """Of products and quotients what errors of both operands make together, of second order:
-        all there is where those of first order cancel (1 - x² / x² times what may be zero).
+        """What errors of both operands make together, of second order: all there is where those of
+        first order cancel (1 - x² / x² times what may be zero).
 
         What has gathered may be far more than there is, so a small part of what it makes of first
         order is the most."""
@@ -175,7 +175,7 @@ class Errors:
         return least
 
     def _jumps(self, operand: Rows, gathered: Array) -> Array:
-        """Of signs: 2 where an operand may be on the other side of zero."""
+        """The error of signs: 2 where an operand may be on the other side of zero."""
         before = gathered[operand]
         return np.where((np.abs(self.run.values[operand]) <= before) & (before > 0), 2.0, 0.0)
 
@@ -189,7 +189,7 @@ class Errors:
         return Bounded(values, np.where(np.isnan(errors), np.inf, errors))
 
     def _by_derivatives(self, rows: Rows) -> Array:
-        """Of the values of some nodes."""
+        """The error bounds of some nodes by their derivatives in all nodes before."""
         distinct, of = np.unique(rows, return_inverse=True)
         blocks = [self.of_entries(slopes) for slopes in self.run.derivatives(distinct)]
         return np.concatenate([np.empty((0, self.run.width)), *blocks])[of]

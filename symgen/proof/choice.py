@@ -11,7 +11,7 @@ from symgen.compiler.program import Index, Program
 from symgen.proof.bounds import Array, Errors
 
 CHANGES: Final = {"double": 1e-6, "float": 1e-2}
-"""By scalar type, the relative change of any number of the code that a self-test is to see."""
+"""The relative change of any number of the code that a self-test is to see, by scalar type."""
 
 CLEAR: Final = 1.5
 """Times its error bound, a change of an entry that is seen for certain."""
@@ -93,8 +93,8 @@ def _work(program: Program) -> int:
 
 
 def visible(program: Program, at: Computing) -> dict[tuple[Index, int], Array]:
-    """By operand that is a number (node and place): the largest change of any output entry beside
-    its error bound, in each state, when the number changes by `CHANGES`."""
+    """For each operand that is a number (node and place) the largest change of any output entry
+    beside its error bound, in each state, when the number changes by `CHANGES`."""
     errors, ordered = at.errors(program), levels(program)
     run = errors.run
     rows, places, numbers = _numbers(program)

@@ -67,7 +67,8 @@ class ClosedLoop:
 
 @dataclass(frozen=True)
 class ClosedLoopRecord:
-    """By input that changes and by output a row for each sample; the gains by name."""
+    """What was recorded of a closed loop: a row for each sample by input that changes (`measured`)
+    and by output (`wanted`), and the gains by name."""
 
     measured: Mapping[str, Sequence[Sequence[float]]]
     wanted: Mapping[str, Sequence[Sequence[float]]]
@@ -184,7 +185,7 @@ def record(
 
 
 def departures(loop: ClosedLoop, recorded: ClosedLoopRecord, number: Number) -> dict[str, float]:
-    """By output how far the loop, at its start, departs from the record when it computes with
+    """How far each output of the loop, at its start, departs from the record when it computes with
     `number`: what rounding may do to it, which controllers that learn from little make large."""
     largest = dict.fromkeys(recorded.wanted, 0.0)
     for sample in range(len(next(iter(recorded.measured.values())))):

@@ -88,7 +88,7 @@ JOINTS: Final[dict[str, JudgedJoint]] = {
     "rotor": JudgedJoint(lambda part: [UnitMotion(turn=1, balanced=True)]),
     "armature": JudgedJoint(lambda part: [UnitMotion(turn=1, balanced=True, grounded=True)]),
 }
-"""By the name of the type."""
+"""How each joint type moves, by the name of the type."""
 
 
 def kind_of(part: MechanismBody) -> UnitMotion:

@@ -22,7 +22,7 @@ Numbers = tuple[float, ...]
 def torques_and_accelerations(
     robot: RuntimeModel, drawn: Sequence[Mapping[str, Sequence[float]]]
 ) -> list[tuple[Numbers, Numbers]]:
-    """Of each state the joint forces that the drawn accelerations need, within the efforts that the
+    """The joint forces of each state that the drawn accelerations need, within the efforts that the
     file allows, and the accelerations that follow from them.
 
     Joint friction and springs are left out. Effort limits of 0 say nothing (exporters write them

@@ -18,25 +18,27 @@ from symgen.tracing.robot import Regroup, RuntimeModel
 
 Numbers = tuple[float, ...]
 Inputs = Mapping[str, Sequence[Sequence[float]]]
-"""By input array a row for each state; those of ``pi`` are the user's inertial parameters."""
+"""The rows of each input array, one for each state; those of ``pi`` are the user's inertial
+parameters."""
 
 SAME: Final = f"the same algorithm in {DIGITS} digits"
 AFFORDABLE: Final = 700
 """Steps of derivatives, times velocities, that a law may take at each state of a self-test."""
 BODIES: Final = 300
-"""With more bodies no law gives the values of a self-test."""
+"""Most bodies of a robot for which laws give the values of a self-test."""
 
 
 @dataclass(frozen=True)
 class References:
-    """By output its values at each state, and by function in words where they come from."""
+    """The values of each output at each state, and in words where those of each function come
+    from."""
 
     values: Mapping[str, Sequence[Numbers]]
     sources: Mapping[str, tuple[str, ...]]
 
 
 def source(robot: RuntimeModel, quantity: Quantity) -> str:
-    """Where reference values of a quantity come from, in words."""
+    """In words, what the reference values of a quantity in a self-test are computed by."""
     law = law_of(quantity)
     return law.judge if law is not None and affordable(robot, law.order) else SAME
 

@@ -17,8 +17,8 @@ from symgen.proof.bounds import Bounded
 
 @dataclass(frozen=True, slots=True)
 class Rounding:
-    """Of one output: bound of the error of any entry, largest error seen and largest entry, over
-    all states."""
+    """The rounding errors of one output: bound of the error of any entry, largest error seen and
+    largest entry, over all states."""
 
     output: str
     bound: float

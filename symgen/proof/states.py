@@ -30,7 +30,7 @@ PASSIVE: Final = ("viscous", "coulomb", "offset", *SPRING_FIELDS)
 """What a textbook's `State` has of a joint, in order."""
 
 Array = Any
-"""Of decimal numbers; the axes of the batch first."""
+"""An array of decimal numbers; the axes of the batch first."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,8 @@ class At:
         feels: bool,
         springs: bool | None = None,
     ) -> "At":
-        """Of the inputs of a generated function (states first), whether or not it `feels` friction
-        and external wrenches, and `springs` (as these, where nothing is said)."""
+        """The states from the inputs of a generated function (states first), whether or not it
+        `feels` friction and external wrenches, and `springs` (as these, where nothing is said)."""
         decimal_inputs = {name: decimals(values) for name, values in inputs.items()}
         for name in decimal_inputs.keys() & {"q", "q_end", "q_ref"}:
             decimal_inputs[name] = _upright(
@@ -133,7 +133,7 @@ class At:
         return {link: six[6 * k : 6 * k + 6] for k, link in enumerate(self.robot.wrenches)}
 
     def put(self, **values: Array) -> "At":
-        """With other values of some inputs; None takes one away."""
+        """The states with other values of some inputs; None takes one away."""
         others = {k: v for k, v in self.given.items() if k not in values}
         return replace(self, given=others | {k: v for k, v in values.items() if v is not None})
 
@@ -197,7 +197,7 @@ Term = Callable[[At], Array]
 
 
 def kept(term: Term) -> Term:
-    """The same term, computed once for a batch of states: several laws start from it."""
+    """A term that is computed once for a batch of states: several laws start from it."""
 
     @wraps(term)
     def once(x: At) -> Array:

@@ -15,7 +15,7 @@ from symgen.proof.mechanism import Mechanism, times
 from symgen.proof.motion import JOINTS, orientation, run_of
 
 Array = Any
-"""Of objects: numbers of many digits, or floats."""
+"""An array of objects: numbers of many digits, or floats."""
 
 
 class Tangent(Protocol):
@@ -99,7 +99,7 @@ class TangentInBodyAxes:
 
 
 def _padded(change: Array, size: int) -> Array:
-    """With zeros behind, so that it can be laid beside the positions."""
+    """A change with zeros behind, so that it can be laid beside the positions."""
     zeros = np.zeros((*change.shape[:-1], size - change.shape[-1]), object)
     return np.concatenate([change, zeros], axis=-1)
 

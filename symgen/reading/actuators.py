@@ -46,12 +46,12 @@ class Actuator:
     armature: float | None = None
     """Inertia as the joint feels it (kg m² or kg), beside that of the rotor."""
     stiffness: float | None = None
-    """Of the joint's spring (N m/rad or N/m), which is relaxed at coordinate `reference` (rad or
-    m)."""
+    """The stiffness of the joint's spring (N m/rad or N/m), which is relaxed at coordinate
+    `reference` (rad or m)."""
     reference: float | None = None
     torque_constant: float | None = None
-    """Of the motor (N m/A, or N/A of a linear one), for logs of currents; times `gear_ratio`, where
-    there is one, it is that of the joint."""
+    """The torque constant of the motor (N m/A, or N/A of a linear one), for logs of currents; times
+    `gear_ratio`, where there is one, it is that of the joint."""
 
     @property
     def rotor(self) -> Rotor | None:

@@ -47,8 +47,8 @@ class LinkElement:
 
 @dataclass(frozen=True, slots=True)
 class Mimic:
-    """That a joint's coordinate is `multiplier` times that of `joint`, plus `offset` (rad or m),
-    and of others times factors that are in `also`."""
+    """What a joint follows: its coordinate is `multiplier` times that of `joint`, plus `offset`
+    (rad or m), and of others times factors that are in `also`."""
 
     line: int
     joint: str
@@ -80,7 +80,8 @@ class JointElement:
     constants: tuple[float, ...] = ()
     """What else its type takes from the file."""
     stiffness: float = 0.0
-    """Of its spring (N m/rad or N/m), which is relaxed at coordinate `reference` (rad or m)."""
+    """The stiffness of its spring (N m/rad or N/m), which is relaxed at coordinate `reference` (rad
+    or m)."""
     reference: float = 0.0
 
 

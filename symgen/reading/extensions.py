@@ -20,7 +20,7 @@ WORDS: Final = {
     "reference": ("spring_reference", "springReference"),
     "armature": ("rotor_inertia", "armature"),
 }
-"""By what is meant the words for it."""
+"""The words of files for each extension."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +34,9 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Extension:
-    """Of a joint: the stiffness of its spring (N m/rad or N/m), the coordinate at which that is
-    relaxed (rad or m), and inertia as the joint feels it (kg m² or kg), None where there is
-    none."""
+    """What extensions say of a joint: the stiffness of its spring (N m/rad or N/m), the coordinate
+    at which that is relaxed (rad or m), and inertia as the joint feels it (kg m² or kg), None where
+    there is none."""
 
     line: int
     stiffness: float = 0.0
@@ -45,8 +45,8 @@ class Extension:
 
 
 def extensions(root: XmlNode, errors: list[RobotError]) -> dict[str, Extension]:
-    """By the name of the joint. A number that is none, two that differ and inertia below zero go to
-    `errors`."""
+    """The extensions of a file by name of the joint. A number that is none, two that differ and
+    inertia below zero go to `errors`."""
     said_by_joint: dict[str, list[Said]] = {}
     for name, read in _every(root):
         with gathered(errors):

@@ -25,7 +25,8 @@ READERS: Final[dict[str, Reader]] = {
     "mujoco": mjcf.described,
     "sdf": sdf.described,
 }
-"""By root element; every other file is read as a URDF, whose reader says what is missing."""
+"""The readers by root element; every other file is read as a URDF, whose reader says what is
+missing."""
 
 
 def read(path: str | os.PathLike[str], xacro: XacroOptions = NO_XACRO) -> Description:

@@ -85,8 +85,8 @@ KINDS: Final[dict[str, PinocchioJoint]] = {
     r"Spherical": PinocchioJoint("ball", _none),
     r"Planar": PinocchioJoint("planar", _plane),
 }
-"""By what stands behind ``JointModel`` in a short name. Pinocchio's q of an unbounded joint is a
-cosine and a sine, ours the angle."""
+"""The joint types by what stands behind ``JointModel`` in Pinocchio's short name. Pinocchio's q of
+an unbounded joint is a cosine and a sine, ours the angle."""
 
 
 def description(model: Any) -> Description:

@@ -12,7 +12,7 @@ from symgen.reading.xml_reader import parsed
 
 NAME = "yourdfpy's URDF"
 FIELDS = ("joint", "multiplier", "offset")
-"""Of a <mimic>, as yourdfpy calls them too."""
+"""The attributes of a <mimic>, as yourdfpy calls them too."""
 
 
 def description(robot: Any) -> Description:

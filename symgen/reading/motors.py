@@ -32,7 +32,8 @@ class Motors:
     leading: Mapping[str, str | None]
     turning: tuple[Motor, ...]
     inertias: Mapping[str, float]
-    """Of the rotors of leading motors that move several joints, or stand on the ground (kg m²)."""
+    """The inertias of the rotors of leading motors that move several joints, or stand on the ground
+    (kg m²)."""
 
     def bodies(self, followers: Mapping[str, Following]) -> list[MotorBody]:
         """The motors as bodies, by what joints follow themselves."""
@@ -155,7 +156,7 @@ def _following(joint: JointElement, follows: Mapping[str, Mimic]) -> JointElemen
 
 
 def _inverse(tied: Transmission, motors: Sequence[Motor]) -> dict[str, Mimic]:
-    """By joint how it follows the motors: q = A⁻¹ θ - A⁻¹ a."""
+    """How each joint follows the motors: q = A⁻¹ θ - A⁻¹ a."""
     rows = [[dict(m.terms).get(joint, 0.0) for joint in tied.joints] for m in motors]
     mimics = {}
     for joint, row in zip(tied.joints, _inverted(rows), strict=True):

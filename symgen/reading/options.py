@@ -30,7 +30,7 @@ def moving_joints(robot: Any, start: str) -> list[str]:
 
 
 def joint_values(robot: Any, start: str) -> list[str]:
-    """Its joints that move, each with what a value follows."""
+    """The robot's joints that move, each with what a value follows."""
     return [f"{name}=" for name in moving_joints(robot, "")] if not start else []
 
 

@@ -16,7 +16,7 @@ from typing import Final
 DEEPEST: Final = 3
 """Packages are this many folders below those that are looked into, or less."""
 NEAREST: Final = 4
-"""So many folders above a file outside any repository are looked through, not only into."""
+"""Folders above a file outside any repository that are searched with their subfolders."""
 MOST: Final = 10_000
 """More folders are not opened."""
 BUILT: Final = frozenset({"build", "log", "node_modules"})

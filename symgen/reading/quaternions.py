@@ -66,6 +66,6 @@ def pose_of(origin: Origin) -> Pose:
 
 
 def origin_of(pose: Pose, line: int) -> Origin:
-    """The same pose as a `Description` has it."""
+    """A pose as a `Description` has it."""
     x, y, z = (p + 0.0 for p in pose.position)
     return Origin(line, (x, y, z), rpy_of(pose.rotation))

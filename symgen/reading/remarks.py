@@ -26,7 +26,7 @@ def left_out(part: RobotPart) -> Iterator[Notice]:
 
 
 def massless(part: RobotPart, model: Model) -> Iterator[Notice]:
-    """That nothing that moves has mass or inertia, which makes every force 0."""
+    """A warning where nothing that moves has mass or inertia, which makes every force 0."""
     tens = [link.parameters for body in model.bodies for link in body.links]
     if not any(any(ten or ()) for ten in tens) and not any(body.spin for body in model.bodies):
         said = (

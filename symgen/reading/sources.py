@@ -33,7 +33,8 @@ CONVERTERS: Final[dict[str, str]] = {
     "pinocchio": "symgen.reading.from_pinocchio",
     "yourdfpy": "symgen.reading.from_yourdfpy",
 }
-"""By the package of a class, the module whose ``description`` reads its objects."""
+"""The modules whose ``description`` reads objects of other libraries, by the package of the
+object's class."""
 
 TEXT: Final = "XML text"
 

@@ -200,7 +200,7 @@ def _has(data: object, path: tuple[str | int, ...]) -> bool:
 
 
 def _entries(data: object) -> list[Any]:
-    """Those of a list, none of anything else."""
+    """The entries of a list, none of anything else."""
     return data if isinstance(data, list) else []
 
 

@@ -30,7 +30,8 @@ class End:
 
 
 Row = tuple[float, ...]
-"""By motor, how much of each joint's coordinate less its offset is in the motor's angle."""
+"""A row for a motor: how much of each joint's coordinate less its offset is in the motor's
+angle."""
 Law = Callable[[Sequence[End], Sequence[End]], tuple[Row, ...]]
 
 
@@ -56,12 +57,13 @@ LAWS: Final[dict[str, tuple[int, Law]]] = {
     "DifferentialTransmission": (2, _differential),
     "FourBarLinkageTransmission": (2, _four_bar),
 }
-"""By the last word of a transmission's type, how many joints and motors it has, and its law."""
+"""The transmissions by the last word of their type: how many joints and motors they have, and their
+law."""
 
 
 def transmissions(root: XmlNode) -> tuple[Transmission, ...]:
-    """Those of a file whose type is known, the first for each joint; a note of one that ties no
-    joints or whose reduction is none."""
+    """The transmissions of a file whose type is known, the first for each joint; a note of one that
+    ties no joints or whose reduction is none."""
     tied, taken = list[Transmission](), set[str]()
     controls = (node for control in root.children("ros2_control") for node in control)
     nested = (node for node in controls if node.tag == "transmission")
@@ -110,7 +112,8 @@ def _kind(node: XmlNode) -> str:
 
 
 def _ordered(ends: Sequence[XmlNode]) -> list[XmlNode]:
-    """By their roles, as in joint1 and joint2, where they have some; else as they stand."""
+    """Joints or actuators by their roles, as in joint1 and joint2, where they have some; else as
+    they stand."""
     return sorted(ends, key=lambda node: (node.element.get("role") or "").strip(XML_SPACE))
 
 

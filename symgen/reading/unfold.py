@@ -24,7 +24,7 @@ class MovingJoint:
 
 @dataclass(frozen=True, slots=True)
 class Following:
-    """Of a joint: the sum of the coordinates of others times factors, plus `offset`."""
+    """What a joint follows: the sum of the coordinates of others times factors, plus `offset`."""
 
     terms: tuple[tuple[str, float], ...]
     offset: float

@@ -8,7 +8,7 @@ from symgen.reading.xml_reader import XmlNode
 from symgen.text import quoted
 
 MOST_NAMES: Final = 4
-"""So many names are listed."""
+"""Names that are listed at the most."""
 
 Read = TypeVar("Read")
 """What a reader has of a file."""
@@ -25,7 +25,7 @@ class UnreadRow(Generic[Read]):
     answered_by: tuple[str, ...] = ()
     """Options that make the row void."""
     offer: str = ""
-    """The same in the words of a list of what options answer."""
+    """The remark in the words of a list of what options answer."""
 
 
 def note_rows(node: XmlNode, rows: Sequence[UnreadRow[Read]], read: Read) -> None:

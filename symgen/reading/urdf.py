@@ -42,7 +42,7 @@ ROUNDING = 1e-9
 """A principal moment above minus this times the largest one is rounding in the file."""
 
 SMALLEST = 1e-9
-"""So is one that stands for a radius of gyration below this (m)."""
+"""So is a principal moment that stands for a radius of gyration below this (m)."""
 
 
 def parse(data: bytes, file: str, digest: str | None = None) -> Description:
@@ -54,7 +54,8 @@ def parse(data: bytes, file: str, digest: str | None = None) -> Description:
 
 
 def described(root: XmlNode, path: Path, digest: str) -> Description:
-    """The same of its root element; `path` does not matter, everything is in the one file."""
+    """The robot in the root element of a file; `path` does not matter, everything is in the one
+    file."""
     check_root(root)
     errors: list[RobotError] = []
     links = tuple(_each(_link, root.children("link"), errors))

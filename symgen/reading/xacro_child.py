@@ -20,7 +20,7 @@ from symgen.reading.declaration import without_declaration
 from symgen.reading.packages import Packages
 
 SECONDS: Final = 6
-"""Of computing; the largest robots in use need less than two."""
+"""Seconds of computing that an expansion may take; the largest robots in use need less than two."""
 MEBIBYTES: Final = 1024
 LOOKS: Final = ("visual", "collision")
 """Elements that dynamics never look into."""
@@ -44,7 +44,7 @@ class Seen:
     lenient: bool
     """Whether macros that nobody defines may be left over, as in a file that was expanded once."""
     arguments: dict[str, str] = field(default_factory=dict)
-    """Those that files declare, with their defaults."""
+    """The arguments that files declare, with their defaults."""
     used: list[str] = field(default_factory=list)
     """Arguments that are used somewhere."""
     included: list[str] = field(default_factory=list)

@@ -93,7 +93,7 @@ def _holding(job: Job, q: Matrix, qd: Matrix) -> Matrix:
 
 
 def _derivatives(slopes: Function, state: dict[str, list[float]], n: int) -> list[Matrix]:
-    """Those of the accelerations in q, qd and tau."""
+    """The derivatives of the accelerations in q, qd and tau."""
     return [x.reshape(n, n) for x in _values(slopes, state)]
 
 

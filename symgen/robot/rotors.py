@@ -33,7 +33,7 @@ SPEED: Final = 2.0
 """The speed of a joint without a limit (rad/s, m/s)."""
 SEED, ROUNDS, TRIES = 0, 3, 17
 SMALL: Final = 0.01
-"""Of the efforts: a model whose forces are off by less is called good here."""
+"""As a part of the efforts: a model whose forces are off by less is called good here."""
 UNITS: Final = {
     "torque": {"rad": "N m", "m": "N"},
     "acceleration": {"rad": "rad/s^2", "m": "m/s^2"},
@@ -118,7 +118,7 @@ class RotorSearch:
 
     @classmethod
     def of(cls, job: Job, model: Model) -> "RotorSearch":
-        """Of a job, whose rotors are taken in three ways."""
+        """The search for a job, whose rotors are taken in three ways."""
         robots = {k: RuntimeModel(job.changed(rotors=k).load().model) for k in ("exact", *KINDS)}
         forward, inverse = (
             {k: trace(robot, Wanted.parse(name)).program for k, robot in robots.items()}

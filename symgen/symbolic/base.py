@@ -72,7 +72,7 @@ def relations(robot: RuntimeModel, setting: Setting, number: Number) -> tuple[Re
 
 
 def _in_canonical_frames(layout: System) -> System:
-    """With the bodies' parameters in their canonical frames."""
+    """The system with the bodies' parameters in their canonical frames."""
     canonical = {layout.body(i).name: LinkFrame(i, Pose()) for i in layout.tens}
     return replace(layout, link_frames={**layout.link_frames, **canonical})
 

@@ -67,7 +67,7 @@ class Closed:
         return [form for form in forms if form is not None and len(form) <= MOST]
 
     def _nested(self, ref: Ref) -> sympy.Expr:
-        """As the algorithm computes it, nothing multiplied out."""
+        """A value as the algorithm computes it, nothing multiplied out."""
         out = Output("", (1,), (ref,))
         _, expressions = replacements(self.paper, [out], self.number, None, lambda _, x: x[0])
         return expressions[0]

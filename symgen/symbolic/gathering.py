@@ -109,8 +109,8 @@ class PolynomialWriter:
         return best
 
     def _split(self, a: Polynomial, mask: int) -> list[tuple[Polynomial, Polynomial]]:
-        """By the generators under a mask: what they are multiplied with, equal multiples
-        together."""
+        """A polynomial as pairs: what the generators under a mask are multiplied with, and these;
+        equal multiples together."""
         rows: dict[int, dict[int, Decimal]] = {}
         for m, c in a.terms.items():
             generator = m & mask

@@ -41,7 +41,7 @@ def reduced(ring: Ring, a: Polynomial) -> Polynomial:
 
 
 def _squares(a: Polynomial, old: int, new: int) -> Polynomial:
-    """With the square of generator `old` as 1 less that of `new`."""
+    """A polynomial with the square of generator `old` as 1 less that of `new`."""
     terms = list[tuple[int, Decimal]]()
     for m, c in a.terms.items():
         power = m >> (BITS * old) & HIGHEST
@@ -52,7 +52,7 @@ def _squares(a: Polynomial, old: int, new: int) -> Polynomial:
 
 
 def harmonic(ring: Ring, a: Polynomial, group: Group) -> Polynomial:
-    """With one sine or cosine for each group in each term. Raises TooLarge."""
+    """A polynomial with one sine or cosine for each group in each term. Raises TooLarge."""
     with in_digits():
         known = dict[Factors, Polynomial]()
         total = Polynomial({})

@@ -89,7 +89,7 @@ def _with_masses(layout: System, paper: Paper) -> System:
 
 
 def _regrouped(layout: System) -> System:
-    """The same with what no joint force can tell apart handed inward (Gautier & Khalil 1990)."""
+    """A system with what no joint force can tell apart handed inward (Gautier & Khalil 1990)."""
     total = {0: NO_INERTIA} | {i: layout.body(i).inertia for i in layout.outward}
     for i in layout.inward:
         body = layout.body(i)

@@ -34,7 +34,7 @@ class SymbolicSheet:
     inputs: Mapping[str, tuple[sympy.Expr, ...]]
     meanings: Mapping[str, Meaning]
     chains: Mapping[int, Hashable]
-    """By the atom of a coordinate the parallel axes that it is one of."""
+    """The parallel axes that each coordinate is one of, by the atom of the coordinate."""
 
     @property
     def outputs(self) -> tuple[Output, ...]:

@@ -79,8 +79,8 @@ class Function:
         return self.written()
 
     def run(self, **inputs: Sequence[Scalar]) -> dict[str, list[Scalar]]:
-        """The same algorithms on plain numbers (or any scalars), without the tape, unless a pass
-        has changed the order of their operations; outputs by name."""
+        """The outputs of the algorithms on plain numbers (or any scalars), without the tape, unless
+        a pass has changed the order of their operations; outputs by name."""
         if self.trees:
             return evaluate(self.program, inputs, lambda number: number)
         arrays: dict[str, list[Scalar]] = {}

@@ -127,7 +127,7 @@ SPRING_FIELDS: Final = ("stiffness", "reference")
 FIELDS: Final[dict[str, Callable[[Joint], float]]] = {
     kind: row.of_joint for kind, row in KINDS.items()
 } | {"reference": lambda joint: joint.reference}
-"""By field of Passive what the file gives a joint."""
+"""What the file gives a joint for each field of Passive."""
 
 
 def _entries(inertia: Inertia) -> tuple[Scalar, ...]:
@@ -146,8 +146,8 @@ class Regroup:
 
     @cached_property
     def turned(self) -> "Regroup":
-        """The same with the frames of `symgen.mechanics.tip_frames`, where all is known at
-        generation."""
+        """The regrouped parameters with the frames of `symgen.mechanics.tip_frames`, where all is
+        known at generation."""
         model = self.robot.model
         known = not self.robot.runtime and not self.robot.wrenches
         turns = known and turned_frames(model) != canonical_frames(model)

@@ -87,7 +87,7 @@ def _text(program: Program) -> str:
 
 
 def _distinct(robot: RuntimeModel, wanted: Wanted) -> Wanted:
-    """The same with outputs of links whose names are those of no others of the robot."""
+    """What is wanted, with outputs of links whose names are those of no others of the robot."""
     return replace(wanted, quantities=of_model(robot.model, wanted.quantities))
 
 

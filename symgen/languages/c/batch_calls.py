@@ -39,8 +39,8 @@ class CompiledBatch:
         return outputs
 
     def blocks(self, name: str, inputs: Sequence[Array]) -> list[Array]:
-        """The same of NAME_batch, where inputs that are one for all states are those of the first
-        state."""
+        """The outputs of NAME_batch, a row each state, where inputs that are one for all states are
+        those of the first state."""
         f, n = self.functions[name], len(inputs[0])
         ins = [a for a in f.d.arguments if a.direction == "in"]
         arrays = [

@@ -19,8 +19,8 @@ from symgen.proof.closed_loop import TIME, ClosedLoopRecord, departures, loop_of
 from symgen.render import render
 
 TOLERANCE: Final = {"double": 1e-9, "float": 2e-3}
-"""Of an output's largest entry over the whole loop, at least, a difference from the record is
-allowed."""
+"""The least difference from the record that is allowed, as a part of an output's largest entry over
+the loop."""
 LEAST: Final = 1e-3
 """An output that stays below this counts as so large."""
 SLACK: Final = 4.0
@@ -99,7 +99,7 @@ class CController:
 
     @cached_property
     def _tops(self) -> dict[str, float]:
-        """By output its largest number."""
+        """The largest number of each output."""
         assert self._recorded is not None
         wanted = self._recorded[0].wanted
         return {name: max(abs(x) for row in wanted[name] for x in row) for name in wanted}

@@ -47,7 +47,7 @@ def _packed_pairs(prefix: str, a: Argument) -> str:
 
 
 LAYOUTS: Final = {"packed pairs": _packed_pairs}
-"""By layout: the text that tells where an entry is."""
+"""The text that tells where an entry is, by layout."""
 
 
 @lru_cache(maxsize=4)
@@ -87,7 +87,7 @@ def files(module: Module) -> dict[str, str]:
 
 
 def code_files(module: Module) -> dict[str, str]:
-    """Those of them that compute: header, data and functions.
+    """The C files of a module that compute: header, data and functions.
 
     Raises OptionError where the scalar type cannot hold the robot's numbers."""
     shared = _context(module)
@@ -184,14 +184,15 @@ def _selftest(module: Module) -> dict[str, Any]:
 def _all_allowed(
     module: Module, functions: Sequence[CFunction]
 ) -> dict[str, dict[str, tuple[str, list[str]]]]:
-    """By function."""
+    """What is allowed of each function, as `_allowed` has it."""
     _ = module.test_states  # made once, before there are copies of this process
     allowed = spread(lambda function: _allowed(module, function), functions)
     return {f.d.name: row for f, row in zip(functions, allowed, strict=True)}
 
 
 def _allowed(module: Module, function: CFunction) -> dict[str, tuple[str, list[str]]]:
-    """By output: the largest allowed error and the steps below it, a row a state."""
+    """What is allowed of each output: the largest allowed error and the steps below it, a row a
+    state."""
     traced = next(f for f in module.functions if f.name == function.d.name)
     return {
         name: (

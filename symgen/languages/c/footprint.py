@@ -22,7 +22,7 @@ from symgen.native.compiler import CompilerError, compiler, version, workspace
 FORMAT: Final = 1
 FLAGS: Final = ("-std=c99", "-O2", "-ffunction-sections", "-fstack-usage")
 Figures = dict[str, dict[str, int]]
-"""By function: bytes of stack and of code with its constants."""
+"""Figures of each function: bytes of stack and of code with its constants."""
 
 
 def found_compiler(target: str) -> list[str] | None:

@@ -55,7 +55,7 @@ class CFunction:
 
     @property
     def template(self) -> str:
-        """That of the loops at its end, where it has some (`symgen.languages.c.loops`)."""
+        """The template of the loops at its end, where it has some (`symgen.languages.c.loops`)."""
         return ""
 
     @cached_property

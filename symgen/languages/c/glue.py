@@ -32,4 +32,4 @@ GLUE: Final[dict[str, Mapping[str, str]]] = {
     },
     "cpp": {"{name}.hpp": "module.hpp"},
 }
-"""By build system (or language): from the name of a file to that of its template."""
+"""The files of each build system (or language): the template of each by its name."""

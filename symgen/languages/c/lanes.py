@@ -23,7 +23,7 @@ from symgen.numbers.operations import OPS
 from symgen.render import render
 
 INTEGERS: Final = {"double": "long long", "float": "int"}
-"""By scalar: a signed integer of the same size, for masks."""
+"""A signed integer of the same size as each scalar, for masks."""
 
 
 @dataclass(frozen=True, slots=True)

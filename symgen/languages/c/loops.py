@@ -53,7 +53,8 @@ class LoopedFunction(CFunction):
 
     @property
     def work(self) -> int:
-        """Of that array, of a row of it, and of what its straight lines need."""
+        """Entries of the work array: those of the array itself, of a row of it, and of what the
+        straight lines need."""
         return self.read.size + self.read.sizes[1] + self.front.work
 
     @cached_property

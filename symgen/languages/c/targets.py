@@ -28,4 +28,4 @@ TARGETS: Final = {
     "cortex-m33": Target(ARM, ("-mcpu=cortex-m33", "-mfpu=fpv5-sp-d16", *HARD), single=True),
     "cortex-m7": Target(ARM, ("-mcpu=cortex-m7", "-mfpu=fpv5-d16", *HARD)),
 }
-"""By name, for ``--target``."""
+"""The processors of ``--target`` by name."""

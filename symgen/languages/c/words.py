@@ -31,7 +31,7 @@ va_end va_start
 """
 
 KEYWORDS: Final = frozenset(_LANGUAGE.split())
-"""Of C and C++."""
+"""The keywords of C and C++."""
 
 STANDARD: Final = frozenset(_FILES.split())
 """C headers that a file of the same name would hide, and targets that CMake keeps to itself."""

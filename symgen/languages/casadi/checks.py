@@ -60,7 +60,7 @@ def results(name, arrays):
 STEP: Final = 1e-30
 FEW: Final = 3
 TOLERANCE: Final = 1e-8
-"""Of the largest entry: what is left where a derivative nearly cancels."""
+"""The part of the largest entry that is left where a derivative nearly cancels."""
 
 
 def checks(subject: Subject, progress: Callable[[str], None]) -> Iterator[Check]:
@@ -75,13 +75,13 @@ def checks(subject: Subject, progress: Callable[[str], None]) -> Iterator[Check]
 
 
 def graphs(module: Module) -> Outside:
-    """The graphs of a package."""
+    """The check of a package's graphs, the functions made of CasADi's own operations."""
     runner = Runner(RESULTS.format(package=package_name(module), function="robot.graph(name)"))
     return Outside("CasADi graph", (), runner.started, packages=PACKAGES)
 
 
 def external(module: Module) -> Outside:
-    """Its external functions."""
+    """The check of a package's external functions."""
     package = package_name(module)
     called = RESULTS.format(package=package, function="robot.external(name)")
     runner = Runner(BUILT.format(package=package) + called)

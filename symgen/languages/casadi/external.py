@@ -201,7 +201,8 @@ def _entries(d: FunctionDescription, names: Collection[str]) -> set[Index]:
 def _swept(
     d: FunctionDescription, program: Program, inputs: Inputs, outputs: Sequence[Argument]
 ) -> Iterator[tuple[tuple[str, str], list[Scalar]]]:
-    """By output and input the derivatives, row-major, by a sweep over the tape for each entry."""
+    """The derivatives of each output in each input, row-major, by a sweep over the tape for each
+    entry."""
     values_of = copied(d.program, program, inputs) if outputs else {}
     flat = [x for values in inputs.values() for x in values]
     swept: dict[Index, list[Scalar]] = {}

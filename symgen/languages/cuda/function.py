@@ -16,7 +16,7 @@ from symgen.languages.dialect import Dialect
 STEP: Final = "step"
 
 OWN: Final = {"sin": "sine", "cos": "cosine"}
-"""By operation of the tape: what the header calls its own function (``--trig inline``)."""
+"""The header's own functions (``--trig inline``), by operation of the tape."""
 
 
 class CudaFunction(ManyFunction):
@@ -28,7 +28,7 @@ class CudaFunction(ManyFunction):
 
     @cached_property
     def dialect(self) -> Dialect:
-        """That of C with entries `step` apart, and sines in pairs."""
+        """The dialect of C with entries `step` apart, and sines in pairs."""
         return Dialect(
             operations=table(self.module, self.real, OWN.__getitem__),
             literal=lambda x: literal(x, self.real),
@@ -74,7 +74,8 @@ class CudaFunction(ManyFunction):
 
     @property
     def kernel_signature(self) -> str:
-        """Declaration of the kernel."""
+        """The declaration of the kernel that runs the function on many states, without a
+        semicolon."""
         start = f"{self.module.name.upper()}_KERNEL {self.d.name}_kernel"
         return head(
             start,

@@ -39,7 +39,7 @@ def pure(module: Module) -> Outside:
 
 
 def native(module: Module) -> Outside:
-    """Those through compiled C."""
+    """The check of the functions that call compiled C."""
     package = package_name(module)
     built = f"from {package}.build import build\nbuild()\nfrom {package} import native as robot\n"
     every = sorted(f.name for f in module.functions)

@@ -26,8 +26,8 @@ DIALECT: Final = replace(
 )
 
 HELD: Final = 6
-"""So many values are computed before they are held: XLA for CPUs computes a value again wherever it
-is read, unless it comes from elsewhere. (Panda M in `vmap`, a state: 2.8 µs with nothing held, 0.5
+"""Values that are computed before they are held: XLA for CPUs computes a value again wherever it is
+read, unless it comes from elsewhere. (Panda M in `vmap`, a state: 2.8 µs with nothing held, 0.5
 with every value, 0.7 by 8, 0.9 by 30.)"""
 
 WITHOUT: Final = "the functions of the package itself need none"

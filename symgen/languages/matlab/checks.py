@@ -18,8 +18,8 @@ from symgen.text import shown
 
 OCTAVE: Final = ("octave-cli", "--norc", "--no-history", "--quiet")
 OPERATIONS: Final = 1_000_000
-"""Of functions in all states that a process of Octave runs before the next one; it needs some 10 s
-for them."""
+"""Operations of functions in all states that one process of Octave runs before the next is started;
+it needs some 10 s for them."""
 
 CFLAGS: Final = ("-std=c99", "-O1", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror")
 

@@ -26,7 +26,7 @@ APART: Final = 8000
 """Operations in a call, some microseconds of them, that are worth giving the GIL away for."""
 
 NUMPY: Final = {"double": ("NPY_DOUBLE", "float64"), "float": ("NPY_FLOAT", "float32")}
-"""By scalar: what NumPy calls it in C and in Python."""
+"""What NumPy calls each scalar in C and in Python."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,8 @@ class Bound:
 
     @property
     def rows(self) -> str:
-        """Those of a call for many by vectors, none where there is no such function."""
+        """The statements of a call for many states by vectors, none where there is no such
+        function."""
         if self.many is None:
             return ""
         arguments = [f"a[{k}], step[{k}]" for k in range(len(self.arrays))]

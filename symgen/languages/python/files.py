@@ -49,7 +49,7 @@ def _packed_pairs(a: Argument) -> list[str]:
 
 
 LAYOUTS: Final = {"packed pairs": _packed_pairs}
-"""By layout: the lines that tell where an entry is."""
+"""The lines of each layout that tell where an entry is."""
 
 
 def files(module: Module) -> dict[str, str]:

@@ -71,7 +71,7 @@ class Together:
     """The position of all parts but the first, which stay with that one."""
 
     def nudged(self, changes: Sequence[Scalar]) -> "Together":
-        """Still with the first, whatever displaces that."""
+        """Itself: the part stays with the first one, whatever displaces that."""
         return self
 
 
@@ -103,7 +103,7 @@ class BodyAxesJoint(JointType):
 
     @property
     def rows(self) -> frozenset[int]:
-        """Of a pseudo-inertia: those that any of its coordinates can feel."""
+        """The rows of a pseudo-inertia that any of its coordinates can feel."""
         return frozenset().union(*(rows_of(unit) for unit in self.units))
 
     def configuration(

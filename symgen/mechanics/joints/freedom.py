@@ -18,7 +18,7 @@ class Freedom:
     turn: Scalar = ZERO
     slide: Scalar = ZERO
     unit: str = "rad"
-    """Of the coordinate, rad or m."""
+    """The unit of the coordinate, rad or m."""
 
     @property
     def S(self) -> Twist:
@@ -71,8 +71,8 @@ def rows_of(unit: Twist) -> frozenset[int]:
 
 @dataclass(frozen=True, slots=True)
 class BalancedFreedom(Freedom):
-    """The same of a body that looks the same however far it has turned, so that its frame need not
-    turn with it and one number tells all of its own inertia."""
+    """The freedom of a body that looks the same however far it has turned, so that its frame need
+    not turn with it and one number tells all of its own inertia."""
 
     def angle(self, q: Scalar) -> Angle:
         return Angle()

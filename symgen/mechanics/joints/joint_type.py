@@ -90,7 +90,8 @@ class JointType(ABC):
     def placed(
         self, joint: "Joint", part: int, to_axis: ToAxis, theta0: Angle, r: Scalar
     ) -> Placement:
-        """The way to a part's body, by the constants of its canonical frame."""
+        """How to reach the body of a part from its parent, with the constants of its canonical
+        frame."""
         return Placement(to_axis, theta0, r, self.parts(joint)[part].freedom)
 
     def integrated(self, q: Sequence[float], v: Sequence[float]) -> list[float]:

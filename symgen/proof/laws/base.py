@@ -34,7 +34,7 @@ Array = Any
 UNIT_MOMENTS = "the textbook with unit moments of the bodies"
 DISC: Final = MOMENTS.index("J")
 MISSING: Final = 1e-6
-"""Of the largest entry of a regressor: what base parameters may leave out."""
+"""The part of the largest entry of a regressor that base parameters may leave out."""
 
 
 def keys_of(x: At) -> tuple[Key, ...]:
@@ -51,7 +51,7 @@ def by_moments(term: Term, x: At) -> Array:
 
 
 def _of_body(term: Term, bare: At, i: int, moments: Sequence[int]) -> Array:
-    """Of some moments of one body, in its canonical frame."""
+    """The values of a term for unit moments of one body, in its canonical frame."""
     rows = dict(zip(moments, unit_columns(bare, len(moments)), strict=True))
     part = bare.mechanism.part(i)
     frame = _on_axis(frame_of(canonical_frames(bare.robot.lumped)[i - 1].pose, Decimal), part)
@@ -86,7 +86,7 @@ def base_regressor(x: At) -> Array:
 
 @law("slotine_li_base_regressor", "Christoffel's C with unit moments of the bodies", 2)
 def slotine_li_base_regressor(x: At) -> Array:
-    """Y_rb."""
+    """Y_rb, n x b: the regressor of M q̈_r + C q̇_r + g in base parameters."""
 
     def passive(y: At) -> Array:
         r, rr, v = (y.given[k][..., None, :] for k in ("qd_r", "qdd_r", "qd"))

@@ -62,13 +62,13 @@ def _weighed(matrices: tuple[Array, ...], weights: Array) -> tuple[Array, ...]:
 
 
 def _change(term: Any, x: At, **by: str) -> Array:
-    """Of a term, along the inputs that are changes."""
+    """The change of a term along the inputs that are changes."""
     return slope(term, x, **{name: x.given[change][None] for name, change in by.items()})[..., 0]
 
 
 @law("mass_matrix_gradient", SLOPES.format("the textbook's M"), 1)
 def mass_matrix_gradient(x: At) -> Array:
-    """∂M_ij/∂q_k."""
+    """∂M_ij/∂q_k, (..., n, n, n)."""
     return gradient(mass, x)
 
 
@@ -100,7 +100,7 @@ def inverse_dynamics_second_derivatives(x: At) -> tuple[Array, Array, Array, Arr
 
 
 def _second(term: Any, x: At, weights: str, last: str) -> tuple[Array, ...]:
-    """Of the weighted term: in q twice, q and q̇, q̇ twice, q and `last`."""
+    """The second derivatives of the weighted term: in q twice, q and q̇, q̇ twice, q and `last`."""
     lam = x.given[weights]
 
     def weighed(y: At) -> Array:

@@ -31,7 +31,7 @@ def _eye(size: int) -> Array:
 
 
 def _exp(a: Array) -> Array:
-    """Of square matrices, the last two axes: a series, squared again and again."""
+    """The exponential of square matrices, the last two axes: a series, squared again and again."""
     small, size = a / 2**HALVINGS, a.shape[-1]
     term = total = np.broadcast_to(_eye(size), a.shape)
     for k in range(1, TERMS):
@@ -140,7 +140,7 @@ def _between(block: TangentBlock, a: Array, b: Array, roots: int) -> Array:
 
 
 def between(robot: Mechanism, a: Array, b: Array, roots: int = ROOTS_TAKEN) -> Array:
-    """v with a ⊕ v = b."""
+    """The velocity numbers v that lead from a to b in one unit of time: a ⊕ v = b."""
     parts = [
         (x.rates, _between(x, a[..., x.places], b[..., x.places], roots)) for x in blocks(robot)
     ]

@@ -22,7 +22,8 @@ PRINTED = "sum of J^T (I dJ/dt + v x* I J), as printed"
 
 
 def _jacobians(x: At) -> Array:
-    """Of all bodies about the root's origin, angular rows first: (..., bodies, 6, joints)."""
+    """The Jacobians of all bodies about the root's origin, angular rows first: (..., bodies, 6,
+    joints)."""
     robot, bodies = x.mechanism, resting(x)
     count = len(robot.parts)
     cells: list[Any] = [ZERO] * (count * 6 * count)

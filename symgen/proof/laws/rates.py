@@ -13,7 +13,8 @@ TERMS: dict[str, tuple[str, Term, int]] = {
     "gravity": ("the textbook's tau", at_rest, 0),
     "inverse_dynamics": ("the textbook's tau", tau, 0),
 }
-"""By quantity what has a rate and a second rate: in words, the term, derivatives nested in it."""
+"""The terms that have a rate and a second rate, by quantity: in words, the term, derivatives nested
+in it."""
 
 
 def _register(quantity: str, words: str, term: Term, order: int) -> None:

@@ -33,7 +33,7 @@ class Law:
 
 
 LAWS: Final[dict[str, Law]] = {}
-"""By the name of the quantity, that of a link's without the link."""
+"""The laws by name of the quantity; that of a link's without the link."""
 
 
 def law(quantity: str, judge: str, order: int = 0) -> Callable[[Compute], Compute]:
@@ -69,8 +69,8 @@ class Judge:
         return {}
 
     def _states(self, quantity: Quantity) -> At:
-        """With friction, external wrenches and springs where the quantity feels them, and the robot
-        has them."""
+        """The states, with friction, external wrenches and springs where the quantity feels them,
+        and the robot has them."""
         robot = self.robot
         rubbed = quantity.feels_wrench and bool(robot.friction or robot.wrenches)
         key = rubbed, quantity.feels_springs and robot.springs

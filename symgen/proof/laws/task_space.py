@@ -93,7 +93,7 @@ def frame_quaternion_xyzw(x: At, link: str) -> Array:
 
 @law("frame_jacobian_rpy", f"slopes of the angles of {POSE} in 75 digits", 1)
 def frame_jacobian_rpy(x: At, link: str) -> Array:
-    """Of the origin, and of atan2(R32, R33), asin(-R31) and atan2(R21, R11)."""
+    """The Jacobian of the origin, and of atan2(R32, R33), asin(-R31) and atan2(R21, R11)."""
     slopes, here = gradient(lambda y: pose(y, link), x), pose(x, link)
 
     def angle(s: int, c: int) -> Array:

@@ -44,7 +44,7 @@ def _motors(robot: CompiledMjcf) -> Iterator[Motor]:
 
 
 def _telling(joints: tuple[str, ...], motors: list[Motor]) -> list[Motor]:
-    """Those whose rows are independent of the rows before, by elimination."""
+    """The motors whose rows are independent of the rows before, by elimination."""
     telling, rows = list[Motor](), list[tuple[int, list[float]]]()
     for motor in motors:
         row = [dict(motor.terms).get(joint, 0.0) for joint in joints]
@@ -60,4 +60,4 @@ def _telling(joints: tuple[str, ...], motors: list[Motor]) -> list[Motor]:
 
 
 SMALL = 1e-9
-"""Of a row, what is left of one that tells nothing new."""
+"""The part of a row that is left of one that depends on those before it."""

@@ -104,7 +104,7 @@ def _gravity(outer: Scope) -> Triple:
 
 
 def _noted(robot: Description, root: XmlNode, frames: Frames) -> Description:
-    """With the rotation of its root in the world, and all notices."""
+    """The description with the rotation of its root in the world, and all notices."""
     label = root.called("<sdf>")
     tilt = IDENTITY
     if robot.roots[0] != WORLD:

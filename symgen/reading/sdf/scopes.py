@@ -12,7 +12,7 @@ from symgen.reading.xml_reader import XmlFile, XmlNode, file_bytes, parsed
 from symgen.text import shown
 
 DEEPEST: Final = 16
-"""So many models may include each other."""
+"""How deep models may include each other."""
 PATHS: Final = ("GZ_SIM_RESOURCE_PATH", "SDF_PATH", "GAZEBO_MODEL_PATH", "IGN_GAZEBO_RESOURCE_PATH")
 """Where Gazebo looks for models, beside the folders above the file."""
 
@@ -30,7 +30,7 @@ class Scope:
     name: str = ""
     depth: int = 0
     digests: list[str] = field(default_factory=list)
-    """Those of all included files."""
+    """The digests of all included files."""
 
     def absolute(self, name: str) -> str:
         """A name of this scope, as it is called in the whole file."""
