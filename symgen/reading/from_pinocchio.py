@@ -27,8 +27,6 @@ from symgen.reading.urdf import tensor_trouble
 from symgen.text import shown
 
 FILE: Final = "pin.Model"
-UNIVERSE: Final = 0
-"""The joint of Pinocchio that does not move."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,6 @@ LARGEST_FOLLOWING: Final = 1e6
 """Multiplier and offset (m or rad) of a joint that mimics; the sine of a larger angle has lost as
 many digits, and of one of 1e16 rad all."""
 
-NO_FOLLOWING: Final = Following((), 0.0)
-
 
 def following(
     robot: Description,

@@ -19,7 +19,6 @@ from symgen.text import quoted, shown
 
 JOINTS: Final = "joints"
 ACTUATORS: Final = "actuators"
-COORDINATES: Final = (JOINTS, ACTUATORS)
 """Whose the coordinates of the user are."""
 
 

@@ -7,7 +7,7 @@ import hashlib
 import os
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any, Final, Protocol, TypeAlias, TypeGuard, runtime_checkable
 
 from symgen.errors import OptionError
@@ -91,8 +91,3 @@ def _converter(kind: type) -> Callable[[Any], Description] | None:
     packages = (cls.__module__.partition(".")[0] for cls in kind.__mro__)
     module = next((CONVERTERS[name] for name in packages if name in CONVERTERS), None)
     return None if module is None else import_module(module).description
-
-
-def stem_of(source: str) -> str:
-    """A name for a robot that has none: that of its file without folder and ending."""
-    return PurePath(source).name.partition(".")[0] or "robot"
