@@ -58,8 +58,8 @@ def to_joint(system: System, i: int, q: Coordinates, w: Vector, slip: Vector, x:
 def to_parent(system: System, i: int, q: Coordinates, w: Vector, x: Thing) -> Thing:
     """What is given in a joint frame, in the frame of the parent, which turns at `w`."""
     place = system.body(i).placement
-    there = carried(x, place.approach(q[i - 1]))
-    return there.plus_cross_moment(_of_arm(w, place.arm(q[i - 1]), there.momentum.linear))
+    at_parent = carried(x, place.approach(q[i - 1]))
+    return at_parent.plus_cross_moment(_of_arm(w, place.arm(q[i - 1]), at_parent.momentum.linear))
 
 
 def _of_arm(w: Vector, arm: Vector, p: Vector) -> Vector:
@@ -117,8 +117,8 @@ class Displaced:
         """The quantities at the frame from which `step` leads to the present one."""
         forces = (self.load, self.momentum, self.rate_load, self.inertia)
         load, momentum, rate_load, inertia = (f.moved_in(step) for f in forces)
-        both = (self.cross_moment, self.cross_moment_rate)
-        q, qd = (x.turned(-step) if isinstance(step, Turn) else x for x in both)
+        vectors = (self.cross_moment, self.cross_moment_rate)
+        q, qd = (x.turned(-step) if isinstance(step, Turn) else x for x in vectors)
         return Displaced(load, momentum, q, rate_load, qd, inertia)
 
     def plus_cross_moment(self, more: Vector) -> "Displaced":
@@ -182,8 +182,8 @@ def gathered(system: System, q: Coordinates, moves: Moves) -> Iterator[tuple[int
             slip = moves.rates[i].relative.v.scaled(2.0)
             at_joint = to_joint(system, i, q, w, slip, at_body)
             passed = at_body if system.stays(i) else at_joint
-            there = to_parent(system, i, q, _twice(moves, body.parent), passed)
-            total[body.parent] = total[body.parent] + there
+            at_parent = to_parent(system, i, q, _twice(moves, body.parent), passed)
+            total[body.parent] = total[body.parent] + at_parent
         yield i, at_joint
 
 
@@ -198,12 +198,12 @@ def climb(
     """The column of joint `i` in the joint frame of every ancestor j, as what carries that joint
     sees it."""
     for j in system.ancestors(i):
-        there = to_parent(system, i, q, _twice(moves, j), x)
+        at_parent = to_parent(system, i, q, _twice(moves, j), x)
         slip = moves.rates[j].relative.v.scaled(2.0)
         x = (
-            carried(there, system.body(j).placement.to_body(q[j - 1]))
+            carried(at_parent, system.body(j).placement.to_body(q[j - 1]))
             if j in system.together(i)
-            else to_joint(system, j, q, _twice(moves, j), slip, there)
+            else to_joint(system, j, q, _twice(moves, j), slip, at_parent)
         )
         i = j
         yield j, x

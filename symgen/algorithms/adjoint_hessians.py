@@ -82,8 +82,8 @@ def _axis_rates(system: System, i: int, moves: Moves, x: Displaced) -> Scalar:
     joint, place, rates = system.body(i).joint, system.body(i).placement, moves.rates[i]
     w = place.with_axes(parent=rates.carrier.w, body=rates.body.w)
     slip = place.with_axes(parent=NULL, body=rates.relative.v)
-    both = half_rate(joint, rates.carrier.w, x.momentum) + half_rate(joint, w, x.momentum)
-    return both + joint.S.w.dot(x.cross_moment - slip.cross(x.momentum.linear))
+    rates_of_axis = half_rate(joint, rates.carrier.w, x.momentum) + half_rate(joint, w, x.momentum)
+    return rates_of_axis + joint.S.w.dot(x.cross_moment - slip.cross(x.momentum.linear))
 
 
 def _outward(system: System, j: int, i: int, q: Coordinates, x: Displaced) -> Displaced:
@@ -110,8 +110,8 @@ def second_derivatives(
         for i in system.outward
     }
     out = HessianBlocks({}, {}, {}, {}, {}, {})
-    both = zip(composites(system, q, fast), gathered(system, q, moves), strict=True)
-    for (j, *composite), (_, at) in both:
+    by_joint = zip(composites(system, q, fast), gathered(system, q, moves), strict=True)
+    for (j, *composite), (_, at) in by_joint:
         with system.section(j, "column"):
             joint, read, axes = system.body(j).joint, readings[j], fast[j].joint
             out.first[j] = read.on(at.load, at.momentum, read.turning.dot(at.cross_moment))

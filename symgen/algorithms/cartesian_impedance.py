@@ -71,8 +71,8 @@ def cartesian_impedance(system: System, *inputs: Coordinates, link: str) -> list
     n = system.dof
     flat = system.coupling.projected(frame_jacobian_aligned(system, at, link=link), (6, None))
     rows = [[*flat[k * n : k * n + n]] for k in range(6)]
-    here = link_place(system, at, link).origin
-    e = [*minus(p_ref, [*here]), *_turn_off(system, at, link, quat_ref)]
+    position = link_place(system, at, link).origin
+    e = [*minus(p_ref, [*position]), *_turn_off(system, at, link, quat_ref)]
     force = minus(by(k_x, e), by(d_x, [dot(row, qd) for row in rows]))
     solver = factors(system, coupled_mass_matrix(system, at))
     solved = [solver.solve(row) for row in rows]
@@ -85,5 +85,5 @@ def cartesian_impedance(system: System, *inputs: Coordinates, link: str) -> list
     felt = dense_factors(inverse, 6).solve([dot(row, free) for row in solved])
     task = minus(force, felt)
     driving = [dot([row[k] for row in rows], task) for k in range(n)]
-    held = system.coupling.forces(gravity(system, at))
-    return saturated(plus(driving, free, held), limit)
+    weight = system.coupling.forces(gravity(system, at))
+    return saturated(plus(driving, free, weight), limit)

@@ -59,9 +59,9 @@ def carried_up(system: System, q: Coordinates) -> Read:
     """Each ancestor reads in its own frame: nine numbers carried up for every pair."""
 
     def read(j: int, at: PairColumn) -> Readings:
-        for i, there, _ in climb(system, j, q, at):
+        for i, column, _ in climb(system, j, q, at):
             joint = system.body(i).joint
-            yield i, joint.project(there.force), there.product.dot(joint.S.w)
+            yield i, joint.project(column.force), column.product.dot(joint.S.w)
 
     return read
 
@@ -112,8 +112,8 @@ def _symbols(system: System, q: Coordinates, read: Read) -> Symbols:
             }
             for j, at_body, at_joint in climb(system, k, q, moments):
                 joint = system.body(j).joint
-                here = joint.project(pair_column(joint, at_body).force)
-                entries |= _triple(j, j, k, here, here)
+                symbol = joint.project(pair_column(joint, at_body).force)
+                entries |= _triple(j, j, k, symbol, symbol)
                 for i, entry, other in read(j, pair_column(joint, at_joint)):
                     entries |= _triple(i, j, k, entry, other)
     return entries
@@ -133,11 +133,11 @@ def composites(system: System, q: Coordinates) -> Iterator[tuple[int, Inertia]]:
         with system.section(i, "composite body"):
             composite = (total[i] + body.inertia).named(f"{i}")
             to_body, approach = body.placement.to_body(q[i - 1]), body.placement.approach(q[i - 1])
-            there = carried_by_name(composite, to_body, f"{i}").named(joint_label(i))
+            at_joint = carried_by_name(composite, to_body, f"{i}").named(joint_label(i))
             total[body.parent] = total[body.parent] + carried_by_name(
-                there, approach, joint_label(i)
+                at_joint, approach, joint_label(i)
             )
-        yield i, there
+        yield i, at_joint
 
 
 PACKED = Array(

@@ -97,12 +97,12 @@ class _Columns:
 
         Where there is none in any state, no ancestor feels it, and nothing is carried to it."""
         self.entries[i, i] = self.system.body(i).joint.project(momentum)
-        here = i
+        at = i
         for j in () if momentum.is_zero else self.system.ancestors(i):
-            momentum = self.carried(here, momentum, f"{i}_{here}" if here != i else f"{i}")
+            momentum = self.carried(at, momentum, f"{i}_{at}" if at != i else f"{i}")
             felt = self.system.body(j).joint.project(momentum.named(f"{i}_{j}"))
             self.entries[max(i, j), min(i, j)] = felt
-            here = j
+            at = j
 
     def carried(self, i: int, momentum: Force, label: str) -> Force:
         """In the axes of the parent of body `i`; the label names it in generated code."""
@@ -140,13 +140,13 @@ class _SharedColumns(_Columns):
     def _pass(self, i: int, moving: Momenta) -> None:
         """The momenta to the parent of body i."""
         parent = self.system.body(i).parent
-        there = (
+        at_parent = (
             (at, (k, self.carried(i, x, f"{at}_{i}")))
             for at, (k, x) in moving.items()
             if not x.is_zero
         )
         if parent:
-            self.beyond[parent] = _sum((*self.beyond[parent].items(), *there))
+            self.beyond[parent] = _sum((*self.beyond[parent].items(), *at_parent))
 
     def _count(self, i: int, j: int, felt: Scalar) -> None:
         at = max(i, j), min(i, j)
@@ -157,11 +157,11 @@ def _sum(parts: Iterable[tuple[int, tuple[float, Force]]]) -> Momenta:
     """Momenta by leader; factors are multiplied out where they differ."""
     momenta: Momenta = {}
     for at, (k, momentum) in parts:
-        here, before = momenta.get(at, (k, NO_FORCE))
-        if here == k:
+        factor, before = momenta.get(at, (k, NO_FORCE))
+        if factor == k:
             momenta[at] = k, before + momentum
         else:
-            momenta[at] = 1.0, _scaled(here, before) + _scaled(k, momentum)
+            momenta[at] = 1.0, _scaled(factor, before) + _scaled(k, momentum)
     return momenta
 
 

@@ -168,8 +168,8 @@ def coriolis_matrix_newton_euler_by_parameters(
     moving, units, width = twists(system, q, qd), unit_twists(system, q), system.parameters
     for b, columns in system.columns.items():
         for (j, x), (i, y) in combinations(units[b].items(), 2):
-            both = zip(columns, _entries(system, b, moving[b], y, x), strict=True)
-            for p, e in both:
+            pairs = zip(columns, _entries(system, b, moving[b], y, x), strict=True)
+            for p, e in pairs:
                 upper = ((i - 1) * n + j - 1) * width + p
                 lower = ((j - 1) * n + i - 1) * width + p
                 entries[upper], entries[lower] = entries[upper] + e, entries[lower] - e

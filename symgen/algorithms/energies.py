@@ -75,11 +75,11 @@ def lighter(system: System) -> dict[int, Inertia]:
     for i in system.inward if all(body.constant for body in system.bodies) else ():
         body = system.body(i)
         total[i], handed = body.regrouped(total[i])
-        parent, there = body.parent, body.placement.carried_in(handed, ZERO)
+        parent, at_parent = body.parent, body.placement.carried_in(handed, ZERO)
         if parent:
-            total[parent] = total[parent] + there
+            total[parent] = total[parent] + at_parent
         else:
-            base[-i] = there
+            base[-i] = at_parent
     return total | base
 
 
@@ -135,12 +135,12 @@ def _momenta(
     root axes."""
     where = places(system, q, range(1, system.size + 1))
     momenta = {}
-    for i, here in where.items():
+    for i, pose in where.items():
         body = system.body(i)
         momentum = body.joint.momentum(total[i]) if body.on_robot else NO_FORCE
         momenta[i] = (
-            here,
-            Force(times(here.rows, momentum.linear), times(here.rows, momentum.angular)),
+            pose,
+            Force(times(pose.rows, momentum.linear), times(pose.rows, momentum.angular)),
         )
     return momenta
 
@@ -187,8 +187,8 @@ def centroidal_momentum_matrix(system: System, q: Coordinates) -> list[Scalar]:
     total = composites(system, q)
     mass, first = first_moment(system, total)
     centre, units = first.scaled(1.0 / mass), {}
-    for i, (here, momentum) in _momenta(system, q, total).items():
-        arm = here.origin - centre
+    for i, (pose, momentum) in _momenta(system, q, total).items():
+        arm = pose.origin - centre
         units[i] = Twist(momentum.angular + arm.cross(momentum.linear), momentum.linear)
     return six_rows(system, units)
 
@@ -218,11 +218,11 @@ def momentum(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
         body = system.body(i)
         if body.on_robot:
             total[i] = total[i] + momentum_of(body.inertia, moving[i])
-        there = carried(total[i], steps_to(system, i, q))
+        at_parent = carried(total[i], steps_to(system, i, q))
         if body.parent:
-            total[body.parent] = total[body.parent] + there
+            total[body.parent] = total[body.parent] + at_parent
         else:
-            at_root = at_root + _at_root(system, i, there)
+            at_root = at_root + _at_root(system, i, at_parent)
     return [*at_root.linear, *at_root.angular]
 
 

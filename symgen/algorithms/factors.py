@@ -73,16 +73,16 @@ class MassMatrixFactors:
         """M⁻¹, n x n, from L M⁻¹ = D⁻¹ L⁻ᵀ whose lower triangle is zero: row by row outward, no
         inverse of L needed."""
         entries: Entries = {}
-        done: list[int] = []
+        inner: list[int] = []
         for block in reversed(self.blocks):
             above = self.pattern.above[min(block)]
-            for i, j in product(block, done):
+            for i, j in product(block, inner):
                 entries[i, j] = entries[j, i] = -self._from_above(entries, above, i, j)
             for i, j in combinations_with_replacement(block, 2):
                 entry = self.inverse_d[i, j] - self._from_above(entries, above, i, j)
                 entries[i, j] = entries[j, i] = entry
-            done += block
-        return [entries[i, j] for i in sorted(done) for j in sorted(done)]
+            inner += block
+        return [entries[i, j] for i in sorted(inner) for j in sorted(inner)]
 
     def _from_above(self, inverse: Entries, above: Sequence[int], i: int, j: int) -> Scalar:
         return sum((self.low[i, k] * inverse[k, j] for k in above), ZERO)

@@ -237,9 +237,12 @@ def _inward(
             drive = named(drive, f"u{i}")
             joints[i] = JointResponse(share, named(drive * inverse_d, f"r{i}"))
             passed = _named(at_rest + share.scaled(drive), "pa", i)
-            left, steps = articulated.yielding(joint, felt, share), body.placement.steps(q[i - 1])
-            left = left.named(f"{i}", "a")
-            inertia[body.parent] = inertia[body.parent] + carried_by_name(left, steps, f"{i}")
+            yielding, steps = (
+                articulated.yielding(joint, felt, share),
+                body.placement.steps(q[i - 1]),
+            )
+            yielding = yielding.named(f"{i}", "a")
+            inertia[body.parent] = inertia[body.parent] + carried_by_name(yielding, steps, f"{i}")
             force[body.parent] = force[body.parent] + carried_by_name(passed, steps, f"{i}")
     return joints
 
@@ -250,8 +253,10 @@ def forward_dynamics_by_tree(
 ) -> list[Scalar]:
     """Joint accelerations q̈, shape n: factors of M for each tree on the base up to `DEEP` joints
     deep, articulated bodies for the others."""
-    both = (f(system, q, qd, tau) for f in (forward_dynamics, forward_dynamics_articulated))
-    shallow, deep = (system.coupling.rates(qdd) for qdd in both)
+    accelerations = (
+        f(system, q, qd, tau) for f in (forward_dynamics, forward_dynamics_articulated)
+    )
+    shallow, deep = (system.coupling.rates(qdd) for qdd in accelerations)
     paths = {i: (i, *system.ancestors(i)) for i in system.outward}
     long_trees = {
         j for path in paths.values() if len(path) > DEEP for j in path if not system.body(j).parent

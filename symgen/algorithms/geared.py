@@ -100,8 +100,8 @@ def _add_rotor(system: System, r: int, at: Inward) -> None:
     ) + ratio * ratio * body.joint.project(momentum)
     at.torque[i] = at.torque.get(i, ZERO) + ratio * body.joint.project(at.force[r])
     if body.parent:
-        there = carried(momentum.scaled(ratio), steps)
-        at.momentum_of_rotors[i] = at.momentum_of_rotors.get(i, NO_FORCE) + there
+        at_carrier = carried(momentum.scaled(ratio), steps)
+        at.momentum_of_rotors[i] = at.momentum_of_rotors.get(i, NO_FORCE) + at_carrier
         at.inertia[body.parent] = at.inertia[body.parent] + carried(rigid(body.inertia), steps)
         at.force[body.parent] = at.force[body.parent] + carried(at.force[r], steps)
 
@@ -125,11 +125,11 @@ def _respond(
         share = u.scaled(inverse_d)
         passed = carried(at.force[i], steps) + share.scaled(drive)
         spinning = i in at.inertia_of_rotors
-        left = carried(
+        yielding = carried(
             articulated if spinning else articulated.yielding(joint, felt, felt.scaled(inverse_d)),
             steps,
         )
-        left = left.less(u, share) if spinning else left
-        at.inertia[body.parent] = at.inertia[body.parent] + left
+        yielding = yielding.less(u, share) if spinning else yielding
+        at.inertia[body.parent] = at.inertia[body.parent] + yielding
         at.force[body.parent] = at.force[body.parent] + passed
     return JointResponse(share, drive * inverse_d)

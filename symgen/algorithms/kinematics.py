@@ -49,8 +49,8 @@ def link_place(system: System, q: Coordinates, link: str) -> FramePose:
 )
 def frame_pose(system: System, q: Coordinates, *, link: str) -> tuple[list[Scalar], list[Scalar]]:
     """Where the frame of `link` is in the root link's: R (3 x 3, row-major) and p (m)."""
-    here = link_place(system, q, link)
-    return [x for row in here.rows for x in row], [*here.origin]
+    pose = link_place(system, q, link)
+    return [x for row in pose.rows for x in row], [*pose.origin]
 
 
 @quantity(
@@ -67,10 +67,10 @@ def frame_pose(system: System, q: Coordinates, *, link: str) -> tuple[list[Scala
 def frame_jacobian_body(system: System, q: Coordinates, *, link: str) -> list[Scalar]:
     """The Jacobian of `link` about its origin in its axes, 6 x n, row-major."""
     frame = system.link_frame(link)
-    here, units = place(frame.pose.inverse), {}
+    link_in_body, units = place(frame.pose.inverse), {}
     for i in (frame.body, *system.ancestors(frame.body)) if frame.body else ():
-        units[i] = here.twist(system.body(i).S)
-        here = here.moved_in(steps_to(system, i, q))
+        units[i] = link_in_body.twist(system.body(i).S)
+        link_in_body = link_in_body.moved_in(steps_to(system, i, q))
     return six_rows(system, units)
 
 
@@ -78,7 +78,7 @@ def _world_units(system: System, q: Coordinates, link: str) -> dict[int, Twist]:
     """The unit twists of all joints below a link, about the root's origin."""
     frame = system.link_frame(link)
     frames = places(system, q, [frame.body] if frame.body else [])
-    return {i: here.twist(system.body(i).S) for i, here in frames.items()}
+    return {i: pose.twist(system.body(i).S) for i, pose in frames.items()}
 
 
 @quantity(
@@ -113,10 +113,10 @@ def frame_jacobian_aligned(system: System, q: Coordinates, *, link: str) -> list
     frame, point = system.link_frame(link), link_place(system, q, link).origin
     bodies = places(system, q, [frame.body] if frame.body else [])
     units = {}
-    for i, here in bodies.items():
-        arm, unit = point - here.origin, system.body(i).S
-        w = times(here.rows, unit.w)
-        units[i] = Twist(w, times(here.rows, unit.v) + w.cross(arm))
+    for i, pose in bodies.items():
+        arm, unit = point - pose.origin, system.body(i).S
+        w = times(pose.rows, unit.w)
+        units[i] = Twist(w, times(pose.rows, unit.v) + w.cross(arm))
     return six_rows(system, units)
 
 

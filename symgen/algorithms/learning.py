@@ -139,8 +139,8 @@ def _seen(
         g = named(x * f, f"g{label}_{j}")
         before, alpha = alpha, named(alpha + f * g, f"alpha{label}_{j}")
         p, share = f * share, 1.0 / alpha
-        both = [*zip(column, gain, strict=True)]
-        columns.append([named(e - b * p, f"U{label}_{i}_{j}") for i, (e, b) in enumerate(both)])
-        gain = [*(named(b + e * g, f"K{label}_{i}_{j}") for i, (e, b) in enumerate(both)), g]
+        pairs = [*zip(column, gain, strict=True)]
+        columns.append([named(e - b * p, f"U{label}_{i}_{j}") for i, (e, b) in enumerate(pairs)])
+        gain = [*(named(b + e * g, f"K{label}_{i}_{j}") for i, (e, b) in enumerate(pairs)), g]
         diagonal.append(named(x * (before * share), f"D{label}_{j}"))
     return columns, diagonal, [named(share * b, f"K{label}_{i}") for i, b in enumerate(gain)]

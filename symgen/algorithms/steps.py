@@ -68,8 +68,8 @@ def difference(system: System, q: Coordinates, q_end: Coordinates) -> list[Scala
     below π."""
     velocity: list[Scalar] = [ZERO] * system.coupling.velocities
     for chart in charts(system.coupling):
-        both = [q[k] for k in chart.places], [q_end[k] for k in chart.places]
-        for k, x in zip(chart.rates, chart.between(*both), strict=True):
+        ends = [q[k] for k in chart.places], [q_end[k] for k in chart.places]
+        for k, x in zip(chart.rates, chart.between(*ends), strict=True):
             velocity[k] = x
     return velocity
 

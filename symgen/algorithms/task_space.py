@@ -47,8 +47,8 @@ _of_frame = partial(
 )
 
 
-def _turned(here: FramePose, x: Twist) -> Twist:
-    return Twist(times(here.rows, x.w), times(here.rows, x.v))
+def _turned(place: FramePose, x: Twist) -> Twist:
+    return Twist(times(place.rows, x.w), times(place.rows, x.v))
 
 
 TINY = 1e-30
@@ -83,13 +83,13 @@ def _spatial(velocity: Twist, classical: Twist) -> Twist:
     return Twist(classical.w, classical.v - velocity.w.cross(velocity.v))
 
 
-def _register_motion(axes: str, end: str, said: str, in_axes: Seen) -> None:
+def _register_motion(axes: str, end: str, words: str, in_axes: Seen) -> None:
     """Velocities and accelerations in such axes."""
     kind = "classical" if axes == "aligned" else "spatial"
 
     @_of_frame(
         f"frame_velocity_{axes}",
-        f"J qd of a link, {said}",
+        f"J qd of a link, {words}",
         inputs=("q", "qd"),
         outputs=(Array(f"V_frame{end}", "velocity, linear part first", "m/s, rad/s", (6,)),),
     )
@@ -102,7 +102,7 @@ def _register_motion(axes: str, end: str, said: str, in_axes: Seen) -> None:
 
     @_of_frame(
         f"frame_acceleration_{axes}",
-        f"J qdd + dJ/dt qd of a link, {said}",
+        f"J qdd + dJ/dt qd of a link, {words}",
         inputs=("q", "qd", "qdd"),
         outputs=(Array(f"A_frame{end}", f"{kind} acceleration", "m/s^2, rad/s^2", (6,)),),
     )
@@ -116,12 +116,12 @@ def _register_motion(axes: str, end: str, said: str, in_axes: Seen) -> None:
         return _flat(in_axes(link_place(system, q, link), change))
 
 
-def _register_slopes(axes: str, end: str, said: str, jacobian: Any) -> None:
+def _register_slopes(axes: str, end: str, words: str, jacobian: Any) -> None:
     """What becomes of the Jacobian in such axes in time and with the positions."""
 
     @_of_frame(
         f"frame_jacobian_dot_{axes}",
-        f"dJ/dt of a link, {said}",
+        f"dJ/dt of a link, {words}",
         inputs=("q", "qd"),
         outputs=(Array(f"Jd{end}", "rate of the Jacobian", "1/s | m/s", (6, "n")),),
     )
@@ -132,7 +132,7 @@ def _register_slopes(axes: str, end: str, said: str, jacobian: Any) -> None:
 
     @_of_frame(
         f"frame_hessian_{axes}",
-        f"dJ/dq of a link, {said}",
+        f"dJ/dq of a link, {words}",
         inputs=("q",),
         outputs=(
             Array(f"J_q{end}", "dJ_ij/dq_k at [i, j, k]", "1 | m, per rad | m", (6, "n", "n")),

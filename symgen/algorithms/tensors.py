@@ -166,8 +166,8 @@ def inverse_dynamics_second_derivatives(
             )
     positions = [mixed[j, k][i] for i in range(n) for j in range(n) for k in range(n)]
     rates = gradient(lambda x: _damping(system, q, x), qd)
-    both = gradient(lambda x: _damping(system, x, qd), q)
-    return positions, rates, _swapped(both, n), _swapped(inertia, n)
+    damping = gradient(lambda x: _damping(system, x, qd), q)
+    return positions, rates, _swapped(damping, n), _swapped(inertia, n)
 
 
 def _swapped(entries: Entries, n: int) -> Entries:

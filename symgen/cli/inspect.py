@@ -81,7 +81,7 @@ def inspect(file: str, entry: str | None, symbolic: str | None, **options: Any) 
     shown = {name: options.pop(name) for name in ("as_json", "latex", "html", "plot", "groupings")}
     _check(entry, symbolic, shown)
     legend: list[str] = []
-    said: tuple[Notice, ...] = ()
+    notices: tuple[Notice, ...] = ()
     with progress() as tell:
         tell("reading the robot")
         if entry is not None:
@@ -91,8 +91,8 @@ def inspect(file: str, entry: str | None, symbolic: str | None, **options: Any) 
             forms = bool(shown["latex"]), bool(shown["as_json"])
             text = look_at_relations(Job.of(file, **options), symbolic, *forms)
         else:
-            text, said = look(file, options, tell, **shown)
-    say(said)
+            text, notices = look(file, options, tell, **shown)
+    say(notices)
     for line in legend:
         output.say(line, error=True)
     if text:

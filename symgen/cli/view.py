@@ -30,8 +30,8 @@ def view(file: str, **options: Any) -> None:
     page = Path(tempfile.mkdtemp(prefix="symgen-view-")) / "robot.html"
     with progress() as tell:
         tell("reading the robot")
-        _, said = look(file, options, tell, False, False, page, None, False)
-    say(said)
+        _, notices = look(file, options, tell, False, False, page, None, False)
+    say(notices)
     output.say(str(page))
     if not webbrowser.open(page.as_uri()):
         output.say("no browser was found; open the file above in one", error=True)

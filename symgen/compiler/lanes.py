@@ -66,8 +66,8 @@ def packed(program: Program) -> Packing:
         taken(packing, lanes)
     _inward(packing, shapes)
     for row in _across(packing):
-        for some in _alike(packing, shapes, row):
-            taken(packing, [(row[k],) for k in some])
+        for alike in _alike(packing, shapes, row):
+            taken(packing, [(row[k],) for k in alike])
     _inward(packing, shapes)
     for depth in DEEP:
         for refs in _remaining(packing, shapes, depth):
@@ -124,7 +124,7 @@ def _together(
     before."""
     ranked = [k for k in sorted(range(len(others)), key=lambda k: (-gains[k], k)) if gains[k] > 0.0]
     sets = [sorted(ranked[:n]) for n in range(1, len(ranked) + 1)]
-    saved = [packing.tried([first, *(others[j] for j in some)]) for some in sets]
+    saved = [packing.tried([first, *(others[j] for j in chosen)]) for chosen in sets]
     return sets[saved.index(max(saved))] if saved and max(saved) > 0.0 else []
 
 
@@ -160,9 +160,9 @@ def _side_by_side(packing: Packing, shapes: "Shapes", rows: Sequence[Refs]) -> N
     """Rows that a loop reads: those of which the same lanes go together are taken at once."""
     by_lanes: dict[tuple[int, ...], list[Refs]] = defaultdict(list)
     for row in rows:
-        for some in _alike(packing, shapes, row):
-            for chosen in _parts(packing, [(row[k],) for k in some]):
-                by_lanes[tuple(some[k] for k in chosen)].append(row)
+        for alike in _alike(packing, shapes, row):
+            for chosen in _parts(packing, [(row[k],) for k in alike]):
+                by_lanes[tuple(alike[k] for k in chosen)].append(row)
     for lanes, same in sorted(by_lanes.items(), key=lambda x: (-len(x[0]), -len(x[1]), x[0])):
         _kept(packing, [tuple(row[k] for row in same) for k in lanes])
 
@@ -197,7 +197,7 @@ def _alike(packing: Packing, shapes: "Shapes", refs: Refs) -> list[list[int]]:
             and packing.nodes[ref.node].op not in LEAVES
         ):
             by_shape[shapes.of(ref.node, 1)].setdefault(ref.node, k)
-    return [[*some.values()] for some in by_shape.values() if len(some) >= FEWEST]
+    return [[*numbers.values()] for numbers in by_shape.values() if len(numbers) >= FEWEST]
 
 
 def _remaining(packing: Packing, shapes: "Shapes", depth: int) -> list[list[Ref]]:

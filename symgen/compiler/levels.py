@@ -122,12 +122,12 @@ def _inward(depth: Rows, operands: Rows) -> list[Readers]:
     read, rows, places, times = (x[ranked] for x in (read, rows, places, times))
     return [
         Readers(
-            read[some][:: times[some.start]],
-            rows[some].reshape(-1, times[some.start]),
-            places[some].reshape(-1, times[some.start]),
-            int(rows[some].min()),
+            read[run][:: times[run.start]],
+            rows[run].reshape(-1, times[run.start]),
+            places[run].reshape(-1, times[run.start]),
+            int(rows[run].min()),
         )
-        for some in _runs(depth[read], times)
+        for run in _runs(depth[read], times)
     ]
 
 

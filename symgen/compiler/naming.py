@@ -68,9 +68,9 @@ def _sums(program: Program) -> dict[Index, Name]:
     for index, node in enumerate(program.nodes):
         if node.op == "input":
             entries[index] = (node.a, (node.b + 1,))
-        elif node.op == "add" and (both := _joined(entries.get(node.a), entries.get(node.b))):
-            entries[index] = both
-            named[index] = (both[0] + _numbers(both[1]), False)
+        elif node.op == "add" and (joined := _joined(entries.get(node.a), entries.get(node.b))):
+            entries[index] = joined
+            named[index] = (joined[0] + _numbers(joined[1]), False)
         elif node.op in ("add", "sub") and (joint := _shifted(program, index, entries)):
             shifted[index] = joint
             named[index] = ("theta" + _numbers(joint), False)

@@ -191,8 +191,8 @@ class Program:
         if PRIME in name:
             self.passing_names.setdefault(ref.node, (name.replace(PRIME, ""), ref.negative))
             return
-        known, here = self.names.get(ref.node), self.sections[ref.node] == self._section
-        first = known is None or (here and known[1] and not ref.negative)
+        known, in_its_step = self.names.get(ref.node), self.sections[ref.node] == self._section
+        first = known is None or (in_its_step and known[1] and not ref.negative)
         if first and self.nodes[ref.node].op not in LEAVES:
             self.names[ref.node] = name, ref.negative
 

@@ -49,16 +49,16 @@ def look(
         progress("drawing")
         contents[targets["plot"]] = _plot(job, loaded, data, targets["plot"])
     write_files(contents)
-    said = job.beside(loaded)
+    notices = job.beside(loaded)
     if as_json:
-        return output.as_json(data), said
+        return output.as_json(data), notices
     if latex:
-        return groupings_as_latex(data), said
+        return groupings_as_latex(data), notices
     if groupings:
         print_groupings(data)
     elif html is None and plot is None:
         on_terminal(data)
-    return "", said
+    return "", notices
 
 
 OWNER: Final = "symgen inspect"
@@ -90,5 +90,5 @@ def _plot(job: Job, loaded: Loaded, data: dict[str, Any], target: OutputFile) ->
     try:
         return draw(data, sparsity(named.module(loaded)), target)
     except ValueError as error:  # matplotlib's, of names that it takes for formulas
-        said = shown(str(error).partition("\n")[0])
-        raise OptionError(f"{str(target.path)!r} cannot be drawn: {said}") from error
+        reason = shown(str(error).partition("\n")[0])
+        raise OptionError(f"{str(target.path)!r} cannot be drawn: {reason}") from error

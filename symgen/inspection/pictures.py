@@ -54,7 +54,7 @@ def encoded(figure: Any, kind: str, dpi: int, owner: str | None = None) -> bytes
     import matplotlib as mpl
 
     form, stream = FORMATS[f".{kind}"], io.BytesIO()
-    said = {form.writer: owner, **dict.fromkeys(form.left_out)}
+    metadata = {form.writer: owner, **dict.fromkeys(form.left_out)}
     with mpl.rc_context({"svg.hashsalt": owner or "symgen"}):
-        figure.savefig(stream, format=kind, dpi=dpi, metadata=said)
+        figure.savefig(stream, format=kind, dpi=dpi, metadata=metadata)
     return stream.getvalue()

@@ -91,8 +91,8 @@ def _counted(
     machine = module[COptions].machine
     for f in functions:
         c, style = f.counts, "bold" if (f.name, f.formulation) in chosen else ""
-        taken = f.cost(machine)
-        figures = (c.add, c.mul, c.div, c.trig, c.total, round(taken.work), round(taken.path))
+        cost = f.cost(machine)
+        figures = (c.add, c.mul, c.div, c.trig, c.total, round(cost.work), round(cost.path))
         rows.add_row(f.name, f.formulation, *map(str, figures), style=style)
     console().print(rows)
 
@@ -137,11 +137,11 @@ def _counts_data(module: Module, rows: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _row(f: Function, machine: Processor) -> dict[str, Any]:
-    taken = f.cost(machine)
+    cost = f.cost(machine)
     return {
         **f.counts.as_dict(),
-        "work": taken.work,
-        "path": taken.path,
+        "work": cost.work,
+        "path": cost.path,
         "formulation": f.formulation,
         "trees": f.trees,
     }
@@ -249,8 +249,8 @@ def warnings(loaded: Loaded, verdicts: Sequence[InertiaVerdict]) -> list[Notice]
         names, move, _ = in_words([joint.name for joint in joints])
         message = f"{move} no inertia that the others do not, so the mass matrix is singular"
         place = loaded.places[joints[0].body.name]
-        said = f"{message}: {remedy(loaded.model, joints)}"
-        return [Notice(place, "warning", names, said)]
+        sentence = f"{message}: {remedy(loaded.model, joints)}"
+        return [Notice(place, "warning", names, sentence)]
     return [
         Notice(
             loaded.places[v.name], "warning", f"{v.kind} '{shown(v.name)}'", v.message, v.summary

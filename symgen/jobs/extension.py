@@ -95,8 +95,10 @@ class Making:
 
 def _through_cffi(module: Module, exact: bool) -> Compiled:
     """Without Python's headers: libraries of C can be called all the same."""
-    said = f"{MISSING}; until then calls go through cffi, which takes 50 times as long for a state"
-    warnings.warn(said, stacklevel=4)
+    sentence = (
+        f"{MISSING}; until then calls go through cffi, which takes 50 times as long for a state"
+    )
+    warnings.warn(sentence, stacklevel=4)
     with workspace() as folder:
         for name, text in code_files(module).items():
             (folder / name).write_text(text, encoding="utf-8")

@@ -70,8 +70,8 @@ class Job:
     def load(self) -> Loaded:
         """The robot; of what was noticed not what an option answers. Raises SymgenError."""
         loaded = load_with(self.file if self.given is None else self.given, self.choices)
-        left = (n for n in loaded.notices if not any(map(self.choices.used, n.unless)))
-        return replace(loaded, notices=tuple(left))
+        open_notices = (n for n in loaded.notices if not any(map(self.choices.used, n.unless)))
+        return replace(loaded, notices=tuple(open_notices))
 
     def robot(self, loaded: Loaded) -> RuntimeModel:
         """The loaded model with what this job leaves open. Raises OptionError for a link that it

@@ -147,12 +147,12 @@ def keep_formulations(ctx: click.Context, formulations: Mapping[str, str]) -> li
         return []
     text = with_formulations(job.table.source, dict(formulations))
     if text is None:
-        said = f"say so in it: {formulations_line(dict(formulations))}"
+        sentence = f"say so in it: {formulations_line(dict(formulations))}"
     else:
         mark = Mark("symgen", lambda stream: True)  # it was read as a job file
         write_files({OutputFile(job.path, mark): text.encode()})
-        said = "the formulations that were fastest are in it now"
-    return [Notice(job.table.place(), "note", "--tune", said)]
+        sentence = "the formulations that were fastest are in it now"
+    return [Notice(job.table.place(), "note", "--tune", sentence)]
 
 
 # -- writing ---------------------------------------------------------------------------------------

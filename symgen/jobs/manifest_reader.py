@@ -89,9 +89,9 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _check(listed: Manifest) -> None:
     """Raises Unfit where values of the right type cannot be."""
-    for what, holds in RULES.items():
+    for place, holds in RULES.items():
         if not holds(listed):
-            raise unfit(what, "is not what a manifest has there")
+            raise unfit(place, "is not what a manifest has there")
     trouble = fault(listed.model.bodies, listed.model.base)
     if trouble is not None:
         raise unfit("model", trouble)
@@ -127,8 +127,8 @@ RULES: Final[dict[str, Callable[[Manifest], bool]]] = {
 
 def _check_derived(module: Module, files: Mapping[str, str], data: Mapping[str, Any]) -> None:
     """Raises Unfit where the manifest differs from the one that its own model has."""
-    said = json.loads(text(module, files))
-    other = next((key for key in said if key not in ECHOES and said[key] != data[key]), None)
+    derived = json.loads(text(module, files))
+    other = next((key for key in derived if key not in ECHOES and derived[key] != data[key]), None)
     if other is not None:
         raise unfit(other, "does not follow from the model")
 

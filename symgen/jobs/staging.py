@@ -122,12 +122,12 @@ def undone_on_failure(
         raise
 
 
-def _keep(path: Path, there: Path) -> None:
+def _keep(path: Path, copy: Path) -> None:
     """A second name for a file; a copy where the file system has no links. Raises OSError."""
     if not path.is_file():
         return
-    there.parent.mkdir(parents=True, exist_ok=True)
+    copy.parent.mkdir(parents=True, exist_ok=True)
     try:
-        there.hardlink_to(path)
+        copy.hardlink_to(path)
     except OSError:
-        shutil.copy2(path, there)
+        shutil.copy2(path, copy)

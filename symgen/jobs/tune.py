@@ -82,15 +82,15 @@ def _open(job: Job, module: Module) -> list[Quantity]:
 
 
 def _measured(module: Module, quantity: Quantity) -> list[Timed]:
-    some = _promising(module, quantity)
-    if len(some) < 2:
+    candidates = _promising(module, quantity)
+    if len(candidates) < 2:
         return []
-    times = _times(module, some)
-    best = min(range(len(some)), key=lambda k: times[k])
+    times = _times(module, candidates)
+    best = min(range(len(candidates)), key=lambda k: times[k])
     chosen = best if times[best] <= FASTER * times[0] else 0
     return [
         Timed(quantity.name, f.formulation, f.counts.total, f.cost(HOST), times[k], k == chosen)
-        for k, f in enumerate(some)
+        for k, f in enumerate(candidates)
     ]
 
 
@@ -109,16 +109,16 @@ def _promising(module: Module, quantity: Quantity) -> list[Function]:
     return [f for f in ranked if distinct[f.counts, f.cost(HOST)] is f][:FEW]
 
 
-def _times(module: Module, some: Sequence[Function]) -> list[float]:
+def _times(module: Module, candidates: Sequence[Function]) -> list[float]:
     """Nanoseconds of a call of each, the least of many rounds in which all take turns. Raises
     CompilerError."""
     modules = [
-        replace(module, name=f"{module.name}_{k}", functions=(f,)) for k, f in enumerate(some)
+        replace(module, name=f"{module.name}_{k}", functions=(f,)) for k, f in enumerate(candidates)
     ]
     files: dict[str, str] = {}
     for k, each in enumerate(modules):
         files |= {**code_files(each), f"batch_{k}.c": loops(each)}
-    names = [loop_name(each, f.name) for each, f in zip(modules, some, strict=True)]
+    names = [loop_name(each, f.name) for each, f in zip(modules, candidates, strict=True)]
     described = [descriptions(each) for each in modules]
     declarations = "\n".join(
         loop_declaration(loop_name(each, d.name), len(d.arguments))
@@ -126,7 +126,7 @@ def _times(module: Module, some: Sequence[Function]) -> list[float]:
         for d in ds
     )
     library = Library.build(declarations, files, shlex.split(os.environ.get("CFLAGS", "")))
-    count = max(32, BATCH // max(f.counts.total + 1 for f in some))
+    count = max(32, BATCH // max(f.counts.total + 1 for f in candidates))
     calls = [(name, _arrays(each, count)) for name, each in zip(names, modules, strict=True)]
     least = [float("inf")] * len(calls)
     for _ in range(ROUNDS):

@@ -48,20 +48,20 @@ def _proven(
 ) -> Iterator[Check]:
     """The checks of each language, in a process of their own: the folder's code may crash, or not
     come back."""
-    left = [*languages]
-    while left:
+    remaining = [*languages]
+    while remaining:
         step = "loads"
         try:
-            for said in isolated(partial(_prove, subject, tuple(left)), scratch):
-                if isinstance(said, Check):
-                    yield said
-                elif said is None:
-                    left.pop(0)
+            for message in isolated(partial(_prove, subject, tuple(remaining)), scratch):
+                if isinstance(message, Check):
+                    yield message
+                elif message is None:
+                    remaining.pop(0)
                 else:
-                    step = said
+                    step = message
                     progress(step)
         except Ended as error:
-            yield Check(f"{left.pop(0).name}: {step}", False, str(error))
+            yield Check(f"{remaining.pop(0).name}: {step}", False, str(error))
 
 
 def _prove(

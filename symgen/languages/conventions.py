@@ -109,8 +109,8 @@ def _friction(module: Module) -> list[str]:
         f"the input friction, {kinds} {which}" if module.robot.runtime_friction else _files(module)
     )
     law = f"tau = ... + viscous qd + coulomb {_step(module)}."
-    said = f"Joint friction ({kinds}) is in {_felt(module)}{_friction_columns(module)}: {law}"
-    return [*_wrapped(said), f"Its coefficients are from {where}."]
+    sentence = f"Joint friction ({kinds}) is in {_felt(module)}{_friction_columns(module)}: {law}"
+    return [*_wrapped(sentence), f"Its coefficients are from {where}."]
 
 
 def _springs(module: Module) -> list[str]:
@@ -126,8 +126,8 @@ def _springs(module: Module) -> list[str]:
     )
     law = "tau = ... + stiffness (q - reference), V = ... + stiffness (q - reference)^2 / 2"
     columns = _friction_columns(module, "y_v")
-    said = f"Joint springs are in {_felt(module, springs=True)}{columns}: {law}."
-    lines = [*_wrapped(said), *_wrapped(f"They are from {where}.")]
+    sentence = f"Joint springs are in {_felt(module, springs=True)}{columns}: {law}."
+    lines = [*_wrapped(sentence), *_wrapped(f"They are from {where}.")]
     if columns:
         lines += _wrapped(
             "Their columns are those of stiffness and preload, which is stiffness times reference; "

@@ -100,9 +100,9 @@ ARITHMETIC: Final[Mapping[str, Callable[..., Text]]] = {
 """The operations with a symbol, which most languages write alike."""
 
 
-def functions(said: Callable[[Op], Callable[[Text], Text]]) -> dict[str, Callable[..., Text]]:
-    """The table of a language that writes each function of `OPS` as `said`."""
-    return {**ARITHMETIC, **{op.name: said(op) for op in OPS.values() if not op.symbol}}
+def functions(written: Callable[[Op], Callable[[Text], Text]]) -> dict[str, Callable[..., Text]]:
+    """The table of a language that writes each function of `OPS` as `written`."""
+    return {**ARITHMETIC, **{op.name: written(op) for op in OPS.values() if not op.symbol}}
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,18 +53,18 @@ def joints(model: Model) -> list[str]:
     present = [
         kind for kind in JOINT_TYPES.values() if any(j.type is kind for _, j in model.joints)
     ]
-    said = list(dict.fromkeys(text for kind in present for text in kind.words))
+    sentences = list(dict.fromkeys(text for kind in present for text in kind.words))
     if floats(model) and not model.base:
-        said.append(
+        sentences.append(
             "The frame that the base moves in is the world: poses, positions and gravity are in "
             "its axes."
         )
     if any(not kind.single for kind in present):
-        said.append(
+        sentences.append(
             "Of the bodies in local names a joint with several coordinates has one for each of "
             "them, the last with its link."
         )
-    lines = [line for text in said for line in textwrap.wrap(text, WIDTH)]
+    lines = [line for text in sentences for line in textwrap.wrap(text, WIDTH)]
     return [*lines, *_followers(model), *_rotors(model)]
 
 

@@ -137,8 +137,8 @@ def done(
     except subprocess.CalledProcessError as error:
         lines = error.stderr.decode(errors="replace").splitlines()
         telling = [line for line in lines if "rror" in line] or lines
-        said = shown(telling[0]) if telling else f"exit status {error.returncode}"
-        raise Failed(f"{command[0]}: {said}") from None
+        sentence = shown(telling[0]) if telling else f"exit status {error.returncode}"
+        raise Failed(f"{command[0]}: {sentence}") from None
 
 
 def driven(folder: Path) -> Call:

@@ -119,10 +119,10 @@ def results(d: FunctionDescription, call: Callable[..., Any], state: Arrays) -> 
     return {name: np.ravel(array) for name, array in zip(names, arrays, strict=True)}
 
 
-def relative_error(got: np.ndarray[Any, Any], wanted: np.ndarray[Any, Any]) -> float:
+def relative_error(result: np.ndarray[Any, Any], wanted: np.ndarray[Any, Any]) -> float:
     """Largest difference relative to the largest entry; infinite where something is not a
     number."""
-    difference = float(np.max(np.abs(got - wanted), initial=0.0))
+    difference = float(np.max(np.abs(result - wanted), initial=0.0))
     size = float(np.max(np.abs(wanted), initial=0.0)) or 1.0
     return difference / size if np.isfinite(difference) else float("inf")
 

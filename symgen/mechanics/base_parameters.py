@@ -137,11 +137,11 @@ class BaseParameters:
             return "no effect"
         if alone:
             return "identifiable by itself"
-        others = ", ".join(self.model.body(i).name for i in bodies if i != body)
+        other_names = ", ".join(self.model.body(i).name for i in bodies if i != body)
         if body not in bodies:
-            return f"regrouped into {others}"
+            return f"regrouped into {other_names}"
         return "identifiable only with others" + (
-            f", also regrouped into {others}" if others else ""
+            f", also regrouped into {other_names}" if other_names else ""
         )
 
 

@@ -132,10 +132,10 @@ def canonical_frames(model: Model) -> tuple[CanonicalFrame, ...]:
     for i in model.outward:
         body = model.body(i)
         if body.parent == 0:
-            start, there = ToAxis(), Pose() if body.in_body_axes else _from_root(model, i)
+            start, pose = ToAxis(), Pose() if body.in_body_axes else _from_root(model, i)
         else:
-            start, there = _from_parent(model, i, frames[body.parent].pose)
-        frames[i] = (_with_body if body.in_body_axes else _settled)(model, i, start, there)
+            start, pose = _from_parent(model, i, frames[body.parent].pose)
+        frames[i] = (_with_body if body.in_body_axes else _settled)(model, i, start, pose)
     return tuple(frames[i] for i in sorted(frames))
 
 
@@ -190,13 +190,13 @@ def _to_axis(model: Model, i: int, pose: Pose) -> ToAxis:
     return to_axis(point, pose.turn(body.axis), placed, size_of(model))
 
 
-def _settled(model: Model, i: int, start: ToAxis, there: Pose) -> CanonicalFrame:
+def _settled(model: Model, i: int, start: ToAxis, pose: Pose) -> CanonicalFrame:
     """Turn about and slide along the axis to meet the common normal with the main child."""
-    choices = [_towards(model, child, start, there) for child in model.children(i)]
+    choices = [_towards(model, child, start, pose) for child in model.children(i)]
     return min(
         choices,
         key=lambda frame: _cost(model, i, frame),
-        default=CanonicalFrame(start, Angle(), ZERO, there),
+        default=CanonicalFrame(start, Angle(), ZERO, pose),
     )
 
 
@@ -231,13 +231,13 @@ def _cost_of(step: Step) -> int:
     return 0 if c is ZERO or s is ZERO else TURN
 
 
-def _with_body(model: Model, i: int, start: ToAxis, there: Pose) -> CanonicalFrame:
+def _with_body(model: Model, i: int, start: ToAxis, pose: Pose) -> CanonicalFrame:
     """Where axes go with the body, the first one's frame is the body's own; the others differ from
     it by whole right angles."""
     main = max(model.children(i), key=lambda j: (subtree_sizes(model)[j], -j), default=None)
     if model.body(i).stays:
-        return CanonicalFrame(start, Angle(), ZERO, there, main)
-    to_own = there.inverse
+        return CanonicalFrame(start, Angle(), ZERO, pose, main)
+    to_own = pose.inverse
     theta0 = exact_angle(to_own.rotation[0][0], to_own.rotation[1][0])
     return CanonicalFrame(start, theta0, tidy(to_own.position[2], size_of(model)), Pose(), main)
 

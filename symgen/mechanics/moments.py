@@ -22,11 +22,11 @@ class Movable(Protocol):
 Thing = TypeVar("Thing", bound=Movable)
 
 
-def carried(thing: Thing, steps: Sequence[Step]) -> Thing:
+def carried(quantity: Thing, steps: Sequence[Step]) -> Thing:
     """A force, inertia or momentum about the frame from which `steps` lead to the present one."""
     for step in reversed(steps):
-        thing = thing.moved_in(step)
-    return thing
+        quantity = quantity.moved_in(step)
+    return quantity
 
 
 class MovableByName(Movable, Protocol):
@@ -39,14 +39,14 @@ class MovableByName(Movable, Protocol):
 Known = TypeVar("Known", bound=MovableByName)
 
 
-def carried_by_name(thing: Known, steps: Sequence[Step], label: str) -> Known:
+def carried_by_name(quantity: Known, steps: Sequence[Step], label: str) -> Known:
     """What `carried` gives; on the way the thing is called by the label and a letter for each step,
     with a `PRIME` between them: f5a, f5b, ... are f5 on the way to the parent of body 5."""
     last = len(steps) - 1
     for k, step in enumerate(reversed(steps)):
-        moved = thing.moved_in(step)
-        thing = moved if k == last else moved.named(f"{label}{PRIME}{ascii_lowercase[k]}")
-    return thing
+        moved = quantity.moved_in(step)
+        quantity = moved if k == last else moved.named(f"{label}{PRIME}{ascii_lowercase[k]}")
+    return quantity
 
 
 def joint_label(i: int) -> str:
@@ -56,14 +56,14 @@ def joint_label(i: int) -> str:
 
 
 def climb(
-    system: System, i: int, q: Sequence[Scalar], thing: Thing
+    system: System, i: int, q: Sequence[Scalar], quantity: Thing
 ) -> Iterator[tuple[int, Thing, Thing]]:
     """What is given in the joint frame of `i`, in the body frame and in the joint frame of every
     ancestor j."""
     for j in system.ancestors(i):
-        at_body = carried(thing, system.body(i).placement.approach(q[i - 1]))
-        thing, i = carried(at_body, system.body(j).placement.to_body(q[j - 1])), j
-        yield j, at_body, thing
+        at_body = carried(quantity, system.body(i).placement.approach(q[i - 1]))
+        quantity, i = carried(at_body, system.body(j).placement.to_body(q[j - 1])), j
+        yield j, at_body, quantity
 
 
 @dataclass(frozen=True, slots=True)

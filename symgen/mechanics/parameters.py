@@ -162,14 +162,14 @@ def _base_gravity(
         rows = [[tidy(x, 1.0) for x in row] for row in axes.rotation]
         return _times(rows, runtime), Angle()
     size = max(abs(g) for g in model.gravity)
-    here = Vector(*(tidy(x, size) for x in axes.turn(model.gravity)))
+    fall = Vector(*(tidy(x, size) for x in axes.turn(model.gravity)))
     turns = model.body(i).freedom.turn is not ZERO
-    if turns and not (here.x is ZERO and here.y is ZERO):
-        back = Vector(*(plain(x) for x in here)).turned(
+    if turns and not (fall.x is ZERO and fall.y is ZERO):
+        back = Vector(*(plain(x) for x in fall)).turned(
             Turn(2, Angle(ZERO, frame.theta0.c0, -frame.theta0.s0))
         )
         return Vector(*(tidy(plain(x), size) for x in back)), frame.theta0
-    return here, Angle()
+    return fall, Angle()
 
 
 def _placement(

@@ -163,11 +163,11 @@ class Placement:
         """What the body keeps, and what its parent can carry without any torque changing."""
         return self.freedom.regrouped(inertia)
 
-    def carried_in(self, thing: Carried, q: Position) -> Carried:
+    def carried_in(self, quantity: Carried, q: Position) -> Carried:
         """A force or an inertia of the body, about the parent's origin in the parent's axes."""
         for step in reversed(self.steps(q)):
-            thing = thing.moved_in(step)
-        return thing
+            quantity = quantity.moved_in(step)
+        return quantity
 
 
 @dataclass(frozen=True, slots=True)

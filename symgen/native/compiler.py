@@ -99,19 +99,19 @@ def processor() -> str:
 def version(command: Sequence[str]) -> str:
     """The first line that a compiler says of itself, the command where it says nothing."""
     try:
-        done = subprocess.run(
+        run = subprocess.run(
             [*command, "--version"], capture_output=True, text=True, check=False, timeout=60
         )
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return " ".join(command)
-    return (done.stdout.splitlines() or [" ".join(command)])[0]
+    return (run.stdout.splitlines() or [" ".join(command)])[0]
 
 
 def run_compiler(arguments: Sequence[str], folder: Path) -> None:
     """Run the C compiler in `folder`. Raises CompilerError with what it said."""
     command = compiler()
     try:
-        done = subprocess.run(
+        run = subprocess.run(
             [*command, *arguments],
             cwd=folder,
             stdin=subprocess.DEVNULL,
@@ -124,9 +124,9 @@ def run_compiler(arguments: Sequence[str], folder: Path) -> None:
         raise CompilerError(
             f"error: cannot run '{shown(command[0])}': {error.strerror or error}"
         ) from error
-    if done.returncode:
+    if run.returncode:
         raise CompilerError(
-            f"error: the C compiler refused the generated code:\n{done.stderr.strip()}"
+            f"error: the C compiler refused the generated code:\n{run.stderr.strip()}"
         )
 
 

@@ -66,8 +66,8 @@ class Store:
             return cls(None)
         trouble = _trouble(folder)
         if trouble and (wanted is not None or "others" in trouble):
-            said = f"{str(folder)!r} {trouble}; compiled modules are not kept (see {VARIABLE})"
-            warnings.warn(said, stacklevel=3)
+            sentence = f"{str(folder)!r} {trouble}; compiled modules are not kept (see {VARIABLE})"
+            warnings.warn(sentence, stacklevel=3)
         return cls(None if trouble else folder)
 
     def found(self, key: str) -> ModuleType | None:
@@ -77,8 +77,8 @@ class Store:
             return None
         record = self.folder / f"{key}.json"
         try:
-            said = json.loads(record.read_bytes())
-            name, digest = str(said["module"]), said["sha256"]
+            row = json.loads(record.read_bytes())
+            name, digest = str(row["module"]), row["sha256"]
             path = self.folder / f"{name}{SUFFIX}"
             if not name.isidentifier() or hashlib.sha256(path.read_bytes()).hexdigest() != digest:
                 return None
@@ -105,9 +105,9 @@ class Store:
     def answer(self, key: str, name: str, data: bytes) -> None:
         """Let a digest be answered by a module that was kept."""
         if self.folder is not None:
-            said = {"module": name, "sha256": hashlib.sha256(data).hexdigest()}
+            row = {"module": name, "sha256": hashlib.sha256(data).hexdigest()}
             with contextlib.suppress(OSError):
-                self._write(f"{key}.json", json.dumps(said).encode())
+                self._write(f"{key}.json", json.dumps(row).encode())
 
     def data(self, module: ModuleType) -> bytes | None:
         """The bytes of a kept module, None where they are gone."""
@@ -131,10 +131,10 @@ class Store:
         every = sorted(self._files())
         total = sum(size for _, size, _ in every)
         for used, size, path in every:
-            left = path.name.startswith(STAGED)
-            if left and time.time() - used > DAY:
+            abandoned = path.name.startswith(STAGED)
+            if abandoned and time.time() - used > DAY:
                 path.unlink(missing_ok=True)
-            elif not left and total > LIMIT:
+            elif not abandoned and total > LIMIT:
                 path.unlink(missing_ok=True)
                 total -= size
 

@@ -35,8 +35,8 @@ def _elementary(name: str, x: Decimal, digits: int) -> Decimal:
     if name in ("sin", "cos") and x.is_finite():
         return _turned(x, digits, int(name == "cos"))
     context = _context(digits)
-    taken = context.mpf(str(x) if x.is_finite() else float(x))  # other words for infinity
-    return Decimal(str(getattr(context, name)(taken)))
+    argument = context.mpf(str(x) if x.is_finite() else float(x))  # other words for infinity
+    return Decimal(str(getattr(context, name)(argument)))
 
 
 SPARE: Final = 12

@@ -170,8 +170,8 @@ class Errors:
         order is the most."""
         first, second = (gathered[rows] for rows in operands)
         alone = slopes[0] * first + slopes[1] * second
-        both = first * second if op == "mul" else second * slopes[0] * alone
-        least: Array = np.fmin(both, TOGETHER * ROUNDOFF[self.scalar] * alone)
+        second_order = first * second if op == "mul" else second * slopes[0] * alone
+        least: Array = np.fmin(second_order, TOGETHER * ROUNDOFF[self.scalar] * alone)
         return least
 
     def _jumps(self, operand: Rows, gathered: Array) -> Array:

@@ -53,8 +53,8 @@ def chosen(
         return first
     every = [*first, *draw(candidates - count)]
     computing = at(every)
-    some = [row for p in unclear for row in visible(p, computing).values()]
-    parts = np.minimum(np.array(some), CLEAR)
+    shares = [row for p in unclear for row in visible(p, computing).values()]
+    parts = np.minimum(np.array(shares), CLEAR)
     most = parts.max(axis=1)
     if not ((most >= 1.0) & (most > BETTER * parts[:, :count].max(axis=1))).any():
         return first

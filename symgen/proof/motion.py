@@ -182,8 +182,8 @@ def motion(robot: Mechanism, x: State) -> dict[int, Moving]:
         places = JOINTS[part.kind].place
         if places is not None and part.at == 0:
             positions = x.q[part.place : part.place + places + 4]
-            both = (_twist(robot, i, run) for run in (speed, change))
-            before = _by_twist(before, part.frame, positions, *both)
+            twists = (_twist(robot, i, run) for run in (speed, change))
+            before = _by_twist(before, part.frame, positions, *twists)
         if places is not None:
             kind, z = kind_of(part), times(before.axes, part.axis)
             bodies[i] = replace(before, z=z, turn=kind.turn, slide=kind.slide)
@@ -218,8 +218,8 @@ def _by_twist(
     A vector of constant numbers in these axes turns with them.
     """
     place = Vector(*position[:-4]) if len(position) > 4 else NULL
-    there = parent.carrying(frame).of(Frame(orientation(_unit(position[-4:])), place))
-    axes, place = there.axes, there.place
+    moved = parent.carrying(frame).of(Frame(orientation(_unit(position[-4:])), place))
+    axes, place = moved.axes, moved.place
     (v, spin), (vd, spind) = ([times(axes, x) for x in twist] for twist in (rate, change))
     w = parent.w + spin
     a = parent.acceleration(place) + vd + w.cross(v) + parent.w.cross(v)

@@ -40,7 +40,7 @@ def torques_and_accelerations(
             ]
             for need, drawn_forces in zip(needed, rows["tau"], strict=True)
         ]
-        lacks = [_lack(*both) for both in zip(forces, needed, strict=True)]
+        lacks = [_lack(*pair) for pair in zip(forces, needed, strict=True)]
         matrices = mass(x).astype(float).tolist() if any(map(any, lacks)) else [None] * len(lacks)
     rates = map(_accelerations, rows["qdd"], matrices, lacks)
     return [(_short(f), _short(r)) for f, r in zip(forces, rates, strict=True)]

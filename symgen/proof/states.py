@@ -71,8 +71,10 @@ class At:
             for k, name in enumerate(robot.blocks)
             if pi is not None
         }
-        here = cls(robot, one, decimal_inputs, (count,), tens, wrenched=feels)
-        return replace(here, passive=here._passive(feels, feels if springs is None else springs))
+        states = cls(robot, one, decimal_inputs, (count,), tens, wrenched=feels)
+        return replace(
+            states, passive=states._passive(feels, feels if springs is None else springs)
+        )
 
     def _passive(self, feels: bool, springs: bool) -> dict[int, list[Scalar]]:
         """The numbers of a textbook's `State` for every joint that may have them, of the file or of
@@ -221,12 +223,12 @@ def slope(term: Term, x: At, **directions: Array) -> Array:
 def _stepped(x: At, directions: Mapping[str, Array]) -> At:
     """A step forth and one back along each direction."""
     count = len(next(iter(directions.values())))
-    both = np.array([STEP, -STEP]).reshape(2, 1, *(1 for _ in x.shape), 1)
-    return x.moved((2, count), **{k: both * d[None] for k, d in directions.items()})
+    offsets = np.array([STEP, -STEP]).reshape(2, 1, *(1 for _ in x.shape), 1)
+    return x.moved((2, count), **{k: offsets * d[None] for k, d in directions.items()})
 
 
-def _difference(here: Array) -> Array:
-    return np.moveaxis((here[0] - here[1]) / (2 * STEP), 0, -1)
+def _difference(values: Array) -> Array:
+    return np.moveaxis((values[0] - values[1]) / (2 * STEP), 0, -1)
 
 
 def gradient(term: Term, x: At, name: str = "q") -> Array:
@@ -238,11 +240,11 @@ def gradient(term: Term, x: At, name: str = "q") -> Array:
 
 def rate(term: Term, x: At) -> Array:
     """d/dt of a term along the motion."""
-    here = term(x.later(np.array([STEP, -STEP])))
-    return (here[0] - here[1]) / (2 * STEP)
+    values = term(x.later(np.array([STEP, -STEP])))
+    return (values[0] - values[1]) / (2 * STEP)
 
 
 def second_rate(term: Term, x: At) -> Array:
     """d²/dt² of a term along the motion."""
-    here = term(x.later(np.array([STEP, 0 * STEP, -STEP])))
-    return (here[0] - 2 * here[1] + here[2]) / STEP**2
+    values = term(x.later(np.array([STEP, 0 * STEP, -STEP])))
+    return (values[0] - 2 * values[1] + values[2]) / STEP**2

@@ -80,15 +80,15 @@ def tensor(name: str, inertia: Numbers | None) -> tuple[float, ...]:
 SIX: Final = "ixx, ixy, ixz, iyy, iyz, izz"
 
 
-def _matrix(said: str, rows: Sequence[Any], wanted: str, names: bool = False) -> list[Triple]:
+def _matrix(label: str, rows: Sequence[Any], wanted: str, names: bool = False) -> list[Triple]:
     """Rows of three. Raises OptionError where they are none."""
     try:
         matrix = [[*row] for row in rows if not isinstance(row, str)]
     except TypeError:
         matrix = []
     if len(matrix) != 3 or any(len(row) != 3 for row in matrix):
-        raise OptionError(f"{said} is no matrix of 3 x 3; give {wanted}")
-    return [triple(said, row, names) for row in matrix]
+        raise OptionError(f"{label} is no matrix of 3 x 3; give {wanted}")
+    return [triple(label, row, names) for row in matrix]
 
 
 def trouble(tensor: tuple[float, ...], mass: float) -> str:
@@ -98,7 +98,7 @@ def trouble(tensor: tuple[float, ...], mass: float) -> str:
 
 
 def origin(
-    said: str,
+    label: str,
     line: int,
     xyz: Numbers,
     rpy: Numbers,
@@ -106,22 +106,22 @@ def origin(
     quaternion: Numbers | None,
 ) -> Origin:
     """The origin of a frame, its rotation given in one of three ways. Raises OptionError."""
-    angles = triple(f"{said}: rpy", rpy)
+    angles = triple(f"{label}: rpy", rpy)
     given_ways = {"rotation": rotation, "quaternion": quaternion, "rpy": any(angles) or None}
     ways = [word for word, x in given_ways.items() if x is not None]
     if len(ways) > 1:
-        raise OptionError(f"{said}: {quoted(ways)} both say how it is turned; keep one")
-    place = triple(f"{said}: xyz", xyz, names=True)
+        raise OptionError(f"{label}: {quoted(ways)} both say how it is turned; keep one")
+    place = triple(f"{label}: xyz", xyz, names=True)
     if rotation is not None:
-        entries = several(f"{said}: rotation", rotation)
-        rows = _matrix(f"{said}: rotation", entries, "three rows")
-        return Origin(line, place, rpy_of(_checked(said, rows)))
+        entries = several(f"{label}: rotation", rotation)
+        rows = _matrix(f"{label}: rotation", entries, "three rows")
+        return Origin(line, place, rpy_of(_checked(label, rows)))
     if quaternion is not None:
-        return Origin(line, place, rpy_of(of_quaternion(*_quaternion(said, quaternion))))
+        return Origin(line, place, rpy_of(of_quaternion(*_quaternion(label, quaternion))))
     return Origin(line, place, angles)
 
 
-def _checked(said: str, rows: Sequence[Triple]) -> Rows:
+def _checked(label: str, rows: Sequence[Triple]) -> Rows:
     """The rows of a rotation. Raises OptionError for another matrix."""
     products = [
         sum(a * b for a, b in zip(rows[i], rows[j], strict=True)) - (i == j)
@@ -132,17 +132,17 @@ def _checked(said: str, rows: Sequence[Triple]) -> Rows:
     right = a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g) > 0
     if max(map(abs, products)) > 1e-6 or not right:
         raise OptionError(
-            f"{said}: rotation is no rotation matrix; give rows that are unit vectors at right "
+            f"{label}: rotation is no rotation matrix; give rows that are unit vectors at right "
             "angles, and right-handed"
         )
     return rows
 
 
-def _quaternion(said: str, numbers: Numbers) -> tuple[float, float, float, float]:
+def _quaternion(label: str, numbers: Numbers) -> tuple[float, float, float, float]:
     """w, x, y, z of a quaternion x, y, z, w. Raises OptionError."""
-    entries = several(f"{said}: quaternion", numbers)
-    four = [one(f"{said}: quaternion", x, names=False) for x in entries]
+    entries = several(f"{label}: quaternion", numbers)
+    four = [one(f"{label}: quaternion", x, names=False) for x in entries]
     if len(four) != 4 or not any(four):
-        raise OptionError(f"{said}: quaternion has four numbers x, y, z, w, not all zero")
+        raise OptionError(f"{label}: quaternion has four numbers x, y, z, w, not all zero")
     x, y, z, w = four
     return w, x, y, z

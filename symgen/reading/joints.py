@@ -67,22 +67,22 @@ def _second_axis(node: XmlNode, axis: Triple) -> Constants:
     return (x / length, y / length, z / length)
 
 
-def _nothing(said: str, axis: Triple, values: Mapping[str, Any]) -> Constants:
+def _nothing(label: str, axis: Triple, values: Mapping[str, Any]) -> Constants:
     return ()
 
 
-def _given_pitch(said: str, axis: Triple, values: Mapping[str, Any]) -> Constants:
+def _given_pitch(label: str, axis: Triple, values: Mapping[str, Any]) -> Constants:
     """The pitch of a screw (m/rad) from its advance in one turn. Raises OptionError."""
     pitch = values["pitch"]
     if pitch is None or not math.isfinite(pitch):
         raise OptionError(
-            f"{said}: a screw joint needs a pitch, the advance in one turn (m), positive for a "
+            f"{label}: a screw joint needs a pitch, the advance in one turn (m), positive for a "
             "right-handed thread"
         )
     return (float(pitch) / (2 * math.pi),)
 
 
-def _given_axis2(said: str, axis: Triple, values: Mapping[str, Any]) -> Constants:
+def _given_axis2(label: str, axis: Triple, values: Mapping[str, Any]) -> Constants:
     """The second axis of a universal joint, by default that of files that are silent. Raises
     OptionError."""
     if values["axis2"] is None:
@@ -91,7 +91,7 @@ def _given_axis2(said: str, axis: Triple, values: Mapping[str, Any]) -> Constant
     length = math.hypot(x, y, z)
     product = x * axis[0] + y * axis[1] + z * axis[2]
     if not length or abs(product) > 1e-6 * length:
-        raise OptionError(f"{said}: axis2 is not at right angles to its axis")
+        raise OptionError(f"{label}: axis2 is not at right angles to its axis")
     return (x / length, y / length, z / length)
 
 
@@ -124,13 +124,13 @@ class JointRow:
         """The type of such joints."""
         return JOINT_TYPES[self.kind]
 
-    def given(self, said: str, axis: Triple, values: Mapping[str, Any]) -> Constants:
-        """The type's constants from what was given in Python for a joint called `said`. Raises
+    def given(self, label: str, axis: Triple, values: Mapping[str, Any]) -> Constants:
+        """The type's constants from what was given in Python for a joint called `label`. Raises
         OptionError, for a word too that other types have."""
         foreign = [word for word, x in values.items() if x is not None and word not in self.words]
         if foreign:
-            raise OptionError(f"{said}: a {self.kind} joint has no {foreign[0]}; remove it")
-        return self.from_python(said, axis, values)
+            raise OptionError(f"{label}: a {self.kind} joint has no {foreign[0]}; remove it")
+        return self.from_python(label, axis, values)
 
 
 JOINTS: Final[dict[str, JointRow]] = {

@@ -38,16 +38,16 @@ def held_by_leaders(robot: Description, held: Mapping[str, float]) -> dict[str, 
     """The held joints and those all of whose leaders are held, which are held too, or that do not
     turn at all (multiplier 0)."""
     values, mimics = dict(held), {j.name: j.mimics for j in robot.joints if j.mimics is not None}
-    left = {
+    missing = {
         name: {leader for leader, by in mimic.terms if by}
         for name, mimic in mimics.items()
         if name not in held
     }
     followers: dict[str, list[str]] = {}
-    for name, leaders in left.items():
+    for name, leaders in missing.items():
         for leader in leaders:
             followers.setdefault(leader, []).append(name)
-    ready = [*held, *(name for name, leaders in left.items() if not leaders)]
+    ready = [*held, *(name for name, leaders in missing.items() if not leaders)]
     for name in ready:
         if name not in values:
             mimic = mimics[name]
@@ -55,8 +55,8 @@ def held_by_leaders(robot: Description, held: Mapping[str, float]) -> dict[str, 
                 sum((by * values[at] for at, by in mimic.terms if by), 0.0) + mimic.offset
             )
         for follower in followers.get(name, ()):
-            left[follower].discard(name)
-            if not left[follower]:
+            missing[follower].discard(name)
+            if not missing[follower]:
                 ready.append(follower)
     return values
 
@@ -147,12 +147,12 @@ class _Search:
     def _lost(self, joint: JointElement, leader: str) -> RobotError:
         advice = f"; hold it still with --lock '{shown(joint.name)}=0', or correct what it mimics"
         known = next((other for other in self.robot.joints if other.name == leader), None)
-        what = "which --root and --tip leave out"
+        reason = "which --root and --tip leave out"
         if known is None:
-            what = "which does not exist"
+            reason = "which does not exist"
         elif known.kind == "fixed":
-            what = "which is fixed"
-        return self._error(joint, f"mimics joint '{shown(leader)}', {what}{advice}")
+            reason = "which is fixed"
+        return self._error(joint, f"mimics joint '{shown(leader)}', {reason}{advice}")
 
     def _error(self, joint: JointElement, message: str) -> RobotError:
         return self.robot.error(joint.line, f"joint '{shown(joint.name)}'", message)

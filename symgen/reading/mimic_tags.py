@@ -29,9 +29,9 @@ def mimic_of(joint: XmlNode) -> Mimic | None:
 
 def controlled(root: XmlNode, joints: tuple[JointElement, ...]) -> tuple[JointElement, ...]:
     """The joints with what ``<ros2_control>`` says of them. Raises RobotError."""
-    said: dict[str, tuple[XmlNode, Mimic]] = {}
+    controls: dict[str, tuple[XmlNode, Mimic]] = {}
     for node, name, mimic in _controls(root):
-        known = said.setdefault(name, (node, mimic))[1]
+        known = controls.setdefault(name, (node, mimic))[1]
         if replace(known, line=0) != replace(mimic, line=0):
             raise node.error(
                 "follows another joint here than where <ros2_control> says it first (line "
@@ -39,7 +39,7 @@ def controlled(root: XmlNode, joints: tuple[JointElement, ...]) -> tuple[JointEl
             )
     coupled = []
     for joint in joints:
-        control = said.get(joint.name) if joint.kind != FIXED else None
+        control = controls.get(joint.name) if joint.kind != FIXED else None
         coupled.append(joint if control is None else _with(control[0], joint, control[1]))
     return tuple(coupled)
 

@@ -91,16 +91,16 @@ def _geared(part: RobotPart, drives: Drives, known: Sequence[Transmission]) -> l
     joints = {joint.name: joint for joint in part.moving if joint.mimics is None}
     geared, tied = list[Transmission](), {name for t in known for name in t.joints}
     for one in known:
-        there = [name for name in one.joints if name in joints]
-        if there and len(there) < len(one.joints):
+        moving = [name for name in one.joints if name in joints]
+        if moving and len(moving) < len(one.joints):
             missing = next(name for name in one.joints if name not in joints)
             raise OptionError(
                 f"--coordinates actuators: joints {quoted(one.joints)} are moved by the same "
                 f"motors, but '{shown(missing)}' is held, left out or follows another joint; use "
                 "--coordinates joints"
             )
-        if there:
-            geared.append(_by_file(one, joints[there[0]], drives))
+        if moving:
+            geared.append(_by_file(one, joints[moving[0]], drives))
     for name, joint in joints.items():
         ratio = drives.ratio(name)
         if name not in tied and ratio is not None and single(joint.kind):

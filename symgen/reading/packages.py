@@ -76,11 +76,11 @@ class Packages:
     def _below(self, top: Path, depth: int) -> Iterator[Path]:
         """A folder and those below it, level by level; not those inside a package."""
         level = [top]
-        for left in range(depth, -1, -1):
+        for levels in range(depth, -1, -1):
             below: list[Path] = []
             for folder in level:
                 yield folder
-                if not self._remember(folder) and left:
+                if not self._remember(folder) and levels:
                     below += self._folders(folder)
             level = below
 
@@ -107,7 +107,7 @@ class Packages:
 def _name_of(folder: Path) -> str | None:
     """The name of the package that a folder is, None where it is none."""
     try:
-        said = _NAME.search(_COMMENT.sub(b"", (folder / "package.xml").read_bytes()))
+        match = _NAME.search(_COMMENT.sub(b"", (folder / "package.xml").read_bytes()))
     except OSError:
         return folder.name if (folder / "manifest.xml").is_file() else None
-    return said[1].decode("utf-8", "replace") if said else folder.name
+    return match[1].decode("utf-8", "replace") if match else folder.name

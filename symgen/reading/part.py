@@ -103,7 +103,7 @@ def _path(robot: Description, root: str, tip: str) -> tuple[JointElement, ...]:
 
 
 def _locked(robot: Description, lock: Sequence[tuple[str, float]]) -> dict[str, float]:
-    joints, held = {joint.name: joint for joint in robot.joints}, dict[str, float]()
+    joints, values = {joint.name: joint for joint in robot.joints}, dict[str, float]()
     for name, value in lock:
         kind = joints[_known("--lock", "joint", name, joints)].kind
         option = f"--lock '{shown(name)}'"
@@ -111,9 +111,9 @@ def _locked(robot: Description, lock: Sequence[tuple[str, float]]) -> dict[str, 
             raise OptionError(
                 f"{option}: a {kind} joint cannot be held at one value; remove the option"
             )
-        if name in held:
+        if name in values:
             raise OptionError(f"{option}: given twice; keep one value")
         if not math.isfinite(value):
             raise OptionError(f"{option}: {value} is not a finite number; give a value in rad or m")
-        held[name] = float(value)
-    return held
+        values[name] = float(value)
+    return values

@@ -29,12 +29,14 @@ def massless(part: RobotPart, model: Model) -> Iterator[Notice]:
     """A warning where nothing that moves has mass or inertia, which makes every force 0."""
     tens = [link.parameters for body in model.bodies for link in body.links]
     if not any(any(ten or ()) for ten in tens) and not any(body.spin for body in model.bodies):
-        said = (
+        sentence = (
             "no moving link has mass or inertia, so all forces of gravity and motion are 0; take a "
             "file with <inertial>, or leave the parameters open with --parameters runtime"
         )
         robot = part.robot
-        yield Notice(robot.place(robot.line), "warning", robot.tag, said, unless=("parameters",))
+        yield Notice(
+            robot.place(robot.line), "warning", robot.tag, sentence, unless=("parameters",)
+        )
 
 
 def still_impossible(part: RobotPart) -> Iterator[Notice]:
@@ -42,21 +44,21 @@ def still_impossible(part: RobotPart) -> Iterator[Notice]:
     links = part.links
     for link in (links[name] for name in sorted(part.still & set(links))):
         if link.inertial and link.inertial.trouble:
-            said = link.inertial.trouble.partition(";")[0]
+            trouble = link.inertial.trouble.partition(";")[0]
             yield Notice(
                 part.robot.place(link.inertial.line),
                 "warning",
                 f"link '{shown(link.name)}'",
-                f"{said}; the link does not move, so nothing depends on it",
+                f"{trouble}; the link does not move, so nothing depends on it",
             )
 
 
 def units(part: RobotPart, model: Model) -> Iterator[Notice]:
     """Numbers that look like grams or millimetres."""
     links = part.links
-    for name, said in odd_units(model):
+    for name, remark in odd_units(model):
         place = part.robot.place(links[name].line if name in links else part.robot.line)
-        yield Notice(place, "warning", f"link '{shown(name)}'", said, UNITS)
+        yield Notice(place, "warning", f"link '{shown(name)}'", remark, UNITS)
 
 
 UNITS: Final = (

@@ -29,8 +29,8 @@ def repaired(robot: Description, kind: str | None) -> Description:
         return robot
     new = {link.name: possible for link in robot.links if (possible := _possible(link)) is not None}
     links = tuple(replace(link, inertial=new.get(link.name, link.inertial)) for link in robot.links)
-    said = tuple(_said(robot, link, new[link.name]) for link in robot.links if link.name in new)
-    return replace(robot, links=links, notices=(*robot.notices, *said))
+    notes = tuple(_said(robot, link, new[link.name]) for link in robot.links if link.name in new)
+    return replace(robot, links=links, notices=(*robot.notices, *notes))
 
 
 def _possible(link: LinkElement) -> Inertial | None:

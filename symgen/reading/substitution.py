@@ -63,5 +63,7 @@ def _valued(x: Named, values: Mapping[str, Any]) -> float:
     try:
         return given(expression.subs(known))
     except (TypeError, ValueError):
-        said = ", ".join(f"{symbol} = {shown(repr(value), 40)}" for symbol, value in known.items())
-        raise OptionError(f"{expression} is no finite number at {said}") from None
+        values_in_words = ", ".join(
+            f"{symbol} = {shown(repr(value), 40)}" for symbol, value in known.items()
+        )
+        raise OptionError(f"{expression} is no finite number at {values_in_words}") from None

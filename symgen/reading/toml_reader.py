@@ -128,8 +128,8 @@ def read(path: str | os.PathLike[str], what: str) -> tuple[Table, bytes]:
         with Path(path).open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
-        said = f"{unread(path, error)}; give {what}"
-        raise RobotError(SourceLocation(file, 1), "file", said) from None
+        sentence = f"{unread(path, error)}; give {what}"
+        raise RobotError(SourceLocation(file, 1), "file", sentence) from None
     if len(data) > MAX_BYTES:
         raise RobotError(
             SourceLocation(file, 1), "file", f"is larger than {MAX_BYTES // 2**10} KiB; give {what}"

@@ -230,10 +230,10 @@ def _joint(node: XmlNode) -> JointElement:
 
 def _sprung(joint: JointElement, extended: Mapping[str, Extension]) -> JointElement:
     """The joint with its spring, where it has one."""
-    said = extended.get(joint.name)
-    if said is None or joint.kind == FIXED:
+    extension = extended.get(joint.name)
+    if extension is None or joint.kind == FIXED:
         return joint
-    return replace(joint, stiffness=said.stiffness, reference=said.reference)
+    return replace(joint, stiffness=extension.stiffness, reference=extension.reference)
 
 
 def _end(joint: XmlNode, tag: str) -> str:

@@ -43,7 +43,7 @@ def urdf_of(robot: Description) -> tuple[bytes, tuple[Notice, ...]]:
         etree.cleanup_namespaces(root)
     etree.indent(root)
     place = robot.place(robot.line)
-    notices = tuple(Notice(place, level, robot.tag, said) for level, said in _unsaid(robot))
+    notices = tuple(Notice(place, level, robot.tag, sentence) for level, sentence in _unsaid(robot))
     data: bytes = etree.tostring(root, xml_declaration=True, encoding="utf-8")
     return data + b"\n", notices
 
@@ -76,15 +76,15 @@ def _inertial(node: etree._Element, inertial: Inertial) -> None:
 
 def _dynamics(node: etree._Element, joint: JointElement, armature: float) -> None:
     """Friction as URDF has it, springs and what is felt of a rotor as its extensions do."""
-    said: dict[str, object] = {}
+    attributes: dict[str, object] = {}
     if joint.damping or joint.friction:
-        said |= {"damping": joint.damping, "friction": joint.friction}
+        attributes |= {"damping": joint.damping, "friction": joint.friction}
     if joint.stiffness:
-        said |= {"spring_stiffness": joint.stiffness, "spring_reference": joint.reference}
+        attributes |= {"spring_stiffness": joint.stiffness, "spring_reference": joint.reference}
     if armature:
-        said |= {"armature": armature}
-    if said:
-        _add(node, "dynamics", **said)
+        attributes |= {"armature": armature}
+    if attributes:
+        _add(node, "dynamics", **attributes)
 
 
 def _joint(root: etree._Element, joint: JointElement, armature: float) -> None:

@@ -123,9 +123,9 @@ def _trouble(error: BaseException, progress: Seen, request: Mapping[str, Any]) -
         lacking = [n for n in progress.lacking(str(inner)) if n not in request["arguments"]]
         return {"lacking": lacking, "arguments": declared}
     lines = [_CLASS.sub("", line).strip() for line in str(error).splitlines()]
-    said = " ".join(line for line in lines[:2] if line) or "an error without a text"
+    sentence = " ".join(line for line in lines[:2] if line) or "an error without a text"
     file = xacro.filestack[-1] if xacro.filestack else request["file"]
-    return {"error": said, "inside": Path(file).name if file != request["file"] else ""}
+    return {"error": sentence, "inside": Path(file).name if file != request["file"] else ""}
 
 
 def _absent(progress: Seen, name: str) -> bool:

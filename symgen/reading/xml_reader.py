@@ -190,8 +190,8 @@ def file_bytes(path: str | os.PathLike[str]) -> bytes:
         with Path(path).open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
-        said = f"{unread(path, error)}; give the path of a robot's file"
-        raise _file_error(path, said) from None
+        sentence = f"{unread(path, error)}; give the path of a robot's file"
+        raise _file_error(path, sentence) from None
     if len(data) > MAX_BYTES:
         raise _file_error(path, f"is larger than {MAX_BYTES // 2**20} MiB; give a robot's file")
     return data
@@ -257,8 +257,8 @@ def parsed(data: bytes, file: str) -> XmlNode:
     root = _tree((plain if wrong else text).encode(), file)
     source = XmlFile(file, tuple(text.split("\n")))
     if wrong:
-        said = f"{wrong}; read all the same, but other programs may refuse it"
-        source.notices.append(Notice(SourceLocation(file, line), "note", "XML", said))
+        sentence = f"{wrong}; read all the same, but other programs may refuse it"
+        source.notices.append(Notice(SourceLocation(file, line), "note", "XML", sentence))
     return XmlNode(root, source, "<robot>")
 
 

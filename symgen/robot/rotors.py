@@ -134,19 +134,19 @@ class RotorSearch:
         effort = np.array([x.effort or np.nan for x in own_limits])
         speed = np.array([x.velocity or SPEED for x in own_limits])
         middle = {"q": (low + high) / 2, "qd": 0 * speed, "tau": 0 * speed}
-        held = np.where(np.isnan(effort), 0.0, effort)
-        half = {"q": (high - low) / 2, "qd": speed, "tau": held}
+        effort_or_zero = np.where(np.isnan(effort), 0.0, effort)
+        half = {"q": (high - low) / 2, "qd": speed, "tau": effort_or_zero}
         lacks = {
             f"no speed limit, {SPEED:g} taken": [not x.velocity for x in own_limits],
             "no effort, no force taken": list(np.isnan(effort)),
         }
-        said = (
-            f"{what}: {', '.join(n for n, yes in zip(names, which, strict=True) if yes)}"
-            for what, which in lacks.items()
+        sentences = (
+            f"{lacking}: {', '.join(n for n, yes in zip(names, which, strict=True) if yes)}"
+            for lacking, which in lacks.items()
             if any(which)
         )
         units = tuple(row.unit.removesuffix("/s") for row in velocities(model))
-        return cls(forward, inverse, middle, half, tuple(names), units, effort, tuple(said))
+        return cls(forward, inverse, middle, half, tuple(names), units, effort, tuple(sentences))
 
     def differences(self, kind: str, of: str, x: States) -> Array:
         """The error of a model by joint and state."""
@@ -184,9 +184,11 @@ class RotorSearch:
         joint = int(errors.argmax())
         share = errors[joint] / self.effort[joint] if of == "torque" else np.nan
         rows = {k: tuple(float(f"{e:.4g}") for e in v) for k, v in state.items()}
-        said = None if np.isnan(share) else float(share)
+        known_share = None if np.isnan(share) else float(share)
         unit = UNITS[of][self.units[joint]]
-        return Difference(kind, of, self.names[joint], float(errors[joint]), unit, said, **rows)
+        return Difference(
+            kind, of, self.names[joint], float(errors[joint]), unit, known_share, **rows
+        )
 
     def _climb(self, kind: str, of: str, state: dict[str, Array], name: str, k: int) -> None:
         """Puts one coordinate where the difference is largest."""

@@ -48,8 +48,8 @@ class Simulation:
 
     def _repr_html_(self) -> str:
         head = ("t", *self.positions, *(f"{name}'" for name in self.velocities))
-        some = np.unique(np.linspace(0, len(self.t) - 1, 11).astype(int))
-        rows = ([f"{x:.4g}" for x in (self.t[k], *self.q[k], *self.qd[k])] for k in some)
+        shown_rows = np.unique(np.linspace(0, len(self.t) - 1, 11).astype(int))
+        rows = ([f"{x:.4g}" for x in (self.t[k], *self.q[k], *self.qd[k])] for k in shown_rows)
         return html_table(f"{len(self.t)} rows, of which these", head, rows)
 
 

@@ -81,9 +81,9 @@ def input_meanings(model: Model, array: str, symbols: Sequence[sympy.Symbol]) ->
     """The meanings of the symbols of an input."""
     row = INPUTS[array]
     if array in BY_POSITION:
-        said = [f"{row.meaning}: {x.name}" for x in positions(model)]
+        texts = [f"{row.meaning}: {x.name}" for x in positions(model)]
     elif array in BY_VELOCITY:
-        said = [f"{row.meaning}: {name}" for name in model.joint_names]
+        texts = [f"{row.meaning}: {name}" for name in model.joint_names]
     else:
-        said = [f"{row.meaning}, entry {k}" for k in range(1, len(symbols) + 1)]
-    return {s.name: Meaning(text, row.unit) for s, text in zip(symbols, said, strict=False)}
+        texts = [f"{row.meaning}, entry {k}" for k in range(1, len(symbols) + 1)]
+    return {s.name: Meaning(text, row.unit) for s, text in zip(symbols, texts, strict=False)}

@@ -85,9 +85,9 @@ def _put(total: dict[int, Decimal], m: int, c: Decimal) -> None:
     if known is None:
         total[m] = c
         return
-    both = known + c
-    if both:
-        total[m] = both
+    total_of_term = known + c
+    if total_of_term:
+        total[m] = total_of_term
     else:
         del total[m]
 

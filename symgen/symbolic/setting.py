@@ -156,10 +156,10 @@ def _length_meanings(place: Placement, i: int, name: str) -> dict[str, Meaning]:
     }
     return {
         f"{key}{i}": Meaning(
-            f"{key} of the canonical frame of body {i}, {name}: {said} its axis",
+            f"{key} of the canonical frame of body {i}, {name}: {words} its axis",
             "m",
             float(plain(x)),
         )
-        for key, (x, said) in rows.items()
+        for key, (x, words) in rows.items()
         if x is not ZERO
     }

@@ -75,12 +75,16 @@ def worked_out(
     results = outputs((quantity, formulation), regroup, values)
     for out in quantity.outputs:
         paper.output(out.name, out.sizes(sizes), results[out.name])
-    said: dict[str, Meaning] = dict(meanings(robot, setting))
+    meanings_by_name: dict[str, Meaning] = dict(meanings(robot, setting))
     for name, expressions in arrays.items():
         if name not in (given or {}):
-            said |= input_meanings(robot.model, name, expressions)
+            meanings_by_name |= input_meanings(robot.model, name, expressions)
     return SymbolicSheet(
-        quantity, paper, arrays, said, _chains(regroup.layout, paper, arrays.get("q", ()))
+        quantity,
+        paper,
+        arrays,
+        meanings_by_name,
+        _chains(regroup.layout, paper, arrays.get("q", ())),
     )
 
 

@@ -105,17 +105,17 @@ def _some_body(rng: random.Random) -> list[float]:
 def remedy(model: Model, joints: list[Listed]) -> str:
     """What a user can do about joints that `singular_joints` found."""
     single = [joint for joint in joints if len(joint.bodies) == 1]
-    said = []
+    remedies = []
     if single:
         them = "it" if len(single) == 1 else "them"
         locks = " ".join(f"--lock {shlex.quote(f'{shown(j.name)}={_inside(j):g}')}" for j in single)
-        said.append(f"give the links beyond {them} mass, or hold {them} with {locks}")
+        remedies.append(f"give the links beyond {them} mass, or hold {them} with {locks}")
     for joint in (joint for joint in joints if joint not in single):
         floating_base = not model.base and not model.body(joint.bodies[0]).parent
         instead = ", or make one that has them the --root" if floating_base else ""
         link = shown(joint.body.name)
-        said.append(f"give link '{link}' mass and inertia of its own{instead}")
-    return "; ".join(said)
+        remedies.append(f"give link '{link}' mass and inertia of its own{instead}")
+    return "; ".join(remedies)
 
 
 def _inside(joint: Listed) -> float:

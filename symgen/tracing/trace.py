@@ -62,11 +62,13 @@ def trace_all(
     regroups = _regroups(robot)
     if not robot.runtime:
         return spread(lambda w: _best(regroups, w, choice or {}, aim).shaped(aim), functions)
-    some = [{name: regroups[name], WHOLE: regroups[WHOLE]} for name in REGROUPINGS]
-    both = [pair for pair in some if all(_combinations(w, pair, choice or {}) for w in functions)]
-    if not both:
+    pairs = [{name: regroups[name], WHOLE: regroups[WHOLE]} for name in REGROUPINGS]
+    complete = [
+        pair for pair in pairs if all(_combinations(w, pair, choice or {}) for w in functions)
+    ]
+    if not complete:
         raise OptionError("with runtime parameters all formulations must be on one regrouping")
-    each = [[_best(some, wanted, choice or {}, aim) for wanted in functions] for some in both]
+    each = [[_best(pairs, wanted, choice or {}, aim) for wanted in functions] for pairs in complete]
     best = aim.best(each, lambda functions: [f.program for f in functions])
     return [f.shaped(aim) for f in best]
 
@@ -74,9 +76,9 @@ def trace_all(
 def _differs(quantity: Quantity, robot: RuntimeModel, other: RuntimeModel) -> bool:
     """Whether a quantity is not computed by the same operations for two robots."""
     wanted = Wanted(quantity.name, (quantity,))
-    regroups, others = _regroups(robot), _regroups(other)
+    regroups, other_regroups = _regroups(robot), _regroups(other)
     parts = _combinations(wanted, regroups, {})[0]
-    one, two = (_text(traced(some, wanted, parts).program) for some in (regroups, others))
+    one, two = (_text(traced(each, wanted, parts).program) for each in (regroups, other_regroups))
     return one != two
 
 
@@ -150,14 +152,16 @@ def _improved(
     It starts from the cheapest formulation of each quantity by itself; then, one quantity after the
     other, it takes whatever is cheapest beside the rest, with which it shares expressions."""
     alone = (
-        _least((traced(regroups, replace(wanted, quantities=(w[0][0],)), w) for w in some), aim)
-        for some in combinations
+        _least(
+            (traced(regroups, replace(wanted, quantities=(w[0][0],)), w) for w in candidates), aim
+        )
+        for candidates in combinations
     )
     best = traced(regroups, wanted, tuple(f.parts[0] for f in alone))
-    for k, some in enumerate(combinations):
-        others = [(*best.parts[:k], *w, *best.parts[k + 1 :]) for w in some]
+    for k, candidates in enumerate(combinations):
+        changed = [(*best.parts[:k], *w, *best.parts[k + 1 :]) for w in candidates]
         best = _least(
-            [best, *(traced(regroups, wanted, parts) for parts in others if parts != best.parts)],
+            [best, *(traced(regroups, wanted, parts) for parts in changed if parts != best.parts)],
             aim,
         )
     return best

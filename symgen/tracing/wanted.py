@@ -38,9 +38,11 @@ def _check_arrays(text: str, quantities: Sequence[Quantity]) -> None:
     """One function cannot read an array and write it; an array that two quantities give is given
     once."""
     read = {name for q in quantities for name in q.inputs}
-    both = [out.name for q in quantities for out in q.outputs if out.name in read]
-    if both:
-        raise OptionError(f"{cited(text)} would read and write {both[0]}; make two functions of it")
+    clashing = [out.name for q in quantities for out in q.outputs if out.name in read]
+    if clashing:
+        raise OptionError(
+            f"{cited(text)} would read and write {clashing[0]}; make two functions of it"
+        )
 
 
 def find_quantity(text: str) -> Quantity:

@@ -75,10 +75,10 @@ def _selftest(subject: Subject) -> Check:
     with workspace() as work:
         run_compiler([*STRICT, f"-I{folder}", *sources, "-lm", "-o", "selftest"], work)
         try:
-            done = subprocess.run(
+            run = subprocess.run(
                 [str(work / "selftest")], check=False, stdin=subprocess.DEVNULL, timeout=PATIENCE
             )
-            passed, end = done.returncode == 0, f"exit status {done.returncode}"
+            passed, end = run.returncode == 0, f"exit status {run.returncode}"
         except subprocess.TimeoutExpired:
             passed, end = False, f"no end within {PATIENCE} s"
     what = "C compiles without a warning, self-test passes"
@@ -93,17 +93,19 @@ def against_run(
     d, states = described(subject, function.name), subject.some(function)
     scalar, runs = subject.module[COptions].scalar, _runs(subject, function)
     wanted = {name: [np.array(run[name], float) for run in runs] for name in runs[0]}
-    got = [results(d, call, state) for state in states]
+    outputs = [results(d, call, state) for state in states]
     if scalar == "double" or _own(subject, function):
         worst = max(
             relative_error(g[name], row[k].astype(TYPES[scalar]))
             for name, row in wanted.items()
-            for k, g in enumerate(got)
+            for k, g in enumerate(outputs)
         )
         what = f"{function.name}: {label} equals the float run bit for bit"
         return Check(what, not worst, f"largest error {worst:.1e}, {len(states)} states")
     allowed = subject.accuracy(states).allowed(function.program, wanted)
-    share = max(share_of([g[name] for g in got], wanted[name], allowed[name]) for name in wanted)
+    share = max(
+        share_of([g[name] for g in outputs], wanted[name], allowed[name]) for name in wanted
+    )
     what = f"{function.name}: {label} equals the float run"
     return Check(what, share <= 1.0, f"{of_bound(share)}, {len(states)} states")
 
@@ -134,9 +136,9 @@ def _regroup(subject: Subject, compiled: Compiled, states: Sequence[Arrays]) -> 
     d, regroup = described(subject, "regroup"), subject.module.regroup
     assert regroup is not None
     wanted = {"par": [state["par"] for state in states]}
-    got = [results(d, compiled.regroup, state)["par"] for state in states]
+    regrouped = [results(d, compiled.regroup, state)["par"] for state in states]
     allowed = subject.accuracy(states).allowed(regroup.program, wanted)
-    share = share_of(got, wanted["par"], allowed["par"])
+    share = share_of(regrouped, wanted["par"], allowed["par"])
     return Check("regroup: C equals the float run", share <= 1.0, of_bound(share))
 
 
@@ -170,9 +172,11 @@ def _other_bits(
     ]
     pairs = [(columns, many.rows(d.name, columns)), (same, many.blocks(d.name, columns))]
     return sum(
-        _differing(wanted, got)
+        _differing(wanted, result)
         for arguments, batch in pairs
-        for wanted, got in zip(_together(getattr(compiled, d.name)(*arguments)), batch, strict=True)
+        for wanted, result in zip(
+            _together(getattr(compiled, d.name)(*arguments)), batch, strict=True
+        )
     )
 
 
@@ -180,8 +184,9 @@ def _together(result: Any) -> tuple[Array, ...]:
     return result if isinstance(result, tuple) else (result,)
 
 
-def _differing(wanted: Array, got: Array) -> int:
+def _differing(wanted: Array, result: Array) -> int:
     bits = [
-        np.ascontiguousarray(x).reshape(got.shape).view(f"u{got.itemsize}") for x in (wanted, got)
+        np.ascontiguousarray(x).reshape(result.shape).view(f"u{result.itemsize}")
+        for x in (wanted, result)
     ]
     return int(np.sum(bits[0] != bits[1]))

@@ -39,20 +39,20 @@ def remarks(module: Module) -> list[str]:
     own; of its target, if there is one, that it computes the scalar in software, and that the
     report has no stack and code sizes without its compiler."""
     c = module[COptions]
-    said = _of_library(module) if c.trig == "inline" else []
+    sentences = _of_library(module) if c.trig == "inline" else []
     if c.target is None:
-        return said
+        return sentences
     row = TARGETS[c.target]
     if row.single and c.scalar == "double":
-        said.append(
+        sentences.append(
             f"warning: the floating-point unit of {c.target} has single precision: double is "
             f"computed in software, some 30 times slower; use --scalar float"
         )
     if not found_compiler(c.target):
-        said.append(
+        sentences.append(
             f"note: stack and code size are null in the report: {row.compiler} is not installed"
         )
-    return said
+    return sentences
 
 
 def _of_library(module: Module) -> list[str]:
@@ -114,8 +114,8 @@ def _literals(program: Program) -> int:
 
 def _said(target: str, command: list[str] | None) -> dict[str, Any]:
     """The target, its compiler's first line about itself and the flags."""
-    said = version(command) if command else None
-    return {"name": target, "compiler": said, "flags": [*FLAGS, *TARGETS[target].flags]}
+    first_line = version(command) if command else None
+    return {"name": target, "compiler": first_line, "flags": [*FLAGS, *TARGETS[target].flags]}
 
 
 def _measured(module: Module, files: Mapping[str, str], command: list[str]) -> Figures:
@@ -134,16 +134,16 @@ def _measured(module: Module, files: Mapping[str, str], command: list[str]) -> F
 def _compiled(
     f: CFunction, work: Path, command: list[str], flags: tuple[str, ...]
 ) -> dict[str, int]:
-    done = subprocess.run(
+    run = subprocess.run(
         [*command, *FLAGS, *flags, "-c", f"{f.full_name}.c"],
         cwd=work,
         capture_output=True,
         text=True,
         check=False,
     )
-    if done.returncode:
+    if run.returncode:
         raise CompilerError(
-            f"error: {command[0]} refused the generated code:\n{done.stderr.strip()}"
+            f"error: {command[0]} refused the generated code:\n{run.stderr.strip()}"
         )
     stem = work / f.full_name
     return {
@@ -158,10 +158,10 @@ def _stack(f: CFunction, usage: str) -> int:
     rows = [line.split("\t") for line in usage.splitlines()]
     frames = {row[0].rsplit(":", 1)[1]: int(row[1]) for row in rows}
     pieces = [size for name, size in frames.items() if re.fullmatch(r"part\d+(\..*)?", name)]
-    others = [
+    sines = [
         size for name, size in frames.items() if not name.startswith("part") and name != f.full_name
     ]
-    return frames.get(f.full_name, 0) + max(pieces, default=0) + sum(others)
+    return frames.get(f.full_name, 0) + max(pieces, default=0) + sum(sines)
 
 
 def _code(path: Path, command: list[str]) -> int:
@@ -170,6 +170,6 @@ def _code(path: Path, command: list[str]) -> int:
     asked = [*command, "-print-prog-name=size"]
     answer = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
     tool = answer if shutil.which(answer) else "size"
-    done = subprocess.run([tool, str(path)], capture_output=True, text=True, check=True)
-    text, data, *_ = done.stdout.splitlines()[1].split()
+    sizes = subprocess.run([tool, str(path)], capture_output=True, text=True, check=True)
+    text, data, *_ = sizes.stdout.splitlines()[1].split()
     return int(text) + int(data)

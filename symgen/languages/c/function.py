@@ -285,8 +285,8 @@ class CFunction:
         used = {array for b in lines for line in b.lines for array in arrays(line)}
         arguments = [a for a in self.arguments if a.name in used]
         name = self.part(k)
-        here = {node for s in piece for node in s.makes}
-        checks = self.status(self._signed([r for r in self.d.pivots if r.node in here], where))
+        nodes = {node for s in piece for node in s.makes}
+        checks = self.status(self._signed([r for r in self.d.pivots if r.node in nodes], where))
         start = self.static(self.verdict if checks else "void")
         return Piece(
             self.piece_head(start, name, arguments),

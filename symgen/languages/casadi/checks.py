@@ -117,8 +117,8 @@ def _jacobian(subject: Subject, function: Function, call: Call) -> Check:
     worst = 0.0
     for state, row in zip(states, rows, strict=False):
         wanted = _moved(function, state)
-        got = zip(names, row, strict=True)
-        worst = max(worst, *(relative_error(np.ravel(x), wanted[name]) for name, x in got))
+        blocks = zip(names, row, strict=True)
+        worst = max(worst, *(relative_error(np.ravel(x), wanted[name]) for name, x in blocks))
     return Check(what, worst <= TOLERANCE, f"largest error {worst:.1e}, {len(states)} states")
 
 

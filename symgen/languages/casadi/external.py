@@ -172,13 +172,13 @@ def _jacobian(
         return None
     program = Program()
     inputs = _inputs(d, program)
-    others = dict(_swept(d, program, inputs, list(unknown.values())))
+    swept = dict(_swept(d, program, inputs, list(unknown.values())))
     ours = {other.name: other for other, _ in ready.values()}
     entries = {name: copied(other.program, program, inputs) for name, other in ours.items()}
     blocks = {}
     for out, a in pairs:
         key = (out.name, a.name)
-        values = entries[ready[key][0].name][ready[key][1]] if key in ready else others[key]
+        values = entries[ready[key][0].name][ready[key][1]] if key in ready else swept[key]
         ordered = [
             values[row * a.size + column]
             for column in columns(a.sizes)

@@ -86,14 +86,14 @@ def _c(module: Module) -> dict[str, str]:
         f"{inner.name}_tables.h": render("casadi/tables.h.jinja", **shared),
     }
     for function, jacobian in every:
-        both = [f for f in (function, jacobian) if f is not None]
+        compiled = [f for f in (function, jacobian) if f is not None]
         texts[f"{function.name}.c"] = render(
             "casadi/function.c.jinja",
             **shared,
             function=function,
             jacobian=jacobian,
-            both=both,
-            calls=_calls(both),
+            both=compiled,
+            calls=_calls(compiled),
         )
     if inner[COptions].trig == "inline":
         programs = [f.core.d.program for pair in every for f in pair if f is not None]
@@ -101,6 +101,6 @@ def _c(module: Module) -> dict[str, str]:
     return {f"c/{name}": text for name, text in texts.items()}
 
 
-def _calls(both: list[External]) -> list[str]:
+def _calls(externals: list[External]) -> list[str]:
     """The first letters of what checks that results are finite."""
-    return sorted({text[0] for f in both if f.core.d.pivots for text in f.core.finite})
+    return sorted({text[0] for f in externals if f.core.d.pivots for text in f.core.finite})

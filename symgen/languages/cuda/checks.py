@@ -69,15 +69,15 @@ def _compiled(d: FunctionDescription, folder: Path) -> Check:
     what = f"{d.name}: nvcc compiles it for sm_90 without a warning"
     try:
         command = [*NVCC, "-cubin", f"{d.name}.cu", "-o", f"{d.name}.cubin"]
-        said = done(command, folder, seconds=PATIENCE).stderr
+        messages = done(command, folder, seconds=PATIENCE).stderr
     except Failed as error:
         return Check(what, False, str(error))
-    return Check(what, True, resources(said.decode(errors="replace")))
+    return Check(what, True, resources(messages.decode(errors="replace")))
 
 
-def resources(said: str) -> str:
+def resources(messages: str) -> str:
     """Registers, and bytes of stack and of spills, of a thread, in words, from what ptxas says."""
-    registers = max(map(int, re.findall(r"Used (\d+) registers", said)), default=0)
-    stack = max(map(int, re.findall(r"(\d+) bytes stack frame", said)), default=0)
-    spilled = sum(map(int, re.findall(r"(\d+) bytes spill (?:stores|loads)", said)))
+    registers = max(map(int, re.findall(r"Used (\d+) registers", messages)), default=0)
+    stack = max(map(int, re.findall(r"(\d+) bytes stack frame", messages)), default=0)
+    spilled = sum(map(int, re.findall(r"(\d+) bytes spill (?:stores|loads)", messages)))
     return f"{registers} registers, {stack} bytes of stack, {spilled} bytes spilled"

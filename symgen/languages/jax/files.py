@@ -81,8 +81,8 @@ def _body(d: FunctionDescription) -> list[list[str]]:
         by_step.setdefault(step, []).extend(lines[1:] if again and block.title else lines)
         held = [where[n] for s in steps[start:end] for n in s.makes if last.get(n, 0) >= end]
         if held:
-            left = f"({held[0]},)" if len(held) == 1 else ", ".join(held)
-            by_step[step].append(f"{left} = _held({', '.join(held)})")
+            target = f"({held[0]},)" if len(held) == 1 else ", ".join(held)
+            by_step[step].append(f"{target} = _held({', '.join(held)})")
     return list(by_step.values())
 
 
@@ -121,8 +121,8 @@ def _move(module: Module, d: FunctionDescription) -> Move | None:
     if len(slopes) < len(every):
         return None
     names = {name for _, name in slopes.values()}
-    others = {other.name: other for other, _ in slopes.values()}.values()
-    calls = tuple((o.name, tuple(a.name for a in o.ins), _wanted(o, names)) for o in others)
+    derivatives = {other.name: other for other, _ in slopes.values()}.values()
+    calls = tuple((o.name, tuple(a.name for a in o.ins), _wanted(o, names)) for o in derivatives)
     parts = tuple(
         (out.name, tuple(slopes[out.name, a.name][1] for a in d.ins), len(out.sizes))
         for out in d.outs

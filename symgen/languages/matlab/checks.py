@@ -32,13 +32,13 @@ def _runs(subject: Subject, folder: Path, how: Callable[[str], str]) -> Call:
         drivers |= dict.fromkeys(group, _driver(subject.module, group, how))
     for d in descriptions(subject.module):
         (folder / f"{d.name}.states").write_bytes(binary(d, subject.states))
-    done: set[str] = set()
+    finished: set[str] = set()
 
     def run(d: FunctionDescription, states: Sequence[Arrays]) -> list[list[Array]]:
-        if drivers[d.name] not in done:
+        if drivers[d.name] not in finished:
             (folder / "driver.m").write_text(drivers[d.name], encoding="ascii")
             ran([*OCTAVE, "driver.m"], folder)
-            done.add(drivers[d.name])
+            finished.add(drivers[d.name])
         results = folder / f"{d.name}.told"
         if not results.is_file():
             raise Failed(shown((folder / f"{d.name}.error").read_text(errors="replace")))

@@ -59,5 +59,5 @@ def _check(
     return Check(what, share <= 2.0, of_bound(share))  # both have errors
 
 
-def _tuple(got: Any) -> tuple[Any, ...]:
-    return got if isinstance(got, tuple) else (got,)
+def _tuple(result: Any) -> tuple[Any, ...]:
+    return result if isinstance(result, tuple) else (result,)

@@ -109,8 +109,8 @@ class Bound:
     @property
     def signature(self) -> str:
         """The parameters of a function as in a stub."""
-        taken = ", ".join(f"{name}: ArrayLike" for name in self.inputs)
-        return f"{taken}, *, out: {self.given} | None = None, threads: int = 1"
+        parameters = ", ".join(f"{name}: ArrayLike" for name in self.inputs)
+        return f"{parameters}, *, out: {self.given} | None = None, threads: int = 1"
 
     @property
     def result(self) -> str:
@@ -133,13 +133,13 @@ def note(f: Bound) -> list[str]:
     rows = [("", *_cells(a)) for a in f.arrays]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     table = ["  ".join(x.ljust(w) for x, w in zip(row, widths, strict=True)) for row in rows]
-    said = "Leading axes are states: arguments broadcast over them, as over none. `out` takes "
+    states = "Leading axes are states: arguments broadcast over them, as over none. `out` takes "
     lines = [
         f"{comment('; '.join(f.single.d.formulas))}.",
         "",
         *(comment(line).rstrip() for line in table),
         "",
-        f"{said}{f.gives};",
+        f"{states}{f.gives};",
         "`threads` share many states.",
     ]
     return lines + (list(IRREGULAR) if f.single.d.pivots else [])

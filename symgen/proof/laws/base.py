@@ -106,8 +106,10 @@ def grouping(x: At) -> Array:
     """K with β = K π, (b, p): the one solution of Y_b K = Y at random states. Raises LawError where
     there is none, or more than one."""
     n, count = x.n, len(keys_of(x))
-    here = _random(x, 3 + 3 * count // (2 * n))
-    part, every = (f(tau, here).reshape(here.shape[0] * n, -1) for f in (by_moments, by_parameters))
+    states = _random(x, 3 + 3 * count // (2 * n))
+    part, every = (
+        f(tau, states).reshape(states.shape[0] * n, -1) for f in (by_moments, by_parameters)
+    )
     square = part.T @ part
     try:
         factors = solved(square, part.T @ every)

@@ -28,9 +28,9 @@ def frame(x: At, link: str) -> Frame:
 
 def pose(x: At, link: str) -> Array:
     """R row by row, then p: twelve numbers."""
-    here = frame(x, link)
-    flat = [e for row in here.axes for e in row]
-    return entries([*flat, *here.place], x.shape, Decimal(0))
+    place = frame(x, link)
+    flat = [e for row in place.axes for e in row]
+    return entries([*flat, *place.place], x.shape, Decimal(0))
 
 
 def aligned(x: At, link: str) -> Array:

@@ -195,8 +195,8 @@ Flow = Callable[[At], tuple[Array, Array]]
 def _changes(flow: Flow, x: At, **directions: Array) -> Array:
     """How (q, q̇) after a flow change, (..., 2 n, directions), in the tangent space there."""
     count = len(next(iter(directions.values())))
-    both = decimals([1, -1]).reshape(2, 1, *(1 for _ in x.shape), 1) * STEP
-    q, qd = flow(x.moved((2, count), **{k: both * d[None] for k, d in directions.items()}))
+    offsets = decimals([1, -1]).reshape(2, 1, *(1 for _ in x.shape), 1) * STEP
+    q, qd = flow(x.moved((2, count), **{k: offsets * d[None] for k, d in directions.items()}))
     middle = flow(x)[0]
     dq = between(x.mechanism, np.broadcast_to(middle, q.shape), q, 0)
     change = np.concatenate([dq, np.broadcast_to(qd, dq.shape)], axis=-1)
@@ -215,18 +215,18 @@ def integrate_jacobians(x: At) -> tuple[Array, Array]:
     for b in blocks(x.mechanism):
         if isinstance(b.tangent, TangentInBodyAxes):
             origin[..., b.places.stop - 1] = Decimal(1)
-    here = x.put(q=origin)
-    return tuple(_changes(_still, here, **{k: units(x)})[..., : x.n, :] for k in ("q", "dq"))
+    start = x.put(q=origin)
+    return tuple(_changes(_still, start, **{k: units(x)})[..., : x.n, :] for k in ("q", "dq"))
 
 
 def _register(method: str, flow: Flow) -> None:
-    said = STEPS.format(f"a step of {method}")
+    words = STEPS.format(f"a step of {method}")
 
-    @law(f"step:{method}", said)
+    @law(f"step:{method}", words)
     def step(x: At) -> tuple[Array, Array]:
         return flow(x)
 
-    @law(f"step_jacobians:{method}", f"slopes of {said}", 1)
+    @law(f"step_jacobians:{method}", f"slopes of {words}", 1)
     def jacobians(x: At) -> tuple[Array, Array]:
         a = [_changes(flow, x, **{k: units(x)}) for k in ("q", "qd")]
         return np.concatenate(a, axis=-1), _changes(flow, x, tau=units(x))

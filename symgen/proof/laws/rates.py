@@ -18,13 +18,13 @@ in it."""
 
 
 def _register(quantity: str, words: str, term: Term, order: int) -> None:
-    said = f"differences in time of {words} in 75 digits"
+    source = f"differences in time of {words} in 75 digits"
 
-    @law(f"{quantity}_rate", said, order)
+    @law(f"{quantity}_rate", source, order)
     def first(x: At) -> Array:
         return rate(term, x)
 
-    @law(f"{quantity}_second_rate", said, order)
+    @law(f"{quantity}_second_rate", source, order)
     def second(x: At) -> Array:
         return second_rate(term, x)
 

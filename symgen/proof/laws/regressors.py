@@ -151,14 +151,14 @@ def coriolis_by_parameters(x: At) -> Array:
 
 def sensed(x: At, link: str) -> Array:
     """Force and moment about a link's origin, in its axes, that move its body and all beyond."""
-    robot, there = x.mechanism, frame(x, link)
+    robot, at_link = x.mechanism, frame(x, link)
     body, bodies = robot.body_of(link)[0], motion(robot, x.textbook)
     force, moment = NULL, NULL
     for i, rigid in masses(robot, x.textbook, bodies):
         if body in (0, *robot.path(i)) and not kind_of(robot.part(i)).grounded:
             f, n = load(rigid, bodies[i])
-            force, moment = force + f, moment + n + (rigid.place - there.place).cross(f)
-    back = transposed(there.axes)
+            force, moment = force + f, moment + n + (rigid.place - at_link.place).cross(f)
+    back = transposed(at_link.axes)
     return entries([*times(back, force), *times(back, moment)], x.shape, Decimal(0))
 
 

@@ -94,13 +94,13 @@ def frame_quaternion_xyzw(x: At, link: str) -> Array:
 @law("frame_jacobian_rpy", f"slopes of the angles of {POSE} in 75 digits", 1)
 def frame_jacobian_rpy(x: At, link: str) -> Array:
     """The Jacobian of the origin, and of atan2(R32, R33), asin(-R31) and atan2(R21, R11)."""
-    slopes, here = gradient(lambda y: pose(y, link), x), pose(x, link)
+    slopes, entries = gradient(lambda y: pose(y, link), x), pose(x, link)
 
     def angle(s: int, c: int) -> Array:
-        a, b = here[..., s, None], here[..., c, None]
+        a, b = entries[..., s, None], entries[..., c, None]
         return (b * slopes[..., s, :] - a * slopes[..., c, :]) / (a * a + b * b)
 
-    flat = (here[..., 0] ** 2 + here[..., 3] ** 2)[..., None]
+    flat = (entries[..., 0] ** 2 + entries[..., 3] ** 2)[..., None]
     root = np.frompyfunc(Decimal.sqrt, 1, 1)(flat)
     angles = [angle(7, 8), -slopes[..., 6, :] / root, angle(3, 0)]
     return np.concatenate([slopes[..., 9:, :], np.stack(angles, axis=-2)], axis=-2)

@@ -29,13 +29,13 @@ def compiled(root: XmlNode, path: Path) -> tuple[Any, Any]:
     except ImportError:
         raise root.called("<mujoco>").error(MISSING) from None
     try:
-        with warnings.catch_warnings(record=True) as said:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             model = _spec(mujoco, path).compile()
     except (ValueError, OSError, RuntimeError, mujoco.FatalError) as error:
         model, reason = _bare(mujoco, path), _reason(error)
     else:
-        for words in dict.fromkeys(_reason(warning.message) for warning in said):
+        for words in dict.fromkeys(_reason(warning.message) for warning in caught):
             root.called("<mujoco>").notice("note", f"MuJoCo says: {words}")
         return mujoco, model
     if model is None:

@@ -19,17 +19,17 @@ def coupled(robot: CompiledMjcf, joints: Sequence[JointElement]) -> tuple[JointE
     MuJoCo's polynomial is about the positions of the file: y - y0 = a0 + a1 (x - x0) + ..., x and y
     coordinates of joints or lengths of fixed tendons."""
     follows: dict[str, Mimic] = {}
-    left: dict[str, list[str]] = {}
+    unused: dict[str, list[str]] = {}
     for i, kind in _active(robot):
         if kind == "joint":
             _tie(robot, i, follows)
         elif kind == "tendon" and _fixed(robot, i):
             _tie_tendon(robot, i, follows)
         else:
-            left.setdefault(kind, []).append(robot.model.equality(i).name or f"number {i}")
-    for kind, names in left.items():
-        what = "closes a loop, which is left open" if kind in LOOPS else "has no effect"
-        _warn(robot, f"<{kind}> of <equality> ({quoted(names)}) {what}: the parts move freely")
+            unused.setdefault(kind, []).append(robot.model.equality(i).name or f"number {i}")
+    for kind, names in unused.items():
+        effect = "closes a loop, which is left open" if kind in LOOPS else "has no effect"
+        _warn(robot, f"<{kind}> of <equality> ({quoted(names)}) {effect}: the parts move freely")
     return tuple(replace(joint, mimics=follows.get(joint.name)) for joint in joints)
 
 
@@ -89,16 +89,16 @@ def _tie_tendon(robot: CompiledMjcf, i: int, follows: dict[str, Mimic]) -> None:
     """A tendon of a length that is linear in that of another, or constant."""
     model, (a0, a1, *higher) = robot.model, map(float, robot.model.eq_data[i][:5])
     one, other = int(model.eq_obj1id[i]), int(model.eq_obj2id[i])
-    what = f"tendon '{shown(model.tendon(one).name or f'number {one}')}' is coupled"
+    subject = f"tendon '{shown(model.tendon(one).name or f'number {one}')}' is coupled"
     if any(higher) and other >= 0:
-        _warn(robot, f"{what} {CURVED}, which has no effect")
+        _warn(robot, f"{subject} {CURVED}, which has no effect")
         return
     weights, right = dict(lengths(robot, one) or {}), float(model.tendon_length0[one]) + a0
     if other >= 0:
         right -= a1 * float(model.tendon_length0[other])
         for name, by in (lengths(robot, other) or {}).items():
             weights[name] = weights.get(name, 0.0) - a1 * by
-    _follow(robot, weights, right, follows, what)
+    _follow(robot, weights, right, follows, subject)
 
 
 def _follow(
@@ -106,14 +106,14 @@ def _follow(
     weights: dict[str, float],
     right: float,
     follows: dict[str, Mimic],
-    what: str,
+    subject: str,
 ) -> None:
     """Solve Σ weights q = right for the first of the joints that none of the others follows."""
     used = {name: by for name, by in weights.items() if by}
     free = (k for k in used if k not in follows and not _led(used, k, follows))
     follower = next(free, None) if len(used) > 1 else None
     if follower is None:
-        _warn(robot, f"{what} in a way that leaves no joint to follow, which has no effect")
+        _warn(robot, f"{subject} in a way that leaves no joint to follow, which has no effect")
         return
     weight = used.pop(follower)
     (first, by), *also = ((name, -x / weight + 0.0) for name, x in used.items())

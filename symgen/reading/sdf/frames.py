@@ -116,8 +116,8 @@ def _link(scope: Scope, node: XmlNode, name: str) -> SdfFrame:
 
 def _frame(scope: Scope, node: XmlNode, name: str) -> SdfFrame:
     place, frame = pose(node)
-    held = node.element.get("attached_to") or MODEL
-    return SdfFrame(node, place, scope.absolute(frame or held), scope.absolute(held))
+    holder = node.element.get("attached_to") or MODEL
+    return SdfFrame(node, place, scope.absolute(frame or holder), scope.absolute(holder))
 
 
 def _joint(scope: Scope, node: XmlNode, name: str) -> SdfFrame:
