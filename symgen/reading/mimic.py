@@ -88,24 +88,16 @@ class _Search:
                     joint, f"mimics itself by way of {quoted(path)}; let one of them move by itself"
                 )
             elif leader not in known:
-                path[leader] = iter(_terms(self._mimic(joint, self.moving.get(at, joint), leader)))
+                path[leader] = iter(_terms(self._mimic(joint, leader)))
         return self._checked(joint, known[joint.name])
 
-    def _mimic(self, joint: JointElement, at: JointElement, leader: str) -> Mimic | None:
+    def _mimic(self, joint: JointElement, leader: str) -> Mimic | None:
         """What a leader follows itself."""
         if leader in self.motors or leader in self.held:
             return None
         if leader not in self.moving:
             raise self._lost(joint, leader)
-        element = self.moving[leader]
-        many = next((one for one in (element, at) if several(one.kind)), None)
-        if many is not None:
-            raise self._error(
-                joint,
-                f"mimics joint '{shown(leader)}', but the {many.kind} joint '{shown(many.name)}'"
-                " has several coordinates; only joints with one can mimic or be mimicked",
-            )
-        return element.mimics
+        return self.moving[leader].mimics
 
     def _joined(
         self,
@@ -121,10 +113,22 @@ class _Search:
             return Following(((name, 1.0),), 0.0)
         total, offset = dict[str, float](), 0.0
         for leader, by in mimic.terms:
+            self._with_one_coordinate(joint, name, leader)
             offset += by * known[leader].offset
             for far, factor in known[leader].terms:
                 total[far] = total.get(far, 0.0) + by * factor
         return Following(tuple((k, by) for k, by in total.items() if by), offset + mimic.offset)
+
+    def _with_one_coordinate(self, joint: JointElement, *pair: str) -> None:
+        """Refuses a pair of follower and leader of which one has several coordinates."""
+        elements = (self.moving[name] for name in reversed(pair) if name in self.moving)
+        many = next((element for element in elements if several(element.kind)), None)
+        if many is not None:
+            raise self._error(
+                joint,
+                f"mimics joint '{shown(pair[-1])}', but the {many.kind} joint '{shown(many.name)}'"
+                " has several coordinates; only joints with one can mimic or be mimicked",
+            )
 
     def _checked(self, joint: JointElement, follows: Following) -> Following:
         numbers = (*(by for _, by in follows.terms), follows.offset)

@@ -8,7 +8,9 @@ import pytest
 from trees import TREE
 
 from symgen.errors import RobotError
+from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.model import Follow
+from symgen.reading.joints import several
 
 
 def following(name: str, text: str = "") -> str:
@@ -86,6 +88,18 @@ def test_a_leader_with_several_coordinates(read, kind):
         RobotError, match=f"joint 'wing': mimics joint 'elbow', but the {kind} joint .wing. has"
     ):
         read(following("elbow").replace("revolute", kind))
+
+
+@pytest.mark.parametrize("kind", [name for name in JOINT_TYPES if several(name)])
+def test_a_follower_with_several_coordinates_of_a_leader_that_others_follow(read, kind):
+    """What is known of the leader already is no reason to look no further (fuzz 40)."""
+    child = '<parent link="base"/><child link="{0}"/><mimic joint="shoulder"/>'
+    joints = (
+        f'<joint name="{name}" type="{type_}">{child.format(name)}</joint><link name="{name}"/>'
+        for name, type_ in (("first", "revolute"), ("second", kind))
+    )
+    with pytest.raises(RobotError, match=f"the {kind} joint 'second' has several coordinates"):
+        read(TREE + "".join(joints))
 
 
 def test_a_multiplier_of_zero_holds_a_joint_at_its_offset(read):
