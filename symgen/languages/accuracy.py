@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from symgen.compiler.passes import live
 from symgen.compiler.program import Program
-from symgen.mechanics.canonical import ROUNDING
+from symgen.mechanics.canonical import ROUNDING, size_of
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.independence import independent
 from symgen.mechanics.parameters import WHOLE
@@ -157,7 +157,15 @@ class Accuracy:
     def _dust(self) -> float:
         """For entries that are zero on the tape: what cancelled when it was made."""
         largest = max(float(np.abs(x.values).max(initial=0.0)) for x in self.inputs.values())
-        return CONSTANTS * self._natural * (1.0 + largest) ** 3
+        return CONSTANTS * self._natural * self._extent**2 * (1.0 + largest) ** 3
+
+    @cached_property
+    def _extent(self) -> float:
+        """The longest distance to a next joint or a centre of mass, at least 1 m."""
+        links = (link for body in self.robot.lumped.bodies for link in body.links)
+        tens = [link.parameters for link in links if link.parameters is not None]
+        centres = [math.hypot(*ten[1:4]) / abs(ten[0]) for ten in tens if ten[0]]
+        return max(1.0, size_of(self.robot.lumped), *centres)
 
 
 def _off_one(four: Sequence[float]) -> float:

@@ -84,3 +84,25 @@ def test_the_largest_of_each_type_fits():
     assert not fits(3.5e38, "float") and fits(3.5e38, "double")
     assert literal(LARGEST["float"], "float") == "3.4028235e+38f"
     assert literal(1e-50, "float") == "0.0f"
+
+
+VAST = """<robot name="vast"><link name="floor"/>
+<link name="mast"><inertial><origin xyz="2e7 1e7 2e8"/><mass value="2.5"/>
+<inertia ixx="0.04" ixy="0.001" ixz="0" iyy="0.04" iyz="0.0007" izz="0.01"/></inertial></link>
+<link name="boom"><inertial><origin xyz="1.5e8 0 2e7"/><mass value="0.9"/>
+<inertia ixx="0.002" ixy="0.0003" ixz="0" iyy="0.011" iyz="0.0001" izz="0.0115"/></inertial></link>
+<joint name="yaw" type="continuous"><origin xyz="0 0 1e8" rpy="0.1 0 0"/>
+<parent link="floor"/><child link="mast"/><axis xyz="0 0 1"/></joint>
+<joint name="pitch" type="continuous"><origin xyz="5e7 0 4e8"/>
+<parent link="mast"/><child link="boom"/><axis xyz="0 1 0"/></joint></robot>"""
+
+
+def test_inertias_that_are_lost_beside_the_squares_of_lengths(tmp_path):
+    """A product of inertia of 3e-4 beside moments of 1e16 kg m2: zero in the code, in the bounds
+    of what zero may be (fuzz 40)."""
+    file, out = tmp_path / "vast.urdf", tmp_path / "out"
+    file.write_text(VAST, encoding="utf-8")
+    done = invoke("generate", file, "-o", out, "--trig", "libm")
+    assert done.exit_code == 0 and "are lengths in mm" in done.stderr
+    assert "M[2 * 0 + 1] = 0.0;" in (out / "vast_mass_matrix.c").read_text()
+    assert all(check.passed for check in verify(out))
