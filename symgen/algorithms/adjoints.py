@@ -118,7 +118,7 @@ def sweep(system: System, q: Coordinates, moves: Moves) -> Iterator[tuple[int, P
     for i in system.inward:
         with system.section(i, "forces and momenta"):
             place = system.body(i).placement
-            at_body = _whole(system, i, q, moves, total[i]).named(f"{i}")
+            at_body = _at_joint_origin(system, i, q, moves, total[i]).named(f"{i}")
             slip = moves.rates[i].relative.v.cross(at_body.momentum.linear)
             at_carrier = Passing(at_body.load, at_body.momentum, at_body.cross_moment + slip)
             at_joint = at_carrier.turned_in(place.turns(q[i - 1]))
@@ -130,7 +130,9 @@ def sweep(system: System, q: Coordinates, moves: Moves) -> Iterator[tuple[int, P
         yield i, at_body, at_joint
 
 
-def _whole(system: System, i: int, q: Coordinates, moves: Moves, came: Arrived) -> Passing:
+def _at_joint_origin(
+    system: System, i: int, q: Coordinates, moves: Moves, came: Arrived
+) -> Passing:
     """All that is fixed to body `i` or beyond, about the origin of its joint frame in its own
     axes."""
     body, x, u = system.body(i), moves.at[i], moves.virtual[i].body

@@ -115,7 +115,7 @@ def recursive_least_squares(system: System, *inputs: Coordinates) -> Pair:
     u = [[*flat[at : at + i]] for i, at in enumerate(start)]
     d = [flat[at + i] / forget for i, at in enumerate(start)]
     for k, (row, force) in enumerate(zip(rows, tau, strict=True)):
-        u, d, step = _seen(u, d, row, f"{k}")
+        u, d, step = _after_row(u, d, row, f"{k}")
         missing = named(force - dot(row, beta), f"missing{k}")
         beta = [
             named(b + x * missing, f"beta{k}_{i}")
@@ -124,7 +124,7 @@ def recursive_least_squares(system: System, *inputs: Coordinates) -> Pair:
     return beta, [x for above, diagonal in zip(u, d, strict=True) for x in (*above, diagonal)]
 
 
-def _seen(
+def _after_row(
     u: Sequence[Coordinates], d: Coordinates, row: Coordinates, label: str
 ) -> tuple[list[list[Scalar]], list[Scalar], list[Scalar]]:
     """The columns of U and the entries of D after a measurement of row·β with a variance of 1, and

@@ -27,10 +27,10 @@ def pushed_at(system: System, q: Coordinates) -> System:
         frame = system.link_frame(link)
         rows = places(system, q, [frame.body])[frame.body].at(frame.pose).rows
         links.append(link)
-        in_link_axes += _seen(rows, six[:3]) + _seen(rows, six[3:])
+        in_link_axes += _in_columns(rows, six[:3]) + _in_columns(rows, six[3:])
     return system.pushed(links, in_link_axes)
 
 
-def _seen(rows: Rows, v: Sequence[Scalar]) -> list[Scalar]:
+def _in_columns(rows: Rows, v: Sequence[Scalar]) -> list[Scalar]:
     """A vector in root axes, in the axes of the columns."""
     return [sum((rows[i][k] * v[i] for i in range(1, 3)), rows[0][k] * v[0]) for k in range(3)]

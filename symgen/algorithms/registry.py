@@ -179,14 +179,14 @@ class Quantity:
         return replace(
             self,
             name=f"{self.name}:{link}",
-            formula=self.formula.replace("a link", f"link {_said(link)}"),
+            formula=self.formula.replace("a link", f"link {_printable(link)}"),
             formulations=formulations,
             outputs=outputs,
             link=link,
         )
 
 
-def _said(name: str) -> str:
+def _printable(name: str) -> str:
     """A name of a file in a formula: printable ASCII that means nothing to any language's comments;
     the rest is escaped, and what is very long is cut."""
     plain = "".join(c if re.match(r"[\w .:+-]", c, re.ASCII) else f"<{ord(c):x}>" for c in name)

@@ -156,8 +156,8 @@ def _named(name: str) -> Callable[[Any], Any]:
     return rename
 
 
-for _axes, (_end, _said, _jacobian, _seen) in AXES.items():
-    _register_motion(_axes, _end, _said, _seen)
+for _axes, (_end, _said, _jacobian, _in_axes) in AXES.items():
+    _register_motion(_axes, _end, _said, _in_axes)
     _register_slopes(_axes, _end, _said, _jacobian)
 
 

@@ -72,22 +72,22 @@ def generate(
         module, loaded, paths = generated_files(job, out, languages or DEFAULT, tell)
         hint = job.saving(loaded, module)
     notices = [*loaded.notices, *hint, *warnings(loaded, judge(loaded.model))]
-    choice_notices = _kept(job) if tune else []
+    choice_notices = _notices_of_choice(job) if tune else []
     if as_json:
         output.say(output.as_json(generated_data(module, paths, [*notices, *choice_notices])))
     else:
         say(notices)
-        _said(module, paths, times, choice_notices)
+        _print(module, paths, times, choice_notices)
 
 
-def _kept(job: "Job") -> Sequence[Notice]:
+def _notices_of_choice(job: "Job") -> Sequence[Notice]:
     """What is told of the choice of ``--tune`` that a job file keeps."""
     from symgen.jobs.jobfile import keep_formulations
 
     return keep_formulations(click.get_current_context(), job.choice())
 
 
-def _said(
+def _print(
     module: "Module",
     paths: Sequence[Path],
     times: Sequence["Timed"],

@@ -63,15 +63,15 @@ def packed(program: Program) -> Packing:
     packing = Packing(program)
     shapes = Shapes(program)
     for lanes in _columns(program):
-        taken(packing, lanes)
+        pack_alike(packing, lanes)
     _inward(packing, shapes)
     for row in _across(packing):
         for alike in _alike(packing, shapes, row):
-            taken(packing, [(row[k],) for k in alike])
+            pack_alike(packing, [(row[k],) for k in alike])
     _inward(packing, shapes)
     for depth in DEEP:
         for refs in _remaining(packing, shapes, depth):
-            taken(packing, [(ref,) for ref in refs])
+            pack_alike(packing, [(ref,) for ref in refs])
         _inward(packing, shapes)
     return packing
 
@@ -90,12 +90,12 @@ def _columns(program: Program) -> Iterable[list[Lane]]:
     return by_height.values()
 
 
-def taken(packing: Packing, lanes: Sequence[Lane]) -> None:
+def pack_alike(packing: Packing, lanes: Sequence[Lane]) -> None:
     """The lanes that go together best, then those of the others that do."""
     remaining = list(lanes)[:MOST]
     while len(remaining) >= FEWEST and not packing.tired:
         chosen = _best(packing, remaining)
-        if len(chosen) < FEWEST or not _kept(packing, [remaining[k] for k in chosen]):
+        if len(chosen) < FEWEST or not _packed_if_worth(packing, [remaining[k] for k in chosen]):
             chosen = [0]
         remaining = [lane for k, lane in enumerate(remaining) if k not in set(chosen)]
 
@@ -107,7 +107,7 @@ def _best(packing: Packing, lanes: Sequence[Lane]) -> list[int]:
     return [0, *(k + 1 for k in _together(packing, first, others, gains))]
 
 
-def _kept(packing: Packing, lanes: Sequence[Lane]) -> bool:
+def _packed_if_worth(packing: Packing, lanes: Sequence[Lane]) -> bool:
     """Pack some lanes, if that is worth it."""
     start = packing.next
     packing.rows(lanes)
@@ -164,7 +164,7 @@ def _side_by_side(packing: Packing, shapes: "Shapes", rows: Sequence[Refs]) -> N
             for chosen in _parts(packing, [(row[k],) for k in alike]):
                 by_lanes[tuple(alike[k] for k in chosen)].append(row)
     for lanes, same in sorted(by_lanes.items(), key=lambda x: (-len(x[0]), -len(x[1]), x[0])):
-        _kept(packing, [tuple(row[k] for row in same) for k in lanes])
+        _packed_if_worth(packing, [tuple(row[k] for row in same) for k in lanes])
 
 
 def _parts(packing: Packing, lanes: Sequence[Lane]) -> Iterator[list[int]]:

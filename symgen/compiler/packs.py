@@ -72,7 +72,7 @@ class Packing:
         if of is None or not self._free(busy, len(nodes)):
             return Slot(refs)
         start = self.next
-        pack = self._made(refs, of)
+        pack = self._new_operand(refs, of)
         if len(busy) < len(nodes) and isinstance(pack, Local) and self.saved(start) <= 0.0:
             self.undo(start)
             return Slot(refs)
@@ -113,7 +113,7 @@ class Packing:
         """Whether it has been looked for long enough."""
         return self.seen > PATIENCE
 
-    def _made(self, refs: Refs, of: str) -> Operand:
+    def _new_operand(self, refs: Refs, of: str) -> Operand:
         self.seen += 1
         rows = plain(refs)
         columns = self._columns(of, rows)

@@ -33,7 +33,7 @@ def live(module: Module) -> Data:
     model = module.robot.model
     joints = listed(model)
     tips = _tips(model, joints)
-    functions = tuple(trace_all(module.robot, _wanted(model, joints, tips), {}))
+    functions = tuple(trace_all(module.robot, _functions(model, joints, tips), {}))
     moving = replace(module, functions=functions)
     described = descriptions(moving)
     return {
@@ -51,7 +51,7 @@ def live(module: Module) -> Data:
     }
 
 
-def _wanted(model: Model, joints: Sequence[Listed], tips: Sequence[int]) -> list[Wanted]:
+def _functions(model: Model, joints: Sequence[Listed], tips: Sequence[int]) -> list[Wanted]:
     """Poses of all bodies in one function, Jacobians of the tips, and `LIVE` as far as the robot
     has mass."""
     pose, jacobian = LINK_QUANTITIES["frame_pose"], LINK_QUANTITIES["frame_jacobian_aligned"]

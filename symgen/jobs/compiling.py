@@ -39,7 +39,7 @@ def compile(robot: Any, *quantities: str, exact: bool = False, **options: Any) -
     traces and compiles nothing. Needs a C compiler and Python's headers; without the headers calls
     go through cffi, which is said. Raises SymgenError."""
     store = Store.here()
-    key = _asked(robot, quantities, exact, options)
+    key = _digest_of_call(robot, quantities, exact, options)
     module = store.found(key) if key else None
     if module is not None:
         return Compiled.of(module)
@@ -48,7 +48,7 @@ def compile(robot: Any, *quantities: str, exact: bool = False, **options: Any) -
     return Making.of(robot, quantities, exact, options, store).compiled(key)
 
 
-def _asked(
+def _digest_of_call(
     robot: Any, quantities: Sequence[str], exact: bool, options: Mapping[str, Any]
 ) -> str | None:
     """A digest of a call and of all that its result depends on; None where not all of that is seen

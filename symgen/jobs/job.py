@@ -108,7 +108,7 @@ class Job:
                 language.refuse(self[language.options], functions)
         actuators = self[RobotOptions].actuators
         source = RobotOrigin.of(self.file, loaded.sha256, actuators, loaded.actuators_sha256)
-        return Module(name, robot, functions, source, self._said(loaded.model))
+        return Module(name, robot, functions, source, self._repeated_choices(loaded.model))
 
     def _name(self, model: Model) -> str:
         """The module's name. Raises OptionError for one that it or a joint cannot have."""
@@ -166,7 +166,7 @@ class Job:
         used = self.choices.used("snap_angles")
         return [] if used else [angle for angle in loaded.right_angles if not angle.exact]
 
-    def _said(self, model: Model) -> Choices:
+    def _repeated_choices(self, model: Model) -> Choices:
         """The options as a module repeats them: gravity in the axes of the root link, and what
         formulations are chosen by; of the file of actuators only its name, because the folder is
         nobody's business."""

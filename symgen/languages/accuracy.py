@@ -78,16 +78,16 @@ class Accuracy:
 
     def bounds(self, program: Program) -> dict[str, Bounded]:
         """What a program computes, with bounds of its errors; found once."""
-        if program not in self._found:
-            self._found[program] = self.errors(program).outputs()
-        return self._found[program]
+        if program not in self._known_bounds:
+            self._known_bounds[program] = self.errors(program).outputs()
+        return self._known_bounds[program]
 
     def errors(self, program: Program) -> Errors:
         """The rounding errors of a program's outputs at the states, by output."""
         return Errors(self._run(program), self.inputs, self.scalar, self.trig)
 
     @cached_property
-    def _found(self) -> dict[Program, dict[str, Bounded]]:
+    def _known_bounds(self) -> dict[Program, dict[str, Bounded]]:
         return {}
 
     def _run(self, program: Program) -> ProgramRun:

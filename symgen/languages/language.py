@@ -37,15 +37,15 @@ class Language:
 
     def files(self, module: Module) -> dict[str, str]:
         """The files of a module, name to text: ``files`` of its folder."""
-        texts: dict[str, str] = self._own("files")(module)
+        texts: dict[str, str] = self._function("files")(module)
         return texts
 
     def checks(self, subject: Subject, say: Callable[[str], None]) -> Iterator[Check]:
         """The proof of its files in a folder, check by check, and `say` is told each step:
         ``checks`` of its folder."""
-        yield from self._own("checks")(subject, say)
+        yield from self._function("checks")(subject, say)
 
-    def _own(self, name: str) -> Callable[..., Any]:
+    def _function(self, name: str) -> Callable[..., Any]:
         """A function of its folder, in the file of the same name."""
         function: Callable[..., Any] = getattr(
             import_module(f"symgen.languages.{self.name}.{name}"), name

@@ -81,7 +81,7 @@ def _judge_body(body: Body, leaf: bool) -> InertiaVerdict:
         (_seen_from(_pseudo(link), link.pose) for link in body.links), np.zeros((4, 4))
     )
     verdict = _verdict("body", body.name, total, warned=False)
-    if not leaf or _moved(body, total):
+    if not leaf or _feels(body, total):
         return verdict
     message = f"joint '{body.joint.name}' moves no inertia, so the mass matrix is singular"
     return InertiaVerdict(
@@ -96,7 +96,7 @@ TRIANGLES = (
 )
 
 
-def _moved(body: Body, pseudo: Array) -> bool:
+def _feels(body: Body, pseudo: Array) -> bool:
     """Whether the last coordinate of a leaf body's joint feels any inertia of it."""
     if body.freedom.slide is not ZERO and pseudo[3, 3] > 0:
         return True

@@ -203,7 +203,7 @@ def positions(model: Model) -> list[UserCoordinate]:
     """The user's positions in order."""
     return [
         UserCoordinate(joint.coordinate(row.suffix), link, _kind(joint), row.unit)
-        for link, joint in _own(model)
+        for link, joint in _leading_joints(model)
         for row in joint.type.positions
     ]
 
@@ -212,7 +212,7 @@ def velocities(model: Model) -> list[UserCoordinate]:
     """The user's velocities in order."""
     return [
         UserCoordinate(joint.coordinate(row.suffix), link, _kind(joint), f"{row.unit}/s")
-        for link, joint in _own(model)
+        for link, joint in _leading_joints(model)
         for row in joint.type.velocities
     ]
 
@@ -222,7 +222,7 @@ def _kind(joint: Joint) -> str:
     return "motor" if joint.type.spins else joint.kind
 
 
-def _own(model: Model) -> list[tuple[str, Joint]]:
+def _leading_joints(model: Model) -> list[tuple[str, Joint]]:
     """The joints with coordinates of their own, each with the link that it moves."""
     last = ((i + len(joint.type.velocities) - 1, joint) for i, joint in model.leading)
     return [(model.body(i).name, joint) for i, joint in last]

@@ -39,7 +39,7 @@ def moments(inertia: Inertia) -> tuple[Scalar, ...]:
 
 def left_over(system: System) -> Iterator[Key]:
     """The parameters that regrouping leaves."""
-    inertias = _kept(system)
+    inertias = _left_on_bodies(system)
     for i in range(1, system.size + 1):
         if i in system.rotors:
             yield i, MOMENTS.index("J")
@@ -47,7 +47,7 @@ def left_over(system: System) -> Iterator[Key]:
             yield from ((i, k) for k, x in enumerate(moments(inertias[i])[:-1]) if x is not ZERO)
 
 
-def _kept(system: System) -> dict[int, Inertia]:
+def _left_on_bodies(system: System) -> dict[int, Inertia]:
     """What of any inertias of the links regrouping leaves on each body: where there is nothing it
     is ZERO."""
     every = Inertia(1.0, Vector(1.0, 1.0, 1.0), SecondMoment(1.0, 1.0, 1.0, 1.0, 1.0, 1.0))

@@ -30,7 +30,7 @@ class Dual:
         """Whether `other` is of a higher level, to which this number is but a value."""
         return type(other) is Dual and other.level > self.level
 
-    def _made(self, x: Scalar, d: Scalar) -> "Dual":
+    def _dual(self, x: Scalar, d: Scalar) -> "Dual":
         return Dual(x, d, self.level)
 
     def __add__(self, other: Scalar) -> Scalar:
@@ -43,7 +43,7 @@ class Dual:
     __radd__ = __add__
 
     def __neg__(self) -> "Dual":
-        return self._made(-self.x, -self.d)
+        return self._dual(-self.x, -self.d)
 
     def __sub__(self, other: Scalar) -> Scalar:
         return self + -other
@@ -67,18 +67,18 @@ class Dual:
             return other.__rtruediv__(self)
         x, d = value(other, self.level), tangent(other, self.level)
         quotient = self.x / x
-        return self._made(quotient, (self.d - quotient * d) / x)
+        return self._dual(quotient, (self.d - quotient * d) / x)
 
     def __rtruediv__(self, other: Scalar) -> Scalar:
         quotient = other / self.x
-        return self._made(quotient, -(quotient * self.d) / self.x)
+        return self._dual(quotient, -(quotient * self.d) / self.x)
 
     def applied(self, op: str) -> Scalar:
         """A function of one operand, with its tangent; a constant where its derivative vanishes
         everywhere."""
         y = OPS[op](self.x)
         (slope,) = OPS[op].partials(self.x, y)
-        return y if slope is ZERO else self._made(y, slope * self.d)
+        return y if slope is ZERO else self._dual(y, slope * self.d)
 
     def named(self, name: str) -> "Dual":
         """Names the value and, with a ``D`` in front, the tangent in generated code."""

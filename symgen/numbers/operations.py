@@ -185,7 +185,7 @@ def _function(
                 return np.frompyfunc(evaluate, 1, 1)(x)
         if numbers is not None and _plain(x):
             return numbers(x)
-        return _found(OPS[name], x)(x)
+        return _library_function(OPS[name], x)(x)
 
     return _row(Op(name, evaluate, counts_as, partials, ulp, **columns))
 
@@ -196,7 +196,7 @@ def _plain(x: Any) -> bool:
     return isinstance(x, kinds) or hasattr(x, "context")
 
 
-def _found(op: Op, x: Any) -> Callable[[Any], Any]:
+def _library_function(op: Op, x: Any) -> Callable[[Any], Any]:
     """The function in the library of x's kind."""
     if isinstance(x, (int, float)):
         return getattr(math, op.name)  # type: ignore[no-any-return]

@@ -108,7 +108,7 @@ class Noted:
     def __repr__(self) -> str:
         return f"Noted({self.x!r})"
 
-    def _made(self, negative: bool, op: str, *operands: Scalar) -> "Noted":
+    def _recorded(self, negative: bool, op: str, *operands: Scalar) -> "Noted":
         return Noted(self.record, self.record.step(op, *operands), negative)
 
     def __neg__(self) -> "Noted":
@@ -120,9 +120,9 @@ class Noted:
         if not isinstance(other, Noted):
             op = "sub" if self.negative else "add"
             above = isinstance(other, Dual)
-            return NotImplemented if above else self._made(self.negative, op, self, other)
+            return NotImplemented if above else self._recorded(self.negative, op, self, other)
         a, b = (self, other) if self.at <= other.at else (other, self)
-        return self._made(a.negative, "add" if a.negative == b.negative else "sub", a, b)
+        return self._recorded(a.negative, "add" if a.negative == b.negative else "sub", a, b)
 
     __radd__ = __add__
 
@@ -138,9 +138,9 @@ class Noted:
         if not isinstance(other, Noted):
             if isinstance(other, (int, float)) and abs(other) == 1:
                 return self if other == 1 else -self
-            return self._made(self.negative, "mul", self, other)
+            return self._recorded(self.negative, "mul", self, other)
         a, b = (self, other) if self.at <= other.at else (other, self)
-        return self._made(a.negative != b.negative, "mul", a, b)
+        return self._recorded(a.negative != b.negative, "mul", a, b)
 
     __rmul__ = __mul__
 
@@ -148,16 +148,16 @@ class Noted:
         if isinstance(other, Dual):
             return NotImplemented
         negative = isinstance(other, Noted) and other.negative
-        return self._made(self.negative != negative, "div", self, other)
+        return self._recorded(self.negative != negative, "div", self, other)
 
     def __rtruediv__(self, other: Scalar) -> Scalar:
-        return self._made(self.negative, "div", other, self)
+        return self._recorded(self.negative, "div", other, self)
 
     def applied(self, op: str) -> Scalar:
         """A function of one operand: the sign of an odd or even one pulled out."""
         if self.negative and not OPS[op].parity:
             return Noted(self.record, self.record.step("neg", self)).applied(op)
-        return self._made(self.negative and OPS[op].parity == "odd", op, self)
+        return self._recorded(self.negative and OPS[op].parity == "odd", op, self)
 
     def named(self, name: str) -> "Noted":
         """Names the value in generated code."""

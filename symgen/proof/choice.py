@@ -46,7 +46,7 @@ def chosen(
 
     In double precision nearly every change shows in nearly every state, so that there is hardly
     ever more to draw and to ask."""
-    first, asked = draw(count), _asked(programs)
+    first, asked = draw(count), _affordable(programs)
     shown = [(p, visible(p, at(first))) for p in asked]
     unclear = [p for p, changes in shown if any(x.max() < CLEAR for x in changes.values())]
     if not unclear:
@@ -68,7 +68,7 @@ BETTER: Final = 1.01
 def telling(programs: Sequence[Program], at: Computing, count: int) -> tuple[int, ...]:
     """`count` of the states, chosen one after the other: each that in which most numbers of the
     programs show that do not show in those before."""
-    shown = [row for p in _asked(programs) for row in visible(p, at).values()]
+    shown = [row for p in _affordable(programs) for row in visible(p, at).values()]
     if not shown:
         return tuple(range(count))
     parts = np.minimum(np.array(shown), CLEAR)
@@ -81,7 +81,7 @@ def telling(programs: Sequence[Program], at: Computing, count: int) -> tuple[int
     return tuple(states)
 
 
-def _asked(programs: Sequence[Program]) -> list[Program]:
+def _affordable(programs: Sequence[Program]) -> list[Program]:
     """The programs that have a say, those of least work first."""
     ranked = sorted(programs, key=_work)
     return [p for p, w in zip(ranked, accumulate(map(_work, ranked)), strict=True) if w <= WORK]

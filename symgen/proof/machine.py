@@ -22,33 +22,33 @@ class MachineNumber:
     def _takes(self, other: Any) -> bool:
         return isinstance(other, (MachineNumber, int, float))
 
-    def _made(self, x: Any) -> "MachineNumber":
+    def _rounded(self, x: Any) -> "MachineNumber":
         return MachineNumber(x, self.scalar)
 
     def __add__(self, other: Any) -> Any:
-        return self._made(self.x + self._with(other)) if self._takes(other) else NotImplemented
+        return self._rounded(self.x + self._with(other)) if self._takes(other) else NotImplemented
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Any:
-        return self._made(self.x - self._with(other)) if self._takes(other) else NotImplemented
+        return self._rounded(self.x - self._with(other)) if self._takes(other) else NotImplemented
 
     def __rsub__(self, other: Any) -> Any:
-        return self._made(self._with(other) - self.x) if self._takes(other) else NotImplemented
+        return self._rounded(self._with(other) - self.x) if self._takes(other) else NotImplemented
 
     def __mul__(self, other: Any) -> Any:
-        return self._made(self.x * self._with(other)) if self._takes(other) else NotImplemented
+        return self._rounded(self.x * self._with(other)) if self._takes(other) else NotImplemented
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
-        return self._made(self.x / self._with(other)) if self._takes(other) else NotImplemented
+        return self._rounded(self.x / self._with(other)) if self._takes(other) else NotImplemented
 
     def __rtruediv__(self, other: Any) -> Any:
-        return self._made(self._with(other) / self.x) if self._takes(other) else NotImplemented
+        return self._rounded(self._with(other) / self.x) if self._takes(other) else NotImplemented
 
     def __neg__(self) -> "MachineNumber":
-        return self._made(-self.x)
+        return self._rounded(-self.x)
 
     def __float__(self) -> float:
         return float(self.x)
@@ -58,10 +58,10 @@ class MachineNumber:
         library, which Python has for double alone. Raises TypeError elsewhere."""
         fixed = OPS[op].fixed
         if fixed is not None:
-            return self._made(fixed(self.x, self.scalar))
+            return self._rounded(fixed(self.x, self.scalar))
         if self.scalar != "double":
             raise TypeError(f"{op} has no arithmetic of its own: its bits depend on the machine")
-        return self._made(OPS[op].evaluate(float(self.x)))
+        return self._rounded(OPS[op].evaluate(float(self.x)))
 
 
 def machine(values: Sequence[float], scalar: str) -> list[MachineNumber]:

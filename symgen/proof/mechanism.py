@@ -145,7 +145,7 @@ def mechanism(model: Model, number: Number) -> Mechanism:
 
 
 def _part(body: Body, drive: Any, number: Number) -> MechanismBody:
-    exact, joint = _made(number), body.joint
+    exact, joint = _structural(number), body.joint
     return MechanismBody(
         body.parent,
         joint.kind,
@@ -162,19 +162,19 @@ def _part(body: Body, drive: Any, number: Number) -> MechanismBody:
     )
 
 
-def _made(number: Number) -> Number:
+def _structural(number: Number) -> Number:
     """Zeros of a model hold in every state."""
     return lambda x: number(x) if x else ZERO
 
 
 def _solid(link: Link, number: Number) -> Solid:
-    ten = None if link.parameters is None else tuple(map(_made(number), link.parameters))
+    ten = None if link.parameters is None else tuple(map(_structural(number), link.parameters))
     return Solid(link.name, frame_of(link.pose, number), ten)
 
 
 def frame_of(pose: Pose, number: Number) -> Frame:
     """A pose of the model, made a rigid one to all digits."""
-    to_number = _made(number)
+    to_number = _structural(number)
     x, y, z = (Vector(*map(to_number, row)) for row in pose.rotation)
     return Frame(_orthonormal((x, y, z), number(0.5)), Vector(*map(to_number, pose.position)))
 

@@ -188,7 +188,9 @@ def motion(robot: Mechanism, x: State) -> dict[int, Moving]:
             kind, z = kind_of(part), times(before.axes, part.axis)
             bodies[i] = replace(before, z=z, turn=kind.turn, slide=kind.slide)
         else:
-            bodies[i] = _moved(before, part, coordinate(part, x), speed[i - 1], change[i - 1])
+            bodies[i] = _by_one_coordinate(
+                before, part, coordinate(part, x), speed[i - 1], change[i - 1]
+            )
     return bodies
 
 
@@ -226,7 +228,9 @@ def _by_twist(
     return Moving(axes, place, w=w, wd=parent.wd + spind + w.cross(spin), a=a)
 
 
-def _moved(parent: Moving, part: MechanismBody, q: Scalar, qd: Scalar, qdd: Scalar) -> Moving:
+def _by_one_coordinate(
+    parent: Moving, part: MechanismBody, q: Scalar, qd: Scalar, qdd: Scalar
+) -> Moving:
     """A body on a joint with one coordinate: relative motion along and about an axis that stays on
     the parent."""
     kind, frame = kind_of(part), parent.carrying(part.frame)

@@ -185,13 +185,13 @@ class Drives:
             return joint
         rubbing = replace(
             joint,
-            damping=_given(actuator.viscous, joint.damping),
-            friction=_given(actuator.coulomb, joint.friction),
-            offset=_given(actuator.offset, joint.offset),
-            stiffness=_given(actuator.stiffness, joint.stiffness),
-            reference=_given(actuator.reference, joint.reference),
+            damping=_or_default(actuator.viscous, joint.damping),
+            friction=_or_default(actuator.coulomb, joint.friction),
+            offset=_or_default(actuator.offset, joint.offset),
+            stiffness=_or_default(actuator.stiffness, joint.stiffness),
+            reference=_or_default(actuator.reference, joint.reference),
         )
-        armature = 0.0 if self.rotors == "none" else _given(actuator.armature, 0.0)
+        armature = 0.0 if self.rotors == "none" else _or_default(actuator.armature, 0.0)
         sprung = replace(rubbing, armature=armature)
         return _with_rotor(sprung, actuator.rotor, self.rotors)
 
@@ -236,7 +236,7 @@ class Drives:
 
     def _stiffness(self, joint: JointElement) -> float:
         actuator = self.actuators.get(joint.name, Actuator())
-        return _given(actuator.stiffness, joint.stiffness)
+        return _or_default(actuator.stiffness, joint.stiffness)
 
 
 def drives_of(
@@ -249,7 +249,7 @@ def drives_of(
     return Drives(of_tags(robot), rotors) if path is None else read(path, robot, rotors)
 
 
-def _given(value: float | None, otherwise: float) -> float:
+def _or_default(value: float | None, otherwise: float) -> float:
     return otherwise if value is None else value
 
 

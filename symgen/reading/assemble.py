@@ -91,7 +91,7 @@ def load_with(source: RobotSource, choices: Choices) -> Loaded:
         *still_impossible(part),
         *drives.springs(part.robot, part.moving),
         *left_out(part),
-        *_held(part, above_root(part) if wanted.gravity is None else ()),
+        *_held_notices(part, above_root(part) if wanted.gravity is None else ()),
         *rounder.notices(),
     )
     ordered = tuple(sorted(notices, key=lambda notice: notice.place.line))
@@ -232,7 +232,7 @@ def _element(joint: JointElement) -> str:
     return f"joint '{shown(joint.name)}'"
 
 
-def _held(part: RobotPart, turning: Sequence[JointElement]) -> Iterator[Notice]:
+def _held_notices(part: RobotPart, turning: Sequence[JointElement]) -> Iterator[Notice]:
     """What to say of joints that are held; `turning` are those left out that turn gravity."""
     used = {joint.name for joint in (*part.joints, *turning)}
     for joint in (j for j in part.robot.joints if j.name in part.held):

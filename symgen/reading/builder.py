@@ -78,7 +78,7 @@ class Builder:
         centre of mass, six numbers ixx, ixy, ixz, iyy, iyz, izz or a symmetric 3 x 3 matrix, in the
         link's axes or in axes turned against them by `rpy` (roll, pitch, yaw in rad). Without mass
         and inertia the link is a frame."""
-        line = self._here("link", name)
+        line = self._line_of("link", name)
         six, inertial = tensor(name, inertia), None
         kilograms = one(f"link '{shown(name)}': mass", mass)
         if kilograms < 0:
@@ -139,10 +139,10 @@ class Builder:
         several, as in ``{"crank": 1.0, "shoulder": -1.0}``, theirs times these factors. `ratio` and
         `rotor_inertia` (kg m²) are those of a geared drive, `armature` is inertia as the joint
         feels it (kg m² or kg)."""
-        line, said = self._here("joint", name), f"joint '{shown(name)}'"
+        line, said = self._line_of("joint", name), f"joint '{shown(name)}'"
         row = _row(said, kind)
         along = unit(said, axis) if row.axis else (1.0, 0.0, 0.0)
-        limits = _given(said, lower=lower, upper=upper, velocity=velocity, effort=effort)
+        limits = _optional_numbers(said, lower=lower, upper=upper, velocity=velocity, effort=effort)
         drives = _drives(said, name, line, (ratio, rotor_inertia, armature))
         self._joints.append(
             JointElement(
@@ -157,7 +157,7 @@ class Builder:
                 one(f"{said}: damping", damping),
                 one(f"{said}: friction", friction),
                 _mimic(said, line, mimic, multiplier, offset),
-                row.given(said, along, _own(said, axis2, pitch)),
+                row.given(said, along, _constants(said, axis2, pitch)),
                 one(f"{said}: stiffness", stiffness),
                 one(f"{said}: reference", reference),
             )
@@ -177,7 +177,7 @@ class Builder:
     ) -> "Builder":
         """A frame fixed to link `on`, such as that of a tool: a link without mass, whose pose and
         velocity can be asked for as ``frame_pose:NAME``."""
-        line, said = self._here("frame", name), f"frame '{shown(name)}'"
+        line, said = self._line_of("frame", name), f"frame '{shown(name)}'"
         where = origin(said, line, xyz, rpy, rotation, quaternion)
         self._links.append(LinkElement(name, line))
         self._joints.append(JointElement(f"{name}.fixed", line, FIXED, str(on), name, where))
@@ -207,7 +207,7 @@ class Builder:
         self._file, self._at = place.file, place.line
         return self
 
-    def _here(self, kind: str, name: object) -> int:
+    def _line_of(self, kind: str, name: object) -> int:
         """The line of what is added. Raises OptionError for a name that is none."""
         if not isinstance(name, str) or not name.strip():
             raise OptionError(f"a {kind} is called {shown(repr(name), 60)}; give it a name")
@@ -222,7 +222,7 @@ def _row(said: str, kind: object) -> JointRow:
     return JOINTS.get(kind, JointRow(FIXED, axis=False))
 
 
-def _given(said: str, **numbers: float | None) -> dict[str, float | None]:
+def _optional_numbers(said: str, **numbers: float | None) -> dict[str, float | None]:
     """Numbers, some of which are not given. Raises OptionError."""
     return {key: None if x is None else one(f"{said}: {key}", x) for key, x in numbers.items()}
 
@@ -232,7 +232,7 @@ def _drives(
 ) -> list[DriveElement]:
     """The drive of a joint, where any of its numbers is given. Raises OptionError."""
     names = ("ratio", "rotor_inertia", "armature")
-    drive = [*_given(said, **dict(zip(names, numbers, strict=True))).values()]
+    drive = [*_optional_numbers(said, **dict(zip(names, numbers, strict=True))).values()]
     if drive[0] == 0 or any(x is not None and x < 0 for x in drive[1:]):
         raise OptionError(
             f"{said}: give a ratio other than 0, and no negative rotor_inertia or armature"
@@ -258,7 +258,7 @@ def _mimic(
     return Mimic(line, first, by, one(f"{said}: offset", offset, names=False), tuple(also))
 
 
-def _own(said: str, axis2: Numbers | None, pitch: float | None) -> dict[str, Any]:
+def _constants(said: str, axis2: Numbers | None, pitch: float | None) -> dict[str, Any]:
     """What some types alone take, as numbers. Raises OptionError."""
     return {
         "axis2": None if axis2 is None else triple(f"{said}: axis2", axis2),

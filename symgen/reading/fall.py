@@ -37,7 +37,7 @@ def free_fall(
     fall = _inside(turned, _of_root(part)) if fixed is None else fixed
     if turned == IDENTITY:
         return fall, ()
-    said = " ".join(_said(part, above, gravity, fall))
+    said = " ".join(_words(part, above, gravity, fall))
     return fall, (Notice(part.robot.place(part.robot.line), "note", part.robot.tag, said),)
 
 
@@ -75,7 +75,7 @@ def _inside(turned: Matrix3, fall: Triple) -> Triple:
     return x, y, z
 
 
-def _said(
+def _words(
     part: RobotPart, above: Sequence[JointElement], gravity: Gravity, fall: Triple
 ) -> Iterator[str]:
     root, first = shown(part.root), shown(above[0].parent)
@@ -85,11 +85,11 @@ def _said(
         yield f"({', '.join(f'{x:.6g}' for x in fall)}) m/s^2"
     yield f"in the axes of link '{root}', which --root turned against link '{first}'"
     if gravity is None:
-        yield f"of the file; its direction is that of the whole robot{_held(part, above)};"
+        yield f"of the file; its direction is that of the whole robot{_positions(part, above)};"
         yield "--gravity X,Y,Z gives another, in these axes"
 
 
-def _held(part: RobotPart, above: Sequence[JointElement]) -> str:
+def _positions(part: RobotPart, above: Sequence[JointElement]) -> str:
     """Where the joints that move are."""
     moving = [joint for joint in above if joint.kind in JOINTS]
     places = [f"'{shown(joint.name)}' at {part.held.get(joint.name, 0.0):g}" for joint in moving]

@@ -48,7 +48,7 @@ def _named(joint: Any, name: str) -> Triple:
     return IDENTITY["XYZ".index(name[-1])]
 
 
-def _own(joint: Any, name: str) -> Triple:
+def _axis_of_joint(joint: Any, name: str) -> Triple:
     return _triple(joint.axis)
 
 
@@ -74,10 +74,10 @@ KINDS: Final[dict[str, PinocchioJoint]] = {
     r"RUB[XYZ]": PinocchioJoint("continuous", _named),
     r"P[XYZ]": PinocchioJoint("prismatic", _named),
     r"H[XYZ]": PinocchioJoint("screw", _named, _pitch),
-    r"RevoluteUnaligned": PinocchioJoint("revolute", _own),
-    r"RevoluteUnboundedUnaligned": PinocchioJoint("continuous", _own),
-    r"PrismaticUnaligned": PinocchioJoint("prismatic", _own),
-    r"HelicalUnaligned": PinocchioJoint("screw", _own, _pitch),
+    r"RevoluteUnaligned": PinocchioJoint("revolute", _axis_of_joint),
+    r"RevoluteUnboundedUnaligned": PinocchioJoint("continuous", _axis_of_joint),
+    r"PrismaticUnaligned": PinocchioJoint("prismatic", _axis_of_joint),
+    r"HelicalUnaligned": PinocchioJoint("screw", _axis_of_joint, _pitch),
     r"Universal": PinocchioJoint("universal", _first, lambda joint: _triple(joint.axis2)),
     r"FreeFlyer": PinocchioJoint("floating", _none),
     r"Spherical": PinocchioJoint("ball", _none),

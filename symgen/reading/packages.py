@@ -40,7 +40,7 @@ class Packages:
     opened: int = 0
 
     def __post_init__(self) -> None:
-        self._rest = self._seen()
+        self._rest = self._remembered_folders()
 
     def find(self, name: str) -> Path | None:
         """The folder of a package, None where it is not found."""
@@ -54,7 +54,7 @@ class Packages:
         places = (Path(prefix) / "share" / name for prefix in prefixes if prefix)
         return next((place for place in places if os.path.isdir(place)), None)
 
-    def _seen(self) -> Iterator[Path]:
+    def _remembered_folders(self) -> Iterator[Path]:
         """Every folder that is looked into, once its package is remembered."""
         for folder, depth in self._places():
             yield from self._below(folder, depth)

@@ -29,7 +29,7 @@ def repaired(robot: Description, kind: str | None) -> Description:
         return robot
     new = {link.name: possible for link in robot.links if (possible := _possible(link)) is not None}
     links = tuple(replace(link, inertial=new.get(link.name, link.inertial)) for link in robot.links)
-    notes = tuple(_said(robot, link, new[link.name]) for link in robot.links if link.name in new)
+    notes = tuple(_note(robot, link, new[link.name]) for link in robot.links if link.name in new)
     return replace(robot, links=links, notices=(*robot.notices, *notes))
 
 
@@ -57,7 +57,7 @@ def _seconds(tensor: tuple[float, ...]) -> Rows:
     return [[half - xx, -xy, -xz], [-xy, half - yy, -yz], [-xz, -yz, half - zz]]
 
 
-def _said(robot: Description, link: LinkElement, repaired: Inertial) -> Notice:
+def _note(robot: Description, link: LinkElement, repaired: Inertial) -> Notice:
     old = link.inertial.tensor if link.inertial else repaired.tensor
     before, after = (_listed(tensor) for tensor in (old, repaired.tensor))
     message = (

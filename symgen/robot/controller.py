@@ -36,11 +36,11 @@ class Controller:
         self._sizes = {name: math.prod(shape) for name, shape in traced.program.inputs}
         self._outputs = [out.name for out in traced.program.outputs]
         self._function = robot.compile(name, **options).functions[traced.name]
-        self.gains = {k: self._array(k, gains[k]) for k in self._wanted(name, gains)}
+        self.gains = {k: self._array(k, gains[k]) for k in self._checked_gains(name, gains)}
         self.state: dict[str, Array] = {}
         self.reset()
 
-    def _wanted(self, name: str, gains: Mapping[str, Any]) -> list[str]:
+    def _checked_gains(self, name: str, gains: Mapping[str, Any]) -> list[str]:
         """The names of the gains. Raises OptionError where one is missing or unknown."""
         known = [gain for gain in self.row.gains if gain in self._sizes]
         for gain in known:

@@ -17,7 +17,7 @@ from symgen.tracing.wanted import Wanted
 def traced(regroups: Mapping[str, Regroup], wanted: Wanted, parts: tuple[Part, ...]) -> Function:
     """The program of a function in the formulations given. Raises OptionError."""
     program = Program()
-    chosen = _own(regroups, parts)
+    chosen = _regroups_of(regroups, parts)
     sizes = dimensions(
         next((r for name, r in chosen.items() if name != WHOLE), chosen[parts[0][1].regrouping])
     )
@@ -48,7 +48,7 @@ def _values(
         ) from None
 
 
-def _own(regroups: Mapping[str, Regroup], parts: tuple[Part, ...]) -> dict[str, Regroup]:
+def _regroups_of(regroups: Mapping[str, Regroup], parts: tuple[Part, ...]) -> dict[str, Regroup]:
     """The regroupings of a function; frames of tip bodies are turned where nothing in it reads
     parameters or poses of links."""
     chosen = {f.regrouping: regroups[f.regrouping] for _, f in parts}

@@ -94,7 +94,7 @@ def against_run(
     scalar, runs = subject.module[COptions].scalar, _runs(subject, function)
     wanted = {name: [np.array(run[name], float) for run in runs] for name in runs[0]}
     outputs = [results(d, call, state) for state in states]
-    if scalar == "double" or _own(subject, function):
+    if scalar == "double" or _needs_no_library(subject, function):
         worst = max(
             relative_error(g[name], row[k].astype(TYPES[scalar]))
             for name, row in wanted.items()
@@ -116,7 +116,9 @@ def _runs(subject: Subject, function: Function) -> Sequence[Mapping[str, Sequenc
     In single precision that of the tape, whose constants are made in double precision from
     constants as in C."""
     options = subject.module[COptions]
-    if options.trig == "libm" or (options.scalar == "float" and not _own(subject, function)):
+    if options.trig == "libm" or (
+        options.scalar == "float" and not _needs_no_library(subject, function)
+    ):
         return subject.runs(function)
     states = [
         {name: machine(state[name].tolist(), options.scalar) for name in function.inputs}
@@ -127,7 +129,7 @@ def _runs(subject: Subject, function: Function) -> Sequence[Mapping[str, Sequenc
     return [evaluate(function.program, row) for row in states]
 
 
-def _own(subject: Subject, function: Function) -> bool:
+def _needs_no_library(subject: Subject, function: Function) -> bool:
     """Whether C needs nothing of its math library, whose bits are the machine's."""
     return subject.module[COptions].trig == "inline" and not others(function)
 

@@ -77,7 +77,7 @@ def report(module: Module, files: Mapping[str, str]) -> str:
         "prefix": module.name,
         "scalar": c.scalar,
         "trig": c.trig,
-        "target": _said(target, command) if target else None,
+        "target": _description(target, command) if target else None,
         "functions": {
             f.d.name: _row(f) | figures.get(f.d.name, NOTHING) for f in functions(module)
         },
@@ -112,7 +112,7 @@ def _literals(program: Program) -> int:
     return sum(program.nodes[k].op == "const" for k in read)
 
 
-def _said(target: str, command: list[str] | None) -> dict[str, Any]:
+def _description(target: str, command: list[str] | None) -> dict[str, Any]:
     """The target, its compiler's first line about itself and the flags."""
     first_line = version(command) if command else None
     return {"name": target, "compiler": first_line, "flags": [*FLAGS, *TARGETS[target].flags]}

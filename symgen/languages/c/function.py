@@ -74,7 +74,7 @@ class CFunction:
         return self.c.chunk
 
     @cached_property
-    def _made(self) -> list[Step]:
+    def _steps(self) -> list[Step]:
         pivots = [ref.node for ref in self.d.pivots]
         return statements(
             self.d.program, self.dialect, [a.name for a in (*self.zeroed, *self.left_out)], pivots
@@ -82,7 +82,7 @@ class CFunction:
 
     @cached_property
     def _names(self) -> dict[Index, str]:
-        return variables(self.d.program, self._made)
+        return variables(self.d.program, self._steps)
 
     @property
     def left_out(self) -> list[Argument]:
@@ -118,9 +118,9 @@ class CFunction:
     @cached_property
     def _pieces(self) -> Pieces | None:
         size = self.chunk
-        assignments = sum(max(1, s.stores) for s in self._made)
-        fits = assignments <= WHOLE * size and max(alive(self._made)) <= HELD * size
-        return None if fits else cut(self._made, size)
+        assignments = sum(max(1, s.stores) for s in self._steps)
+        fits = assignments <= WHOLE * size and max(alive(self._steps)) <= HELD * size
+        return None if fits else cut(self._steps, size)
 
     @cached_property
     def work(self) -> int:
@@ -205,7 +205,7 @@ class CFunction:
     @cached_property
     def lines(self) -> list[list[str]]:
         """The body in blocks of lines, where the function is in one piece."""
-        return [block(b) for b in blocks(self._made, self._names, self.dialect)]
+        return [block(b) for b in blocks(self._steps, self._names, self.dialect)]
 
     @property
     def checks(self) -> list[str]:

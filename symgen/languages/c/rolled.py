@@ -138,7 +138,7 @@ class RolledFunction(CFunction):
         return _Writer(places, self.dialect, zeroed, kept).statements()
 
     @cached_property
-    def _made(self) -> list[Step]:
+    def _steps(self) -> list[Step]:
         return self._statements(self.places)
 
     @cached_property
@@ -147,7 +147,7 @@ class RolledFunction(CFunction):
 
     @cached_property
     def _names(self) -> dict[Index, str]:
-        named = variables(self.d.program, self._made, self.flipped)
+        named = variables(self.d.program, self._steps, self.flipped)
         return named | self._placed
 
     @property
@@ -164,7 +164,7 @@ class RolledFunction(CFunction):
 
     @cached_property
     def _pieces(self) -> Pieces:
-        pieces = self._cut(self._made)
+        pieces = self._cut(self._steps)
         return Pieces(pieces, slots(pieces, self.places.found)[0], self.places.size)
 
     @property

@@ -116,13 +116,13 @@ def _jacobian(subject: Subject, function: Function, call: Call) -> Check:
     names = [a.name for a in d.outs]
     worst = 0.0
     for state, row in zip(states, rows, strict=False):
-        wanted = _moved(function, state)
+        wanted = _slopes(function, state)
         blocks = zip(names, row, strict=True)
         worst = max(worst, *(relative_error(np.ravel(x), wanted[name]) for name, x in blocks))
     return Check(what, worst <= TOLERANCE, f"largest error {worst:.1e}, {len(states)} states")
 
 
-def _moved(function: Function, state: Arrays) -> dict[str, Array]:
+def _slopes(function: Function, state: Arrays) -> dict[str, Array]:
     """What outputs change by where the inputs move as in `MOVED`."""
     displaced: dict[str, Sequence[complex]] = {}
     first = 0

@@ -122,7 +122,7 @@ def _move(module: Module, d: FunctionDescription) -> Move | None:
         return None
     names = {name for _, name in slopes.values()}
     derivatives = {other.name: other for other, _ in slopes.values()}.values()
-    calls = tuple((o.name, tuple(a.name for a in o.ins), _wanted(o, names)) for o in derivatives)
+    calls = tuple((o.name, tuple(a.name for a in o.ins), _unpacked(o, names)) for o in derivatives)
     parts = tuple(
         (out.name, tuple(slopes[out.name, a.name][1] for a in d.ins), len(out.sizes))
         for out in d.outs
@@ -130,7 +130,7 @@ def _move(module: Module, d: FunctionDescription) -> Move | None:
     return Move(calls, parts)
 
 
-def _wanted(d: FunctionDescription, names: set[str]) -> tuple[str, ...]:
+def _unpacked(d: FunctionDescription, names: set[str]) -> tuple[str, ...]:
     """The outputs of a function, those that are not wanted as ``_``."""
     return tuple(a.name if a.name in names else "_" for a in d.outs)
 

@@ -53,13 +53,13 @@ def symbols(x: At) -> Array:
     by_q, b = gradient(mass, x), brackets(x.mechanism)
     twice = by_q + np.swapaxes(by_q, -1, -2) - np.moveaxis(by_q, -1, -3)
     if b.any():
-        terms = _seen(mass(x), b)
+        terms = _along_brackets(mass(x), b)
         twice = twice + np.swapaxes(terms, -1, -2) - np.moveaxis(terms, -1, -3)
         twice = twice - np.swapaxes(terms, -1, -3)
     return twice / 2
 
 
-def _seen(m: Array, b: Array) -> Array:
+def _along_brackets(m: Array, b: Array) -> Array:
     """M_c · [e_a, e_b] at [c, a, b]."""
     out = np.full((*m.shape, len(b)), Decimal(0), object)
     for j, k, at in zip(*np.nonzero(b), strict=True):

@@ -70,7 +70,7 @@ def _turned(four: Array, v: Array, place: int) -> Array:
     return (_exp(by) * four[..., None, :]).sum(-1)
 
 
-def _moved(block: TangentBlock, q: Array, v: Array) -> Array:
+def _moved_block(block: TangentBlock, q: Array, v: Array) -> Array:
     tangent = block.tangent
     if not isinstance(tangent, TangentInBodyAxes):
         return q + v
@@ -99,7 +99,7 @@ def _joined(size: int, parts: list[tuple[slice, Array]]) -> Array:
 
 def moved(robot: Mechanism, q: Array, v: Array) -> Array:
     """q ⊕ v."""
-    parts = [(b.places, _moved(b, q[..., b.places], v[..., b.rates])) for b in blocks(robot)]
+    parts = [(b.places, _moved_block(b, q[..., b.places], v[..., b.rates])) for b in blocks(robot)]
     return _joined(robot.positions, parts)
 
 

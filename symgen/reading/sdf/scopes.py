@@ -56,7 +56,7 @@ class Scope:
             raise include.error("models include each other without end")
         if include.element.get("merge") in ("true", "1"):
             raise include.error("merge is not supported yet; remove it, or copy the model's parts")
-        path = _found(include, self.folder)
+        path = _file_of(include, self.folder)
         data = file_bytes(path)
         self.digests.append(hashlib.sha256(data).hexdigest())
         top = parsed(data, shown(os.fspath(path)))
@@ -92,7 +92,7 @@ def version_of(root: XmlNode) -> tuple[int, int]:
     return version
 
 
-def _found(include: XmlNode, folder: Path) -> Path:
+def _file_of(include: XmlNode, folder: Path) -> Path:
     """The file of an included model: in the folder of that name, beside the file, above it, or
     where Gazebo looks."""
     uri = text(include, "uri")
