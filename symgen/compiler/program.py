@@ -228,7 +228,7 @@ class Program:
             self.sections.append(self._section)
         return index
 
-    def _value_of(self, op: str, a: Index, b: Index | None, negative: bool) -> Value:
+    def _apply(self, op: str, a: Index, b: Index | None, negative: bool) -> Value:
         index = self._index.get((op, a, b))
         return Value(self, self._node((op, a, b)) if index is None else index, negative)
 
@@ -246,8 +246,8 @@ class Program:
         if i > j:
             x, y, i, j = y, x, j, i
         if x.negative == y.negative:
-            return self._value_of("add", i, j, x.negative)
-        return self._value_of("sub", i, j, x.negative) if i != j else self.value(0.0)
+            return self._apply("add", i, j, x.negative)
+        return self._apply("sub", i, j, x.negative) if i != j else self.value(0.0)
 
     def mul(self, x: Value, y: Value) -> Scalar:
         """x y, its sign pulled out."""
@@ -257,11 +257,7 @@ class Program:
             if plain is not None:
                 return plain
         negative = x.negative != y.negative
-        return (
-            self._value_of("mul", i, j, negative)
-            if i < j
-            else self._value_of("mul", j, i, negative)
-        )
+        return self._apply("mul", i, j, negative) if i < j else self._apply("mul", j, i, negative)
 
     def _multiple(self, x: Value, y: Value) -> Value | None:
         """x y where one is a number that needs no product."""
@@ -285,7 +281,7 @@ class Program:
             return x if c == 1.0 else -x
         if self.constant(x) == 0:
             return self.value(0.0)
-        quotient = self._value_of("div", x.node, y.node, x.negative != y.negative)
+        quotient = self._apply("div", x.node, y.node, x.negative != y.negative)
         self.divisors.setdefault(quotient.node, y.ref)
         return quotient
 
@@ -296,8 +292,8 @@ class Program:
         if c is not None:
             return self.value(row.evaluate(c))
         if x.negative and not row.parity:
-            return self._value_of(op, self._node(("neg", x.node, None)), None, False)
-        return self._value_of(op, x.node, None, x.negative and row.parity == "odd")
+            return self._apply(op, self._node(("neg", x.node, None)), None, False)
+        return self._apply(op, x.node, None, x.negative and row.parity == "odd")
 
     def _folded(self, op: str, x: Value, y: Value) -> Value | None:
         a, b = self.constant(x), self.constant(y)
