@@ -24,7 +24,7 @@ LONGEST: Final = 4000
 """Characters of an error, whatever it echoes."""
 
 
-class People(Console):
+class PeopleConsole(Console):
     """A console whose texts are escaped, colours and styles of our own excepted."""
 
     def render_str(self, text: str, **more: Any) -> Text:
@@ -50,15 +50,17 @@ def hush() -> None:
 def console(error: bool = False) -> Console:
     """For people: colours on a terminal, plain text and full width elsewhere."""
     hush()
-    people = People(highlight=False, emoji=False, stderr=error)
+    people = PeopleConsole(highlight=False, emoji=False, stderr=error)
     if people.is_terminal:
         return people
-    return People(highlight=False, emoji=False, stderr=error, width=PIPE_WIDTH, color_system=None)
+    return PeopleConsole(
+        highlight=False, emoji=False, stderr=error, width=PIPE_WIDTH, color_system=None
+    )
 
 
 def in_html(write: Callable[[Console], None]) -> str:
     """The text of a console in HTML, as notebooks show it."""
-    recorder = People(
+    recorder = PeopleConsole(
         record=True, file=io.StringIO(), highlight=False, emoji=False, width=PIPE_WIDTH
     )
     write(recorder)

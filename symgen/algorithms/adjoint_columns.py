@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self, TypeVar
 
-from symgen.algorithms.adjoints import Moves, bracket
+from symgen.algorithms.adjoints import RobotMotion, bracket
 from symgen.algorithms.coriolis import column
 from symgen.algorithms.gradients import carried_along, force_rate
 from symgen.algorithms.newton_euler import inertial_force
@@ -74,15 +74,15 @@ def _of_arm(w: Vector, arm: Vector, p: Vector) -> Vector:
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
+class GatheredMoments:
     """What has come to a frame: the load on all beyond, the moments of their field u, and 2 s."""
 
     load: Force = NO_FORCE
     field: Moments = NO_MOMENTS
     cross_moment: Vector = NULL
 
-    def __add__(self, other: "Gathered") -> "Gathered":
-        return Gathered(
+    def __add__(self, other: "GatheredMoments") -> "GatheredMoments":
+        return GatheredMoments(
             self.load + other.load, self.field + other.field, self.cross_moment + other.cross_moment
         )
 
@@ -91,18 +91,18 @@ class Gathered:
         """Π: ∫ u dm and ∫ ρ × u dm."""
         return Force(self.field.p, turning_of(self.field.k))
 
-    def moved_in(self, step: Step) -> "Gathered":
+    def moved_in(self, step: Step) -> "GatheredMoments":
         """What has gathered, at the frame from which `step` leads to the present one."""
         turned = self.cross_moment.turned(-step) if isinstance(step, Turn) else self.cross_moment
-        return Gathered(self.load.moved_in(step), self.field.moved_in(step), turned)
+        return GatheredMoments(self.load.moved_in(step), self.field.moved_in(step), turned)
 
-    def plus_cross_moment(self, more: Vector) -> "Gathered":
+    def plus_cross_moment(self, more: Vector) -> "GatheredMoments":
         """What has gathered, with more of the moment ∫ ρ̇ × u dm."""
-        return Gathered(self.load, self.field, self.cross_moment + more)
+        return GatheredMoments(self.load, self.field, self.cross_moment + more)
 
 
 @dataclass(frozen=True, slots=True)
-class Displaced:
+class GatheredDerivatives:
     """The derivatives of what has come to a frame: in q_j of load, Π and 2 s, in q̇_j of load and
     2 s, in q̈_j of the load."""
 
@@ -113,18 +113,18 @@ class Displaced:
     cross_moment_rate: Vector
     inertia: Force
 
-    def moved_in(self, step: Step) -> "Displaced":
+    def moved_in(self, step: Step) -> "GatheredDerivatives":
         """The quantities at the frame from which `step` leads to the present one."""
         forces = (self.load, self.momentum, self.rate_load, self.inertia)
         load, momentum, rate_load, inertia = (f.moved_in(step) for f in forces)
         vectors = (self.cross_moment, self.cross_moment_rate)
         q, qd = (x.turned(-step) if isinstance(step, Turn) else x for x in vectors)
-        return Displaced(load, momentum, q, rate_load, qd, inertia)
+        return GatheredDerivatives(load, momentum, q, rate_load, qd, inertia)
 
-    def plus_cross_moment(self, more: Vector) -> "Displaced":
+    def plus_cross_moment(self, more: Vector) -> "GatheredDerivatives":
         """The quantities with more of the moment ∫ ρ̇ × u dm."""
         cross_moment = self.cross_moment + more
-        return Displaced(
+        return GatheredDerivatives(
             self.load,
             self.momentum,
             cross_moment,
@@ -137,11 +137,11 @@ class Displaced:
 def displaced(
     joint: Freedom,
     composites: Sequence[MovingBody],
-    moves: Moves,
+    moves: RobotMotion,
     i: int,
-    at: Gathered,
+    at: GatheredMoments,
     axes: Twist,
-) -> Displaced:
+) -> GatheredDerivatives:
     """The column of joint `i` in its joint frame; rates of the `composites`, as seen from what
     carries the joint and from what its axes move with, and the velocity of the latter (`axes`), are
     doubled."""
@@ -160,7 +160,7 @@ def displaced(
     more = more + sigma.cross(at.cross_moment) + cross_moment(from_carrier.inertia, twice, b)
     more = more + rates.p.cross(b.v) + b.w.scaled(widened) - sheared
     by_rate = t.cross(at.field.p) + at.field.u_cross_turning.scaled(-sigma.z)
-    return Displaced(
+    return GatheredDerivatives(
         force_rate(joint, from_carrier, x) + carried_along(joint, at.load),
         carried_along(joint, at.momentum) + momentum_of(from_carrier.inertia, b),
         more,
@@ -170,15 +170,17 @@ def displaced(
     )
 
 
-def gathered(system: System, q: Coordinates, moves: Moves) -> Iterator[tuple[int, Gathered]]:
+def gathered(
+    system: System, q: Coordinates, moves: RobotMotion
+) -> Iterator[tuple[int, GatheredMoments]]:
     """Every joint, from the leaves to the base, with what has come to it, in its joint frame."""
-    total = dict.fromkeys(range(system.size + 1), Gathered())
+    total = dict.fromkeys(range(system.size + 1), GatheredMoments())
     for i in system.inward:
         body, w, u = system.body(i), _twice(moves, i), moves.virtual[i].body
         with system.section(i, "forces and moments"):
             field, moment = moments_of(body.inertia, u), cross_moment(body.inertia, w, u)
             load = inertial_force(body, moves.at[i])
-            at_body = total[i] + Gathered(load, field, moment)
+            at_body = total[i] + GatheredMoments(load, field, moment)
             slip = moves.rates[i].relative.v.scaled(2.0)
             at_joint = to_joint(system, i, q, w, slip, at_body)
             passed = at_body if system.stays(i) else at_joint
@@ -187,14 +189,14 @@ def gathered(system: System, q: Coordinates, moves: Moves) -> Iterator[tuple[int
         yield i, at_joint
 
 
-def _twice(moves: Moves, i: int) -> Vector:
+def _twice(moves: RobotMotion, i: int) -> Vector:
     """The angular velocity of body `i`, doubled."""
     return moves.rates[i].body.w.scaled(2.0)
 
 
 def climb(
-    system: System, i: int, q: Coordinates, moves: Moves, x: Displaced
-) -> Iterator[tuple[int, Displaced]]:
+    system: System, i: int, q: Coordinates, moves: RobotMotion, x: GatheredDerivatives
+) -> Iterator[tuple[int, GatheredDerivatives]]:
     """The column of joint `i` in the joint frame of every ancestor j, as what carries that joint
     sees it."""
     for j in system.ancestors(i):

@@ -21,11 +21,11 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import product
 
-from symgen.algorithms.adjoint_columns import Displaced, climb, displaced, gathered
+from symgen.algorithms.adjoint_columns import GatheredDerivatives, climb, displaced, gathered
 from symgen.algorithms.adjoints import (
     SOURCE,
     JointReadout,
-    Moves,
+    RobotMotion,
     half_rate,
     power,
 )
@@ -62,7 +62,9 @@ class HessianBlocks:
     first: dict[int, Scalar]
     momentum: dict[int, Scalar]
 
-    def read(self, i: int, j: int, reading: JointReadout, joint: Freedom, x: Displaced) -> None:
+    def read(
+        self, i: int, j: int, reading: JointReadout, joint: Freedom, x: GatheredDerivatives
+    ) -> None:
         """What joint `i` reads of the column of `j`."""
         turning = reading.turning
         self.qq[i, j] = reading.on(x.load, x.momentum, turning.dot(x.cross_moment))
@@ -70,13 +72,13 @@ class HessianBlocks:
         self.qqdd[i, j] = power(reading.bracket, x.inertia)
         self.qdqd[i, j] = joint.S.w.dot(x.cross_moment_rate)
 
-    def mirror(self, i: int, j: int, joint: Freedom, rates: Scalar, x: Displaced) -> None:
+    def mirror(self, i: int, j: int, joint: Freedom, rates: Scalar, x: GatheredDerivatives) -> None:
         """The other order, i before j; `rates` is the derivative of λᵀ ∂τ/∂q̇_i in q_j."""
         self.qq[j, i], self.qdqd[j, i] = self.qq[i, j], self.qdqd[i, j]
         self.qqd[j, i], self.qqdd[j, i] = rates, joint.project(x.momentum)
 
 
-def _axis_rates(system: System, i: int, moves: Moves, x: Displaced) -> Scalar:
+def _axis_rates(system: System, i: int, moves: RobotMotion, x: GatheredDerivatives) -> Scalar:
     """The derivative of λᵀ ∂τ/∂q̇_i in q_j, from the column of j in the joint frame of i: as its
     carrier sees it, plus as that sees it which the axes go with."""
     joint, place, rates = system.body(i).joint, system.body(i).placement, moves.rates[i]
@@ -86,7 +88,9 @@ def _axis_rates(system: System, i: int, moves: Moves, x: Displaced) -> Scalar:
     return rates_of_axis + joint.S.w.dot(x.cross_moment - slip.cross(x.momentum.linear))
 
 
-def _outward(system: System, j: int, i: int, q: Coordinates, x: Displaced) -> Displaced:
+def _outward(
+    system: System, j: int, i: int, q: Coordinates, x: GatheredDerivatives
+) -> GatheredDerivatives:
     """A column of joint `j` in the joint frame of `i`, which stays with it and comes after it."""
     for k in range(j + 1, i + 1):
         for step in system.body(k).placement.approach(q[k - 1]):
@@ -103,7 +107,7 @@ def second_derivatives(
     lam: Coordinates,
 ) -> HessianBlocks:
     """All blocks of the bodies' joints."""
-    moves = Moves.of(system, q, (qd, qdd), lam)
+    moves = RobotMotion.of(system, q, (qd, qdd), lam)
     fast = {i: x.scaled(2.0) for i, x in moves.rates.items()}
     readings = {
         i: JointReadout.of(system.body(i).joint, moves.carrier[i].carrier, moves.virtual[i].carrier)

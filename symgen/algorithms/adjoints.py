@@ -42,7 +42,7 @@ SOURCE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Passing:
+class PassedInward:
     """What travels to the base: the load on all beyond, their momentum at rates λ, and ∫ ρ̇ × u dm
     about the frame at hand."""
 
@@ -50,15 +50,15 @@ class Passing:
     momentum: Force = NO_FORCE
     cross_moment: Vector = NULL
 
-    def turned_in(self, turns: Sequence[Turn]) -> "Passing":
+    def turned_in(self, turns: Sequence[Turn]) -> "PassedInward":
         """What is passed inward, in the axes from which `turns` lead to the present ones."""
         load, momentum, cross = self.load, self.momentum, self.cross_moment
         for turn in reversed(turns):
             load, momentum = load.moved_in(turn), momentum.moved_in(turn)
             cross = cross.turned(-turn)
-        return Passing(load, momentum, cross)
+        return PassedInward(load, momentum, cross)
 
-    def named(self, label: str) -> "Passing":
+    def named(self, label: str) -> "PassedInward":
         """Itself, its vectors named for generated code."""
         self.load.named(label)
         self.momentum.linear.named(f"pu{label}")
@@ -68,19 +68,19 @@ class Passing:
 
 
 @dataclass(frozen=True, slots=True)
-class Arrived:
+class FromChildren:
     """What has come to a body from those that it carries: as it was about their frames, but in the
     body's axes, and the moments that their momenta have at the body's frame."""
 
-    passed: Passing = Passing()
+    passed: PassedInward = PassedInward()
     field: PairedMoments = NO_PAIRED_MOMENTS
 
-    def with_child(self, x: Passing, arm: Vector) -> "Arrived":
+    def with_child(self, x: PassedInward, arm: Vector) -> "FromChildren":
         """The sum with what comes from the frame at `arm`."""
         load, momentum, passed = x.load, x.momentum, self.passed
         force = load.linear, load.angular + arm.cross(load.linear)
-        return Arrived(
-            Passing(
+        return FromChildren(
+            PassedInward(
                 passed.load + Force(*force),
                 passed.momentum + momentum,
                 passed.cross_moment + x.cross_moment,
@@ -90,7 +90,7 @@ class Arrived:
 
 
 @dataclass(frozen=True, slots=True)
-class Moves:
+class RobotMotion:
     """How a robot moves at a joint: every body (`at`) and what carries its joint (`carrier`), its
     velocity (`rates`), and velocities at rates λ (`virtual`)."""
 
@@ -102,25 +102,27 @@ class Moves:
     @classmethod
     def of(
         cls, system: System, q: Coordinates, flow: Sequence[Coordinates], lam: Coordinates
-    ) -> "Moves":
+    ) -> "RobotMotion":
         """At q and (q̇, q̈)."""
         rates, virtual = velocities(system, q, flow[0]), velocities(system, q, lam)
         return cls(motions(system, q, *flow), joint_motions(system, q, *flow), rates, virtual)
 
 
-def sweep(system: System, q: Coordinates, moves: Moves) -> Iterator[tuple[int, Passing, Passing]]:
+def sweep(
+    system: System, q: Coordinates, moves: RobotMotion
+) -> Iterator[tuple[int, PassedInward, PassedInward]]:
     """Every body from the leaves to the base with what has come to it: about a point of its joint
     in its own axes, and in its joint frame, as seen from what carries the joint.
 
     Moments of momenta are added up over all that is fixed to a body before they meet its angular
     velocity."""
-    total = dict.fromkeys(range(system.size + 1), Arrived())
+    total = dict.fromkeys(range(system.size + 1), FromChildren())
     for i in system.inward:
         with system.section(i, "forces and momenta"):
             place = system.body(i).placement
             at_body = _at_joint_origin(system, i, q, moves, total[i]).named(f"{i}")
             slip = moves.rates[i].relative.v.cross(at_body.momentum.linear)
-            at_carrier = Passing(at_body.load, at_body.momentum, at_body.cross_moment + slip)
+            at_carrier = PassedInward(at_body.load, at_body.momentum, at_body.cross_moment + slip)
             at_joint = at_carrier.turned_in(place.turns(q[i - 1]))
             passed = at_body if system.stays(i) else at_joint
             for transform in reversed(place.transforms(q[i - 1])):
@@ -131,15 +133,15 @@ def sweep(system: System, q: Coordinates, moves: Moves) -> Iterator[tuple[int, P
 
 
 def _at_joint_origin(
-    system: System, i: int, q: Coordinates, moves: Moves, came: Arrived
-) -> Passing:
+    system: System, i: int, q: Coordinates, moves: RobotMotion, came: FromChildren
+) -> PassedInward:
     """All that is fixed to body `i` or beyond, about the origin of its joint frame in its own
     axes."""
     body, x, u = system.body(i), moves.at[i], moves.virtual[i].body
     shift = body.placement.shift(q[i - 1])
     load = came.passed.load + inertial_force(body, x)
     field = (came.field + paired_moments_of(body.inertia, u)).about(shift)
-    return Passing(
+    return PassedInward(
         Force(load.linear, load.angular + shift.cross(load.linear)),
         Force(field.p, came.passed.momentum.angular + field.moment),
         came.passed.cross_moment + field.along(x.w),
@@ -183,7 +185,7 @@ def half_rate(joint: Freedom, w: Vector, momentum: Force) -> Scalar:
     return power(Twist(w.cross(joint.S.w), w.cross(joint.S.v)), momentum)
 
 
-def by_rate(joint: Freedom, w: Vector, at: Passing) -> Scalar:
+def by_rate(joint: Freedom, w: Vector, at: PassedInward) -> Scalar:
     """∫ J̇_i·u dm where the axis turns at `w`."""
     return half_rate(joint, w, at.momentum) + joint.S.w.dot(at.cross_moment)
 
@@ -207,7 +209,7 @@ def inverse_dynamics_vjp(
     system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
 ) -> Three:
     """λᵀ ∂τ/∂q, λᵀ ∂τ/∂q̇ and λᵀ M, each of shape n."""
-    moves = Moves.of(system, q, (qd, qdd), lam)
+    moves = RobotMotion.of(system, q, (qd, qdd), lam)
     dq: list[Scalar] = [ZERO] * system.size
     dqd, m = [*dq], [*dq]
     for i, at_body, at_joint in sweep(system, q, moves):

@@ -45,7 +45,7 @@ def _on_the_carrier(system: System, r: int) -> bool:
 
 
 @dataclass(slots=True)
-class Inward:
+class InwardPass:
     """What travels to the base: inertia and force at every body, and of the rotors what joint i
     feels of them."""
 
@@ -82,7 +82,7 @@ def _inward(
     system: System, q: Coordinates, qd: Coordinates, tau: Coordinates
 ) -> dict[int, JointResponse]:
     """How each joint gives way, U/D seen at the parent's frame."""
-    at = Inward(
+    at = InwardPass(
         dict.fromkeys(range(system.size + 1), NO_ARTICULATED), forces_at_rest(system, q, qd)
     )
     for r in system.rotors:
@@ -90,7 +90,7 @@ def _inward(
     return {i: _respond(system, i, q, qd, tau, at) for i in system.inward if i not in system.rotors}
 
 
-def _add_rotor(system: System, r: int, at: Inward) -> None:
+def _add_rotor(system: System, r: int, at: InwardPass) -> None:
     """A rotor as its carrier and its joint feel it."""
     body, (i,) = system.body(r), system.leaders[r - 1]
     ratio = system.coupling.drives[r - 1].terms[0].factor
@@ -107,7 +107,7 @@ def _add_rotor(system: System, r: int, at: Inward) -> None:
 
 
 def _respond(
-    system: System, i: int, q: Coordinates, qd: Coordinates, tau: Coordinates, at: Inward
+    system: System, i: int, q: Coordinates, qd: Coordinates, tau: Coordinates, at: InwardPass
 ) -> JointResponse:
     """How joint i gives way; its parent gets what is left."""
     body, joint, steps = (

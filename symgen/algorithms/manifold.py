@@ -30,7 +30,7 @@ SERIES_END: Final = (1 / 1307674368000, -1 / 355687428096000)
 
 
 @dataclass(frozen=True)
-class Turning:
+class RotationVector:
     """The functions of a rotation vector that exp needs."""
 
     w: Vector
@@ -174,7 +174,7 @@ class InBodyAxes:
         so that no step adds to the rounding of those before."""
         *place, x, y, z, w = q
         twist = combined(self.units, v)
-        turn, four = Turning(twist.w), Vector(x, y, z)
+        turn, four = RotationVector(twist.w), Vector(x, y, z)
         u, c = turn.quaternion
         end = four.scaled(c) + u.scaled(w) + four.cross(u)
         last = w * c - four.dot(u)
@@ -204,7 +204,7 @@ class InBodyAxes:
     def slopes(self, v: Coordinates) -> tuple[Matrix, Matrix]:
         """The adjoint of exp backwards, and the right Jacobian of exp."""
         twist = combined(self.units, v)
-        turn = Turning(twist.w)
+        turn = RotationVector(twist.w)
         u, c = turn.quaternion
         back = transposed(rotation((*u, c)))
         arm = turn.shift(twist.v)

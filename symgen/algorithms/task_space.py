@@ -34,7 +34,7 @@ from symgen.numbers.operations import cos, sign, sin, sqrt
 from symgen.numbers.scalar import ZERO, Scalar, plain, structural
 
 Coordinates = Sequence[Scalar]
-Seen = Callable[[FramePose, Twist], Twist]
+InAxes = Callable[[FramePose, Twist], Twist]
 """A twist in a link's axes about its origin, seen in other axes, by the link's place."""
 
 _of_frame = partial(
@@ -53,7 +53,7 @@ def _turned(place: FramePose, x: Twist) -> Twist:
 
 TINY = 1e-30
 
-AXES: dict[str, tuple[str, str, Any, Seen]] = {
+AXES: dict[str, tuple[str, str, Any, InAxes]] = {
     "body": ("", "link axes", frame_jacobian_body, lambda here, x: x),
     "world": ("_w", "about the root's origin", frame_jacobian_world, FramePose.twist),
     "aligned": ("_a", "root axes", frame_jacobian_aligned, _turned),
@@ -83,7 +83,7 @@ def _spatial(velocity: Twist, classical: Twist) -> Twist:
     return Twist(classical.w, classical.v - velocity.w.cross(velocity.v))
 
 
-def _register_motion(axes: str, end: str, words: str, in_axes: Seen) -> None:
+def _register_motion(axes: str, end: str, words: str, in_axes: InAxes) -> None:
     """Velocities and accelerations in such axes."""
     kind = "classical" if axes == "aligned" else "spatial"
 

@@ -20,7 +20,7 @@ from symgen.algorithms.newton_euler import inertial_force
 from symgen.algorithms.pushes import pushed_at
 from symgen.mechanics.system import System
 from symgen.numbers.dual import along, tangent, unit
-from symgen.numbers.reverse import Noted, Record, gradient, noted
+from symgen.numbers.reverse import Record, RecordedNumber, gradient, noted
 from symgen.numbers.scalar import ZERO, Scalar
 
 Coordinates = Sequence[Scalar]
@@ -48,7 +48,7 @@ class Power:
 
     system: System
     state: Sequence[Coordinates]
-    inputs: Sequence[Noted]
+    inputs: Sequence[RecordedNumber]
     form: Form = virtual_power
 
     @classmethod

@@ -18,7 +18,7 @@ from symgen.tracing.options import FunctionOptions
 
 if TYPE_CHECKING:
     from symgen.jobs.job import Job
-    from symgen.jobs.tune import Timed
+    from symgen.jobs.tune import TimedFormulation
     from symgen.languages.module import Module
 
 
@@ -90,7 +90,7 @@ def _notices_of_choice(job: "Job") -> Sequence[Notice]:
 def _print(
     module: "Module",
     paths: Sequence[Path],
-    times: Sequence["Timed"],
+    times: Sequence["TimedFormulation"],
     choice_notices: Sequence[Notice],
 ) -> None:
     """The tables of what was written, with what an option would help."""

@@ -55,7 +55,7 @@ def _pieces(line: str, room: int) -> Iterator[str]:
     yield now
 
 
-class Context(click.Context):
+class HelpContext(click.Context):
     """A command that is run, with our help."""
 
     formatter_class = Formatter
@@ -63,5 +63,5 @@ class Context(click.Context):
 
 def with_help(command: click.Command) -> click.Command:
     """The command with our help."""
-    command.context_class = Context
+    command.context_class = HelpContext
     return command

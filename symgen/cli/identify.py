@@ -70,7 +70,7 @@ RESULTS: Final = (
 
 
 @dataclass(frozen=True)
-class Wishes:
+class ExtraOutputs:
     """What is asked for beside the estimate: the file of a URDF, the link of a payload, another log
     for validation."""
 
@@ -121,7 +121,7 @@ def identify(
     with progress() as tell:
         if out is not None:
             check_folder(out)
-        wishes = Wishes(urdf, payload, validation, actuators_out, force, html)
+        wishes = ExtraOutputs(urdf, payload, validation, actuators_out, force, html)
         identified, more = run(file, log, options, tell, wishes)
         if out is not None:
             tell("drawing")
@@ -156,7 +156,7 @@ def run(
     log: str,
     options: dict[str, Any],
     progress: Callable[[str], None],
-    wishes: Wishes = Wishes(),
+    wishes: ExtraOutputs = ExtraOutputs(),
 ) -> tuple["Identified", "More"]:
     """Identify with the options of the command, and what the wishes ask for. Raises
     SymgenError."""

@@ -11,7 +11,7 @@ from typing import Any, Final
 import click
 
 from symgen import __version__
-from symgen.cli.help import Context, with_help
+from symgen.cli.help import HelpContext, with_help
 from symgen.errors import SymgenError, as_rows
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -49,7 +49,7 @@ INTERRUPTED: Final = 128 + 2
 class Group(click.Group):
     """Prints an error of the input in one line on stderr and exits with status 2."""
 
-    context_class = Context
+    context_class = HelpContext
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names, in the order of work."""

@@ -8,7 +8,7 @@ counts alone mislead (docs/benchmarks/ideas.md)."""
 from dataclasses import dataclass
 from typing import Final
 
-from symgen.compiler.passes import remembered, tally
+from symgen.compiler.passes import operation_counts, remembered
 from symgen.compiler.program import Program
 from symgen.numbers.operations import OPS
 
@@ -76,5 +76,5 @@ def cost(program: Program, machine: Processor) -> Cost:
     """The cost of a program's outputs."""
     ready = arrivals(program, machine)
     ends = (ready[ref.node] for out in program.outputs for ref in out.refs if ref is not None)
-    work = sum(times * machine.busy(op) for op, times in tally(program).items())
+    work = sum(times * machine.busy(op) for op, times in operation_counts(program).items())
     return Cost(work, max(ends, default=0.0))

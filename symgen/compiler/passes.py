@@ -62,7 +62,7 @@ def live(program: Program) -> tuple[Index, ...]:
 
 
 @remembered
-def tally(program: Program) -> Mapping[str, int]:
+def operation_counts(program: Program) -> Mapping[str, int]:
     """How many operations of each name the outputs need."""
     numbers = Counter(program.nodes[i].op for i in live(program))
     return MappingProxyType({op: n for op, n in numbers.items() if op not in LEAVES})
@@ -117,14 +117,14 @@ class Counts:
 @remembered
 def used(program: Program) -> frozenset[str]:
     """The operations that the outputs need, by name."""
-    return frozenset(tally(program))
+    return frozenset(operation_counts(program))
 
 
 @remembered
 def counts(program: Program) -> Counts:
     """The operations that the outputs need."""
     counter = Counter[str]()
-    for op, times in tally(program).items():
+    for op, times in operation_counts(program).items():
         counter[OPS[op].counts_as] += times
     return Counts(**{column: counter[column] for column in COUNTED})
 

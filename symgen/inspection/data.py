@@ -15,7 +15,7 @@ from symgen.mechanics.base_parameters import BaseParameters, base_parameters
 from symgen.mechanics.canonical import CanonicalFrame, canonical_frames
 from symgen.mechanics.consistency import judge
 from symgen.mechanics.coupling import positions
-from symgen.mechanics.listing import Listed, carrying_link, listed, motors
+from symgen.mechanics.listing import ListedJoint, carrying_link, listed, motors
 from symgen.mechanics.model import PARAMETER_NAMES, Body, Model
 from symgen.mechanics.parameters import WHOLE, lumped, system, ten_parameters
 from symgen.mechanics.pose import Pose
@@ -70,7 +70,7 @@ def _bodies(model: Model, status: Mapping[str, str]) -> list[Data]:
     return [_body(model, joint, world, status[joint.body.name]) for joint in listed(model)]
 
 
-def _body(model: Model, joint: Listed, world: Mapping[int, Pose], status: str) -> Data:
+def _body(model: Model, joint: ListedJoint, world: Mapping[int, Pose], status: str) -> Data:
     body, i = joint.body, joint.bodies[-1]
     ten = body.links[0].parameters or (0.0,) * 10
     return {
@@ -95,7 +95,7 @@ def _body(model: Model, joint: Listed, world: Mapping[int, Pose], status: str) -
     }
 
 
-def _follows(joint: Listed) -> Data | None:
+def _follows(joint: ListedJoint) -> Data | None:
     follow = joint.body.follows
     if follow is None:
         return None

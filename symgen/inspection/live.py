@@ -14,7 +14,7 @@ from symgen.languages.javascript import JAVASCRIPT
 from symgen.languages.module import Module
 from symgen.mechanics.canonical import canonical_frames
 from symgen.mechanics.coupling import coupling_of, positions
-from symgen.mechanics.listing import Listed, listed
+from symgen.mechanics.listing import ListedJoint, listed
 from symgen.mechanics.model import Limits, Model
 from symgen.mechanics.pose import Pose
 from symgen.tracing.trace import trace_all
@@ -51,7 +51,7 @@ def live(module: Module) -> Data:
     }
 
 
-def _functions(model: Model, joints: Sequence[Listed], tips: Sequence[int]) -> list[Wanted]:
+def _functions(model: Model, joints: Sequence[ListedJoint], tips: Sequence[int]) -> list[Wanted]:
     """Poses of all bodies in one function, Jacobians of the tips, and `LIVE` as far as the robot
     has mass."""
     pose, jacobian = LINK_QUANTITIES["frame_pose"], LINK_QUANTITIES["frame_jacobian_aligned"]
@@ -63,7 +63,7 @@ def _functions(model: Model, joints: Sequence[Listed], tips: Sequence[int]) -> l
     ]
 
 
-def _tips(model: Model, joints: Sequence[Listed]) -> list[int]:
+def _tips(model: Model, joints: Sequence[ListedJoint]) -> list[int]:
     """Places among the joints of those whose link carries nothing, the first few."""
     carrying = {model.body(joint.bodies[0]).parent for joint in joints}
     return [k for k, joint in enumerate(joints) if joint.bodies[-1] not in carrying][:MOST_TIPS]
@@ -73,7 +73,7 @@ def _inputs(d: FunctionDescription) -> list[str]:
     return [argument.name for argument in d.arguments if argument.direction == "in"]
 
 
-def _bodies(model: Model, joints: Sequence[Listed]) -> Iterator[Data]:
+def _bodies(model: Model, joints: Sequence[ListedJoint]) -> Iterator[Data]:
     """For each joint the body that it moves, in that body's own frame."""
     places = {joint.bodies[-1]: k for k, joint in enumerate(joints)}
     canonical = canonical_frames(model)
@@ -102,7 +102,7 @@ def _parameters(model: Model, i: int) -> Iterator[tuple[float, ...]]:
             yield (m, *map(float, turned))
 
 
-def _points(model: Model, i: int, joints: Sequence[Listed]) -> list[list[float]]:
+def _points(model: Model, i: int, joints: Sequence[ListedJoint]) -> list[list[float]]:
     """Where lines go to from a body's origin: joints that it carries, else the frames fixed to it,
     else its centre of mass."""
     carried = [model.body(joint.bodies[0]) for joint in joints]

@@ -13,7 +13,7 @@ from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
 from symgen.compiler.costs import Processor
 from symgen.errors import Notice
 from symgen.inspection.tables import table
-from symgen.jobs.tune import Timed
+from symgen.jobs.tune import TimedFormulation
 from symgen.languages import LANGUAGES
 from symgen.languages.c.options import COptions
 from symgen.languages.describe import arguments_in_words
@@ -21,7 +21,7 @@ from symgen.languages.module import Module
 from symgen.languages.subject import Check
 from symgen.mechanics.consistency import InertiaVerdict
 from symgen.mechanics.coupling import coupling_of
-from symgen.mechanics.listing import Listed, listed, motors, numbered, rotor_of
+from symgen.mechanics.listing import ListedJoint, listed, motors, numbered, rotor_of
 from symgen.output import console
 from symgen.reading.assemble import Loaded
 from symgen.text import shown
@@ -97,7 +97,7 @@ def _counted(
     console().print(rows)
 
 
-def timed(module: Module, times: Sequence[Timed]) -> None:
+def timed(module: Module, times: Sequence[TimedFormulation]) -> None:
     """The times that ``--tune`` has measured, the choice in bold."""
     rows = table(
         f"{module.robot.model.name}: times of a call",
@@ -213,14 +213,14 @@ def robot(loaded: Loaded, verdicts: Sequence[InertiaVerdict]) -> None:
     out.print(_verdicts(verdicts))
 
 
-def _range(joint: Listed) -> str:
+def _range(joint: ListedJoint) -> str:
     limits = joint.body.joint.limits
     if limits.lower is None or limits.upper is None:
         return ""
     return f"{limits.lower:g} .. {limits.upper:g} {joint.unit}"
 
 
-def _remark(joint: Listed) -> str:
+def _remark(joint: ListedJoint) -> str:
     follows = f"follows: {joint.follows}" if joint.leader else ""
     rotor = f"rotor: {rotor_of(joint.body)}" if rotor_of(joint.body) else ""
     of_file, unit = joint.body.joint, "N/m" if joint.unit == "m" else "N m/rad"

@@ -43,9 +43,11 @@ def compile(robot: Any, *quantities: str, exact: bool = False, **options: Any) -
     module = store.found(key) if key else None
     if module is not None:
         return Compiled.of(module)
-    from symgen.jobs.extension import Making  # reads, traces and writes code, which takes a while
+    from symgen.jobs.extension import (
+        CompileJob,
+    )  # reads, traces and writes code, which takes a while
 
-    return Making.of(robot, quantities, exact, options, store).compiled(key)
+    return CompileJob.of(robot, quantities, exact, options, store).compiled(key)
 
 
 def _digest_of_call(

@@ -22,7 +22,7 @@ from symgen.reading.assemble import Loaded
 
 
 @dataclass(frozen=True)
-class Making:
+class CompileJob:
     """A job whose module is to be compiled; `given` are the names of the options asked for."""
 
     job: Job
@@ -38,7 +38,7 @@ class Making:
         exact: bool,
         options: Mapping[str, Any],
         store: Store,
-    ) -> "Making":
+    ) -> "CompileJob":
         """The request that the arguments of `symgen.compile` make. Raises OptionError."""
         wanted = {"quantities": quantities} if quantities else {}
         return cls(Job.of(robot, **wanted, **options), exact, frozenset(options), store)

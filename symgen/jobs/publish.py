@@ -37,7 +37,7 @@ def check_folder(folder: Path) -> None:
 
 
 @dataclass(frozen=True)
-class Earlier:
+class EarlierRun:
     """What an earlier run has left in a folder: the files of its listing that are there, and the
     name of its robot."""
 
@@ -45,7 +45,7 @@ class Earlier:
     robot: object = None
 
     @classmethod
-    def of(cls, folder: Path, listing: str) -> "Earlier":
+    def of(cls, folder: Path, listing: str) -> "EarlierRun":
         """What an earlier run wrote, by the listing that lies in a folder; nothing where there is
         none of ours."""
         check_folder(folder)
@@ -74,7 +74,7 @@ def publish(
     that is done. A run that is killed in between leaves files that the next run knows as ours.
     Raises OptionError, leaving all as it was, if that cannot be done."""
     try:
-        earlier = Earlier.of(folder, listing)
+        earlier = EarlierRun.of(folder, listing)
         _check(files, folder, earlier, listing)
         check_targets(beside, [folder, *(folder / name for name in files)])
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -98,7 +98,9 @@ def _within(folder: Path, name: str) -> bool:
     return is_inside(name) and not any(x.is_symlink() for x in folders(folder, name))
 
 
-def _check(files: Mapping[str, str | bytes], folder: Path, earlier: Earlier, listing: str) -> None:
+def _check(
+    files: Mapping[str, str | bytes], folder: Path, earlier: EarlierRun, listing: str
+) -> None:
     links = [x for name in files for x in folders(folder, name) if x.is_symlink()]
     if links:
         raise OptionError(f"{str(links[0])!r} is a link; choose another folder or move it away")
@@ -118,7 +120,7 @@ BETWEEN: Final = ".between"
 """The name, in the staging folder, of the listing that holds while files are moved."""
 
 
-def _between(listing: str | bytes, earlier: Earlier) -> bytes:
+def _between(listing: str | bytes, earlier: EarlierRun) -> bytes:
     """The new listing with the files of the earlier one: whenever a run is killed, it lists all
     that is there, though not with its digests."""
     data = json.loads(listing)
@@ -153,7 +155,7 @@ def _undisturbed() -> Iterator[None]:
 
 
 def _move(
-    stage: Path, folder: Path, files: Collection[str], earlier: Earlier, listing: str
+    stage: Path, folder: Path, files: Collection[str], earlier: EarlierRun, listing: str
 ) -> None:
     """The listing of both runs goes first, the new one last."""
     folder.mkdir(exist_ok=True)

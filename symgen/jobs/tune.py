@@ -45,7 +45,7 @@ BATCH: Final = 400_000
 
 
 @dataclass(frozen=True)
-class Timed:
+class TimedFormulation:
     """A formulation of a quantity, and what a call took (ns)."""
 
     quantity: str
@@ -56,13 +56,15 @@ class Timed:
     chosen: bool
 
 
-def tuned(job: Job, loaded: Loaded, tell: Callable[[str], None]) -> tuple[Job, list[Timed]]:
+def tuned(
+    job: Job, loaded: Loaded, tell: Callable[[str], None]
+) -> tuple[Job, list[TimedFormulation]]:
     """The job with a formulation for each of its quantities, and what was measured. Raises
     SymgenError."""
     if job[COptions].machine is not HOST:
         raise OptionError("--tune: times are those of this machine, not of the --target; leave one")
     module = job.module(loaded)
-    timed: list[Timed] = []
+    timed: list[TimedFormulation] = []
     for quantity in _open(job, module):
         tell(f"timing {quantity.name}")
         timed += _measured(module, quantity)
@@ -81,7 +83,7 @@ def _open(job: Job, module: Module) -> list[Quantity]:
     ]
 
 
-def _measured(module: Module, quantity: Quantity) -> list[Timed]:
+def _measured(module: Module, quantity: Quantity) -> list[TimedFormulation]:
     candidates = _promising(module, quantity)
     if len(candidates) < 2:
         return []
@@ -89,7 +91,9 @@ def _measured(module: Module, quantity: Quantity) -> list[Timed]:
     best = min(range(len(candidates)), key=lambda k: times[k])
     chosen = best if times[best] <= FASTER * times[0] else 0
     return [
-        Timed(quantity.name, f.formulation, f.counts.total, f.cost(HOST), times[k], k == chosen)
+        TimedFormulation(
+            quantity.name, f.formulation, f.counts.total, f.cost(HOST), times[k], k == chosen
+        )
         for k, f in enumerate(candidates)
     ]
 

@@ -10,7 +10,7 @@ from symgen.jobs.manifest_reader import read
 from symgen.languages.language import Language
 from symgen.languages.subject import Check, Subject
 from symgen.native.compiler import workspace
-from symgen.native.isolated import Ended, isolated
+from symgen.native.isolated import ProcessEnded, isolated
 from symgen.tracing.singular import MASSLESS, moves_inertia
 
 
@@ -60,7 +60,7 @@ def _proven(
                 else:
                     step = message
                     progress(step)
-        except Ended as error:
+        except ProcessEnded as error:
             yield Check(f"{remaining.pop(0).name}: {step}", False, str(error))
 
 

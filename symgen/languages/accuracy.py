@@ -16,7 +16,7 @@ from symgen.mechanics.canonical import ROUNDING, size_of
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.independence import independent
 from symgen.mechanics.parameters import WHOLE
-from symgen.proof.bounds import ROUNDOFF, Bounded, Errors, bounded, represented
+from symgen.proof.bounds import ROUNDOFF, BoundedArray, Errors, bounded, represented
 from symgen.proof.linear import ProgramRun
 from symgen.tracing.robot import Regroup, RuntimeModel
 
@@ -48,20 +48,20 @@ class Accuracy:
     """Rows of each input, `pi` among them where parameters come at run time."""
 
     @cached_property
-    def inputs(self) -> dict[str, Bounded]:
+    def inputs(self) -> dict[str, BoundedArray]:
         """Exact numbers that are rounded to the scalar type when a function gets them; `par` as
         the module makes it."""
         return self._inputs(self.scalar)
 
     @cached_property
-    def _doubles(self) -> dict[str, Bounded]:
+    def _doubles(self) -> dict[str, BoundedArray]:
         slack = self._slack(self.regroup.program) if self.regroup else 0.0
         return self._inputs("double", slack)
 
-    def _inputs(self, scalar: str, slack: float = 0.0) -> dict[str, Bounded]:
+    def _inputs(self, scalar: str, slack: float = 0.0) -> dict[str, BoundedArray]:
         rows = {name: np.array(x, float).T for name, x in self.states.items()}
         inputs = {
-            name: Bounded(x, represented(x, scalar) + self._off_unit(name, x))
+            name: BoundedArray(x, represented(x, scalar) + self._off_unit(name, x))
             for name, x in rows.items()
         }
         if self.regroup is not None:
@@ -76,7 +76,7 @@ class Accuracy:
                 distances[four] = np.abs(rows[four]) * [_off_one(x) for x in rows[four].T.tolist()]
         return distances
 
-    def bounds(self, program: Program) -> dict[str, Bounded]:
+    def bounds(self, program: Program) -> dict[str, BoundedArray]:
         """What a program computes, with bounds of its errors; found once."""
         if program not in self._known_bounds:
             self._known_bounds[program] = self.errors(program).outputs()
@@ -87,7 +87,7 @@ class Accuracy:
         return Errors(self._run(program), self.inputs, self.scalar, self.trig)
 
     @cached_property
-    def _known_bounds(self) -> dict[Program, dict[str, Bounded]]:
+    def _known_bounds(self) -> dict[Program, dict[str, BoundedArray]]:
         return {}
 
     def _run(self, program: Program) -> ProgramRun:

@@ -9,7 +9,7 @@ from symgen.mechanics.model import Body, Model
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedJoint:
     """A joint of the file: the numbers of its bodies, the last of which has its links, and of its
     coordinates."""
 
@@ -38,18 +38,18 @@ class Listed:
         return self.body.joint.type.unit
 
 
-def listed(model: Model) -> list[Listed]:
+def listed(model: Model) -> list[ListedJoint]:
     """The joints in the order of the file."""
     return _rows(model, [i for i, joint in model.joints if not joint.type.spins])
 
 
-def motors(model: Model) -> list[Listed]:
+def motors(model: Model) -> list[ListedJoint]:
     """The motors whose angles are coordinates, in the order of these."""
     return _rows(model, [i for i, joint in model.leading if joint.type.spins])
 
 
-def _rows(model: Model, firsts: Iterable[int]) -> list[Listed]:
-    coupling, rows = coupling_of(model), list[Listed]()
+def _rows(model: Model, firsts: Iterable[int]) -> list[ListedJoint]:
+    coupling, rows = coupling_of(model), list[ListedJoint]()
     for i, joint in ((i, model.body(i).joint) for i in firsts):
         first, run = model.body(i), tuple(range(i, i + len(joint.type.velocities)))
         start = coupling.drives[i - 1].place
@@ -59,7 +59,7 @@ def _rows(model: Model, firsts: Iterable[int]) -> list[Listed]:
         terms = first.follows.terms if first.follows else ()
         leaders = tuple(model.body(number).joint.name for number, _ in terms)
         rows.append(
-            Listed(
+            ListedJoint(
                 joint.name,
                 joint.kind,
                 run,
@@ -86,7 +86,7 @@ def follows(model: Model, body: Body) -> str:
     return text + (f" {'-' if offset < 0 else '+'} {abs(offset)!r}" if offset else "")
 
 
-def moving(model: Model, velocity: str) -> Listed:
+def moving(model: Model, velocity: str) -> ListedJoint:
     """The joint or motor that has a velocity of this name."""
     index = model.joint_names.index(velocity)
     every = (*listed(model), *motors(model))

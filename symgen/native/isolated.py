@@ -20,7 +20,7 @@ Work = Callable[[Callable[[Any], None]], None]
 """What hands out its results one by one to its argument."""
 
 
-class Ended(Exception):
+class ProcessEnded(Exception):
     """The process ended before its work did; the text says why."""
 
 
@@ -93,7 +93,7 @@ def _received(receiving: "Connection", child: int) -> Iterator[Any]:
         try:
             kind, what = receiving.recv()
         except EOFError:
-            raise Ended(_reason(os.waitpid(child, 0)[1])) from None
+            raise ProcessEnded(_reason(os.waitpid(child, 0)[1])) from None
         if kind == "raised":
             raise what
         if kind == "said":

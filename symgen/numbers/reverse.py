@@ -49,16 +49,16 @@ class Record:
         self.active: list[bool] = []
         self._known: dict[tuple[str, tuple[int, ...], tuple[int, ...]], int] = {}
 
-    def input(self, x: Scalar, wanted: bool = True) -> "Noted":
+    def input(self, x: Scalar, wanted: bool = True) -> "RecordedNumber":
         """A new input."""
-        return Noted(self, self._add(Step("input"), x, wanted))
+        return RecordedNumber(self, self._add(Step("input"), x, wanted))
 
-    def step(self, op: str, *operands: "Noted | Scalar") -> int:
+    def step(self, op: str, *operands: "RecordedNumber | Scalar") -> int:
         """The number of an operation on operands without their signs, carried out where it is new.
 
         Numbers that are not noted are told apart as objects, which the record keeps."""
-        at = tuple(x.at if isinstance(x, Noted) else NOT_NOTED for x in operands)
-        of = tuple(self.values[x.at] if isinstance(x, Noted) else x for x in operands)
+        at = tuple(x.at if isinstance(x, RecordedNumber) else NOT_NOTED for x in operands)
+        of = tuple(self.values[x.at] if isinstance(x, RecordedNumber) else x for x in operands)
         key = op, at, tuple(id(x) for x, k in zip(of, at, strict=True) if k == NOT_NOTED)
         if key not in self._known:
             active = any(k != NOT_NOTED and self.active[k] for k in at)
@@ -86,7 +86,7 @@ class Record:
         return k != NOT_NOTED and self.steps[k].op in ("cos", "sin")
 
 
-class Noted:
+class RecordedNumber:
     """A number with its place in a record; its sign is no step. Never changed once made.
 
     Duals are above it: they hold such numbers, not the other way round."""
@@ -108,16 +108,16 @@ class Noted:
     def __repr__(self) -> str:
         return f"Noted({self.x!r})"
 
-    def _recorded(self, negative: bool, op: str, *operands: Scalar) -> "Noted":
-        return Noted(self.record, self.record.step(op, *operands), negative)
+    def _recorded(self, negative: bool, op: str, *operands: Scalar) -> "RecordedNumber":
+        return RecordedNumber(self.record, self.record.step(op, *operands), negative)
 
-    def __neg__(self) -> "Noted":
-        return Noted(self.record, self.at, not self.negative)
+    def __neg__(self) -> "RecordedNumber":
+        return RecordedNumber(self.record, self.at, not self.negative)
 
     def __add__(self, other: Scalar) -> Scalar:
         if other is ZERO:
             return self
-        if not isinstance(other, Noted):
+        if not isinstance(other, RecordedNumber):
             op = "sub" if self.negative else "add"
             above = isinstance(other, Dual)
             return NotImplemented if above else self._recorded(self.negative, op, self, other)
@@ -135,7 +135,7 @@ class Noted:
     def __mul__(self, other: Scalar) -> Scalar:
         if other is ZERO or isinstance(other, Dual):
             return ZERO if other is ZERO else NotImplemented
-        if not isinstance(other, Noted):
+        if not isinstance(other, RecordedNumber):
             if isinstance(other, (int, float)) and abs(other) == 1:
                 return self if other == 1 else -self
             return self._recorded(self.negative, "mul", self, other)
@@ -147,7 +147,7 @@ class Noted:
     def __truediv__(self, other: Scalar) -> Scalar:
         if isinstance(other, Dual):
             return NotImplemented
-        negative = isinstance(other, Noted) and other.negative
+        negative = isinstance(other, RecordedNumber) and other.negative
         return self._recorded(self.negative != negative, "div", self, other)
 
     def __rtruediv__(self, other: Scalar) -> Scalar:
@@ -156,16 +156,16 @@ class Noted:
     def applied(self, op: str) -> Scalar:
         """A function of one operand: the sign of an odd or even one pulled out."""
         if self.negative and not OPS[op].parity:
-            return Noted(self.record, self.record.step("neg", self)).applied(op)
+            return RecordedNumber(self.record, self.record.step("neg", self)).applied(op)
         return self._recorded(self.negative and OPS[op].parity == "odd", op, self)
 
-    def named(self, name: str) -> "Noted":
+    def named(self, name: str) -> "RecordedNumber":
         """Names the value in generated code."""
         scalar.named(self.x, name)
         return self
 
 
-def noted(record: Record, values: Sequence[Scalar]) -> tuple[list[Scalar], list[Noted]]:
+def noted(record: Record, values: Sequence[Scalar]) -> tuple[list[Scalar], list[RecordedNumber]]:
     """The values as inputs of a record, and in what their gradients are asked for.
 
     What is not a number but can be ``nudged`` gets all the small changes from its place on, as in
@@ -176,10 +176,10 @@ def noted(record: Record, values: Sequence[Scalar]) -> tuple[list[Scalar], list[
     ], changes
 
 
-def gradient(result: Scalar, inputs: Sequence[Noted]) -> list[Scalar]:
+def gradient(result: Scalar, inputs: Sequence[RecordedNumber]) -> list[Scalar]:
     """The derivatives of a result in each of the inputs of its record; a structural zero where it
     has none."""
-    if not isinstance(result, Noted):
+    if not isinstance(result, RecordedNumber):
         return [ZERO] * len(inputs)
     sweep = _Sweep(result.record)
     sweep.felt[result.at] = -1.0 if result.negative else 1.0

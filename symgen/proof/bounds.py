@@ -62,7 +62,7 @@ def binade(magnitudes: Array) -> Array:
 
 
 @dataclass(frozen=True, slots=True)
-class Bounded:
+class BoundedArray:
     """Numbers, and bounds of their absolute errors; entries first, states last."""
 
     values: Array
@@ -71,12 +71,12 @@ class Bounded:
 
 def bounded(
     program: Program,
-    inputs: Mapping[str, Bounded],
+    inputs: Mapping[str, BoundedArray],
     scalar: str,
     trig: str = "inline",
     slack: float = 0.0,
     sharp: bool = True,
-) -> dict[str, Bounded]:
+) -> dict[str, BoundedArray]:
     """Every output by name with the bounds of its errors in C's ``double`` or ``float``, structural
     zeros included; sines are those of the C library (``libm``) or ``inline`` ones.
 
@@ -96,12 +96,12 @@ class Errors:
     """The rounding errors of a program at some states, a row for each of its `ProgramRun.nodes`."""
 
     run: ProgramRun
-    inputs: Mapping[str, Bounded]
+    inputs: Mapping[str, BoundedArray]
     scalar: str
     trig: str
     slack: float = 0.0
 
-    def outputs(self, sharp: bool = True) -> dict[str, Bounded]:
+    def outputs(self, sharp: bool = True) -> dict[str, BoundedArray]:
         """The values and bounds of each output; a bound that is not a number becomes infinite, so
         that no comparison holds by accident."""
         at, outputs = levels(self.run.program), self.run.program.outputs
@@ -179,14 +179,14 @@ class Errors:
         before = gathered[operand]
         return np.where((np.abs(self.run.values[operand]) <= before) & (before > 0), 2.0, 0.0)
 
-    def _entries(self, refs: tuple[Ref | None, ...], bounds: Array) -> Bounded:
+    def _entries(self, refs: tuple[Ref | None, ...], bounds: Array) -> BoundedArray:
         """Entries by states, from the bounds of those that do not vanish."""
         places, rows = levels(self.run.program).of(refs)
         values, errors = np.zeros((2, len(refs), self.run.width))
         signs = np.array([-1.0 if refs[k].negative else 1.0 for k in places]).reshape(-1, 1)
         values[places] = signs * self.run.values[rows]
         errors[places] = bounds
-        return Bounded(values, np.where(np.isnan(errors), np.inf, errors))
+        return BoundedArray(values, np.where(np.isnan(errors), np.inf, errors))
 
     def _by_derivatives(self, rows: Rows) -> Array:
         """The error bounds of some nodes by their derivatives in all nodes before."""

@@ -23,7 +23,7 @@ from symgen.proof.mechanism import (
 
 
 @dataclass(frozen=True)
-class Moving:
+class BodyInWorld:
     """A body in the world: axes, origin, the axis of its joint with how fast the body turns about
     it and slides along it at unit rate, and how it moves."""
 
@@ -173,9 +173,9 @@ def still(robot: Mechanism) -> list[Scalar]:
     return [ZERO] * robot.velocities
 
 
-def motion(robot: Mechanism, x: State) -> dict[int, Moving]:
+def motion(robot: Mechanism, x: State) -> dict[int, BodyInWorld]:
     """Every body in the world; the base accelerates against gravity."""
-    bodies = {0: Moving(*_parts_of(Frame()), a=-x.gravity)}
+    bodies = {0: BodyInWorld(*_parts_of(Frame()), a=-x.gravity)}
     speed, change = rates(robot, x.qd), rates(robot, x.qdd)
     for i in robot.outward:
         part, before = robot.part(i), bodies[robot.part(i).parent]
@@ -208,12 +208,12 @@ def _twist(robot: Mechanism, first: int, run: Sequence[Scalar]) -> tuple[Vector,
 
 
 def _by_twist(
-    parent: Moving,
+    parent: BodyInWorld,
     frame: Frame,
     position: Sequence[Scalar],
     rate: tuple[Vector, Vector],
     change: tuple[Vector, Vector],
-) -> Moving:
+) -> BodyInWorld:
     """A body whose velocity is a twist relative to its parent, in its own axes, and how fast the
     numbers of that change; `position` is that, if it has one, and its quaternion.
 
@@ -225,12 +225,12 @@ def _by_twist(
     (v, spin), (vd, spind) = ([times(axes, x) for x in twist] for twist in (rate, change))
     w = parent.w + spin
     a = parent.acceleration(place) + vd + w.cross(v) + parent.w.cross(v)
-    return Moving(axes, place, w=w, wd=parent.wd + spind + w.cross(spin), a=a)
+    return BodyInWorld(axes, place, w=w, wd=parent.wd + spind + w.cross(spin), a=a)
 
 
 def _by_one_coordinate(
-    parent: Moving, part: MechanismBody, q: Scalar, qd: Scalar, qdd: Scalar
-) -> Moving:
+    parent: BodyInWorld, part: MechanismBody, q: Scalar, qd: Scalar, qdd: Scalar
+) -> BodyInWorld:
     """A body on a joint with one coordinate: relative motion along and about an axis that stays on
     the parent."""
     kind, frame = kind_of(part), parent.carrying(part.frame)
@@ -239,7 +239,7 @@ def _by_one_coordinate(
     sweep = parent.w.cross(z)
     by_joint = sweep.scaled(2 * (kind.slide * qd)) + z.scaled(kind.slide * qdd)
     fixed = kind.balanced or kind.turn is ZERO
-    return Moving(
+    return BodyInWorld(
         frame.axes if fixed else product(frame.axes, _rotation(part.axis, kind.turn * q)),
         place,
         z,

@@ -10,7 +10,7 @@ from symgen.mechanics.coupling import velocities
 from symgen.mechanics.model import Model
 from symgen.numbers.exact import in_decimals
 from symgen.proof.laws.dynamics import mass, tau
-from symgen.proof.states import At
+from symgen.proof.states import States
 from symgen.tracing.robot import RuntimeModel
 
 DIGITS = 4
@@ -31,7 +31,7 @@ def torques_and_accelerations(
     rows = {name: [state[name] for state in drawn] for name in drawn[0]}
     efforts = _efforts(robot.lumped)
     with in_decimals():
-        x = replace(At.of(robot, rows, feels=True), passive={})
+        x = replace(States.of(robot, rows, feels=True), passive={})
         needed = tau(x).astype(float).tolist()
         forces = [
             [

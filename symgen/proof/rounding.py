@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from symgen.compiler.batch import evaluate_batch
 from symgen.compiler.program import Program
 from symgen.numbers.trig import TYPES
-from symgen.proof.bounds import Bounded
+from symgen.proof.bounds import BoundedArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,10 @@ def _up(x: float) -> str:
 
 
 def roundings(
-    program: Program, inputs: Mapping[str, Bounded], exact: Mapping[str, Bounded], scalar: str
+    program: Program,
+    inputs: Mapping[str, BoundedArray],
+    exact: Mapping[str, BoundedArray],
+    scalar: str,
 ) -> tuple[Rounding, ...]:
     """Errors of a program: the bound is that of `exact`, what is seen is the difference from it
     where the program runs in the scalar type."""

@@ -34,7 +34,7 @@ Array = Any
 
 
 @dataclass(frozen=True)
-class At:
+class States:
     """A batch of states of a robot: `given` has every input by name, entries last, and `shape` the
     axes of the batch. `tens` and `passive` are those of the textbook's `State`.
 
@@ -55,7 +55,7 @@ class At:
         inputs: Mapping[str, Array],
         feels: bool,
         springs: bool | None = None,
-    ) -> "At":
+    ) -> "States":
         """The states from the inputs of a generated function (states first), whether or not it
         `feels` friction and external wrenches, and `springs` (as these, where nothing is said)."""
         decimal_inputs = {name: decimals(values) for name, values in inputs.items()}
@@ -134,16 +134,16 @@ class At:
         six = _columns(self.given["wrench"])
         return {link: six[6 * k : 6 * k + 6] for k, link in enumerate(self.robot.wrenches)}
 
-    def put(self, **values: Array) -> "At":
+    def put(self, **values: Array) -> "States":
         """The states with other values of some inputs; None takes one away."""
         others = {k: v for k, v in self.given.items() if k not in values}
         return replace(self, given=others | {k: v for k, v in values.items() if v is not None})
 
-    def free(self) -> "At":
+    def free(self) -> "States":
         """Without friction, springs and external wrenches."""
         return replace(self, passive={}, wrenched=False)
 
-    def moved(self, front: tuple[int, ...], **changes: Array) -> "At":
+    def moved(self, front: tuple[int, ...], **changes: Array) -> "States":
         """Displaced by changes of inputs whose arrays begin with the new axes `front`."""
         displaced_inputs = {
             name: displaced(self.mechanism, self.given[name], change)
@@ -153,7 +153,7 @@ class At:
         }
         return replace(self.put(**displaced_inputs), shape=(*front, *self.shape))
 
-    def later(self, times: Array) -> "At":
+    def later(self, times: Array) -> "States":
         """At times (first axis) along the motion that q̇, q̈, ... tell; to the square of time in
         q."""
         t = times.reshape(-1, *(1 for _ in self.shape), 1)
@@ -194,7 +194,7 @@ def _columns(values: Array) -> list[Array]:
     return [values[..., k] for k in range(values.shape[-1])]
 
 
-Term = Callable[[At], Array]
+Term = Callable[[States], Array]
 """What depends on a state: an array with the axes of the batch first."""
 
 
@@ -202,7 +202,7 @@ def kept(term: Term) -> Term:
     """A term that is computed once for a batch of states: several laws start from it."""
 
     @wraps(term)
-    def once(x: At) -> Array:
+    def once(x: States) -> Array:
         if once not in x.known:
             x.known[once] = term(x)
         return x.known[once]
@@ -210,17 +210,17 @@ def kept(term: Term) -> Term:
     return once
 
 
-def units(x: At) -> Array:
+def units(x: States) -> Array:
     """The unit changes of all velocities, one after another on a new first axis."""
     return decimals(np.eye(x.n)).reshape(x.n, *(1 for _ in x.shape), x.n)
 
 
-def slope(term: Term, x: At, **directions: Array) -> Array:
+def slope(term: Term, x: States, **directions: Array) -> Array:
     """The derivative of a term along directions of inputs (first axis), which becomes the last."""
     return _difference(term(_stepped(x, directions)))
 
 
-def _stepped(x: At, directions: Mapping[str, Array]) -> At:
+def _stepped(x: States, directions: Mapping[str, Array]) -> States:
     """A step forth and one back along each direction."""
     count = len(next(iter(directions.values())))
     offsets = np.array([STEP, -STEP]).reshape(2, 1, *(1 for _ in x.shape), 1)
@@ -231,20 +231,20 @@ def _difference(values: Array) -> Array:
     return np.moveaxis((values[0] - values[1]) / (2 * STEP), 0, -1)
 
 
-def gradient(term: Term, x: At, name: str = "q") -> Array:
+def gradient(term: Term, x: States, name: str = "q") -> Array:
     """The derivative of a term in every coordinate of an input, the last axis."""
     if ("stepped", name) not in x.known:  # several terms are wanted there
         x.known["stepped", name] = _stepped(x, {name: units(x)})
     return _difference(term(x.known["stepped", name]))
 
 
-def rate(term: Term, x: At) -> Array:
+def rate(term: Term, x: States) -> Array:
     """d/dt of a term along the motion."""
     values = term(x.later(np.array([STEP, -STEP])))
     return (values[0] - values[1]) / (2 * STEP)
 
 
-def second_rate(term: Term, x: At) -> Array:
+def second_rate(term: Term, x: States) -> Array:
     """d²/dt² of a term along the motion."""
     values = term(x.later(np.array([STEP, 0 * STEP, -STEP])))
     return (values[0] - 2 * values[1] + values[2]) / STEP**2

@@ -10,7 +10,7 @@ from symgen.mechanics.spatial import NULL, Vector
 from symgen.numbers.operations import sign, tanh
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.proof.mechanism import Mechanism, Rows, Solid, product, times, transposed
-from symgen.proof.motion import Moving, State, coordinate, motion, rates, still
+from symgen.proof.motion import BodyInWorld, State, coordinate, motion, rates, still
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Rigid:
         return v.scaled(self.m) + w.cross(self.h), self.turned(w) + self.h.cross(v)
 
 
-def _rigid(body: Moving, solid: Solid, ten: Sequence[Scalar]) -> Rigid:
+def _rigid(body: BodyInWorld, solid: Solid, ten: Sequence[Scalar]) -> Rigid:
     m, hx, hy, hz, ixx, ixy, ixz, iyy, iyz, izz = ten
     frame = body.carrying(solid.frame)
     tensor = (Vector(ixx, ixy, ixz), Vector(ixy, iyy, iyz), Vector(ixz, iyz, izz))
@@ -40,7 +40,9 @@ def _rigid(body: Moving, solid: Solid, ten: Sequence[Scalar]) -> Rigid:
     return Rigid(frame.place, frame.axes, m, times(frame.axes, Vector(hx, hy, hz)), turned)
 
 
-def masses(robot: Mechanism, x: State, bodies: Mapping[int, Moving]) -> Iterator[tuple[int, Rigid]]:
+def masses(
+    robot: Mechanism, x: State, bodies: Mapping[int, BodyInWorld]
+) -> Iterator[tuple[int, Rigid]]:
     """All that moves and has inertia, with its body: links and rotors."""
     for i in robot.outward:
         part = robot.part(i)
@@ -54,7 +56,7 @@ def masses(robot: Mechanism, x: State, bodies: Mapping[int, Moving]) -> Iterator
                 yield i, _rigid(bodies[i], solid, ten)
 
 
-def load(link: Rigid, body: Moving) -> tuple[Vector, Vector]:
+def load(link: Rigid, body: BodyInWorld) -> tuple[Vector, Vector]:
     """Force and moment about its origin that move a link as it moves (Newton, Euler)."""
     a = body.acceleration(link.place)
     force = a.scaled(link.m) + body.wd.cross(link.h) + body.w.cross(body.w.cross(link.h))
@@ -98,7 +100,7 @@ def stored(robot: Mechanism, x: State) -> Scalar:
 
 
 def _less_wrenches(
-    robot: Mechanism, x: State, bodies: Mapping[int, Moving], tau: list[Scalar]
+    robot: Mechanism, x: State, bodies: Mapping[int, BodyInWorld], tau: list[Scalar]
 ) -> list[Scalar]:
     """The joint forces without what external wrenches do."""
     for link, six in x.wrenches.items():

@@ -24,7 +24,7 @@ WORDS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class StatedNumber:
     """A number that a file says of a joint, and by which word."""
 
     node: XmlNode
@@ -47,7 +47,7 @@ class Extension:
 def extensions(root: XmlNode, errors: list[RobotError]) -> dict[str, Extension]:
     """The extensions of a file by name of the joint. A number that is none, two that differ and
     inertia below zero go to `errors`."""
-    said_by_joint: dict[str, list[Said]] = {}
+    said_by_joint: dict[str, list[StatedNumber]] = {}
     for name, read in _every(root):
         with gathered(errors):
             for said in read():
@@ -67,7 +67,7 @@ def note_unused(root: XmlNode, extended: Mapping[str, Extension], several: Colle
         root.notice("warning", message)
 
 
-def _every(root: XmlNode) -> Iterator[tuple[str, Callable[[], list[Said]]]]:
+def _every(root: XmlNode) -> Iterator[tuple[str, Callable[[], list[StatedNumber]]]]:
     """The name of a joint, and how what an element says of it is read."""
     for joint in joint_nodes(root):
         name = joint.element.get("name") or ""
@@ -85,18 +85,18 @@ def _label(name: str) -> str:
     return f"joint '{shown(name)}'"
 
 
-def _beside(dynamics: XmlNode) -> list[Said]:
+def _beside(dynamics: XmlNode) -> list[StatedNumber]:
     words = [word for words in WORDS.values() for word in words]
     values = [(word, dynamics.optional(word)) for word in words]
-    return [Said(dynamics, word, value) for word, value in values if value is not None]
+    return [StatedNumber(dynamics, word, value) for word, value in values if value is not None]
 
 
-def _inside(child: XmlNode) -> list[Said]:
+def _inside(child: XmlNode) -> list[StatedNumber]:
     known = any(child.tag in words for words in WORDS.values())
-    return [Said(child, child.tag, child.content())] if known else []
+    return [StatedNumber(child, child.tag, child.content())] if known else []
 
 
-def _extension(rows: list[Said]) -> Extension:
+def _extension(rows: list[StatedNumber]) -> Extension:
     values: dict[str, float] = {}
     for meant, words in WORDS.items():
         same = [said for said in rows if said.word in words]

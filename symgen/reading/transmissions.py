@@ -20,7 +20,7 @@ from symgen.text import shown
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class TransmissionEnd:
     """A joint or an actuator of a transmission: its reduction, and the offset of a joint (rad or
     m)."""
 
@@ -32,14 +32,18 @@ class End:
 Row = tuple[float, ...]
 """A row for a motor: how much of each joint's coordinate less its offset is in the motor's
 angle."""
-Law = Callable[[Sequence[End], Sequence[End]], tuple[Row, ...]]
+Law = Callable[[Sequence[TransmissionEnd], Sequence[TransmissionEnd]], tuple[Row, ...]]
 
 
-def _simple(joints: Sequence[End], motors: Sequence[End]) -> tuple[Row, ...]:
+def _simple(
+    joints: Sequence[TransmissionEnd], motors: Sequence[TransmissionEnd]
+) -> tuple[Row, ...]:
     return ((motors[0].reduction * joints[0].reduction,),)
 
 
-def _differential(joints: Sequence[End], motors: Sequence[End]) -> tuple[Row, ...]:
+def _differential(
+    joints: Sequence[TransmissionEnd], motors: Sequence[TransmissionEnd]
+) -> tuple[Row, ...]:
     (a, b), (m, n) = motors, joints
     return (
         (a.reduction * m.reduction, a.reduction * n.reduction),
@@ -47,7 +51,9 @@ def _differential(joints: Sequence[End], motors: Sequence[End]) -> tuple[Row, ..
     )
 
 
-def _four_bar(joints: Sequence[End], motors: Sequence[End]) -> tuple[Row, ...]:
+def _four_bar(
+    joints: Sequence[TransmissionEnd], motors: Sequence[TransmissionEnd]
+) -> tuple[Row, ...]:
     (a, b), (m, n) = motors, joints
     return (a.reduction * m.reduction, 0.0), (b.reduction, b.reduction * n.reduction)
 
@@ -117,7 +123,7 @@ def _ordered(ends: Sequence[XmlNode]) -> list[XmlNode]:
     return sorted(ends, key=lambda node: (node.element.get("role") or "").strip(XML_SPACE))
 
 
-def _end(node: XmlNode) -> End:
+def _end(node: XmlNode) -> TransmissionEnd:
     name = node.text("name")
     factors = list(_contents(node, *REDUCTIONS))
     reduction = factors[0] if factors else 1.0
@@ -126,7 +132,7 @@ def _end(node: XmlNode) -> End:
             f"the reduction of '{shown(name)}' is {reduction:g}; give the turns of the motor in one"
             " of the joint"
         )
-    return End(name, reduction, next(_contents(node, "offset"), 0.0))
+    return TransmissionEnd(name, reduction, next(_contents(node, "offset"), 0.0))
 
 
 def _inertia(actuator: XmlNode) -> float:

@@ -32,12 +32,12 @@ _ARGUMENT: Final = re.compile(r"\$\(arg\s+([^)\s]+)\s*\)")
 _FIND: Final = re.compile(r"\$\(find\s+([^)\s]+)\s*\)")
 
 
-class Missing(Exception):
+class MissingPackages(Exception):
     """Packages that are needed and not found."""
 
 
 @dataclass
-class Seen:
+class ExpansionRecord:
     """The files, arguments and packages met while a file is expanded."""
 
     packages: Packages
@@ -95,7 +95,9 @@ def answer(request: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises MemoryError."""
     file = Path(request["file"])
-    progress = Seen(Packages(file, [Path(p) for p in request["packages"]]), request["lenient"])
+    progress = ExpansionRecord(
+        Packages(file, [Path(p) for p in request["packages"]]), request["lenient"]
+    )
     try:
         text = _expanded(request["file"], request["arguments"], progress)
         used = [any(f.is_relative_to(p) for f in progress.found) for p in request["packages"]]
@@ -109,11 +111,13 @@ def answer(request: Mapping[str, Any]) -> dict[str, Any]:
         return _trouble(error, progress, request)
 
 
-def _trouble(error: BaseException, progress: Seen, request: Mapping[str, Any]) -> dict[str, Any]:
+def _trouble(
+    error: BaseException, progress: ExpansionRecord, request: Mapping[str, Any]
+) -> dict[str, Any]:
     import xacro
 
     inner = getattr(error, "exc", None)
-    if ABSENT in str(error) or isinstance(error, Missing):
+    if ABSENT in str(error) or isinstance(error, MissingPackages):
         needed = [
             n for n in dict.fromkeys([*progress.absent, *progress.included]) if _absent(progress, n)
         ]
@@ -128,11 +132,11 @@ def _trouble(error: BaseException, progress: Seen, request: Mapping[str, Any]) -
     return {"error": sentence, "inside": Path(file).name if file != request["file"] else ""}
 
 
-def _absent(progress: Seen, name: str) -> bool:
+def _absent(progress: ExpansionRecord, name: str) -> bool:
     return "$" not in name and progress.packages.find(name) is None
 
 
-def _expanded(file: str, arguments: dict[str, str], progress: Seen) -> str:
+def _expanded(file: str, arguments: dict[str, str], progress: ExpansionRecord) -> str:
     import xacro
 
     with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
@@ -141,7 +145,7 @@ def _expanded(file: str, arguments: dict[str, str], progress: Seen) -> str:
     return str(document.toprettyxml(indent="  "))
 
 
-def _extend(xacro: Any, progress: Seen) -> None:
+def _extend(xacro: Any, progress: ExpansionRecord) -> None:
     """Let the library ask us for packages, files and macros."""
     from xacro import substitution_args
 
@@ -154,7 +158,7 @@ def _extend(xacro: Any, progress: Seen) -> None:
 
     def included(specification: str, symbols: Any) -> Iterator[str]:
         if ABSENT in str(xacro.eval_text(specification, symbols)):
-            raise Missing
+            raise MissingPackages
         yield from includes(specification, symbols)
 
     def called(node: Any, macros: Any, symbols: Any) -> Any:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from symgen.mechanics.listing import Listed, carrying_link, listed
+from symgen.mechanics.listing import ListedJoint, carrying_link, listed
 from symgen.mechanics.model import Link, Model
 
 
@@ -52,7 +52,7 @@ def joints_of(model: Model) -> tuple[JointView, ...]:
     return tuple(_joint(model, joint) for joint in listed(model))
 
 
-def _joint(model: Model, row: Listed) -> JointView:
+def _joint(model: Model, row: ListedJoint) -> JointView:
     joint = row.body.joint
     limits = joint.limits
     return JointView(

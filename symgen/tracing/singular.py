@@ -13,7 +13,7 @@ import numpy as np
 from symgen.algorithms.factors import coupled_mass_matrix
 from symgen.algorithms.registry import Quantity
 from symgen.errors import OptionError
-from symgen.mechanics.listing import Listed, moving
+from symgen.mechanics.listing import ListedJoint, moving
 from symgen.mechanics.model import Model
 from symgen.mechanics.parameters import system
 from symgen.mechanics.system import System
@@ -76,7 +76,7 @@ def has_mass(model: Model) -> bool:
     return any(ten is not None and ten[0] != 0 for ten in tens)
 
 
-def singular_joints(model: Model, unknown: Collection[str] = ()) -> list[Listed]:
+def singular_joints(model: Model, unknown: Collection[str] = ()) -> list[ListedJoint]:
     """The joints without which the rest moves no differently, in file order; none if M is regular.
 
     Found as the pivots of M = Lᵀ D L (Featherstone 2008, section 6.5) that vanish at random states.
@@ -102,7 +102,7 @@ def _some_body(rng: random.Random) -> list[float]:
     return [1.0, x, y, z, *around, a + b + x * x + y * y]
 
 
-def remedy(model: Model, joints: list[Listed]) -> str:
+def remedy(model: Model, joints: list[ListedJoint]) -> str:
     """What a user can do about joints that `singular_joints` found."""
     single = [joint for joint in joints if len(joint.bodies) == 1]
     remedies = []
@@ -118,7 +118,7 @@ def remedy(model: Model, joints: list[Listed]) -> str:
     return "; ".join(remedies)
 
 
-def _inside(joint: Listed) -> float:
+def _inside(joint: ListedJoint) -> float:
     """Zero, or the limit next to it."""
     limits = joint.body.joint.limits
     lower = -math.inf if limits.lower is None else limits.lower

@@ -12,7 +12,7 @@ from rich.console import Console
 from tools import ROOT, invoke, robot_file
 
 from symgen.cli.docs import PAGES
-from symgen.cli.help import Context
+from symgen.cli.help import HelpContext
 from symgen.cli.main import COMMANDS, CONTEXT, main
 from symgen.inspection.tables import table
 
@@ -62,9 +62,9 @@ def test_a_word_wider_than_the_terminal_is_folded():
 @pytest.mark.parametrize("name", ["", *COMMANDS])
 @pytest.mark.parametrize("width", [60, 80])
 def test_help_fits(name, width):
-    whole = Context(main, info_name="symgen", terminal_width=width, **CONTEXT)
+    whole = HelpContext(main, info_name="symgen", terminal_width=width, **CONTEXT)
     command = main.get_command(whole, name) if name else None
-    text = (Context(command, whole, info_name=name) if command else whole).get_help()
+    text = (HelpContext(command, whole, info_name=name) if command else whole).get_help()
     assert max(map(len, text.splitlines())) <= width
 
 

@@ -15,7 +15,7 @@ from symgen.native.compiler import workspace
 from symgen.numbers.exact import in_decimals, number
 from symgen.numbers.operations import OPS
 from symgen.numbers.scalar import ZERO
-from symgen.proof.bounds import Bounded, bounded
+from symgen.proof.bounds import BoundedArray, bounded
 
 
 def test_each_operation_adds_half_a_unit_in_the_last_place():
@@ -59,7 +59,7 @@ def test_what_two_errors_make_together_counts():
     b, c = np.float32(0.1), np.float32(2.95)
     read = np.nextafter(b, np.float32(1))
     rows = np.array([[np.nextafter(float(b), 1)], [float(b)], [float(c)]])
-    given = {"x": Bounded(rows, np.array([[1e-8], [0.0], [0.0]]))}
+    given = {"x": BoundedArray(rows, np.array([[1e-8], [0.0], [0.0]]))}
     (bound,) = bounded(p, given, "float")["z"].bounds[0]
     off = (read - b) * b
     assert 1e-17 < abs(off - off * (c / (c * c) * c)) < bound < 1e-14
@@ -70,7 +70,7 @@ def test_constants_and_inputs_lose_what_their_type_cannot_hold():
     (x,) = p.input("x", (1,))
     p.output("z", (2,), (0.1, x))
     lost = abs(float(np.float32(0.1)) - 0.1)
-    given = Bounded(np.array([[0.1]]), np.array([[1e-3]]))
+    given = BoundedArray(np.array([[0.1]]), np.array([[1e-3]]))
     assert bounded(p, {"x": given}, "float")["z"].bounds.ravel() == pytest.approx([lost, 1e-3])
     assert bounded(p, {"x": given}, "double")["z"].bounds.ravel().tolist() == [0.0, 1e-3]
 
@@ -81,7 +81,7 @@ def test_functions_add_what_their_row_says(name):
     (x,) = p.input("x", (1,))
     p.output("z", (1,), (OPS[name](x),))
     value, off = 0.7, 1e-5
-    given = Bounded(np.array([[value]]), np.array([[off]]))
+    given = BoundedArray(np.array([[value]]), np.array([[off]]))
     (bound,) = bounded(p, {"x": given}, "float")["z"].bounds[0]
     moved = [float(OPS[name](value + d)) for d in (-off, 0.0, off)]
     travel = max(abs(moved[0] - moved[1]), abs(moved[2] - moved[1]))
@@ -103,7 +103,7 @@ def test_a_sign_near_zero_may_be_the_other():
     p = Program()
     (x,) = p.input("x", (1,))
     p.output("z", (1,), (OPS["sign"](x),))
-    given = Bounded(np.array([[1e-9, 1.0]]), np.array([[1e-8, 1e-8]]))
+    given = BoundedArray(np.array([[1e-9, 1.0]]), np.array([[1e-8, 1e-8]]))
     assert bounded(p, {"x": given}, "float")["z"].bounds.tolist() == [[2.0, 0.0]]
 
 

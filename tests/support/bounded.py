@@ -6,7 +6,7 @@ import numpy as np
 from tools import robot_file
 
 from symgen.jobs.job import Job
-from symgen.proof.bounds import Bounded
+from symgen.proof.bounds import BoundedArray
 
 CORE = ("inverse_dynamics", "gravity", "bias", "mass_matrix", "forward_dynamics")
 
@@ -20,4 +20,4 @@ def module(robot, scalar="double", quantities=CORE, **options):
 def at(*rows):
     """Exact numbers, a row an entry."""
     values = np.array(rows, float)
-    return Bounded(values, np.zeros_like(values))
+    return BoundedArray(values, np.zeros_like(values))

@@ -14,7 +14,7 @@ from symgen.languages.conventions import conventions
 from symgen.languages.describe import FunctionDescription, descriptions, laid_out, tables
 from symgen.languages.dialect import call, functions
 from symgen.languages.module import Module
-from symgen.languages.python.extension import Bound, bound
+from symgen.languages.python.extension import BoundFunction, bound
 from symgen.languages.python.files import DIALECT as PYTHON
 from symgen.languages.python.files import LAYOUTS, block_lines, comment, named, pivots, unpacked
 from symgen.languages.slopes import slope
@@ -100,7 +100,7 @@ def _ends(steps: Sequence[Step]) -> list[int]:
 
 
 @dataclass(frozen=True)
-class Move:
+class DerivativeCalls:
     """How outputs move with the inputs: our derivatives, from functions of the module."""
 
     calls: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]
@@ -109,7 +109,7 @@ class Move:
     """Each output with its derivatives in the inputs, and how many axes it has."""
 
 
-def _move(module: Module, d: FunctionDescription) -> Move | None:
+def _move(module: Module, d: FunctionDescription) -> DerivativeCalls | None:
     """None where the module has not all the derivatives of a function."""
     described = descriptions(module)
     every = {
@@ -127,7 +127,7 @@ def _move(module: Module, d: FunctionDescription) -> Move | None:
         (out.name, tuple(slopes[out.name, a.name][1] for a in d.ins), len(out.sizes))
         for out in d.outs
     )
-    return Move(calls, parts)
+    return DerivativeCalls(calls, parts)
 
 
 def _unpacked(d: FunctionDescription, names: set[str]) -> tuple[str, ...]:
@@ -150,7 +150,7 @@ def _width(module: Module) -> int:
     return width(module) if module[COptions].batch else 1
 
 
-def _most(every: Sequence[Bound]) -> dict[str, int]:
+def _most(every: Sequence[BoundFunction]) -> dict[str, int]:
     """The most arrays that a function has, and the most numbers in all arrays of one."""
     return {
         "arrays": max(len(f.arrays) for f in every),

@@ -30,7 +30,7 @@ NUMPY: Final = {"double": ("NPY_DOUBLE", "float64"), "float": ("NPY_FLOAT", "flo
 
 
 @dataclass(frozen=True)
-class Bound:
+class BoundFunction:
     """A C function as Python's."""
 
     single: CFunction
@@ -128,7 +128,7 @@ class Bound:
         return "\n    ".join(note(self)).replace("\n    \n", "\n\n")
 
 
-def note(f: Bound) -> list[str]:
+def note(f: BoundFunction) -> list[str]:
     """What a function's docstring says, line by line."""
     rows = [("", *_cells(a)) for a in f.arrays]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -157,12 +157,12 @@ def _cells(a: Argument) -> tuple[str, ...]:
     return (a.direction, a.name, f"[..., {extent}]", a.meaning, f"[{a.unit}]")
 
 
-def bound(module: Module) -> list[Bound]:
+def bound(module: Module) -> list[BoundFunction]:
     """The functions of a module for Python."""
     many: Sequence[BatchFunction | None] = batch_functions(module) or [None] * len(
         functions(module)
     )
-    return [Bound(one, other) for one, other in zip(functions(module), many, strict=True)]
+    return [BoundFunction(one, other) for one, other in zip(functions(module), many, strict=True)]
 
 
 def extension(module: Module) -> str:

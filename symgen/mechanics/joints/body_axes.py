@@ -67,15 +67,15 @@ def combined(units: Sequence[Twist], rates: Sequence[Scalar]) -> Twist:
     return sum((unit.at_rate(rate) for unit, rate in pairs), STILL)
 
 
-class Together:
+class WithFirstPart:
     """The position of all parts but the first, which stay with that one."""
 
-    def nudged(self, changes: Sequence[Scalar]) -> "Together":
+    def nudged(self, changes: Sequence[Scalar]) -> "WithFirstPart":
         """Itself: the part stays with the first one, whatever displaces that."""
         return self
 
 
-TOGETHER = Together()
+TOGETHER = WithFirstPart()
 
 
 class BodyAxesJoint(JointType):
@@ -108,7 +108,7 @@ class BodyAxesJoint(JointType):
 
     def configuration(
         self, part: int, q: Sequence[Scalar], place: int
-    ) -> "Configuration | Together":
+    ) -> "Configuration | WithFirstPart":
         """Where a part is, from all positions of a robot, of which those of this joint begin at
         `place`."""
         if part:

@@ -28,7 +28,7 @@ from symgen.proof.laws.regressors import (
 )
 from symgen.proof.mechanism import Frame, MechanismBody, Solid, frame_of, transposed, unit
 from symgen.proof.motion import kind_of
-from symgen.proof.states import At, Term, decimals
+from symgen.proof.states import States, Term, decimals
 
 Array = Any
 UNIT_MOMENTS = "the textbook with unit moments of the bodies"
@@ -37,12 +37,12 @@ MISSING: Final = 1e-6
 """The part of the largest entry of a regressor that base parameters may leave out."""
 
 
-def keys_of(x: At) -> tuple[Key, ...]:
+def keys_of(x: States) -> tuple[Key, ...]:
     """The bodies and moments that are base parameters."""
     return independent(x.robot.regroup(WHOLE).layout).keys
 
 
-def by_moments(term: Term, x: At) -> Array:
+def by_moments(term: Term, x: States) -> Array:
     """What a term is where one of the base parameters is 1 and all else massless, the last axis."""
     bare, keys = massless(x), keys_of(x)
     bodies = dict.fromkeys(i for i, _ in keys)
@@ -50,7 +50,7 @@ def by_moments(term: Term, x: At) -> Array:
     return np.concatenate(parts, axis=-1)
 
 
-def _of_body(term: Term, bare: At, i: int, moments: Sequence[int]) -> Array:
+def _of_body(term: Term, bare: States, i: int, moments: Sequence[int]) -> Array:
     """The values of a term for unit moments of one body, in its canonical frame."""
     rows = dict(zip(moments, unit_columns(bare, len(moments)), strict=True))
     part = bare.mechanism.part(i)
@@ -79,16 +79,16 @@ def _ten(rows: Mapping[int, Scalar]) -> tuple[Scalar, ...]:
 
 
 @law("base_regressor", UNIT_MOMENTS)
-def base_regressor(x: At) -> Array:
+def base_regressor(x: States) -> Array:
     """Y_b."""
     return with_passive(by_moments(tau, x), x)
 
 
 @law("slotine_li_base_regressor", "Christoffel's C with unit moments of the bodies", 2)
-def slotine_li_base_regressor(x: At) -> Array:
+def slotine_li_base_regressor(x: States) -> Array:
     """Y_rb, n x b: the regressor of M q̈_r + C q̇_r + g in base parameters."""
 
-    def passive(y: At) -> Array:
+    def passive(y: States) -> Array:
         r, rr, v = (y.given[k][..., None, :] for k in ("qd_r", "qdd_r", "qd"))
         c = (symbols(y) * v[..., None, :]).sum(-1)
         return (mass(y) * rr).sum(-1) + (c * r).sum(-1) + tau(y.put(qd=None, qdd=None))
@@ -97,12 +97,12 @@ def slotine_li_base_regressor(x: At) -> Array:
 
 
 @law("base_parameters", "Y_b beta = tau of the textbook, solved")
-def base_parameters(x: At) -> Array:
+def base_parameters(x: States) -> Array:
     """β."""
     return (grouping(x) * x.given["ten"][..., None, :]).sum(-1)
 
 
-def grouping(x: At) -> Array:
+def grouping(x: States) -> Array:
     """K with β = K π, (b, p): the one solution of Y_b K = Y at random states. Raises LawError where
     there is none, or more than one."""
     n, count = x.n, len(keys_of(x))
@@ -121,7 +121,7 @@ def grouping(x: At) -> Array:
     return factors
 
 
-def _random(x: At, count: int) -> At:
+def _random(x: States, count: int) -> States:
     """Random states of the same robot, gravity included where that is an input."""
     rng, coupling = Random(1), coupling_of(x.robot.lumped)
     rows = {"q": coupling.positions, "qd": x.n, "qdd": x.n}

@@ -11,7 +11,7 @@ from symgen.proof.laws.kinematics import pose
 from symgen.proof.laws.manifold import between
 from symgen.proof.laws.registry import law
 from symgen.proof.laws.task_space import task
-from symgen.proof.states import At
+from symgen.proof.states import States
 
 Array = Any
 EQUATION = "its equation on the textbook's terms"
@@ -25,18 +25,18 @@ def _times(matrix: Array, v: Array) -> Array:
     return (matrix * v[..., None, :]).sum(-1)
 
 
-def _error(x: At) -> Array:
+def _error(x: States) -> Array:
     return between(x.mechanism, x.given["q"], x.given["q_ref"])
 
 
 @law("gravity_compensation", EQUATION)
-def gravity_compensation(x: At) -> Array:
+def gravity_compensation(x: States) -> Array:
     """g - k_d q̇."""
     return _clamped(at_rest(x) - x.given["k_d"] * x.given["qd"], x.given["limit"])
 
 
 @law("computed_torque", EQUATION)
-def computed_torque(x: At) -> tuple[Array, Array]:
+def computed_torque(x: States) -> tuple[Array, Array]:
     """The forces, and the integral after the step."""
     g, e = x.given, _error(x)
     de, total = g["qd_ref"] - g["qd"], g["e_int"] + g["h"] * e
@@ -47,7 +47,7 @@ def computed_torque(x: At) -> tuple[Array, Array]:
 
 
 @law("joint_impedance", EQUATION)
-def joint_impedance(x: At) -> Array:
+def joint_impedance(x: States) -> Array:
     """The forces."""
     g = x.given
     ahead = tau(x.free().put(qdd=g["qdd_ref"]))
@@ -56,7 +56,7 @@ def joint_impedance(x: At) -> Array:
 
 
 @law("momentum_observer", EQUATION, 1)
-def momentum_observer(x: At) -> tuple[Array, Array, Array]:
+def momentum_observer(x: States) -> tuple[Array, Array, Array]:
     """r, the momentum that is explained, 1."""
     g, p = x.given, _times(mass(x), x.given["qd"])
     c = (symbols(x) * g["qd"][..., None, None, :]).sum(-1)
@@ -67,7 +67,7 @@ def momentum_observer(x: At) -> tuple[Array, Array, Array]:
 
 
 @law("adaptive_slotine_li", EQUATION, 2)
-def adaptive_slotine_li(x: At) -> tuple[Array, Array]:
+def adaptive_slotine_li(x: States) -> tuple[Array, Array]:
     """The forces, and the parameters after the step."""
     g, e = x.given, _error(x)
     qd_r = g["qd_ref"] + g["k_p"] * e
@@ -81,7 +81,7 @@ def adaptive_slotine_li(x: At) -> tuple[Array, Array]:
 
 
 @law("recursive_least_squares", EQUATION, 1)
-def recursive_least_squares(x: At) -> tuple[Array, Array]:
+def recursive_least_squares(x: States) -> tuple[Array, Array]:
     """The parameters and the factors of their covariance after all rows."""
     g = x.given
     rows, beta = base.base_regressor(x), g["beta_hat"]
@@ -124,7 +124,7 @@ def _axis(v: Array, w: Array, k: int) -> Array:
 
 
 @law("cartesian_impedance", EQUATION, 1)
-def cartesian_impedance(x: At, link: str) -> Array:
+def cartesian_impedance(x: States, link: str) -> Array:
     """Jᵀ (k_x e - d_x V) + (1 - Jᵀ J̄ᵀ) τ_0 + g."""
     g = x.given
     j, right, inverse = task(x, link)

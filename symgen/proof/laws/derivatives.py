@@ -14,44 +14,44 @@ from symgen.proof.laws.dynamics import (
     tau,
 )
 from symgen.proof.laws.registry import law
-from symgen.proof.states import At, gradient, slope
+from symgen.proof.states import States, gradient, slope
 
 Array = Any
 SLOPES = "slopes of {} in 75 digits"
 
 
 @law("inverse_dynamics_derivatives", SLOPES.format("the textbook's tau"), 1)
-def inverse_dynamics_derivatives(x: At) -> tuple[Array, Array, Array]:
+def inverse_dynamics_derivatives(x: States) -> tuple[Array, Array, Array]:
     """∂τ/∂q, ∂τ/∂q̇, M."""
     return gradient(tau, x), gradient(tau, x, "qd"), mass(x)
 
 
 @law("forward_dynamics_derivatives", SLOPES.format("M qdd = tau - bias, solved,"), 1)
-def forward_dynamics_derivatives(x: At) -> tuple[Array, Array, Array]:
+def forward_dynamics_derivatives(x: States) -> tuple[Array, Array, Array]:
     """∂q̈/∂q, ∂q̈/∂q̇, M⁻¹."""
     return gradient(accelerations, x), gradient(accelerations, x, "qd"), inverse(x)
 
 
 @law("inverse_dynamics_jvp", SLOPES.format("the textbook's tau"), 1)
-def inverse_dynamics_jvp(x: At) -> Array:
+def inverse_dynamics_jvp(x: States) -> Array:
     """The change of τ."""
     return _change(tau, x, q="dq", qd="dqd", qdd="dqdd")
 
 
 @law("forward_dynamics_jvp", SLOPES.format("M qdd = tau - bias, solved,"), 1)
-def forward_dynamics_jvp(x: At) -> Array:
+def forward_dynamics_jvp(x: States) -> Array:
     """The change of q̈."""
     return _change(accelerations, x, q="dq", qd="dqd", tau="dtau")
 
 
 @law("inverse_dynamics_vjp", SLOPES.format("the textbook's tau"), 1)
-def inverse_dynamics_vjp(x: At) -> tuple[Array, ...]:
+def inverse_dynamics_vjp(x: States) -> tuple[Array, ...]:
     """λᵀ ∂τ/∂q, λᵀ ∂τ/∂q̇, λᵀ M."""
     return _weighed(inverse_dynamics_derivatives(x), x.given["lam_tau"])
 
 
 @law("forward_dynamics_vjp", SLOPES.format("M qdd = tau - bias, solved,"), 1)
-def forward_dynamics_vjp(x: At) -> tuple[Array, ...]:
+def forward_dynamics_vjp(x: States) -> tuple[Array, ...]:
     """λᵀ ∂q̈/∂q, λᵀ ∂q̈/∂q̇, λᵀ M⁻¹."""
     return _weighed(forward_dynamics_derivatives(x), x.given["lam_qdd"])
 
@@ -61,34 +61,34 @@ def _weighed(matrices: tuple[Array, ...], weights: Array) -> tuple[Array, ...]:
     return tuple((m * weights[..., :, None]).sum(-2) for m in matrices)
 
 
-def _change(term: Any, x: At, **by: str) -> Array:
+def _change(term: Any, x: States, **by: str) -> Array:
     """The change of a term along the inputs that are changes."""
     return slope(term, x, **{name: x.given[change][None] for name, change in by.items()})[..., 0]
 
 
 @law("mass_matrix_gradient", SLOPES.format("the textbook's M"), 1)
-def mass_matrix_gradient(x: At) -> Array:
+def mass_matrix_gradient(x: States) -> Array:
     """∂M_ij/∂q_k, (..., n, n, n)."""
     return gradient(mass, x)
 
 
 @law("coriolis_matrix_gradient", SLOPES.format("C by Christoffel's definition"), 2)
-def coriolis_matrix_gradient(x: At) -> tuple[Array, Array]:
+def coriolis_matrix_gradient(x: States) -> tuple[Array, Array]:
     """∂C_ij/∂q_k and, for C_ij = Σ_k Γ_ijk q̇_k, Γ_ijk."""
     return gradient(coriolis, x), symbols(x)
 
 
 @law("gravity_gradient", SLOPES.format("the textbook's tau"), 1)
-def gravity_gradient(x: At) -> Array:
+def gravity_gradient(x: States) -> Array:
     """∂g_i/∂q_k."""
     return gradient(at_rest, x)
 
 
 @law("inverse_dynamics_second_derivatives", SLOPES.format("the textbook's tau"), 2)
-def inverse_dynamics_second_derivatives(x: At) -> tuple[Array, Array, Array, Array]:
+def inverse_dynamics_second_derivatives(x: States) -> tuple[Array, Array, Array, Array]:
     """∂(∂τ_i/∂q_j)/∂q_k, ∂²τ/∂q̇², ∂²τ/∂q∂q̇ and ∂M/∂q."""
 
-    def by_q(y: At) -> Array:
+    def by_q(y: States) -> Array:
         return gradient(tau, y)
 
     return (
@@ -99,17 +99,17 @@ def inverse_dynamics_second_derivatives(x: At) -> tuple[Array, Array, Array, Arr
     )
 
 
-def _second(term: Any, x: At, weights: str, last: str) -> tuple[Array, ...]:
+def _second(term: Any, x: States, weights: str, last: str) -> tuple[Array, ...]:
     """The second derivatives of the weighted term: in q twice, q and q̇, q̇ twice, q and `last`."""
     lam = x.given[weights]
 
-    def weighed(y: At) -> Array:
+    def weighed(y: States) -> Array:
         return (term(y) * lam).sum(-1)
 
-    def by_q(y: At) -> Array:
+    def by_q(y: States) -> Array:
         return gradient(weighed, y)
 
-    def by_qd(y: At) -> Array:
+    def by_qd(y: States) -> Array:
         return gradient(weighed, y, "qd")
 
     return (
@@ -121,12 +121,12 @@ def _second(term: Any, x: At, weights: str, last: str) -> tuple[Array, ...]:
 
 
 @law("inverse_dynamics_hessian", SLOPES.format("the textbook's tau"), 2)
-def inverse_dynamics_hessian(x: At) -> tuple[Array, ...]:
+def inverse_dynamics_hessian(x: States) -> tuple[Array, ...]:
     """The blocks of ∂²(λᵀτ)/∂(q, q̇, q̈)²."""
     return _second(tau, x, "lam_tau", "qdd")
 
 
 @law("forward_dynamics_hessian", SLOPES.format("M qdd = tau - bias, solved,"), 2)
-def forward_dynamics_hessian(x: At) -> tuple[Array, ...]:
+def forward_dynamics_hessian(x: States) -> tuple[Array, ...]:
     """The blocks of ∂²(λᵀq̈)/∂(q, q̇, τ)²."""
     return _second(accelerations, x, "lam_qdd", "tau")

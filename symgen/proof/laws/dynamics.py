@@ -9,7 +9,7 @@ import numpy as np
 from symgen.proof import textbook
 from symgen.proof.laws.registry import law
 from symgen.proof.mechanism import entries
-from symgen.proof.states import At, decimals, gradient, kept
+from symgen.proof.states import States, decimals, gradient, kept
 from symgen.proof.tangent import brackets
 
 Array = Any
@@ -18,32 +18,32 @@ CHRISTOFFEL = "Christoffel's definition, slopes of M in 75 digits"
 ELIMINATION = "elimination on the textbook's M"
 
 
-def tau(x: At) -> Array:
+def tau(x: States) -> Array:
     """Joint forces, the states first: (..., n)."""
     forces = textbook.inverse_dynamics(x.mechanism, x.textbook)
     return x.mechanism.coupled(entries(forces, x.shape, Decimal(0)))
 
 
 @kept
-def mass(x: At) -> Array:
+def mass(x: States) -> Array:
     """M, (..., n, n)."""
     m, size = textbook.mass_matrix(x.mechanism, x.textbook), len(x.mechanism.parts)
     flat = entries(m, x.shape, Decimal(0))
     return x.mechanism.coupled(flat.reshape(*x.shape, size, size), 2)
 
 
-def at_rest(x: At) -> Array:
+def at_rest(x: States) -> Array:
     """g(q), (..., n)."""
     return tau(x.free().put(qd=None, qdd=None))
 
 
-def without_acceleration(x: At) -> Array:
+def without_acceleration(x: States) -> Array:
     """Joint forces where q̈ = 0, with friction, springs and wrenches where x has them."""
     return tau(x.put(qdd=None))
 
 
 @kept
-def symbols(x: At) -> Array:
+def symbols(x: States) -> Array:
     """Γ_ijk, (..., n, n, n): Christoffel's symbols of the first kind, in velocities that need not
     be rates of coordinates.
 
@@ -67,7 +67,7 @@ def _along_brackets(m: Array, b: Array) -> Array:
     return out
 
 
-def coriolis(x: At) -> Array:
+def coriolis(x: States) -> Array:
     """C_ij = Σ_k Γ_ijk q̇_k, (..., n, n)."""
     return _times(symbols(x), x.given["qd"])
 
@@ -92,49 +92,49 @@ def solved(m: Array, right: Array) -> Array:
     return augmented[..., n:]
 
 
-def accelerations(x: At) -> Array:
+def accelerations(x: States) -> Array:
     """q̈ with M q̈ = τ - (C q̇ + g, friction, springs and wrenches), (..., n)."""
     driving = x.given["tau"] - without_acceleration(x)
     return solved(mass(x), driving[..., None])[..., 0]
 
 
-def inverse(x: At) -> Array:
+def inverse(x: States) -> Array:
     """M⁻¹."""
     return solved(mass(x), decimals(np.eye(x.n)))
 
 
 @law("inverse_dynamics", NEWTON)
-def inverse_dynamics(x: At) -> Array:
+def inverse_dynamics(x: States) -> Array:
     """τ."""
     return tau(x)
 
 
 @law("gravity", NEWTON)
-def gravity(x: At) -> Array:
+def gravity(x: States) -> Array:
     """τ at rest."""
     return at_rest(x)
 
 
 @law("bias", NEWTON)
-def bias(x: At) -> Array:
+def bias(x: States) -> Array:
     """τ without acceleration."""
     return without_acceleration(x)
 
 
 @law("mass_matrix", "kinetic energy of the links at unit rates")
-def mass_matrix(x: At) -> Array:
+def mass_matrix(x: States) -> Array:
     """M."""
     return mass(x)
 
 
 @law("christoffel_symbols_full", CHRISTOFFEL, 1)
-def christoffel_symbols_full(x: At) -> Array:
+def christoffel_symbols_full(x: States) -> Array:
     """Γ."""
     return symbols(x)
 
 
 @law("christoffel_symbols", CHRISTOFFEL, 1)
-def christoffel_symbols(x: At) -> Array:
+def christoffel_symbols(x: States) -> Array:
     """Γ_ijk with j ≤ k, the mean of both orders."""
     every = symbols(x)
     j, k = np.triu_indices(x.n)
@@ -142,24 +142,24 @@ def christoffel_symbols(x: At) -> Array:
 
 
 @law("coriolis_matrix", CHRISTOFFEL, 1)
-def coriolis_matrix(x: At) -> Array:
+def coriolis_matrix(x: States) -> Array:
     """C."""
     return coriolis(x)
 
 
 @law("coriolis_transpose_product", CHRISTOFFEL, 1)
-def coriolis_transpose_product(x: At) -> Array:
+def coriolis_transpose_product(x: States) -> Array:
     """Cᵀ q̇."""
     return (coriolis(x) * x.given["qd"][..., :, None]).sum(-2)
 
 
 @law("forward_dynamics", ELIMINATION)
-def forward_dynamics(x: At) -> Array:
+def forward_dynamics(x: States) -> Array:
     """q̈."""
     return accelerations(x)
 
 
 @law("mass_matrix_inverse", ELIMINATION)
-def mass_matrix_inverse(x: At) -> Array:
+def mass_matrix_inverse(x: States) -> Array:
     """M⁻¹."""
     return inverse(x)

@@ -12,21 +12,21 @@ from symgen.proof.laws.dynamics import mass
 from symgen.proof.laws.registry import law
 from symgen.proof.mechanism import entries
 from symgen.proof.motion import kind_of, motion, still
-from symgen.proof.states import At, gradient
+from symgen.proof.states import States, gradient
 from symgen.proof.textbook import masses, stored
 
 Array = Any
 LINKS = "sums over all links in world axes"
 
 
-def resting(x: At) -> dict[int, Any]:
+def resting(x: States) -> dict[int, Any]:
     """All bodies at rest."""
     robot = x.mechanism
     at = replace(x.textbook, qd=still(robot), qdd=still(robot), gravity=NULL)
     return motion(robot, at)
 
 
-def first_moment(x: At) -> Array:
+def first_moment(x: States) -> Array:
     """First moment and mass of all moving links, (..., 4)."""
     total: Scalar = ZERO
     first = NULL
@@ -35,13 +35,13 @@ def first_moment(x: At) -> Array:
     return entries([*first, total], x.shape, Decimal(0))
 
 
-def centre(x: At) -> Array:
+def centre(x: States) -> Array:
     """The centre of mass, (..., 3)."""
     moment = first_moment(x)
     return moment[..., :3] / moment[..., 3:]
 
 
-def momenta(x: At) -> Array:
+def momenta(x: States) -> Array:
     """Momentum about the root's origin at unit velocities, linear part first, (..., 6, n)."""
     robot, bodies = x.mechanism, resting(x)
     columns: list[list[Scalar]] = [[ZERO] * len(robot.parts) for _ in range(6)]
@@ -54,13 +54,13 @@ def momenta(x: At) -> Array:
     return robot.coupled(flat.reshape(*x.shape, 6, len(robot.parts)))
 
 
-def kinetic(x: At) -> Array:
+def kinetic(x: States) -> Array:
     """½ q̇ᵀ M q̇, (..., 1)."""
     v = x.given["qd"]
     return (mass(x) * v[..., :, None] * v[..., None, :]).sum((-1, -2))[..., None] / 2
 
 
-def potential(x: At) -> Array:
+def potential(x: States) -> Array:
     """-Σ g·(m p + h) and what springs store, (..., 1)."""
     moment, g = first_moment(x), x.textbook.gravity
     weight = -sum(e * moment[..., k] for k, e in enumerate(g))[..., None]
@@ -68,31 +68,31 @@ def potential(x: At) -> Array:
 
 
 @law("kinetic_energy", "half qd M qd with the textbook's M")
-def kinetic_energy(x: At) -> Array:
+def kinetic_energy(x: States) -> Array:
     """T."""
     return kinetic(x)
 
 
 @law("potential_energy", LINKS)
-def potential_energy(x: At) -> Array:
+def potential_energy(x: States) -> Array:
     """V."""
     return potential(x)
 
 
 @law("com", LINKS)
-def com(x: At) -> Array:
+def com(x: States) -> Array:
     """c."""
     return centre(x)
 
 
 @law("com_jacobian", "slopes of the centre of mass in 75 digits", 1)
-def com_jacobian(x: At) -> Array:
+def com_jacobian(x: States) -> Array:
     """∂c/∂q."""
     return gradient(centre, x)
 
 
 @law("centroidal_momentum_matrix", LINKS)
-def centroidal_momentum_matrix(x: At) -> Array:
+def centroidal_momentum_matrix(x: States) -> Array:
     """A: the momenta, the angular ones about the centre of mass."""
     units, c = momenta(x), centre(x)
     p = units[..., :3, :]
@@ -104,6 +104,6 @@ def centroidal_momentum_matrix(x: At) -> Array:
 
 
 @law("momentum", LINKS)
-def momentum(x: At) -> Array:
+def momentum(x: States) -> Array:
     """h."""
     return (momenta(x) * x.given["qd"][..., None, :]).sum(-1)

@@ -11,14 +11,14 @@ from symgen.mechanics.spatial import NULL
 from symgen.proof.laws.registry import law
 from symgen.proof.mechanism import Frame, entries
 from symgen.proof.motion import motion, still
-from symgen.proof.states import At, gradient, rate
+from symgen.proof.states import States, gradient, rate
 
 Array = Any
 POSE = "textbook forward kinematics"
 JACOBIAN = "slopes of textbook forward kinematics in 75 digits"
 
 
-def frame(x: At, link: str) -> Frame:
+def frame(x: States, link: str) -> Frame:
     """Where a link is in the world."""
     robot = x.mechanism
     i, solid = robot.body_of(link)
@@ -26,14 +26,14 @@ def frame(x: At, link: str) -> Frame:
     return motion(robot, at)[i].carrying(solid.frame)
 
 
-def pose(x: At, link: str) -> Array:
+def pose(x: States, link: str) -> Array:
     """R row by row, then p: twelve numbers."""
     place = frame(x, link)
     flat = [e for row in place.axes for e in row]
     return entries([*flat, *place.place], x.shape, Decimal(0))
 
 
-def aligned(x: At, link: str) -> Array:
+def aligned(x: States, link: str) -> Array:
     """The Jacobian in root axes, (..., 6, n): slopes of p, and ω with ω × = Ṙ Rᵀ."""
     slopes, turn = gradient(lambda y: pose(y, link), x), pose(x, link)[..., :9]
     turning = slopes[..., :9, :].reshape(*x.shape, 3, 3, x.n)
@@ -46,7 +46,7 @@ def aligned(x: At, link: str) -> Array:
     return np.concatenate([slopes[..., 9:, :], w], axis=-2)
 
 
-def body(x: At, link: str) -> Array:
+def body(x: States, link: str) -> Array:
     """The Jacobian in the link's axes."""
     j, back = aligned(x, link), pose(x, link)[..., :9].reshape(*x.shape, 3, 3)
 
@@ -56,7 +56,7 @@ def body(x: At, link: str) -> Array:
     return np.concatenate([seen(j[..., :3, :]), seen(j[..., 3:, :])], axis=-2)
 
 
-def world(x: At, link: str) -> Array:
+def world(x: States, link: str) -> Array:
     """The Jacobian of the velocity at the root's origin, v + p × ω."""
     j, p = aligned(x, link), pose(x, link)[..., 9:, None]
     w = j[..., 3:, :]
@@ -71,19 +71,19 @@ def world(x: At, link: str) -> Array:
 
 
 @law("frame_pose", POSE)
-def frame_pose(x: At, link: str) -> tuple[Array, Array]:
+def frame_pose(x: States, link: str) -> tuple[Array, Array]:
     """R and p."""
     entries = pose(x, link)
     return entries[..., :9], entries[..., 9:]
 
 
-def _register(axes: str, jacobian: Callable[[At, str], Array]) -> None:
+def _register(axes: str, jacobian: Callable[[States, str], Array]) -> None:
     @law(f"frame_jacobian_{axes}", JACOBIAN, 1)
-    def itself(x: At, link: str) -> Array:
+    def itself(x: States, link: str) -> Array:
         return jacobian(x, link)
 
     @law(f"frame_jacobian_rate_{axes}", f"differences in time of {JACOBIAN}", 1)
-    def changing(x: At, link: str) -> Array:
+    def changing(x: States, link: str) -> Array:
         change = rate(lambda y: jacobian(y, link), x)
         return (change * x.given["qd"][..., None, :]).sum(-1)
 

@@ -12,7 +12,7 @@ from symgen.proof.laws.dynamics import accelerations, solved
 from symgen.proof.laws.registry import law
 from symgen.proof.mechanism import Mechanism, times
 from symgen.proof.motion import orientation
-from symgen.proof.states import STEP, At, decimals, units
+from symgen.proof.states import STEP, States, decimals, units
 from symgen.proof.tangent import TangentBlock, TangentInBodyAxes, blocks
 
 Array = Any
@@ -147,14 +147,14 @@ def between(robot: Mechanism, a: Array, b: Array, roots: int = ROOTS_TAKEN) -> A
     return _joined(robot.velocities, parts)
 
 
-def euler(x: At) -> tuple[Array, Array]:
+def euler(x: States) -> tuple[Array, Array]:
     """A semi-implicit step of Euler."""
     h = x.given["h"]
     qd = x.given["qd"] + h * accelerations(x)
     return moved(x.mechanism, x.given["q"], h * qd), qd
 
 
-def rk4(x: At) -> tuple[Array, Array]:
+def rk4(x: States) -> tuple[Array, Array]:
     """A step of Runge and Kutta's on velocities u with q ⊕ u."""
     h, q, qd = x.given["h"], x.given["q"], x.given["qd"]
     rates, fasts = [qd], [accelerations(x)]
@@ -178,21 +178,21 @@ def _series(robot: Mechanism, u: Array, v: Array) -> Array:
 
 
 @law("integrate", SERIES)
-def integrate(x: At) -> Array:
+def integrate(x: States) -> Array:
     """q ⊕ dq."""
     return moved(x.mechanism, x.given["q"], x.given["dq"])
 
 
 @law("difference", ROOTS)
-def difference(x: At) -> Array:
+def difference(x: States) -> Array:
     """From q to q_end."""
     return between(x.mechanism, x.given["q"], x.given["q_end"])
 
 
-Flow = Callable[[At], tuple[Array, Array]]
+Flow = Callable[[States], tuple[Array, Array]]
 
 
-def _changes(flow: Flow, x: At, **directions: Array) -> Array:
+def _changes(flow: Flow, x: States, **directions: Array) -> Array:
     """How (q, q̇) after a flow change, (..., 2 n, directions), in the tangent space there."""
     count = len(next(iter(directions.values())))
     offsets = decimals([1, -1]).reshape(2, 1, *(1 for _ in x.shape), 1) * STEP
@@ -203,13 +203,13 @@ def _changes(flow: Flow, x: At, **directions: Array) -> Array:
     return np.moveaxis((change[0] - change[1]) / (2 * STEP), 0, -1)
 
 
-def _still(x: At) -> tuple[Array, Array]:
+def _still(x: States) -> tuple[Array, Array]:
     q = moved(x.mechanism, x.given["q"], x.given["dq"])
     return q, decimals(np.zeros((*q.shape[:-1], x.n)))
 
 
 @law("integrate_jacobians", f"slopes of {SERIES}", 1)
-def integrate_jacobians(x: At) -> tuple[Array, Array]:
+def integrate_jacobians(x: States) -> tuple[Array, Array]:
     """∂(q ⊕ dq)/∂q, ∂(q ⊕ dq)/∂dq."""
     origin = decimals(np.zeros((*x.shape, x.mechanism.positions)))
     for b in blocks(x.mechanism):
@@ -223,11 +223,11 @@ def _register(method: str, flow: Flow) -> None:
     words = STEPS.format(f"a step of {method}")
 
     @law(f"step:{method}", words)
-    def step(x: At) -> tuple[Array, Array]:
+    def step(x: States) -> tuple[Array, Array]:
         return flow(x)
 
     @law(f"step_jacobians:{method}", f"slopes of {words}", 1)
-    def jacobians(x: At) -> tuple[Array, Array]:
+    def jacobians(x: States) -> tuple[Array, Array]:
         a = [_changes(flow, x, **{k: units(x)}) for k in ("q", "qd")]
         return np.concatenate(a, axis=-1), _changes(flow, x, tau=units(x))
 

@@ -14,14 +14,14 @@ from symgen.proof.laws.registry import law
 from symgen.proof.laws.regressors import by_parameters, with_passive
 from symgen.proof.mechanism import entries
 from symgen.proof.motion import rates
-from symgen.proof.states import At, gradient, rate
+from symgen.proof.states import States, gradient, rate
 from symgen.proof.textbook import masses
 
 Array = Any
 PRINTED = "sum of J^T (I dJ/dt + v x* I J), as printed"
 
 
-def _jacobians(x: At) -> Array:
+def _jacobians(x: States) -> Array:
     """The Jacobians of all bodies about the root's origin, angular rows first: (..., bodies, 6,
     joints)."""
     robot, bodies = x.mechanism, resting(x)
@@ -65,12 +65,12 @@ def _eye() -> Array:
     return np.array([[Decimal(int(i == j)) for j in range(3)] for i in range(3)], object)
 
 
-def _speeds(x: At) -> Array:
+def _speeds(x: States) -> Array:
     qd = x.given["qd"]
     return entries(rates(x.mechanism, [qd[..., k] for k in range(x.n)]), x.shape, Decimal(0))
 
 
-def newton_euler(x: At) -> Array:
+def newton_euler(x: States) -> Array:
     """C, (..., n, n)."""
     robot = x.mechanism
     units, change = _jacobians(x), rate(_jacobians, x)
@@ -88,34 +88,34 @@ def newton_euler(x: At) -> Array:
 
 
 @law("coriolis_matrix_newton_euler", PRINTED, 1)
-def coriolis_matrix_newton_euler(x: At) -> Array:
+def coriolis_matrix_newton_euler(x: States) -> Array:
     """C."""
     return newton_euler(x)
 
 
 @law("coriolis_matrix_newton_euler_rate", f"differences in time of the {PRINTED}", 1)
-def coriolis_matrix_newton_euler_rate(x: At) -> Array:
+def coriolis_matrix_newton_euler_rate(x: States) -> Array:
     """Ċ."""
     return rate(newton_euler, x)
 
 
 @law("coriolis_matrix_newton_euler_gradient", f"slopes of the {PRINTED}", 2)
-def coriolis_matrix_newton_euler_gradient(x: At) -> tuple[Array, Array]:
+def coriolis_matrix_newton_euler_gradient(x: States) -> tuple[Array, Array]:
     """∂C/∂q, ∂C/∂q̇."""
     return gradient(newton_euler, x), gradient(newton_euler, x, "qd")
 
 
 @law("coriolis_matrix_newton_euler_by_parameters", f"unit parameters in the {PRINTED}", 2)
-def coriolis_matrix_newton_euler_by_parameters(x: At) -> Array:
+def coriolis_matrix_newton_euler_by_parameters(x: States) -> Array:
     """∂C/∂π."""
     return by_parameters(newton_euler, x)
 
 
 @law("slotine_li_regressor_newton_euler", f"unit parameters in the {PRINTED}", 2)
-def slotine_li_regressor_newton_euler(x: At) -> Array:
+def slotine_li_regressor_newton_euler(x: States) -> Array:
     """M q̈_r + C q̇_r + g of unit parameters."""
 
-    def term(y: At) -> Array:
+    def term(y: States) -> Array:
         m, c = mass(y), newton_euler(y)
         moved = (m * x.given["qdd_r"][..., None, :]).sum(-1)
         return moved + (c * x.given["qd_r"][..., None, :]).sum(-1) + at_rest(y)

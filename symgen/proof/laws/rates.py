@@ -4,7 +4,7 @@ from typing import Any
 
 from symgen.proof.laws.dynamics import at_rest, coriolis, mass, tau
 from symgen.proof.laws.registry import law
-from symgen.proof.states import At, Term, rate, second_rate
+from symgen.proof.states import States, Term, rate, second_rate
 
 Array = Any
 TERMS: dict[str, tuple[str, Term, int]] = {
@@ -21,11 +21,11 @@ def _register(quantity: str, words: str, term: Term, order: int) -> None:
     source = f"differences in time of {words} in 75 digits"
 
     @law(f"{quantity}_rate", source, order)
-    def first(x: At) -> Array:
+    def first(x: States) -> Array:
         return rate(term, x)
 
     @law(f"{quantity}_second_rate", source, order)
-    def second(x: At) -> Array:
+    def second(x: States) -> Array:
         return second_rate(term, x)
 
 
@@ -34,7 +34,7 @@ for _quantity, _row in TERMS.items():
 
 
 @law("elastic_feedforward", "differences in time of the textbook's tau in 75 digits", 1)
-def elastic_feedforward(x: At) -> tuple[Array, Array, Array]:
+def elastic_feedforward(x: States) -> tuple[Array, Array, Array]:
     """Motor torques, deflections and their rates."""
     g = x.given
     stiffness, inertia = g["joint_stiffness"], g["motor_inertia"]

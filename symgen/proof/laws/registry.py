@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from symgen.algorithms.registry import Quantity
 from symgen.numbers.exact import in_decimals
-from symgen.proof.states import DIGITS, At
+from symgen.proof.states import DIGITS, States
 from symgen.tracing.robot import RuntimeModel
 
 Array = Any
@@ -65,17 +65,17 @@ class Judge:
     inputs: Mapping[str, Sequence[Sequence[float]]]
 
     @cached_property
-    def _known(self) -> dict[tuple[bool, bool], At]:
+    def _known(self) -> dict[tuple[bool, bool], States]:
         return {}
 
-    def _states(self, quantity: Quantity) -> At:
+    def _states(self, quantity: Quantity) -> States:
         """The states, with friction, external wrenches and springs where the quantity feels them,
         and the robot has them."""
         robot = self.robot
         rubbed = quantity.feels_wrench and bool(robot.friction or robot.wrenches)
         key = rubbed, quantity.feels_springs and robot.springs
         if key not in self._known:
-            self._known[key] = At.of(robot, self.inputs, *key)
+            self._known[key] = States.of(robot, self.inputs, *key)
         return self._known[key]
 
     def of(self, quantity: Quantity) -> dict[str, Array]:

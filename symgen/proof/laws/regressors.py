@@ -15,7 +15,7 @@ from symgen.proof.laws.kinematics import frame
 from symgen.proof.laws.registry import law
 from symgen.proof.mechanism import entries, times, transposed
 from symgen.proof.motion import coordinate, kind_of, motion
-from symgen.proof.states import PASSIVE, At, Term, decimals, kept
+from symgen.proof.states import PASSIVE, States, Term, decimals, kept
 from symgen.proof.textbook import load, masses
 
 Array = Any
@@ -23,7 +23,7 @@ UNITS = "the textbook with unit parameters"
 UNITS_OF_C = "Christoffel's C with unit parameters"
 
 
-def owners(x: At) -> list[int]:
+def owners(x: States) -> list[int]:
     """The bodies with parameters of their own in the order of columns: those with links, then
     rotors."""
     parts = [*enumerate(x.mechanism.parts, 1)]
@@ -31,7 +31,7 @@ def owners(x: At) -> list[int]:
     return links + [i for i, part in parts if part.spin is not ZERO]
 
 
-def massless(x: At) -> At:
+def massless(x: States) -> States:
     """The states of the robot without any inertia."""
     parts = tuple(
         replace(part, solids=tuple(replace(s, ten=None) for s in part.solids), spin=ZERO)
@@ -40,26 +40,26 @@ def massless(x: At) -> At:
     return replace(x.free(), mechanism=replace(x.mechanism, parts=parts), tens={})
 
 
-def unit_columns(x: At, count: int) -> Array:
+def unit_columns(x: States, count: int) -> Array:
     """One for each of `count` new states on a new first axis: row k is 1 in state k, else 0."""
     return decimals(np.eye(count)).reshape(count, count, *(1 for _ in x.shape))
 
 
-def with_part(x: At, i: int, count: int, **changes: Any) -> At:
+def with_part(x: States, i: int, count: int, **changes: Any) -> States:
     """The states with another body `i`, whose inertia has `count` values on a new first axis."""
     parts = list(x.mechanism.parts)
     parts[i - 1] = replace(parts[i - 1], **changes)
     return replace(x, mechanism=replace(x.mechanism, parts=tuple(parts)), shape=(count, *x.shape))
 
 
-def by_parameters(term: Term, x: At) -> Array:
+def by_parameters(term: Term, x: States) -> Array:
     """What a term is where one parameter is 1 and all others 0, the last axis: the ten of each body
     about the frame of its first link, then the inertia of each rotor."""
     bare = massless(x)
     return np.concatenate([_of_body(term, bare, i) for i in owners(x)], axis=-1)
 
 
-def _of_body(term: Term, bare: At, i: int) -> Array:
+def _of_body(term: Term, bare: States, i: int) -> Array:
     part = bare.mechanism.part(i)
     if kind_of(part).balanced:
         return np.moveaxis(term(with_part(bare, i, 1, spin=Decimal(1))), 0, -1)
@@ -69,12 +69,12 @@ def _of_body(term: Term, bare: At, i: int) -> Array:
     return np.moveaxis(term(one), 0, -1)
 
 
-def rubbing(x: At) -> list[int]:
+def rubbing(x: States) -> list[int]:
     """The bodies whose joints may have friction and springs."""
     return [i for i, part in enumerate(x.mechanism.parts, 1) if part.rubs]
 
 
-def passive_columns(x: At) -> Array:
+def passive_columns(x: States) -> Array:
     """Joint forces for each coefficient of friction and springs, (..., n, kinds x joints); none
     without them. That of a preload is what a reference of 1 adds to a spring of stiffness 1."""
     kinds, joints = x.robot.passive_kinds, rubbing(x)
@@ -102,23 +102,23 @@ def _of_kinds(by_kind: Mapping[str, Scalar]) -> list[Scalar]:
 
 
 @kept
-def mass_by_parameters(x: At) -> Array:
+def mass_by_parameters(x: States) -> Array:
     """∂M/∂π, (..., n, n, p)."""
     return by_parameters(mass, x)
 
 
 @kept
-def gravity_by_parameters(x: At) -> Array:
+def gravity_by_parameters(x: States) -> Array:
     """∂g/∂π, (..., n, p)."""
     return by_parameters(at_rest, x)
 
 
-def with_passive(columns: Array, x: At) -> Array:
+def with_passive(columns: Array, x: States) -> Array:
     """Behind the columns of inertia those of friction at q̇ and of springs at q."""
     return np.concatenate([columns, passive_columns(x)], axis=-1)
 
 
-def stored_columns(x: At) -> Array:
+def stored_columns(x: States) -> Array:
     """What ½ k (q - r)², less what it is at q = 0, has of k and of k r: (..., 1, 2 x joints)."""
     joints = rubbing(x) if x.robot.springs else []
     at = [coordinate(x.mechanism.part(i), x.textbook) for i in joints]
@@ -126,12 +126,12 @@ def stored_columns(x: At) -> Array:
     return entries(columns, x.shape, Decimal(0))[..., None, :]
 
 
-def whole(x: At) -> Array:
+def whole(x: States) -> Array:
     """Y, (..., n, y)."""
     return with_passive(by_parameters(tau, x), x)
 
 
-def reference(x: At) -> Array:
+def reference(x: States) -> Array:
     """Y_r of M q̈_r + C q̇_r + g, (..., n, y), C by Christoffel's definition."""
     m, c = mass_by_parameters(x), coriolis_by_parameters(x)
     r, rr = (x.given[name][..., None, :, None] for name in ("qd_r", "qdd_r"))
@@ -140,16 +140,16 @@ def reference(x: At) -> Array:
 
 
 @kept
-def coriolis_by_parameters(x: At) -> Array:
+def coriolis_by_parameters(x: States) -> Array:
     """∂C/∂π, (..., n, n, p)."""
 
-    def c(y: At) -> Array:
+    def c(y: States) -> Array:
         return (symbols(y) * y.given["qd"][..., None, None, :]).sum(-1)
 
     return by_parameters(c, x)
 
 
-def sensed(x: At, link: str) -> Array:
+def sensed(x: States, link: str) -> Array:
     """Force and moment about a link's origin, in its axes, that move its body and all beyond."""
     robot, at_link = x.mechanism, frame(x, link)
     body, bodies = robot.body_of(link)[0], motion(robot, x.textbook)
@@ -163,62 +163,62 @@ def sensed(x: At, link: str) -> Array:
 
 
 @law("regressor", UNITS)
-def regressor(x: At) -> Array:
+def regressor(x: States) -> Array:
     """Y."""
     return whole(x)
 
 
 @law("slotine_li_regressor", UNITS_OF_C, 2)
-def slotine_li_regressor(x: At) -> Array:
+def slotine_li_regressor(x: States) -> Array:
     """Y_r."""
     return reference(x)
 
 
 @law("wrench_regressor", UNITS)
-def wrench_regressor(x: At, link: str) -> Array:
+def wrench_regressor(x: States, link: str) -> Array:
     """W."""
     return by_parameters(lambda y: sensed(y, link), x)
 
 
 @law("momentum_regressor", UNITS)
-def momentum_regressor(x: At) -> Array:
+def momentum_regressor(x: States) -> Array:
     """P."""
     return (mass_by_parameters(x) * x.given["qd"][..., None, :, None]).sum(-2)
 
 
 @law("kinetic_energy_regressor", UNITS)
-def kinetic_energy_regressor(x: At) -> Array:
+def kinetic_energy_regressor(x: States) -> Array:
     """k."""
     momentum, v = momentum_regressor(x), x.given["qd"]
     return (momentum * v[..., :, None]).sum(-2)[..., None, :] / 2
 
 
 @law("potential_energy_regressor", UNITS)
-def potential_energy_regressor(x: At) -> Array:
+def potential_energy_regressor(x: States) -> Array:
     """u."""
     return np.concatenate([by_parameters(potential, x), stored_columns(x)], axis=-1)
 
 
 @law("mass_matrix_by_parameters", UNITS)
-def of_mass_matrix(x: At) -> Array:
+def of_mass_matrix(x: States) -> Array:
     """∂M/∂π."""
     return mass_by_parameters(x)
 
 
 @law("coriolis_matrix_by_parameters", UNITS_OF_C, 2)
-def coriolis_matrix_by_parameters(x: At) -> Array:
+def coriolis_matrix_by_parameters(x: States) -> Array:
     """∂C/∂π."""
     return coriolis_by_parameters(x)
 
 
 @law("gravity_by_parameters", UNITS)
-def of_gravity(x: At) -> Array:
+def of_gravity(x: States) -> Array:
     """∂g/∂π."""
     return gravity_by_parameters(x)
 
 
 @law("momentum_rate_regressor", UNITS_OF_C, 2)
-def momentum_rate_regressor(x: At) -> Array:
+def momentum_rate_regressor(x: States) -> Array:
     """N of Cᵀ q̇ - g."""
     c = coriolis_by_parameters(x)
     return (c * x.given["qd"][..., :, None, None]).sum(-3) - gravity_by_parameters(x)

@@ -17,7 +17,7 @@ from symgen.proof.laws.energies import (
 from symgen.proof.laws.kinematics import JACOBIAN, POSE, aligned, body, pose, world
 from symgen.proof.laws.registry import law
 from symgen.proof.mechanism import entries
-from symgen.proof.states import At, gradient, rate
+from symgen.proof.states import States, gradient, rate
 from symgen.proof.textbook import masses
 
 Array = Any
@@ -31,19 +31,19 @@ def _times(matrix: Array, v: Array) -> Array:
 
 def _register(axes: str, jacobian: Any) -> None:
     @law(f"frame_velocity_{axes}", JACOBIAN, 1)
-    def velocity(x: At, link: str) -> Array:
+    def velocity(x: States, link: str) -> Array:
         return _times(jacobian(x, link), x.given["qd"])
 
     @law(f"frame_acceleration_{axes}", DIFFERENCES, 1)
-    def acceleration(x: At, link: str) -> Array:
+    def acceleration(x: States, link: str) -> Array:
         return rate(lambda y: _times(jacobian(y, link), y.given["qd"]), x)
 
     @law(f"frame_jacobian_dot_{axes}", DIFFERENCES, 1)
-    def matrix_rate(x: At, link: str) -> Array:
+    def matrix_rate(x: States, link: str) -> Array:
         return rate(lambda y: jacobian(y, link), x)
 
     @law(f"frame_hessian_{axes}", f"slopes of {JACOBIAN}", 2)
-    def hessian(x: At, link: str) -> Array:
+    def hessian(x: States, link: str) -> Array:
         return gradient(lambda y: jacobian(y, link), x)
 
 
@@ -52,7 +52,7 @@ for _axes, _jacobian in (("body", body), ("world", world), ("aligned", aligned))
 
 
 @law("frame_acceleration_classical", DIFFERENCES, 1)
-def frame_acceleration_classical(x: At, link: str) -> Array:
+def frame_acceleration_classical(x: States, link: str) -> Array:
     """The acceleration in the root's axes, seen in the link's."""
     change = rate(lambda y: _times(aligned(y, link), y.given["qd"]), x)
     rows = pose(x, link)[..., :9].reshape(*x.shape, 3, 3)
@@ -60,7 +60,7 @@ def frame_acceleration_classical(x: At, link: str) -> Array:
     return np.concatenate(parts, axis=-1)
 
 
-def _quaternion(x: At, link: str) -> Array:
+def _quaternion(x: States, link: str) -> Array:
     """w, x, y, z from a rotation matrix: the column of w w, w x, ... whose diagonal is largest."""
     r = pose(x, link)[..., :9].reshape(*x.shape, 3, 3)
     a, b, c = (r[..., k, k] for k in range(3))
@@ -80,19 +80,19 @@ def _quaternion(x: At, link: str) -> Array:
 
 
 @law("frame_quaternion", POSE)
-def frame_quaternion(x: At, link: str) -> Array:
+def frame_quaternion(x: States, link: str) -> Array:
     """w, x, y, z."""
     return _quaternion(x, link)
 
 
 @law("frame_quaternion_xyzw", POSE)
-def frame_quaternion_xyzw(x: At, link: str) -> Array:
+def frame_quaternion_xyzw(x: States, link: str) -> Array:
     """x, y, z, w."""
     return np.roll(_quaternion(x, link), -1, axis=-1)
 
 
 @law("frame_jacobian_rpy", f"slopes of the angles of {POSE} in 75 digits", 1)
-def frame_jacobian_rpy(x: At, link: str) -> Array:
+def frame_jacobian_rpy(x: States, link: str) -> Array:
     """The Jacobian of the origin, and of atan2(R32, R33), asin(-R31) and atan2(R21, R11)."""
     slopes, entries = gradient(lambda y: pose(y, link), x), pose(x, link)
 
@@ -107,26 +107,26 @@ def frame_jacobian_rpy(x: At, link: str) -> Array:
 
 
 @law("com_jacobian_rate", "differences in time of slopes of the centre of mass in 75 digits", 1)
-def com_jacobian_rate(x: At) -> Array:
+def com_jacobian_rate(x: States) -> Array:
     """d/dt ∂c/∂q."""
     return rate(com_jacobian, x)
 
 
 @law("centroidal_momentum_rate", f"differences in time of {LINKS}")
-def centroidal_momentum_rate(x: At) -> tuple[Array, Array]:
+def centroidal_momentum_rate(x: States) -> tuple[Array, Array]:
     """Ȧ and Ȧ q̇."""
     change = rate(centroidal_momentum_matrix, x)
     return change, _times(change, x.given["qd"])
 
 
 @law("centroidal_momentum_gradient", f"slopes of {LINKS}", 1)
-def centroidal_momentum_gradient(x: At) -> Array:
+def centroidal_momentum_gradient(x: States) -> Array:
     """∂(A q̇)/∂q."""
     return gradient(lambda y: _times(centroidal_momentum_matrix(y), x.given["qd"]), x)
 
 
 @law("composite_inertia", LINKS)
-def composite_inertia(x: At) -> Array:
+def composite_inertia(x: States) -> Array:
     """Steiner's rule on every link."""
     c = centre(x)
     total: Any = 0
@@ -147,7 +147,7 @@ def composite_inertia(x: At) -> Array:
     return total
 
 
-def task(x: At, link: str) -> tuple[Array, Array, Array]:
+def task(x: States, link: str) -> tuple[Array, Array, Array]:
     """J, M⁻¹ Jᵀ and J M⁻¹ Jᵀ with damping."""
     j, m = aligned(x, link), inverse(x)
     right = (m[..., :, :, None] * np.swapaxes(j, -1, -2)[..., None, :, :]).sum(-2)
@@ -157,7 +157,7 @@ def task(x: At, link: str) -> tuple[Array, Array, Array]:
 
 
 @law("operational_space_inertia", TASK, 1)
-def operational_space_inertia(x: At, link: str) -> tuple[Array, Array]:
+def operational_space_inertia(x: States, link: str) -> tuple[Array, Array]:
     """Λ and Λ⁻¹."""
     inverse_inertia = task(x, link)[2]
     eye = np.array([[Decimal(int(a == b)) for b in range(6)] for a in range(6)], object)
@@ -165,7 +165,7 @@ def operational_space_inertia(x: At, link: str) -> tuple[Array, Array]:
 
 
 @law("operational_space_bias", TASK, 1)
-def operational_space_bias(x: At, link: str) -> Array:
+def operational_space_bias(x: States, link: str) -> Array:
     """μ."""
     _, right, inverse_inertia = task(x, link)
     forces = without_acceleration(x.free())
@@ -175,7 +175,7 @@ def operational_space_bias(x: At, link: str) -> Array:
 
 
 @law("dynamically_consistent_inverse", TASK, 1)
-def dynamically_consistent_inverse(x: At, link: str) -> Array:
+def dynamically_consistent_inverse(x: States, link: str) -> Array:
     """M⁻¹ Jᵀ Λ."""
     _, right, inverse_inertia = task(x, link)
     return np.swapaxes(solved(inverse_inertia, np.swapaxes(right, -1, -2)), -1, -2)

@@ -10,7 +10,7 @@ from symgen.reading.description import EARTH, Description, JointElement, LinkEle
 from symgen.reading.loops import LEFT_OPEN
 from symgen.reading.sdf.frames import WORLD, Frames
 from symgen.reading.sdf.gearbox import geared
-from symgen.reading.sdf.joints import Jointed, joint_elements
+from symgen.reading.sdf.joints import SdfJoint, joint_elements
 from symgen.reading.sdf.links import link_elements
 from symgen.reading.sdf.scopes import Scope, scopes, version_of
 from symgen.reading.sdf.unread import note_unread
@@ -57,12 +57,12 @@ def _tree(
     """The joints and the links that come with them; one to a link that an earlier joint carries
     closes a loop, which is left open."""
     joints, links, cut = list[JointElement](), list[LinkElement](), list[str]()
-    boxes = list[Jointed]()
+    boxes = list[SdfJoint]()
     for scope in inside:
         for node in scope.node.children("joint"):
             name = scope.prefix + node.text("name")
             called = node.called(f"joint '{shown(name)}'")
-            jointed = Jointed(called, scope, frames)
+            jointed = SdfJoint(called, scope, frames)
             boxes += [jointed] if jointed.is_gearbox else []
             elements = list(joint_elements(jointed))
             ends = [one.child for one in elements if isinstance(one, JointElement)]

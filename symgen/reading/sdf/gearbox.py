@@ -11,7 +11,7 @@ from typing import Final
 from symgen.mechanics.pose import Triple
 from symgen.reading.description import JointElement, LinkElement, Mimic
 from symgen.reading.sdf.frames import Frames
-from symgen.reading.sdf.joints import Jointed
+from symgen.reading.sdf.joints import SdfJoint
 from symgen.reading.sdf.values import number, text
 from symgen.text import shown
 
@@ -35,7 +35,7 @@ class _Odd(Exception):
 def geared(
     joints: Sequence[JointElement],
     links: Iterable[LinkElement],
-    boxes: Iterable[Jointed],
+    boxes: Iterable[SdfJoint],
     frames: Frames,
 ) -> list[JointElement]:
     """The joints of a model, some of which follow others by its gearboxes; a warning of a gearbox
@@ -55,7 +55,7 @@ def geared(
 
 
 def _sides(
-    box: Jointed, joints: Sequence[JointElement], inner: set[str], frames: Frames
+    box: SdfJoint, joints: Sequence[JointElement], inner: set[str], frames: Frames
 ) -> tuple[Side, Side, float]:
     reference = text(box.node, "gearbox_reference_body", "")
     if not reference:
@@ -72,7 +72,7 @@ def _sides(
 
 
 def _side(
-    box: Jointed,
+    box: SdfJoint,
     joints: Sequence[JointElement],
     inner: set[str],
     frames: Frames,
@@ -98,7 +98,7 @@ def _carried(joint: JointElement, joints: Sequence[JointElement], inner: set[str
     return joint.child if fixed is None else fixed.child
 
 
-def _alike(box: Jointed, joint: JointElement, frames: Frames, tag: str) -> float:
+def _alike(box: SdfJoint, joint: JointElement, frames: Frames, tag: str) -> float:
     """1 where the gearbox's axis is that of the joint, -1 where it is opposite."""
     if box.node.only(tag) is None:
         return 1.0

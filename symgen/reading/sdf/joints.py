@@ -24,7 +24,7 @@ Constants = tuple[float, ...]
 
 
 @dataclass(frozen=True)
-class Jointed:
+class SdfJoint:
     """A joint with its element, the scope it stands in, and the frames of the file."""
 
     node: XmlNode
@@ -61,18 +61,18 @@ class Jointed:
         return (x / length + 0.0, y / length + 0.0, z / length + 0.0)
 
 
-def _none(joint: Jointed) -> Constants:
+def _none(joint: SdfJoint) -> Constants:
     return ()
 
 
-def _second(joint: Jointed) -> Constants:
+def _second(joint: SdfJoint) -> Constants:
     a, b = joint.axis(), joint.axis("axis2")
     if abs(sum(x * y for x, y in zip(a, b, strict=True))) > 1e-6:
         raise joint.node.error("axis2 of a universal joint is not at right angles to its axis")
     return b
 
 
-def _pitch(joint: Jointed) -> Constants:
+def _pitch(joint: SdfJoint) -> Constants:
     """The pitch (m/rad) of a right-handed thread: SDFormat's screw_thread_pitch is in m a turn, its
     older thread_pitch in rad/m, positive for a left-handed thread."""
     new, old = joint.node.only("screw_thread_pitch"), joint.node.only("thread_pitch")
@@ -89,7 +89,7 @@ class SdfJointType:
 
     word: str
     axis: bool = True
-    constants: Callable[[Jointed], Constants] = _none
+    constants: Callable[[SdfJoint], Constants] = _none
 
 
 TYPES: Final = {
@@ -105,7 +105,7 @@ GEARBOX: Final = "gearbox"
 """A joint that ties others and carries no link of its own (see `symgen.reading.sdf.gearbox`)."""
 
 
-def joint_elements(joint: Jointed) -> Iterator[LinkElement | JointElement]:
+def joint_elements(joint: SdfJoint) -> Iterator[LinkElement | JointElement]:
     """A joint; where its frame is not that of its child link, also the link without mass that
     moves there, called CHILD.JOINT, and the fixed joint from that to the child. Raises
     RobotError."""
@@ -135,7 +135,7 @@ def _same(pose: Pose) -> bool:
     return all(abs(x) <= CLOSE for x in (*turned, *pose.position))
 
 
-def _joint(joint: Jointed, row: SdfJointType, ends: tuple[str, str], at: Pose) -> JointElement:
+def _joint(joint: SdfJoint, row: SdfJointType, ends: tuple[str, str], at: Pose) -> JointElement:
     line, (parent, child) = joint.node.line, ends
     first = joint.node.only("axis")
     known = JOINTS.get(row.word)
@@ -177,7 +177,7 @@ def _friction(axis: XmlNode) -> tuple[float, float]:
     return number(node, "damping", 0.0), number(node, "friction", 0.0)
 
 
-def _spring(joint: Jointed) -> tuple[float, float]:
+def _spring(joint: SdfJoint) -> tuple[float, float]:
     """Stiffness and reference, of the second axis where the first has none."""
     rows = [
         (number(node, "spring_stiffness", 0.0), number(node, "spring_reference", 0.0))
@@ -188,7 +188,7 @@ def _spring(joint: Jointed) -> tuple[float, float]:
     return next((row for row in rows if row[0]), (0.0, 0.0))
 
 
-def _mimic(joint: Jointed, axis: XmlNode) -> Mimic | None:
+def _mimic(joint: SdfJoint, axis: XmlNode) -> Mimic | None:
     """SDFormat's: multiplier times (leader minus reference) plus offset."""
     node = axis.only("mimic")
     if node is None:
