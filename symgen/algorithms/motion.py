@@ -9,7 +9,6 @@ What a single body's motion is and how it is carried from frame to frame is in
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from symgen.mechanics.placement import Transform, merged
 from symgen.mechanics.rigid_motion import Motion
 from symgen.mechanics.spatial import STILL, Twist
 from symgen.mechanics.system import System
@@ -125,10 +124,7 @@ def next_motion(
 ) -> Motion:
     """The motion of body `i` from that of its parent, at (q, q̇, q̈)."""
     (q, qd, qdd), place = state, system.body(i).placement
-    *inner, last = place.transforms(q[i - 1])
-    turns = merged((*last.turns, *place.turns(q[i - 1])))
-    start = start_of(system, i, parent)
-    at = start.fixed_to((*inner, Transform(last.offset, turns)), f"o{i}")
+    at = start_of(system, i, parent).fixed_to(place.to_body_axes(q[i - 1]), f"o{i}")
     return _moving(system, i, at, q, qd, qdd, qd_r)
 
 

@@ -53,7 +53,7 @@ def _steps(x: Transform) -> Iterator[Step]:
     yield from x.turns
 
 
-def merged(turns: Iterable[Turn]) -> tuple[Turn, ...]:
+def _merged(turns: Iterable[Turn]) -> tuple[Turn, ...]:
     """A rotation with turns about one axis that follow one another as one."""
     total: list[Turn] = []
     for turn in turns:
@@ -138,6 +138,12 @@ class Placement:
     def turns(self, q: Position) -> tuple[Turn, ...]:
         """The rotations from the joint frame to the body's."""
         return tuple(step for step in self.to_body(q) if isinstance(step, Turn))
+
+    def to_body_axes(self, q: Position) -> tuple[Transform, ...]:
+        """The approach and the rotation to the body's axes, turns about one axis as one: all but
+        the shift along the joint's axis."""
+        *inner, last = self.transforms(q)
+        return (*inner, Transform(last.offset, _merged((*last.turns, *self.turns(q)))))
 
     def shift(self, q: Position) -> Vector:
         """The displacement from the joint frame to the body's, in the latter's axes: along z."""
