@@ -76,6 +76,16 @@ def uses(program: Program) -> Mapping[Index, int]:
     return MappingProxyType(counter)
 
 
+def distinct(program: Program, output: str) -> list[int]:
+    """One entry for each value of an output that is computed or an input."""
+    out = next(out for out in program.outputs if out.name == output)
+    first: dict[Index, int] = {}
+    for k, ref in enumerate(out.refs):
+        if ref is not None and program.nodes[ref.node].op != "const":
+            first.setdefault(ref.node, k)
+    return list(first.values())
+
+
 def pivots(program: Program) -> tuple[Ref, ...]:
     """What must be positive and finite for every division to be one by a positive number that has a
     reciprocal, and what an algorithm itself requires to be positive.

@@ -1,16 +1,17 @@
 """The body of a C function: in one, or in static pieces that hand values on through a work
 array."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from symgen.compiler.passes import flips, used
+from symgen.compiler.passes import distinct, flips, used
 from symgen.compiler.program import Index, Ref
 from symgen.languages.blocks import blocks
+from symgen.languages.c.banks import Banks, passed, reach
 from symgen.languages.c.dialect import dialect, own_functions
-from symgen.languages.c.layout import NEWLINE, alone, arrays, block, constant, head, joined
+from symgen.languages.c.layout import MARKS, NEWLINE, alone, arrays, block, constant, head, joined
 from symgen.languages.c.options import COptions
 from symgen.languages.c.piece import Piece, slot_names
 from symgen.languages.c.text import literal
@@ -35,6 +36,10 @@ SAME: Final = 0.67
 """Up to this part of distinct entries, a sum of these costs less than a loop over all."""
 
 _ORDER: Final = {"in": 0, "work": 1, "out": 2}
+
+
+def _ordered(arrays: Iterable[Argument]) -> list[Argument]:
+    return sorted(arrays, key=lambda a: _ORDER[a.direction])
 
 
 @dataclass(frozen=True)
@@ -128,6 +133,11 @@ class CFunction:
         return self._pieces.size if self._pieces else 0
 
     @cached_property
+    def banks(self) -> Banks:
+        """The work array as pieces see it."""
+        return Banks(self.work, reach(self.module))
+
+    @cached_property
     def parts(self) -> int:
         """How many pieces, 0 where it is in one."""
         return len(self._pieces.pieces) if self._pieces else 0
@@ -136,9 +146,7 @@ class CFunction:
     def arguments(self) -> list[Argument]:
         """Inputs, the work array if there is one, outputs."""
         array = Argument("work", WORK, (self.work,), "work array, contents do not matter", "")
-        return sorted(
-            [*self.d.arguments, *([array] if self.work else [])], key=lambda a: _ORDER[a.direction]
-        )
+        return _ordered([*self.d.arguments, *([array] if self.work else [])])
 
     @property
     def signature(self) -> str:
@@ -155,17 +163,23 @@ class CFunction:
 
     def passed(self, arguments: Sequence[Argument]) -> list[str]:
         """The arguments of a call of a function with these arrays."""
-        return [a.name for a in arguments]
+        return [passed(a.name) for a in arguments]
+
+    def used(self, names: Collection[str]) -> list[Argument]:
+        """The arrays of a piece that names these."""
+        every = [*self.d.arguments, *self.banks.arguments]
+        return _ordered(a for a in every if a.name in names)
 
     def parameter(self, a: Argument) -> str:
         """An array in a function's head."""
         return f"{constant(a)}{self.real} {a.name}[{a.size}]"
 
     def piece_head(self, start: str, name: str, arguments: Sequence[Argument]) -> str:
-        """A piece's head; its outputs are declared to overlap nothing."""
-        return head(
-            f"{start} {name}", [alone(self.parameter(a), a, self.module.name) for a in arguments]
-        )
+        """A piece's head; what overlaps nothing is declared so."""
+        marks = MARKS if self.banks.apart else {"out": MARKS["out"]}
+        module = self.module.name
+        texts = [alone(self.parameter(a), module, marks.get(a.direction)) for a in arguments]
+        return head(f"{start} {name}", texts)
 
     def static(self, returns: str) -> str:
         """How the head of a static function begins that compilers do not merge into others."""
@@ -221,17 +235,8 @@ class CFunction:
             if len(places) <= SAME * a.size
             else f"all_finite({a.name}, {a.size})"
             for a in self.outputs
-            if (places := self.distinct(a))
+            if (places := distinct(self.d.program, a.name))
         ]
-
-    def distinct(self, a: Argument) -> list[int]:
-        """One entry for each value of an output that is computed or an input."""
-        out = next(out for out in self.d.program.outputs if out.name == a.name)
-        first: dict[Index, int] = {}
-        for k, ref in enumerate(out.refs):
-            if ref is not None and self.d.program.nodes[ref.node].op != "const":
-                first.setdefault(ref.node, k)
-        return list(first.values())
 
     @property
     def verdict_of_pieces(self) -> list[str]:
@@ -262,8 +267,8 @@ class CFunction:
     @property
     def kept(self) -> dict[Index, str]:
         """What stands for values that are handed on through the work array."""
-        slots = self._pieces.slots if self._pieces else ()
-        return {k: f"{WORK}[{self._names[k]}]" for k in slots}
+        slots = self._pieces.slots if self._pieces else {}
+        return {k: f"{self.banks.at(slot)[0]}[{self._names[k]}]" for k, slot in slots.items()}
 
     @cached_property
     def flipped(self) -> Collection[Index]:
@@ -276,14 +281,14 @@ class CFunction:
     def _slots(self, piece: Sequence[Step]) -> list[str]:
         """The names of the slots that a piece reads and writes."""
         assert self._pieces is not None
-        return slot_names(piece, self._pieces.slots, self._names)
+        return slot_names(piece, self._pieces.slots, self._names, self.banks)
 
     def _piece(
         self, k: int, piece: Sequence[Step], where: Mapping[Index, str], work: Mapping[Index, str]
     ) -> Piece:
         lines = blocks(list(piece), where, self.dialect, work)
         used = {array for b in lines for line in b.lines for array in arrays(line)}
-        arguments = [a for a in self.arguments if a.name in used]
+        arguments = self.used(used)
         name = self.part(k)
         nodes = {node for s in piece for node in s.makes}
         checks = self.status(self._signed([r for r in self.d.pivots if r.node in nodes], where))

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from symgen.compiler.passes import used
+from symgen.languages.c.banks import Banks
 from symgen.languages.c.dialect import dialect, place
 from symgen.languages.c.function import CFunction
 from symgen.languages.c.layout import NEWLINE, constant, head, joined
@@ -56,6 +57,10 @@ SHARED: Final = ("g", "par", "pi", "friction", "springs")
 
 class ManyFunction(CFunction):
     """A function for many states: with longer pieces, and inputs that are one for all."""
+
+    @property
+    def banks(self) -> Banks:
+        return Banks(self.work, 0)
 
     def piece_head(self, start: str, name: str, arguments: Sequence[Argument]) -> str:
         return self.declaration(start, name, arguments)

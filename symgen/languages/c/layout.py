@@ -48,10 +48,13 @@ def constant(a: Argument) -> str:
     return "const " if a.direction == "in" else ""
 
 
-def alone(parameter: str, a: Argument, module: str) -> str:
-    """An array in a head; an output is said to overlap nothing, where that is known to pay."""
-    marked = f"[{module.upper()}_RESTRICT "
-    return parameter.replace("[", marked) if a.direction == "out" else parameter
+MARKS: Final = {"out": "RESTRICT", "work": "APART"}
+"""By direction of an array how its macro is called that says that it overlaps nothing."""
+
+
+def alone(parameter: str, module: str, mark: str | None) -> str:
+    """An array in a head; with a mark it is said to overlap nothing, where that is known to pay."""
+    return parameter.replace("[", f"[{module.upper()}_{mark} ") if mark else parameter
 
 
 def head(start: str, parameters: Sequence[str]) -> str:

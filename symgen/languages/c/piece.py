@@ -1,9 +1,11 @@
 """A part of a C function."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from symgen.compiler.program import Index
+from symgen.languages.c.banks import Banks
 from symgen.languages.c.layout import wrapped
 from symgen.languages.writer import Step
 
@@ -20,21 +22,31 @@ class Piece:
 
 
 def slot_names(
-    piece: Sequence[Step], slots: Mapping[Index, int], names: Mapping[Index, str]
+    piece: Sequence[Step], slots: Mapping[Index, int], names: Mapping[Index, str], banks: Banks
 ) -> list[str]:
-    """Lines that name the slots of the work array that a piece reads and writes; in a piece, each
-    slot holds one value."""
+    """Lines that name the slots of the work array that a piece reads and writes, by their places in
+    its banks; in a piece, each slot holds one value."""
     defined = [node for step in piece for node in step.makes]
     read = sorted({node for s in piece for node in s.reads}.difference(defined) & slots.keys())
     handed = [node for node in defined if node in slots]
+    places = {node: banks.at(slots[node]) for node in (*read, *handed)}
     return [
-        *_named("places in w of values from earlier parts", read, slots, names),
-        *_named("places in w of values for later parts", handed, slots, names),
+        *_named("values from earlier parts", read, places, names),
+        *_named("values for later parts", handed, places, names),
     ]
 
 
 def _named(
-    title: str, nodes: Iterable[Index], slots: Mapping[Index, int], names: Mapping[Index, str]
+    title: str,
+    nodes: Iterable[Index],
+    places: Mapping[Index, tuple[str, int]],
+    names: Mapping[Index, str],
 ) -> list[str]:
-    rows = [f"{names[node]} = {slots[node]}" for node in nodes]
-    return [f"/* {title} */", *wrapped("enum { ", rows, " };")] if rows else []
+    """Lines that name places of values, those of each bank together."""
+    lines, by_bank = list[str](), defaultdict[str, list[str]](list)
+    for node in nodes:
+        bank, place = places[node]
+        by_bank[bank].append(f"{names[node]} = {place}")
+    for bank, rows in by_bank.items():
+        lines += [f"/* places in {bank} of {title} */", *wrapped("enum { ", rows, " };")]
+    return lines

@@ -16,6 +16,7 @@ from symgen.compiler.rolled import Loop
 from symgen.compiler.rolling import rolled
 from symgen.compiler.rows import NOTHING
 from symgen.languages.blocks import blocks
+from symgen.languages.c.banks import Banks, reach
 from symgen.languages.c.function import CFunction
 from symgen.languages.c.layout import block, named_arrays, wrapped
 from symgen.languages.c.piece import Piece
@@ -43,9 +44,14 @@ class _Writer(Writer):
     written where it belongs already."""
 
     def __init__(
-        self, places: Places, dialect: Dialect, zeroed: Sequence[str], kept: Sequence[Index]
+        self,
+        places: Places,
+        banks: Banks,
+        dialect: Dialect,
+        zeroed: Sequence[str],
+        kept: Sequence[Index],
     ) -> None:
-        self.places = places
+        self.places, self.banks = places, banks
         super().__init__(places.program, dialect, zeroed, {*kept, *places.found}, places.flipped)
         self.single = {step for step in places.rolled.steps if not isinstance(step, Loop)}
         self.groups = dict(self._groups())
@@ -63,13 +69,16 @@ class _Writer(Writer):
     def needed(self, group: SineGroup) -> list[Index]:
         return [node for node in super().needed(group) if node in self.single]
 
+    def _work(self, place: int) -> str:
+        return self.banks.entry(WORK, place)
+
     @property
     def _nothing(self) -> Text:
         return atom(self.dialect.literal(0.0))
 
     def statements(self) -> list[Step]:
         if self.places.zero is not None:
-            left = (f"{WORK}[{self.places.zero}]",)
+            left = (self._work(self.places.zero),)
             self.result.append(Statement("", None, left, self._nothing))
         for number, step in enumerate(self.places.rolled.steps):
             if isinstance(step, Loop):
@@ -84,7 +93,7 @@ class _Writer(Writer):
         self.here = self.program.sections[first.node]
         for place, ref in self.places.copies(number):
             text = self._nothing if ref == NOTHING else self._signed(*ref)
-            self.result.append(Statement(self.here, None, (f"{WORK}[{place}]",), text))
+            self.result.append(Statement(self.here, None, (self._work(place),), text))
         read = (row[0].node for row in loop.reads if len(row) == 1)
         nodes = tuple(dict.fromkeys(k for k in read if self.program.nodes[k].op not in LEAVES))
         self.result.append(Rolls(self.here, None, (), Text(nodes, ATOM, 0), number))
@@ -135,7 +144,14 @@ class RolledFunction(CFunction):
     def _statements(self, places: Places) -> list[Step]:
         kept = [ref.node for ref in self.d.pivots]
         zeroed = [a.name for a in (*self.zeroed, *self.left_out)]
-        return _Writer(places, self.dialect, zeroed, kept).statements()
+        return _Writer(places, self._banks(places), self.dialect, zeroed, kept).statements()
+
+    def _banks(self, places: Places) -> Banks:
+        return Banks(places.size, reach(self.module))
+
+    @cached_property
+    def banks(self) -> Banks:
+        return self._banks(self.places)
 
     @cached_property
     def _steps(self) -> list[Step]:
@@ -152,7 +168,8 @@ class RolledFunction(CFunction):
 
     @property
     def _placed(self) -> dict[Index, str]:
-        return {node: f"{at.array}[{at.entry}]" for node, at in self.places.found.items()}
+        found = self.places.found
+        return {node: self.banks.entry(at.array, at.entry) for node, at in found.items()}
 
     def _cut(self, made: Sequence[Step]) -> tuple[tuple[Step, ...], ...]:
         """In pieces, loops by themselves."""
@@ -189,7 +206,7 @@ class RolledFunction(CFunction):
         text = [f"for (int {LANE} = 0; {LANE} < {loop.count}; ++{LANE}) {{"]
         text += [f"    {line}" for line in inside] + ["}"]
         used = {a for line in (*tables, *text) for a in named_arrays(line)}
-        arguments = [a for a in self.arguments if a.name in used]
+        arguments = self.used(used)
         name = self.part(k)
         slots = self._slots([step])
         return Piece(
@@ -221,9 +238,17 @@ class RolledFunction(CFunction):
                 )
                 rows.append((f"{name}[{LANE}]", False))
             else:
-                at = self._at(read, tables)
-                rows.append((f"{read.array}[{at}]", read.negative))
+                rows.append((self._row(read, tables), read.negative))
         return rows, tables
+
+    def _row(self, row: LaneRow, tables: list[str]) -> str:
+        """The entry in lane k, behind the pointer that reaches the first of the row."""
+        if row.array != WORK:
+            return f"{row.array}[{self._at(row, tables)}]"
+        low = min(row.places)
+        bank, place = self.banks.at(low)
+        nearer = tuple(k - low + place for k in row.places)
+        return f"{bank}[{self._at(replace(row, places=nearer), tables)}]"
 
     def _at(self, row: LaneRow, tables: list[str]) -> str:
         """The place in lane k."""
@@ -257,7 +282,7 @@ class RolledFunction(CFunction):
     ) -> list[list[str]]:
         rows = {} if pointer is None else dict(pointer.rows)
         kept = [
-            f"{OUT}[{rows[j][0]}]" if steps is None else f"{steps.array}[{self._at(steps, [])}]"
+            f"{OUT}[{rows[j][0]}]" if steps is None else self._row(steps, [])
             for j, steps in enumerate(self.places.made(number, j) for j in range(len(loop.makes)))
         ]
         turned = [rows[j][1] if j in rows else False for j in range(len(kept))]

@@ -14,6 +14,7 @@ from symgen.compiler.copying import copied
 from symgen.compiler.derivative import pullback
 from symgen.compiler.passes import counts, pivots
 from symgen.compiler.program import Index, Program, Value
+from symgen.languages.c.banks import Banks
 from symgen.languages.c.function import CFunction
 from symgen.languages.c.layout import wrapped
 from symgen.languages.casadi.patterns import SparsityPattern, columns, empty, packed, shape_of
@@ -41,6 +42,10 @@ class CasadiArgument:
 
 class Core(CFunction):
     """The function that computes, on packed columns."""
+
+    @property
+    def banks(self) -> Banks:
+        return Banks(self.work, 0)
 
     def piece_head(self, start: str, name: str, arguments: Sequence[Argument]) -> str:
         return self.declaration(start, name, arguments)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Final
 
+from symgen.compiler.passes import distinct
 from symgen.languages.c.dialect import table
 from symgen.languages.c.lanes import ManyFunction
 from symgen.languages.c.layout import constant, head, joined
@@ -117,5 +118,5 @@ class CudaFunction(ManyFunction):
         return [
             f"finite_sum({joined([self._at(a.name, k) for k in places], ' + ')})"
             for a in self.outputs
-            if (places := self.distinct(a))
+            if (places := distinct(self.d.program, a.name))
         ]
