@@ -1,6 +1,7 @@
 """What a program is to be best at, and the choice among programs that compute the same.
 
-By operations, the fewest win: that counts are what they are is guarded by tests. By latency, the
+By operations, the fewest win: that counts are what they are is guarded by tests; for a processor
+in order they count as long as it is busy with them, a sine as thirty products. By latency, the
 model of `symgen.compiler.costs` tells which result is there first; sums are regrouped where that
 pays (`symgen.compiler.sums`). By size, what takes least memory for code and numbers."""
 
@@ -47,7 +48,11 @@ class Aim:
             return estimate.cycles + HIDDEN * min(estimate.work, estimate.path)
         if self.name == "size":
             return float(_bytes(program))
-        return float(counts(program).total)
+        return (
+            float(counts(program).total)
+            if self.machine is HOST
+            else cost(program, self.machine).work
+        )
 
     def shaped(self, program: Program) -> Program:
         """The program itself, or what a pass makes of it where that is better for this aim."""

@@ -161,10 +161,10 @@ class FunctionOptions:
     optimize: str | None = option(
         "--optimize",
         "AIM",
-        "What formulations are chosen by: operations, their count; latency, the model of a "
-        "processor in which results wait for one another (symgen ops shows both; sums may be "
-        "regrouped); size of code, with loops in C. By default latency, for a Cortex-M --target "
-        "operations.",
+        "What formulations are chosen by: operations, their count (for a Cortex-M --target the "
+        "cycles that they take); latency, the model of a processor in which results wait for one "
+        "another (symgen ops shows both; sums may be regrouped); size of code, with loops in C. "
+        "By default latency, for a Cortex-M --target operations.",
         choice(*AIMS),
         default=None,
     )

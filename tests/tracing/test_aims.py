@@ -11,7 +11,7 @@ from public_robots import example_robot
 from symgen import api
 from symgen.cli.main import main
 from symgen.compiler.aims import SLACK, Aim
-from symgen.compiler.costs import HOST
+from symgen.compiler.costs import CORTEX_M, HOST
 from symgen.jobs.job import Job
 from symgen.jobs.keep import with_formulations
 from symgen.languages.c.files import code_files
@@ -44,6 +44,19 @@ def test_the_default_follows_the_target():
         "cortex-m7": "operations",
     }
     assert Job.of(UR5, target="cortex-m4f", optimize="latency").aim.machine.name == "cortex-m"
+
+
+def test_operations_count_as_long_as_they_keep_a_cortex_m_busy():
+    """The inverse of M by pairs has nine operations more, and three quotients less."""
+    robot = Job.of("robots/panda_arm.urdf").robot(load("robots/panda_arm.urdf"))
+    wanted = Wanted.parse("mass_matrix_inverse")
+    few, short = trace(robot, wanted), trace(robot, wanted, aim=Aim("operations", CORTEX_M))
+    assert (few.formulation, short.formulation) == (
+        "forward_dynamics/minimal",
+        "forward_dynamics_by_pairs/minimal",
+    )
+    assert few.counts.total < short.counts.total
+    assert short.cost(CORTEX_M).work < few.cost(CORTEX_M).work
 
 
 def test_headers_and_manifest_say_what_was_chosen_by():

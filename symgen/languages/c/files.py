@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final
 
+from symgen.compiler.aims import Aim
 from symgen.compiler.parallel import spread
 from symgen.compiler.passes import counts
 from symgen.compiler.rolling import rolled
@@ -143,9 +144,9 @@ def _context(module: Module) -> dict[str, Any]:
 def _chosen(module: Module) -> list[str]:
     """What formulations are chosen by, where that is not the count of operations."""
     aim = aim_of(module.choices)
-    if aim.name == "operations":
+    if aim == Aim("operations"):
         return []
-    model = f", for {aim.machine.said}" if aim.name == "latency" else ""
+    model = "" if aim.name == "size" else f", for {aim.machine.said}"
     loops = ["What several columns have alike is computed in loops."] if aim.name == "size" else []
     return [f"Formulations are chosen by {aim.name}{model}.", *loops]
 

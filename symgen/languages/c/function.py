@@ -167,8 +167,8 @@ class CFunction:
 
     def used(self, names: Collection[str]) -> list[Argument]:
         """The arrays of a piece that names these."""
-        every = [*self.d.arguments, *self.banks.arguments]
-        return _ordered(a for a in every if a.name in names)
+        arrays = [*self.d.arguments, *self.banks.arguments]
+        return _ordered(a for a in arrays if a.name in names)
 
     def parameter(self, a: Argument) -> str:
         """An array in a function's head."""
@@ -177,8 +177,7 @@ class CFunction:
     def piece_head(self, start: str, name: str, arguments: Sequence[Argument]) -> str:
         """A piece's head; what overlaps nothing is declared so."""
         marks = MARKS if self.banks.apart else {"out": MARKS["out"]}
-        module = self.module.name
-        texts = [alone(self.parameter(a), module, marks.get(a.direction)) for a in arguments]
+        texts = [alone(self.parameter(a), self.module.name, marks, a) for a in arguments]
         return head(f"{start} {name}", texts)
 
     def static(self, returns: str) -> str:

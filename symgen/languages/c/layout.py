@@ -1,7 +1,7 @@
 """How lines of C are laid out: heads of functions, wrapped lists, aligned assignments."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from symgen.languages.blocks import Block, CodeLine
@@ -52,8 +52,9 @@ MARKS: Final = {"out": "RESTRICT", "work": "APART"}
 """By direction of an array how its macro is called that says that it overlaps nothing."""
 
 
-def alone(parameter: str, module: str, mark: str | None) -> str:
+def alone(parameter: str, module: str, marks: Mapping[str, str], a: Argument) -> str:
     """An array in a head; with a mark it is said to overlap nothing, where that is known to pay."""
+    mark = marks.get(a.direction)
     return parameter.replace("[", f"[{module.upper()}_{mark} ") if mark else parameter
 
 
