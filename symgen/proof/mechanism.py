@@ -5,8 +5,8 @@ the judge's own, and rotations and axes that are so to a double's last digit bec
 digits, so that the mechanism is a rigid one."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -51,7 +51,12 @@ class Frame:
 
     def of(self, other: "Frame") -> "Frame":
         """Where a frame is that is `other` in this one."""
-        return Frame(product(self.axes, other.axes), self.place + times(self.axes, other.place))
+        place = self.place
+        if other.place is not NULL:
+            place = place + times(self.axes, other.place)
+        if self.axes is WORLD or other.axes is WORLD:
+            return Frame(other.axes if self.axes is WORLD else self.axes, place)
+        return Frame(product(self.axes, other.axes), place)
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,8 @@ class Mechanism:
     gravity: Vector
     velocities: int
     positions: int
+    moves: object = field(default_factory=object)
+    """The same for mechanisms that move alike, whatever their inertia."""
 
     def part(self, i: int) -> MechanismBody:
         """Body `i`."""
@@ -118,6 +125,8 @@ class Mechanism:
 
     def coupled(self, of_bodies: Any, axes: int = 1) -> Any:
         """Gᵀ on the last `axes` axes of an array, from the bodies' joints to the velocities."""
+        if self._apart:
+            return of_bodies
         for _ in range(axes):
             of_bodies = np.moveaxis(of_bodies, -axes, -1)
             out = np.full((*of_bodies.shape[:-1], self.velocities), 0 * self.gravity.z, object)
@@ -126,6 +135,12 @@ class Mechanism:
                     out[..., index] += factor * of_bodies[..., k]
             of_bodies = out
         return of_bodies
+
+    @cached_property
+    def _apart(self) -> bool:
+        """Whether the bodies' joints are the velocities, one by one."""
+        each = [[(index, factor) for index, _, factor in part.terms] for part in self.parts]
+        return each == [[(k, 1)] for k in range(self.velocities)]
 
 
 @lru_cache(maxsize=8)
@@ -176,7 +191,8 @@ def frame_of(pose: Pose, number: Number) -> Frame:
     """A pose of the model, made a rigid one to all digits."""
     to_number = _structural(number)
     x, y, z = (Vector(*map(to_number, row)) for row in pose.rotation)
-    return Frame(_orthonormal((x, y, z), number(0.5)), Vector(*map(to_number, pose.position)))
+    axes, place = _orthonormal((x, y, z), number(0.5)), Vector(*map(to_number, pose.position))
+    return Frame(WORLD if axes == WORLD else axes, NULL if place == NULL else place)
 
 
 def unit(v: Vector, half: Scalar) -> Vector:

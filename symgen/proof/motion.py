@@ -4,10 +4,12 @@ of them.
 Velocities and accelerations by the rules for relative motion; link frames as the file has them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Final
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final
 
 from symgen.mechanics.spatial import NULL, Vector
+from symgen.mechanics.spatial import times as multiple
 from symgen.numbers.operations import cos, sin
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.proof.mechanism import (
@@ -24,31 +26,54 @@ from symgen.proof.mechanism import (
 
 @dataclass(frozen=True)
 class BodyInWorld:
-    """A body in the world: axes, origin, the axis of its joint with how fast the body turns about
-    it and slides along it at unit rate, and how it moves."""
+    """A body in the world: axes, origin, and the axis of its joint with how fast the body turns
+    about it and slides along it at unit rate."""
 
     axes: Rows
     place: Vector
     z: Vector = NULL
     turn: Scalar = ZERO
     slide: Scalar = ZERO
+
+    @cached_property
+    def screw(self) -> tuple[Vector, Vector]:
+        """Angular velocity, and velocity of the particle that is at the root's origin, per unit
+        rate of the body's own joint."""
+        w, v = (Vector(*(multiple(k, e) for e in self.z)) for k in (self.turn, self.slide))
+        return w, v - w.cross(self.place)
+
+    def twist(self, point: Vector) -> tuple[Vector, Vector]:
+        """Angular velocity, and velocity at `point`, per unit rate of the body's own joint."""
+        w, v = self.screw
+        return w, v + w.cross(point)
+
+    def power(self, force: Vector, moment: Vector) -> Scalar:
+        """The power of a force and its moment about the root's origin, per unit rate of the body's
+        own joint."""
+        w, v = self.screw
+        return w.dot(moment) + v.dot(force)
+
+    def carrying(self, frame: Frame) -> Frame:
+        """A frame on the body, in the world."""
+        return Frame(self.axes, self.place).of(frame)
+
+
+@dataclass(frozen=True)
+class BodyMotion:
+    """How a body moves: angular velocity, its rate, and the acceleration of the body's origin,
+    which is at `place`."""
+
+    place: Vector
     w: Vector = NULL
     wd: Vector = NULL
     a: Vector = NULL
 
     def acceleration(self, point: Vector) -> Vector:
         """Acceleration of the body's particle at `point`."""
+        if point is self.place:
+            return self.a
         r = point - self.place
         return self.a + self.wd.cross(r) + self.w.cross(self.w.cross(r))
-
-    def twist(self, point: Vector) -> tuple[Vector, Vector]:
-        """Angular velocity, and velocity at `point`, per unit rate of the body's own joint."""
-        w = self.z.scaled(self.turn)
-        return w, self.z.scaled(self.slide) + w.cross(point - self.place)
-
-    def carrying(self, frame: Frame) -> Frame:
-        """A frame on the body, in the world."""
-        return Frame(self.axes, self.place).of(frame)
 
 
 @dataclass(frozen=True)
@@ -137,20 +162,38 @@ def orientation(four: Sequence[Scalar]) -> Rows:
     return transposed((columns[0], columns[1], columns[2]))
 
 
+@dataclass(frozen=True, eq=False)
+class JointPositions:
+    """The user's coordinates, numbers or arrays of one batch. What hangs on them alone is `known`
+    once it was asked for."""
+
+    q: Sequence[Scalar]
+    known: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class JointCourse:
+    """Positions with their first and second rates, and free fall in root axes. What hangs on these
+    alone is `known` once it was asked for."""
+
+    positions: JointPositions
+    qd: Sequence[Scalar]
+    qdd: Sequence[Scalar]
+    gravity: Vector
+    known: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+
 @dataclass(frozen=True)
 class State:
-    """What a textbook run reads, of the user's coordinates. Numbers, or arrays of one batch.
+    """What a textbook run reads. Numbers, or arrays of one batch.
 
-    `gravity` is free fall in root axes, `tens` replaces inertial parameters by link; `wrenches` are
+    `tens` replaces inertial parameters by link; `wrenches` are
     external ones by link, force and moment about the link's origin in its axes, or (`root_axes`) in
     the root's; `passive` has
     viscous, Coulomb, offset, stiffness and reference by body, and where `width` is not 0 the step
     of Coulomb friction is tanh(rate / width)."""
 
-    q: Sequence[Scalar]
-    qd: Sequence[Scalar]
-    qdd: Sequence[Scalar]
-    gravity: Vector
+    course: JointCourse
     tens: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
     wrenches: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
     passive: Mapping[int, Sequence[Scalar]] = field(default_factory=dict)
@@ -160,42 +203,61 @@ class State:
 
 def rates(robot: Mechanism, v: Sequence[Scalar]) -> list[Scalar]:
     """The rates of the bodies' joints, from the user's."""
-    return [sum((by * v[index] for index, _, by in part.terms), ZERO) for part in robot.parts]
+    return [
+        sum((multiple(by, v[index]) for index, _, by in part.terms), ZERO) for part in robot.parts
+    ]
 
 
-def coordinate(part: MechanismBody, x: State) -> Scalar:
+def coordinate(part: MechanismBody, x: JointPositions) -> Scalar:
     """The coordinate of a body whose joint has its positions one by one."""
-    return sum((by * x.q[place] for _, place, by in part.terms), part.offset)
+    return sum((multiple(by, x.q[place]) for _, place, by in part.terms), part.offset)
 
 
-def still(robot: Mechanism) -> list[Scalar]:
-    """No rates."""
-    return [ZERO] * robot.velocities
-
-
-def motion(robot: Mechanism, x: State) -> dict[int, BodyInWorld]:
-    """Every body in the world; the base accelerates against gravity."""
-    bodies = {0: BodyInWorld(*_parts_of(Frame()), a=-x.gravity)}
-    speed, change = rates(robot, x.qd), rates(robot, x.qdd)
-    for i in robot.outward:
-        part, before = robot.part(i), bodies[robot.part(i).parent]
-        places = JOINTS[part.kind].place
-        if places is not None and part.at == 0:
-            positions = x.q[part.place : part.place + places + 4]
-            twists = (_twist(robot, i, run) for run in (speed, change))
-            before = _by_twist(before, part.frame, positions, *twists)
-        if places is not None:
-            kind, z = kind_of(part), times(before.axes, part.axis)
-            bodies[i] = replace(before, z=z, turn=kind.turn, slide=kind.slide)
-        else:
-            bodies[i] = _by_one_coordinate(
-                before, part, coordinate(part, x), speed[i - 1], change[i - 1]
-            )
+def placed(robot: Mechanism, x: JointPositions) -> Mapping[int, BodyInWorld]:
+    """Every body in the world."""
+    bodies: dict[int, BodyInWorld] | None = x.known.get(robot.moves)
+    if bodies is None:
+        bodies = x.known[robot.moves] = {0: BodyInWorld(Frame().axes, NULL)}
+        for i in robot.outward:
+            part = robot.part(i)
+            bodies[i] = _placed(part, bodies[part.parent], x)
     return bodies
 
 
-def _parts_of(frame: Frame) -> tuple[Rows, Vector]:
-    return frame.axes, frame.place
+def _placed(part: MechanismBody, before: BodyInWorld, x: JointPositions) -> BodyInWorld:
+    """A body, by the one that carries it: against it along and about an axis that stays on that
+    one, or by a position with a quaternion, of which the joint's first body takes all."""
+    kind, places = kind_of(part), JOINTS[part.kind].place
+    if places is None:
+        frame, q = before.carrying(part.frame), coordinate(part, x)
+        z = times(frame.axes, part.axis)
+        fixed = kind.balanced or kind.turn is ZERO
+        axes = frame.axes if fixed else product(frame.axes, _rotation(part.axis, kind.turn * q))
+        return BodyInWorld(axes, frame.place + z.scaled(kind.slide * q), z, kind.turn, kind.slide)
+    frame = Frame(before.axes, before.place)
+    if part.at == 0:
+        four = x.q[part.place + places : part.place + places + 4]
+        arm = Vector(*x.q[part.place : part.place + places]) if places else NULL
+        frame = before.carrying(part.frame).of(Frame(orientation(_unit(four)), arm))
+    return BodyInWorld(frame.axes, frame.place, times(frame.axes, part.axis), kind.turn, kind.slide)
+
+
+def motion(robot: Mechanism, x: JointCourse) -> Mapping[int, BodyMotion]:
+    """How every body moves; the base accelerates against gravity."""
+    bodies: dict[int, BodyMotion] | None = x.known.get(robot.moves)
+    if bodies is None:
+        bodies = x.known[robot.moves] = {0: BodyMotion(NULL, a=-x.gravity)}
+        at, speed, change = placed(robot, x.positions), rates(robot, x.qd), rates(robot, x.qdd)
+        for i in robot.outward:
+            part, before = robot.part(i), bodies[robot.part(i).parent]
+            if JOINTS[part.kind].place is None:
+                bodies[i] = _by_one_coordinate(before, at[i], speed[i - 1], change[i - 1])
+            elif part.at == 0:
+                twists = (_twist(robot, i, run) for run in (speed, change))
+                bodies[i] = _by_twist(before, at[i], *twists)
+            else:
+                bodies[i] = before
+    return bodies
 
 
 def _twist(robot: Mechanism, first: int, run: Sequence[Scalar]) -> tuple[Vector, Vector]:
@@ -203,49 +265,36 @@ def _twist(robot: Mechanism, first: int, run: Sequence[Scalar]) -> tuple[Vector,
     linear, angular = NULL, NULL
     for i in run_of(robot, first):
         axis, kind = robot.part(i).axis.scaled(run[i - 1]), kind_of(robot.part(i))
-        linear, angular = linear + axis.scaled(kind.slide), angular + axis.scaled(kind.turn)
+        linear, angular = (
+            total + Vector(*(multiple(k, e) for e in axis))
+            for total, k in ((linear, kind.slide), (angular, kind.turn))
+        )
     return linear, angular
 
 
 def _by_twist(
-    parent: BodyInWorld,
-    frame: Frame,
-    position: Sequence[Scalar],
-    rate: tuple[Vector, Vector],
-    change: tuple[Vector, Vector],
-) -> BodyInWorld:
+    parent: BodyMotion, at: BodyInWorld, rate: tuple[Vector, Vector], change: tuple[Vector, Vector]
+) -> BodyMotion:
     """A body whose velocity is a twist relative to its parent, in its own axes, and how fast the
-    numbers of that change; `position` is that, if it has one, and its quaternion.
+    numbers of that change.
 
     A vector of constant numbers in these axes turns with them.
     """
-    place = Vector(*position[:-4]) if len(position) > 4 else NULL
-    moved = parent.carrying(frame).of(Frame(orientation(_unit(position[-4:])), place))
-    axes, place = moved.axes, moved.place
-    (v, spin), (vd, spind) = ([times(axes, x) for x in twist] for twist in (rate, change))
+    (v, spin), (vd, spind) = ([times(at.axes, x) for x in twist] for twist in (rate, change))
     w = parent.w + spin
-    a = parent.acceleration(place) + vd + w.cross(v) + parent.w.cross(v)
-    return BodyInWorld(axes, place, w=w, wd=parent.wd + spind + w.cross(spin), a=a)
+    a = parent.acceleration(at.place) + vd + w.cross(v) + parent.w.cross(v)
+    return BodyMotion(at.place, w, parent.wd + spind + w.cross(spin), a)
 
 
-def _by_one_coordinate(
-    parent: BodyInWorld, part: MechanismBody, q: Scalar, qd: Scalar, qdd: Scalar
-) -> BodyInWorld:
+def _by_one_coordinate(parent: BodyMotion, at: BodyInWorld, qd: Scalar, qdd: Scalar) -> BodyMotion:
     """A body on a joint with one coordinate: relative motion along and about an axis that stays on
     the parent."""
-    kind, frame = kind_of(part), parent.carrying(part.frame)
-    z = times(frame.axes, part.axis)
-    place = frame.place + z.scaled(kind.slide * q)
-    sweep = parent.w.cross(z)
-    by_joint = sweep.scaled(2 * (kind.slide * qd)) + z.scaled(kind.slide * qdd)
-    fixed = kind.balanced or kind.turn is ZERO
-    return BodyInWorld(
-        frame.axes if fixed else product(frame.axes, _rotation(part.axis, kind.turn * q)),
-        place,
-        z,
-        kind.turn,
-        kind.slide,
-        parent.w + z.scaled(kind.turn * qd),
-        parent.wd + sweep.scaled(kind.turn * qd) + z.scaled(kind.turn * qdd),
-        parent.acceleration(place) + by_joint,
+    sweep = parent.w.cross(at.z)
+    turning, sliding = multiple(at.turn, qd), multiple(at.slide, qd)
+    by_joint = sweep.scaled(2 * sliding) + at.z.scaled(multiple(at.slide, qdd))
+    return BodyMotion(
+        at.place,
+        parent.w + at.z.scaled(turning),
+        parent.wd + sweep.scaled(turning) + at.z.scaled(multiple(at.turn, qdd)),
+        parent.acceleration(at.place) + by_joint,
     )

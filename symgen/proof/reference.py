@@ -4,13 +4,14 @@ function's own algorithm in many digits; and which of the two it was."""
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from math import isfinite
 from typing import Any, Final
 
 from symgen.algorithms.registry import Quantity
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.parallel import spread
 from symgen.numbers.exact import DIGITS, in_decimals
-from symgen.numbers.scalar import Scalar
+from symgen.numbers.scalar import Scalar, plain
 from symgen.proof.judging import steps
 from symgen.proof.laws import Judge, law_of
 from symgen.tracing.function import Function
@@ -26,6 +27,8 @@ AFFORDABLE: Final = 700
 """Steps of derivatives, times velocities, that a law may take at each state of a self-test."""
 BODIES: Final = 300
 """Most bodies of a robot for which laws give the values of a self-test."""
+DUST: Final = 1e-32
+"""Less than two errors of doubles make together, as a part of the largest entry of an output."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,15 @@ def _of(
     else:
         rows = [_run(function, regroup, row) for row in by_state(judge.inputs)]
         outputs = {out.name: [row[out.name] for row in rows] for out in quantity.outputs}
-    return {name: [tuple(map(float, row)) for row in rows] for name, rows in outputs.items()}
+    return {name: [_floats(row) for row in rows] for name, rows in outputs.items()}
+
+
+def _floats(row: Sequence[Scalar]) -> Numbers:
+    """The entries of an output. What is `DUST` beside the largest is a zero but for the last digits
+    of the law, which depend on the order that it computes in."""
+    sizes = [abs(x) for x in map(plain, row)]
+    least = DUST * max(filter(isfinite, sizes), default=0.0)
+    return tuple(0.0 if size < least else plain(x) for x, size in zip(row, sizes, strict=True))
 
 
 def by_state(inputs: Inputs) -> list[dict[str, Sequence[float]]]:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, localcontext
 from functools import cached_property, wraps
-from math import factorial
-from typing import Any, Final
+from math import factorial, prod
+from typing import Any, Concatenate, Final, ParamSpec
 
 import numpy as np
 
@@ -17,7 +17,8 @@ from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.spatial import Vector
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.proof.mechanism import Mechanism, mechanism
-from symgen.proof.motion import State
+from symgen.proof.motion import JointCourse, JointPositions, State
+from symgen.proof.sharing import SharedValues
 from symgen.proof.tangent import displaced, turned_accelerations
 from symgen.tracing.robot import FIELDS, SPRING_FIELDS, RuntimeModel
 
@@ -31,6 +32,10 @@ PASSIVE: Final = ("viscous", "coulomb", "offset", *SPRING_FIELDS)
 
 Array = Any
 """An array of decimal numbers; the axes of the batch first."""
+
+
+SMALL: Final = 10_000
+"""Numbers in a batch, times bodies, up to which what they have in common is kept."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,7 @@ class States:
     tens: Mapping[str, list[Scalar]] = field(default_factory=dict)
     passive: Mapping[int, list[Scalar]] = field(default_factory=dict)
     wrenched: bool = False
+    shared: SharedValues = field(default_factory=SharedValues)
 
     @classmethod
     def of(
@@ -110,24 +116,30 @@ class States:
         """An input, zero where there is none."""
         return self.given[name] if name in self.given else decimals(np.zeros((1, self.n)))
 
-    @cached_property
+    @property
     def textbook(self) -> State:
         """The state as the textbook reads it."""
-        q, qd, qdd = (_columns(self.given[k]) if k in self.given else () for k in FLOW[:3])
-        none = [ZERO] * self.n
-        gravity = Vector(*_columns(self.given["g"])) if "g" in self.given else None
         width = self.robot.friction_width
         return State(
-            q,
-            qd or none,
-            qdd or none,
-            gravity or self.mechanism.gravity,
+            self.shared.once("course", [self.given.get(k) for k in (*FLOW[:3], "g")], self._course),
             self.tens,
             self._pushed if self.wrenched and "wrench" in self.given else {},
             self.passive,
             Decimal(width) if width else ZERO,
             self.robot.root_axes,
         )
+
+    def _course(self) -> JointCourse:
+        """The motion that the inputs tell; without them at rest, with the gravity of the file."""
+        q = self.given.get("q")
+        positions = self.shared.once(
+            "q", [q], lambda: JointPositions(() if q is None else _columns(q))
+        )
+        qd, qdd = (
+            _columns(self.given[k]) if k in self.given else [ZERO] * self.n for k in FLOW[1:3]
+        )
+        gravity = Vector(*_columns(self.given["g"])) if "g" in self.given else None
+        return JointCourse(positions, qd, qdd, gravity or self.mechanism.gravity)
 
     @property
     def _pushed(self) -> dict[str, list[Scalar]]:
@@ -151,7 +163,15 @@ class States:
             else self.input(name) + change
             for name, change in changes.items()
         }
-        return replace(self.put(**displaced_inputs), shape=(*front, *self.shape))
+        return self.put(**displaced_inputs).widened(front)
+
+    def widened(self, front: tuple[int, ...]) -> "States":
+        """The states with the new axes `front`, which some of the inputs have already."""
+        shape = (*front, *self.shape)
+        small = prod(shape) * len(self.mechanism.parts) <= SMALL
+        return replace(
+            self, shape=shape, shared=self.shared if small else SharedValues(keeps=False)
+        )
 
     def later(self, times: Array) -> "States":
         """At times (first axis) along the motion that q̇, q̈, ... tell; to the square of time in
@@ -198,14 +218,20 @@ Term = Callable[[States], Array]
 """What depends on a state: an array with the axes of the batch first."""
 
 
-def kept(term: Term) -> Term:
+More = ParamSpec("More")
+
+
+def kept(
+    term: Callable[Concatenate[States, More], Array],
+) -> Callable[Concatenate[States, More], Array]:
     """A term that is computed once for a batch of states: several laws start from it."""
 
     @wraps(term)
-    def once(x: States) -> Array:
-        if once not in x.known:
-            x.known[once] = term(x)
-        return x.known[once]
+    def once(x: States, /, *more: More.args, **rest: More.kwargs) -> Array:
+        key = once, *more, *rest.values()
+        if key not in x.known:
+            x.known[key] = term(x, *more, **rest)
+        return x.known[key]
 
     return once
 
@@ -217,14 +243,26 @@ def units(x: States) -> Array:
 
 def slope(term: Term, x: States, **directions: Array) -> Array:
     """The derivative of a term along directions of inputs (first axis), which becomes the last."""
-    return _difference(term(_stepped(x, directions)))
+    count, offsets = len(next(iter(directions.values()))), _forth_and_back(x)
+    stepped = x.moved((2, count), **{k: offsets * d[None] for k, d in directions.items()})
+    return _difference(term(stepped))
 
 
-def _stepped(x: States, directions: Mapping[str, Array]) -> States:
-    """A step forth and one back along each direction."""
-    count = len(next(iter(directions.values())))
-    offsets = np.array([STEP, -STEP]).reshape(2, 1, *(1 for _ in x.shape), 1)
-    return x.moved((2, count), **{k: offsets * d[None] for k, d in directions.items()})
+def _forth_and_back(x: States) -> Array:
+    """A step forth and one back."""
+    return np.array([STEP, -STEP]).reshape(2, 1, *(1 for _ in x.shape), 1)
+
+
+def _along_units(x: States, name: str) -> States:
+    """A step forth and one back in every coordinate of an input."""
+    axes = len(x.shape)
+
+    def stepped() -> Array:
+        return x.moved((2, x.n), **{name: _forth_and_back(x) * units(x)[None]}).given[name]
+
+    sources = [x.given.get(name), x.mechanism.moves]
+    values = x.shared.once(("stepped", name, axes, x.n), sources, stepped)
+    return x.put(**{name: values}).widened((2, x.n))
 
 
 def _difference(values: Array) -> Array:
@@ -234,13 +272,15 @@ def _difference(values: Array) -> Array:
 def gradient(term: Term, x: States, name: str = "q") -> Array:
     """The derivative of a term in every coordinate of an input, the last axis."""
     if ("stepped", name) not in x.known:  # several terms are wanted there
-        x.known["stepped", name] = _stepped(x, {name: units(x)})
+        x.known["stepped", name] = _along_units(x, name)
     return _difference(term(x.known["stepped", name]))
 
 
 def rate(term: Term, x: States) -> Array:
     """d/dt of a term along the motion."""
-    values = term(x.later(np.array([STEP, -STEP])))
+    if "later" not in x.known:
+        x.known["later"] = x.later(np.array([STEP, -STEP]))
+    values = term(x.known["later"])
     return (values[0] - values[1]) / (2 * STEP)
 
 

@@ -3,14 +3,14 @@
 Usual inertia tensors, a balance of forces for every link (Newton, Euler) and kinetic energies; no
 recursion of forces, no regrouping, no tape. What all laws of `symgen.proof.laws` start from."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from symgen.mechanics.spatial import NULL, Vector
 from symgen.numbers.operations import sign, tanh
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.proof.mechanism import Mechanism, Rows, Solid, product, times, transposed
-from symgen.proof.motion import BodyInWorld, State, coordinate, motion, rates, still
+from symgen.proof.motion import BodyInWorld, BodyMotion, State, coordinate, motion, placed, rates
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,19 @@ def _rigid(body: BodyInWorld, solid: Solid, ten: Sequence[Scalar]) -> Rigid:
     return Rigid(frame.place, frame.axes, m, times(frame.axes, Vector(hx, hy, hz)), turned)
 
 
-def masses(
-    robot: Mechanism, x: State, bodies: Mapping[int, BodyInWorld]
-) -> Iterator[tuple[int, Rigid]]:
+def masses(robot: Mechanism, x: State) -> Sequence[tuple[int, Rigid]]:
     """All that moves and has inertia, with its body: links and rotors."""
+    known = x.course.positions.known
+    found: Sequence[tuple[int, Rigid]]
+    last, tens, found = known.get("masses", (None, None, ()))
+    if last is not robot or tens is not x.tens:
+        found = [*_masses(robot, x)]
+        known["masses"] = robot, x.tens, found  # of one mechanism: regressors try many
+    return found
+
+
+def _masses(robot: Mechanism, x: State) -> Iterator[tuple[int, Rigid]]:
+    bodies = placed(robot, x.course.positions)
     for i in robot.outward:
         part = robot.part(i)
         if part.spin is not ZERO:
@@ -56,7 +65,7 @@ def masses(
                 yield i, _rigid(bodies[i], solid, ten)
 
 
-def load(link: Rigid, body: BodyInWorld) -> tuple[Vector, Vector]:
+def load(link: Rigid, body: BodyMotion) -> tuple[Vector, Vector]:
     """Force and moment about its origin that move a link as it moves (Newton, Euler)."""
     a = body.acceleration(link.place)
     force = a.scaled(link.m) + body.wd.cross(link.h) + body.w.cross(body.w.cross(link.h))
@@ -66,25 +75,25 @@ def load(link: Rigid, body: BodyInWorld) -> tuple[Vector, Vector]:
 
 def inverse_dynamics(robot: Mechanism, x: State) -> list[Scalar]:
     """Forces of the bodies' joints from the balance of force and moment of every link."""
-    bodies = motion(robot, x)
+    moving, bodies = motion(robot, x.course), placed(robot, x.course.positions)
     tau: list[Scalar] = [ZERO] * len(robot.parts)
-    for i, link in masses(robot, x, bodies):
-        force, moment = load(link, bodies[i])
+    for i, link in masses(robot, x):
+        force, moment = load(link, moving[i])
+        about = moment + link.place.cross(force)
         for j in robot.path(i):
-            w, v = bodies[j].twist(link.place)
-            tau[j - 1] = tau[j - 1] + w.dot(moment) + v.dot(force)
-    for k, force_of_joint in enumerate(_passive(robot, x)):
-        tau[k] = tau[k] + force_of_joint
-    return _less_wrenches(robot, x, bodies, tau)
+            tau[j - 1] = tau[j - 1] + bodies[j].power(force, about)
+    for k, own in enumerate(_passive(robot, x)):
+        tau[k] = tau[k] + own
+    return _less_wrenches(robot, x, tau)
 
 
 def _passive(robot: Mechanism, x: State) -> Iterator[Scalar]:
     """Friction, and springs by Hooke's law."""
-    for i, rate in enumerate(rates(robot, x.qd), 1):
+    for i, rate in enumerate(rates(robot, x.course.qd), 1):
         if i in x.passive:
             viscous, coulomb, offset, stiffness, reference = x.passive[i]
             step = sign(rate) if x.width is ZERO else tanh(rate / x.width)
-            spring = stiffness * (coordinate(robot.part(i), x) - reference)
+            spring = stiffness * (coordinate(robot.part(i), x.course.positions) - reference)
             yield viscous * rate + coulomb * step + offset + spring
         else:
             yield ZERO
@@ -94,15 +103,14 @@ def stored(robot: Mechanism, x: State) -> Scalar:
     """The energy of the springs, ½ k (q - r)² each."""
     total: Scalar = ZERO
     for i, (*_, stiffness, reference) in x.passive.items():
-        strain = coordinate(robot.part(i), x) - reference
+        strain = coordinate(robot.part(i), x.course.positions) - reference
         total = total + stiffness * strain * strain / 2
     return total
 
 
-def _less_wrenches(
-    robot: Mechanism, x: State, bodies: Mapping[int, BodyInWorld], tau: list[Scalar]
-) -> list[Scalar]:
+def _less_wrenches(robot: Mechanism, x: State, tau: list[Scalar]) -> list[Scalar]:
     """The joint forces without what external wrenches do."""
+    bodies = placed(robot, x.course.positions)
     for link, six in x.wrenches.items():
         i, solid = robot.body_of(link)
         frame = bodies[i].carrying(solid.frame)
@@ -110,18 +118,18 @@ def _less_wrenches(
             Vector(*three) if x.root_axes else times(frame.axes, Vector(*three))
             for three in (six[:3], six[3:])
         )
+        about = moment + frame.place.cross(force)
         for j in robot.path(i):
-            w, v = bodies[j].twist(frame.place)
-            tau[j - 1] = tau[j - 1] - w.dot(moment) - v.dot(force)
+            tau[j - 1] = tau[j - 1] - bodies[j].power(force, about)
     return tau
 
 
 def mass_matrix(robot: Mechanism, x: State) -> list[Scalar]:
     """M of the bodies' joints as the kinetic energy of every link at unit rates of two joints."""
     n = len(robot.parts)
-    bodies = motion(robot, replace(x, qd=still(robot), qdd=still(robot), gravity=NULL))
+    bodies = placed(robot, x.course.positions)
     matrix: list[Scalar] = [ZERO] * (n * n)
-    for i, link in masses(robot, x, bodies):
+    for i, link in masses(robot, x):
         path = [(j - 1, *bodies[j].twist(link.place)) for j in robot.path(i)]
         for at, (j, w, v) in enumerate(path):
             linear, angular = link.momentum(w, v)

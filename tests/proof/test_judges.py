@@ -172,6 +172,7 @@ def test_every_quantity_has_a_law():
             "motion.py",
             "mechanism.py",
             "tangent.py",
+            "sharing.py",
             "states.py",
         )
         for path in sorted((ROBOTS.parent / "symgen/proof").glob(place))

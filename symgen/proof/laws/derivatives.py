@@ -14,19 +14,21 @@ from symgen.proof.laws.dynamics import (
     tau,
 )
 from symgen.proof.laws.registry import law
-from symgen.proof.states import States, gradient, slope
+from symgen.proof.states import States, gradient, kept, slope
 
 Array = Any
 SLOPES = "slopes of {} in 75 digits"
 
 
 @law("inverse_dynamics_derivatives", SLOPES.format("the textbook's tau"), 1)
+@kept
 def inverse_dynamics_derivatives(x: States) -> tuple[Array, Array, Array]:
     """∂τ/∂q, ∂τ/∂q̇, M."""
     return gradient(tau, x), gradient(tau, x, "qd"), mass(x)
 
 
 @law("forward_dynamics_derivatives", SLOPES.format("M qdd = tau - bias, solved,"), 1)
+@kept
 def forward_dynamics_derivatives(x: States) -> tuple[Array, Array, Array]:
     """∂q̈/∂q, ∂q̈/∂q̇, M⁻¹."""
     return gradient(accelerations, x), gradient(accelerations, x, "qd"), inverse(x)

@@ -24,12 +24,18 @@ def tau(x: States) -> Array:
     return x.mechanism.coupled(entries(forces, x.shape, Decimal(0)))
 
 
-@kept
 def mass(x: States) -> Array:
     """M, (..., n, n)."""
+    return np.broadcast_to(_mass(x), (*x.shape, x.n, x.n))
+
+
+@kept
+def _mass(x: States) -> Array:
+    """M without the axes in front that positions and parameters do not have."""
     m, size = textbook.mass_matrix(x.mechanism, x.textbook), len(x.mechanism.parts)
-    flat = entries(m, x.shape, Decimal(0))
-    return x.mechanism.coupled(flat.reshape(*x.shape, size, size), 2)
+    shape = np.broadcast_shapes(*(getattr(entry, "shape", ()) for entry in m))
+    flat = entries(m, shape, Decimal(0))
+    return x.mechanism.coupled(flat.reshape(*shape, size, size), 2)
 
 
 def at_rest(x: States) -> Array:
@@ -78,26 +84,29 @@ def _times(tensor: Array, v: Array) -> Array:
 
 
 def solved(m: Array, right: Array) -> Array:
-    """M⁻¹ times the columns of `right`, (..., n, k), by elimination without exchange."""
-    n = m.shape[-1]
-    augmented = np.concatenate(
-        [m, np.broadcast_to(right, (*m.shape[:-1], right.shape[-1]))], axis=-1
-    )
+    """M⁻¹ times the columns of `right`, (..., n, k), by elimination without exchange. Where `right`
+    has more axes in front, that of M is done once."""
+    left, n = m.copy(), m.shape[-1]
+    front = np.broadcast_shapes(m.shape[:-2], right.shape[:-2])
+    solution = np.broadcast_to(right, (*front, n, right.shape[-1])).copy()
     for k in range(n):
-        augmented[..., k, :] = augmented[..., k, :] / augmented[..., k, k, None]
-        for i in (i for i in range(n) if i != k):
-            augmented[..., i, :] = (
-                augmented[..., i, :] - augmented[..., i, k, None] * augmented[..., k, :]
-            )
-    return augmented[..., n:]
+        pivot, below = left[..., k, k, None], left[..., k + 1 :, k, None]
+        left[..., k, k + 1 :] = left[..., k, k + 1 :] / pivot
+        solution[..., k, :] = solution[..., k, :] / pivot
+        left[..., k + 1 :, k + 1 :] -= below * left[..., k, None, k + 1 :]
+        solution[..., k + 1 :, :] -= below * solution[..., k, None, :]
+    for k in reversed(range(n)):
+        solution[..., :k, :] -= left[..., :k, k, None] * solution[..., k, None, :]
+    return solution
 
 
 def accelerations(x: States) -> Array:
     """q̈ with M q̈ = τ - (C q̇ + g, friction, springs and wrenches), (..., n)."""
     driving = x.given["tau"] - without_acceleration(x)
-    return solved(mass(x), driving[..., None])[..., 0]
+    return solved(_mass(x), driving[..., None])[..., 0]
 
 
+@kept
 def inverse(x: States) -> Array:
     """M⁻¹."""
     return solved(mass(x), decimals(np.eye(x.n)))

@@ -1,6 +1,5 @@
 """Laws of energies, the centre of mass and momenta: sums over the textbook's links."""
 
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -11,26 +10,20 @@ from symgen.numbers.scalar import ZERO, Scalar
 from symgen.proof.laws.dynamics import mass
 from symgen.proof.laws.registry import law
 from symgen.proof.mechanism import entries
-from symgen.proof.motion import kind_of, motion, still
-from symgen.proof.states import States, gradient
+from symgen.proof.motion import kind_of, placed
+from symgen.proof.states import States, gradient, kept
 from symgen.proof.textbook import masses, stored
 
 Array = Any
 LINKS = "sums over all links in world axes"
 
 
-def resting(x: States) -> dict[int, Any]:
-    """All bodies at rest."""
-    robot = x.mechanism
-    at = replace(x.textbook, qd=still(robot), qdd=still(robot), gravity=NULL)
-    return motion(robot, at)
-
-
+@kept
 def first_moment(x: States) -> Array:
     """First moment and mass of all moving links, (..., 4)."""
     total: Scalar = ZERO
     first = NULL
-    for _, link in masses(x.mechanism, x.textbook, resting(x)):
+    for _, link in masses(x.mechanism, x.textbook):
         total, first = total + link.m, first + link.h + link.place.scaled(link.m)
     return entries([*first, total], x.shape, Decimal(0))
 
@@ -43,9 +36,9 @@ def centre(x: States) -> Array:
 
 def momenta(x: States) -> Array:
     """Momentum about the root's origin at unit velocities, linear part first, (..., 6, n)."""
-    robot, bodies = x.mechanism, resting(x)
+    robot, bodies = x.mechanism, placed(x.mechanism, x.textbook.course.positions)
     columns: list[list[Scalar]] = [[ZERO] * len(robot.parts) for _ in range(6)]
-    for i, link in masses(robot, x.textbook, bodies):
+    for i, link in masses(robot, x.textbook):
         for j in robot.path(i) if not kind_of(robot.part(i)).grounded else ():
             p, spin = link.momentum(*bodies[j].twist(link.place))
             for row, e in enumerate((*p, *(spin + link.place.cross(p)))):
@@ -62,7 +55,7 @@ def kinetic(x: States) -> Array:
 
 def potential(x: States) -> Array:
     """-Σ g·(m p + h) and what springs store, (..., 1)."""
-    moment, g = first_moment(x), x.textbook.gravity
+    moment, g = first_moment(x), x.textbook.course.gravity
     weight = -sum(e * moment[..., k] for k, e in enumerate(g))[..., None]
     return weight + entries([stored(x.mechanism, x.textbook)], x.shape, Decimal(0))
 

@@ -1,17 +1,15 @@
 """Laws of frames: textbook forward kinematics, Jacobians as slopes of it."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
-from symgen.mechanics.spatial import NULL
 from symgen.proof.laws.registry import law
 from symgen.proof.mechanism import Frame, entries
-from symgen.proof.motion import motion, still
-from symgen.proof.states import States, gradient, rate
+from symgen.proof.motion import placed
+from symgen.proof.states import States, gradient, kept, rate
 
 Array = Any
 POSE = "textbook forward kinematics"
@@ -20,12 +18,11 @@ JACOBIAN = "slopes of textbook forward kinematics in 75 digits"
 
 def frame(x: States, link: str) -> Frame:
     """Where a link is in the world."""
-    robot = x.mechanism
-    i, solid = robot.body_of(link)
-    at = replace(x.textbook, qd=still(robot), qdd=still(robot), gravity=NULL)
-    return motion(robot, at)[i].carrying(solid.frame)
+    i, solid = x.mechanism.body_of(link)
+    return placed(x.mechanism, x.textbook.course.positions)[i].carrying(solid.frame)
 
 
+@kept
 def pose(x: States, link: str) -> Array:
     """R row by row, then p: twelve numbers."""
     place = frame(x, link)
@@ -33,6 +30,7 @@ def pose(x: States, link: str) -> Array:
     return entries([*flat, *place.place], x.shape, Decimal(0))
 
 
+@kept
 def aligned(x: States, link: str) -> Array:
     """The Jacobian in root axes, (..., 6, n): slopes of p, and ω with ω × = Ṙ Rᵀ."""
     slopes, turn = gradient(lambda y: pose(y, link), x), pose(x, link)[..., :9]

@@ -9,11 +9,10 @@ import numpy as np
 from symgen.mechanics.spatial import NULL
 from symgen.numbers.scalar import ZERO
 from symgen.proof.laws.dynamics import at_rest, mass
-from symgen.proof.laws.energies import resting
 from symgen.proof.laws.registry import law
 from symgen.proof.laws.regressors import by_parameters, with_passive
 from symgen.proof.mechanism import entries
-from symgen.proof.motion import rates
+from symgen.proof.motion import placed, rates
 from symgen.proof.states import States, gradient, rate
 from symgen.proof.textbook import masses
 
@@ -24,7 +23,7 @@ PRINTED = "sum of J^T (I dJ/dt + v x* I J), as printed"
 def _jacobians(x: States) -> Array:
     """The Jacobians of all bodies about the root's origin, angular rows first: (..., bodies, 6,
     joints)."""
-    robot, bodies = x.mechanism, resting(x)
+    robot, bodies = x.mechanism, placed(x.mechanism, x.textbook.course.positions)
     count = len(robot.parts)
     cells: list[Any] = [ZERO] * (count * 6 * count)
     for i in robot.outward:
@@ -76,7 +75,7 @@ def newton_euler(x: States) -> Array:
     units, change = _jacobians(x), rate(_jacobians, x)
     speeds = _speeds(x)
     total: Any = np.full((*x.shape, len(robot.parts), len(robot.parts)), Decimal(0), object)
-    for i, link in masses(robot, x.textbook, resting(x)):
+    for i, link in masses(robot, x.textbook):
         inertia, j = _spatial(link, x.shape), units[..., i - 1, :, :]
         v = (j * speeds[..., None, :]).sum(-1)
         w, o = _cross(v[..., :3]), _cross(v[..., 3:])

@@ -121,7 +121,7 @@ def with_passive(columns: Array, x: States) -> Array:
 def stored_columns(x: States) -> Array:
     """What ½ k (q - r)², less what it is at q = 0, has of k and of k r: (..., 1, 2 x joints)."""
     joints = rubbing(x) if x.robot.springs else []
-    at = [coordinate(x.mechanism.part(i), x.textbook) for i in joints]
+    at = [coordinate(x.mechanism.part(i), x.textbook.course.positions) for i in joints]
     columns = [column for q in at for column in (q * q / 2, -q)]
     return entries(columns, x.shape, Decimal(0))[..., None, :]
 
@@ -152,9 +152,9 @@ def coriolis_by_parameters(x: States) -> Array:
 def sensed(x: States, link: str) -> Array:
     """Force and moment about a link's origin, in its axes, that move its body and all beyond."""
     robot, at_link = x.mechanism, frame(x, link)
-    body, bodies = robot.body_of(link)[0], motion(robot, x.textbook)
+    body, bodies = robot.body_of(link)[0], motion(robot, x.textbook.course)
     force, moment = NULL, NULL
-    for i, rigid in masses(robot, x.textbook, bodies):
+    for i, rigid in masses(robot, x.textbook):
         if body in (0, *robot.path(i)) and not kind_of(robot.part(i)).grounded:
             f, n = load(rigid, bodies[i])
             force, moment = force + f, moment + n + (rigid.place - at_link.place).cross(f)

@@ -12,7 +12,6 @@ from symgen.proof.laws.energies import (
     centre,
     centroidal_momentum_matrix,
     com_jacobian,
-    resting,
 )
 from symgen.proof.laws.kinematics import JACOBIAN, POSE, aligned, body, pose, world
 from symgen.proof.laws.registry import law
@@ -130,7 +129,7 @@ def composite_inertia(x: States) -> Array:
     """Steiner's rule on every link."""
     c = centre(x)
     total: Any = 0
-    for _, link in masses(x.mechanism, x.textbook, resting(x)):
+    for _, link in masses(x.mechanism, x.textbook):
         m = link.m + 0  # rotors have none, but inertia about their axis
         arm = [p - c[..., k] for k, p in enumerate(link.place)]
         h = [link.h[k] + 0 for k in range(3)]
