@@ -75,7 +75,7 @@ class Evidence:
     def measured(self, later: int = 0) -> Numbers:
         """What was measured so many samples after the rows (N x n), 0 where it does not count."""
         found = [
-            s.measured[np.clip(rows + later, 0, len(s) - 1)]
+            s.bridged[np.clip(rows + later, 0, len(s) - 1)]
             for s, rows in zip(self.samples, self._rows, strict=True)
         ]
         return np.concatenate(found) * self.used
@@ -83,7 +83,7 @@ class Evidence:
     def shifted(self, later: float) -> Numbers:
         """The same so many seconds after the rows, between samples by straight lines."""
         found = [
-            np.stack([np.interp(s.t[rows] + later, s.t, y) for y in s.measured.T], axis=1)
+            np.stack([np.interp(s.t[rows] + later, s.t, y) for y in s.bridged.T], axis=1)
             for s, rows in zip(self.samples, self._rows, strict=True)
         ]
         return np.concatenate(found) * self.used

@@ -12,9 +12,11 @@ FEW = 0.9
 def notes(reading: Reading) -> tuple[str, ...]:
     """A sentence each, those that matter most first."""
     file = shown(reading.log.file)
-    said = (*_warnings(reading), *_still(reading))
+    missing = [*_missing(reading)]
+    said = (*_warnings(reading), *(text for many, text in missing if many), *_still(reading))
+    few = (text for many, text in missing if not many)
     warnings = tuple(f"{file}: warning: {text}" for text in said)
-    return warnings + tuple(f"{file}: note: {text}" for text in _notes(reading))
+    return warnings + tuple(f"{file}: note: {text}" for text in (*_notes(reading), *few))
 
 
 def _warnings(reading: Reading) -> Iterator[str]:
@@ -32,6 +34,18 @@ def _warnings(reading: Reading) -> Iterator[str]:
                 f"'{shown(column.name)}' is saturated: {count} rows stay at {' or '.join(ends)} "
                 f"{column.unit}; they are left out for it, and a slower motion or a wider range "
                 "of the sensor gives them back"
+            )
+
+
+def _missing(reading: Reading) -> Iterator[tuple[bool, str]]:
+    """Measured channels without a number in some rows, and whether these are many."""
+    usable = reading.survey.usable
+    for column, count in zip(reading.layout.measured, reading.survey.missing.tolist(), strict=True):
+        if count:
+            yield (
+                count > (1 - FEW) * usable,
+                f"'{shown(column.name)}' has no finite number in {count} of {usable} rows; they "
+                "are left out for it",
             )
 
 

@@ -35,8 +35,8 @@ POINTS: Final = 1500
 @dataclass
 class MotionStatistics:
     """What the samples of a log are like, joint by joint: extremes of position, speed and
-    acceleration (n), how many stand still (n), least, greatest and root mean square of what was
-    measured (c), and a thinned series for pictures."""
+    acceleration (n), how many stand still (n), how many were measured, least, greatest and root
+    mean square of what was (c), and a thinned series for pictures."""
 
     total: int
     count: int = 0
@@ -48,18 +48,19 @@ class MotionStatistics:
     least: Numbers = field(default_factory=lambda: np.zeros(0))
     most: Numbers = field(default_factory=lambda: np.zeros(0))
     squares: Numbers = field(default_factory=lambda: np.zeros(0))
+    measured: Numbers = field(default_factory=lambda: np.zeros(0))
     thin: list[tuple[Numbers, Numbers, Numbers, Numbers]] = field(default_factory=list)
 
     def add(self, samples: Samples) -> None:
         """Takes samples into account."""
-        y, one = samples.measured, self.count == 0
+        y, there, one = samples.measured, samples.usable, self.count == 0
         extremes = (
             ("low", samples.q.min(0), np.minimum),
             ("high", samples.q.max(0), np.maximum),
             ("speed", np.abs(samples.qd).max(0), np.maximum),
             ("acceleration", np.abs(samples.qdd).max(0), np.maximum),
-            ("least", y.min(0), np.minimum),
-            ("most", y.max(0), np.maximum),
+            ("least", y.min(0, initial=np.inf, where=there), np.minimum),
+            ("most", y.max(0, initial=-np.inf, where=there), np.maximum),
         )
         for name, new, worse in extremes:
             setattr(self, name, new if one else worse(getattr(self, name), new))
@@ -67,14 +68,16 @@ class MotionStatistics:
         still = (np.abs(samples.qd) <= slow).sum(0)
         self.still = still if one else self.still + still
         self.squares = (y**2).sum(0) if one else self.squares + (y**2).sum(0)
+        self.measured = there.sum(0) if one else self.measured + there.sum(0)
         self.count += len(samples)
         every = slice(None, None, max(self.total // POINTS, 1))
-        self.thin.append((samples.t[every], samples.q[every], samples.qd[every], y[every]))
+        drawn = np.where(there, y, np.nan)[every]
+        self.thin.append((samples.t[every], samples.q[every], samples.qd[every], drawn))
 
     @property
     def rms(self) -> Numbers:
         """Of what was measured (c)."""
-        return np.sqrt(self.squares / max(self.count, 1))
+        return np.asarray(np.sqrt(self.squares / np.maximum(self.measured, 1)))
 
 
 @dataclass(frozen=True)

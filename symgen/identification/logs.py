@@ -77,6 +77,13 @@ def check_columns(log: Log, wanted: Sequence[str], said: str = "") -> None:
     """Raises LogError for the first wanted column that the log does not have."""
     missing = [name for name in wanted if name not in log.names]
     if missing:
+        odd = getattr(log, "unread", {}).get(missing[0])
+        if odd is not None:
+            raise LogError(
+                shown(log.file),
+                f"'{shown(missing[0])}' is {shown(odd, 60)}, no column of real numbers; save it as "
+                "rows of float64",
+            )
         more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
         there = hint(missing[0], log.names, 8) if log.names else "it has no columns"
         raise LogError(shown(log.file), f"has no column '{shown(missing[0])}'{more}; {said}{there}")

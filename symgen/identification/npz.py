@@ -10,7 +10,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import IO, Any, Final
 
@@ -52,14 +52,17 @@ class NpzLog:
     file: str
     members: tuple[NpzArray, ...]
     rows: int
+    unread: Mapping[str, str] = field(default_factory=dict)
+    """The types of arrays that hold no real numbers, by name."""
 
     @classmethod
     def of(cls, path: str) -> "NpzLog":
         """Of a file, of which only the heads are read. Raises LogError."""
         try:
             with zipfile.ZipFile(path) as archive:
+                unread = dict[str, str]()
                 found = [
-                    _member(path, archive, info)
+                    _member(path, archive, info, unread)
                     for info in archive.infolist()
                     if info.filename.endswith(".npy")
                 ]
@@ -74,7 +77,7 @@ class NpzLog:
                 f"'{shown(members[0].name)}' has {rows} rows but '{shown(other.name)}' has "
                 f"{other.rows}; all columns must have one length",
             )
-        return cls(path, members, rows)
+        return cls(path, members, rows, unread)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -117,14 +120,18 @@ class NpzLog:
         return f"{shown(self.file)}: row {row + 1}"
 
 
-def _member(path: str, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NpzArray | None:
-    """What the head of an array says, None where it has no rows of numbers."""
+def _member(
+    path: str, archive: zipfile.ZipFile, info: zipfile.ZipInfo, unread: dict[str, str]
+) -> NpzArray | None:
+    """What the head of an array says, None where it has no rows of numbers, whose type is added to
+    `unread`."""
     with archive.open(info) as stream:
         shape, fortran, dtype = _head(stream)
         begin = stream.tell()
-    if not 1 <= len(shape) <= 2 or dtype.kind not in "fiub":
-        return None
     name = info.filename.removesuffix(".npy")
+    if not 1 <= len(shape) <= 2 or dtype.kind not in "fiub":
+        unread[name] = f"of type {dtype} and shape {shape}"
+        return None
     if fortran and len(shape) == 2 and min(shape) > 1:
         raise LogError(
             shown(path),

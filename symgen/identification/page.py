@@ -34,6 +34,7 @@ from symgen.render import render
 from symgen.text import shown
 
 Numbers = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
 PAGE: Final[Mark] = holding(
     "symgen identify", b"<!doctype html>", b'<meta name="generator" content="symgen identify">'
@@ -91,15 +92,17 @@ def _speeds(found: Identified) -> list[tuple[str, float, float]]:
 
 def _before(found: Identified) -> list[tuple[Any, ...]]:
     """By channel: name, unit, measured, and the parts (%) that prior and estimate leave."""
-    estimate, measured, left = found.estimate, [], []
+    estimate, measured, left, there = found.estimate, [], [], []
     for samples in found.last:
         rows = found.equations.equations(samples)
         models = (estimate.prior_values, estimate.values)
+        there.append(rows.used)
         left.append([rows.measured - rows.regressor @ values for values in models])
         measured.append(rows.measured)
-    sizes = _rms(np.concatenate(measured))
+    used = np.concatenate(there)
+    sizes = _rms(np.concatenate(measured), used)
     parts = [
-        100 * _rms(np.concatenate(own)) / np.where(sizes > 0, sizes, 1.0)
+        100 * _rms(np.concatenate(own), used) / np.where(sizes > 0, sizes, 1.0)
         for own in zip(*left, strict=True)
     ]
     return [
@@ -108,8 +111,8 @@ def _before(found: Identified) -> list[tuple[Any, ...]]:
     ]
 
 
-def _rms(rows: Numbers) -> Numbers:
-    return np.asarray(np.sqrt(np.mean(rows**2, axis=0)))
+def _rms(rows: Numbers, used: Flags) -> Numbers:
+    return np.asarray(np.sqrt((rows**2 * used).sum(0) / np.maximum(used.sum(0), 1)))
 
 
 def _predicted(found: Identified) -> dict[str, Any] | None:
@@ -175,6 +178,10 @@ def _draw_spectrum(axis: Any, points: Points, strip: Strip, step: float) -> None
     frequencies = np.fft.rfftfreq(len(points.t), step * thinning)[1:]
     rows = (points.measured[:, strip.number], MEASURED), (left_of(points, strip), LEFT)
     for values, colour in rows:
-        size = np.abs(np.fft.rfft(values * window))[1:] * 2 / max(float(window.sum()), 1.0)
+        size = (
+            np.abs(np.fft.rfft(np.nan_to_num(values) * window))[1:]
+            * 2
+            / max(float(window.sum()), 1.0)
+        )
         axis.loglog(frequencies, size + 1e-12, color=colour, lw=0.7)
     axis.grid(alpha=0.25)

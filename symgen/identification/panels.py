@@ -90,7 +90,7 @@ def draw_both(axis: Any, points: Points, strip: Strip) -> None:
 
 
 def left_of(points: Points, strip: Strip) -> Numbers:
-    """Measured less predicted (N)."""
+    """Measured less predicted (N), NaN where nothing was measured."""
     return np.asarray(points.measured[:, strip.number] - points.predicted[:, strip.number])
 
 
@@ -107,7 +107,8 @@ def draw_left(axis: Any, points: Points, strip: Strip) -> None:
 
 def scale(left: Numbers) -> float:
     """Where the scale of residuals ends."""
-    return 1.5 * float(np.percentile(np.abs(left), SPREAD)) or 1.0
+    there = left[~np.isnan(left)]
+    return 1.5 * float(np.percentile(np.abs(there), SPREAD)) or 1.0 if there.size else 1.0
 
 
 @styled
@@ -139,12 +140,13 @@ def speeds(points: Points, strip: Strip) -> Numbers:
 def draw_cloud(axis: Any, x: Numbers, points: Points, strip: Strip) -> None:
     """What is left over x, and the mean of each twentieth of the points."""
     left = left_of(points, strip)
+    x, left = x[~np.isnan(left)], left[~np.isnan(left)]
     edge = scale(left)
     clipped = np.clip(left, -edge, edge)
     axis.plot(x, clipped, ".", color=MEASURED, ms=1.5, alpha=0.5, rasterized=True)
     parts = np.array_split(np.argsort(x, kind="stable"), GROUPS)
     means = [(x[part].mean(), left[part].mean()) for part in parts if len(part)]
-    axis.plot(*zip(*means, strict=True), color=PREDICTED, lw=1.2)
+    axis.plot(*zip(*means, strict=True), color=PREDICTED, lw=1.2) if means else None
     axis.set_ylim(-1.05 * edge, 1.05 * edge)
     axis.axhline(0, color="black", lw=0.5)
     axis.grid(alpha=0.25)
@@ -154,5 +156,5 @@ def draw_distribution(axis: Any, points: Points, strip: Strip) -> None:
     """A histogram of what is left."""
     left = left_of(points, strip)
     edge = scale(left)
-    axis.hist(left, bins=60, range=(-edge, edge), color=LEFT)
+    axis.hist(left[~np.isnan(left)], bins=60, range=(-edge, edge), color=LEFT)
     axis.set_yticks([])

@@ -3,10 +3,11 @@ those in which its joint moves, as measured and filtered, and points of it for p
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from symgen.identification.derivatives import Derivation
@@ -61,8 +62,9 @@ class ChannelErrors:
 
 @dataclass(frozen=True)
 class Points:
-    """Rows for pictures: time (N), velocities (N x n), measured and predicted values, the part of
-    the prediction that is no drive's, and which rows counted in an estimate (each N x c)."""
+    """Rows for pictures: time (N), velocities (N x n), measured (NaN where nothing was) and
+    predicted values, the part of the prediction that is no drive's, and which rows counted in an
+    estimate (each N x c)."""
 
     t: Numbers
     rates: Numbers
@@ -130,7 +132,7 @@ def predict(
     for samples in reading.blocks(progress, held_out=held_out):
         points = _points(samples, predictor)
         _add(sums, points, samples, filtering)
-        kept.append(points.rows(slice(None, None, stride)))
+        kept.append(_shown(points, samples).rows(slice(None, None, stride)))
     rows = tuple(
         ChannelErrors(
             name,
@@ -152,6 +154,11 @@ def _points(samples: Samples, predictor: Predictor) -> Points:
     return Points(samples.t, samples.qd, made.measured, predicted, load, made.used)
 
 
+def _shown(points: Points, samples: Samples) -> Points:
+    """The points for pictures, NaN where nothing was measured."""
+    return replace(points, measured=np.where(samples.usable, points.measured, np.nan))
+
+
 def _add(sums: _Sums, points: Points, samples: Samples, filtering: Derivation) -> None:
     error, usable = points.measured - points.predicted, samples.usable
     moving = usable.copy()
@@ -164,8 +171,9 @@ def _add(sums: _Sums, points: Points, samples: Samples, filtering: Derivation) -
         return
     fitted, inner = filtering.filters(points.t), slice(half, len(points.t) - half)
     smooth, left = fitted(points.measured, 0), fitted(error, 0)
-    sums.add("filtered", smooth, left, usable[inner])
-    sums.add("filtered_moving", smooth, left, moving[inner])
+    whole = sliding_window_view(usable, 2 * half + 1, axis=0).all(axis=2)
+    sums.add("filtered", smooth, left, whole)
+    sums.add("filtered_moving", smooth, left, whole & moving[inner])
 
 
 def _joined(parts: list[Points]) -> Points:

@@ -238,11 +238,18 @@ def _check_there(log: Log, looked: Survey) -> None:
 
 
 def _check_dead(log: Log, columns: Layout, looked: Survey) -> None:
-    """Raises LogError for a measured channel that never changes though the joint moves."""
+    """Raises LogError for a measured channel without a number, or that never changes though the
+    joint moves."""
     constant, first = looked.constant, len(columns.q) + len(columns.qd) + len(columns.qdd)
     still = constant[: len(columns.q)]
     own = len(columns.measured) == len(columns.q)
     for k, column in enumerate(columns.measured):
+        if looked.missing[k] == looked.usable:
+            raise LogError(
+                shown(log.file),
+                f"'{shown(column.name)}' has no finite number in any row; name another with "
+                "--column, or hold that joint with --lock",
+            )
         moves = not still[k] if own else not still.all()
         if constant[first + k] and moves:
             raise LogError(

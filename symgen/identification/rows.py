@@ -129,12 +129,13 @@ class Rows:
         self.last, self.seen = -np.inf, 0
         ticks = Ticks(self.clock.polled) if self.clock.polled else None
         factors, places = self.layout.factors, self.layout.places
-        timed, moving = bool(self.layout.time), self._needed
+        timed, moving = bool(self.layout.time), self._moving
+        needed = np.r_[: moving + timed, len(places) - len(self.layout.reference) : len(places)]
         for raw in self.log.chunks(self.layout.names):
             rows = raw[:, places] * factors
             finite = np.abs(rows) <= LARGEST
-            whole = np.asarray(finite[:, : moving + timed].all(axis=1))
-            self._leave(~whole, _reason(rows[:, : moving + timed]))
+            whole = np.asarray(finite[:, needed].all(axis=1))
+            self._leave(~whole, _reason(rows[:, needed]))
             t = rows[:, 0].copy() if timed and not self.clock.even else self._even(len(rows))
             rows = rows[:, timed:]
             if ticks:
@@ -145,8 +146,9 @@ class Rows:
             yield Usable(t[kept], rows[kept], begins[kept])
 
     @property
-    def _needed(self) -> int:
-        """Columns without which a row is of no use."""
+    def _moving(self) -> int:
+        """Columns of positions, velocities and accelerations; without them, and those of commanded
+        positions, a row is of no use."""
         layout = self.layout
         return len(layout.q) + len(layout.qd) + len(layout.qdd)
 

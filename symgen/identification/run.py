@@ -71,8 +71,9 @@ class Identified:
 
     @property
     def series(self) -> tuple[Numbers, Numbers, Numbers]:
-        """Time (N), measured and predicted values (N x c) at the end of the log."""
-        parts = [(s.t, self.equations.equations(s)) for s in self.last]
+        """Time (N), measured and predicted values (N x c) at the end of the log, by straight lines
+        where a measurement is missing."""
+        parts = [(s.t, self.equations.equations(replace(s, measured=s.bridged))) for s in self.last]
         step = self.reading.plan.interval or 1
         t = np.concatenate([t[::step][: len(rows.measured)] for t, rows in parts])
         predicted = np.concatenate([rows.regressor @ self.estimate.values for _, rows in parts])

@@ -44,6 +44,13 @@ class Samples:
     def __len__(self) -> int:
         return len(self.t)
 
+    @cached_property
+    def bridged(self) -> Numbers:
+        """What was measured (N x c), with straight lines in place of what is not to be used."""
+        channels = zip(self.measured.T, self.usable.T, strict=True)
+        lines = [np.interp(self.t, self.t[u], y[u]) if u.any() else y for y, u in channels]
+        return np.stack(lines, axis=1) if lines else self.measured
+
     def part(self, rows: slice) -> "Samples":
         """Some of the samples."""
         t, q, qd, qdd = self.t[rows], self.q[rows], self.qd[rows], self.qdd[rows]

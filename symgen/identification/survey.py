@@ -34,7 +34,8 @@ class Survey:
     the least, 5 %, median, 95 % and largest step of time within them (s), `gaps` the steps between
     them, longest first. `low` and `high` (k) are the ranges of the layout's columns but time,
     `ceilings` and `floors` (c) where measured channels are saturated (infinite where they are
-    not), `stuck` (c) how many rows that concerns. `probe` are rows from the beginning."""
+    not), `stuck` (c) how many rows that concerns, `missing` (c) how many rows have no number.
+    `probe` are rows from the beginning."""
 
     clock: Clock
     rows: int
@@ -51,6 +52,7 @@ class Survey:
     ceilings: Numbers
     floors: Numbers
     stuck: NDArray[np.int64]
+    missing: NDArray[np.int64]
     probe: Usable
 
     @property
@@ -106,11 +108,13 @@ class _Seen:
     high: Numbers = field(init=False)
     top: _Extreme = field(init=False)
     bottom: _Extreme = field(init=False)
+    missing: NDArray[np.int64] = field(init=False)
     probe: list[Usable] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.low, self.high = np.full(self.columns, np.inf), np.full(self.columns, -np.inf)
         self.top, self.bottom = _Extreme(self.measured), _Extreme(self.measured)
+        self.missing = np.zeros(self.measured, np.int64)
 
     def add(self, part: Usable) -> None:
         """Takes usable rows into account."""
@@ -122,6 +126,7 @@ class _Seen:
         moving, measured = self._moving(part.rows), part.rows[:, self.columns - self.measured :]
         self.top.add(measured, moving)
         self.bottom.add(-measured, moving)
+        self.missing += np.isnan(measured).sum(axis=0)
         self._time(part)
         if self.usable < PROBE:
             self.probe.append(part)
@@ -177,6 +182,7 @@ def survey(rows: Rows, look: Callable[[Usable], None]) -> Survey:
         ceilings,
         floors,
         stuck,
+        seen.missing,
         _joined(seen.probe, columns),
     )
 

@@ -39,18 +39,21 @@ class LogDialect:
     def of(cls, path: str) -> "LogDialect":
         """Told from a file. Raises LogError where it does not begin with names or numbers."""
         with Path(path).open("rb") as stream:
-            lines = stream.read(HEAD).decode("utf-8-sig", "replace").split("\n")
+            head = stream.read(HEAD)
+        if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            raise LogError(shown(path), "is in UTF-16; save it in UTF-8")
+        lines = head.decode("utf-8-sig", "replace").split("\n")
         first = next((k for k, line in enumerate(lines) if not _comment(line, lines[k + 1 :])), 0)
         text = [line.rstrip("\r") for line in lines[first:]]
         rows = [line for line in text[1:] if line.strip()]
         if not text or not text[0].strip():
             raise LogError(shown(path), "does not begin with a line of column names")
-        head = text[0].lstrip("#%").strip() if text[0][0] in "#%" else text[0].strip()
-        delimiter = _delimiter(head, rows)
-        names = _cells(path, head, delimiter)
+        top = text[0].lstrip("#%").strip() if text[0][0] in "#%" else text[0].strip()
+        delimiter = _delimiter(top, rows)
+        names = _cells(path, top, delimiter)
         bare = all(_NUMBER.fullmatch(cell) or cell in NOTHING for cell in names)
-        rows = [head, *rows] if bare else rows
-        decimal = "," if delimiter != "," and rows and "," in rows[0] else "."
+        rows = [top, *rows] if bare else rows
+        decimal = _decimal(delimiter, rows)
         if (
             rows
             and len(_split(rows[0], delimiter)) == len(names) + 1
@@ -76,6 +79,14 @@ def _delimiter(head: str, rows: Sequence[str]) -> str:
     whole = [d for d in there if rows and all(map(_numeric, _split(rows[0], d)))]
     outside = re.sub(r'"[^"]*"', "", head)
     return max(whole or there, key=lambda d: len(_split(outside, d)) - (d == " "))
+
+
+def _decimal(delimiter: str, rows: Sequence[str]) -> str:
+    """The sign of decimals: a comma where numbers have one, and none has a point."""
+    cells = {cell.strip().strip('"') for row in rows for cell in _split(row, delimiter)}
+    numbers = [cell for cell in cells if _NUMBER.fullmatch(cell)]
+    commas = delimiter != "," and any("," in cell for cell in numbers)
+    return "," if commas and not any("." in cell for cell in numbers) else "."
 
 
 def _numeric(cell: str) -> bool:

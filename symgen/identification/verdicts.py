@@ -116,8 +116,10 @@ def _noise(found: Identified) -> Numbers:
     """The deviation of the noise of each channel's sensor, from second differences."""
     if not found.last or not isinstance(found.equations, Instants):
         return np.zeros(len(found.estimate.channels))
-    second = np.diff(found.last[-1].measured, 2, axis=0)
-    return np.asarray(np.sqrt(np.mean(second**2, axis=0) / 6)) if len(second) else np.zeros(1)
+    last = found.last[-1]
+    second, u = np.diff(last.measured, 2, axis=0), last.usable
+    there = u[2:] & u[1:-1] & u[:-2]
+    return np.asarray(np.sqrt((second**2 * there).sum(0) / np.maximum(there.sum(0), 1) / 6))
 
 
 # -- bodies ----------------------------------------------------------------------------------------

@@ -105,3 +105,27 @@ def test_times_that_have_a_type_are_in_seconds(tmp_path, kind):
     read = np.concatenate(list(open_log(str(tmp_path / "log.parquet")).chunks(["stamp", "a"])))
     assert np.allclose(read[[0, 1, 2, 4], 0], [0.0, 0.01, 0.02, 0.03], atol=1e-12)
     assert np.isnan(read[3, 0]) and np.array_equal(read[:, 1], range(5))
+
+
+def test_decimal_commas_are_seen_where_the_first_row_is_of_whole_numbers(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("t;q_j;note\n0;0;1,5 or 2.5\n0,004;-1,25e1;x\n1;2;x\n")
+    rows = np.concatenate(list(open_log(str(path)).chunks(["t", "q_j"])))
+    assert rows.tolist() == [[0, 0], [0.004, -12.5], [1, 2]]
+    path.write_text("t\tq_j\tdate\n0.5\t1\t1,5\n1.5\t2\t2,5\n")
+    rows = np.concatenate(list(open_log(str(path)).chunks(["t", "q_j"])))
+    assert rows.tolist() == [[0.5, 1], [1.5, 2]]
+
+
+def test_utf_16_is_said(tmp_path):
+    (tmp_path / "log.csv").write_bytes("t,q_j\n0,0\n".encode("utf-16"))
+    with pytest.raises(LogError, match="is in UTF-16; save it in UTF-8"):
+        open_log(str(tmp_path / "log.csv"))
+
+
+@pytest.mark.parametrize("kind", [object, complex])
+def test_arrays_that_hold_no_real_numbers_are_named_with_their_type(tmp_path, kind):
+    path = tmp_path / "log.npz"
+    np.savez(path, t=np.arange(3.0), q_j=np.arange(3.0).astype(kind), note=np.array(["a"]))
+    with pytest.raises(LogError, match=r"'q_j' is of type \w+ and shape \(3,\), no column of real"):
+        check_columns(open_log(str(path)), ["t", "q_j"])

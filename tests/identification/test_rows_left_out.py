@@ -89,3 +89,41 @@ def test_a_measurement_that_is_missing_leaves_the_other_channels_theirs(tmp_path
     assert done.exit_code == 0
     for parameter, row in json.loads(done.stdout)["parameters"].items():
         assert abs(row["estimate"] - row["prior"]) < 5 * row["standard_error"], parameter
+
+
+MISSING = changed(**{f"tau_{JOINT}": put(slice(40, 400, 120), np.nan)})
+
+
+def apart(tmp_path, name, columns):
+    (tmp_path / name).mkdir()
+    return log(tmp_path / name, columns)
+
+
+def test_a_measurement_that_is_missing_is_counted_and_distorts_no_figure(tmp_path):
+    logs = apart(tmp_path, "whole", good()), apart(tmp_path, "part", MISSING)
+    done = [invoke("predict", ARM, path, "--json") for path in logs]
+    said = f"log.csv: note: 'tau_{JOINT}' has no finite number in 3 of 400 rows; they are left out"
+    assert said in done[1].stderr and said not in done[0].stderr
+    for there, here in zip(*(json.loads(x.stdout)["channels"] for x in done), strict=True):
+        for view in ("all", "moving", "filtered"):
+            assert here[view]["relative"] == pytest.approx(there[view]["relative"], rel=0.3)
+    looked = [json.loads(invoke("log", path, "--robot", ARM, "--json").stdout) for path in logs]
+    there, here = (x["joints"][JOINT]["force"] for x in looked)
+    assert here["rms"] == pytest.approx(there["rms"], rel=0.002)
+    assert here["range"] == pytest.approx(there["range"], rel=0.02)
+
+
+def test_many_missing_measurements_are_a_warning_and_none_at_all_an_error(tmp_path):
+    half = changed(**{f"tau_{JOINT}": put(slice(0, 400, 2), np.inf)})
+    done = invoke("identify", ARM, log(tmp_path, half))
+    assert f"warning: 'tau_{JOINT}' has no finite number in 200 of 400" in done.stderr
+    none = changed(**{f"tau_{JOINT}": put(slice(None), np.nan)})
+    done = invoke("identify", ARM, log(tmp_path, none))
+    assert done.exit_code == 2 and f"'tau_{JOINT}' has no finite number in any row" in done.stderr
+
+
+def test_rows_without_a_commanded_position_are_left_out(tmp_path):
+    commanded = {k.replace("q_", "ref_", 1): x.copy() for k, x in good().items() if k[:2] == "q_"}
+    commanded[f"ref_{JOINT}"][70] = np.nan
+    done = invoke("identify", ARM, log(tmp_path, good() | commanded), "--method", "instrumental")
+    assert done.exit_code == 0 and "1 are empty" in done.stderr, done.output
