@@ -10,7 +10,8 @@ from symgen.cli.identify import at_runtime
 from symgen.cli.options import FILE, JSON, ROBOT, with_options
 from symgen.errors import OptionError
 from symgen.identification.plan import ExcitationPlan
-from symgen.options import FLAG, NUMBER, TEXTS, Option, rows
+from symgen.options import Option, rows
+from symgen.options.kinds import FLAG, NUMBER, TEXTS
 from symgen.reading.options import RobotOptions, moving_joints
 from symgen.text import cited
 

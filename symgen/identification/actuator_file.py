@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from symgen.identification.drives import DriveUnknowns
 from symgen.identification.run import Identified
 from symgen.identification.solve import TriangularSystem
-from symgen.options import quoted
+from symgen.options.kinds import quoted
 from symgen.reading import toml_reader
 from symgen.text import shown
 

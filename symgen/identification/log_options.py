@@ -3,7 +3,8 @@
 from typing import Any, Final
 
 from symgen.errors import OptionError
-from symgen.options import FLAG, NAMES, NUMBER, NUMBER_PAIRS, PAIRS, finite, group, option
+from symgen.options import group, option
+from symgen.options.kinds import FLAG, NAMES, NUMBER, NUMBER_PAIRS, PAIRS, finite
 from symgen.reading.options import joint_values, moving_joints
 from symgen.text import cited
 

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.errors import OptionError
-from symgen.options import FLAG, NUMBER, WHOLE, group, option
+from symgen.options import group, option
+from symgen.options.kinds import FLAG, NUMBER, WHOLE
 
 Numbers = NDArray[np.float64]
 

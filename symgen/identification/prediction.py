@@ -171,7 +171,7 @@ def _add(sums: _Sums, points: Points, samples: Samples, filtering: Derivation) -
         return
     fitted, inner = filtering.filters(points.t), slice(half, len(points.t) - half)
     smooth, left = fitted(points.measured, 0), fitted(error, 0)
-    whole = sliding_window_view(usable, 2 * half + 1, axis=0).all(axis=2)
+    whole = np.asarray(sliding_window_view(usable, 2 * half + 1, axis=0).all(axis=2))
     sums.add("filtered", smooth, left, whole)
     sums.add("filtered_moving", smooth, left, whole & moving[inner])
 

@@ -7,7 +7,8 @@ from symgen.errors import OptionError
 from symgen.identification.log_options import AUTO, LogOptions
 from symgen.identification.method_rows import METHODS, told
 from symgen.identification.terms import ARMATURE, FRICTION, SPRINGS
-from symgen.options import FLAG, NUMBER, choice, finite, group, option
+from symgen.options import group, option
+from symgen.options.kinds import FLAG, NUMBER, choice, finite
 from symgen.reading.options import moving_joints
 from symgen.text import cited
 
@@ -273,9 +274,8 @@ class Settings(LogOptions):
         try:
             return finite(self.friction_width)
         except ValueError:
-            raise OptionError(
-                f"--friction-width {cited(self.friction_width)}: {GIVE_WIDTH}"
-            ) from None
+            given = cited(self.friction_width)
+            raise OptionError(f"--friction-width {given}: {GIVE_WIDTH}") from None
 
     @property
     def torque(self) -> bool:

@@ -22,7 +22,8 @@ from symgen.jobs.publish import write_files, write_new
 from symgen.jobs.targets import Mark, OutputFile
 from symgen.languages import LANGUAGES
 from symgen.languages.names import identifier
-from symgen.options import TEXT, Option, ValueKind, quoted
+from symgen.options import Option
+from symgen.options.kinds import TEXT, ValueKind, quoted
 from symgen.reading import toml_reader
 from symgen.reading.denavit_hartenberg import is_table
 from symgen.reading.formats import read as read_robot

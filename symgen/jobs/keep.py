@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
 
-from symgen.options import quoted
+from symgen.options.kinds import quoted
 
 
 def with_formulations(text: str, formulations: dict[str, str]) -> str | None:

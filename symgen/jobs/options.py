@@ -6,7 +6,8 @@ from typing import Final
 
 from symgen.languages import DEFAULT, LANGUAGES
 from symgen.languages.release import Release
-from symgen.options import TEXT, TEXTS, Option, group, option, rows
+from symgen.options import Option, group, option, rows
+from symgen.options.kinds import TEXT, TEXTS
 from symgen.reading.options import RobotOptions, XacroOptions
 from symgen.tracing.options import FunctionOptions
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from symgen.errors import OptionError
-from symgen.options import finite
+from symgen.options.kinds import finite
 from symgen.reading.description import Description, Mimic
 from symgen.reading.joints import FIXED
 from symgen.text import hint, shown

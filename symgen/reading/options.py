@@ -2,16 +2,8 @@
 
 from typing import Any, Final
 
-from symgen.options import (
-    NUMBER,
-    NUMBER_PAIRS,
-    PAIRS,
-    TEXTS,
-    choice,
-    group,
-    option,
-    vector_or,
-)
+from symgen.options import group, option
+from symgen.options.kinds import NUMBER, NUMBER_PAIRS, PAIRS, TEXTS, choice, vector_or
 from symgen.reading.fall import Gravity
 from symgen.reading.repair import NEAREST
 from symgen.reading.right_angles import SNAPPED

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from symgen.errors import OptionError, SymgenError
 from symgen.robot.motion import normalized, rates, vector
 from symgen.text import html_table
+from symgen.tracing.tape import read_by_option
+from symgen.tracing.wanted import find_quantity
 
 if TYPE_CHECKING:
     from symgen.robot.robot import Robot
@@ -74,7 +76,9 @@ def simulate(
     length. `method`, `rtol` and `atol` are SciPy's; `options` those of `symgen.compile`, such as
     ``friction="viscous"``. Needs SciPy and a C compiler. Raises SymgenError, also where a motion
     cannot be followed to its end."""
+    robot = robot.with_options(**options)
     solve, model, n = _solver(), robot.model, robot.dof
+    _check_inputs(robot)
     start = np.concatenate(
         [
             normalized(model, vector("q", q, len(robot.positions), robot.neutral)),
@@ -83,7 +87,7 @@ def simulate(
     )
     nq = len(start) - n
     forces, at = _forces(tau, n), _times(duration, times)
-    dynamics = robot.compile("forward_dynamics", **options).forward_dynamics
+    dynamics = robot.compile("forward_dynamics").forward_dynamics
 
     def rate(t: float, x: Matrix) -> Matrix:
         place, speed = normalized(model, x[:nq]), x[nq:]
@@ -98,6 +102,18 @@ def simulate(
     return Simulation(
         solved.t, places, speeds, felt, robot.positions, robot.velocities, int(solved.nfev)
     )
+
+
+def _check_inputs(robot: "Robot") -> None:
+    """Raises OptionError for inputs of run time, which a motion does not have."""
+    traced = robot.job.robot(robot.loaded)
+    asked = {*read_by_option(traced, [find_quantity("forward_dynamics")])}
+    asked |= {"par"} if traced.runtime else set()
+    if asked:
+        raise OptionError(
+            f"simulate: {', '.join(sorted(asked))} would be inputs; leave gravity, parameters and "
+            "friction at the robot's numbers"
+        )
 
 
 def _solver() -> Callable[..., Any]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import count
 from math import prod
-from typing import Any
+from typing import Any, Final
 
 import sympy
 
@@ -66,7 +66,13 @@ class Symbolic:
 
     @cached_property
     def _robot(self) -> RuntimeModel:
-        return self._job.robot(self._job.load())
+        robot = self._job.robot(self._job.load())
+        if robot.runtime:
+            raise OptionError(
+                "parameters are inputs of code alone; on paper give masses='symbols' in place of "
+                "the robot's parameters='runtime'"
+            )
+        return robot
 
     @property
     def model(self) -> Model:
@@ -194,11 +200,22 @@ def _choice(option: str, word: str, words: Mapping[str, Any]) -> Any:
 def _flat(array: str, values: Any) -> list[sympy.Expr]:
     """The entries of a vector: a list, a NumPy array or a SymPy matrix. Raises OptionError."""
     try:
-        return [sympy.sympify(x) for x in values]
+        entries = None if isinstance(values, (str, dict)) else [sympy.sympify(x) for x in values]
     except (TypeError, sympy.SympifyError):
+        entries = None
+    if entries is None:
         raise OptionError(
             f"{array} is {shown(str(values), 60)}; give a list of numbers or expressions"
-        ) from None
+        )
+    for x in entries:
+        if not isinstance(x, sympy.Expr) or x.has(*UNREAL):
+            raise OptionError(
+                f"{array} has {shown(str(x), 60)}; give real numbers or expressions of them"
+            )
+    return entries
+
+
+UNREAL: Final = (sympy.I, sympy.nan, sympy.zoo, sympy.oo, -sympy.oo)
 
 
 def array_of(out: Output, entries: Sequence[sympy.Expr]) -> Any:

@@ -11,7 +11,8 @@ from symgen.compiler.costs import HOST, Processor
 from symgen.errors import OptionError
 from symgen.mechanics.model import Model
 from symgen.mechanics.passive import FRICTION
-from symgen.options import FLAG, NAMES, NUMBER, PAIRS, TEXTS, choice, group, option
+from symgen.options import group, option
+from symgen.options.kinds import FLAG, NAMES, NUMBER, PAIRS, TEXTS, choice
 from symgen.reading.options import links
 from symgen.text import cited, hint, repeated, shown
 from symgen.tracing.axes import check_axes

@@ -188,8 +188,18 @@ def test_forces_may_be_a_function():
         (lambda r: r.simulate(1, times=[0.5, 0.2]), "times must rise"),
         (lambda r: r.linearize([0, float("nan")]), "q needs 2 finite numbers"),
         (lambda r: r.with_options(gravity="runtime").linearize([0, 0]), "g would be inputs"),
+        (lambda r: r.with_options(gravity="runtime").simulate(1), "simulate: g would be inputs"),
+        (lambda r: r.simulate(1, parameters="runtime"), "simulate: par would be inputs"),
     ],
 )
 def test_what_does_not_fit_is_said(call, said):
     with pytest.raises(OptionError, match=said):
         call(symgen.Robot(robot_file("pendulum")))
+
+
+def test_options_of_a_simulation_make_another_robot():
+    robot = symgen.Robot(robot_file("pendulum"))
+    held = (("elbow", 0.4),)
+    one = robot.simulate(0.2, [0.3], lock=held, times=[0.2])
+    close(one.q, robot.with_options(lock=held).simulate(0.2, [0.3], times=[0.2]).q, 1e-15)
+    assert one.velocities == ("shoulder",)

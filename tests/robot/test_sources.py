@@ -225,3 +225,36 @@ def test_the_files_of_a_job_go_where_it_says(tmp_path):
     assert other == {".py", ".json"}
     with pytest.raises(SymgenError, match="generate: give a folder"):
         symgen.Robot(robot_file("pendulum")).generate()
+
+
+def test_options_are_what_python_has():
+    robot = symgen.Robot(
+        robot_file("pendulum"),
+        gravity=np.array([0, 0, -1.62]),
+        lock={"elbow": np.float32(0.5)},
+        external_wrench=["lower"],
+        batch=4,
+    )
+    assert robot.gravity == (0.0, 0.0, -1.62) and robot.velocities == ("shoulder",)
+    flat = robot.job.choices.flat()
+    assert flat["lock"] == (("elbow", 0.5),) and flat["external_wrench"] == ("lower",)
+    assert flat["batch"] == "4"
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ({"lock": "elbow=0.5"}, "--lock 'elbow=0.5': give JOINT=VALUE"),
+        ({"lock": [("elbow", "far")]}, "--lock .*: give JOINT=VALUE"),
+        ({"friction": ["viscous"]}, r"--friction \['viscous'\]: give a text"),
+        ({"external_wrench": "lower"}, "give a list of names"),
+        ({"quantities": "gravity"}, "--quantity 'gravity': give a list of texts"),
+        ({"gravity": (0, 0, None)}, "give three numbers X,Y,Z"),
+        ({"snap_angles": "1e-3"}, "--snap-angles '1e-3': give a number"),
+        ({"chunk": 2.5}, "--chunk 2.5: give a whole number"),
+        ({"prefix": 3}, "--prefix 3: give a text"),
+    ],
+)
+def test_options_of_another_type_are_one_sentence(option, said):
+    with pytest.raises(OptionError, match=said):
+        symgen.Robot(robot_file("pendulum"), **option)

@@ -110,6 +110,10 @@ def test_three_indices_and_several_outputs():
         (lambda s: s.mass_matrix(nope=[1]), "no option is called 'nope'"),
         (lambda s: s.mass_matrix(q=5), "q is 5; give a list of numbers or expressions"),
         (lambda s: s.entry("mass_matrix", "a", 1), "there is no a,1"),
+        (lambda s: s.mass_matrix(q=[0, sympy.I]), "q has I; give real numbers"),
+        (lambda s: s.mass_matrix(q=[0, sympy.zoo]), "q has zoo; give real numbers"),
+        (lambda s: s.mass_matrix(q=[True, 0]), "q has True; give real numbers"),
+        (lambda s: s.mass_matrix(q="ab"), "q is ab; give a list of numbers or expressions"),
     ],
 )
 def test_what_does_not_fit_is_said(call, said):
@@ -117,6 +121,12 @@ def test_what_does_not_fit_is_said(call, said):
         call(two().symbolic)
     with pytest.raises(AttributeError):
         two().symbolic.no_such_thing  # noqa: B018
+
+
+def test_parameters_of_run_time_have_another_name_on_paper():
+    robot = symgen.Robot(robot_file("pendulum"), parameters="runtime")
+    with pytest.raises(OptionError, match="on paper give masses='symbols'"):
+        robot.symbolic.mass_matrix()
 
 
 def test_too_large_is_refused_soon():

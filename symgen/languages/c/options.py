@@ -10,7 +10,8 @@ from symgen.errors import OptionError
 from symgen.languages.c.glue import GLUE
 from symgen.languages.c.targets import TARGETS
 from symgen.numbers.operations import OPS
-from symgen.options import NAMES, WHOLE, Choices, choice, group, option, whole_or
+from symgen.options import Choices, group, option
+from symgen.options.kinds import NAMES, WHOLE, choice, whole_or
 from symgen.text import cited
 from symgen.tracing.function import Function
 from symgen.tracing.options import FunctionOptions

@@ -1,0 +1,148 @@
+"""What an option is, defined once: its name on the command line and in a job file, the values that
+it takes, its default and its help.
+
+Options are fields of frozen dataclasses that belong to whom they concern (`group`); the command
+line, job files and their documentation read the fields' rows (`rows`). Knows errors and text.
+Offers these, `Choices` of several groups, and the kinds of values (`kinds`)."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, dataclass, field, fields, replace
+from typing import Any, TypeVar, dataclass_transform
+
+from symgen.errors import OptionError
+from symgen.options.kinds import TEXT, ValueKind
+from symgen.text import cited, hint
+
+Names = tuple[str, ...] | Callable[[Any, str], Iterable[str]]
+"""What may be typed next: the same names everywhere, or from the description of the robot's file
+(None where there is none) and what stands before in the value, up to what parts it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option: `flag` is its name on the command line, `name` the field's and a job file's key.
+
+    `give` says what to type where a text is none of its kind; `path` is one that a job file takes
+    relative to itself.
+    """
+
+    flag: str
+    metavar: str | None
+    help: str
+    kind: ValueKind = TEXT
+    give: str = ""
+    short: str | None = None
+    path: bool = False
+    local: bool = False
+    """Whether it is a matter of this machine, which no generated file repeats."""
+    required: bool = False
+    names: Names | None = None
+    """What a shell completes, where that is more than `ValueKind.choices`."""
+    parted: str = ""
+    """The characters after which another name begins."""
+    shown_default: str = ""
+    """What is the default, in words, where no value says it."""
+    name: str = ""
+    default: Any = None
+
+    def parsed(self, given: Any) -> Any:
+        """The value of what the command line has. Raises OptionError."""
+        for text in given if isinstance(given, tuple) else (given,):
+            try:
+                self.kind.parsed((text,) if isinstance(given, tuple) else text)
+            except ValueError:
+                raise OptionError(f"{self.flag} {cited(text)}: {self.give}") from None
+        return self.kind.parsed(given)
+
+    def checked(self, value: Any) -> Any:
+        """The field's value of what was given. Raises OptionError for what is none of the kind, or
+        of the choices."""
+        choices = self.kind.choices
+        if value is None or value is self.default:
+            return value
+        if choices and value not in choices:
+            raise OptionError(f"{self.flag} {cited(value)}: use one of {', '.join(choices)}")
+        try:
+            return self.kind.taken(value)
+        except (TypeError, ValueError, OverflowError):
+            needed = self.give or f"give {self.kind.said}"
+            raise OptionError(f"{self.flag} {cited(value)}: {needed}") from None
+
+
+def option(
+    flag: str, metavar: str | None, help: str, kind: ValueKind = TEXT, *, default: Any, **more: Any
+) -> Any:
+    """A field of a group of options."""
+    return field(default=default, metadata={"option": Option(flag, metavar, help, kind, **more)})
+
+
+Group = TypeVar("Group")
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(option,))
+def group(cls: type[Group]) -> type[Group]:
+    """Makes a frozen dataclass of options, each of which is checked when one is made.
+
+    A class may check what concerns several of them in a method ``validate``."""
+
+    def __post_init__(self: Any) -> None:
+        for row in rows(type(self)):
+            object.__setattr__(self, row.name, row.checked(getattr(self, row.name)))
+        if hasattr(self, "validate"):
+            self.validate()
+
+    cls.__post_init__ = __post_init__  # type: ignore[attr-defined]
+    return dataclass(frozen=True)(cls)
+
+
+def rows(*groups: type, only: Iterable[str] | None = None) -> tuple[Option, ...]:
+    """The options of some groups in order, or those of them that are named."""
+    every = [
+        replace(
+            f.metadata["option"], name=f.name, default=None if f.default is MISSING else f.default
+        )
+        for cls in groups
+        for f in fields(cls)
+        if "option" in f.metadata
+    ]
+    wanted = None if only is None else set(only)
+    return tuple(row for row in every if wanted is None or row.name in wanted)
+
+
+@dataclass(frozen=True)
+class Choices:
+    """A value of each of some groups of options, by the group's class."""
+
+    values: Mapping[type, Any]
+
+    @classmethod
+    def of(cls, groups: Iterable[type], given: Mapping[str, Any]) -> "Choices":
+        """The groups with the options given, the others at their defaults. Raises OptionError for
+        a value, TypeError for a name that is no option of theirs."""
+        groups, taken = tuple(groups), dict(given)
+        values = {
+            group: group(**{r.name: taken.pop(r.name) for r in rows(group) if r.name in taken})
+            for group in groups
+        }
+        if taken:
+            name, known = next(iter(taken)), [row.name for row in rows(*groups)]
+            raise TypeError(f"no option is called {cited(name)}; {hint(name, known, len(known))}")
+        return cls(values)
+
+    def __getitem__(self, group: type[Group]) -> Group:
+        return self.values[group]  # type: ignore[no-any-return]
+
+    def flat(self) -> dict[str, Any]:
+        """All options by name."""
+        return {
+            row.name: getattr(v, row.name) for v in self.values.values() for row in rows(type(v))
+        }
+
+    def used(self, name: str) -> bool:
+        """Whether the option of this name is at another value than its default."""
+        row = next(row for row in rows(*self.values) if row.name == name)
+        return bool(self.flat()[name] != row.default)
+
+    def changed(self, **changes: Any) -> "Choices":
+        """The choices with some options changed. Raises OptionError, TypeError."""
+        return Choices.of(self.values, {**self.flat(), **changes})

@@ -1,0 +1,216 @@
+"""Kinds of values of options: how the command line, a job file and Python give one."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from operator import index
+from os import fspath
+from typing import Any, Final
+
+
+@dataclass(frozen=True, slots=True)
+class ValueKind:
+    """A kind of value: how the command line and a job file spell it."""
+
+    said: str
+    """What a job file must hold, in words."""
+    example: str
+    """An example of a value, as TOML."""
+    plain: Callable[[Any], Any]
+    """From a value of TOML to the text or number, or the list of texts, that the command line would
+    have; raises TypeError for a value of another type."""
+    parsed: Callable[[Any], Any] = lambda given: given
+    """From what the command line has to the field's value; raises ValueError."""
+    taken: Callable[[Any], Any] = lambda value: value
+    """From what Python has given to the field's value; raises TypeError or ValueError."""
+    toml: Callable[[Any], str | None] = lambda value: None
+    """The default as TOML, None where nothing is the default."""
+    click_type: type | None = None
+    """What the command line itself takes apart: ``int`` or ``float``."""
+    repeatable: bool = False
+    flag: bool = False
+    choices: tuple[str, ...] = ()
+    """All values, where they are few."""
+
+    def like(self, example: str) -> "ValueKind":
+        """The kind with another example."""
+        return replace(self, example=example)
+
+
+def finite(text: str) -> float:
+    """The number. Raises ValueError, for infinity and NaN too."""
+    number = float(text)
+    if number - number != 0:
+        raise ValueError(text)
+    return number
+
+
+def quoted(text: str) -> str:
+    """A TOML string."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")
+
+
+def _exactly(*types: type) -> Callable[[Any], Any]:
+    def read(value: Any) -> Any:
+        if type(value) not in types:
+            raise TypeError
+        return value
+
+    return read
+
+
+_text, _number = _exactly(str), _exactly(int, float)
+
+
+def _float(value: Any) -> float:
+    """A number as the command line reads it: infinite where it is beyond a double."""
+    try:
+        return float(_number(value))
+    except OverflowError:
+        return float("inf")
+
+
+def _texts(value: Any) -> list[str]:
+    return [_text(entry) for entry in _exactly(list)(value)]
+
+
+def _spelled(value: Any) -> str:
+    """A value as the command line spells it: numbers exactly, booleans as xacro does."""
+    plain = _exactly(str, int, float, bool)(value)
+    return plain if isinstance(plain, str) else str(plain).lower()
+
+
+def _table(value: Any) -> list[str]:
+    return [f"{key}={_spelled(entry)}" for key, entry in _exactly(dict)(value).items()]
+
+
+def _vector(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return ",".join(repr(_number(x)) for x in _exactly(list)(value))
+
+
+def _names(value: Any) -> str:
+    names = _texts(value)
+    if any("," in name for name in names):
+        raise TypeError
+    return ",".join(names)
+
+
+def _list(values: Iterable[str]) -> str | None:
+    entries = list(values)
+    return f"[{', '.join(entries)}]" if entries else None
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not sign:
+        raise ValueError(text)
+    return name, value
+
+
+def _number_pair(text: str) -> tuple[str, float]:
+    name, _, value = text.rpartition("=")
+    return name, finite(value)
+
+
+def _is_text(value: Any) -> str:
+    """A text, or a path. Raises TypeError."""
+    text = fspath(value)
+    if not isinstance(text, str):
+        raise TypeError
+    return text
+
+
+def _is_number(value: Any) -> float:
+    if isinstance(value, (str, bytes, bool)):
+        raise TypeError
+    return float(value)
+
+
+def _are_texts(value: Any) -> tuple[str, ...]:
+    if isinstance(value, (str, bytes)):
+        raise TypeError
+    return tuple(map(_is_text, value))
+
+
+def _pairs(of: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Pairs of a name and what `of` takes, or a mapping of these."""
+
+    def taken(value: Any) -> tuple[tuple[str, Any], ...]:
+        pairs = value.items() if isinstance(value, Mapping) else value
+        return tuple((_is_text(name), of(entry)) for name, entry in pairs)
+
+    return taken
+
+
+TEXT: Final = ValueKind(
+    "a text",
+    '"..."',
+    _text,
+    taken=_is_text,
+    toml=lambda value: quoted(value) if value is not None else None,
+)
+NUMBER: Final = ValueKind("a number", "0.0", _float, taken=_is_number, toml=repr, click_type=float)
+WHOLE: Final = ValueKind("a whole number", "0", _exactly(int), taken=index, toml=repr, click_type=int)
+FLAG: Final = ValueKind("true or false", "false", _exactly(bool), flag=True)
+TEXTS: Final = ValueKind(
+    "a list of texts", '["VALUE"]', _texts, tuple, taken=_are_texts, repeatable=True
+)
+NAMES: Final = ValueKind(
+    "a list of names without commas",
+    '["NAME"]',
+    _names,
+    lambda text: tuple(text.split(",")) if text else (),
+    _are_texts,
+    lambda value: _list(map(quoted, value)),
+)
+PAIRS: Final = ValueKind(
+    "a table of names and values",
+    '{ NAME = "VALUE" }',
+    _table,
+    lambda texts: tuple(map(_pair, texts)),
+    _pairs(_is_text),
+    repeatable=True,
+)
+NUMBER_PAIRS: Final = ValueKind(
+    "a table of joints and values",
+    "{ NAME = 0.0 }",
+    _table,
+    lambda texts: tuple(map(_number_pair, texts)),
+    _pairs(_is_number),
+    repeatable=True,
+)
+
+
+def choice(*names: str) -> ValueKind:
+    """One of some names."""
+    return replace(TEXT, choices=names)
+
+
+def vector_or(word: str) -> ValueKind:
+    """Three numbers, or a word in their place."""
+
+    def parsed(text: str) -> Any:
+        if text == word:
+            return text
+        x, y, z = map(finite, text.split(","))
+        return x, y, z
+
+    def taken(value: Any) -> Any:
+        return value if isinstance(value, str) else tuple(map(_is_number, value))
+
+    def toml(value: Any) -> str | None:
+        return _list(map(repr, value)) if isinstance(value, tuple) else None
+
+    return ValueKind(f'three numbers or "{word}"', "[0.0, 0.0, -9.81]", _vector, parsed, taken, toml)
+
+
+def whole_or(word: str) -> ValueKind:
+    """A whole number, or a word in its place; the value is a text."""
+    said = f'a whole number or "{word}"'
+
+    def text(value: Any) -> str:
+        return str(_exactly(str, int)(value))
+
+    return ValueKind(said, quoted(word), text, taken=text)
