@@ -152,7 +152,9 @@ TEXT: Final = ValueKind(
     toml=lambda value: quoted(value) if value is not None else None,
 )
 NUMBER: Final = ValueKind("a number", "0.0", _float, taken=_is_number, toml=repr, click_type=float)
-WHOLE: Final = ValueKind("a whole number", "0", _exactly(int), taken=index, toml=repr, click_type=int)
+WHOLE: Final = ValueKind(
+    "a whole number", "0", _exactly(int), taken=index, toml=repr, click_type=int
+)
 FLAG: Final = ValueKind("true or false", "false", _exactly(bool), flag=True)
 TEXTS: Final = ValueKind(
     "a list of texts", '["VALUE"]', _texts, tuple, taken=_are_texts, repeatable=True
@@ -203,7 +205,9 @@ def vector_or(word: str) -> ValueKind:
     def toml(value: Any) -> str | None:
         return _list(map(repr, value)) if isinstance(value, tuple) else None
 
-    return ValueKind(f'three numbers or "{word}"', "[0.0, 0.0, -9.81]", _vector, parsed, taken, toml)
+    return ValueKind(
+        f'three numbers or "{word}"', "[0.0, 0.0, -9.81]", _vector, parsed, taken, toml
+    )
 
 
 def whole_or(word: str) -> ValueKind:
