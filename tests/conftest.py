@@ -1,4 +1,4 @@
-"""For all tests: nothing is compiled twice (tests/support/cc.py); `--update` writes the goldens
+"""For all tests: nothing is compiled twice (tests/support/cc.sh); `--update` writes the goldens
 anew."""
 
 import os
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 if shutil.which("gcc"):
-    os.environ.setdefault("CC", str(Path(__file__).resolve().parent / "support" / "cc.py"))
+    os.environ.setdefault("CC", str(Path(__file__).resolve().parent / "support" / "cc.sh"))
 os.environ["SYMGEN_CACHE"] = os.environ.get(
     "SYMGEN_TEST_CACHE",
     str(Path(__file__).resolve().parents[1] / "build" / "tests" / "compiled-modules"),

@@ -12,7 +12,14 @@ from symgen.mechanics.canonical import CanonicalFrame, canonical_frames
 from symgen.mechanics.independence import independent
 from symgen.mechanics.inertia import Inertia, SecondMoment
 from symgen.mechanics.model import PARAMETER_NAMES, Body, Joint, Model
-from symgen.mechanics.parameters import WHOLE, lumped, parameter_blocks, system, turned_gravity
+from symgen.mechanics.parameters import (
+    REGROUPINGS,
+    WHOLE,
+    lumped,
+    parameter_blocks,
+    system,
+    turned_gravity,
+)
 from symgen.mechanics.passive import KINDS, NO_PASSIVE, SPRINGS, Passive
 from symgen.mechanics.spatial import Vector
 from symgen.mechanics.system import Sections, System, SystemBody, no_section
@@ -101,6 +108,12 @@ class RuntimeModel:
         constant = () if self.runtime_friction else self.friction
         constant += ("stiffness",) if self.springs and not self.runtime_springs else ()
         return tuple(kind for kind in constant if not any(map(KINDS[kind].of_joint, joints)))
+
+    @cached_property
+    def regroups(self) -> dict[str, "Regroup"]:
+        """How the regrouped parameters come from the user's, by every regrouping: all functions of
+        a robot start from these."""
+        return {name: self.regroup(name) for name in (*REGROUPINGS, WHOLE)}
 
     def regroup(self, regrouping: str, frames: Sequence[CanonicalFrame] | None = None) -> "Regroup":
         """How the regrouped parameters come from the user's, and the system they belong to.

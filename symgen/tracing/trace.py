@@ -59,7 +59,7 @@ def trace_all(
     quantities = [q for wanted in functions for q in wanted.quantities]
     check_defined(robot, quantities)  # first: the next one traces
     check_possible(robot, quantities, lambda q, other: _differs(q, robot, other))
-    regroups = _regroups(robot)
+    regroups = robot.regroups
     if not robot.runtime:
         return spread(lambda w: _best(regroups, w, choice or {}, aim).shaped(aim), functions)
     pairs = [{name: regroups[name], WHOLE: regroups[WHOLE]} for name in REGROUPINGS]
@@ -76,7 +76,7 @@ def trace_all(
 def _differs(quantity: Quantity, robot: RuntimeModel, other: RuntimeModel) -> bool:
     """Whether a quantity is not computed by the same operations for two robots."""
     wanted = Wanted(quantity.name, (quantity,))
-    regroups, other_regroups = _regroups(robot), _regroups(other)
+    regroups, other_regroups = robot.regroups, other.regroups
     parts = _combinations(wanted, regroups, {})[0]
     one, two = (_text(traced(each, wanted, parts).program) for each in (regroups, other_regroups))
     return one != two
@@ -98,15 +98,11 @@ def every_formulation(
 ) -> list[Function]:
     """The program of a function in each of its formulations, as far as `choice` leaves them
     open."""
-    wanted, regroups = _distinct(robot, wanted), _regroups(robot)
+    wanted, regroups = _distinct(robot, wanted), robot.regroups
     return [
         traced(regroups, wanted, parts).shaped(aim)
         for parts in _combinations(wanted, regroups, choice or {})
     ]
-
-
-def _regroups(robot: RuntimeModel) -> dict[str, Regroup]:
-    return {name: robot.regroup(name) for name in (*REGROUPINGS, WHOLE)}
 
 
 def _best(regroups: Mapping[str, Regroup], wanted: Wanted, choice: Choice, aim: Aim) -> Function:

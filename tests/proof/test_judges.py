@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from functools import cache
 from random import Random
+from types import SimpleNamespace
 
 import every_joint
 import numpy as np
@@ -14,20 +15,22 @@ from public_robots import example_robot
 from random_trees import ROBOTS, model
 from tools import ROOT
 
-from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
+from symgen.algorithms import INPUTS, LINK_QUANTITIES, QUANTITIES
 from symgen.algorithms.newton_euler import inverse_dynamics
 from symgen.algorithms.registry import Array, quantity
 from symgen.api import generate
 from symgen.compiler.evaluate import evaluate
 from symgen.jobs.verify import verify
 from symgen.languages.module import Module, RobotOrigin
+from symgen.mechanics.parameters import WHOLE
 from symgen.options import Choices
 from symgen.proof.judging import Judges, judgements
 from symgen.proof.laws import LAWS, LawError, base, judged
 from symgen.proof.laws.registry import law
 from symgen.reading.assemble import load
 from symgen.tracing.robot import RuntimeModel
-from symgen.tracing.trace import trace
+from symgen.tracing.running import outputs
+from symgen.tracing.trace import every_formulation, trace
 from symgen.tracing.wanted import Wanted
 
 WILD = ROOT / "tests" / "wild"
@@ -98,15 +101,48 @@ def of_link(name, robot):
     return f"{name}:{links[-1]}" if name in LINK_QUANTITIES else name
 
 
-def states(robot, function, count):
-    """Random inputs of a function with the user's parameters, and what it takes for them."""
-    rng, module = Random(3), Module("m", robot, (function,), RobotOrigin("f", "0"), Choices({}))
-    pi = [x for ten in robot.blocks.values() for x in ten]
-    for inputs, _ in module.random_states(rng, count):
-        x = {**inputs, "pi": pi}
-        if "par" in function.inputs:
-            x["par"] = evaluate(module.regroup.program, {"pi": pi})["par"]
-        yield x
+@cache
+def judges(name):
+    """The laws at a random state of a robot with the user's parameters, the same for all
+    quantities, as `verify` asks them: what several laws start from is computed once."""
+    robot = made(name)
+    some = trace(robot, Wanted.parse("inverse_dynamics"))
+    closed = {
+        given
+        for given, is_open in (
+            ("g", robot.runtime_gravity),
+            ("wrench", robot.wrenches),
+            ("friction", robot.runtime_friction),
+            ("springs", robot.runtime_springs),
+        )
+        if not is_open
+    }
+    every = SimpleNamespace(inputs=tuple({*INPUTS} - closed), regroups=some.regroups)
+    module = Module("m", robot, (every,), RobotOrigin("f", "0"), Choices({}))
+    ((inputs, _),) = module.random_states(Random(3), 1)
+    return Judges(robot, [inputs | {"pi": [x for ten in robot.blocks.values() for x in ten]}])
+
+
+def agrees(name, wanted):
+    """A quantity of a robot gives in every formulation what its law says; the judgement of that.
+
+    The first formulation is traced too: all the tapes of joints of every type are compared with
+    floats in tests/algorithms/test_every_joint.py."""
+    robot, (state,) = made(name), judges(name).states
+    (quantity,) = wanted.quantities
+    suited = [f for f in quantity.formulations if f.suits(robot.regroups[WHOLE].layout)]
+    function, *_ = every_formulation(robot, wanted, {quantity.name: suited[0].name})
+    (found,) = judgements(judges(name), function)
+    assert found.states == 1 and not found.problem
+    for formulation in suited:
+        regroup = function.regroups.get(formulation.regrouping)
+        regroup = regroup or robot.regroups[formulation.regrouping].turned
+        par = evaluate(regroup.program, {"pi": state["pi"]})["par"]
+        got = outputs((quantity, formulation), regroup, state | {"par": par})
+        assert got.keys() == found.wanted.keys()
+        for output, (values,) in found.wanted.items():
+            close(np.array(got[output], float), values)
+    return found
 
 
 LONG = re.compile(
@@ -117,23 +153,16 @@ of all."""
 
 
 def cases():
-    for name in EVERY:
-        for robot in ROBOTS_BY_NAME:
+    for robot in ROBOTS_BY_NAME:
+        for name in EVERY:
             slow = LONG.search(name) and robot != "geared mimic"
             yield pytest.param(robot, name, marks=[pytest.mark.slow] if slow else [])
 
 
 @pytest.mark.parametrize("robot, name", list(cases()))
 def test_quantities_agree_with_their_laws(robot, name):
-    here = made(robot)
-    function = trace(here, Wanted.parse(of_link(name, here)))
-    given = [*states(here, function, 1)]
-    (found,) = judgements(Judges(here, given), function)
-    assert found.judge == LAWS[name].judge and not found.problem
-    for x in given[: found.states]:
-        got = function.run(**{key: [*x[key]] for key in function.inputs})
-        for output, (wanted,) in found.wanted.items():
-            close(np.array(got[output], float), wanted)
+    found = agrees(robot, Wanted.parse(of_link(name, made(robot))))
+    assert found.judge == LAWS[name].judge
 
 
 @pytest.mark.parametrize("robot", ["ur5", "geared mimic", "quadruped, floating", "every joint"])
@@ -142,12 +171,7 @@ def test_links_of_the_base_and_of_the_first_body_have_the_law_too(robot, name):
     here = made(robot)
     links = [*here.model.base[:1], *here.model.moving[0].links[:1]]
     for link in links:
-        function = trace(here, Wanted.parse(f"{name}:{link.name}"))
-        (x,) = states(here, function, 1)
-        (found,) = judgements(Judges(here, [x]), function)
-        got = function.run(**{key: [*x[key]] for key in function.inputs})
-        for output, (wanted,) in found.wanted.items():
-            close(np.array(got[output], float), wanted)
+        agrees(robot, Wanted.parse(f"{name}:{link.name}"))
 
 
 def close(got, wanted):

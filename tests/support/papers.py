@@ -1,5 +1,7 @@
 """Robots on paper, and numbers for their symbols."""
 
+from functools import cache
+
 import numpy as np
 import sympy
 from tools import robot_file
@@ -9,6 +11,7 @@ import symgen
 UR5 = robot_file("ur5")
 
 
+@cache
 def two():
     """Two bodies that feel all that an arm feels: a hinge askew, and a slide."""
     made = symgen.Builder("two", gravity=(1, 2, -9)).link("base")
@@ -19,6 +22,7 @@ def two():
     return symgen.Robot(made)
 
 
+@cache
 def arm():
     """Three hinges, two of them parallel."""
     rows = [
@@ -46,8 +50,13 @@ def numbers(expressions, values):
     return np.array([float(sympy.sympify(x).xreplace(values)) for x in entries])
 
 
+@cache
+def traced(robot, name):
+    return robot.trace(name)
+
+
 def run(robot, name, arrays):
-    found = robot.trace(name).run(**{k: list(map(float, x)) for k, x in arrays.items()})
+    found = traced(robot, name).run(**{k: list(map(float, x)) for k, x in arrays.items()})
     return np.concatenate([np.array([float(x) for x in out]) for out in found.values()])
 
 
