@@ -52,6 +52,7 @@ class FramePose:
         return FramePose(product(self.rows, rows_of(pose)), self.origin + times(self.rows, origin))
 
     def named(self, label: str) -> "FramePose":
+        """This pose, its rows and origin named for generated code."""
         for row, axis in zip(self.rows, "xyz", strict=True):
             row.named(f"R{label}_{axis}")
         self.origin.named(f"p{label}")

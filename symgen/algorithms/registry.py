@@ -39,6 +39,7 @@ class Array:
     """Whether an input is one of forces, not of motion."""
 
     def sizes(self, dimensions: Mapping[str, int]) -> tuple[int, ...]:
+        """The sizes of the axes, by the named sizes of a robot's arrays."""
         return tuple(dimensions[d] if isinstance(d, str) else d for d in self.shape)
 
 

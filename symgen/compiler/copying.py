@@ -57,7 +57,7 @@ class Copy:
         return self.target.value(OPS[node.op](*(self.made[k] for k in operands(node))))
 
     def signed(self, index: Index, negative: bool) -> Value:
-        """A node that is written, or its negative."""
+        """The copy of a node that is written already, or its negative."""
         value = self.made[index]
         return -value if negative else value
 

@@ -118,9 +118,11 @@ class Counts:
 
     @property
     def total(self) -> int:
+        """All operations."""
         return self.add + self.mul + self.div + self.trig
 
     def as_dict(self) -> dict[str, int]:
+        """The counts by name, and their total."""
         return {**asdict(self), "total": self.total}
 
 

@@ -36,6 +36,7 @@ class Argument:
 
     @property
     def size(self) -> int:
+        """How many entries it has."""
         return math.prod(self.sizes)
 
     @property

@@ -105,10 +105,12 @@ class Module:
 
     @property
     def version(self) -> str:
+        """The version of symgen that writes it."""
         return __version__
 
     @property
     def dof(self) -> int:
+        """The number of independent velocities."""
         return self.robot.model.dof
 
     @cached_property
@@ -131,6 +133,7 @@ class Module:
 
     @cached_property
     def dimensions(self) -> dict[str, int]:
+        """The named sizes of arrays."""
         return dimensions(self._layout)
 
     def inputs(self, function: Function) -> tuple[Array, ...]:

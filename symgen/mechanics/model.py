@@ -263,6 +263,7 @@ class Model:
         return tuple(body for body in self.bodies if body.links)
 
     def body(self, i: int) -> Body:
+        """Body number `i`, from 1."""
         return self.bodies[i - 1]
 
     @property
@@ -274,4 +275,5 @@ class Model:
         return iter(order[1:])
 
     def children(self, i: int) -> tuple[int, ...]:
+        """The numbers of the bodies whose parent is body `i`, 0 for the base."""
         return self._children[i]

@@ -84,6 +84,7 @@ class Moments:
         return Moments(self.p + other.p, (a + x, b + y, c + z), self.across + other.across)
 
     def scaled(self, rate: Scalar) -> "Moments":
+        """The moments of the field times a rate."""
         a, b, c = (row.scaled(rate) for row in self.k)
         return Moments(self.p.scaled(rate), (a, b, c), self.across * rate)
 
@@ -125,6 +126,7 @@ class Moments:
         return Moments(self.p, (a, b, c), self.across + arm.without(2).dot(self.p))
 
     def named(self, label: str) -> "Moments":
+        """These moments, named for generated code."""
         self.p.named(f"p{label}")
         for row, axis in zip(self.k, "xyz", strict=True):
             row.named(f"K{label}_{axis}")
@@ -251,6 +253,7 @@ class MovingBody:
         return MovingBody(self.inertia.moved_in(step), self.rates.moved_in(step))
 
     def named(self, label: str) -> "MovingBody":
+        """Inertia and moments, named for generated code."""
         return MovingBody(self.inertia.named(label), self.rates.named(label))
 
     def moving(self, x: Twist) -> "MovingBody":

@@ -155,6 +155,7 @@ class Motion:
         return Motion(w, wr, a, wd, label=f"{self.label}l")
 
     def named(self, label: str) -> "Motion":
+        """This motion, its vectors named for generated code."""
         self.w.named(f"w{label}")
         if not self.true:
             self.wr.named(f"wr{label}")

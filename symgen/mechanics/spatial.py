@@ -241,6 +241,7 @@ class Twist:
         return Twist(w, v)
 
     def named(self, label: str) -> "Twist":
+        """This twist, its vectors named for generated code."""
         self.w.named(f"w{label}")
         self.v.named(f"v{label}")
         return self
@@ -288,6 +289,7 @@ class Force:
         return Force(linear, angular + arm.cross(linear))
 
     def named(self, label: str) -> "Force":
+        """This force, its vectors named for generated code."""
         self.linear.named(f"f{label}")
         self.angular.named(f"n{label}")
         return self

@@ -108,6 +108,7 @@ class System:
         return self.sections(f"body {i}, {self.body(i).name}: {step}")
 
     def body(self, i: int) -> SystemBody:
+        """Body number `i`, from 1."""
         return self.bodies[i - 1]
 
     def link_frame(self, name: str) -> LinkFrame:
@@ -205,10 +206,12 @@ class System:
 
     @property
     def outward(self) -> Iterator[int]:
+        """Body numbers, every parent before its children."""
         return iter(self.order)
 
     @property
     def inward(self) -> Iterator[int]:
+        """Body numbers, every parent after its children."""
         return reversed(self.order)
 
     def ancestors(self, i: int) -> Iterator[int]:

@@ -105,6 +105,7 @@ class States:
 
     @property
     def n(self) -> int:
+        """The number of independent velocities."""
         return self.mechanism.velocities
 
     @cached_property

@@ -126,10 +126,12 @@ class TangentBlock:
 
     @property
     def places(self) -> slice:
+        """Where its positions are among all positions."""
         return slice(self.q, self.q + self.tangent.positions)
 
     @property
     def rates(self) -> slice:
+        """Where its velocities are among all velocities."""
         return slice(self.v, self.v + self.tangent.velocities)
 
 

@@ -141,6 +141,7 @@ class Description:
     """What ties motors to joints, no joint in two of them."""
 
     def place(self, line: int) -> SourceLocation:
+        """The place of a line in the robot's file."""
         return SourceLocation(self.file, line)
 
     def error(self, line: int, element: str, message: str) -> RobotError:

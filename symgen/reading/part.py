@@ -49,6 +49,7 @@ class RobotPart:
 
     @property
     def links(self) -> dict[str, LinkElement]:
+        """The links of the part by name, in file order."""
         names = {self.root, *(joint.child for joint in self.joints)}
         return {link.name: link for link in self.robot.links if link.name in names}
 

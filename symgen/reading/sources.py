@@ -22,7 +22,8 @@ from symgen.text import shown
 class Described(Protocol):
     """Whatever can say what robot it is."""
 
-    def description(self) -> Description: ...
+    def description(self) -> Description:
+        """The robot as readers give it."""
 
 
 RobotSource: TypeAlias = "str | os.PathLike[str] | Description | Described | Any"

@@ -76,10 +76,12 @@ class XmlNode:
 
     @property
     def line(self) -> int:
+        """The line of the element in the file."""
         return self.source.line_of(self.element, self.tag)
 
     @property
     def place(self) -> SourceLocation:
+        """The place of the element in the file."""
         return SourceLocation(self.source.file, self.line)
 
     def error(self, message: str) -> RobotError:
@@ -92,6 +94,7 @@ class XmlNode:
         self.source.notices.append(notice)
 
     def called(self, label: str) -> "XmlNode":
+        """The element under another label for messages."""
         return XmlNode(self.element, self.source, label)
 
     def __iter__(self) -> Iterator["XmlNode"]:

@@ -36,6 +36,7 @@ class Polynomial:
 
     @classmethod
     def number(cls, x: float) -> "Polynomial":
+        """The polynomial that is a number."""
         return cls({0: Decimal(repr(x))} if x else {})
 
     @classmethod
@@ -66,6 +67,7 @@ class Polynomial:
         return Polynomial(total, degree)
 
     def scaled(self, factor: Decimal) -> "Polynomial":
+        """The polynomial times a number."""
         return Polynomial({m: c * factor for m, c in self.terms.items()}, self.degree)
 
     def cleaned(self) -> "Polynomial":

@@ -35,10 +35,12 @@ class Function:
 
     @cached_property
     def counts(self) -> Counts:
+        """The operations that it takes."""
         return counts(self.program)
 
     @property
     def formulation(self) -> str:
+        """The names of the formulations chosen."""
         return " + ".join(dict.fromkeys(formulation.name for _, formulation in self.parts))
 
     def cost(self, machine: Processor) -> Cost:
@@ -52,10 +54,12 @@ class Function:
 
     @property
     def inputs(self) -> tuple[str, ...]:
+        """The names of its input arrays, in order."""
         return tuple(name for name, _ in self.program.inputs)
 
     @property
     def quantities(self) -> tuple[Quantity, ...]:
+        """The quantities that it computes."""
         return tuple(part[0] for part in self.parts)
 
     def _repr_html_(self) -> str:

@@ -53,7 +53,8 @@ def outputs(
 def of_bodies(
     coupling: Coupling, quantity: Quantity, name: str, values: Sequence[Scalar]
 ) -> Sequence[Scalar]:
-    """An input as algorithms take it: what is a motion of joints, body by body."""
+    """An input as algorithms take it: positions, velocities and accelerations by body, not by the
+    user's coordinates; all else as it is."""
     array = INPUTS[name]
     if quantity.of_user:
         return values

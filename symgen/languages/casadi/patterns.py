@@ -18,6 +18,7 @@ class SparsityPattern:
 
     @property
     def nonzeros(self) -> int:
+        """How many entries do not always vanish."""
         return prod(self.shape) if self.rows is None else sum(map(len, self.rows))
 
     @property

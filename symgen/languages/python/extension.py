@@ -38,6 +38,7 @@ class BoundFunction:
 
     @property
     def name(self) -> str:
+        """The name of the Python function."""
         return self.single.d.name
 
     @cached_property
@@ -47,14 +48,17 @@ class BoundFunction:
 
     @property
     def inputs(self) -> list[str]:
+        """The names of its inputs."""
         return [a.name for a in self.arrays if a.direction == "in"]
 
     @property
     def ins(self) -> int:
+        """How many inputs it has."""
         return len(self.inputs)
 
     @property
     def outs(self) -> int:
+        """How many outputs it has."""
         return len(self.arrays) - self.ins
 
     @property
@@ -74,6 +78,7 @@ class BoundFunction:
 
     @property
     def work(self) -> int:
+        """Entries of the work array for one state, 0 where there is none."""
         return self.single.work
 
     @property

@@ -33,6 +33,7 @@ class SdfJoint:
 
     @property
     def name(self) -> str:
+        """The joint's name in the whole file."""
         return self.scope.prefix + self.node.text("name")
 
     @property
