@@ -56,7 +56,6 @@ class CFunction:
 
     @property
     def full_name(self) -> str:
-        """The name of the C function: that of the module and its own."""
         return f"{self.module.name}_{self.d.name}"
 
     @property
