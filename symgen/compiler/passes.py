@@ -156,39 +156,39 @@ Signs = tuple[tuple[Index, bool], ...]
 
 
 @remembered
-def flips(program: Program, given: Signs = ()) -> AbstractSet[Index]:
+def flips(program: Program, fixed: Signs = ()) -> AbstractSet[Index]:
     """The nodes whose variable had better hold the negative, so that hardly any negation is ever
     written.
 
     Signs pass through products and odd functions; a sum of unlike signs is a difference, which may
     be written either way round: as its name wants it, or else as its first output wants it. The
-    signs of some nodes are `given`."""
-    wish = {
+    signs of some nodes are `fixed`."""
+    wanted_sign = {
         ref.node: ref.negative
         for out in reversed(program.outputs)
         for ref in out.refs
         if ref is not None
     }
     negated = (node.a for node in map(program.nodes.__getitem__, live(program)) if node.op == "neg")
-    wish |= dict.fromkeys(negated, True)
-    wish |= {index: negative for index, (_, negative) in names(program).items()}
-    given_signs = dict(given)
-    flipped = {index for index, negative in given if negative}
+    wanted_sign |= dict.fromkeys(negated, True)
+    wanted_sign |= {index: negative for index, (_, negative) in names(program).items()}
+    fixed_signs = dict(fixed)
+    flipped = {index for index, negative in fixed if negative}
     for index in live(program):
         node = program.nodes[index]
-        if index not in given_signs and turned(
-            node, [k in flipped for k in operands(node)], wish.get(index, False)
+        if index not in fixed_signs and turned(
+            node, [k in flipped for k in operands(node)], wanted_sign.get(index, False)
         ):
             flipped.add(index)
     return frozenset(flipped)
 
 
-def turned(node: Node, signs: Sequence[bool], wish: bool) -> bool:
+def turned(node: Node, signs: Sequence[bool], wanted: bool) -> bool:
     """Whether what is computed of operands, held as negatives or not, is the negative of a node;
-    where it may be either, what is wished."""
+    where it may be either, what is wanted."""
     if node.op in ("add", "sub"):
         like = signs[0] == (signs[1] != (node.op == "sub"))
-        return signs[0] if like else wish
+        return signs[0] if like else wanted
     if node.op in LEAVES or OPS[node.op].parity != "odd":
         return False
     return bool(sum(signs, node.op == "neg") % 2)

@@ -67,12 +67,12 @@ def split(system: System, i: int, inertia: Inertia) -> tuple[Inertia, Inertia]:
     handed could merge with: mass and first moment stay where they are, and only what the slide
     hands on itself passes through."""
     body = system.body(i)
-    kept, handed = body.regrouped(inertia)
+    left, handed = body.regrouped(inertia)
     linked = body.parent in (0, *system.tens, *system.shared)
     if linked or system.body(body.parent).joint.turn is not ZERO:
-        return kept, handed
+        return left, handed
     stays = Inertia(handed.m, handed.h, NO_SECOND)
-    return kept + stays, Inertia(ZERO, NULL, handed.s)
+    return left + stays, Inertia(ZERO, NULL, handed.s)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,12 +43,12 @@ def _rigid(body: BodyInWorld, solid: Solid, ten: Sequence[Scalar]) -> Rigid:
 def masses(robot: Mechanism, x: State) -> Sequence[tuple[int, Rigid]]:
     """All that moves and has inertia, with its body: links and rotors."""
     known = x.course.positions.known
-    found: Sequence[tuple[int, Rigid]]
-    last, tens, found = known.get("masses", (None, None, ()))
+    links: Sequence[tuple[int, Rigid]]
+    last, tens, links = known.get("masses", (None, None, ()))
     if last is not robot or tens is not x.tens:
-        found = [*_masses(robot, x)]
-        known["masses"] = robot, x.tens, found  # of one mechanism: regressors try many
-    return found
+        links = [*_masses(robot, x)]
+        known["masses"] = robot, x.tens, links  # of one mechanism: regressors try many
+    return links
 
 
 def _masses(robot: Mechanism, x: State) -> Iterator[tuple[int, Rigid]]:
@@ -82,8 +82,8 @@ def inverse_dynamics(robot: Mechanism, x: State) -> list[Scalar]:
         about = moment + link.place.cross(force)
         for j in robot.path(i):
             tau[j - 1] = tau[j - 1] + bodies[j].power(force, about)
-    for k, own in enumerate(_passive(robot, x)):
-        tau[k] = tau[k] + own
+    for k, force_of_joint in enumerate(_passive(robot, x)):
+        tau[k] = tau[k] + force_of_joint
     return _less_wrenches(robot, x, tau)
 
 
