@@ -63,7 +63,7 @@ def test_names_reach_no_page_raw(robot, tmp_path):
 
 
 def test_a_terminal_keeps_our_colours_and_no_others():
-    out = output.People(force_terminal=True, color_system="standard", width=60)
+    out = output.PeopleConsole(force_terminal=True, color_system="standard", width=60)
     with out.capture() as said:
         out.print("[bold]a\x1b[31mb\u009bc[/]")
     assert "\x1b[1ma" in said.get()
@@ -154,4 +154,4 @@ def test_json_has_no_infinities():
 
 def test_every_command_is_still_listed():
     assert all(name in invoke("--help").stdout for name in COMMANDS)
-    assert issubclass(output.People, Console)
+    assert issubclass(output.PeopleConsole, Console)

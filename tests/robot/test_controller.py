@@ -22,7 +22,7 @@ AT = {"q": [0.1, 0.2], "qd": [1.0, -1.0]}
     ["computed_torque", "momentum_observer", "adaptive_slotine_li", "recursive_least_squares"],
 )
 def test_it_replays_the_loop_that_was_recorded(name):
-    one = tracing.Robot(load(ROBOTS / "pendulum.urdf").model)
+    one = tracing.RuntimeModel(load(ROBOTS / "pendulum.urdf").model)
     row = CONTROLLERS[name]
     found = record(one, loop_of(one, row, trace(one, Wanted.parse(name))))
     twin = ROBOT.controller(name, found.gains)
