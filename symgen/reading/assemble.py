@@ -20,7 +20,7 @@ from symgen.reading.mimic import following
 from symgen.reading.motors import Motors, motors_of
 from symgen.reading.options import GROUPS, RobotOptions, XacroOptions
 from symgen.reading.part import WORLD, RobotPart, afloat, part_of
-from symgen.reading.remarks import left_out, massless, still_impossible, units
+from symgen.reading.remarks import left_out, massless, odd_joints, still_impossible, units
 from symgen.reading.repair import repaired
 from symgen.reading.right_angles import RightAngle, Rounder, turn
 from symgen.reading.sizes import check_size
@@ -87,6 +87,7 @@ def load_with(source: RobotSource, choices: Choices) -> Loaded:
         *fall,
         *still,
         *massless(part, model),
+        *odd_joints(part),
         *units(part, model),
         *still_impossible(part),
         *drives.springs(part.robot, part.moving),

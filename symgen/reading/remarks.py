@@ -39,6 +39,32 @@ def massless(part: RobotPart, model: Model) -> Iterator[Notice]:
         )
 
 
+def odd_joints(part: RobotPart) -> Iterator[Notice]:
+    """Limits the wrong way round, and numbers of joints that should not be negative."""
+    for joint in part.moving:
+        place, element = part.robot.place(joint.line), f"joint '{shown(joint.name)}'"
+        lower, upper = joint.limits.lower, joint.limits.upper
+        if lower is not None and upper is not None and lower > upper:
+            said = f"lower limit {lower:g} is above the upper limit {upper:g}"
+            yield Notice(place, "warning", element, said, CROSSED)
+        numbers = {
+            "damping": joint.damping,
+            "friction": joint.friction,
+            "velocity limit": joint.limits.velocity,
+            "effort limit": joint.limits.effort,
+        }
+        for name, number in numbers.items():
+            if number is not None and number < 0:
+                said = f"{name} is negative ({number:g}); used as written"
+                yield Notice(place, "warning", element, said, NEGATIVE)
+
+
+CROSSED: Final = "lower limits are above upper ones in {count} joints ({elements})"
+NEGATIVE: Final = (
+    "{count} numbers of damping, friction and limits are negative ({elements}); used as written"
+)
+
+
 def still_impossible(part: RobotPart) -> Iterator[Notice]:
     """Impossible inertia of links that do not move, on which nothing depends."""
     links = part.links

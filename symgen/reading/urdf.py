@@ -277,13 +277,6 @@ def _limits(joint: XmlNode, row: JointRow) -> Limits:
     values = {name: node.optional(name) for name in ("lower", "upper", "velocity", "effort")}
     if not row.stops:  # whatever the file says
         values |= {"lower": None, "upper": None}
-    lower, upper = values["lower"], values["upper"]
-    if lower is not None and upper is not None and lower > upper:
-        node.notice(
-            "warning",
-            f"lower limit {lower:g} is above the upper limit {upper:g}",
-            "lower limits are above upper ones in {count} joints ({elements})",
-        )
     return Limits(**values)
 
 

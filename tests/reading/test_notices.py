@@ -7,6 +7,7 @@ import pytest
 from public_robots import example_robots, icub_robots
 from tools import invoke
 
+import symgen
 from symgen.errors import Notice, SourceLocation, SymgenError, in_short
 from symgen.reading.assemble import load
 
@@ -197,3 +198,38 @@ def test_what_an_option_answers_is_not_said_in_any_format(text, given, tmp_path)
             assert said.exit_code == 0, said.output
             lines = [line for line in said.stderr.splitlines() if f"{option}" in line]
             assert len(lines) == count, said.stderr
+
+
+def test_limits_the_wrong_way_round_and_negative_numbers_are_said_in_every_format(tmp_path):
+    limit = '<limit lower="2" upper="-1" effort="-5" velocity="1"/><dynamics damping="-0.5"/>'
+    assert lines("check", arm(tmp_path / "a.urdf", limit, joints=1, kind="revolute"))[:3] == [
+        "warning: joint 'j0': lower limit 2 is above the upper limit -1",
+        "warning: file: 2 numbers of damping, friction and limits are negative (joint 'j0'); used "
+        "as written",
+        "note: <dynamics>: damping and friction (1 joint) count only with --friction",
+    ]
+    built = symgen.Builder("b")
+    built.link("l0")
+    built.link("l1", mass=1.0)
+    built.joint("j", "prismatic", "l0", "l1", lower=1.0, upper=0.0, friction=-2.0)
+    said = [notice.message for notice in symgen.Robot(built).notices]
+    assert "lower limit 1 is above the upper limit 0" in said
+    assert "friction is negative (-2); used as written" in said
+
+
+UNIVERSAL = """<sdf version="1.9"><model name="m"><link name="a">{0}</link><link name="b">{0}</link>
+<joint name="u" type="universal"><parent>a</parent><child>b</child>
+<axis><xyz>1 0 0</xyz><dynamics><damping>3</damping></dynamics></axis>
+<axis2><xyz>0 1 0</xyz>{1}</axis2></joint></model></sdf>"""
+
+
+def test_what_an_sdf_says_of_a_joint_with_several_coordinates_is_not_offered(tmp_path):
+    path = tmp_path / "u.sdf"
+    path.write_text(UNIVERSAL.format("<inertial/>", ""))
+    for options in ((), ("--friction", "viscous")):
+        said = invoke("generate", path, "-o", tmp_path / "out", *options).stderr
+        assert "note: <sdf>: limits, damping and friction of joints with several" in said
+        assert "--friction)" not in said and "only with --friction" not in said
+    path.write_text(UNIVERSAL.format("<inertial/>", '<mimic joint="u"/>'))
+    refused = invoke("check", path)
+    assert refused.exit_code == 2 and "only joints with one can mimic" in refused.stderr

@@ -141,6 +141,7 @@ def _joint(joint: SdfJoint, row: SdfJointType, ends: tuple[str, str], at: Pose) 
     first = joint.node.only("axis")
     known = JOINTS.get(row.word)
     single = known is not None and known.type.single and first is not None
+    mimic = next((m for axis in axes(joint.node) if (m := _mimic(joint, axis))), None)
     limits = _limits(first) if single and first is not None else Limits()
     word = row.word
     if word == "revolute" and limits.lower is None and limits.upper is None:
@@ -155,10 +156,15 @@ def _joint(joint: SdfJoint, row: SdfJointType, ends: tuple[str, str], at: Pose) 
         joint.axis() if row.axis else (1.0, 0.0, 0.0),
         limits,
         *(_friction(first) if single and first is not None else (0.0, 0.0)),
-        _mimic(joint, first) if single and first is not None else None,
+        mimic,
         row.constants(joint),
         *_spring(joint),
     )
+
+
+def axes(joint: XmlNode) -> tuple[XmlNode, ...]:
+    """Both axes of a joint, as far as it has them."""
+    return (*joint.children("axis"), *joint.children("axis2"))
 
 
 def _limits(axis: XmlNode) -> Limits:
@@ -182,8 +188,7 @@ def _spring(joint: SdfJoint) -> tuple[float, float]:
     """Stiffness and reference, of the second axis where the first has none."""
     rows = [
         (number(node, "spring_stiffness", 0.0), number(node, "spring_reference", 0.0))
-        for tag in ("axis", "axis2")
-        for axis in joint.node.children(tag)
+        for axis in axes(joint.node)
         for node in axis.children("dynamics")
     ]
     return next((row for row in rows if row[0]), (0.0, 0.0))

@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from symgen.reading.joints import several
+from symgen.reading.sdf.joints import TYPES, axes
 from symgen.reading.sdf.scopes import Scope
 from symgen.reading.sdf.values import flag, number, text
 from symgen.reading.unread_rows import UnreadRow, note_rows
@@ -55,12 +57,14 @@ def _links(models: Sequence[Scope]) -> Iterator[tuple[str, XmlNode]]:
             yield model.prefix + node.text("name"), node
 
 
-def _dynamics(models: Sequence[Scope]) -> Iterator[tuple[str, XmlNode]]:
+def _of_axes(models: Sequence[Scope], tag: str, alone: bool) -> Iterator[tuple[str, XmlNode]]:
+    """What the axes of joints have under a tag, of joints with one coordinate or with several."""
     for model in models:
         for joint in model.node.children("joint"):
-            for axis in (*joint.children("axis"), *joint.children("axis2")):
-                for node in axis.children("dynamics"):
-                    yield model.prefix + joint.text("name"), node
+            row = TYPES.get(joint.element.get("type", "").strip())
+            if row is not None and several(row.word) != alone:
+                for axis in axes(joint):
+                    yield from ((model.prefix + joint.text("name"), n) for n in axis.children(tag))
 
 
 def _without_inertia(models: Sequence[Scope]) -> Iterator[str]:
@@ -81,9 +85,19 @@ def _fluid(models: Sequence[Scope]) -> Iterator[str]:
             yield name
 
 
+def _is_rubbed(dynamics: XmlNode) -> bool:
+    return any(number(dynamics, tag, 0.0) for tag in ("damping", "friction"))
+
+
 def _rubbed(models: Sequence[Scope]) -> Iterator[str]:
-    tags = ("damping", "friction")
-    return (n for n, node in _dynamics(models) if any(number(node, tag, 0.0) for tag in tags))
+    found = (name for name, node in _of_axes(models, "dynamics", True) if _is_rubbed(node))
+    return iter(dict.fromkeys(found))
+
+
+def _of_several(models: Sequence[Scope]) -> Iterator[str]:
+    rubbed = (name for name, node in _of_axes(models, "dynamics", False) if _is_rubbed(node))
+    limited = (name for name, _ in _of_axes(models, "limit", False))
+    return iter(dict.fromkeys((*rubbed, *limited)))
 
 
 ROWS: Final[tuple[UnreadRow[Sequence[Scope]], ...]] = (
@@ -95,6 +109,11 @@ ROWS: Final[tuple[UnreadRow[Sequence[Scope]], ...]] = (
     ),
     UnreadRow("warning", _weightless, "links without gravity ({names}) fall here as all others do"),
     UnreadRow("warning", _kinematic, "links that are kinematic ({names}) are moved by forces here"),
+    UnreadRow(
+        "note",
+        _of_several,
+        "limits, damping and friction of joints with several coordinates ({names}): not used",
+    ),
     UnreadRow("warning", _fluid, "added mass of a fluid ({names}) is not in the dynamics"),
     UnreadRow(
         "note",
