@@ -182,6 +182,7 @@ def test_what_is_not_read_is_said(tmp_path, text, words):
         (simple(link="<pose>0 0 zero 0 0 0</pose>"), "holds 'zero', which is not a finite decimal number"),
         (simple(link="<pose>0 0 0</pose>"), "has 3 numbers where 6 are needed"),
         (simple(version="2"), "version '2' is none of SDFormat"),
+        (simple().replace(INERTIAL, "<inertial><pose relative_to='a'>1 0 0 0 0 0</pose></inertial>", 1), "<inertial> is relative to 'a'"),
         (simple("screw"), "has no pitch"),
         (simple(axis=""), "has no <axis>"),
         ('<sdf version="1.9"/>', "needs one <model>"),

@@ -38,4 +38,10 @@ def _inertial(link: XmlNode) -> Inertial:
         pairs = zip(TENSOR, DEFAULTS, strict=True)
         tensor = tuple(number(inertia, name, default) for name, default in pairs)
     line, trouble = node.line, tensor_trouble(tensor, mass)
-    return Inertial(line, origin_of(pose(node)[0], line), mass, tensor, trouble)
+    place, frame = pose(node)
+    if frame:
+        raise link.error(
+            f"<pose> of its <inertial> is relative to '{shown(frame)}', where SDFormat knows the "
+            "link's own frame alone; write it in that"
+        )
+    return Inertial(line, origin_of(place, line), mass, tensor, trouble)
