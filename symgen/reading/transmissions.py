@@ -68,9 +68,9 @@ law."""
 
 
 def transmissions(root: XmlNode) -> tuple[Transmission, ...]:
-    """The transmissions of a file whose type is known, the first for each joint; a note of one that
-    ties no joints or whose reduction is none."""
-    tied, taken = list[Transmission](), set[str]()
+    """The transmissions of a file whose type is known, the first for each joint; a note of others
+    that say something else of it, and of one that ties no joints or whose reduction is none."""
+    tied, taken = list[Transmission](), dict[str, tuple[str, Transmission]]()
     controls = (node for control in root.children("ros2_control") for node in control)
     nested = (node for node in controls if node.tag == "transmission")
     for node in (*root.children("transmission"), *nested):
@@ -80,10 +80,21 @@ def transmissions(root: XmlNode) -> tuple[Transmission, ...]:
         except RobotError as error:
             label.notice("note", f"is not read: {error.message}")
             continue
-        if transmission is not None and not taken & {*transmission.joints}:
+        if transmission is None:
+            continue
+        again = next((joint for joint in transmission.joints if joint in taken), None)
+        if again is None:
             tied.append(transmission)
-            taken |= {*transmission.joints}
+            taken |= dict.fromkeys(transmission.joints, (label.label, transmission))
+        elif _motions(taken[again][1]) != _motions(transmission):
+            before = f"joint '{shown(again)}' is in {taken[again][0]} before it already"
+            label.notice("note", f"is not read: {before}")
     return tuple(tied)
+
+
+def _motions(tied: Transmission) -> list[object]:
+    """What the motors are to the joints, whatever they are called: files say it twice."""
+    return [(motor.terms, motor.offset, motor.inertia) for motor in tied.motors]
 
 
 def _transmission(node: XmlNode) -> Transmission | None:

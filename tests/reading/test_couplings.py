@@ -170,6 +170,17 @@ def test_transmissions_that_are_none_stop_nothing(tmp_path, old, new):
     assert any("is not read" in str(notice) for notice in loaded.notices)
 
 
+@pytest.mark.parametrize(("reduction", "noted"), [("50", False), ("-20", True)])
+def test_a_second_transmission_of_a_joint_is_said_where_it_says_something_else(
+    tmp_path, reduction, noted
+):
+    one = FOUR_BAR % "roll"
+    other = one.replace('"t"', '"again"').replace(">50<", f">{reduction}<")
+    loaded = load(with_transmission(tmp_path, one + other))
+    said = "transmission 'again': is not read: joint 'pitch' is in transmission 't' before it"
+    assert any(said in str(notice) for notice in loaded.notices) == noted
+
+
 SDF = """<sdf version="1.9"><model name="m"><link name="base"/><link name="a"/><link name="b"/>
 <joint name="w" type="fixed"><parent>world</parent><child>base</child></joint>%s</model></sdf>"""
 
