@@ -206,7 +206,7 @@ def test_laws_share_no_algorithm_with_what_they_judge(name):
     """Of the algorithms they know the list of quantities, of mechanics what a robot is; the choice
     of base parameters is what `base` judges."""
     allowed = {"symgen.algorithms.registry", "symgen.mechanics.spatial", "symgen.mechanics.model"}
-    allowed |= {"symgen.mechanics.coupling", "symgen.tracing.robot"}
+    allowed |= {"symgen.mechanics.coupling", "symgen.mechanics.pose", "symgen.tracing.robot"}
     if name.endswith("laws/base.py"):
         allowed |= {f"symgen.mechanics.{m}" for m in ("canonical", "independence", "parameters")}
     found = {
