@@ -4,11 +4,8 @@ What is independent, such as the functions of a module, is computed by copies of
 (``fork``), and comes back in its order: results do not depend on how many there are. Where the
 system has no ``fork``, or nothing was said, one after the other here."""
 
-import multiprocessing
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final, TypeVar
@@ -22,6 +19,8 @@ _WORK: Final[ContextVar[Callable[[int], Any]]] = ContextVar("work")
 
 def possible() -> bool:
     """Whether this system can copy a process."""
+    import multiprocessing
+
     return "fork" in multiprocessing.get_all_start_methods()
 
 
@@ -52,6 +51,10 @@ def spread(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result
 
 def _in_copies(work: Callable[[int], Any], size: int, count: int) -> list[tuple[Any] | None]:
     """The result for each number, in a tuple; None where it failed."""
+    import multiprocessing  # half a tenth of a second, which one process does not need
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
     before = _WORK.set(work), _PROCESSES.set(1)
     try:
         with warnings.catch_warnings():

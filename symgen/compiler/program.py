@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
+from symgen.numbers.decimals import Exact
 from symgen.numbers.named import Named, unknown
 from symgen.numbers.operations import OPS
 from symgen.numbers.scalar import PRIME, ZERO, Scalar, plain
@@ -48,9 +49,8 @@ LEAVES: Final = ("input", "const")
 
 
 class Value:
-    """A scalar on a tape; arithmetic on it appends to the tape. Never changed once made.
-
-    By far the most frequent object, so made without what a frozen dataclass does for each field."""
+    """A scalar on a tape; arithmetic on it appends to the tape. Never changed once made, but by far
+    the most frequent object: so without what a frozen dataclass does for each field."""
 
     __slots__ = ("negative", "node", "program")
 
@@ -116,7 +116,7 @@ class Value:
 
     def named(self, name: str) -> "Value":
         """This value; it goes by `name` in generated code unless its node has a name already."""
-        self.program.name(self.ref, name)
+        self.program.name(self, name)
         return self
 
     def _refuse(self, what: str) -> TypeError:
@@ -184,7 +184,7 @@ class Program:
         finally:
             self._section = before
 
-    def name(self, ref: Ref, name: str) -> None:
+    def name(self, ref: "Ref | Value", name: str) -> None:
         """Let the referred value, sign included, be called `name`; the first name wins, but in the
         step that the node was born in that of itself over one of its negative. A name with a
         `PRIME`, which is left out, is taken only where there is no other."""
@@ -200,6 +200,8 @@ class Program:
         """`x` on this tape; numbers become constants."""
         if isinstance(x, Value):
             return x
+        if type(x) in (float, Exact) and x and x in self._constants:
+            return self._constants[x]
         number = plain(x)
         if isinstance(number, Named):
             return self.known(number)
@@ -221,16 +223,14 @@ class Program:
 
     def _node(self, node: tuple[str, Any, Any]) -> Index:
         index = self._index.get(node)
-        if index is None:
-            new = tuple.__new__(Node, node)  # Node(*node) without its Python
-            index = self._index[new] = len(self.nodes)
-            self.nodes.append(new)
-            self.sections.append(self._section)
-        return index
+        return self._append(node) if index is None else index
 
-    def _apply(self, op: str, a: Index, b: Index | None, negative: bool) -> Value:
-        index = self._index.get((op, a, b))
-        return Value(self, self._node((op, a, b)) if index is None else index, negative)
+    def _append(self, node: tuple[str, Any, Any]) -> Index:
+        new = tuple.__new__(Node, node)  # Node(*node) without its Python
+        index = self._index[new] = len(self.nodes)
+        self.nodes.append(new)
+        self.sections.append(self._section)
+        return index
 
     def add(self, x: Value, y: Value) -> Scalar:
         """x + y: a sum, a difference where the signs differ, or what needs no operation."""
@@ -239,15 +239,15 @@ class Program:
             folded = self._folded("add", x, y)
             if folded is not None:
                 return folded
-            if self.constant(x) == 0:
-                return y
-            if self.constant(y) == 0:
-                return x
+            if 0 in (self.constant(x), self.constant(y)):
+                return y if self.constant(x) == 0 else x
         if i > j:
             x, y, i, j = y, x, j, i
-        if x.negative == y.negative:
-            return self._apply("add", i, j, x.negative)
-        return self._apply("sub", i, j, x.negative) if i != j else self.value(0.0)
+        if i == j and x.negative != y.negative:
+            return self.value(0.0)
+        node = ("add" if x.negative == y.negative else "sub", i, j)
+        index = self._index.get(node)  # as often as products, so without more calls
+        return Value(self, self._append(node) if index is None else index, x.negative)
 
     def mul(self, x: Value, y: Value) -> Scalar:
         """x y, its sign pulled out."""
@@ -256,20 +256,20 @@ class Program:
             plain = self._multiple(x, y)
             if plain is not None:
                 return plain
+        node = ("mul", i, j) if i < j else ("mul", j, i)
+        index = self._index.get(node)
         negative = x.negative != y.negative
-        return self._apply("mul", i, j, negative) if i < j else self._apply("mul", j, i, negative)
+        return Value(self, self._append(node) if index is None else index, negative)
 
     def _multiple(self, x: Value, y: Value) -> Value | None:
         """x y where one is a number that needs no product."""
-        a, b = self.constant(x), self.constant(y)
+        a, b = self._numbers.get(x.node), self._numbers.get(y.node)
         if a is not None and b is not None:
-            return self.value(OPS["mul"].evaluate(a, b))
-        c, other = (a, y) if b is None else (b, x)
-        if c == 0:
-            return self.value(0.0)
-        if c in (1.0, -1.0):
-            return other if c == 1.0 else -other
-        return None
+            return self._folded("mul", x, y)
+        size, factor, other = (a, x, y) if b is None else (b, y, x)
+        if size == 1.0:
+            return -other if factor.negative else other
+        return self.value(0.0) if size == 0 else None
 
     def div(self, x: Value, y: Value) -> Scalar:
         """x / y, its sign pulled out."""
@@ -281,7 +281,7 @@ class Program:
             return x if c == 1.0 else -x
         if self.constant(x) == 0:
             return self.value(0.0)
-        quotient = self._apply("div", x.node, y.node, x.negative != y.negative)
+        quotient = Value(self, self._node(("div", x.node, y.node)), x.negative != y.negative)
         self.divisors.setdefault(quotient.node, y.ref)
         return quotient
 
@@ -292,8 +292,8 @@ class Program:
         if c is not None:
             return self.value(row.evaluate(c))
         if x.negative and not row.parity:
-            return self._apply(op, self._node(("neg", x.node, None)), None, False)
-        return self._apply(op, x.node, None, x.negative and row.parity == "odd")
+            return Value(self, self._node((op, self._node(("neg", x.node, None)), None)))
+        return Value(self, self._node((op, x.node, None)), x.negative and row.parity == "odd")
 
     def _folded(self, op: str, x: Value, y: Value) -> Value | None:
         a, b = self.constant(x), self.constant(y)

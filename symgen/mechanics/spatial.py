@@ -6,6 +6,7 @@ design notes 1-2.)"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from symgen.mechanics.pose import Pose
 from symgen.numbers.exact import atan2
@@ -21,6 +22,7 @@ class Angle:
     variable: Scalar = ZERO
     c0: Scalar = 1.0
     s0: Scalar = ZERO
+    _known: Any = field(default=None, init=False, compare=False, repr=False)
 
     @property
     def is_zero(self) -> bool:
@@ -34,6 +36,11 @@ class Angle:
     @property
     def cos_sin(self) -> tuple[Scalar, Scalar]:
         """Cosine and sine; a constant part of whole right angles only swaps or negates them."""
+        if self._known is None:
+            object.__setattr__(self, "_known", self._cos_sin())  # asked for by all that turns
+        return self._known  # type: ignore[no-any-return]
+
+    def _cos_sin(self) -> tuple[Scalar, Scalar]:
         if self.variable is ZERO:
             return self.c0, self.s0
         if self.c0 is not ZERO and self.s0 is not ZERO:
@@ -51,8 +58,7 @@ class Turn:
     angle: Angle
 
     def __neg__(self) -> "Turn":
-        a = self.angle
-        return Turn(self.axis, Angle(-a.variable, a.c0, -a.s0))
+        return Turn(self.axis, Angle(-self.angle.variable, self.angle.c0, -self.angle.s0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +94,9 @@ def idle(step: Step) -> bool:
     return step.length is ZERO if isinstance(step, Shift) else step.angle.is_zero
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Vector:
-    """Three components in some frame.
+    """Three components in some frame, never changed (a frozen one takes twice as long to make).
 
     `origin` remembers what the vector was before a run of turns about one axis, and their sum:
     where that original has a zero component, the turned vector is read off it with one turn by the
@@ -136,14 +142,14 @@ class Vector:
         """The vector in the axes of a frame turned by `turn` (R^T v)."""
         if turn.angle.is_zero:
             return self
-        if isinstance(turn, Orient):
+        if turn.axis < 0 and isinstance(turn, Orient):
             return sum((row.scaled(x) for row, x in zip(turn.rows, self, strict=True)), NULL)
         root, total = self._source(turn)
-        k = turn.axis
+        k, (c, s) = turn.axis, total.angle.cos_sin
         i, j = (k + 1) % 3, (k + 2) % 3
-        c, s = total.angle.cos_sin
-        out = [root[k]] * 3
-        out[i], out[j] = c * root[i] + s * root[j], c * root[j] - s * root[i]
+        out = [root.x, root.y, root.z]
+        a, b = out[i], out[j]
+        out[i], out[j] = c * a + s * b, c * b - s * a
         out[k] = self[k]
         return Vector(*out, origin=(root, total))
 
@@ -174,8 +180,7 @@ class Vector:
         if self.origin is None or self.origin[1].axis != turn.axis:
             return self, turn
         root, before = self.origin
-        in_plane = [root[(turn.axis + k) % 3] for k in (1, 2)]
-        if all(x is not ZERO for x in in_plane):
+        if root[(turn.axis + 1) % 3] is not ZERO and root[(turn.axis + 2) % 3] is not ZERO:
             return self, turn
         return root, Turn(turn.axis, before.angle + turn.angle)
 
@@ -185,9 +190,8 @@ def added(v: Vector, more: Vector) -> Vector:
     so its origin is remembered."""
     along_z = more.x is ZERO and more.y is ZERO
     keeps = along_z and v.origin is not None and v.origin[1].axis == 2
-    return (
-        Vector(v.x, v.y, v.z + more.z, origin=v.origin if keeps else None) if along_z else v + more
-    )
+    z = v.z + more.z if along_z else ZERO
+    return Vector(v.x, v.y, z, origin=v.origin if keeps else None) if along_z else v + more
 
 
 NULL = Vector(ZERO, ZERO, ZERO)
@@ -271,10 +275,10 @@ class Force:
     def moved_in(self, step: Step) -> "Force":
         """The force at the frame from which `step` leads to the present one."""
         if isinstance(step, Shift):
-            return Force(
-                self.linear, self.angular + along(step.axis, step.length).cross(self.linear)
-            )
-        return Force(self.linear.turned(-step), self.angular.turned(-step))
+            arm = along(step.axis, step.length)
+            return Force(self.linear, self.angular + arm.cross(self.linear))
+        back = -step
+        return Force(self.linear.turned(back), self.angular.turned(back))
 
     def __neg__(self) -> "Force":
         return Force(-self.linear, -self.angular)
