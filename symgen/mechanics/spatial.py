@@ -206,9 +206,7 @@ def times(k: Scalar, x: Scalar) -> Scalar:
 
 def along(axis: int, length: Scalar) -> Vector:
     """The vector of `length` along a coordinate axis."""
-    parts: list[Scalar] = [ZERO, ZERO, ZERO]
-    parts[axis] = length
-    return Vector(*parts)
+    return Vector(*(length if k == axis else ZERO for k in range(3)))
 
 
 @dataclass(frozen=True, slots=True)
