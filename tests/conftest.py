@@ -1,8 +1,9 @@
-"""For all tests: nothing is compiled twice (tests/support/cc.sh); `--update` writes the goldens
-anew."""
+"""For all tests: nothing is compiled twice, neither C (tests/support/cc.sh) nor Python; `--update`
+writes the goldens anew."""
 
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,15 @@ os.environ["SYMGEN_CACHE"] = os.environ.get(
     "SYMGEN_TEST_CACHE",
     str(Path(__file__).resolve().parents[1] / "build" / "tests" / "compiled-modules"),
 )
+# Tests, with their asserts rewritten, and symgen are kept as bytecode, also where the environment
+# says otherwise: workers and the processes that tests start would each compile all of it.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+def pytest_collection_finish():
+    """What tests generate and import leaves nothing in the folders that they share."""
+    sys.dont_write_bytecode = True
 
 
 def pytest_addoption(parser):
