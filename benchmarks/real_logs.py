@@ -1,6 +1,7 @@
 """Logs of real robots (in ../shared/logs, not part of the project): how well the estimate from one
 predicts another, beside the usual recipe. ``python -m benchmarks.real_logs [FOLDER]`` prints what
-docs/identification.md has.
+docs/identification.md has; with ``--splits``, errors over parts of a log that are predicted from the
+others.
 
 The recipe: zero-phase Butterworth filters on all signals, velocities and accelerations by central
 differences, weighted least squares for base parameters, rotors, viscous and Coulomb friction and an
@@ -8,23 +9,27 @@ offset. Both models predict the same rows, filtered as the recipe does, and are 
 the norm of the error by the norm of the force, in percent, by joint."""
 
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from symgen.identification.cutoffs import tuned
 from symgen.identification.equations import Instants
-from symgen.identification.methods import problem
+from symgen.identification.methods import Problem, problem
 from symgen.identification.prediction import SLOW
 from symgen.identification.predictors import predictor
 from symgen.identification.recording import Wish, reading
-from symgen.identification.run import identify
+from symgen.identification.run import Identified, solved
 from symgen.identification.samples import Samples
 from symgen.identification.settings import Settings
 from symgen.jobs.job import Job
+from symgen.reading.assemble import Loaded
 
 Numbers = NDArray[np.float64]
 
@@ -65,14 +70,24 @@ TRIALS: Final = (
 
 def ours(trial: Trial, folder: Path) -> Numbers:
     """Errors of all rows and of moving ones (2 x joints) by symgen identify."""
-    job = Job.of(f"robots/{trial.robot}.urdf")
+    job, loaded, sought = prepared(trial.robot, trial.settings)
+    found = solved(job, loaded, sought, str(folder / trial.fitted), trial.settings)
+    return predicted(sought, found, halves(trial, folder)[1])
+
+
+@cache
+def prepared(robot: str, settings: Settings) -> tuple[Job, Loaded, Problem]:
+    """The robot, and its problem, whose regressors are compiled once for all logs."""
+    job = Job.of(f"robots/{robot}.urdf")
     loaded = job.load()
-    found = identify(job, loaded, str(folder / trial.fitted), trial.settings)
+    return job, loaded, problem(job, loaded, settings)
+
+
+def predicted(sought: Problem, found: Identified, tried: "Even") -> Numbers:
+    """Errors of an estimate on some rows."""
     drives, b = found.equations.drives, len(found.estimate.mapping)
     columns = drives.columns if drives else ()
-    sought = problem(job, loaded, trial.settings)
     model = predictor(sought, found.estimate.base, columns, found.estimate.values[b:].tolist())
-    tried = halves(trial, folder)[1]
     samples = Samples.of(tried.t, tried.q, tried.qd, tried.qdd, tried.tau)
     return errors(tried, model.equations.equations(samples).regressor @ model.values)
 
@@ -119,9 +134,7 @@ def even(trial: Trial, log: Path) -> Even:
     """The log as the recipe has it: interpolated to even steps, every signal filtered."""
     from scipy.signal import butter, filtfilt
 
-    job = Job.of(f"robots/{trial.robot}.urdf")
-    loaded = job.load()
-    sought = problem(job, loaded, Settings())
+    _, loaded, sought = prepared(trial.robot, Settings())
     read = reading(str(log), sought.wanted, loaded.model, trial.settings, Wish())
     raw = np.concatenate([np.column_stack([p.t, p.rows]) for p in read.source.usable()])
     step, n = read.step, loaded.model.dof
@@ -137,23 +150,94 @@ def even(trial: Trial, log: Path) -> Even:
 def recipe(trial: Trial, folder: Path) -> Numbers:
     """The same errors of the usual recipe."""
     fitted, tried = halves(trial, folder)
+    return errors(tried, matrix(trial, tried) @ weighted(trial, fitted))
+
+
+def weighted(trial: Trial, fitted: Even) -> Numbers:
+    """The recipe's values from some rows."""
     a, values = matrix(trial, fitted), np.zeros(0)
     weights = np.ones(fitted.tau.shape[1])
     for _ in range(10):
         rows, y = a * weights[:, None], fitted.tau * weights
         values = np.linalg.lstsq(rows.reshape(-1, a.shape[2]), y.ravel(), rcond=1e-10)[0]
         weights = 1 / np.sqrt(np.mean((fitted.tau - a @ values) ** 2, axis=0))
-    return errors(tried, matrix(trial, tried) @ values)
+    return values
 
 
 def matrix(trial: Trial, log: Even) -> Numbers:
     """The recipe's regressor (N x n x p)."""
-    job = Job.of(f"robots/{trial.robot}.urdf")
-    equations: Any = problem(job, job.load(), Settings()).equations(0, None)
+    equations: Any = prepared(trial.robot, Settings())[2].equations(0, None)
     assert isinstance(equations, Instants)
     base = equations.kernel(log.q, log.qd, log.qdd)
     own = [log.qdd, log.qd, np.sign(log.qd), np.ones_like(log.qd)]
     return np.concatenate([base, *(x[:, :, None] * np.eye(x.shape[1]) for x in own)], axis=2)
+
+
+# -- parts of a log from the others ----------------------------------------------------------------
+
+SPLITS: Final = {
+    "10 s, the 4 after": (((0, 10),), (10, 14)),
+    "10 s, the 4 before": (((4, 14),), (0, 4)),
+    "4 s, the 10 after": (((0, 4),), (4, 14)),
+    "4 s, the 10 before": (((10, 14),), (0, 10)),
+    "7 s, the 7 after": (((0, 7),), (7, 14)),
+    "7 s, the 7 before": (((7, 14),), (0, 7)),
+    "10 s, the 4 between": (((0, 5), (9, 14)), (5, 9)),
+}
+"""Fitted and tried fourteenths of a log."""
+PARTED: Final = (
+    Trial("panda_arm", "panda/motion_14s.csv", None, 0.0, 10.0),
+    Trial("ur10e", "ur10e/motion_30s.csv", None, 0.0, 5.0, UR10E),
+    Trial("ur10e", "ur10e/motion_50s.csv", None, 0.0, 5.0, UR10E),
+)
+
+
+def part_of(log: Path, ranges: Iterable[tuple[int, int]], out: Path) -> Path:
+    """A log's rows of some fourteenths, as they are recorded."""
+    head, *rows = log.read_text(encoding="utf-8").splitlines()
+    kept = [
+        row
+        for a, b in ranges
+        for row in rows[round(a / 14 * len(rows)) : round(b / 14 * len(rows))]
+    ]
+    out.write_text("\n".join([head, *kept, ""]), encoding="utf-8")
+    return out
+
+
+def split(trial: Trial, log: Path, cutoff: float | None, name: str) -> tuple[Numbers, Numbers]:
+    """The errors (joints) of moving rows by the recipe and by symgen."""
+    fitted, (a, b) = SPLITS[name]
+    settings = replace(trial.settings, cutoff=cutoff)
+    with tempfile.TemporaryDirectory() as folder:
+        some = part_of(log, fitted, Path(folder) / "fitted.csv")
+        own = replace(trial, fitted=some.name)
+        whole = even(trial, log)
+        t, length = whole.t - whole.t[0], whole.t[-1] - whole.t[0]
+        edge = 1 / trial.cutoff
+        within = (t > a / 14 * length + edge) & (t < b / 14 * length - edge)
+        used = np.any([(t >= x / 14 * length) & (t < y / 14 * length) for x, y in fitted], axis=0)
+        tried = whole.part(within)
+        usual = errors(tried, matrix(trial, tried) @ weighted(trial, whole.part(used)))[1]
+        job, loaded, sought = prepared(trial.robot, trial.settings)
+        found = solved(job, loaded, sought, str(Path(folder) / own.fitted), settings)
+    return usual, predicted(sought, found, tried)[1]
+
+
+def split_lines(folder: Path) -> Iterator[str]:
+    """Errors of every split and their geometric mean, derivatives by the cutoff of the whole log."""
+    for trial in PARTED:
+        log = folder / trial.fitted
+        _, loaded, sought = prepared(trial.robot, trial.settings)
+        read = tuned(str(log), sought, loaded, trial.settings, Wish(0, 0.0, True))
+        cutoff = read.derivation.cutoff if read.derivation else None
+        yield f"{trial.fitted}, moving rows"
+        every = {name: split(trial, log, cutoff, name) for name in SPLITS}
+        every["geometric mean"] = tuple(
+            np.exp(np.mean(np.log([pair[k] for pair in every.values()]), axis=0)) for k in (0, 1)
+        )
+        for name, pair in every.items():
+            for model, row in zip(("recipe", "symgen"), pair, strict=True):
+                yield f"  {name:20} {model:7} " + ", ".join(f"{x:.2f}" for x in row)
 
 
 def lines(folder: Path) -> Iterator[str]:
@@ -165,11 +249,14 @@ def lines(folder: Path) -> Iterator[str]:
                 yield f"  {name:7} {view:7} " + ", ".join(f"{x:.2f}" for x in row)
 
 
-def main(folder: str) -> None:
+def main(folder: str = "../shared/logs", *, splits: bool = False) -> None:
     """Prints the table."""
-    for line in lines(Path(folder)):
+    for line in (split_lines if splits else lines)(Path(folder)):
         print(line, flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "../shared/logs")
+    main(
+        *(x for x in sys.argv[1:] if x != "--splits"),
+        splits="--splits" in sys.argv,
+    )

@@ -42,12 +42,14 @@ class Trial:
 
 @dataclass(frozen=True)
 class Choice:
-    """The numbers of the chosen columns of the drives, what was tried, and the deviation with which
-    the prior counts beside the log, None where it does not or was not to be chosen."""
+    """The numbers of the chosen columns of the drives, what was tried, the deviation with which the
+    prior counts beside the log, None where it does not or was not to be chosen, and those of
+    coefficients that are random effects, by kind (`effects`)."""
 
     columns: tuple[int, ...]
     trials: tuple[Trial, ...] = ()
     deviation: float | None = None
+    scales: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -186,6 +188,10 @@ class Chooser:
         """Of some columns of a system, fitted to it."""
         belief = None if self.belief is None else self.belief.only(columns)
         return solved(system.only(columns), self.deviations, belief, self.inflation)[0]
+
+    def part(self, columns: Sequence[int]) -> System:
+        """Some columns of the whole system, without its batches."""
+        return self._plain.only(columns)
 
     @cached_property
     def _plain(self) -> TriangularSystem:

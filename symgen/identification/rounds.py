@@ -6,7 +6,7 @@ columns; friction that grows with the load needs the load, which comes from the 
 round before, and a robust loss needs its residuals."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Final
@@ -15,7 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.identification.choice import Choice, Chooser
+<<<<<<< HEAD
 from symgen.identification.drives import DriveUnknowns, candidates
+=======
+from symgen.identification.drives import Drives, candidates
+from symgen.identification.effects import EFFECTS
+>>>>>>> 2dc7ae0 (identify --friction auto: offsets and crosstalk are random effects of a size found by restricted likelihood; friction that follows a change of direction late; parts of real logs from the others (benchmarks.real_logs --splits))
 from symgen.identification.equations import Equations
 from symgen.identification.instruments import Instrumented, Instruments
 from symgen.identification.loss import SHARE, Reweighted
@@ -195,14 +200,16 @@ class Rounds:
         assert drives is not None
         chooser = Chooser(found.system, drives)
         if self.settings.automatic:
-            always = [name for name in TERMS if name in {*ALWAYS, *self.sought.terms}]
-            deviation = None
+            always = {*ALWAYS, *self.sought.terms}
+            trust = None
             if belief is None:
+                always |= {term for effect in EFFECTS.values() for term in effect.terms}
                 mapping = with_neutral_prior(self.sought.mapping, found.rows)
-                trust = trusting(chooser, always, mapping, self.settings.prior_deviation)
-                chooser, deviation = trust.chooser, trust.deviation
-                belief = chooser.belief
-            choice = replace(chooser.automatic(always), deviation=deviation)
+                trust = trusting(chooser, _ordered(always), mapping, self.settings.prior_deviation)
+                chooser, belief = trust.chooser, trust.chooser.belief
+            choice = chooser.automatic(_ordered(always))
+            if trust:
+                choice = replace(choice, deviation=trust.deviation, scales=trust.scales)
         else:
             choice = chooser.fixed(self.terms)
         columns = [*range(chooser.first), *(chooser.first + k for k in choice.columns)]
@@ -232,3 +239,8 @@ class Rounds:
 
     def _base(self, found: Solution) -> Numbers:
         return found.values[: len(self.sought.mapping)]
+
+
+def _ordered(names: Collection[str]) -> list[str]:
+    """Terms in the order of TERMS."""
+    return [name for name in TERMS if name in names]

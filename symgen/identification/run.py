@@ -98,6 +98,18 @@ def identify(
     progress("preparing regressors")
     sought = problem(job, loaded, settings)
     sought = replace(sought, mapping=with_prior(sought.mapping, settings.prior))
+    return solved(job, loaded, sought, log, settings, progress)
+
+
+def solved(
+    job: Job,
+    loaded: Loaded,
+    sought: Problem,
+    log: str,
+    settings: Settings,
+    progress: Progress = lambda step: None,
+) -> Identified:
+    """The same of a problem whose regressors are made, for several logs of one robot."""
     progress("looking at the log")
     wish = Wish(settings.interval * sought.intervals, settings.held_out, True)
     read = tuned(log, sought, loaded, settings, wish)
@@ -161,12 +173,16 @@ def _left_out(names: tuple[str, ...], log: str) -> tuple[str, ...]:
 
 
 def _trusted(choice: Choice, log: str) -> tuple[str, ...]:
-    """A note of how much the prior counts, where that was chosen."""
-    if choice.deviation is None:
-        return ()
-    said = "the robot's file counts beside the log, off by"
-    more = f"{choice.deviation:.2g} of each body's own size, for parts of the log are predicted"
-    return (f"{shown(log)}: note: {said} {more} as well so or better (--prior-deviation)",)
+    """Notes of how much the prior counts, where that was chosen, and of random effects."""
+    found = []
+    if choice.deviation is not None:
+        said = "the robot's file counts beside the log, off by"
+        more = f"{choice.deviation:.2g} of each body's own size, for parts of the log are predicted"
+        found.append(f"{said} {more} as well so or better (--prior-deviation)")
+    if choice.scales:
+        listed = ", ".join(f"{name} to {100 * scale:.2g} %" for name, scale in choice.scales)
+        found.append(f"held to the size that they have over all joints: {listed}")
+    return tuple(f"{shown(log)}: note: {said}" for said in found)
 
 
 def _check_length(reading: Reading, sought: Problem) -> None:

@@ -114,7 +114,7 @@ class Simulator:
         """The rates of states, and their derivatives where these are wanted."""
         n = tau.shape[1]
         q, qd = x[:, :n], x[:, n:]
-        mass = self._mass(q, values)
+        mass = self._mass(q, qd, values)
         rest = self._regressor(q, qd, np.zeros_like(q)) @ values
         qdd = np.asarray(np.linalg.solve(mass, (tau - rest)[..., None])[..., 0])
         rate = np.concatenate([qd, qdd], axis=1)
@@ -129,13 +129,13 @@ class Simulator:
         samples = Samples.of(np.zeros(len(q)), q, qd, qdd, np.zeros_like(qd))
         return self.equations.equations(samples).regressor
 
-    def _mass(self, q: Numbers, values: Numbers) -> Numbers:
+    def _mass(self, q: Numbers, qd: Numbers, values: Numbers) -> Numbers:
         """The inertia that joints feel, that of rotors too (W x n x n): forces of unit
         accelerations less those of none."""
         n = q.shape[1]
         units = np.concatenate([np.zeros((1, n)), np.eye(n)])
-        at, none = np.repeat(q, n + 1, axis=0), np.zeros((len(q) * (n + 1), n))
-        found = self._regressor(at, none, np.tile(units, (len(q), 1))) @ values
+        at, rates = np.repeat(q, n + 1, axis=0), np.repeat(qd, n + 1, axis=0)
+        found = self._regressor(at, rates, np.tile(units, (len(q), 1))) @ values
         forces = found.reshape(len(q), n + 1, n)
         return np.asarray((forces[:, 1:] - forces[:, :1]).swapaxes(1, 2))
 

@@ -37,8 +37,9 @@ class DriveTerm:
 
     `signed` terms jump with the sign of the rate, which nobody knows near standstill. `speeds` are
     the candidates of the speed, relative to the largest rate of the joint; a speed of 0 takes the
-    sign itself. `loaded` terms need the load, `bent` ones the moments across the axis. `unit` is
-    that of the coefficient of a revolute joint, `least` its physical bound."""
+    sign itself. `loaded` terms need the load, `bent` ones the moments across the axis,
+    `accelerated` ones the acceleration. `unit` is that of the coefficient of a revolute joint,
+    `least` its physical bound."""
 
     column: Callable[[JointSamples, float], Numbers]
     words: str
@@ -47,6 +48,7 @@ class DriveTerm:
     speeds: tuple[float, ...] = ()
     loaded: bool = False
     bent: bool = False
+    accelerated: bool = False
     least: float | None = 0.0
 
 
@@ -59,6 +61,14 @@ def _stribeck(motion: JointSamples, speed: float) -> Numbers:
     """Friction that is larger at breaking away and falls within a speed (Stribeck 1902, in the form
     of Tustin and of Canudas de Wit et al. 1995)."""
     return np.asarray(np.sign(motion.rate) * np.exp(-np.square(motion.rate / speed)))
+
+
+def _lag(motion: JointSamples, speed: float) -> Numbers:
+    """Minus the rate of tanh(rate / speed): friction that follows a change of direction late by T
+    is F - T dF/dt to first order (frictional lag; Armstrong-Hélouvry, Dupont & Canudas de Wit,
+    Automatica 1994, sec. 2.4)."""
+    slope = (1 - np.square(np.tanh(motion.rate / speed))) / speed
+    return np.asarray(-slope * motion.acceleration)
 
 
 TERMS: Final[dict[str, DriveTerm]] = {
@@ -102,6 +112,14 @@ TERMS: Final[dict[str, DriveTerm]] = {
         speeds=(0.1, 0.2, 0.4, 0.8),
         least=None,
     ),
+    "lag": DriveTerm(
+        _lag,
+        "friction that follows a change of direction late: friction times the time",
+        "N m s",
+        signed=True,
+        speeds=(0.03, 0.06, 0.12, 0.25),
+        accelerated=True,
+    ),
     # below 0 it is the hysteresis of a sensor behind the gear
     "load": DriveTerm(
         lambda motion, speed: step(motion.rate, speed) * np.abs(motion.load),
@@ -129,6 +147,7 @@ TERMS: Final[dict[str, DriveTerm]] = {
         lambda motion, speed: motion.acceleration,
         "inertia of the rotor as the joint feels it",
         "kg m²",
+        accelerated=True,
     ),
     "stiffness": DriveTerm(
         lambda motion, speed: motion.position, "stiffness of a spring", "N m/rad"

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.identification.choice import Chooser
+from symgen.identification.effects import with_effects
 from symgen.identification.estimate import BaseMapping
 from symgen.identification.robust import inflation
 from symgen.identification.solve import Belief, solve
@@ -29,30 +30,34 @@ LEAST: Final = 1e-9
 
 @dataclass(frozen=True)
 class Trust:
-    """A chooser with a belief beside its fits and the deviation of the prior in that; without one,
-    and None, where the log alone predicts better."""
+    """A chooser with a belief beside its fits and the deviation of the prior in that; None, and a
+    belief of drives alone, where the log predicts better without the prior. `scales` are those of
+    random effects."""
 
     chooser: Chooser
     deviation: float | None = None
+    scales: tuple[tuple[str, float], ...] = ()
 
 
 def trusting(
     chooser: Chooser, always: Sequence[str], mapping: BaseMapping, deviation: float
 ) -> Trust:
     """The chooser with the belief beside its fits, of several strengths the largest that predicts
-    parts of the log as well as the best one, or without any. Predictions are with the terms
-    `always` at every joint."""
+    parts of the log as well as the best one, or with one of drives alone. Predictions are with the
+    terms `always` at every joint."""
     start = chooser.best([key for key in chooser.groups if key[1] in always])
     system = chooser.system.only(chooser.columns(start))
     tells = inflation(system, solve(system))
-    tried = [Trust(chooser)]
-    for times in TIMES:
-        prior = Prior(mapping, deviations(mapping, times * deviation))
-        own = replace(chooser, belief=_belief(chooser, prior), inflation=tells)
-        tried.append(Trust(own, times * deviation))
-    scores = [_scores(own.chooser, start) for own in tried]
+    tried = []
+    for times in (None, *TIMES):
+        off = None if times is None else times * deviation
+        own = replace(chooser, belief=_belief(chooser, mapping, off), inflation=tells)
+        tried.append(Trust(own, off))
+    scores = [_scores(trust.chooser, start) for trust in tried]
     best = min(scores, key=np.mean)
-    return [own for own, x in zip(tried, scores, strict=True) if _as_good(x, best)][-1]
+    taken = [trust for trust, x in zip(tried, scores, strict=True) if _as_good(x, best)][-1]
+    held, scales = with_effects(taken.chooser, start)
+    return Trust(held, taken.deviation, scales)
 
 
 def _scores(chooser: Chooser, chosen: dict[tuple[int, str], int]) -> Numbers:
@@ -67,15 +72,19 @@ def _as_good(scores: Numbers, best: Numbers) -> bool:
     return bool(np.mean(more) <= np.std(more, ddof=1) / np.sqrt(len(more)))
 
 
-def _belief(chooser: Chooser, prior: Prior) -> Belief:
-    """That of base parameters, and of each column of drives that by itself it gives no more than
-    the force that is measured."""
+def _belief(chooser: Chooser, mapping: BaseMapping, deviation: float | None) -> Belief:
+    """That of base parameters, nothing of them without a deviation, and of each column of drives
+    that by itself it gives no more than the force that is measured."""
     system, joints = chooser.system, chooser.drives.joints
-    found, first = prior.belief(len(chooser.drives.columns)), chooser.first
-    factor = found.factor.copy()
+    count, first = len(chooser.drives.columns), chooser.first
+    if deviation is None:
+        factor, target = np.zeros((first + count, first + count)), np.zeros(first + count)
+    else:
+        found = Prior(mapping, deviations(mapping, deviation)).belief(count)
+        factor, target = found.factor.copy(), found.target
     for k, column in enumerate(chooser.drives.columns):
         channel = int(np.argmax(np.abs(joints.rates[column.joint])))
         own = system.spread(channel)
         size, measured = np.linalg.norm(own[:, [first + k, -1]], axis=0).tolist()
         factor[first + k, first + k] = max(size, LEAST * measured) / max(measured, 1e-300)
-    return Belief(factor, found.target)
+    return Belief(factor, target)

@@ -47,7 +47,7 @@ def test_each_term_is_found(tmp_path, term):
 
 
 @pytest.mark.parametrize(
-    ("term", "speed"), [("stribeck", 0.06), ("stribeck", 0.25), ("saturating", 0.2)]
+    ("term", "speed"), [("stribeck", 0.06), ("stribeck", 0.25), ("saturating", 0.2), ("lag", 0.12)]
 )
 def test_speeds_are_found_by_variable_projection(tmp_path, term, speed):
     """The speed is a candidate times the joint's largest rate; its coefficient comes with it."""
@@ -58,6 +58,7 @@ def test_speeds_are_found_by_variable_projection(tmp_path, term, speed):
     laws = {
         "stribeck": lambda q, qd, qdd, load: 2.0 * np.sign(qd) * np.exp(-((qd / own) ** 2)),
         "saturating": lambda q, qd, qdd, load: 2.0 * np.tanh(qd / own),
+        "lag": lambda q, qd, qdd, load: -2.0 * qdd / (own * np.cosh(qd / own) ** 2),
     }
     job, loaded, path = log(tmp_path, laws[term], noise=0.001)
     found = identify(job, loaded, path, Settings(friction=f"viscous,coulomb,{term}"))
