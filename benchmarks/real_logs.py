@@ -155,7 +155,8 @@ def recipe(trial: Trial, folder: Path) -> Numbers:
 
 def weighted(trial: Trial, fitted: Even) -> Numbers:
     """The recipe's values from some rows."""
-    a, values = matrix(trial, fitted), np.zeros(0)
+    a = matrix(trial, fitted)
+    values: Numbers = np.zeros(0)
     weights = np.ones(fitted.tau.shape[1])
     for _ in range(10):
         rows, y = a * weights[:, None], fitted.tau * weights
@@ -204,7 +205,7 @@ def part_of(log: Path, ranges: Iterable[tuple[int, int]], out: Path) -> Path:
     return out
 
 
-def split(trial: Trial, log: Path, cutoff: float | None, name: str) -> tuple[Numbers, Numbers]:
+def split(trial: Trial, log: Path, cutoff: float, name: str) -> tuple[Numbers, Numbers]:
     """The errors (joints) of moving rows by the recipe and by symgen."""
     fitted, (a, b) = SPLITS[name]
     settings = replace(trial.settings, cutoff=cutoff)
@@ -229,7 +230,7 @@ def split_lines(folder: Path) -> Iterator[str]:
         log = folder / trial.fitted
         _, loaded, sought = prepared(trial.robot, trial.settings)
         read = tuned(str(log), sought, loaded, trial.settings, Wish(0, 0.0, True))
-        cutoff = read.derivation.cutoff if read.derivation else None
+        cutoff = read.derivation.cutoff if read.derivation else 0.0
         yield f"{trial.fitted}, moving rows"
         every = {name: split(trial, log, cutoff, name) for name in SPLITS}
         every["geometric mean"] = tuple(
