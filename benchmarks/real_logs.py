@@ -160,7 +160,8 @@ def weighted(trial: Trial, fitted: Even) -> Numbers:
     weights = np.ones(fitted.tau.shape[1])
     for _ in range(10):
         rows, y = a * weights[:, None], fitted.tau * weights
-        values = np.linalg.lstsq(rows.reshape(-1, a.shape[2]), y.ravel(), rcond=1e-10)[0]
+        found = np.linalg.lstsq(rows.reshape(-1, a.shape[2]), y.ravel(), rcond=1e-10)
+        values = np.asarray(found[0], np.float64)
         weights = 1 / np.sqrt(np.mean((fitted.tau - a @ values) ** 2, axis=0))
     return values
 

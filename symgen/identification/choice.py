@@ -189,7 +189,7 @@ class Chooser:
         belief = None if self.belief is None else self.belief.only(columns)
         return solved(system.only(columns), self.deviations, belief, self.inflation)[0]
 
-    def part(self, columns: Sequence[int]) -> System:
+    def part(self, columns: Sequence[int]) -> TriangularSystem:
         """Some columns of the whole system, without its batches."""
         return self._plain.only(columns)
 

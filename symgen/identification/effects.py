@@ -22,7 +22,7 @@ Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Effect:
+class RandomEffect:
     """A kind: the terms of drives whose coefficients it is, and whether these are `relative` to
     what would give all of the measured force."""
 
@@ -30,9 +30,9 @@ class Effect:
     relative: bool = False
 
 
-EFFECTS: Final[Mapping[str, Effect]] = {
-    "offsets": Effect(("offset",), relative=True),
-    "crosstalk": Effect(("crosstalk_x", "crosstalk_y")),
+EFFECTS: Final[Mapping[str, RandomEffect]] = {
+    "offsets": RandomEffect(("offset",), relative=True),
+    "crosstalk": RandomEffect(("crosstalk_x", "crosstalk_y")),
 }
 """By name."""
 LEAST: Final = 1e-3
@@ -71,7 +71,7 @@ def with_effects(
     return held, tuple(scales.items())
 
 
-def _columns(chooser: Chooser, effect: Effect) -> list[int]:
+def _columns(chooser: Chooser, effect: RandomEffect) -> list[int]:
     """The numbers of all columns of a kind in the system."""
     groups = chooser.groups.items()
     return sorted(chooser.first + k for key, own in groups if key[1] in effect.terms for k in own)

@@ -220,8 +220,7 @@ def _energy(job: Job, loaded: Loaded, settings: Settings) -> Problem:
 def _integrated(whole: Problem, settings: Settings) -> Problem:
     """For methods over intervals, which need no accelerations. Raises OptionError for terms that
     do."""
-    needed = {n: t.accelerated or t.loaded or t.bent for n, t in TERMS.items()}
-    instant = [name for name in whole.terms if needed[name]]
+    instant = [name for name in whole.terms if TERMS[name].instant]
     if instant or settings.automatic:
         raise OptionError(
             f"--friction {instant[0] if instant else 'auto'}: needs the force at every instant; "

@@ -15,12 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.identification.choice import Choice, Chooser
-<<<<<<< HEAD
 from symgen.identification.drives import DriveUnknowns, candidates
-=======
-from symgen.identification.drives import Drives, candidates
 from symgen.identification.effects import EFFECTS
->>>>>>> 2dc7ae0 (identify --friction auto: offsets and crosstalk are random effects of a size found by restricted likelihood; friction that follows a change of direction late; parts of real logs from the others (benchmarks.real_logs --splits))
 from symgen.identification.equations import Equations
 from symgen.identification.instruments import Instrumented, Instruments
 from symgen.identification.loss import SHARE, Reweighted

@@ -51,6 +51,11 @@ class DriveTerm:
     accelerated: bool = False
     least: float | None = 0.0
 
+    @property
+    def instant(self) -> bool:
+        """Whether it needs accelerations, or the force at every instant."""
+        return self.accelerated or self.loaded or self.bent
+
 
 def step(rate: Numbers, width: float) -> Numbers:
     """The sign of a rate, 0 at rest; with a width its smooth stand-in tanh(rate / width)."""

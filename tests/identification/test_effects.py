@@ -8,10 +8,10 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from symgen.identification.choice import Chooser
-from symgen.identification.drives import Column, Drives, Joints
+from symgen.identification.drives import DriveColumn, DriveUnknowns, Joints
 from symgen.identification.effects import LEAST, with_effects
 from symgen.identification.reduction import reduced
-from symgen.identification.solve import Belief, System, solved
+from symgen.identification.solve import Belief, TriangularSystem, solved
 
 JOINTS = 8
 
@@ -25,10 +25,12 @@ def chooser(deviation, seed=0, rows=40):
     y = a[:, :, :3] @ np.array([1.0, -2.0, 0.5]) + 0.3 * random.normal(size=(rows, JOINTS))
     y += deviation * np.sqrt(np.mean(y**2, axis=0)) * random.normal(size=JOINTS)
     supports = tuple((0, 1, 2, 3 + j) for j in range(JOINTS))
-    system = System(reduced(a, y, supports), supports, 3 + JOINTS)
+    system = TriangularSystem(reduced(a, y, supports), supports, 3 + JOINTS)
     eye = np.eye(JOINTS)
     joints = Joints(tuple(f"j{k}" for k in range(JOINTS)), eye, eye, np.zeros(JOINTS))
-    drives = Drives(joints, tuple(Column(k, "offset") for k in range(JOINTS)), np.zeros(JOINTS))
+    drives = DriveUnknowns(
+        joints, tuple(DriveColumn(k, "offset") for k in range(JOINTS)), np.zeros(JOINTS)
+    )
     factor = np.zeros((3 + JOINTS, 3 + JOINTS))
     factor[3:, 3:] = np.diag(1 / np.sqrt(np.mean(y**2, axis=0)))
     return Chooser(system, drives, Belief(factor, np.zeros(3 + JOINTS))), a, y
