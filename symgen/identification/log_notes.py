@@ -72,6 +72,11 @@ def _notes(reading: Reading) -> Iterator[str]:
             f"{clock.step:.6g} s apart, or a multiple of it; that is taken as their time (--rate "
             "says another)"
         )
+    for name, count in reading.survey.turned.items():
+        yield (
+            f"'{shown(name)}' jumps by a turn {count} time{'s' * (count > 1)}, as angles do that "
+            "are kept within one; it is taken as continuous"
+        )
     whole = _rows(reading) - _ends(reading)
     if FEW * whole <= reading.plan.samples < whole:
         yield f"{reading.plan.samples} of {_rows(reading)} rows are used ({_why(reading)})"

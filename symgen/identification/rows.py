@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from symgen.identification.columns import Layout
 from symgen.identification.logs import Log, LogError
 from symgen.identification.ticks import Polled, Ticks
+from symgen.identification.turns import Turns
 from symgen.text import shown
 
 Numbers = NDArray[np.float64]
@@ -120,6 +121,8 @@ class Rows:
     gap: float
     reasons: Counter[str] = field(default_factory=Counter)
     places: dict[str, int] = field(default_factory=dict)
+    turned: dict[str, int] = field(default_factory=dict)
+    """How often the angles of each column jump by a turn, where they do."""
     last: float = -np.inf
     seen: int = 0
 
@@ -128,7 +131,7 @@ class Rows:
         self.reasons.clear()
         self.last, self.seen = -np.inf, 0
         ticks = Ticks(self.clock.polled) if self.clock.polled else None
-        factors, places = self.layout.factors, self.layout.places
+        turns, factors, places = Turns.of(self.layout), self.layout.factors, self.layout.places
         timed, moving = bool(self.layout.time), self._moving
         needed = np.r_[: moving + timed, len(places) - len(self.layout.reference) : len(places)]
         for raw in self.log.chunks(self.layout.names):
@@ -143,7 +146,12 @@ class Rows:
             rows[:, moving:][~finite[:, timed + moving :]] = np.nan
             kept, begins = self._timed(np.where(whole, t, np.nan))
             self.seen += len(raw)
-            yield Usable(t[kept], rows[kept], begins[kept])
+            used = Usable(t[kept], rows[kept], begins[kept])
+            turns(used.rows, used.begins)
+            yield used
+        names = [self.layout.all[bool(self.layout.time) + k].name for k in turns.columns]
+        counts = zip(names, turns.counts.tolist(), strict=True)
+        self.turned = {name: count for name, count in counts if count}
 
     @property
     def _moving(self) -> int:

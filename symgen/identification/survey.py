@@ -35,7 +35,8 @@ class Survey:
     them, longest first. `low` and `high` (k) are the ranges of the layout's columns but time,
     `ceilings` and `floors` (c) where measured channels are saturated (infinite where they are
     not), `stuck` (c) how many rows that concerns, `missing` (c) how many rows have no number.
-    `probe` are rows from the beginning."""
+    `turned` counts how often the angles of a column jump by a turn. `probe` are rows from the
+    beginning."""
 
     clock: Clock
     rows: int
@@ -53,6 +54,7 @@ class Survey:
     floors: Numbers
     stuck: NDArray[np.int64]
     missing: NDArray[np.int64]
+    turned: Mapping[str, int]
     probe: Usable
 
     @property
@@ -183,6 +185,7 @@ def survey(rows: Rows, look: Callable[[Usable], None]) -> Survey:
         floors,
         stuck,
         seen.missing,
+        dict(rows.turned),
         _joined(seen.probe, columns),
     )
 
