@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from symgen.compiler.parts import parts
@@ -20,7 +21,7 @@ CONSTANT_ENTRIES = "constant entries"
 ANGLES = "sines and cosines"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Statement:
     """A new variable for tape node `node`, or (None) a store to output entries, of the value
     `right`."""
@@ -35,7 +36,7 @@ class Statement:
         """The nodes that become variables."""
         return () if self.node is None else (self.node,)
 
-    @property
+    @cached_property
     def reads(self) -> frozenset[Index]:
         """The nodes whose variables are read."""
         return self.right.reads

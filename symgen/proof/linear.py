@@ -18,7 +18,7 @@ from symgen.numbers.scalar import ZERO, plain
 
 Array = NDArray[np.float64]
 
-MEMORY: Final = 200_000
+MEMORY: Final = 500_000
 """Derivatives held at once."""
 
 

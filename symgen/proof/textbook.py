@@ -135,6 +135,6 @@ def mass_matrix(robot: Mechanism, x: State) -> list[Scalar]:
             linear, angular = link.momentum(w, v)
             for k, other_w, other_v in path[: at + 1]:
                 energy = other_w.dot(angular) + other_v.dot(linear)
-                for entry in {j * n + k, k * n + j}:
-                    matrix[entry] = matrix[entry] + energy
-    return matrix
+                entry = max(j, k) * n + min(j, k)
+                matrix[entry] = matrix[entry] + energy
+    return [matrix[max(j, k) * n + min(j, k)] for j in range(n) for k in range(n)]

@@ -258,9 +258,10 @@ class CFunction:
         """The pieces, empty where the function is in one."""
         if self._pieces is None:
             return []
+        work = self.kept
+        where = self._names | work
         return [
-            self._piece(k, piece, self._names | self.kept, self.kept)
-            for k, piece in enumerate(self._pieces.pieces, 1)
+            self._piece(k, piece, where, work) for k, piece in enumerate(self._pieces.pieces, 1)
         ]
 
     @property
