@@ -258,8 +258,7 @@ class CFunction:
         """The pieces, empty where the function is in one."""
         if self._pieces is None:
             return []
-        work = self.kept
-        where = self._names | work
+        where = self._names | (work := self.kept)
         return [
             self._piece(k, piece, where, work) for k, piece in enumerate(self._pieces.pieces, 1)
         ]
