@@ -5,7 +5,10 @@ Least squares of forces need accelerations, and noise of positions in them biase
 need none. Gauss-Newton on windows (`shooting`), each window's initial state an unknown that is
 eliminated by its own QR factors; what is left are equations of the values, solved as a log's are,
 with robust errors by batches of windows. The step is halved until the error of the simulation
-falls, and the result is kept only where that of windows held out falls too."""
+falls, and the result is kept only where that of windows held out falls too, and forces are
+predicted better. Measured motion is no judge of that: least squares are what fits forces best along
+it, noise and all. So both are held against the forces along motion that is smoothed further, where
+next to nothing is left of the noise of accelerations."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -16,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.errors import OptionError, SymgenError
+from symgen.identification.derivatives import Derivation
 from symgen.identification.dynamics import traced
 from symgen.identification.equations import Instants
 from symgen.identification.estimate import Estimate
@@ -40,24 +44,29 @@ SETTLED: Final = 1e-3
 """Standard errors by which values still change in the last round."""
 FINE: Final = 0.05
 """Steps by the period of the cutoff."""
+CALM: Final = 4.0
+"""The cutoff of the motion along which forces are judged, by that of the fit from above: the noise
+of accelerations, which grows with its power of 5/2, is 1/32 there. The automatic cutoff is ten
+times the bandwidth of the motion."""
 FAINT: Final = 1e-3
 """What least squares of forces count beside the simulation, for directions that it hardly shows."""
 
 
 @dataclass(frozen=True)
 class Refined:
-    """The values found, with R and robust errors, and the error of the simulation by that of the
-    measured motion within windows, before and after, of windows held out."""
+    """The values found, with R and robust errors; the errors, before and after, of the `simulation`
+    by the measured motion within windows, and of `forces` along smoothed motion by those that were
+    measured, of what is held out."""
 
     solution: Solution
     errors: Numbers | None
-    before: float
-    after: float
+    simulation: tuple[float, float]
+    forces: tuple[float, float]
 
     @property
     def better(self) -> bool:
-        """Whether the windows held out are simulated better."""
-        return self.after < self.before
+        """Whether what is held out is simulated better, and its forces are predicted better."""
+        return all(after < before for before, after in (self.simulation, self.forces))
 
 
 def refined(
@@ -89,7 +98,32 @@ def refined(
             after = _fitted(simulator, judged, found.values)
     except np.linalg.LinAlgError:  # states have grown beyond all bounds
         return None
-    return Refined(found, errors, before, after)
+    if not np.isfinite(before):
+        return None
+    forces = [force_error(reading, equations, x) for x in (estimate.values, found.values)]
+    return Refined(found, errors, (before, after), (forces[0], forces[1]))
+
+
+def force_error(reading: Reading, equations: Instants, values: Numbers) -> float:
+    """What is left of the forces along smoothed motion by what was measured, of the rows held out
+    where there are some, fast forces taken off: root mean square over channels."""
+    calm, left, measured = _smoothed(reading), 0.0, 0.0
+    for samples in calm.blocks(held_out=bool(calm.plan.validation)):
+        rows = equations.equations(samples).means(max(calm.plan.half // 2, 1))
+        own = rows.used * (rows.measured - rows.regressor @ values)
+        left = left + np.sum(np.square(own), axis=0)
+        measured = measured + np.sum(np.square(rows.used * rows.measured), axis=0)
+    return float(np.sqrt(np.mean(left / np.maximum(measured, 1e-300))))
+
+
+def _smoothed(reading: Reading) -> Reading:
+    """The reading with a lower cutoff; as it is where it has accelerations, or too few rows."""
+    own = reading.derivation
+    if own is None:
+        return reading
+    calm = Derivation.of_cutoff(own.cutoff / CALM, own.step, own.even)
+    found = replace(reading, derivation=calm, plan=replace(reading.plan, half=calm.half))
+    return found if found.plan.samples else reading
 
 
 def _windows(reading: Reading, equations: Instants, held_out: bool) -> Windows:

@@ -155,13 +155,16 @@ def _refined(
     if made is None:
         why = "accelerations of the least squares grow beyond bounds, as with bodies that cannot be"
         return found, f"{start} {why} (--consistent); it is not used"
-    before, after = (f"{100 * x:.3g} %" for x in (made.before, made.after))
-    said = f"{start} the simulation was off by {before} of the motion in a window, now by {after}"
+    said = f"the simulation was off by {_changed(made.simulation)} of the motion in a window"
+    said = f"{start} {said}, forces along smoothed motion by {_changed(made.forces)}"
     if not made.better:
         return found, f"{said}; it is not used"
-    fine = with_solution(found, settled, made.solution, made.errors)
-    forces = (f"{100 * one.unexplained:.3g} %" for one in (found, fine))
-    return fine, f"{said}; forces by {next(forces)} before and {next(forces)} now"
+    return with_solution(found, settled, made.solution, made.errors), said
+
+
+def _changed(errors: tuple[float, float]) -> str:
+    before, after = errors
+    return f"{100 * before:.3g} % before and {100 * after:.3g} % now"
 
 
 def _left_out(names: tuple[str, ...], log: str) -> tuple[str, ...]:

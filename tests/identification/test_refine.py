@@ -1,8 +1,11 @@
 """Refinement by multiple shooting: exact sensitivities, and simulations that are nearer."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from closed_loop import ARM, FILE, closed_loop
+from term_logs import log
 
 from benchmarks.simulated_logs import write
 from symgen.errors import OptionError
@@ -10,6 +13,7 @@ from symgen.identification.drives import DriveColumn, DriveUnknowns, Joints
 from symgen.identification.dynamics import traced
 from symgen.identification.equations import Instants
 from symgen.identification.methods import base_kernel, torque_mapping, without_drives
+from symgen.identification.refining import Refined, force_error
 from symgen.identification.run import identify
 from symgen.identification.settings import Settings
 from symgen.identification.shooting import STEPS, Simulator, Windows
@@ -68,6 +72,37 @@ def test_refinement_simulates_better_and_takes_bias_away(tmp_path):
     assert np.abs((fine.estimate.base - true) / fine.estimate.standard_errors).max() < 4
     rms = [sum(c.residual**2 for c in e.estimate.channels) for e in (plain, fine)]
     assert rms[0] < rms[1], "forces are fitted best by least squares of forces"
+
+
+def test_a_model_that_runs_away_is_said_and_not_used(tmp_path):
+    """Forces that fall with speed make a model that drives itself: its motion grows beyond bounds
+    within a window, and the estimate stays that of least squares."""
+    job, loaded, path = log(tmp_path, lambda q, qd, qdd, load: -2000.0 * qd)
+    asked = Settings(friction="viscous", cutoff=6.0)
+    plain, tried = (
+        identify(job, loaded, path, replace(asked, refine=wanted)) for wanted in (False, True)
+    )
+    (note,) = [n for n in tried.notes if "--refine" in n]
+    assert "grow beyond bounds" in note and note.endswith("it is not used")
+    assert (tried.estimate.values == plain.estimate.values).all()
+
+
+def test_forces_decide_where_the_simulation_is_better(tmp_path):
+    """A refinement that simulates better and predicts forces worse is not better; and forces are
+    judged along motion with next to no noise, where values that are right are better than those of
+    least squares, which fit the noise of the motion too."""
+    made = Refined(None, None, (0.02, 0.018), (0.1, 0.11))
+    assert not made.better and replace(made, forces=(0.1, 0.09)).better
+    columns, _ = closed_loop(0)
+    write(tmp_path / "log.npz", columns)
+    job = Job.of(FILE)
+    found = identify(job, job.load(), str(tmp_path / "log.npz"), Settings(cutoff=20.0))
+    estimate, read = found.estimate, found.reading
+    true = estimate.mapping.base(estimate.mapping.prior)
+    along = [force_error(read, found.equations, x) for x in (estimate.values, true)]
+    assert along[1] < 0.6 * along[0]
+    rows = [found.system.squares(j, true) for j in found.system.channels]
+    assert sum(rows) > sum(found.system.squares(j, estimate.values) for j in (0, 1))
 
 
 @pytest.mark.parametrize(
