@@ -59,13 +59,13 @@ def lower_cutoff(reading: Reading, sought: Problem) -> float | None:
     while tried[-1].cutoff / RATIO > LOWEST:
         own = Derivation.of_cutoff(tried[-1].cutoff / RATIO, first.step, first.even)
         tried.append(own)
-    blocks = _blocks(reading, tried[-1].half)
+    blocks = rows_of_blocks(reading, tried[-1].half)
     errors = [_error(blocks, reading, own, equations, tried[-1].half) for own in tried]
     best = int(np.argmin(errors))
     return tried[best].cutoff if errors[best] < errors[0] + np.log(1 - GAIN) else None
 
 
-def _blocks(reading: Reading, half: int) -> list[Numbers]:
+def rows_of_blocks(reading: Reading, half: int) -> list[Numbers]:
     """Rows of some blocks, evenly over those for the estimate, with `half` more on both sides."""
     ranges = replace(reading.plan, half=half).training
     parts = (np.column_stack([part.t, part.rows]) for part in reading.source.usable())

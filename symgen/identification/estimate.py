@@ -88,7 +88,8 @@ class Estimate:
     none). `factor` (upper triangle, b + f square) is R of the weighted regressor: RᵀR is the
     information, its inverse the covariance if residuals are white, and `factor` @ x is the part of
     the weighted measurements that x explains. `robust` are standard errors that hold for coloured
-    residuals too, None where the log is too short for them. `condition` is the condition number of
+    residuals too, None where the log is too short for them; `bias` is what windows of derivatives
+    do to each value, None where there are none. `condition` is the condition number of
     the regressor as it is, `scaled_condition` that of `factor` with columns of unit length.
     `prior_friction` are the coefficients of friction of the robot's files; `standard` are standard
     parameters where ``--full`` asked for them."""
@@ -103,6 +104,7 @@ class Estimate:
     prior_friction: Numbers
     speeds: tuple[float, ...] = ()
     robust: Numbers | None = None
+    bias: Numbers | None = None
     standard: Numbers | None = None
     standard_errors_of_standard: Numbers | None = None
 
@@ -149,7 +151,13 @@ class Estimate:
 
     @cached_property
     def standard_errors(self) -> Numbers:
-        """The standard error of each value: the larger one of the naive and the robust."""
+        """The standard error of each value: the larger one of the naive and the robust, with what
+        windows of derivatives do to it."""
+        return self.random_errors if self.bias is None else np.hypot(self.random_errors, self.bias)
+
+    @property
+    def random_errors(self) -> Numbers:
+        """That of noise alone."""
         naive = self.naive_errors
         return naive if self.robust is None else np.maximum(naive, self.robust)
 

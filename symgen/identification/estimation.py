@@ -97,7 +97,12 @@ def with_solution(
         for j, channel in enumerate(estimate.channels)
     )
     return replace(
-        estimate, values=found.values, factor=found.factor, robust=errors, channels=channels
+        estimate,
+        values=found.values,
+        factor=found.factor,
+        robust=errors,
+        bias=None,
+        channels=channels,
     )
 
 

@@ -33,6 +33,7 @@ from symgen.identification.rounds import Reduced, Rounds, Settled
 from symgen.identification.samples import Samples
 from symgen.identification.settings import Settings
 from symgen.identification.solve import TriangularSystem
+from symgen.identification.window_bias import window_bias
 from symgen.jobs.job import Job
 from symgen.output import in_html
 from symgen.reading.assemble import Loaded
@@ -130,6 +131,9 @@ def solved(
     )
     settled = rounds.settled()
     found, notes = estimate(sought, settled, read.log, settings)
+    progress("looking at windows")
+    found = replace(found, bias=window_bias(read, settled, source.mean(settled.equations)))
+    notes = (*notes, *_biased(found, log))
     if settings.refine:
         progress("refining")
         found, said = _refined(job, loaded, read, sought, settled, found)
@@ -188,6 +192,21 @@ def _trusted(choice: Choice, log: str) -> tuple[str, ...]:
     return tuple(f"{shown(log)}: note: {said}" for said in found)
 
 
+def _biased(found: Estimate, log: str) -> tuple[str, ...]:
+    """A note where windows of derivatives do more to some values than noise does."""
+    bias = np.zeros(len(found.values)) if found.bias is None else found.bias
+    times = np.abs(bias) / found.random_errors
+    many = int(np.sum(times > 1))
+    if not many:
+        return ()
+    said = (
+        f"derivatives by windows put {many} of {len(bias)} parameters off by more than noise does"
+    )
+    more = f"(up to {times.max():.2g} times, of {shown(found.names[int(np.argmax(times))])})"
+    cure = "standard errors have it; a higher --cutoff makes it less"
+    return (f"{shown(log)}: note: {said} {more}; {cure}",)
+
+
 def _check_length(reading: Reading, sought: Problem) -> None:
     plan, log = reading.plan, reading.log
     more = bool(plan.interval)
@@ -218,7 +237,7 @@ class LogRounds:
         LogError."""
         plan = self.reading.plan
         count, channels = len(plan.training), len(equations.supports)
-        mean = self._mean(max(map(len, equations.supports)))
+        mean = self.mean(equations)
         work = Work(equations, plan.interval, -(-BATCHES // max(count, 1)), mean)
         found = run(work, self.blocks(), self.settings)
         parts = (part for block in islice(found, count) for part in block)
@@ -233,12 +252,13 @@ class LogRounds:
             held_out.channels(own) if held_out else None,
         )
 
-    def _mean(self, unknowns: int) -> int:
+    def mean(self, equations: Equations) -> int:
         """How many equations make one of the fit: half of what a window of derivatives reaches to
         one side, whose mean lets half of the power at the cutoff pass, as the window does."""
         plan = self.reading.plan
         if plan.interval or self.settings.loss == "huber":
             return 1
+        unknowns = max(map(len, equations.supports))
         rows = sum(b - a - 2 * plan.half for a, b in plan.training)
         return max(1, min(plan.half // 2, rows // (ENOUGH * unknowns)))
 
