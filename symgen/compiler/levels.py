@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.compiler.passes import live, operands, remembered
+from symgen.compiler.passes import live, remembered
 from symgen.compiler.program import LEAVES, Index, Node, Program, Ref
 from symgen.numbers.operations import OPS
 
@@ -72,7 +72,8 @@ def levels(program: Program) -> Levels:
     order = live(program)
     nodes = [program.nodes[i] for i in order]
     place = {i: k for k, i in enumerate(order)}
-    first, second = ([_operand(node, k, place) for node in nodes] for k in (0, 1))
+    first = [-1 if op in LEAVES else place[a] for op, a, _ in nodes]
+    second = [-1 if op in LEAVES or b is None else place[b] for op, _, b in nodes]
     depth = np.array(_depths(first, second), np.intp)
     codes = np.array([_CODES[node.op] for node in nodes], np.intp)
     ranked = np.lexsort((codes, depth))
@@ -87,12 +88,6 @@ def levels(program: Program) -> Levels:
         tuple(_groups(depth[ranked], codes[ranked], read)),
         tuple(_inward(depth[ranked], read)),
     )
-
-
-def _operand(node: Node, k: int, place: Mapping[Index, int]) -> int:
-    """The place of the first or second operand, -1 where there is none."""
-    other = operands(node)[k : k + 1]
-    return place[other[0]] if other else -1
 
 
 def _depths(first: list[int], second: list[int]) -> list[int]:

@@ -56,8 +56,10 @@ def live(program: Program) -> tuple[Index, ...]:
                 read[ref.node] = 1
     for index in range(len(nodes) - 1, -1, -1):
         if read[index]:
-            for k in operands(nodes[index]):
-                read[k] = 1
+            op, a, b = nodes[index]
+            if op not in LEAVES:  # the operands, without a call for each node of every tape
+                read[a] = 1
+                read[a if b is None else b] = 1
     return tuple(index for index, wanted in enumerate(read) if wanted)
 
 

@@ -169,18 +169,21 @@ class Writer:
     def _expression(self, index: Index) -> Text:
         """The node in terms of its operands; the longest operand gets a line of its own if this one
         is too long."""
+        read = operands(self.program.nodes[index])
         while True:
-            text = self._combined(index)
-            pending = [k for k in operands(self.program.nodes[index]) if k in self.inline]
-            if text.length <= self.dialect.width or not pending:
+            text = self._combined(index, read)
+            if text.length <= self.dialect.width:
+                return text
+            pending = [k for k in read if k in self.inline]
+            if not pending:
                 return text
             longest = max(pending, key=lambda k: self.inline[k].length)
             self._define(longest, self.inline.pop(longest))
 
-    def _combined(self, index: Index) -> Text:
+    def _combined(self, index: Index, read: Sequence[Index]) -> Text:
         node = self.program.nodes[index]
-        parts = [self.text(k) for k in operands(node)]
-        signs = [k in self.flipped for k in operands(node)]
+        parts = [self.text(k) for k in read]
+        signs = [k in self.flipped for k in read]
         if node.op in ("add", "sub"):
             text = self._sum(index, parts, signs)
         else:
