@@ -64,7 +64,8 @@ class _Balanced(Copy):
         return self._sum(index) if self.source.nodes[index].op in SUMS else super().node(index)
 
     def _sum(self, index: Index) -> Value:
-        if not any(k in self.inner for k in operands(self.source.nodes[index])):
+        node = self.source.nodes[index]
+        if node.a not in self.inner and node.b not in self.inner:
             return self._written(index)  # of two, one order is as good as the other
         terms = [self.signed(k, negative) for k, negative in self._terms(index)]
         arrivals(self.target, self.machine, self.ready)
