@@ -81,6 +81,16 @@ def test_all_quantities():
     verified(folder)
 
 
+def test_numbers_may_be_arrays_and_lists(tmp_path):
+    robot = package("pendulum", tmp_path, **CASES["pendulum"])
+    q = np.array([0.3, -0.2])
+    expected = full(robot.mass_matrix(ca.DM(q)))
+    assert (full(robot.mass_matrix(q)) == expected).all()
+    assert (full(robot.mass_matrix(q.tolist())) == expected).all()
+    with pytest.raises(ValueError, match="q must be 2 x 1, not 1 x 1"):
+        robot.mass_matrix(0.3)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_it_compiles_under_strict_warnings(name, tmp_path):
     _, folder = generated(name, languages=("casadi",), **CASES[name])

@@ -53,14 +53,22 @@ def test_arrays_given_are_written_and_returned():
         const tau = new Float64Array(robot.nv);
         const same = robot.gravity([0.1, 0.2], tau) === tau;
         const { dtau_dq, M } = robot.inverse_dynamics_derivatives([0.1, 0.2], [1, 2], [3, 4]);
-        let error = "";
-        try { robot.gravity([1, 2, 3]); } catch (e) { error = `${e.name}: ${e.message}`; }
+        const said = (f) => { try { f(); return ""; } catch (e) { return `${e.name}: ${e.message}`; } };
+        const errors = [
+          said(() => robot.gravity([1, 2, 3])),
+          said(() => robot.bias([1, 2])),
+          said(() => robot.gravity([1, 2], new Float64Array(1))),
+        ];
         const packed = robot.gamma_index(1, 1, 0);
-        console.log(JSON.stringify([same, [...tau], [...dtau_dq], [...M], error, packed]));
+        console.log(JSON.stringify([same, [...tau], [...dtau_dq], [...M], errors, packed]));
     """
-    same, tau, slope, mass, error, packed = node(folder, script)
+    same, tau, slope, mass, errors, packed = node(folder, script)
     assert same and len(tau) == 2 and len(slope) == 4 and np.allclose(mass[1], mass[2])
-    assert error == "RangeError: q must have 2 entries, not 3"
+    assert errors == [
+        "RangeError: q must have 2 entries, not 3",
+        "RangeError: qd must have 2 entries, not undefined",
+        "RangeError: tau_g must have room for 2 entries, not 1",
+    ]
     assert packed == 3 * 1 + 1
 
 
