@@ -141,3 +141,17 @@ def test_without_vectors_states_are_computed_one_by_one(tmp_path):
     assert_allclose(got, one.inverse_dynamics(q, qd, x, par), rtol=1e-12, atol=1e-13)
     out = np.full_like(got, np.nan)
     assert same(code.inverse_dynamics(q, qd, x, out=out), got)
+
+
+def test_results_must_not_overlap():
+    package = made("exact")[0]
+    q, qd, _, par = states("exact")
+    room = np.zeros(7)
+    before = sys.getrefcount(room)
+    with pytest.raises(ValueError, match="out for .* must not overlap that of another result"):
+        package.sum(q[0], qd[0], par, out=(room[:2], room[1:5].reshape(2, 2)))
+    assert sys.getrefcount(room) == before and not room.any()
+    package.sum(q[0], qd[0], par, out=(room[:2], room[2:6].reshape(2, 2)))
+    assert room.any()
+    empty = np.zeros((0, 2)), np.zeros((0, 2, 2))
+    assert package.sum(q[:0], qd[:0], par, out=empty)[0] is empty[0]
