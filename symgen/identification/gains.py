@@ -150,7 +150,7 @@ def _place(model: Model, link: str | None) -> int:
     """The first of the ten columns of the body that carries the load."""
     if link is None:
         return 10 * (len(model.moving) - 1)
-    return 10 * check_link(model, link)[0]
+    return 10 * check_link(model, link, "--link")[0]
 
 
 def _wanted(model: Model) -> NeededColumns:

@@ -7,7 +7,7 @@ from typing import Final
 from symgen.errors import OptionError
 from symgen.identification.column_map import Map
 from symgen.identification.columns import Layout, LogColumn, NeededColumns, Sensed
-from symgen.identification.log_options import LogOptions, factor
+from symgen.identification.log_options import GROUPS, LogOptions, factor
 from symgen.identification.logs import Log, LogError, check_columns
 from symgen.identification.recorders import (
     RECORDERS,
@@ -18,7 +18,7 @@ from symgen.identification.recorders import (
     more,
     some,
 )
-from symgen.text import quoted, shown
+from symgen.text import hint, quoted, shown
 
 CURES: Final = "name them with --column {0}=PATTERN, {{}} for a joint's name or number; "
 
@@ -142,7 +142,23 @@ def layout(log: Log, wanted: NeededColumns, map_: Map) -> Layout:
     measured = [column for sensed in wanted.sensors for column in _sensed(finder, sensed)]
     measured += _present(finder, wanted) if wanted.lenient else []
     reference = _commanded(finder, wanted) if wanted.reference else ()
-    return Layout(time, q, qd, qdd, tuple(measured), finder.recorder.title, reference)
+    made = Layout(time, q, qd, qdd, tuple(measured), finder.recorder.title, reference)
+    _check_scales(log, wanted, map_.options, made)
+    return made
+
+
+def _check_scales(log: Log, wanted: NeededColumns, options: LogOptions, made: Layout) -> None:
+    """Raises OptionError for a factor of a column that is none, or of time."""
+    joints = dict.fromkeys((*wanted.positions, *wanted.velocities))
+    keys = [f"{group}_{joint}" for group in GROUPS for joint in joints]
+    keys += [f"{sensed.prefix}_{name}" for sensed in wanted.sensors for name in sensed.names]
+    for name, _ in options.scale:
+        if made.time is not None and name in ("t", made.time.name):
+            raise OptionError(f"--scale {shown(name)}: give the unit of time, as in --unit t=ms")
+        if name not in keys and name not in log.names:
+            raise OptionError(
+                f"--scale {shown(name)}: no such column; {hint(name, (*log.names, *keys), 8)}"
+            )
 
 
 def _commanded(finder: _Finder, wanted: NeededColumns) -> tuple[LogColumn, ...]:
@@ -212,6 +228,11 @@ def _sensed(finder: _Finder, sensed: Sensed) -> tuple[LogColumn, ...]:
         return finder.group(sensed.prefix, sensed.names, sensed.units)
     options = finder.map.options
     if not options.torque_constant:
+        if options.gear_ratio and not sensed.constants:
+            raise OptionError(
+                "--gear-ratio multiplies --torque-constant, which is not given; give that too, or "
+                "leave it out"
+            )
         amperes = ("A",) * len(sensed.names)
         forces = finder.group("tau", sensed.names, sensed.units, optional=True)
         if sensed.constants and not forces:
@@ -230,12 +251,13 @@ def _sensed(finder: _Finder, sensed: Sensed) -> tuple[LogColumn, ...]:
 
 def _currents(finder: _Finder, sensed: Sensed, options: LogOptions) -> tuple[LogColumn, ...]:
     constants, ratios = dict(options.torque_constant), dict(options.gear_ratio)
-    for name in (*constants, *ratios):
-        if name not in sensed.names:
-            raise OptionError(
-                f"--torque-constant {shown(name)}: no joint is called so; there are "
-                f"{quoted(sensed.names, 8)}"
-            )
+    for flag, given in (("--torque-constant", constants), ("--gear-ratio", ratios)):
+        for name in given:
+            if name not in sensed.names:
+                raise OptionError(
+                    f"{flag} {shown(name)}: no joint is called so; there are "
+                    f"{quoted(sensed.names, 8)}"
+                )
     missing = [name for name in sensed.names if name not in constants]
     if missing:
         raise OptionError(

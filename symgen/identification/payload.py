@@ -54,13 +54,13 @@ class Payload:
         return self.misfit <= self.freedom + 3 * math.sqrt(2 * max(self.freedom, 1))
 
 
-def check_link(model: Model, link: str) -> tuple[int, Pose]:
-    """The number of the body of a link among those with links, and its pose there. Raises
-    OptionError for a link that does not move."""
+def check_link(model: Model, link: str, flag: str = "--payload") -> tuple[int, Pose]:
+    """The number of the body of a link among those with links, and its pose there; `flag` is the
+    option that names it. Raises OptionError for a link that does not move."""
     places = {own.name: (k, own.pose) for k, body in enumerate(model.moving) for own in body.links}
     if link not in places:
         raise OptionError(
-            f"--payload {shown(link)}: no moving link is called '{shown(link)}'; there are "
+            f"{flag} {shown(link)}: no moving link is called '{shown(link)}'; there are "
             f"{quoted(places)}"
         )
     return places[link]

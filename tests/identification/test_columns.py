@@ -238,3 +238,22 @@ def test_a_log_that_is_too_short_to_be_drawn(tmp_path):
     assert invoke("log", path).exit_code == 0
     done = invoke("log", path, "--plot", tmp_path / "log.png")
     assert done.exit_code == 2 and "has no stretch that is long enough to be drawn" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        (("--scale", "tau_elbo=-1"), "--scale tau_elbo: no such column; near names: "),
+        (("--scale", "t=0.001"), "--scale t: give the unit of time, as in --unit t=ms"),
+        (("--gear-ratio", "elbow=2"), "--gear-ratio multiplies --torque-constant, which is not"),
+    ],
+)
+def test_what_is_said_of_columns_and_used_nowhere_is_refused(tmp_path, option, said):
+    path = tmp_path / "log.csv"
+    names = [f"{p}_{j}" for p in ("q", "qd", "qdd", "tau") for j in ("shoulder", "elbow")]
+    rows = [",".join(map(str, [0.01 * k, *[0.1 * k] * 8])) for k in range(20)]
+    path.write_text("\n".join([",".join(["t", *names]), *rows]))
+    done = invoke("identify", robot_file("pendulum"), path, *option)
+    assert done.exit_code == 2 and said in done.stderr and done.stderr.count("\n") == 1
+    done = invoke("log", path, "--robot", robot_file("pendulum"), "--scale", "tau_shoulder=-1")
+    assert done.exit_code == 0, done.output
