@@ -1,6 +1,6 @@
 """The command ``symgen generate``."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,13 +62,12 @@ def generate(
     from symgen.inspection.report import generated_data, warnings
     from symgen.jobs.generating import generated_files
     from symgen.jobs.job import Job
-    from symgen.jobs.tune import tuned
     from symgen.languages import DEFAULT
     from symgen.mechanics.consistency import judge
 
     with progress() as tell, processes(count):
         job = Job.of(file, **options)
-        job, times = tuned(job, job.load(), tell) if tune else (job, [])
+        job, times = _tuned(job, tell) if tune else (job, [])
         module, loaded, paths = generated_files(job, out, languages or DEFAULT, tell)
         hint = job.saving(loaded, module)
     notices = [*loaded.notices, *hint, *warnings(loaded, judge(loaded.model))]
@@ -78,6 +77,12 @@ def generate(
     else:
         say(notices)
         _print(module, paths, times, choice_notices)
+
+
+def _tuned(job: "Job", tell: Callable[[str], None]) -> tuple["Job", Sequence["TimedFormulation"]]:
+    from symgen.jobs.tune import tuned
+
+    return tuned(job, job.load(), tell)
 
 
 def _notices_of_choice(job: "Job") -> Sequence[Notice]:

@@ -4,7 +4,7 @@
 import json
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 from rich.table import Table
@@ -13,7 +13,6 @@ from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
 from symgen.compiler.costs import Processor
 from symgen.errors import Notice
 from symgen.inspection.tables import table
-from symgen.jobs.tune import TimedFormulation
 from symgen.languages import LANGUAGES
 from symgen.languages.c.options import COptions
 from symgen.languages.describe import arguments_in_words
@@ -27,6 +26,9 @@ from symgen.reading.assemble import Loaded
 from symgen.text import shown
 from symgen.tracing.function import Function
 from symgen.tracing.singular import in_words, moves_inertia, remedy, singular_joints
+
+if TYPE_CHECKING:  # it brings compilers along
+    from symgen.jobs.tune import TimedFormulation
 
 
 def generated(module: Module, paths: Sequence[Path]) -> None:
@@ -97,7 +99,7 @@ def _counted(
     console().print(rows)
 
 
-def timed(module: Module, times: Sequence[TimedFormulation]) -> None:
+def timed(module: Module, times: Sequence["TimedFormulation"]) -> None:
     """The times that ``--tune`` has measured, the choice in bold."""
     rows = table(
         f"{module.robot.model.name}: times of a call",

@@ -5,11 +5,12 @@ import hashlib
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Final
 
 from symgen.errors import Notice, OptionError, RobotError, SourceLocation
-from symgen.reading import denavit_hartenberg, mjcf, sdf, urdf
+from symgen.reading import denavit_hartenberg, urdf
 from symgen.reading.description import Description
 from symgen.reading.expansion import Expansion, existing, expanded, is_named, needs_expansion
 from symgen.reading.leftovers import xacro_nodes
@@ -21,10 +22,13 @@ Reader = Callable[[XmlNode, Path, str], Description]
 """From the root element, the file's path (where other files are looked for beside it), and the
 SHA-256 of its bytes."""
 
-READERS: Final[dict[str, Reader]] = {
-    "mujoco": mjcf.described,
-    "sdf": sdf.described,
-}
+
+def _loaded(room: str) -> Reader:
+    """The reader in a folder beside this file, which is loaded when it has something to read."""
+    return lambda *given: import_module(f"symgen.reading.{room}").described(*given)
+
+
+READERS: Final[dict[str, Reader]] = {"mujoco": _loaded("mjcf"), "sdf": _loaded("sdf")}
 """The readers by root element; every other file is read as a URDF, whose reader says what is
 missing."""
 
