@@ -4,7 +4,7 @@ Generated code knows viscous and Coulomb friction, an offset, springs and armatu
 these are replaced by those of them that come nearest over the log, by least squares with the base
 parameters held."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from symgen.identification.drives import DriveUnknowns
 from symgen.identification.run import Identified
 from symgen.identification.solve import TriangularSystem
+from symgen.identification.terms import SPRINGS
 from symgen.options.kinds import quoted
 from symgen.reading import toml_reader
 from symgen.text import shown
@@ -52,12 +53,27 @@ def actuator_file(found: Identified, given: str | None) -> ActuatorFile:
         assert drives is not None
         own = tables.setdefault(drives.joints.names[columns[k].joint], {})
         own[columns[k].term] = _bounded(columns[k].term, value, drives, k, said)
+    for name, term in _zeros(drives):
+        tables.setdefault(name, {})[term] = 0.0
     for own in tables.values():
         _with_reference(own)
     terms = {column.term for column in columns}
     kinds = tuple(name for name in WRITTEN[:3] if name in terms)
     text = BEGIN + "".join(_lines(tables, rest)).encode()
     return ActuatorFile(text, tuple(said), kinds, "stiffness" in terms)
+
+
+def _zeros(drives: DriveUnknowns | None) -> Iterator[tuple[str, str]]:
+    """The joints and terms of friction and springs that the estimate has at other joints and is
+    without here: what the robot's file says of them must not count beside it."""
+    if drives is None:
+        return
+    there = {(column.joint, column.term) for column in drives.columns}
+    known = {term for _, term in there}
+    known |= {*SPRINGS} if known & {*SPRINGS} else set()
+    terms = [term for term in WRITTEN if term != "armature" and term in known]
+    for joint, name in enumerate(drives.joints.names):
+        yield from ((name, term) for term in terms if (joint, term) not in there)
 
 
 def _values(found: Identified, said: list[str]) -> dict[int, float]:
