@@ -1,6 +1,7 @@
 """For all tests: nothing is compiled twice, neither C (tests/support/cc.sh) nor Python; `--update`
 writes the goldens anew."""
 
+import gc
 import os
 import shutil
 import sys
@@ -10,6 +11,8 @@ import pytest
 
 if shutil.which("gcc"):
     os.environ.setdefault("CC", str(Path(__file__).resolve().parent / "support" / "cc.sh"))
+# Workers share the cores; threads of linear algebra beside them only wait for each other.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ["SYMGEN_CACHE"] = os.environ.get(
     "SYMGEN_TEST_CACHE",
     str(Path(__file__).resolve().parents[1] / "build" / "tests" / "compiled-modules"),
@@ -21,8 +24,12 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_collection_finish():
-    """What tests generate and import leaves nothing in the folders that they share."""
+    """What tests generate and import leaves nothing in the folders that they share; and Python does
+    not look through ten thousand collected tests for circles whenever a tape has grown."""
     sys.dont_write_bytecode = True
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
 
 
 def pytest_addoption(parser):
