@@ -1,6 +1,7 @@
 """JavaScript: Node.js runs it, with the values of the same algorithms and of the laws."""
 
 import json
+import re
 import shutil
 import subprocess
 from dataclasses import replace
@@ -11,6 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tools import SIMPLE, TRIED, generated, invoke, robot_file, verified
+
+from symgen.jobs.verify import verify
 
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 
@@ -44,6 +47,26 @@ def test_verify_sees_a_wrong_number(tmp_path):
     listing.write_text(json.dumps(data, indent=1) + "\n")
     done = invoke("verify", tmp_path / "x")
     assert done.exit_code == 1 and "FAILED" in done.output
+
+
+def test_a_function_that_throws_fails_alone(tmp_path):
+    _, folder = generated(
+        "pendulum", languages=("javascript",), quantities=("gravity", "bias", "mass_matrix")
+    )
+    shutil.copytree(folder, tmp_path / "x")
+    file = tmp_path / "x" / "pendulum.mjs"
+    text = file.read_text()
+    wrong = re.sub(r"(export function bias\(.*\{\n)", r'\1  throw new TypeError("off");\n', text)
+    assert wrong != text
+    file.write_text(wrong)
+    checks = {check.what: check for check in verify(tmp_path / "x", run_changed=True)}
+    failed = {what: check.detail for what, check in checks.items() if not check.passed}
+    assert failed.pop("bias: JavaScript runs") == "node: TypeError: off"
+    assert list(failed) == ["files are as generated (SHA-256)"]
+    assert {
+        "gravity: JavaScript equals the float run",
+        "mass_matrix: JavaScript equals the float run",
+    } <= {*checks}
 
 
 def test_arrays_given_are_written_and_returned():

@@ -3,37 +3,62 @@
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Final
 
 import numpy as np
 
-from symgen.languages.describe import FunctionDescription
-from symgen.languages.outside import Call, Outside, ran
+from symgen.languages.describe import FunctionDescription, descriptions
+from symgen.languages.outside import Call, Failed, Outside, ran
 from symgen.languages.subject import Array, Arrays, Subject, inputs
 from symgen.native.compiler import workspace
+from symgen.text import shown
 
 DRIVER: Final = """
 import { readFileSync } from "node:fs";
-const { name, calls } = JSON.parse(readFileSync(0));
+const requests = JSON.parse(readFileSync(0));
 const module = await import("./module.mjs");
 const numbers = (result) =>
   (ArrayBuffer.isView(result) ? [result] : Object.values(result)).map((array) => [...array]);
-process.stdout.write(JSON.stringify(calls.map((call) => numbers(module[name](...call)))));
+const answer = ({ name, calls }) => {
+  try {
+    return { rows: calls.map((call) => numbers(module[name](...call))) };
+  } catch (error) {
+    return { error: `${error.name}: ${error.message}` };
+  }
+};
+requests.forEach((request) => process.stdout.write(`${JSON.stringify(answer(request))}\\n`));
 """
+"""A line for each function: what it gives in every state, or what it throws."""
+
+
+def _answers(subject: Subject, folder: Path, states: Sequence[Arrays]) -> dict[str, bytes]:
+    """The lines of the driver, by function: one process runs all, for each takes long to start.
+    Raises Failed."""
+    functions = descriptions(subject.module)
+    requests = [
+        {"name": d.name, "calls": [[x.tolist() for x in inputs(d, state)] for state in states]}
+        for d in functions
+    ]
+    lines = ran(["node", "driver.mjs"], folder, json.dumps(requests).encode()).splitlines()
+    return {d.name: line for d, line in zip(functions, lines, strict=True)}
 
 
 @contextmanager
 def _started(subject: Subject) -> Iterator[Call]:
     text = (subject.folder / f"{subject.module.name}.mjs").read_text(encoding="utf-8")
+    answers: dict[str, bytes] = {}
     with workspace() as folder:
         (folder / "module.mjs").write_text(text, encoding="utf-8")
         (folder / "driver.mjs").write_text(DRIVER, encoding="utf-8")
 
         def call(d: FunctionDescription, states: Sequence[Arrays]) -> list[list[Array]]:
-            calls = [[x.tolist() for x in inputs(d, state)] for state in states]
-            request = json.dumps({"name": d.name, "calls": calls}).encode()
-            rows = json.loads(ran(["node", "driver.mjs"], folder, request))
-            return [[np.array(x, float) for x in outputs] for outputs in rows]
+            if d.name not in answers:
+                answers.update(_answers(subject, folder, states))
+            answer = json.loads(answers.pop(d.name))
+            if "error" in answer:
+                raise Failed(f"node: {shown(answer['error'])}")
+            return [[np.array(x, float) for x in outputs] for outputs in answer["rows"]]
 
         yield call
 
