@@ -1,7 +1,18 @@
 """Values that several batches of states have in common."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final, TypeVar
+
+FLAT: Final[set[Any]] = set()
+"""The terms of states that take no derivative by steps on the way."""
+
+Flat = TypeVar("Flat")
+
+
+def flat(term: Flat) -> Flat:
+    """Register a term that takes no derivative by steps on the way."""
+    FLAT.add(term)
+    return term
 
 
 class SharedValues:

@@ -9,6 +9,7 @@ import numpy as np
 from symgen.proof import textbook
 from symgen.proof.laws.registry import law
 from symgen.proof.mechanism import entries
+from symgen.proof.sharing import flat
 from symgen.proof.states import States, decimals, gradient, kept
 from symgen.proof.tangent import brackets
 
@@ -18,12 +19,14 @@ CHRISTOFFEL = "Christoffel's definition, slopes of M in 75 digits"
 ELIMINATION = "elimination on the textbook's M"
 
 
+@flat
 def tau(x: States) -> Array:
     """Joint forces, the states first: (..., n)."""
     forces = textbook.inverse_dynamics(x.mechanism, x.textbook)
     return x.mechanism.coupled(entries(forces, x.shape, Decimal(0)))
 
 
+@flat
 def mass(x: States) -> Array:
     """M, (..., n, n)."""
     return np.broadcast_to(_mass(x), (*x.shape, x.n, x.n))
@@ -38,6 +41,7 @@ def _mass(x: States) -> Array:
     return x.mechanism.coupled(flat.reshape(*shape, size, size), 2)
 
 
+@flat
 def at_rest(x: States) -> Array:
     """g(q), (..., n)."""
     return tau(x.free().put(qd=None, qdd=None))
@@ -100,6 +104,7 @@ def solved(m: Array, right: Array) -> Array:
     return solution
 
 
+@flat
 def accelerations(x: States) -> Array:
     """q̈ with M q̈ = τ - (C q̇ + g, friction, springs and wrenches), (..., n)."""
     driving = x.given["tau"] - without_acceleration(x)

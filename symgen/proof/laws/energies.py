@@ -11,6 +11,7 @@ from symgen.proof.laws.dynamics import mass
 from symgen.proof.laws.registry import law
 from symgen.proof.mechanism import entries
 from symgen.proof.motion import kind_of, placed
+from symgen.proof.sharing import flat
 from symgen.proof.states import States, gradient, kept
 from symgen.proof.textbook import masses, stored
 
@@ -28,6 +29,7 @@ def first_moment(x: States) -> Array:
     return entries([*first, total], x.shape, Decimal(0))
 
 
+@flat
 def centre(x: States) -> Array:
     """The centre of mass, (..., 3)."""
     moment = first_moment(x)
