@@ -6,12 +6,11 @@ that save most: with more lanes a loop's body is shorter, as they have less in c
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from symgen.compiler.likeness import kind
 from symgen.compiler.packs import Packing
-from symgen.compiler.passes import counts, live, operands
+from symgen.compiler.passes import live, operands
 from symgen.compiler.program import LEAVES, Index, Program, Ref
 from symgen.compiler.rows import NOTHING, Local, Refs, Slot
 
@@ -21,7 +20,7 @@ Lane = tuple[Ref | None, ...]
 FEWEST: Final = 2
 """Lanes of a loop at least."""
 
-DEEP: Final = (6, 4)
+DEEP: Final = 6
 """Levels of operations that must be alike where nothing else tells what belongs together."""
 
 MOST: Final = 32
@@ -31,31 +30,15 @@ STEP: Final = 6.5
 """Bytes of code of an operation on a Cortex-M4F, about."""
 
 
-@dataclass(frozen=True, slots=True)
-class Price:
-    """Bytes of code that loops take on a Cortex-M4F, about."""
+LOOP: Final = 100.0
+"""Bytes of code that a loop takes on a Cortex-M4F, about: once, ..."""
 
-    once: float
-    """Of a loop, ..."""
-    read_once: float
-    """... of a row that it reads, ..."""
-    read_lane: float
-    """... of each lane of it, which somebody must have stored, ..."""
-    write_lane: float
-    """... and of a lane of a row that it makes, which somebody must read."""
+ROW: Final = 7.0
+READ_LANE: Final = 4.0
+"""... of a row that it reads, and of each lane of it, which somebody must have stored, ..."""
 
-
-NEAR: Final = Price(56.0, 7.0, 4.0, 2.0)
-FAR: Final = Price(100.0, 12.0, 8.0, 8.0)
-"""Where work arrays are longer than the 256 entries that one instruction reaches."""
-
-LONG: Final = 3000
-"""Operations of functions whose work arrays are, about."""
-
-
-def price(program: Program) -> Price:
-    """The price of the loops of a program."""
-    return FAR if counts(program).total > LONG else NEAR
+WRITE_LANE: Final = 4.0
+"""... and of a lane of a row that it makes, which somebody must read."""
 
 
 def packed(program: Program) -> Packing:
@@ -69,10 +52,9 @@ def packed(program: Program) -> Packing:
         for alike in _alike(packing, shapes, row):
             pack_alike(packing, [(row[k],) for k in alike])
     _inward(packing, shapes)
-    for depth in DEEP:
-        for refs in _remaining(packing, shapes, depth):
-            pack_alike(packing, [(ref,) for ref in refs])
-        _inward(packing, shapes)
+    for refs in _remaining(packing, shapes, DEEP):
+        pack_alike(packing, [(ref,) for ref in refs])
+    _inward(packing, shapes)
     return packing
 
 
@@ -112,6 +94,7 @@ def _packed_if_worth(packing: Packing, lanes: Sequence[Lane]) -> bool:
     start = packing.next
     packing.rows(lanes)
     if worth(packing, start):
+        packing.hoped = packing.seen
         return True
     packing.undo(start)
     return False
@@ -134,9 +117,8 @@ def worth(packing: Packing, start: int) -> bool:
     slots = {o.refs: len(o.refs) for p in new for o in p.operands if isinstance(o, Slot)}
     joined = any(isinstance(o, Local) and o.pack < start for p in new for o in p.operands)
     saved = STEP * packing.saved(start)
-    of = price(packing.program)
-    read = sum(of.read_once + of.read_lane * n for n in slots.values())
-    return saved > read + (0.0 if joined else of.once)
+    read = sum(ROW + READ_LANE * n for n in slots.values())
+    return saved > read + (0.0 if joined else LOOP)
 
 
 def _inward(packing: Packing, shapes: "Shapes") -> None:

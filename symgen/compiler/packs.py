@@ -29,6 +29,7 @@ from symgen.compiler.rows import (
     signed,
     turned,
 )
+from symgen.compiler.signs import given_back
 from symgen.numbers.operations import OPS
 
 ALONE = frozenset((*LEAVES, "sin", "cos"))
@@ -42,8 +43,11 @@ IDLE: Final = 0.5
 """What an operation that a lane does not need costs, as a part of one that is saved."""
 
 
-PATIENCE: Final = 250_000
-"""Rows that are looked at; then what has been found has to do."""
+PATIENCE: Final = 400_000
+"""Values that are looked at, those of a row together; then what has been found has to do."""
+
+HOPE: Final = 100_000
+"""Values that are looked at since a pack was last kept: what is alike shows early."""
 
 
 class Packing:
@@ -56,7 +60,7 @@ class Packing:
         self.numbers: dict[Nodes, int] = {}
         self.signed: dict[int, Refs] = {}
         self.like = Likeness(program, self.home)
-        self.next, self.seen = 0, 0
+        self.next = self.seen = self.hoped = 0
         self.needs = needs(program)
         self.judged = frozenset(ref.node for ref in pivots(program))
 
@@ -69,7 +73,7 @@ class Packing:
             return self._known(refs, self.numbers[nodes])
         of = self._kind(nodes)
         busy = [n for n in nodes if of and self._does(of, n)]
-        if of is None or not self._free(busy, len(nodes)):
+        if of is None or self.spent or not self._free(busy, len(nodes)):
             return Slot(refs)
         start = self.next
         pack = self._new_operand(refs, of)
@@ -111,10 +115,15 @@ class Packing:
     @property
     def tired(self) -> bool:
         """Whether it has been looked for long enough."""
+        return self.spent or self.seen > self.hoped + HOPE
+
+    @property
+    def spent(self) -> bool:
+        """Whether nothing more is looked at."""
         return self.seen > PATIENCE
 
     def _new_operand(self, refs: Refs, of: str) -> Operand:
-        self.seen += 1
+        self.seen += len(refs)
         rows = plain(refs)
         columns = self._columns(of, rows)
         if columns is None:
@@ -155,7 +164,7 @@ class Packing:
         if not any(signs) or of in ("sum", "div"):
             return operands
         if of == "mul":
-            return self._signed(operands, signs)
+            return given_back(operands, signs, self._bears)
         return operands if OPS[of].parity == "odd" else None
 
     def _fill(
@@ -191,16 +200,6 @@ class Packing:
             for other in {base, k - 1}
             for a, b in zip(rows[other] or (), row, strict=False)
         )
-
-    def _signed(self, columns: list[Refs], signs: list[bool]) -> list[Refs] | None:
-        """The factors of products with the signs given to one of them."""
-        ranks = [self._bears(column, signs) for column in columns]
-        best = max(range(len(columns)), key=lambda k: ranks[k])
-        if not ranks[best]:
-            return None
-        pairs = zip(columns[best], signs, strict=True)
-        columns[best] = tuple(signed(ref, sign) for ref, sign in pairs)
-        return columns
 
     def _bears(self, column: Refs, signs: Sequence[bool]) -> int:
         """How easily a row of factors takes signs: a pack that has them already best, the same

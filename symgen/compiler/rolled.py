@@ -39,6 +39,8 @@ class Rolled:
 
     program: Program
     steps: tuple[Index | Loop, ...]
+    cut: bool = False
+    """Whether the search for loops ended by its limits: there may be more."""
 
     @property
     def loops(self) -> tuple[Loop, ...]:

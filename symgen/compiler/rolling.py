@@ -9,7 +9,7 @@ from heapq import heappop, heappush
 from typing import Final
 
 from symgen.compiler.bodies import LoopBody
-from symgen.compiler.lanes import STEP, Price, groups, packed, price
+from symgen.compiler.lanes import LOOP, READ_LANE, ROW, STEP, WRITE_LANE, groups, packed
 from symgen.compiler.packs import Packing
 from symgen.compiler.passes import counts, live, operands, remembered
 from symgen.compiler.program import LEAVES, Index, Program
@@ -21,17 +21,17 @@ Unit = tuple[str, int]
 
 NODE, PACK = "node", "pack"
 
-DOUBT: Final = 0.08
+DOUBT: Final = 0.05
 """A part of a function's bytes: straight code stays where loops are not expected to save more. What
 they do to the code around them is not in the estimate (docs/benchmarks/ideas.md)."""
 
 
-def worth(step: Loop, of: Price) -> float:
+def worth(step: Loop) -> float:
     """Bytes of code that a loop saves."""
     rows = [len(row) for row in step.reads]
-    read = sum(of.read_once + of.read_lane * n * (n > 1) for n in rows)
+    read = sum(ROW + READ_LANE * n * (n > 1) for n in rows)
     saved = STEP * (step.count - 1) * counts(step.body).total
-    return saved - of.once - read - of.write_lane * step.count * len(step.makes)
+    return saved - LOOP - read - WRITE_LANE * step.count * len(step.makes)
 
 
 def straight(program: Program) -> tuple[Index, ...]:
@@ -39,16 +39,16 @@ def straight(program: Program) -> tuple[Index, ...]:
     return tuple(k for k in live(program) if program.nodes[k].op not in LEAVES)
 
 
-def _pays(program: Program, steps: Sequence[Index | Loop], of: Price) -> bool:
+def _pays(program: Program, steps: Sequence[Index | Loop]) -> bool:
     """Whether loops save more than what an estimate of bytes may be off."""
-    saved = sum(worth(step, of) for step in steps if isinstance(step, Loop))
+    saved = sum(worth(step) for step in steps if isinstance(step, Loop))
     return saved >= DOUBT * STEP * counts(program).total
 
 
 @remembered
 def rolled(program: Program) -> Rolled:
     """A program with loops, where they save code."""
-    packing, of = packed(program), price(program)
+    packing = packed(program)
     while True:
         order = Order(packing)
         steps = list(order.steps())
@@ -60,10 +60,11 @@ def rolled(program: Program) -> Rolled:
         poor = [
             packs
             for step, packs in zip(loops, steps, strict=True)
-            if isinstance(step, Loop) and isinstance(packs, list) and worth(step, of) <= 0.0
+            if isinstance(step, Loop) and isinstance(packs, list) and worth(step) <= 0.0
         ]
         if not poor:
-            return Rolled(program, loops if _pays(program, loops, of) else straight(program))
+            steps_of = loops if _pays(program, loops) else straight(program)
+            return Rolled(program, steps_of, packing.tired)
         for number in (k for packs in poor for k in packs):
             packing.drop(number)
 

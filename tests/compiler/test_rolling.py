@@ -152,5 +152,12 @@ def test_straight_code_stays_where_loops_save_next_to_nothing():
 
 
 def test_what_is_found_has_to_do_after_a_while(monkeypatch):
+    assert not rolled(columns(5, 6)).cut
     monkeypatch.setattr("symgen.compiler.packs.PATIENCE", -1)
     assert not loops_of(columns(5, 6))
+    assert rolled(columns(5, 6)).cut
+
+
+def test_the_search_ends_where_nothing_is_kept_for_long(monkeypatch):
+    monkeypatch.setattr("symgen.compiler.packs.HOPE", -1)
+    assert rolled(columns(5, 6)).cut and not loops_of(columns(5, 6))

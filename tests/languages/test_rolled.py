@@ -7,6 +7,7 @@ from tools import ROOT, generated, verified
 from symgen import api
 from symgen.languages.c.calls import build
 from symgen.languages.c.files import functions
+from symgen.languages.c.footprint import remarks
 from symgen.languages.c.rolled import RolledFunction
 
 DERIVATIVES = ("forward_dynamics_derivatives",)
@@ -32,6 +33,9 @@ def test_loops_between_sines_and_of_lanes_that_make_one_value_are_proven(
     """Steps of Runge and Kutta take sines of what loops have made before, and columns of a SCARA's
     two parallel joints are each other's negatives."""
     monkeypatch.setattr("symgen.compiler.rolling.DOUBT", 0.0)
+    monkeypatch.setattr("symgen.compiler.lanes.LOOP", 50.0)
+    monkeypatch.setattr("symgen.compiler.rolling.LOOP", 50.0)
+    monkeypatch.setattr("symgen.compiler.rolling.WRITE_LANE", 2.0)
     made(tmp_path, robot, ("step_jacobians:rk4",), optimize="size")
     text = (tmp_path / f"{robot}_step_jacobians_rk4.c").read_text()
     assert "for (int k = 0; k < 2; ++k)" in text
@@ -45,6 +49,16 @@ def test_large_functions_are_not_searched(monkeypatch):
     monkeypatch.setattr("symgen.languages.c.files.rolled", None)
     assert not any(isinstance(f, RolledFunction) for f in functions(module))
     functions.cache_clear()
+
+
+def test_what_is_not_searched_to_the_end_is_said(monkeypatch):
+    module, _ = generated("scara", quantities=("mass_matrix_inverse", "gravity"), optimize="size")
+    assert not remarks(module)
+    monkeypatch.setattr("symgen.languages.c.footprint.MOST", 20)
+    assert [line for line in remarks(module) if "straight code" in line] == [
+        "note: mass_matrix_inverse: straight code, of more than the 20 operations that loops are "
+        "looked for in"
+    ]
 
 
 @pytest.mark.slow

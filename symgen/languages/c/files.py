@@ -62,8 +62,8 @@ def functions(module: Module) -> tuple[CFunction, ...]:
 
 
 MOST: Final = 15_000
-"""Operations of a function in which columns that are alike are looked for, half a minute of work at
-most; what is known of each of them takes a bit for each other."""
+"""Operations of a function in which columns that are alike are looked for; what is known of each of
+them takes a bit for each other."""
 
 
 def _rolls(function: CFunction) -> bool:
