@@ -61,7 +61,7 @@ def functions(module: Module) -> tuple[CFunction, ...]:
     )
 
 
-MOST: Final = 15_000
+MOST: Final = 40_000
 """Operations of a function in which columns that are alike are looked for; what is known of each of
 them takes a bit for each other."""
 
