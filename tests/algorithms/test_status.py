@@ -26,7 +26,7 @@ CASES = {
     "pieces": ("panda_arm", {"chunk": 25, **RUNTIME}),
     "libm": ("ur5", {"trig": "libm", **RUNTIME}),
     "all": ("pendulum", {"parameters": "runtime", "quantities": INVERTING}),
-    "constant": ("ur5", {"quantities": INVERTING}),
+    "constant": ("scara", {"quantities": INVERTING}),
 }
 cases = pytest.mark.parametrize("case", CASES)
 runtime = pytest.mark.parametrize("case", [name for name in CASES if name != "constant"])
