@@ -23,18 +23,22 @@ def pendulum(tmp_path, **changes):
     return path
 
 
+DYNAMICS = ("--quantity", "inverse_dynamics", "--quantity", "forward_dynamics")
+"""What is tried at states within the limits: positions, rates, and forces of motors."""
+
+
 @pytest.mark.parametrize("effort", ["1.79769e+308", "1e39", "3.5e38"])
 @pytest.mark.parametrize("trig", ["libm", "inline"])
 def test_a_limit_beyond_the_type_is_no_limit(effort, trig, tmp_path):
     file, out = pendulum(tmp_path, effort=effort, velocity=effort), tmp_path / "out"
-    options = ("--scalar", "float", "--trig", trig, "--prefix", "pendulum")
+    options = ("--scalar", "float", "--trig", trig, "--prefix", "pendulum", *DYNAMICS)
     assert invoke("generate", file, "-o", out, *options).exit_code == 0
     table = (out / "pendulum.c").read_text()
     assert '{"shoulder", "rad", -6.28f, 6.28f, FLT_MAX, FLT_MAX}' in table
     assert not re.search(r"\binf\b", table)
     compiled(*STRICT_C, "-c", *sorted(out.glob("*.c")), cwd=tmp_path)
     assert all(check.passed for check in verify(out))
-    assert invoke("generate", file, "-o", tmp_path / "d").exit_code == 0
+    assert invoke("generate", file, "-o", tmp_path / "d", *DYNAMICS).exit_code == 0
     assert ("DBL_MAX" in (tmp_path / "d" / "pendulum.c").read_text()) is False
 
 
@@ -42,7 +46,7 @@ def test_a_limit_beyond_the_type_is_no_limit(effort, trig, tmp_path):
 @pytest.mark.parametrize("scalar", ["float", "double"])
 def test_ends_that_mean_none(end, scalar, tmp_path):
     file, out = pendulum(tmp_path, lower=f"-{end}", upper=end), tmp_path / "out"
-    done = invoke("generate", file, "-o", out, "--scalar", scalar, "--trig", "inline")
+    done = invoke("generate", file, "-o", out, "--scalar", scalar, "--trig", "inline", *DYNAMICS)
     assert done.exit_code == 0
     text = (out / "pendulum.c").read_text()
     assert ("FLT_MAX" in text) == (scalar == "float" and "308" in end)
