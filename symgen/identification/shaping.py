@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import quote
 from typing import Any, Final
 
 import numpy as np
@@ -31,6 +32,7 @@ from symgen.jobs.job import Job
 from symgen.jobs.targets import Mark, OutputFile, edges
 from symgen.mechanics.consistency import INDEFINITE, judge
 from symgen.mechanics.parameters import lumped
+from symgen.options import typed
 from symgen.reading.assemble import Loaded
 from symgen.reading.formats import text_of
 from symgen.reading.options import RobotOptions, XacroOptions
@@ -150,11 +152,12 @@ class More:
 
     def _again(self, drives: ActuatorFile) -> str:
         """The one command that generates code of what was found."""
-        kinds = f" --friction {','.join(drives.kinds)}" if drives.kinds else ""
-        return (
-            f"regenerate: symgen generate {shown(str(self.urdf or self.job.file))} "
-            f"--actuators {shown(str(self.actuators))}{kinds}{' --springs' * drives.springs}"
-        )
+        words = ["symgen", "generate", str(self.urdf or self.job.file)]
+        words += ["--actuators", str(self.actuators)]
+        words += ["--friction", ",".join(drives.kinds)] if drives.kinds else []
+        words += ["--springs"] if drives.springs else []
+        words += typed(self.job.choices, RobotOptions, XacroOptions, leave=("actuators",))
+        return f"regenerate: {' '.join(shown(quote(word)) for word in words)}"
 
     @property
     def data(self) -> dict[str, Any]:

@@ -54,6 +54,16 @@ class Option:
                 raise OptionError(f"{self.flag} {cited(text)}: {self.give}") from None
         return self.kind.parsed(given)
 
+    def typed(self, value: Any) -> list[str]:
+        """The words that give a value on the command line."""
+        if self.kind.flag:
+            return [self.flag] if value else []
+        if not self.kind.repeatable:
+            listed = isinstance(value, tuple)
+            return [self.flag, ",".join(map(str, value)) if listed else str(value)]
+        entries = (x if isinstance(x, str) else "=".join(map(str, x)) for x in value)
+        return [word for entry in entries for word in (self.flag, entry)]
+
     def checked(self, value: Any) -> Any:
         """The field's value of what was given. Raises OptionError for what is none of the kind, or
         of the choices."""
@@ -146,3 +156,11 @@ class Choices:
     def changed(self, **changes: Any) -> "Choices":
         """The choices with some options changed. Raises OptionError, TypeError."""
         return Choices.of(self.values, {**self.flat(), **changes})
+
+
+def typed(choices: Choices, *groups: type, leave: Iterable[str] = ()) -> list[str]:
+    """The words that give the options of some groups on the command line, those that are at their
+    defaults or named in `leave` left out."""
+    left, flat = set(leave), choices.flat()
+    used = (row for row in rows(*groups) if row.name not in left and choices.used(row.name))
+    return [word for row in used for word in row.typed(flat[row.name])]

@@ -2,6 +2,7 @@
 motion tells from others are not left to the robot's file."""
 
 import json
+import shlex
 
 import numpy as np
 import pytest
@@ -77,3 +78,18 @@ def test_coulomb_friction_of_a_follower_is_that_of_its_leader(measured):
     found = json.loads(done.stdout)["parameters"]
     assert found["coulomb j0"]["estimate"] == pytest.approx(0.8 + 0.5 * 0.3, abs=0.01)
     assert found["viscous j0"]["estimate"] == pytest.approx(0.5 + 0.25 * 0.4, abs=0.01)
+
+
+def test_the_command_that_is_printed_makes_the_robot_that_was_identified(tmp_path, measured):
+    options = ("--lock", "j1=0.3", "--gravity", "0,0,-9.8", "--full", "--force")
+    drives = tmp_path / "my drives.toml"
+    done = invoke(
+        "identify", *measured, *options, "--friction", "viscous", "--actuators-out", drives
+    )
+    line = next(line for line in done.stdout.splitlines() if line.startswith("regenerate: "))
+    words = shlex.split(line)[2:]
+    made = invoke(*words, "-o", tmp_path / "out", "--lang", "python", "--quantity", "gravity")
+    assert made.exit_code == 0, made.output
+    found = json.loads((tmp_path / "out" / "manifest.json").read_text())["options"]
+    assert found["lock"] == [["j1", 0.3]] and found["gravity"] == [0.0, 0.0, -9.8]
+    assert found["friction"] == "viscous" and found["actuators"] == "my drives.toml"
