@@ -142,10 +142,12 @@ def task(file: str, options: dict[str, Any]) -> "ExcitationTask":
         raise OptionError("--gravity runtime: a motion is made under one gravity; give it as X,Y,Z")
     loaded = job.load()
     bound, mapping = bounds(loaded, limits), torque_mapping(loaded.model)
-    values = np.array([*mapping.base(mapping.prior), *friction(job, loaded.model).values()])
+    drives = friction(job, loaded.model)
+    values = np.array([*mapping.base(mapping.prior), *drives.values()])
     return ExcitationTask(
-        loaded.model.joint_names, dynamics(job, loaded), values, bound, plan, _lengths(loaded.model)
-    )
+        loaded.model.joint_names, dynamics(job, loaded), values, bound, plan,
+        _lengths(loaded.model), tuple(drives),
+    )  # fmt: skip
 
 
 def _limit(text: str) -> tuple[str, str, float]:

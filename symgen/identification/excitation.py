@@ -8,6 +8,7 @@ written."""
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import count
 from typing import Final
 
@@ -20,6 +21,7 @@ from symgen.identification.criterion import condition, smooth_condition
 from symgen.identification.dynamics import Dynamics, States
 from symgen.identification.fourier import Fourier, basis, resting
 from symgen.identification.plan import ExcitationPlan
+from symgen.mechanics.independence import independent_columns
 from symgen.text import shown
 
 Numbers = NDArray[np.float64]
@@ -35,6 +37,8 @@ FINE: Final = 1000
 """Samples a period, at least, on which limits must hold."""
 ROUNDS: Final = (1e1, 1e3)
 """Weights of the penalty, one search after the other."""
+STATES: Final = 64
+"""Random states that tell which parameters depend on others."""
 SHRINKS: Final = 60
 """Halvings of the interval in which the largest motion within limits is found."""
 
@@ -51,6 +55,27 @@ class ExcitationTask:
     plan: ExcitationPlan
     lengths: tuple[bool, ...] = ()
     """Whether the coordinate of each joint is a length; nothing is said where it is empty."""
+    drives: tuple[str, ...] = ()
+    """The names of the last parameters, those of friction and springs."""
+
+    @cached_property
+    def told(self) -> NDArray[np.intp]:
+        """The numbers of the parameters that motions can tell from those before them: a follower's
+        friction is part of its leader's, for one."""
+        if not self.drives:
+            return np.arange(len(self.parameters))
+        random = np.random.default_rng(0)
+        states = random.uniform(-2, 2, (3, STATES, self.joints))
+        rows = self.dynamics.regressor(states)
+        found = independent_columns(rows.reshape(-1, rows.shape[2])).chosen
+        first = rows.shape[2] - len(self.drives)
+        return np.array([*range(first), *(k for k in found if k >= first)], np.intp)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The names of those that they cannot."""
+        first, told = len(self.parameters) - len(self.drives), {*self.told.tolist()}
+        return tuple(name for k, name in enumerate(self.drives, first) if k not in told)
 
     @property
     def joints(self) -> int:
@@ -85,7 +110,7 @@ class ExcitationTask:
     def rows(self, motion: Fourier) -> Numbers:
         """The stacked regressor (N n x b), each joint's rows divided by its limit of force."""
         found = self.dynamics.regressor(motion.states(self.coarse)) / self.bounds.force[:, None]
-        return np.asarray(found.reshape(-1, found.shape[2]))
+        return np.asarray(found[:, :, self.told].reshape(-1, len(self.told)))
 
 
 @dataclass(frozen=True)
@@ -216,9 +241,10 @@ class ExcitationSearch:
         task, motion = self.task, self.motion(x)
         states = motion.states(task.coarse)
         found = task.dynamics.regressor(states)
-        scaled = (found / task.bounds.force[:, None]).reshape(-1, found.shape[2])
-        value, slope = smooth_condition(scaled)
-        by_regressor = slope.reshape(found.shape) / task.bounds.force[:, None]
+        scaled = (found / task.bounds.force[:, None])[:, :, task.told]
+        value, slope = smooth_condition(scaled.reshape(-1, scaled.shape[2]))
+        by_regressor = np.zeros_like(found)
+        by_regressor[:, :, task.told] = slope.reshape(scaled.shape) / task.bounds.force[:, None]
         penalty, by_position, by_rate, by_force = self._penalty(states, found @ task.parameters)
         by_regressor += by_force[:, :, None] * task.parameters
         by_states = task.dynamics.gradient(states, by_regressor).copy()

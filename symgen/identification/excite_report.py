@@ -90,6 +90,9 @@ def on_terminal(found: Excited) -> None:
         f"condition number, rows by effort limit, columns as they are: {found.before[0]:.4g}, "
         f"{found.after[0]:.4g} now"
     )
+    if found.task.left_out:
+        names = ", ".join(map(escape, found.task.left_out))
+        out.print(f"no motion tells {names} from other parameters; left out")
     out.print("collisions are not checked")
 
 
@@ -106,6 +109,7 @@ def data(found: Excited, files: Sequence[Path]) -> dict[str, Any]:
             {"name": name, **dict(zip(("range", "velocity", "effort"), parts, strict=True))}
             for name, parts in joints
         ],
+        "left_out": list(found.task.left_out),
         "condition": {"random": found.before[1], "found": found.after[1]},
         "condition_as_is": {"random": found.before[0], "found": found.after[0]},
         "files": [str(path) for path in files],

@@ -1,11 +1,12 @@
 """What ``symgen excite`` refuses, in one sentence."""
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 from excited import SCARA, run
-from tools import robot_file
+from tools import invoke, robot_file
 
 from symgen.errors import SymgenError
 from symgen.identification.bounds import bounds
@@ -123,3 +124,24 @@ def test_a_continuous_joint_goes_half_a_turn_and_options_come_before_the_file():
     np.testing.assert_allclose(
         [own.lower[0], own.upper[0], own.speed[0], own.force[0]], [-np.pi, 0.5, 2, 9]
     )
+
+
+def test_friction_of_a_follower_is_part_of_its_leaders(tmp_path):
+    """Columns that depend on others made the condition number 1e18, which no motion improves."""
+    inertia = '<inertia ixx=".1" ixy="0" ixz="0" iyy=".1" iyz="0" izz=".1"/>'
+    link = f'<inertial><origin xyz=".3 .1 0"/><mass value="1"/>{inertia}</inertial>'
+    joint = (
+        '<joint name="j{0}" type="revolute"><parent link="l{0}"/><child link="l{1}"/>{2}'
+        '<origin xyz=".3 0 0" rpy=".4 0 0"/><axis xyz="0 1 0"/>'
+        '<limit lower="-1" upper="1" velocity="3" effort="30"/></joint>'
+    )
+    mimic = '<mimic joint="j0" multiplier="-0.5"/>'
+    joints = (joint.format(k, k + 1, mimic * (k == 1)) for k in range(2))
+    links = "".join(f'<link name="l{k}">{link}</link>' for k in range(3))
+    path = tmp_path / "arm.urdf"
+    path.write_text(f'<robot name="arm">{links}{"".join(joints)}</robot>')
+    options = ("--budget", 4, "--friction", "viscous,coulomb", "--springs", "--json")
+    done = invoke("excite", path, "-o", tmp_path / "motion.csv", *options)
+    found = json.loads(done.stdout)
+    assert found["left_out"][:2] == ["viscous j1", "coulomb j1"], found
+    assert found["condition"]["found"] < 1e4
