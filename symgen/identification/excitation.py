@@ -65,8 +65,8 @@ class ExcitationTask:
         if not self.drives:
             return np.arange(len(self.parameters))
         random = np.random.default_rng(0)
-        states = random.uniform(-2, 2, (3, STATES, self.joints))
-        rows = self.dynamics.regressor(states)
+        q, qd, qdd = random.uniform(-2, 2, (3, STATES, self.joints))
+        rows = self.dynamics.regressor((q, qd, qdd))
         found = independent_columns(rows.reshape(-1, rows.shape[2])).chosen
         first = rows.shape[2] - len(self.drives)
         return np.array([*range(first), *(k for k in found if k >= first)], np.intp)
