@@ -16,7 +16,7 @@ from symgen.reading.options import RobotOptions, moving_joints
 from symgen.text import cited
 
 if TYPE_CHECKING:
-    from symgen.identification.excitation import ExcitationTask
+    from symgen.identification.excitation_task import ExcitationTask
     from symgen.mechanics.model import Model
 
 WRITTEN: Final = (
@@ -131,7 +131,7 @@ def task(file: str, options: dict[str, Any]) -> "ExcitationTask":
 
     from symgen.identification.bounds import bounds
     from symgen.identification.dynamics import dynamics
-    from symgen.identification.excitation import ExcitationTask
+    from symgen.identification.excitation_task import ExcitationTask
     from symgen.identification.methods import friction, torque_mapping
     from symgen.jobs.job import Job
 

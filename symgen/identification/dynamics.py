@@ -2,12 +2,14 @@
 forces."""
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from symgen.identification.methods import friction
 from symgen.jobs.job import Job
+from symgen.mechanics.independence import independent_columns
 from symgen.native.tape import NativeTape, Traced
 from symgen.reading.assemble import Loaded
 from symgen.tracing.trace import trace_all
@@ -15,6 +17,10 @@ from symgen.tracing.trace import trace_all
 Numbers = NDArray[np.float64]
 States = tuple[Numbers, Numbers, Numbers]
 """q, qd and qdd, N x n each."""
+
+
+STATES: Final = 64
+"""Random states that tell which parameters depend on others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +41,18 @@ class Dynamics:
     def regressor(self, states: States) -> Numbers:
         """The base regressor of each state (N x n x b)."""
         return self.values(*states).reshape(-1, *self.shape)
+
+    def told(self, drives: int) -> NDArray[np.intp]:
+        """The numbers of the parameters that motions can tell from those before them, of the last
+        ones, those of `drives`: a follower's friction is part of its leader's, for one."""
+        first, b = self.shape[1] - drives, self.shape[1]
+        if not drives:
+            return np.arange(b)
+        random = np.random.default_rng(0)
+        q, qd, qdd = random.uniform(-2, 2, (3, STATES, self.shape[0]))
+        rows = self.regressor((q, qd, qdd)).reshape(-1, b)
+        found = (k for k in independent_columns(rows).chosen if k >= first)
+        return np.array([*range(first), *found], np.intp)
 
     def gradient(self, states: States, weights: Numbers) -> Numbers:
         """The gradient of Σ weights · regressor (both N x n x b) in q, qd and qdd (3 x N x n), in

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from rich.markup import escape
 
 from symgen.errors import OptionError, SymgenError
-from symgen.identification.excitation import ExcitationTask, Excited
+from symgen.identification.excitation import Excited
+from symgen.identification.excitation_task import ExcitationTask
 from symgen.inspection.pictures import drawn, picture_target
 from symgen.inspection.style import BLUE, VERMILION, new_figure, styled
 from symgen.inspection.tables import table

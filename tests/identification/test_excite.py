@@ -12,7 +12,8 @@ from symgen.compiler.program import Program
 from symgen.identification.bounds import bounds
 from symgen.identification.criterion import condition, smooth_condition
 from symgen.identification.dynamics import dynamics
-from symgen.identification.excitation import ExcitationSearch, ExcitationTask, _freedom, excite
+from symgen.identification.excitation import ExcitationSearch, _freedom, excite
+from symgen.identification.excitation_task import ExcitationTask
 from symgen.identification.excite_report import OWNER, csv
 from symgen.identification.fourier import Fourier, resting
 from symgen.identification.kernel import kernel
