@@ -2,9 +2,10 @@
 has written to identification.json."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +49,14 @@ def of_file(sought: Problem, path: str) -> Predictor:
     """That of an identification.json of the same robot. Raises OptionError."""
     rows = _rows(path)
     base = [_number(path, rows, name, "estimate") for name in sought.mapping.names]
+    for name, grouping in zip(sought.mapping.names, sought.mapping.groupings, strict=True):
+        other = rows[name].get("grouping")
+        if isinstance(other, str) and not _alike(other, grouping):
+            raise OptionError(
+                f"--estimate {shown(path)}: '{shown(name)}' consists of something else there than "
+                "in this robot; give the file and the options (--lock, --root, ...) that it was "
+                "made with"
+            )
     names = {name: k for k, name in enumerate(sought.joints.names)} if sought.joints else {}
     columns, values = [], []
     for name in rows:
@@ -62,6 +71,18 @@ def of_file(sought: Problem, path: str) -> Predictor:
                 "the estimate of the same robot file"
             )
     return predictor(sought, np.array(base), columns, values)
+
+
+COEFFICIENT: Final = re.compile(r"(?<![\w.])\d[\d.]*(?:e[-+]?\d+)?")
+"""A number in a grouping; those of bodies are parts of names."""
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether two groupings are the same but for rounding."""
+    if COEFFICIENT.sub("#", one) != COEFFICIENT.sub("#", other):
+        return False
+    numbers = [[float(x) for x in COEFFICIENT.findall(text)] for text in (one, other)]
+    return np.allclose(*numbers, rtol=1e-6, atol=1e-9)
 
 
 def _rows(path: str) -> Mapping[str, Any]:

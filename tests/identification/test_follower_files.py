@@ -93,3 +93,13 @@ def test_the_command_that_is_printed_makes_the_robot_that_was_identified(tmp_pat
     found = json.loads((tmp_path / "out" / "manifest.json").read_text())["options"]
     assert found["lock"] == [["j1", 0.3]] and found["gravity"] == [0.0, 0.0, -9.8]
     assert found["friction"] == "viscous" and found["actuators"] == "my drives.toml"
+
+
+def test_an_estimate_of_the_robot_held_otherwise_is_refused(tmp_path, measured):
+    held = ("--lock", "j1=0.3"), ("--lock", "j1=0.5")
+    options = ("--full", "--friction", "viscous,coulomb", "-o", tmp_path / "made")
+    assert invoke("identify", *measured, *held[0], *options).exit_code == 0
+    stored = tmp_path / "made" / "identification.json"
+    same, other = (invoke("predict", *measured, *x, "--estimate", stored) for x in held)
+    assert same.exit_code == 0, same.output
+    assert other.exit_code == 2 and "consists of something else there" in other.stderr
