@@ -81,8 +81,8 @@ def _alike(one: str, other: str) -> bool:
     """Whether two groupings are the same but for rounding."""
     if COEFFICIENT.sub("#", one) != COEFFICIENT.sub("#", other):
         return False
-    numbers = [[float(x) for x in COEFFICIENT.findall(text)] for text in (one, other)]
-    return np.allclose(*numbers, rtol=1e-6, atol=1e-9)
+    a, b = ([float(x) for x in COEFFICIENT.findall(text)] for text in (one, other))
+    return bool(np.allclose(a, b, rtol=1e-6, atol=1e-9))
 
 
 def _rows(path: str) -> Mapping[str, Any]:
