@@ -23,16 +23,17 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class RandomEffect:
-    """A kind: the terms of drives whose coefficients it is, and whether these are `relative` to
-    what would give all of the measured force."""
+    """A kind: the terms of drives whose coefficients it is, what their size is told `of`, and
+    whether it is `relative` to what would give all of the measured force."""
 
     terms: tuple[str, ...]
+    of: str
     relative: bool = False
 
 
 EFFECTS: Final[Mapping[str, RandomEffect]] = {
-    "offsets": RandomEffect(("offset",), relative=True),
-    "crosstalk": RandomEffect(("crosstalk_x", "crosstalk_y")),
+    "offsets": RandomEffect(("offset",), "force", relative=True),
+    "crosstalk": RandomEffect(("crosstalk_x", "crosstalk_y"), "moment"),
 }
 """By name."""
 LEAST: Final = 1e-3

@@ -15,6 +15,7 @@ from symgen.identification.cutoffs import tuned
 from symgen.identification.delays import Delays, delays
 from symgen.identification.delays import said as said_of
 from symgen.identification.drives import Joints
+from symgen.identification.effects import EFFECTS
 from symgen.identification.engines import Work, run
 from symgen.identification.equations import Equations, Instants
 from symgen.identification.estimate import Estimate
@@ -187,8 +188,11 @@ def _trusted(choice: Choice, log: str) -> tuple[str, ...]:
         more = f"{choice.deviation:.2g} of each body's own size, for parts of the log are predicted"
         found.append(f"{said} {more} as well so or better (--prior-deviation)")
     if choice.scales:
-        listed = ", ".join(f"{name} to {100 * scale:.2g} %" for name, scale in choice.scales)
-        found.append(f"held to the size that they have over all joints: {listed}")
+        listed = " and ".join(
+            f"{name} ({100 * scale:.2g} % of the {EFFECTS[name].of})"
+            for name, scale in choice.scales
+        )
+        found.append(f"{listed} are held to the size that they have over all joints")
     return tuple(f"{shown(log)}: note: {said}" for said in found)
 
 

@@ -138,7 +138,8 @@ class Settings(LogOptions):
         "--refine",
         None,
         "Refine the estimate by multiple shooting: the model, pushed by the measured forces, is to "
-        "move as the robot did. Kept only where it simulates the rows held out better.",
+        "move as the robot did. Kept only where it simulates the rows held out better and "
+        "predicts their forces better.",
         FLAG,
         default=False,
     )
