@@ -138,8 +138,7 @@ class Settings(LogOptions):
         "--refine",
         None,
         "Refine the estimate by multiple shooting: the model, pushed by the measured forces, is to "
-        "move as the robot did. Kept only where it simulates the rows held out better and "
-        "predicts their forces better.",
+        "move as the robot did. Kept only where it foresees motion and forces held out better.",
         FLAG,
         default=False,
     )
