@@ -3,14 +3,12 @@
 import ast
 import sys
 from collections.abc import Iterable
-from functools import cache
-from pathlib import Path
 from statistics import median
+
+from house_files import FILES, nodes, tree
 
 from symgen.algorithms import FILES as ALGORITHMS
 
-ROOT = Path(__file__).resolve().parents[2] / "symgen"
-FILES = {path.relative_to(ROOT).as_posix(): path for path in sorted(ROOT.rglob("*.py"))}
 LONGEST_FILE, LONGEST_FUNCTION, MEDIAN_FUNCTION = 300, 50, 6
 
 ORDER = (
@@ -45,16 +43,6 @@ STRANGERS = {
     "algorithms": {"compiler", "reading"},
 }
 """Rooms before it that a room must not know all the same: mechanics and compiler meet in tracing."""
-
-
-@cache
-def tree(name: str) -> ast.Module:
-    return ast.parse(FILES[name].read_text(encoding="utf-8"))
-
-
-@cache
-def nodes(name: str) -> tuple[ast.AST, ...]:
-    return tuple(ast.walk(tree(name)))
 
 
 def imported(name: str) -> set[str]:
