@@ -3,6 +3,7 @@
 import ast
 import sys
 from collections.abc import Iterable
+from functools import cache
 from statistics import median
 
 from house_files import FILES, nodes, tree
