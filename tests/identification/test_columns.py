@@ -186,6 +186,15 @@ def test_the_command_shows_what_was_understood(tmp_path):
     assert data["joints"]["2"]["speed"] == pytest.approx(2 * T[-6], rel=1e-3)
 
 
+def test_columns_that_are_not_used_are_said(tmp_path):
+    """As those of a joint that an option holds still, but which moves in the log."""
+    path = text(tmp_path / "log.csv", [*NAMES, "temperature"], WHOLE, T)
+    said = " ".join(invoke("log", path).stderr.split())
+    assert "note: 1 of 11 columns are not used: 'temperature'" in said
+    said = " ".join(invoke("log", text(path, NAMES, WHOLE)).stderr.split())
+    assert "not used" not in said
+
+
 def test_the_command_holds_the_motion_against_the_robot(tmp_path):
     names = ["t", *(f"actual_q_{k}" for k in range(6))]
     path = text(tmp_path / "log.csv", names, T, np.tile(Q, 2))
