@@ -70,10 +70,10 @@ class Chooser:
     @cached_property
     def groups(self) -> Mapping[Key, list[int]]:
         """The numbers of the candidates of each joint and term."""
-        found: dict[Key, list[int]] = {}
+        groups: dict[Key, list[int]] = {}
         for k, column in enumerate(self.drives.columns):
-            found.setdefault((column.joint, column.term), []).append(k)
-        return found
+            groups.setdefault((column.joint, column.term), []).append(k)
+        return groups
 
     def fixed(self, terms: Sequence[str]) -> Choice:
         """These terms at every joint, with the best speeds."""
@@ -208,26 +208,27 @@ class Chooser:
 
     @cached_property
     def _folds(self) -> list[tuple[TriangularSystem, TriangularSystem]]:
-        """For each fold the system of the other rows, and its own."""
+        """For each fold the system of the other rows, and that of its own."""
         batches = self.system.batches
         edges = np.linspace(0, len(batches), min(FOLDS, len(batches)) + 1).astype(int)
-        found = []
+        folds = []
         for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
-            rest, own = whole([*batches[:a], *batches[b:]]), whole(batches[a:b])
-            if rest is not None and own is not None:
+            rest, held_out = whole([*batches[:a], *batches[b:]]), whole(batches[a:b])
+            if rest is not None and held_out is not None:
                 pair = (
-                    TriangularSystem(x, self.system.supports, self.system.size) for x in (rest, own)
+                    TriangularSystem(x, self.system.supports, self.system.size)
+                    for x in (rest, held_out)
                 )
-                found.append((*pair,))
-        return [(rest, own) for rest, own in found]
+                folds.append((*pair,))
+        return [(rest, held_out) for rest, held_out in folds]
 
     def errors(self, chosen: Mapping[Key, int]) -> Numbers:
         """The weighted squares of the predictions of each fold from the others (folds x
         channels)."""
         columns = self.columns(chosen)
         rows = []
-        for rest, own in self._folds:
-            tried, values = own.only(columns), self._values(rest, columns)
+        for rest, held_out in self._folds:
+            tried, values = held_out.only(columns), self._values(rest, columns)
             rows.append(
                 [tried.squares(j, values) / self.deviations[j] ** 2 for j in tried.channels]
             )

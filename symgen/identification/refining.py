@@ -107,13 +107,13 @@ def refined(
 def force_error(reading: Reading, equations: Instants, values: Numbers) -> float:
     """What is left of the forces along smoothed motion by what was measured, of the rows held out
     where there are some, fast forces taken off: root mean square over channels."""
-    calm, left, measured = _smoothed(reading), 0.0, 0.0
+    calm, errors, measured = _smoothed(reading), 0.0, 0.0
     for samples in calm.blocks(held_out=bool(calm.plan.validation)):
         rows = equations.equations(samples).means(max(calm.plan.half // 2, 1))
-        own = rows.used * (rows.measured - rows.regressor @ values)
-        left = left + np.sum(np.square(own), axis=0)
+        error = rows.used * (rows.measured - rows.regressor @ values)
+        errors = errors + np.sum(np.square(error), axis=0)
         measured = measured + np.sum(np.square(rows.used * rows.measured), axis=0)
-    return float(np.sqrt(np.mean(left / np.maximum(measured, 1e-300))))
+    return float(np.sqrt(np.mean(errors / np.maximum(measured, 1e-300))))
 
 
 def _smoothed(reading: Reading) -> Reading:

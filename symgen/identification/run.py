@@ -131,40 +131,40 @@ def solved(
         prior_of(sought, settings),
     )
     settled = rounds.settled()
-    found, notes = estimate(sought, settled, read.log, settings)
+    estimated, notes = estimate(sought, settled, read.log, settings)
     progress("looking at windows")
-    found = replace(found, bias=window_bias(read, settled, source.mean(settled.equations)))
-    notes = (*notes, *_biased(found, log))
+    estimated = replace(estimated, bias=window_bias(read, settled, source.mean(settled.equations)))
     if settings.refine:
         progress("refining")
-        found, said = _refined(job, loaded, read, sought, settled, found)
+        estimated, said = _refined(job, loaded, read, sought, settled, estimated)
         notes = (*notes, said)
+    notes = (*notes, *_biased(estimated, log))
     notes = (*read.notes, *_left_out(rounds.left_out, log), *_trusted(settled.choice, log), *notes)
     last = tuple(source.last)
     equations, system = settled.equations, settled.system
     return Identified(
-        found, settings, read, equations, system, last, notes, settled.choice, delays=late
+        estimated, settings, read, equations, system, last, notes, settled.choice, delays=late
     )
 
 
 def _refined(
-    job: Job, loaded: Loaded, read: Reading, sought: Problem, settled: Settled, found: Estimate
+    job: Job, loaded: Loaded, read: Reading, sought: Problem, settled: Settled, estimated: Estimate
 ) -> tuple[Estimate, str]:
     """The estimate refined where that is better, and what is to be said of it. Raises
     SymgenError."""
     equations = settled.equations
     if not isinstance(equations, Instants) or not sought.wanted.plain:
         raise OptionError("--refine: positions of joints that are their own coordinates are needed")
-    made = refined(job, loaded, read, equations, found)
+    refinement = refined(job, loaded, read, equations, estimated)
     start = f"{shown(read.log.file)}: note: --refine:"
-    if made is None:
+    if refinement is None:
         why = "accelerations of the least squares grow beyond bounds, as with bodies that cannot be"
-        return found, f"{start} {why} (--consistent); it is not used"
-    said = f"the simulation was off by {_changed(made.simulation)} of the motion in a window"
-    said = f"{start} {said}, forces along smoothed motion by {_changed(made.forces)}"
-    if not made.better:
-        return found, f"{said}; it is not used"
-    return with_solution(found, settled, made.solution, made.errors), said
+        return estimated, f"{start} {why} (--consistent); it is not used"
+    said = f"the simulation was off by {_changed(refinement.simulation)} of the motion in a window"
+    said = f"{start} {said}, forces along smoothed motion by {_changed(refinement.forces)}"
+    if not refinement.better:
+        return estimated, f"{said}; it is not used"
+    return with_solution(estimated, settled, refinement.solution, refinement.errors), said
 
 
 def _changed(errors: tuple[float, float]) -> str:
@@ -196,17 +196,17 @@ def _trusted(choice: Choice, log: str) -> tuple[str, ...]:
     return tuple(f"{shown(log)}: note: {said}" for said in found)
 
 
-def _biased(found: Estimate, log: str) -> tuple[str, ...]:
+def _biased(estimated: Estimate, log: str) -> tuple[str, ...]:
     """A note where windows of derivatives do more to some values than noise does."""
-    bias = np.zeros(len(found.values)) if found.bias is None else found.bias
-    times = np.abs(bias) / found.random_errors
-    many = int(np.sum(times > 1))
-    if not many:
+    bias = np.zeros(len(estimated.values)) if estimated.bias is None else estimated.bias
+    times = np.abs(bias) / estimated.random_errors
+    count = int(np.sum(times > 1))
+    if not count:
         return ()
     said = (
-        f"derivatives by windows put {many} of {len(bias)} parameters off by more than noise does"
+        f"derivatives by windows put {count} of {len(bias)} parameters off by more than noise does"
     )
-    more = f"(up to {times.max():.2g} times, of {shown(found.names[int(np.argmax(times))])})"
+    more = f"(up to {times.max():.2g} times, of {shown(estimated.names[int(np.argmax(times))])})"
     cure = "standard errors have it; a higher --cutoff makes it less"
     return (f"{shown(log)}: note: {said} {more}; {cure}",)
 
