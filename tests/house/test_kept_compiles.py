@@ -75,6 +75,14 @@ def test_what_is_changed_is_compiled_anew(cc):
     assert run(*base)[2] == 5 and value(work / "one") == 6
 
 
+def test_sources_of_cuda_that_are_included_count(cc):
+    run, work = cc
+    (work / "y.c").write_text('#include "y.cuh"\nint main(void) { return VALUE; }\n')
+    for count, number in enumerate((3, 4), 1):
+        (work / "y.cuh").write_text(f"#define VALUE {number}\n")
+        assert run("y.c", "-o", "y") == (0, "", count) and value(work / "y") == number
+
+
 def test_only_what_ends_well_and_says_nothing_is_kept(cc):
     run, work = cc
     (work / "warns.c").write_text("int main(void) { int unused; return 0; }\n")

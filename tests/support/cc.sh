@@ -1,7 +1,8 @@
 #!/bin/sh
 # A C compiler that compiles nothing twice: gcc, with its results kept by the digest of its inputs.
 #
-# What it reads are the files among its arguments and all headers in their folders and those of -I.
+# What it reads are the files among its arguments and all headers (and sources of CUDA, which are
+# included) in their folders and those of -I.
 # Only runs that end well, say nothing and write one file are kept. A shell, since tests call it
 # thousands of times and it starts in a hundredth of the time that Python takes.
 
@@ -36,7 +37,7 @@ arguments() {
 }
 
 headers() {
-    for file in "$1"/*.h*; do
+    for file in "$1"/*.h* "$1"/*.cu "$1"/*.cuh; do
         if [ -f "$file" ]; then printf '%s\0' "$file"; fi
     done
 }
