@@ -69,6 +69,22 @@ def test_a_function_that_throws_fails_alone(tmp_path):
     } <= {*checks}
 
 
+@pytest.mark.parametrize(
+    "line, told", [("export const = 1;", "SyntaxError"), ('console.log("x");', "lines came")]
+)
+def test_a_module_that_does_not_load_is_run_once(tmp_path, line, told):
+    _, folder = generated(
+        "pendulum", languages=("javascript",), quantities=("gravity", "bias", "mass_matrix")
+    )
+    shutil.copytree(folder, tmp_path / "x")
+    with (tmp_path / "x" / "pendulum.mjs").open("a", encoding="utf-8") as file:
+        file.write(f"{line}\n")
+    checks = verify(tmp_path / "x", run_changed=True)
+    failed = {check.what: check.detail for check in checks if not check.passed}
+    assert told in failed.pop("JavaScript compiles")
+    assert list(failed) == ["files are as generated (SHA-256)"]
+
+
 def test_arrays_given_are_written_and_returned():
     _, folder = generated("pendulum", languages=("javascript",), quantities=("all",))
     script = """

@@ -32,35 +32,35 @@ requests.forEach((request) => process.stdout.write(`${JSON.stringify(answer(requ
 """A line for each function: what it gives in every state, or what it throws."""
 
 
-def _answers(subject: Subject, folder: Path, states: Sequence[Arrays]) -> dict[str, bytes]:
-    """The lines of the driver, by function: one process runs all, for each takes long to start.
-    Raises Failed."""
+def _answers(subject: Subject, folder: Path) -> dict[str, bytes]:
+    """The lines of the driver, by function: one process runs all in all states, once, for each
+    takes long to start. Raises Failed."""
     functions = descriptions(subject.module)
     requests = [
-        {"name": d.name, "calls": [[x.tolist() for x in inputs(d, state)] for state in states]}
+        {"name": d.name, "calls": [[x.tolist() for x in inputs(d, s)] for s in subject.states]}
         for d in functions
     ]
     lines = ran(["node", "driver.mjs"], folder, json.dumps(requests).encode()).splitlines()
+    if len(lines) != len(functions):
+        raise Failed(f"node: {len(lines)} lines came in place of {len(functions)}")
     return {d.name: line for d, line in zip(functions, lines, strict=True)}
 
 
 @contextmanager
 def _started(subject: Subject) -> Iterator[Call]:
     text = (subject.folder / f"{subject.module.name}.mjs").read_text(encoding="utf-8")
-    answers: dict[str, bytes] = {}
     with workspace() as folder:
         (folder / "module.mjs").write_text(text, encoding="utf-8")
         (folder / "driver.mjs").write_text(DRIVER, encoding="utf-8")
+        answers = _answers(subject, folder)
 
-        def call(d: FunctionDescription, states: Sequence[Arrays]) -> list[list[Array]]:
-            if d.name not in answers:
-                answers.update(_answers(subject, folder, states))
-            answer = json.loads(answers.pop(d.name))
-            if "error" in answer:
-                raise Failed(f"node: {shown(answer['error'])}")
-            return [[np.array(x, float) for x in outputs] for outputs in answer["rows"]]
+    def call(d: FunctionDescription, states: Sequence[Arrays]) -> list[list[Array]]:
+        answer = json.loads(answers[d.name])
+        if "error" in answer:
+            raise Failed(f"node: {shown(answer['error'])}")
+        return [[np.array(x, float) for x in outputs] for outputs in answer["rows"]]
 
-        yield call
+    yield call
 
 
 JAVASCRIPT: Final = Outside("JavaScript", ("node",), _started)
