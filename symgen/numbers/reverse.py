@@ -106,7 +106,7 @@ class RecordedNumber:
         return -value if self.negative else value
 
     def __repr__(self) -> str:
-        return f"Noted({self.x!r})"
+        return f"RecordedNumber({self.x!r})"
 
     def _recorded(self, negative: bool, op: str, *operands: Scalar) -> "RecordedNumber":
         return RecordedNumber(self.record, self.record.step(op, *operands), negative)

@@ -93,7 +93,7 @@ TOGETHER: Final = 64.0
 
 @dataclass(frozen=True, eq=False)
 class Errors:
-    """The rounding errors of a program at some states, a row for each of its `ProgramRun.nodes`."""
+    """The rounding errors of a program at some states, a row for each node of its `levels`."""
 
     run: ProgramRun
     inputs: Mapping[str, BoundedArray]
