@@ -37,6 +37,9 @@ time.
 M0+: float without an FPU, -Os, calls of the compiler's float library not included. M4F: float, -O2.
 M7: double, -O2.
 
+Modules are generated without `--target`. With it pieces reach long work arrays by several pointers, and long functions
+are smaller and faster ([figures](concepts/latency.md#loops)).
+
 A sine counts as one operation and is some 60 instructions here: where sines of sums of angles save an operation or
 two, there are more instructions (`kinetic_energy` of the UR5: 155 and 676, with products of sines 157 and 556). Every
 quantity of a robot is more than the 4 MB that the emulated boards have at 0, so code and constants are in their

@@ -71,7 +71,7 @@ def reader(system: System, i: int, x: Motion) -> Callable[[Twist], list[Scalar]]
 
 
 def moment_entries(twist: Twist, x: Motion) -> list[Callable[[], Scalar]]:
-    """An entry, to be computed, for each of `symgen.mechanics.base_parameters.MOMENTS`."""
+    """An entry, to be computed, for each of `symgen.mechanics.independence.MOMENTS`."""
     pairs = ((0, 0), (0, 1), (2, 0), (1, 1), (1, 2), (2, 2))
     return [
         lambda: mass_entry(twist, x),

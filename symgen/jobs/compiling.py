@@ -43,9 +43,8 @@ def compile(robot: Any, *quantities: str, exact: bool = False, **options: Any) -
     module = store.found(key) if key else None
     if module is not None:
         return Compiled.of(module)
-    from symgen.jobs.extension import (
-        CompileJob,
-    )  # reads, traces and writes code, which takes a while
+    # What reads, traces and writes code takes a while to load.
+    from symgen.jobs.extension import CompileJob
 
     return CompileJob.of(robot, quantities, exact, options, store).compiled(key)
 

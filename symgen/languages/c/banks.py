@@ -1,9 +1,9 @@
 """The work array of a function in banks of as many entries as one instruction reaches.
 
-A Cortex-M loads and stores a number up to 1020 bytes behind a pointer in one instruction; what lies
-further takes another for its address, each time. So pieces of a function whose work array is longer
-get a pointer to each part of it that they use, and are told that these overlap nothing: what they
-have read once need not be read again."""
+A Cortex-M with a floating-point unit loads and stores a number up to 1020 bytes behind a pointer in
+one instruction (a Cortex-M0+ up to 124); what lies further takes another for its address, each
+time. So pieces of a function whose work array is longer get a pointer to each part of it that they
+use, and are told that these overlap nothing: what they have read once need not be read again."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -16,7 +16,8 @@ from symgen.languages.describe import Argument
 from symgen.languages.module import Module
 
 REACH: Final = 1024
-"""Bytes from the first number that an instruction of a Cortex-M reaches to the end of the last."""
+"""Bytes from the first number that an instruction of such a Cortex-M reaches to the end of the
+last."""
 
 
 def reach(module: Module) -> int:

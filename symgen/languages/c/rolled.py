@@ -135,8 +135,8 @@ class RolledFunction(CFunction):
 
     @cached_property
     def places(self) -> Places:
-        """Where its loops keep what they read and make: behind what straight code hands on, since
-        a Cortex-M reaches the first 256 entries in one instruction, and loops go by pointers."""
+        """Where its loops keep what they read and make: behind what straight code hands on, which
+        so lies in few banks; loops go by pointers anyway."""
         places = Places(rolled(self.d.program))
         _, handed_on = slots(self._cut(self._statements(places)), places.found)
         return Places(places.rolled, handed_on)
