@@ -38,9 +38,10 @@ def centre(x: States) -> Array:
 
 def momenta(x: States) -> Array:
     """Momentum about the root's origin at unit velocities, linear part first, (..., 6, n)."""
-    robot, bodies = x.mechanism, placed(x.mechanism, x.textbook.course.positions)
+    robot, state = x.mechanism, x.textbook
+    bodies = placed(robot, state.course.positions)
     columns: list[list[Scalar]] = [[ZERO] * len(robot.parts) for _ in range(6)]
-    for i, link in masses(robot, x.textbook):
+    for i, link in masses(robot, state):
         for j in robot.path(i) if not kind_of(robot.part(i)).grounded else ():
             p, spin = link.momentum(*bodies[j].twist(link.place))
             for row, e in enumerate((*p, *(spin + link.place.cross(p)))):
@@ -57,9 +58,9 @@ def kinetic(x: States) -> Array:
 
 def potential(x: States) -> Array:
     """-Σ g·(m p + h) and what springs store, (..., 1)."""
-    moment, g = first_moment(x), x.textbook.course.gravity
-    weight = -sum(e * moment[..., k] for k, e in enumerate(g))[..., None]
-    return weight + entries([stored(x.mechanism, x.textbook)], x.shape, Decimal(0))
+    moment, state = first_moment(x), x.textbook
+    weight = -sum(e * moment[..., k] for k, e in enumerate(state.course.gravity))[..., None]
+    return weight + entries([stored(x.mechanism, state)], x.shape, Decimal(0))
 
 
 @law("kinetic_energy", "half qd M qd with the textbook's M")

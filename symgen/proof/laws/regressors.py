@@ -151,10 +151,10 @@ def coriolis_by_parameters(x: States) -> Array:
 
 def sensed(x: States, link: str) -> Array:
     """Force and moment about a link's origin, in its axes, that move its body and all beyond."""
-    robot, at_link = x.mechanism, frame(x, link)
-    body, bodies = robot.body_of(link)[0], motion(robot, x.textbook.course)
+    robot, state, at_link = x.mechanism, x.textbook, frame(x, link)
+    body, bodies = robot.body_of(link)[0], motion(robot, state.course)
     force, moment = NULL, NULL
-    for i, rigid in masses(robot, x.textbook):
+    for i, rigid in masses(robot, state):
         if body in (0, *robot.path(i)) and not kind_of(robot.part(i)).grounded:
             f, n = load(rigid, bodies[i])
             force, moment = force + f, moment + n + (rigid.place - at_link.place).cross(f)
