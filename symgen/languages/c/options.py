@@ -69,7 +69,8 @@ class COptions:
     target: str | None = option(
         "--target",
         "NAME",
-        f"Let the report tell stack and code size: {' or '.join(TARGETS)}.",
+        "Write C for a processor, and stack and code size into the report: "
+        f"{' or '.join(TARGETS)}.",
         choice(*TARGETS),
         default=None,
     )
