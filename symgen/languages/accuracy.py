@@ -157,15 +157,16 @@ class Accuracy:
     def _dust(self) -> float:
         """For entries that are zero on the tape: what cancelled when it was made."""
         largest = max(float(np.abs(x.values).max(initial=0.0)) for x in self.inputs.values())
-        return CONSTANTS * self._natural * self._extent**2 * (1.0 + largest) ** 3
+        natural = max(self._natural * max(1.0, size_of(self.robot.lumped)) ** 2, self._moments)
+        return float(CONSTANTS * natural * (1.0 + largest) ** 3)
 
     @cached_property
-    def _extent(self) -> float:
-        """The longest distance to a next joint or a centre of mass, at least 1 m."""
+    def _moments(self) -> float:
+        """The moments of inertia of all links about their origins, with 1 added to gravity."""
         links = (link for body in self.robot.lumped.bodies for link in body.links)
-        tens = [link.parameters for link in links if link.parameters is not None]
-        centres = [math.hypot(*ten[1:4]) / abs(ten[0]) for ten in tens if ten[0]]
-        return max(1.0, size_of(self.robot.lumped), *centres)
+        tens = (link.parameters for link in links if link.parameters is not None)
+        total = sum(abs(ten[k]) for ten in tens for k in range(1, 10))
+        return float(total * (1.0 + math.hypot(*self.robot.model.gravity)))
 
 
 def _off_one(four: Sequence[float]) -> float:

@@ -75,6 +75,16 @@ def test_what_is_changed_is_compiled_anew(cc):
     assert run(*base)[2] == 5 and value(work / "one") == 6
 
 
+def test_folders_of_headers_count_however_they_are_given(cc):
+    run, work = cc
+    assert run("-Iinclude", "x.c", "-o", "one") == (0, "", 1)
+    status, said, runs = run("x.c", "-o", "one")
+    assert (status, runs) == (1, 2) and "x.h" in said
+    assert run("-I", "include", "x.c", "-o", "one") == (0, "", 3)
+    (work / "include" / "x.h").write_text("#define VALUE 4\n")
+    assert run("-I", "include", "x.c", "-o", "one") == (0, "", 4) and value(work / "one") == 4
+
+
 def test_sources_of_cuda_that_are_included_count(cc):
     run, work = cc
     (work / "y.c").write_text('#include "y.cuh"\nint main(void) { return VALUE; }\n')

@@ -25,12 +25,15 @@ if [ $outs != 1 ] || [ "$out" = "?" ]; then
     exec "$compiler" "$@"
 fi
 
-# What each argument is: the last part of a path, of a folder nothing, of others all.
+# What each argument is: the last part of a path, of a folder that it is one, of others all; and
+# which compiler it is.
 arguments() {
     printf '%s\0' "$compiler"
+    stat -L -c '%s %Y' "$(command -v "$compiler")"
     for x; do
         case $x in
-            "$out" | -I*) ;;
+            "$out") ;;
+            -I*) printf '%s\0' -I ;;
             *) if [ -f "$x" ]; then printf '%s\0' "${x##*/}"; else printf '%s\0' "$x"; fi ;;
         esac
     done
@@ -45,12 +48,14 @@ headers() {
 # The files among the arguments, and headers beside them, those of a folder once.
 files() {
     headers .
-    last=.
+    last=. before=
     for x; do
         folder=
+        if [ "$before" = -I ]; then folder=$x; fi
+        before=$x
         case $x in
             "$out") ;;
-            -I*) folder=${x#-I} ;;
+            -I*) folder=${folder:-${x#-I}} ;;
             *) if [ -f "$x" ]; then
                 printf '%s\0' "$x"
                 case $x in */*) folder=${x%/*} ;; esac
