@@ -35,28 +35,25 @@ def window_bias(reading: Reading, settled: Settled, count: int) -> Numbers | Non
     found, rows = settled.solution, 0
     right = np.zeros(len(found.values))
     for block in rows_of_blocks(reading, wide.half):
-        near, far = (_equations(reading, settled, one, block, wide, count) for one in (own, wide))
-        used = (near.used & far.used) / np.square(found.deviations)
+        both = [_equations(reading, settled, one, block, wide) for one in (own, wide)]
+        used = both[0].used & both[1].used
+        near, far = (replace(made, used=used).means(count) for made in both)
         off = (far.regressor - near.regressor) @ found.values
-        right += np.einsum("ncp,nc->p", near.regressor, used * off)
-        rows += int(np.sum(near.used & far.used))
+        off *= near.used / np.square(found.deviations)
+        right += np.einsum("ncp,nc->p", near.regressor, off)
+        rows += int(used.sum())
     if not rows:
         return None
-    every = sum(settled.system.rows(j) for j in settled.system.channels)
+    every = sum(settled.rows.rows(j) for j in settled.rows.channels)
     right *= every / rows / found.inflation / ((wide.reach / own.reach) ** ORDER - 1)
     half = np.linalg.solve(found.factor.T, right)
     return np.asarray(-np.linalg.solve(found.factor, half))
 
 
 def _equations(
-    reading: Reading,
-    settled: Settled,
-    own: Derivation,
-    block: Numbers,
-    wide: Derivation,
-    count: int,
+    reading: Reading, settled: Settled, own: Derivation, block: Numbers, wide: Derivation
 ) -> LinearEquations:
     """The equations of a block with some windows, at the rows that the widest ones leave."""
     samples, lost = replace(reading, derivation=own).samples(block), wide.half - own.half
     inner = samples.part(slice(lost, len(samples) - lost))
-    return settled.equations.equations(inner).means(count)
+    return settled.equations.equations(inner)
