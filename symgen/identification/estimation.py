@@ -80,7 +80,16 @@ def estimate(
         said = "the robot's files have no inertia: rods between its joints are the prior"
         notes = (*notes, f"{shown(log.file)}: note: {said}")
     made = made if standard is None else replace(made, standard=standard)
-    return _with_standard(made, prior), notes
+    return made, notes
+
+
+def with_bias(
+    estimate: Estimate, bias: Numbers | None, sought: Problem, settings: Settings
+) -> Estimate:
+    """The estimate with what windows of derivatives do to its values; then, where they are asked
+    for, with standard parameters, in whose standard errors that is too."""
+    found = replace(estimate, bias=bias)
+    return _with_standard(found, prior_of(replace(sought, mapping=estimate.mapping), settings))
 
 
 def with_solution(

@@ -19,7 +19,7 @@ from symgen.identification.effects import EFFECTS
 from symgen.identification.engines import Work, run
 from symgen.identification.equations import Equations, Instants
 from symgen.identification.estimate import Estimate
-from symgen.identification.estimation import estimate, prior_of, with_solution
+from symgen.identification.estimation import estimate, prior_of, with_bias, with_solution
 from symgen.identification.gates import gated
 from symgen.identification.log_options import AUTO
 from symgen.identification.logs import LogError
@@ -133,7 +133,8 @@ def solved(
     settled = rounds.settled()
     estimated, notes = estimate(sought, settled, read.log, settings)
     progress("looking at windows")
-    estimated = replace(estimated, bias=window_bias(read, settled, source.mean(settled.equations)))
+    bias = window_bias(read, settled, source.mean(settled.equations))
+    estimated = with_bias(estimated, bias, sought, settings)
     if settings.refine:
         progress("refining")
         estimated, said = _refined(job, loaded, read, sought, settled, estimated)

@@ -10,6 +10,7 @@ from term_logs import RECIPE, log
 from benchmarks.simulated_logs import write
 from symgen.identification.run import identify
 from symgen.identification.settings import Settings
+from symgen.identification.standard import Prior, deviations
 
 
 def found(tmp_path, noise, friction="viscous", **options):
@@ -48,6 +49,16 @@ def test_windows_put_values_off_as_far_as_it_is_said(tmp_path, friction):
     assert len(told(made)) == 1
     finer = found(tmp_path, 1e-6, friction, cutoff=12.0)
     assert np.abs(finer.estimate.bias).max() < 0.2 * np.abs(estimate.bias).max()
+
+
+def test_standard_parameters_have_it_in_their_standard_errors(tmp_path):
+    made = found(tmp_path, 1e-6, cutoff=6.0, full=True)
+    estimate, b = made.estimate, len(made.estimate.mapping)
+    prior = Prior(estimate.mapping, deviations(estimate.mapping, made.settings.prior_deviation))
+    _, errors = prior.standard(estimate.base, estimate.covariance[:b, :b])
+    assert np.array_equal(estimate.standard_errors_of_standard, errors)
+    plain = replace(estimate, bias=None)
+    assert (errors > 1.5 * prior.standard(plain.base, plain.covariance[:b, :b])[1]).any()
 
 
 def test_where_noise_is_larger_they_do_next_to_nothing(tmp_path):
