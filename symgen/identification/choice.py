@@ -5,7 +5,7 @@ All of it is done with triangular factors of the equations with every candidate 
 row is looked at again."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
@@ -61,6 +61,14 @@ class Chooser:
     drives: DriveUnknowns
     belief: Belief | None = None
     inflation: float = 1.0
+
+    def believing(self, belief: Belief, inflation: float) -> "Chooser":
+        """The same with a belief beside its fits; what comes of the system alone is not made
+        again."""
+        made = replace(self, belief=belief, inflation=inflation)
+        kept = ("groups", "_plain", "deviations", "_folds")
+        vars(made).update({name: getattr(self, name) for name in kept})
+        return made
 
     @property
     def first(self) -> int:

@@ -68,8 +68,8 @@ def with_effects(
         scales = {name: _scale(squares, columns, numbers) for name, numbers in kinds.items()}
         if all(abs(scales[name] / before[name] - 1) < SETTLED for name in kinds):
             break
-    held = replace(chooser, belief=_scaled(belief, units, kinds, scales))
-    return held, tuple(scales.items())
+    held = _scaled(belief, units, kinds, scales)
+    return chooser.believing(held, chooser.inflation), tuple(scales.items())
 
 
 def _columns(chooser: Chooser, effect: RandomEffect) -> list[int]:
@@ -80,8 +80,8 @@ def _columns(chooser: Chooser, effect: RandomEffect) -> list[int]:
 
 def _scale(squares: Numbers, columns: list[int], numbers: list[int]) -> float:
     """The deviation of a kind, of the expected squares of its coefficients."""
-    there = [k for k, column in enumerate(columns) if column in {*numbers}]
-    mean = float(np.mean(squares[there])) if there else 1.0
+    there = np.flatnonzero(np.isin(columns, numbers))
+    mean = float(np.mean(squares[there])) if there.size else 1.0
     return float(np.clip(np.sqrt(mean), LEAST, 1.0))
 
 

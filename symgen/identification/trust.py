@@ -7,7 +7,7 @@ that take no part in the fit tell how much they count: ridge regression (Hoerl &
 Technometrics 1970) in the metric of the prior, its strength by blocks of a time series."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -51,8 +51,7 @@ def trusting(
     tried = []
     for times in (None, *TIMES):
         off = None if times is None else times * deviation
-        own = replace(chooser, belief=_belief(chooser, mapping, off), inflation=tells)
-        tried.append(Trust(own, off))
+        tried.append(Trust(chooser.believing(_belief(chooser, mapping, off), tells), off))
     scores = [_scores(trust.chooser, start) for trust in tried]
     best = min(scores, key=np.mean)
     taken = [trust for trust, x in zip(tried, scores, strict=True) if _as_good(x, best)][-1]
