@@ -210,7 +210,9 @@ class Chooser:
     def deviations(self) -> tuple[float, ...]:
         """Of the channels, with the first candidate of every key."""
         some = {key: numbers[0] for key, numbers in self.groups.items() if key[1] in STARTING}
-        return solve(self._plain.only(self.columns(some))).deviations
+        columns = self.columns(some)
+        belief = None if self.belief is None else self.belief.only(columns)
+        return solve(self._plain.only(columns), belief).deviations
 
     # -- cross-validation --------------------------------------------------------------------------
 

@@ -168,7 +168,8 @@ def dilated(rows: Flags, by: int) -> Flags:
 def candidates(
     terms: Sequence[str], joints: Joints, fastest: Numbers, width: float | None
 ) -> tuple[DriveColumn, ...]:
-    """The columns of some terms at every joint, joint by joint, with every candidate of a speed.
+    """The columns of some terms at every joint, joint by joint, with every candidate of a speed;
+    none of a term that needs a speed at a joint that never moves.
 
     `fastest` (k) are the joints' largest rates; `width` is that of Coulomb friction, None where it
     is to be chosen."""
@@ -183,4 +184,6 @@ def candidates(
 def _speeds(name: str, fastest: float, width: float | None) -> list[float]:
     fixed = width is not None and name in ("coulomb", "load")
     relative = TERMS[name].speeds
-    return [float(width or 0.0)] if fixed or not relative else [x * fastest for x in relative]
+    if fixed or not relative:
+        return [float(width or 0.0)]
+    return sorted({x * fastest for x in relative} - ({0.0} if relative[0] else set()))

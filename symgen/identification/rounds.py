@@ -28,7 +28,7 @@ from symgen.identification.reduction import Batches, TriangularFactors, whole
 from symgen.identification.robust import believed, robust_errors
 from symgen.identification.separable import inseparable
 from symgen.identification.settings import Settings
-from symgen.identification.solve import Belief, Solution, TriangularSystem
+from symgen.identification.solve import Belief, Solution, TriangularSystem, faint
 from symgen.identification.standard import Prior
 from symgen.identification.terms import FRICTION, TERMS
 from symgen.identification.trust import trusting
@@ -194,7 +194,7 @@ class Rounds:
         """With the chosen columns alone."""
         drives, belief = found.equations.drives, found.belief
         assert drives is not None
-        chooser = Chooser(found.system, drives)
+        chooser = Chooser(found.system, drives, faint(found.system))
         if self.settings.automatic:
             always = {*ALWAYS, *self.sought.terms}
             trust = None

@@ -19,7 +19,13 @@ from symgen.identification.effects import EFFECTS
 from symgen.identification.engines import Work, run
 from symgen.identification.equations import Equations, Instants
 from symgen.identification.estimate import Estimate
-from symgen.identification.estimation import estimate, prior_of, with_bias, with_solution
+from symgen.identification.estimation import (
+    ExcitationError,
+    estimate,
+    prior_of,
+    with_bias,
+    with_solution,
+)
 from symgen.identification.gates import gated
 from symgen.identification.log_options import AUTO
 from symgen.identification.logs import LogError
@@ -130,7 +136,12 @@ def solved(
         source.rates(sought.joints) if sought.joints else None,
         prior_of(sought, settings),
     )
-    settled = rounds.settled()
+    try:
+        settled = rounds.settled()
+    except np.linalg.LinAlgError:
+        said = "the rows for the estimate tell nothing of some parameters; move all joints in them"
+        more = "(symgen excite makes a motion), or let a prior decide with --full"
+        raise ExcitationError(f"{shown(log)}: error: {said} {more}") from None
     estimated, notes = estimate(sought, settled, read.log, settings)
     progress("looking at windows")
     bias = window_bias(read, settled, source.mean(settled.equations))

@@ -19,6 +19,8 @@ SETTLED: Final = 1e-12
 """Relative change of the deviations below which the weights count as found."""
 FLOOR: Final = 1e-9
 """The least deviation of a channel relative to its measurements, for logs without noise."""
+FAINT: Final = 1e-9
+"""What a belief that only makes a solution unique has of a column's length."""
 SHARE: Final = 0.2
 """A parameter takes part in a direction that is not excited if it has this much of its largest
 entry."""
@@ -102,6 +104,17 @@ class Belief:
     def only(self, columns: Sequence[int]) -> "Belief":
         """Of some values, in their order, which are independent of those that are left out."""
         return Belief(self.factor[np.ix_(columns, columns)], self.target[list(columns)])
+
+
+def faint(system: TriangularSystem) -> Belief:
+    """A belief that changes nothing but that what the log does not tell at all is 0: fits beside it
+    have a solution, whatever stands still."""
+    parts = [
+        np.linalg.norm(system.spread(j)[:, :-1], axis=0) / (system.measured(j) or 1.0)
+        for j in system.channels
+    ]
+    lengths = np.linalg.norm(parts, axis=0)
+    return Belief(np.diag(FAINT * np.where(lengths > 0, lengths, 1.0)), np.zeros(system.size))
 
 
 def solve(

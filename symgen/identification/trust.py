@@ -17,7 +17,7 @@ from symgen.identification.choice import Chooser
 from symgen.identification.effects import with_effects
 from symgen.identification.estimate import BaseMapping
 from symgen.identification.robust import inflation
-from symgen.identification.solve import Belief, solve
+from symgen.identification.solve import Belief, faint, solve
 from symgen.identification.standard import Prior, deviations
 
 Numbers = NDArray[np.float64]
@@ -46,12 +46,14 @@ def trusting(
     parts of the log as well as the best one, or with one of drives alone. Predictions are with the
     terms `always` at every joint."""
     start = chooser.best([key for key in chooser.groups if key[1] in always])
-    system = chooser.system.only(chooser.columns(start))
-    tells = inflation(system, solve(system))
-    tried = []
+    columns, plain = chooser.columns(start), chooser.belief or faint(chooser.system)
+    system = chooser.system.only(columns)
+    tells = inflation(system, solve(system, plain.only(columns)))
+    tried, count = [], len(chooser.drives.columns)
     for times in (None, *TIMES):
         off = None if times is None else times * deviation
-        tried.append(Trust(chooser.believing(_belief(chooser, mapping, off), tells), off))
+        prior = plain if off is None else Prior(mapping, deviations(mapping, off)).belief(count)
+        tried.append(Trust(chooser.believing(_with_drives(prior, chooser), tells), off))
     scores = [_scores(trust.chooser, start) for trust in tried]
     best = min(scores, key=np.mean)
     taken = [trust for trust, x in zip(tried, scores, strict=True) if _as_good(x, best)][-1]
@@ -71,19 +73,14 @@ def _as_good(scores: Numbers, best: Numbers) -> bool:
     return bool(np.mean(more) <= np.std(more, ddof=1) / np.sqrt(len(more)))
 
 
-def _belief(chooser: Chooser, mapping: BaseMapping, deviation: float | None) -> Belief:
-    """That of base parameters, nothing of them without a deviation, and of each column of drives
-    that by itself it gives no more than the force that is measured."""
+def _with_drives(belief: Belief, chooser: Chooser) -> Belief:
+    """That of base parameters, and of each column of drives that by itself it gives no more than
+    the force that is measured."""
     system, joints = chooser.system, chooser.drives.joints
-    count, first = len(chooser.drives.columns), chooser.first
-    if deviation is None:
-        factor, target = np.zeros((first + count, first + count)), np.zeros(first + count)
-    else:
-        found = Prior(mapping, deviations(mapping, deviation)).belief(count)
-        factor, target = found.factor.copy(), found.target
+    factor, first = belief.factor.copy(), chooser.first
     for k, column in enumerate(chooser.drives.columns):
         channel = int(np.argmax(np.abs(joints.rates[column.joint])))
         own = system.spread(channel)
         size, measured = np.linalg.norm(own[:, [first + k, -1]], axis=0).tolist()
-        factor[first + k, first + k] = max(size, LEAST * measured) / max(measured, 1e-300)
-    return Belief(factor, target)
+        factor[first + k, first + k] = max(size / measured, LEAST) if measured else 1.0
+    return Belief(factor, belief.target)

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from term_logs import RECIPE, log
 
+from benchmarks.simulated_logs import write
+from symgen.identification.estimation import ExcitationError
 from symgen.identification.run import identify
 from symgen.identification.settings import Settings
 
@@ -49,3 +51,39 @@ def test_only_what_is_chosen_automatically_has_a_prior(tmp_path):
     job, loaded, path = log(tmp_path, **LAW, recipe=replace(RECIPE, duration=4.0, rate=100.0))
     found = identify(job, loaded, path, replace(SETTINGS, friction="viscous,coulomb"))
     assert found.choice.deviation is None and not any("counts beside" in n for n in found.notes)
+
+
+def still(tmp_path, part):
+    """A log whose last joint stands still in the first part of it, rates 0 to the bit."""
+    job, loaded, path = log(tmp_path, **LAW, recipe=replace(RECIPE, duration=4.0, rate=100.0))
+    with np.load(path) as stored:
+        columns = {name: stored[name].copy() for name in stored}
+    for name, value in (("q", 0.3), ("qd", 0.0), ("qdd", 0.0)):
+        columns[f"{name}_quill_turn"][: round(400 * part)] = value
+    write(tmp_path / "still.npz", columns)
+    return job, loaded, str(tmp_path / "still.npz")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"friction": "auto"}, "does not excite"),
+        ({"friction": "viscous,load"}, "tell nothing of some parameters"),
+        ({"friction": "viscous", "loss": "huber"}, "tell nothing of some parameters"),
+    ],
+)
+def test_a_joint_that_stands_still_in_the_rows_for_the_estimate_is_said(tmp_path, options, said):
+    with pytest.raises(ExcitationError, match=said):
+        identify(*still(tmp_path, 0.85), Settings(**options))
+
+
+@pytest.mark.parametrize("part", [0.85, 1.0])
+@pytest.mark.parametrize("options", [{"friction": "auto"}, {"friction": "stribeck"}])
+def test_a_prior_decides_what_stands_still_whatever_is_chosen(tmp_path, part, options):
+    """Speeds and terms are chosen without what the log does not tell, and a joint that never moves
+    has no speed to choose from."""
+    made = identify(*still(tmp_path, part), Settings(full=True, **options))
+    assert np.isfinite(made.estimate.values).all()
+    said = " ".join(made.notes)
+    assert "the prior decides them" in said or "tells stribeck quill_turn from" in said
+    assert ("stribeck quill_turn" in made.estimate.friction) <= (part < 1)
