@@ -130,6 +130,7 @@ class Even:
         return Even(*(x[rows] for x in vars(self).values()))
 
 
+@cache
 def even(trial: Trial, log: Path) -> Even:
     """The log as the recipe has it: interpolated to even steps, every signal filtered."""
     from scipy.signal import butter, filtfilt
@@ -212,7 +213,6 @@ def split(trial: Trial, log: Path, cutoff: float, name: str) -> tuple[Numbers, N
     settings = replace(trial.settings, cutoff=cutoff)
     with tempfile.TemporaryDirectory() as folder:
         some = part_of(log, fitted, Path(folder) / "fitted.csv")
-        own = replace(trial, fitted=some.name)
         whole = even(trial, log)
         t, length = whole.t - whole.t[0], whole.t[-1] - whole.t[0]
         edge = 1 / trial.cutoff
@@ -221,7 +221,7 @@ def split(trial: Trial, log: Path, cutoff: float, name: str) -> tuple[Numbers, N
         tried = whole.part(within)
         usual = errors(tried, matrix(trial, tried) @ weighted(trial, whole.part(used)))[1]
         job, loaded, sought = prepared(trial.robot, trial.settings)
-        found = solved(job, loaded, sought, str(Path(folder) / own.fitted), settings)
+        found = solved(job, loaded, sought, str(some), settings)
     return usual, predicted(sought, found, tried)[1]
 
 

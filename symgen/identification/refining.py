@@ -90,7 +90,7 @@ def refined(
             f"{shown(reading.log.file)}: error: --refine: {len(trained)} windows without "
             "standstill, too few; move all joints at once, or leave it out"
         )
-    judged = held if held is not None and len(held) else trained
+    judged = held if held is not None and (held.q != held.q[:, :1]).any() else trained
     try:
         with np.errstate(all="ignore"):
             before = _fitted(simulator, judged, estimate.values)
@@ -149,13 +149,15 @@ def _fitted(simulator: Simulator, w: Windows, values: Numbers) -> float:
         own = by[..., : 2 * n].reshape(len(w), -1, 2 * n)
         left = (w.q - found).reshape(len(w), -1, 1)
         start = start + (np.linalg.pinv(own) @ left)[..., 0]
-    return _relative(w, simulator.positions(w, start, values))
+    return simulation_error(w, simulator.positions(w, start, values))
 
 
-def _relative(w: Windows, found: Numbers) -> float:
-    """Root mean square of errors by that of the motion within windows, mean over joints."""
+def simulation_error(w: Windows, found: Numbers) -> float:
+    """Root mean square of errors by that of the motion within windows, mean over joints that
+    move."""
     moved = np.mean((w.q - w.q[:, :1]) ** 2, axis=(0, 1))
-    return float(np.sqrt(np.mean(np.mean((w.q - found) ** 2, axis=(0, 1)) / moved)))
+    errors, there = np.mean((w.q - found) ** 2, axis=(0, 1)), moved > 0
+    return float(np.sqrt(np.mean(errors[there] / moved[there])))
 
 
 @dataclass

@@ -13,7 +13,7 @@ from symgen.identification.drives import DriveColumn, DriveUnknowns, Joints
 from symgen.identification.dynamics import traced
 from symgen.identification.equations import Instants
 from symgen.identification.methods import base_kernel, torque_mapping, without_drives
-from symgen.identification.refining import Refined, force_error
+from symgen.identification.refining import Refined, force_error, simulation_error
 from symgen.identification.run import identify
 from symgen.identification.settings import Settings
 from symgen.identification.shooting import STEPS, Simulator, Windows
@@ -85,6 +85,15 @@ def test_a_model_that_runs_away_is_said_and_not_used(tmp_path):
     (note,) = [n for n in tried.notes if "--refine" in n]
     assert "grow beyond bounds" in note and note.endswith("it is not used")
     assert (tried.estimate.values == plain.estimate.values).all()
+
+
+def test_a_joint_that_stands_still_in_all_windows_does_not_count():
+    """What is held out may be a part in which some joint is done with moving."""
+    q = np.zeros((2, STEPS + 1, 2))
+    q[:, :, 0] = np.linspace(0, 1, STEPS + 1)
+    w = Windows(q, q[:, 0], q[:, 1:], q[:, 1:, 0])
+    off = simulation_error(w, q + np.array([0.01, 0.02]))
+    assert off == pytest.approx(0.01 / np.sqrt(np.mean(q[:, :, 0] ** 2)))
 
 
 def test_forces_decide_where_the_simulation_is_better(tmp_path):
