@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.identification.drives import DriveUnknowns
-from symgen.identification.reduction import whole
+from symgen.identification.reduction import TriangularFactors, whole
 from symgen.identification.solve import Belief, TriangularSystem, solve, solved
 from symgen.identification.terms import ARMATURE, SPRINGS, TERMS
 
@@ -204,7 +204,10 @@ class Chooser:
     @cached_property
     def _plain(self) -> TriangularSystem:
         """The system without its batches, which selecting columns would carry along."""
-        return TriangularSystem(self.system.factors, self.system.supports, self.system.size)
+        return self._system(self.system.factors)
+
+    def _system(self, factors: TriangularFactors) -> TriangularSystem:
+        return TriangularSystem(factors, self.system.supports, self.system.size)
 
     @cached_property
     def deviations(self) -> tuple[float, ...]:
@@ -225,12 +228,8 @@ class Chooser:
         for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
             rest, held_out = whole([*batches[:a], *batches[b:]]), whole(batches[a:b])
             if rest is not None and held_out is not None:
-                pair = (
-                    TriangularSystem(x, self.system.supports, self.system.size)
-                    for x in (rest, held_out)
-                )
-                folds.append((*pair,))
-        return [(rest, held_out) for rest, held_out in folds]
+                folds.append((self._system(rest), self._system(held_out)))
+        return folds
 
     def errors(self, chosen: Mapping[Key, int]) -> Numbers:
         """The weighted squares of the predictions of each fold from the others (folds x

@@ -64,9 +64,9 @@ class Channel:
     """One measured quantity, a joint's force or a component of a wrench, and how well the estimate
     explains it.
 
-    `deviation` is that of its residual (N m or N), the weight of its rows is 1 / deviation². `rms`
-    has root mean squares of what was measured and of the residual, on the rows used and on those
-    held out for validation."""
+    `deviation` is that of its residual (N m or N), the weight of its rows is 1 / deviation².
+    `measured` and `residual` are root mean squares, on the rows used and on those held out for
+    validation."""
 
     name: str
     unit: str

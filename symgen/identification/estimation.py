@@ -48,7 +48,7 @@ def estimate(
     names = drives.names if drives else ()
     judged = excitation(settled.rows, settings.max_condition)
     notes = _judged(sought, names, judged, log, settings)
-    prior = prior_of(sought, settings)
+    prior = prior_of(sought, settings) if neutral else None
     if prior:
         settled = replace(settled, belief=prior.belief(len(names)))
     found = settled.solution

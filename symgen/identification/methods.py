@@ -16,6 +16,7 @@ from symgen.identification.drives import DriveUnknowns, Joints
 from symgen.identification.equations import Energies, Equations, Instants, Momenta
 from symgen.identification.estimate import BaseMapping
 from symgen.identification.kernel import Kernel, kernel
+from symgen.identification.log_options import AUTO
 from symgen.identification.method_rows import METHODS
 from symgen.identification.sensors import (
     Stacked,
@@ -222,10 +223,9 @@ def _integrated(whole: Problem, settings: Settings) -> Problem:
     do."""
     instant = [name for name in whole.terms if TERMS[name].instant]
     if instant or settings.automatic:
-        raise OptionError(
-            f"--friction {instant[0] if instant else 'auto'}: needs the force at every instant; "
-            "use --method acceleration"
-        )
+        term = instant[0] if instant else AUTO
+        flag = f"--{term}" if term in ARMATURE else f"--friction {term}"
+        raise OptionError(f"{flag}: needs the force at every instant; use --method acceleration")
     return replace(whole, wanted=replace(whole.wanted, accelerations=False), intervals=True)
 
 

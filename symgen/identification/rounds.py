@@ -163,7 +163,7 @@ class Rounds:
         if drives is None or self.sought.joints is None:
             return ()
         there = {(column.joint, column.term) for column in drives.columns}
-        asked = [term for term in self.terms if term in self.sought.terms]
+        asked = [term for term in TERMS if term in self.sought.terms]
         pairs = ((k, term) for k in range(len(self.sought.joints.names)) for term in asked)
         return tuple(
             f"{term} {self.sought.joints.names[k]}" for k, term in pairs if (k, term) not in there

@@ -12,6 +12,7 @@ from term_logs import FILE, RECIPE, log
 from tools import invoke
 
 from benchmarks.simulated_logs import moved, write
+from symgen.errors import OptionError
 from symgen.identification.run import identify
 from symgen.identification.settings import Settings
 from symgen.identification.terms import TERMS
@@ -89,6 +90,27 @@ def test_what_no_motion_tells_apart_is_left_out_and_said(tmp_path):
     first = loaded.model.joint_names[0]
     assert any(f"armature {first}" in note and "no motion tells" in note for note in found.notes)
     assert f"armature {first}" not in found.estimate.friction
+
+
+def test_crosstalk_of_a_robot_without_inertia_is_left_out_and_said(tmp_path):
+    """Its moments are those of the robot's file, which has none."""
+    *_, path = log(tmp_path, LAWS["viscous"])
+    text = re.sub(r"<inertial>.*?</inertial>", "", Path(FILE).read_text(), flags=re.DOTALL)
+    (tmp_path / "bare.urdf").write_text(text)
+    job = Job.of(tmp_path / "bare.urdf")
+    found = identify(job, job.load(), path, Settings(friction="viscous,crosstalk_x"))
+    assert any("no motion tells crosstalk_x shoulder" in note for note in found.notes)
+    assert all(name.startswith("viscous ") for name in found.estimate.friction)
+
+
+@pytest.mark.parametrize(
+    ("options", "flag"),
+    [({"armature": True}, "--armature:"), ({"friction": "lag"}, "--friction lag:")],
+)
+def test_terms_that_need_an_instant_are_refused_over_intervals(tmp_path, options, flag):
+    job, loaded, path = log(tmp_path, LAWS["viscous"])
+    with pytest.raises(OptionError, match=f"{flag} needs the force at every instant"):
+        identify(job, loaded, path, Settings(method="momentum", **options))
 
 
 def test_every_term_says_what_it_is():
