@@ -128,19 +128,22 @@ def _inside(joint: ListedJoint) -> float:
 
 def _pivots(robot: System, q: list[float]) -> list[float]:
     """The pivots of the factorisation from the last joint to the first, relative to the diagonal of
-    M; 0 where they are no more than what rounding has left, whose bound goes along (`off`): small
-    pivots make it large."""
+    M; 0 where they are no more than what rounding has left.
+
+    A pivot is vᵀ M v of the motion v in which its joint moves by 1 and those beyond it take no
+    momentum. So errors of the entries of M, each relative to the roots of those on the diagonal,
+    make at most as much of it as the same sum has without signs."""
     n, coupling = robot.dof, robot.coupling
     entries = coupled_mass_matrix(robot, coupling.normalized(q))
     m = np.array([plain(x) for x in entries]).reshape(n, n)
-    diagonal, relative = m.diagonal().copy(), [0.0] * n
-    off = UNIT * np.sqrt(np.outer(np.abs(diagonal), np.abs(diagonal)))
+    diagonal, relative, motions = m.diagonal().copy(), [0.0] * n, np.eye(n)
+    roots = np.sqrt(np.abs(diagonal))
     for k in reversed(range(n)):
-        if abs(m[k, k]) <= max(ROUNDING * abs(diagonal[k]), off[k, k]):
+        off = UNIT * float(np.abs(motions[k]) @ roots) ** 2
+        if abs(m[k, k]) <= max(ROUNDING * abs(diagonal[k]), off):
             continue
         relative[k] = float(m[k, k] / diagonal[k])
-        factors = np.abs(m[:k, k] / m[k, k])
-        off[:k, :k] += np.outer(factors, off[k, :k]) + np.outer(off[:k, k], factors)
-        off[:k, :k] += np.outer(factors, factors) * off[k, k]
-        m[:k, :k] -= np.outer(m[:k, k], m[k, :k]) / m[k, k]
+        factors = m[:k, k] / m[k, k]
+        motions[:k] -= np.outer(factors, motions[k])
+        m[:k, :k] -= np.outer(factors, m[k, :k])
     return relative

@@ -13,6 +13,7 @@ from symgen.jobs.job import Job
 from symgen.mechanics.coupling import UNIT_QUATERNIONS
 from symgen.mechanics.joints.body_axes import rotation
 from symgen.numbers.scalar import plain
+from symgen.tracing.singular import singular_joints
 
 INVERTING = [name for name, q in QUANTITIES.items() if q.needs_inverse]
 CENTRES = [name for name, q in QUANTITIES.items() if q.needs_mass]
@@ -162,3 +163,15 @@ def test_test_states_are_none_where_roll_and_yaw_are_undefined():
     for quaternion in UNIT_QUATERNIONS:
         entries = [plain(x) for row in rotation(quaternion) for x in row]
         assert max(map(abs, entries)) < 0.999
+
+
+@pytest.mark.parametrize("count", [20, 60])
+def test_a_long_chain_of_heavy_links_is_regular(count):
+    """Bounds that grow by a factor with each joint would call the pivots of a UR5's links, again
+    and again, mere rounding from 40 on."""
+    pytest.importorskip("pinocchio")
+    from benchmarks.bench.plain import Plain, chain_urdf
+
+    links = Plain.of(robot_file("ur5"), (), False).joints
+    text = chain_urdf([links[k % len(links)] for k in range(count)])
+    assert singular_joints(Job.of(text).load().model) == []
