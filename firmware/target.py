@@ -271,8 +271,15 @@ def _figures(
 
 
 def every_quantity(robot: str, scalar: str) -> Sample:
-    """A robot with every quantity."""
+    """A robot with every quantity, for any processor."""
     return Sample(robot, {"scalar": scalar, "quantities": ("all",)})
+
+
+def targeted(robot: str, scalar: str) -> Sample:
+    """The same, written for the processor that its scalar is for: with a work array in banks."""
+    target = "cortex-m4f" if scalar == "float" else "cortex-m7"
+    sample = every_quantity(robot, scalar)
+    return Sample(robot, {**sample.options, "target": target})
 
 
 def results(
@@ -346,7 +353,7 @@ def main() -> int:
         print(f"skipped: {', '.join(absent)} not installed (Debian: apt-get install {PACKAGES})")
         return 0
     console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
-    found = [] if given.controllers else list(results(given.robots, given.jobs))
+    found = [] if given.controllers else list(results(given.robots, given.jobs, targeted))
     kept = [robot for robot in given.robots if robot in CONTROLLED]
     found += results(kept, given.jobs, controlled)
     console.print(table(found), end="\n\n")
