@@ -80,8 +80,8 @@ def _notes(reading: Reading) -> Iterator[str]:
     whole = _rows(reading) - _ends(reading)
     if FEW * whole <= reading.plan.samples < whole:
         yield f"{reading.plan.samples} of {_rows(reading)} rows are used ({_why(reading)})"
-    names = reading.log.names
-    unused = [name for name in names if name not in reading.layout.names]
+    names, read = reading.log.names, {*reading.layout.names}
+    unused = [name for name in names if name not in read]
     if unused:
         yield f"{len(unused)} of {len(names)} columns are not used: {quoted(unused)}"
 

@@ -135,10 +135,18 @@ class Accuracy:
     @cached_property
     def _natural(self) -> float:
         """The robot's weight, with 1 added to mass and gravity."""
-        model = self.robot.lumped
-        links = [link for body in model.bodies for link in body.links]
-        mass = sum(abs(link.parameters[0]) for link in links if link.parameters is not None)
-        return float((1.0 + mass) * (1.0 + math.hypot(*model.gravity)))
+        return float((1.0 + sum(abs(ten[0]) for ten in self._tens)) * self._fall)
+
+    @cached_property
+    def _tens(self) -> list[tuple[float, ...]]:
+        """The ten parameters of each link that moves."""
+        links = (link for body in self.robot.lumped.bodies for link in body.links)
+        return [link.parameters for link in links if link.parameters is not None]
+
+    @property
+    def _fall(self) -> float:
+        """The acceleration of free fall, with 1 added."""
+        return 1.0 + math.hypot(*self.robot.model.gravity)
 
     @cached_property
     def _grouped(self) -> float:
@@ -160,13 +168,10 @@ class Accuracy:
         natural = max(self._natural * max(1.0, size_of(self.robot.lumped)) ** 2, self._moments)
         return float(CONSTANTS * natural * (1.0 + largest) ** 3)
 
-    @cached_property
+    @property
     def _moments(self) -> float:
         """The moments of inertia of all links about their origins, with 1 added to gravity."""
-        links = (link for body in self.robot.lumped.bodies for link in body.links)
-        tens = (link.parameters for link in links if link.parameters is not None)
-        total = sum(abs(ten[k]) for ten in tens for k in range(1, 10))
-        return float(total * (1.0 + math.hypot(*self.robot.model.gravity)))
+        return float(sum(abs(x) for ten in self._tens for x in ten[1:]) * self._fall)
 
 
 def _off_one(four: Sequence[float]) -> float:
