@@ -19,10 +19,10 @@ from rich.table import Table
 
 from benchmarks.faults import Site, Trial, changed, sites
 from benchmarks.right_modules import SCALARS, verdicts
-from symgen.jobs.files import files
 from symgen.jobs.job import Job
 from symgen.languages.accuracy import FACTOR
 from symgen.languages.c.files import files as c_files
+from symgen.languages.files import files
 from symgen.languages.module import Module
 from symgen.native.compiler import run_compiler, workspace
 from symgen.proof.choice import CHANGES, visible

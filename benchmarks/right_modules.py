@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.faults import Trial
-from symgen.jobs.files import files
 from symgen.jobs.job import Job
+from symgen.languages.files import files
 from symgen.languages.module import Module
 from symgen.mechanics.model import Model
 from symgen.native.compiler import STRICT, run_compiler, workspace

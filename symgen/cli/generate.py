@@ -100,7 +100,7 @@ def _print(
 ) -> None:
     """The tables of what was written, with what an option would help."""
     from symgen.inspection.report import generated, timed
-    from symgen.languages.c.footprint import remarks
+    from symgen.languages.c.report import remarks
 
     for remark in remarks(module) if any(path.suffix == ".c" for path in paths) else ():
         output.say(remark, error=True)

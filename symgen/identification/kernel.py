@@ -7,9 +7,9 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.jobs.files import files
 from symgen.jobs.job import Job
-from symgen.languages.c.calls import LOOPS, loop_declaration, loop_name, loops, sources
+from symgen.languages.c.calls import LOOPS, loop_declaration, loop_name, loops
+from symgen.languages.c.files import code_files
 from symgen.native.library import Library
 from symgen.reading.assemble import Loaded
 
@@ -51,9 +51,7 @@ def kernel(job: Job, loaded: Loaded) -> Kernel:
     module = job.module(loaded)
     (function,) = module.functions
     (out,) = function.program.outputs
-    made, compiled = files(module, ["c"]), sources(module)
-    texts = {k: text for k, text in made.items() if k.endswith(".h") or k in compiled}
-    texts[LOOPS] = loops(module)
+    texts = {**code_files(module), LOOPS: loops(module)}
     nonzero = np.array([ref is not None for ref in out.refs]).reshape(out.shape)
     inputs = tuple(int(np.prod(shape)) for _, shape in function.program.inputs)
     return Kernel(

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from symgen.jobs.files import files
 from symgen.jobs.job import Job
+from symgen.jobs.manifest import NAME, manifest
 from symgen.jobs.publish import publish
+from symgen.languages.files import files
 from symgen.languages.module import Module
 from symgen.reading.assemble import Loaded
 
@@ -22,4 +23,5 @@ def generated_files(
     progress("tracing its dynamics")
     module = job.module(loaded)
     progress("writing code")
-    return module, loaded, publish(files(module, languages), out)
+    texts = files(module, languages)
+    return module, loaded, publish({**texts, NAME: manifest(module, texts)}, out)

@@ -17,7 +17,6 @@ from typing import Any, BinaryIO, Final
 import numpy as np
 
 from symgen.errors import OptionError
-from symgen.jobs.files import files
 from symgen.jobs.job import Job
 from symgen.jobs.manifest import NAME, manifest
 from symgen.jobs.publish import publish
@@ -25,6 +24,7 @@ from symgen.jobs.targets import Mark, OutputFile
 from symgen.languages.c.quickest import fastest
 from symgen.languages.conventions import conventions
 from symgen.languages.describe import tables
+from symgen.languages.files import files
 from symgen.languages.module import Module
 from symgen.languages.python.extension import SOURCE, bound, compiled_files, extension, stub
 from symgen.languages.python.files import comment
@@ -67,9 +67,7 @@ def build(
     sources = files(module, ["c"])
     progress("compiling")
     contents: Contents = {**sources, **native(module, sources, flags), **interface(module)}
-    contents[NAME] = manifest(
-        module, {name: text for name, text in contents.items() if name != NAME}
-    )
+    contents[NAME] = manifest(module, contents)
     wheel = OutputFile(Path(out) / _wheel_name(module), Mark("symgen build", _is_ours))
     wheel.check()
     in_wheel = {name: x for name, x in contents.items() if not name.endswith((".c", ".h", ".json"))}

@@ -1,6 +1,6 @@
 """What a language is: everything that symgen needs to know of one, in one object."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -34,11 +34,19 @@ class Language:
     """Its group of options (`symgen.options.group`), None where it has none."""
     refuse: Callable[[Any, Sequence[Function]], None] = any_functions
     """Raises OptionError for functions that it cannot have under its options."""
+    reports: bool = False
+    """Whether ``report.py`` of its folder tells what its functions cost."""
 
     def files(self, module: Module) -> dict[str, str]:
         """The files of a module, name to text: ``files`` of its folder."""
         texts: dict[str, str] = self._function("files")(module)
         return texts
+
+    def report(self, module: Module, texts: Mapping[str, str]) -> str:
+        """What its functions cost, and the digests of the module's files in all languages:
+        ``report`` of its folder, where it `reports`."""
+        text: str = self._function("report")(module, texts)
+        return text
 
     def checks(self, subject: Subject, say: Callable[[str], None]) -> Iterator[Check]:
         """The proof of its files in a folder, check by check, and `say` is told each step:

@@ -11,8 +11,8 @@ from shell import documented, keys
 from tools import generated, invoke, robot_file
 
 from symgen.compiler.passes import counts
-from symgen.languages.c import footprint
 from symgen.languages.c.files import functions
+from symgen.languages.c.report import found_compiler
 from symgen.languages.c.targets import TARGETS
 
 FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
@@ -68,7 +68,7 @@ def test_a_target_changes_nothing_but_the_report():
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_measured_figures(target):
-    if footprint.found_compiler(target) is None:
+    if found_compiler(target) is None:
         pytest.skip(f"{TARGETS[target].compiler} is not installed")
     _, _, single = made(target=target, scalar="float")
     _, _, pieces = made(target=target, scalar="float", chunk=30)
@@ -90,7 +90,8 @@ def test_own_sines_are_in_the_figures():
 def test_a_missing_compiler_is_told(tmp_path, monkeypatch):
     which = shutil.which
     monkeypatch.setattr(
-        footprint.shutil, "which", lambda name: None if name.startswith("arm") else which(name)
+        "symgen.languages.c.report.shutil.which",
+        lambda name: None if name.startswith("arm") else which(name),
     )
     done = invoke("generate", robot_file("pendulum"), "-o", tmp_path, "--target", "cortex-m4f")
     assert done.exit_code == 0

@@ -7,7 +7,7 @@ from tools import ROOT, generated, verified
 from symgen import api
 from symgen.languages.c.calls import build
 from symgen.languages.c.files import functions
-from symgen.languages.c.footprint import remarks
+from symgen.languages.c.report import remarks
 from symgen.languages.c.rolled import RolledFunction
 
 DERIVATIVES = ("forward_dynamics_derivatives",)
@@ -54,7 +54,7 @@ def test_large_functions_are_not_searched(monkeypatch):
 def test_what_is_not_searched_to_the_end_is_said(monkeypatch):
     module, _ = generated("scara", quantities=("mass_matrix_inverse", "gravity"), optimize="size")
     assert not remarks(module)
-    monkeypatch.setattr("symgen.languages.c.footprint.MOST", 20)
+    monkeypatch.setattr("symgen.languages.c.report.MOST", 20)
     assert [line for line in remarks(module) if "straight code" in line] == [
         "note: mass_matrix_inverse: straight code, of more than the 20 operations that loops are "
         "looked for in"

@@ -9,8 +9,8 @@ from bounded import at, module
 
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
-from symgen.jobs.files import files
 from symgen.languages.c.calls import build
+from symgen.languages.files import files
 from symgen.native.compiler import workspace
 from symgen.numbers.exact import in_decimals, number
 from symgen.numbers.operations import OPS

@@ -15,4 +15,5 @@ C: Final = Language(
     taken=TAKEN,
     options=COptions,
     refuse=COptions.check_functions,
+    reports=True,
 )
