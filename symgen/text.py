@@ -45,11 +45,15 @@ def hint(name: str, known: Collection[str], most: int = 6) -> str:
     return f"near names: {quoted(near)}" if near else f"there are {quoted(known, most) or 'none'}"
 
 
+def reason(error: Exception) -> str:
+    """Why something failed, in one line: what the system says of it, else the exception's words."""
+    text = getattr(error, "strerror", None) or str(error)
+    return " ".join(text.split())
+
+
 def unread(path: str | os.PathLike[str], error: Exception) -> str:
     """A sentence that a file cannot be read, why, and the names near to its own where it is not
     there."""
-    text = getattr(error, "strerror", None) or str(error)
-    reason = shown(" ".join(text.split()), 200)
     near: list[str] = []
     if isinstance(error, FileNotFoundError):
         missing = Path(path)
@@ -57,7 +61,7 @@ def unread(path: str | os.PathLike[str], error: Exception) -> str:
             there = sorted(file.name for file in missing.parent.iterdir())
             near = difflib.get_close_matches(missing.name, there, 3, 0.7)
     beside = f"; near names beside it: {quoted(near)}" if near else ""
-    return f"cannot be read ({reason}){beside}"
+    return f"cannot be read ({shown(reason(error), 200)}){beside}"
 
 
 def repeated(names: Iterable[str]) -> str | None:

@@ -120,23 +120,26 @@ def frame_jacobian_aligned(system: System, q: Coordinates, *, link: str) -> list
     return six_rows(system, units)
 
 
-def _rates(system: System, q: Coordinates, qd: Coordinates, link: str) -> tuple[Twist, Twist]:
-    """Velocity and acceleration without joint acceleration of a link's origin, in its axes."""
+def link_motion(
+    system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, link: str
+) -> tuple[Twist, Twist]:
+    """Velocity and classical acceleration of a link's origin, in its axes."""
     frame = system.link_frame(link)
     if not frame.body:
         return STILL, STILL
     weightless = replace(system, gravity=dict.fromkeys(system.gravity, NULL))
-    rate = motions(weightless, q, qd, [ZERO] * system.size)[frame.body].seen_in(frame.pose)
-    moving = twist_seen_in(twists(system, q, qd)[frame.body], frame.pose)
-    return moving, Twist(rate.wd, rate.a)
+    x = motions(weightless, q, qd, qdd)[frame.body].seen_in(frame.pose)
+    velocity = twist_seen_in(twists(system, q, qd)[frame.body], frame.pose)
+    return velocity, Twist(x.wd, x.a)
 
 
 def _body_rate(system: System, q: Coordinates, qd: Coordinates, link: str) -> Twist:
-    moving, rate = _rates(system, q, qd, link)
-    return Twist(rate.w, rate.v - moving.w.cross(moving.v))
+    velocity, rate = link_motion(system, q, qd, [ZERO] * system.size, link)
+    return Twist(rate.w, rate.v - velocity.w.cross(velocity.v))
 
 
-def _flat(twist: Twist) -> list[Scalar]:
+def six(twist: Twist) -> list[Scalar]:
+    """The six numbers of a twist as outputs have them, linear ones first."""
     return [*twist.v, *twist.w]
 
 
@@ -155,7 +158,7 @@ def frame_jacobian_rate_body(
     system: System, q: Coordinates, qd: Coordinates, *, link: str
 ) -> list[Scalar]:
     """dJ/dt q̇ for the Jacobian in the link's axes, 6 numbers."""
-    return _flat(_body_rate(system, q, qd, link))
+    return six(_body_rate(system, q, qd, link))
 
 
 @quantity(
@@ -173,7 +176,7 @@ def frame_jacobian_rate_world(
     system: System, q: Coordinates, qd: Coordinates, *, link: str
 ) -> list[Scalar]:
     """dJ/dt q̇ for the Jacobian about the root link's origin, 6 numbers."""
-    return _flat(link_place(system, q, link).twist(_body_rate(system, q, qd, link)))
+    return six(link_place(system, q, link).twist(_body_rate(system, q, qd, link)))
 
 
 @quantity(
@@ -192,5 +195,6 @@ def frame_jacobian_rate_aligned(
 ) -> list[Scalar]:
     """dJ/dt q̇ for the Jacobian in the root link's axes: the acceleration of the link's origin, 6
     numbers."""
-    rows, (_, rate) = link_place(system, q, link).rows, _rates(system, q, qd, link)
+    rows = link_place(system, q, link).rows
+    _, rate = link_motion(system, q, qd, [ZERO] * system.size, link)
     return [*times(rows, rate.v), *times(rows, rate.w)]

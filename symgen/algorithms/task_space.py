@@ -8,7 +8,6 @@ the classical one, of `body` and `world` the spatial one (Featherstone 2008, sec
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,16 +16,18 @@ from symgen.algorithms.kinematics import (
     frame_jacobian_aligned,
     frame_jacobian_body,
     frame_jacobian_world,
+    link_motion,
     link_place,
+    six,
 )
-from symgen.algorithms.motion import motions, twists
+from symgen.algorithms.motion import twists
 from symgen.algorithms.places import FramePose
 from symgen.algorithms.rates import rate
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.pose import Pose
 from symgen.mechanics.rows import times, twist_seen_in
-from symgen.mechanics.spatial import NULL, STILL, Orient, Turn, Twist, Vector
+from symgen.mechanics.spatial import STILL, Orient, Turn, Twist, Vector
 from symgen.mechanics.system import System
 from symgen.numbers.dual import along, tangents, unit
 from symgen.numbers.exact import atan2
@@ -61,23 +62,6 @@ AXES: dict[str, tuple[str, str, Any, InAxes]] = {
 """By name: the end of outputs' names, what people are told, the Jacobian, a twist seen there."""
 
 
-def _flat(x: Twist) -> list[Scalar]:
-    return [*x.v, *x.w]
-
-
-def _moving(
-    system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, link: str
-) -> tuple[Twist, Twist]:
-    """Velocity and classical acceleration of a link's origin, in its axes."""
-    frame = system.link_frame(link)
-    if not frame.body:
-        return STILL, STILL
-    weightless = replace(system, gravity=dict.fromkeys(system.gravity, NULL))
-    x = motions(weightless, q, qd, qdd)[frame.body].seen_in(frame.pose)
-    velocity = twist_seen_in(twists(system, q, qd)[frame.body], frame.pose)
-    return velocity, Twist(x.wd, x.a)
-
-
 def _spatial(velocity: Twist, classical: Twist) -> Twist:
     """The rate of a velocity's six numbers, in the link's axes."""
     return Twist(classical.w, classical.v - velocity.w.cross(velocity.v))
@@ -98,7 +82,7 @@ def _register_motion(axes: str, end: str, words: str, in_axes: InAxes) -> None:
         """J q̇, 6 numbers."""
         frame = system.link_frame(link)
         twist = twists(system, q, qd)[frame.body] if frame.body else STILL
-        return _flat(in_axes(link_place(system, q, link), twist_seen_in(twist, frame.pose)))
+        return six(in_axes(link_place(system, q, link), twist_seen_in(twist, frame.pose)))
 
     @_of_frame(
         f"frame_acceleration_{axes}",
@@ -111,9 +95,9 @@ def _register_motion(axes: str, end: str, words: str, in_axes: InAxes) -> None:
         system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, *, link: str
     ) -> list[Scalar]:
         """J q̈ + dJ/dt q̇, 6 numbers."""
-        twist, classical = _moving(system, q, qd, qdd, link)
+        twist, classical = link_motion(system, q, qd, qdd, link)
         change = classical if axes == "aligned" else _spatial(twist, classical)
-        return _flat(in_axes(link_place(system, q, link), change))
+        return six(in_axes(link_place(system, q, link), change))
 
 
 def _register_slopes(axes: str, end: str, words: str, jacobian: Any) -> None:
@@ -171,7 +155,7 @@ def frame_acceleration_classical(
     system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, *, link: str
 ) -> list[Scalar]:
     """The classical acceleration of a link's origin and its angular acceleration, in its axes."""
-    return _flat(_moving(system, q, qd, qdd, link)[1])
+    return six(link_motion(system, q, qd, qdd, link)[1])
 
 
 # -- orientations ----------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from symgen.identification.estimate import BaseMapping, Estimate
 from symgen.identification.programme import BodiesError, FreeLink, Programme
-from symgen.identification.pseudo import pseudo, transform
+from symgen.mechanics.matrices import pseudo, seen_at, transform
 from symgen.mechanics.model import Link, Model
 
 Numbers = NDArray[np.float64]
@@ -98,8 +98,7 @@ def _mass(link: Link) -> float:
 
 
 def _moved(link: Link) -> Numbers:
-    t = transform(link.pose)
-    return np.asarray(t @ pseudo(link.parameters or (0.0,) * 10) @ t.T)
+    return seen_at(pseudo(link.parameters or (0.0,) * 10), link.pose)
 
 
 def _free(link: Link, body: int, extra: Numbers, mass: float) -> FreeLink:

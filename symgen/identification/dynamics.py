@@ -2,25 +2,19 @@
 forces."""
 
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from symgen.identification.methods import friction
+from symgen.identification.separable import States, random_states, separable
 from symgen.jobs.job import Job
-from symgen.mechanics.independence import independent_columns
+from symgen.mechanics.coupling import Coupling, coupling_of
 from symgen.native.tape import NativeTape, Traced
 from symgen.reading.assemble import Loaded
 from symgen.tracing.trace import trace_all
 
 Numbers = NDArray[np.float64]
-States = tuple[Numbers, Numbers, Numbers]
-"""q, qd and qdd, N x n each."""
-
-
-STATES: Final = 64
-"""Random states that tell which parameters depend on others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,28 +31,26 @@ class Dynamics:
     slopes: NativeTape
     inverse: NativeTape
     friction: Numbers
+    coupling: Coupling
 
     def regressor(self, states: States) -> Numbers:
         """The base regressor of each state (N x n x b)."""
         return self.values(*states).reshape(-1, *self.shape)
 
-    def told(self, drives: int) -> NDArray[np.intp]:
-        """The numbers of the parameters that motions can tell from those before them, of the last
-        ones, those of `drives`: a follower's friction is part of its leader's, for one."""
-        first, b = self.shape[1] - drives, self.shape[1]
+    def separable(self, drives: int) -> NDArray[np.intp]:
+        """The numbers of the parameters less those of the last ones, of `drives`, that no motion
+        tells from parameters before them."""
+        b = self.shape[1]
         if not drives:
             return np.arange(b)
-        random = np.random.default_rng(0)
-        q, qd, qdd = random.uniform(-2, 2, (3, STATES, self.shape[0]))
-        rows = self.regressor((q, qd, qdd)).reshape(-1, b)
-        found = (k for k in independent_columns(rows).chosen if k >= first)
-        return np.array([*range(first), *found], np.intp)
+        last = separable(self.regressor(random_states(self.coupling)), drives)
+        return np.array([*range(b - drives), *last], np.intp)
 
     def gradient(self, states: States, weights: Numbers) -> Numbers:
         """The gradient of Σ weights · regressor (both N x n x b) in q, qd and qdd (3 x N x n), in
         reverse."""
-        found = self.slopes(*states, weights[:, self.nonzero])
-        return found.reshape(len(found), 3, -1).swapaxes(0, 1)
+        slopes = self.slopes(*states, weights[:, self.nonzero])
+        return slopes.reshape(len(slopes), 3, -1).swapaxes(0, 1)
 
     def forces(self, states: States) -> Numbers:
         """Joint forces (N x n) by inverse dynamics with the parameters of the robot's files."""
@@ -76,6 +68,7 @@ def dynamics(job: Job, loaded: Loaded) -> Dynamics:
         regressor.slopes(),
         traced(job, loaded, "inverse_dynamics").tape,
         np.array([*friction(_frictional(job), loaded.model).values()]),
+        coupling_of(loaded.model),
     )
 
 
@@ -86,5 +79,5 @@ def _frictional(job: Job) -> Job:
 
 def traced(job: Job, loaded: Loaded, quantity: str) -> Traced:
     """A quantity of a job's robot with its tape. Raises OptionError."""
-    own = job.changed(quantities=(quantity,))
-    return Traced.of(trace_all(own.robot(loaded), own.wanted(), own.choice())[0].program)
+    alone = job.changed(quantities=(quantity,))
+    return Traced.of(trace_all(alone.robot(loaded), alone.wanted(), alone.choice())[0].program)

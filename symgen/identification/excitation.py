@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from symgen.errors import SymgenError
 from symgen.identification.criterion import condition, smooth_condition
-from symgen.identification.dynamics import States
 from symgen.identification.excitation_task import ExcitationTask
 from symgen.identification.fourier import Fourier, basis, resting
+from symgen.identification.separable import States
 from symgen.text import shown
 
 Numbers = NDArray[np.float64]
@@ -161,12 +161,12 @@ class ExcitationSearch:
         """log of the smooth condition number and the penalty, with the gradient."""
         task, motion = self.task, self.motion(x)
         states = motion.states(task.coarse)
-        found = task.dynamics.regressor(states)
-        scaled = (found / task.bounds.force[:, None])[:, :, task.told]
+        regressor, kept = task.dynamics.regressor(states), task.separable
+        scaled = (regressor / task.bounds.force[:, None])[:, :, kept]
         value, slope = smooth_condition(scaled.reshape(-1, scaled.shape[2]))
-        by_regressor = np.zeros_like(found)
-        by_regressor[:, :, task.told] = slope.reshape(scaled.shape) / task.bounds.force[:, None]
-        penalty, by_position, by_rate, by_force = self._penalty(states, found @ task.parameters)
+        by_regressor = np.zeros_like(regressor)
+        by_regressor[:, :, kept] = slope.reshape(scaled.shape) / task.bounds.force[:, None]
+        penalty, by_position, by_rate, by_force = self._penalty(states, regressor @ task.parameters)
         by_regressor += by_force[:, :, None] * task.parameters
         by_states = task.dynamics.gradient(states, by_regressor).copy()
         by_states[0] += by_position

@@ -36,15 +36,15 @@ class ExcitationTask:
     """The names of the last parameters, those of friction and springs."""
 
     @cached_property
-    def told(self) -> NDArray[np.intp]:
+    def separable(self) -> NDArray[np.intp]:
         """The numbers of the parameters that motions can tell from those before them."""
-        return self.dynamics.told(len(self.drives))
+        return self.dynamics.separable(len(self.drives))
 
     @property
     def left_out(self) -> tuple[str, ...]:
         """The names of those that they cannot."""
-        first, told = len(self.parameters) - len(self.drives), {*self.told.tolist()}
-        return tuple(name for k, name in enumerate(self.drives, first) if k not in told)
+        first, kept = len(self.parameters) - len(self.drives), {*self.separable.tolist()}
+        return tuple(name for k, name in enumerate(self.drives, first) if k not in kept)
 
     @property
     def joints(self) -> int:
@@ -78,5 +78,5 @@ class ExcitationTask:
 
     def rows(self, motion: Fourier) -> Numbers:
         """The stacked regressor (N n x b), each joint's rows divided by its limit of force."""
-        found = self.dynamics.regressor(motion.states(self.coarse)) / self.bounds.force[:, None]
-        return np.asarray(found[:, :, self.told].reshape(-1, len(self.told)))
+        scaled = self.dynamics.regressor(motion.states(self.coarse)) / self.bounds.force[:, None]
+        return np.asarray(scaled[:, :, self.separable].reshape(-1, len(self.separable)))

@@ -22,6 +22,7 @@ from symgen import __version__
 from symgen.errors import OptionError
 from symgen.identification.columns import NeededColumns, Sensed
 from symgen.identification.estimate import BaseMapping
+from symgen.identification.evidence import SLOW
 from symgen.identification.gain_fit import solved
 from symgen.identification.kernel import Kernel, kernel
 from symgen.identification.log_options import LogOptions
@@ -42,8 +43,6 @@ Numbers = NDArray[np.float64]
 
 BATCHES: Final = 12
 """Parts of each log, of which each in turn is left out for standard errors."""
-SLOW: Final = 0.02
-"""Rows in which a joint is slower than this part of its greatest speed do not count for it."""
 OWN: Final = 5
 """Unknowns of each drive beside its gain: viscous and Coulomb friction, offset, rotor, and friction
 in proportion to the load."""

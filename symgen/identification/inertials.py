@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.errors import OptionError
+from symgen.mechanics.matrices import about_centre
+from symgen.reading.description import TENSOR
 from symgen.reading.xml_reader import decoded, encoding_of
 from symgen.text import shown
 
@@ -115,27 +117,13 @@ def _indent(text: bytes, here: int) -> bytes:
 
 def element(ten: Numbers, indent: bytes, line: bytes) -> bytes:
     """<inertial> of ten numbers, its first line without indent."""
-    m, h = float(ten[0]), np.asarray(ten[1:4])
-    c = h / m
-    xx, xy, xz, yy, yz, zz = ten[4:]
-    whole = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) - m * (
-        c @ c * np.eye(3) - np.outer(c, c)
-    )
-    tensor = " ".join(
-        f'{name}="{float(whole[i, j]) + 0.0!r}"'
-        for name, i, j in (
-            ("ixx", 0, 0),
-            ("ixy", 0, 1),
-            ("ixz", 0, 2),
-            ("iyy", 1, 1),
-            ("iyz", 1, 2),
-            ("izz", 2, 2),
-        )
-    )
-    place = " ".join(repr(float(x) + 0.0) for x in c)
+    centre, rows = about_centre([float(x) for x in ten])
+    entries = (rows[i][j] for i in range(3) for j in range(i, 3))
+    tensor = " ".join(f'{name}="{x + 0.0!r}"' for name, x in zip(TENSOR, entries, strict=True))
+    place = " ".join(repr(x + 0.0) for x in centre)
     inner = [
         f'<origin xyz="{place}" rpy="0 0 0"/>',
-        f'<mass value="{m!r}"/>',
+        f'<mass value="{float(ten[0])!r}"/>',
         f"<inertia {tensor}/>",
     ]
     lines = [

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.errors import SymgenError
-from symgen.text import hint, shown, unread
+from symgen.text import hint, reason, shown, unread
 
 Numbers = NDArray[np.float64]
 
@@ -65,12 +65,6 @@ def open_log(path: str) -> Log:
     if twice is not None:
         raise LogError(shown(path), f"has two columns called '{shown(twice)}'")
     return log
-
-
-def reason(error: Exception) -> str:
-    """What an exception says, in one line."""
-    text = getattr(error, "strerror", None) or str(error)
-    return " ".join(text.split())
 
 
 def check_columns(log: Log, wanted: Sequence[str], said: str = "") -> None:

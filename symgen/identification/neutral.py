@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.identification.estimate import BaseMapping
-from symgen.identification.pseudo import ten_of
 from symgen.identification.solve import TriangularSystem
+from symgen.mechanics.matrices import ten_of
 from symgen.mechanics.model import Model
 
 Numbers = NDArray[np.float64]

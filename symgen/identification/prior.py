@@ -14,7 +14,7 @@ from symgen.errors import OptionError
 from symgen.identification.estimate import BaseMapping
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.reading import toml_reader
-from symgen.text import quoted, shown
+from symgen.text import quoted, reason, shown
 
 Numbers = NDArray[np.float64]
 
@@ -57,8 +57,8 @@ def _json(path: str) -> Any:
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise OptionError(f"--prior {shown(path)}: cannot be read ({shown(reason, 200)})") from None
+        why = shown(reason(error), 200)
+        raise OptionError(f"--prior {shown(path)}: cannot be read ({why})") from None
 
 
 def _ten(path: str, name: str, ten: Any) -> list[float]:

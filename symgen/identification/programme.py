@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from symgen.errors import SymgenError
 from symgen.identification.estimate import BaseMapping
-from symgen.identification.pseudo import linear, packed, ten_of, unpacked
+from symgen.identification.pseudo import linear, packed, unpacked
+from symgen.mechanics.matrices import ten_of
 
 Numbers = NDArray[np.float64]
 

@@ -1,21 +1,45 @@
-"""Which unknowns of drives no motion can tell from base parameters: the inertia of the first rotor
-of a standing arm is part of an inertia about the same axis."""
+"""Which unknowns of drives no motion can tell from parameters before them: the inertia of the first
+rotor of a standing arm is part of an inertia about the same axis, a follower's friction part of its
+leader's."""
 
 from collections.abc import Callable
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from symgen.identification.drives import DriveColumn, DriveUnknowns
 from symgen.identification.equations import Equations
 from symgen.identification.samples import Samples
 from symgen.identification.terms import TERMS
-from symgen.mechanics.coupling import coupling_of
+from symgen.mechanics.coupling import Coupling, coupling_of
 from symgen.mechanics.independence import independent_columns
 from symgen.mechanics.model import Model
 
+Numbers = NDArray[np.float64]
+States = tuple[Numbers, Numbers, Numbers]
+"""q (N x nq), qd and qdd (N x n each)."""
+
 STATES: Final = 64
 """Random states that tell; each gives an equation a joint."""
+
+
+def random_states(coupling: Coupling) -> States:
+    """States of a robot, the same ones at every call; quaternions are unit ones."""
+    random = np.random.default_rng(0)
+    sizes = coupling.positions, coupling.velocities, coupling.velocities
+    q, qd, qdd = (random.uniform(-2, 2, (STATES, size)) for size in sizes)
+    for four in coupling.quaternions:
+        q[:, four] /= np.linalg.norm(q[:, four], axis=1, keepdims=True)
+    return q, qd, qdd
+
+
+def separable(regressor: Numbers, last: int) -> list[int]:
+    """The numbers of those of the `last` columns of a regressor (N x n x w, at `random_states`)
+    that motions can tell from the columns before them."""
+    width = regressor.shape[2]
+    chosen = independent_columns(regressor.reshape(-1, width)).chosen
+    return sorted(k for k in chosen if k >= width - last)
 
 
 def inseparable(
@@ -29,13 +53,10 @@ def inseparable(
     plain = [k for k, column in enumerate(drives.columns) if not _jumps(column)]
     if not plain:
         return again
-    samples = _random(model)
-    rows = equations(drives.only(plain)).equations(samples).regressor
-    width = rows.shape[2]
-    chosen = {*independent_columns(rows.reshape(-1, width)).chosen}
-    first = width - len(plain)
-    depending = [k for n, k in enumerate(plain) if first + n not in chosen]
-    return tuple(sorted((*again, *depending)))
+    regressor = equations(drives.only(plain)).equations(_random(model)).regressor
+    first = regressor.shape[2] - len(plain)
+    kept = {plain[k - first] for k in separable(regressor, len(plain))}
+    return tuple(sorted((*again, *(k for k in plain if k not in kept))))
 
 
 def _jumps(column: DriveColumn) -> bool:
@@ -46,26 +67,22 @@ def _jumps(column: DriveColumn) -> bool:
 def _again(drives: DriveUnknowns) -> tuple[int, ...]:
     """The numbers of the columns with a sign or a speed whose joint has the rate of one before
     times a factor, as a follower has, and its speed times the same."""
-    found, rates = list[int](), drives.joints.rates
+    repeated, rates = list[int](), drives.joints.rates
     for k, column in enumerate(drives.columns):
-        own = rates[column.joint]
-        for other in drives.columns[:k] if _jumps(column) else ():
-            there = rates[other.joint]
-            factor = own @ there / (there @ there) if there.any() else 0.0
-            alike = other.term == column.term and np.allclose(
-                own, factor * there, rtol=0, atol=1e-9
+        rate = rates[column.joint]
+        for before in drives.columns[:k] if _jumps(column) else ():
+            other = rates[before.joint]
+            factor = rate @ other / (other @ other) if other.any() else 0.0
+            alike = before.term == column.term and np.allclose(
+                rate, factor * other, rtol=0, atol=1e-9
             )
-            if alike and np.isclose(column.speed, abs(factor) * other.speed, rtol=1e-6, atol=0):
-                found.append(k)
+            if alike and np.isclose(column.speed, abs(factor) * before.speed, rtol=1e-6, atol=0):
+                repeated.append(k)
                 break
-    return tuple(found)
+    return tuple(repeated)
 
 
-def _random(model: Model, seed: int = 0) -> Samples:
-    random, coupling = np.random.default_rng(seed), coupling_of(model)
-    sizes = coupling.positions, coupling.velocities, coupling.velocities
-    q, qd, qdd = (random.uniform(-2, 2, (STATES, size)) for size in sizes)
-    for four in coupling.quaternions:
-        q[:, four] /= np.linalg.norm(q[:, four], axis=1, keepdims=True)
+def _random(model: Model) -> Samples:
+    q, qd, qdd = random_states(coupling_of(model))
     t = np.arange(STATES, dtype=np.float64)
-    return Samples.of(t, *(np.asarray(x, np.float64) for x in (q, qd, qdd, 0 * qd)))
+    return Samples.of(t, q, qd, qdd, np.zeros_like(qd))

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from symgen.errors import OptionError
-from symgen.identification.log_options import AUTO, LogOptions
+from symgen.identification.log_options import AUTO, LogOptions, check_number
 from symgen.identification.method_rows import METHODS, told
 from symgen.identification.terms import ARMATURE, FRICTION, SPRINGS
 from symgen.options import group, option
@@ -193,11 +193,11 @@ class Settings(LogOptions):
             )
         self._check_method()
         self._check_refined()
-        self._number("--interval", self.interval, 0, 1e6, "a time in s, such as 0.1")
-        self._number(
+        check_number("--interval", self.interval, 0, 1e6, "a time in s, such as 0.1")
+        check_number(
             "--validate", self.held_out + 1e-300, 0, 0.9, "a part of the log from 0 to 0.9"
         )
-        self._number(
+        check_number(
             "--prior-deviation",
             self.prior_deviation,
             1e-9,
@@ -205,13 +205,13 @@ class Settings(LogOptions):
             "a relative deviation, such as 0.3",
         )
         if self.entropic:
-            self._number("--entropic", self.entropic, 0, 1e12, "a weight, such as 1")
+            check_number("--entropic", self.entropic, 0, 1e12, "a weight, such as 1")
             if not self.consistent or self.full:
                 raise OptionError(
                     "--entropic: a prior of --consistent, and another one than that of --full; "
                     "give --consistent without --full"
                 )
-        self._number(
+        check_number(
             "--max-condition", self.max_condition, 1, 1e16, "a number above 1, such as 1e4"
         )
 
@@ -293,8 +293,3 @@ class Settings(LogOptions):
     def dask(self) -> bool:
         """Whether the reduction runs on Dask."""
         return self.engine == "dask" or self.scheduler is not None
-
-    @staticmethod
-    def _number(option: str, value: float, low: float, high: float, give: str) -> None:
-        if not low < value <= high:
-            raise OptionError(f"{option} {value:g}: give {give}")

@@ -12,8 +12,8 @@ from typing import IO, Any, Final
 
 import numpy as np
 
-from symgen.identification.logs import LogError, Numbers, pyarrow_part, reason, table
-from symgen.text import shown
+from symgen.identification.logs import LogError, Numbers, pyarrow_part, table
+from symgen.text import reason, shown
 
 NOTHING: Final = ("", "NaN", "nan", "-nan", "NA", "N/A", "null", "None", "-nan(ind)", "nan(ind)")
 """How recorders say that there is no number."""

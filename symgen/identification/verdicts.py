@@ -42,7 +42,7 @@ def verdicts(found: Identified) -> tuple[Verdict, ...]:
     doubts = tuple(Verdict(text.partition("warning: ")[2]) for text in found.reading.doubts)
     forgotten = tuple(_forgotten(found))
     poor = tuple(_poor(found, bool(forgotten or doubts)))
-    return (*doubts, *forgotten, *poor, *_standard(found.estimate))
+    return (*doubts, *forgotten, *poor, *_of_standard(found.estimate))
 
 
 # -- friction --------------------------------------------------------------------------------------
@@ -132,43 +132,44 @@ def of_bodies(mapping: BaseMapping, bodies: Bodies, full: bool) -> Iterator[Verd
         if full
         else "check units and friction, or let the prior take part with --full"
     )
+    stated = _stated_masses(mapping)
     for name, ten in bodies.links.items():
-        prior = _prior_mass(mapping, name)
-        if prior and not prior / HEAVY <= ten[0] <= HEAVY * prior:
-            yield Verdict(
-                f"link '{shown(name)}' would weigh {ten[0]:.4g} kg where the robot's file says "
-                f"{prior:.4g} kg; {cure}"
-            )
+        masses = float(ten[0]), stated.get(name, 0.0)
+        yield from _of_mass(f"link '{shown(name)}'", masses, "the robot's file", cure)
 
 
-def _standard(estimate: Estimate) -> Iterator[Verdict]:
+def _of_standard(estimate: Estimate) -> Iterator[Verdict]:
     """Bodies of the standard parameters that the prior cannot mean: what is no body's, such as the
     inertia of a rotor or a wrong torque constant, has gone into them. A neutral prior means no
     masses."""
     mapping = estimate.mapping
-    links = (own for body in mapping.model.moving for own in body.links)
-    stated = any(any(own.parameters or ()) for own in links)
-    if estimate.standard is None or not stated:
+    links = (link for body in mapping.model.moving for link in body.links)
+    if estimate.standard is None or not any(any(link.parameters or ()) for link in links):
         return
-    before = mapping.by_body(mapping.prior)
-    for name, ten in mapping.by_body(estimate.standard).items():
-        prior, mass = before[name]["m"], ten["m"]
-        if prior > 0 and not prior / HEAVY <= mass <= HEAVY * prior:
-            yield Verdict(
-                f"body '{shown(name)}' would weigh {mass:.4g} kg where the prior says {prior:.4g} "
-                "kg; what is no body's may have gone into it: a rotor that is not in the robot's "
-                "file (--actuators), a torque constant, friction"
-            )
-
-
-def _prior_mass(mapping: BaseMapping, link: str) -> float:
-    own = (
-        own.parameters[0]
-        for body in mapping.model.moving
-        for own in body.links
-        if own.name == link and own.parameters
+    cure = (
+        "what is no body's may have gone into it: a rotor that is not in the robot's file "
+        "(--actuators), a torque constant, friction"
     )
-    return next(own, 0.0)
+    prior = mapping.by_body(mapping.prior)
+    for name, ten in mapping.by_body(estimate.standard).items():
+        masses = ten["m"], prior[name]["m"]
+        yield from _of_mass(f"body '{shown(name)}'", masses, "the prior", cure)
+
+
+def _of_mass(what: str, masses: tuple[float, float], source: str, cure: str) -> Iterator[Verdict]:
+    """Against a mass that is far from that of its prior, the second of the two (kg). A prior of
+    0 or less means no mass."""
+    mass, prior = masses
+    if prior > 0 and not prior / HEAVY <= mass <= HEAVY * prior:
+        yield Verdict(
+            f"{what} would weigh {mass:.4g} kg where {source} says {prior:.4g} kg; {cure}"
+        )
+
+
+def _stated_masses(mapping: BaseMapping) -> dict[str, float]:
+    """The masses of links in the robot's file (kg)."""
+    links = (link for body in mapping.model.moving for link in body.links)
+    return {link.name: link.parameters[0] for link in links if link.parameters}
 
 
 def of_payload(carried: Payload) -> Iterator[Verdict]:

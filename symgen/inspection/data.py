@@ -16,6 +16,7 @@ from symgen.mechanics.canonical import CanonicalFrame, canonical_frames
 from symgen.mechanics.consistency import judge
 from symgen.mechanics.coupling import positions
 from symgen.mechanics.listing import ListedJoint, carrying_link, listed, motors
+from symgen.mechanics.matrices import transform
 from symgen.mechanics.model import PARAMETER_NAMES, Body, Model
 from symgen.mechanics.parameters import WHOLE, lumped, system, ten_parameters
 from symgen.mechanics.pose import Pose
@@ -84,8 +85,8 @@ def _body(model: Model, joint: ListedJoint, world: Mapping[int, Pose], status: s
         "velocities": list(joint.velocities),
         "follows": _follows(joint),
         "fixed_links": [link.name for link in body.links[1:]],
-        "placement": _matrix(model.body(joint.bodies[0]).pose).tolist(),
-        "transform_from_base": _matrix(world[i]).tolist(),
+        "placement": transform(model.body(joint.bodies[0]).pose).tolist(),
+        "transform_from_base": transform(world[i]).tolist(),
         "screw": _screw(body) if len(joint.bodies) == 1 else None,
         "mass": ten[0],
         "center_of_mass": [h / ten[0] for h in ten[1:4]] if ten[0] else None,
@@ -117,13 +118,6 @@ def _rotors(model: Model) -> list[Data]:
             row |= {"turns_with": names[0] if one else names, "ratio": ratios[0] if one else ratios}
             rotors.append(row | {"inertia": body.spin})
     return rotors
-
-
-def _matrix(pose: Pose) -> Matrix:
-    """The 4 x 4 homogeneous transform."""
-    matrix = np.eye(4)
-    matrix[:3, :3], matrix[:3, 3] = pose.rotation, pose.position
-    return matrix
 
 
 def _screw(body: Body) -> list[float]:
@@ -167,7 +161,7 @@ def _frame(body: Body, frame: CanonicalFrame, ten: Sequence[float]) -> Data:
         "body": body.name,
         **{name: _radians(angle) for name, angle in angles.items()},
         **{name: _number(x) for name, x in lengths.items()},
-        "pose": _matrix(frame.pose).tolist(),
+        "pose": transform(frame.pose).tolist(),
         "parameters": {name: x + 0.0 for name, x in zip(PARAMETER_NAMES, ten, strict=True)},
     }
 

@@ -29,7 +29,7 @@ from symgen.reading.denavit_hartenberg import is_table
 from symgen.reading.formats import read as read_robot
 from symgen.reading.options import NO_XACRO, XacroOptions
 from symgen.reading.toml_reader import Table, said
-from symgen.text import shown
+from symgen.text import reason, shown
 
 META: Final = "symgen.jobfile"
 """Where a context remembers the job that it follows."""
@@ -188,9 +188,7 @@ def init(file: str, out: str | None, xacro: XacroOptions = NO_XACRO) -> Path:
             set_["package_paths"] = f"[{', '.join(map(quoted, folders))}]"
         text = written(path.name, os.path.relpath(file, path.parent), set_)
     except (OSError, ValueError) as error:
-        raise OptionError(
-            f"cannot write {str(path)!r}: {getattr(error, 'strerror', None) or error}"
-        ) from None
+        raise OptionError(f"cannot write {str(path)!r}: {reason(error)}") from None
     write_new(path, text.encode())
     return path
 

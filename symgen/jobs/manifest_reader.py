@@ -18,7 +18,7 @@ from symgen.mechanics.model import Model
 from symgen.mechanics.passive import FRICTION
 from symgen.mechanics.soundness import fault
 from symgen.options import Choices, rows
-from symgen.text import quoted, shown
+from symgen.text import quoted, reason, shown
 from symgen.tracing.function import Function
 from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
@@ -50,15 +50,15 @@ def read(folder: Path) -> tuple[Module, dict[str, str]]:
         _check_derived(module, listed.files, data)
     except OSError as error:
         raise OptionError(
-            f"cannot read {str(path)!r}: {error.strerror or error}; give a generated folder"
+            f"cannot read {str(path)!r}: {reason(error)}; give a generated folder"
         ) from error
     except Unfit as error:
         raise OptionError(
             f"{str(path)!r} is not a manifest of symgen ({error}); generate it anew"
         ) from error
     except SymgenError as error:
-        reason = str(error).removeprefix("error: ")
-        raise OptionError(f"{str(path)!r}: {reason}; generate it anew") from error
+        fault = str(error).removeprefix("error: ")
+        raise OptionError(f"{str(path)!r}: {fault}; generate it anew") from error
     return module, dict(listed.files)
 
 

@@ -25,7 +25,7 @@ from symgen.jobs.staging import (
     undone_on_failure,
 )
 from symgen.jobs.targets import Files, check_targets, exists, foreign
-from symgen.text import shown
+from symgen.text import reason, shown
 
 NOTHING: Final[Files] = MappingProxyType({})
 
@@ -88,8 +88,7 @@ def publish(
                 _move(stage, folder, files, earlier, listing)
                 appear()
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise OptionError(f"cannot write to {str(folder)!r}: {reason}") from error
+        raise OptionError(f"cannot write to {str(folder)!r}: {reason(error)}") from error
     return [folder / name for name in files]
 
 
@@ -249,6 +248,4 @@ def _may_fail(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError) as error:
-        raise OptionError(
-            f"cannot write {str(path)!r}: {getattr(error, 'strerror', None) or error}"
-        ) from error
+        raise OptionError(f"cannot write {str(path)!r}: {reason(error)}") from error

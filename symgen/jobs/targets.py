@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from symgen.errors import OptionError
+from symgen.text import reason
 
 EDGE: Final = 1 << 16
 """Bytes at either end of a file among which a mark is looked for."""
@@ -73,9 +74,7 @@ class OutputFile:
             if not self._ours():
                 raise foreign(self.path, self.mark.owner)
         except OSError as error:
-            raise OptionError(
-                f"cannot replace {str(self.path)!r}: {error.strerror or error}"
-            ) from error
+            raise OptionError(f"cannot replace {str(self.path)!r}: {reason(error)}") from error
 
     def _ours(self) -> bool:
         if not self.path.is_file() or any(self._is(path) for path in self.inputs):

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from symgen.mechanics.matrices import central_moments, pseudo, seen_at
 from symgen.mechanics.model import Body, Link, Model
-from symgen.mechanics.pose import Pose
 from symgen.numbers.scalar import ZERO
 
 Array = npt.NDArray[np.float64]
@@ -77,9 +77,7 @@ def _judge_links(links: Iterable[Link], moving: bool) -> list[InertiaVerdict]:
 def _judge_body(body: Body, leaf: bool) -> InertiaVerdict:
     """A body's own faults are those of its links; what is new is a joint that moves nothing,
     neither by itself nor by a rotor or joint that turns with it."""
-    total: Array = sum(
-        (_seen_from(_pseudo(link), link.pose) for link in body.links), np.zeros((4, 4))
-    )
+    total: Array = sum((seen_at(_pseudo(link), link.pose) for link in body.links), np.zeros((4, 4)))
     verdict = _verdict("body", body.name, total, warned=False)
     if not leaf or _feels(body, total):
         return verdict
@@ -96,53 +94,34 @@ TRIANGLES = (
 )
 
 
-def _feels(body: Body, pseudo: Array) -> bool:
+def _feels(body: Body, p: Array) -> bool:
     """Whether the last coordinate of a leaf body's joint feels any inertia of it."""
-    if body.freedom.slide is not ZERO and pseudo[3, 3] > 0:
+    if body.freedom.slide is not ZERO and p[3, 3] > 0:
         return True
-    axis, size = np.array(body.axis), float(np.trace(pseudo[:3, :3]))
+    axis, size = np.array(body.axis), float(np.trace(p[:3, :3]))
     return body.freedom.turn is not ZERO and bool(
-        size - axis @ pseudo[:3, :3] @ axis > 1e-13 * abs(size)
+        size - axis @ p[:3, :3] @ axis > 1e-13 * abs(size)
     )
 
 
 def _pseudo(link: Link) -> Array:
-    m, hx, hy, hz, xx, xy, xz, yy, yz, zz = link.parameters or (0.0,) * 10
-    half = (xx + yy + zz) / 2
-    return np.array(
-        (
-            (half - xx, -xy, -xz, hx),
-            (-xy, half - yy, -yz, hy),
-            (-xz, -yz, half - zz, hz),
-            (hx, hy, hz, m),
-        )
-    )
+    return pseudo(link.parameters or (0.0,) * 10)
 
 
-def _seen_from(pseudo: Array, pose: Pose) -> Array:
-    to = np.eye(4)
-    to[:3, :3], to[:3, 3] = pose.rotation, pose.position
-    moved: Array = to @ pseudo @ to.T
-    return moved
-
-
-def _verdict(kind: str, name: str, pseudo: Array, warned: bool) -> InertiaVerdict:
-    if not pseudo.any():
+def _verdict(kind: str, name: str, p: Array, warned: bool) -> InertiaVerdict:
+    if not p.any():
         return InertiaVerdict(kind, name, NO_INERTIA, (), "has no inertia")
-    central, rounding = _central(pseudo)
-    values = tuple(
-        float(v) for v in sorted((*np.linalg.eigvalsh(central), float(pseudo[3, 3] > 0)))
-    )
+    central, rounding = _central(p)
+    values = tuple(float(v) for v in sorted((*np.linalg.eigvalsh(central), float(p[3, 3] > 0))))
     status = _status(values[0], rounding)
     warning = warned and status == INDEFINITE
-    return InertiaVerdict(kind, name, status, values, MESSAGES[status](pseudo), warning, TRIANGLES)
+    return InertiaVerdict(kind, name, status, values, MESSAGES[status](p), warning, TRIANGLES)
 
 
-def _central(pseudo: Array) -> tuple[Array, float]:
+def _central(p: Array) -> tuple[Array, float]:
     """S about the centre of mass over its trace, and how much of it is rounding."""
-    m, h, about = pseudo[3, 3], pseudo[:3, 3], pseudo[:3, :3]
-    central: Array = about - np.outer(h, h) / m if m else about
-    trace, size = float(np.trace(central)), float(np.trace(about))
+    central = central_moments(p)
+    trace, size = float(np.trace(central)), float(np.trace(p[:3, :3]))
     if trace <= 1e-15 * abs(size):  # a point mass, as far as the digits tell
         return np.zeros((3, 3)), ROUNDING
     return central / trace, ROUNDING + 1e-15 * size / trace
@@ -154,10 +133,9 @@ def _status(least: float, rounding: float) -> str:
     return SEMIDEFINITE if least >= -rounding else INDEFINITE
 
 
-def _moments(pseudo: Array) -> Array:
+def _moments(p: Array) -> Array:
     """The tensor about the centre of mass (kg m²), in the axes of the link or body."""
-    m, h, about = pseudo[3, 3], pseudo[:3, 3], pseudo[:3, :3]
-    central = about - np.outer(h, h) / m if m else about
+    central = central_moments(p)
     moments: Array = np.trace(central) * np.eye(3) - central
     return moments
 
@@ -165,18 +143,23 @@ def _moments(pseudo: Array) -> Array:
 def principal_moments(links: Iterable[Link]) -> tuple[float, ...]:
     """The principal moments of links that are fixed to each other, about their common centre of
     mass (kg m², ascending); those that are 0 but for rounding are 0."""
-    total: Array = sum((_seen_from(_pseudo(link), link.pose) for link in links), np.zeros((4, 4)))
+    total: Array = sum((seen_at(_pseudo(link), link.pose) for link in links), np.zeros((4, 4)))
     values = np.linalg.eigvalsh(_moments(total))
     size, mass = float(np.trace(total[:3, :3])), float(total[3, 3])
     rounding = max(ROUNDING * float(np.abs(values).max()), 1e-13 * abs(size), abs(mass) * 1e-18)
     return tuple(0.0 if abs(x) <= rounding else float(x) for x in values)
 
 
-def _indefinite(pseudo: Array) -> str:
+def _indefinite(p: Array) -> str:
     """What is wrong with the moments of a link."""
-    moments = np.linalg.eigvalsh(_moments(pseudo))
+    moments = np.linalg.eigvalsh(_moments(p))
     if moments[0] >= -ROUNDING * abs(moments).max():
-        return _triangle(pseudo)
+        return _triangle(p)
+    return negative_moment(moments)
+
+
+def negative_moment(moments: Iterable[float]) -> str:
+    """The sentence on principal moments (kg m²) of which one is negative."""
     listed = ", ".join(f"{float(x):.4g}" for x in moments)
     return (
         f"inertia has a negative principal moment (the three are {listed} kg m^2), which no body "
@@ -184,10 +167,10 @@ def _indefinite(pseudo: Array) -> str:
     )
 
 
-def _triangle(pseudo: Array) -> str:
+def _triangle(p: Array) -> str:
     """Which moment is too large: one about a link axis where that shows it, else a principal
     one."""
-    tensor = _moments(pseudo)
+    tensor = _moments(p)
     names, moments = ("Ixx", "Iyy", "Izz"), [float(x) for x in np.diag(tensor)]
     if 2 * max(moments) <= sum(moments):
         names, moments = ("I1", "I2", "I3"), [float(x) for x in np.linalg.eigvalsh(tensor)]
@@ -201,7 +184,7 @@ def _triangle(pseudo: Array) -> str:
 
 
 MESSAGES = {
-    DEFINITE: lambda pseudo: "inertia is that of a solid body",
-    SEMIDEFINITE: lambda pseudo: "inertia is that of a point, a rod or a flat plate",
+    DEFINITE: lambda p: "inertia is that of a solid body",
+    SEMIDEFINITE: lambda p: "inertia is that of a point, a rod or a flat plate",
     INDEFINITE: _indefinite,
 }

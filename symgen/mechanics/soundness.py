@@ -16,8 +16,8 @@ from symgen.mechanics.pose import Matrix3
 from symgen.text import shown
 
 LARGEST: Final = 1e100
-"""The largest number that is allowed, as in a robot's file: products of such numbers do not
-overflow."""
+"""The largest number that is allowed, in a robot's file too: lengths, inertias and accelerations up
+to this can be multiplied as dynamics need without overflow."""
 CLOSE: Final = 1e-6
 """How far lengths and products of the axes of a frame may be from 1 and 0."""
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from symgen.errors import SymgenError
-from symgen.text import shown
+from symgen.text import reason, shown
 
 STRICT: Final = (
     "-std=c99",
@@ -121,9 +121,7 @@ def run_compiler(arguments: Sequence[str], folder: Path) -> None:
             check=False,
         )
     except OSError as error:
-        raise CompilerError(
-            f"error: cannot run '{shown(command[0])}': {error.strerror or error}"
-        ) from error
+        raise CompilerError(f"error: cannot run '{shown(command[0])}': {reason(error)}") from error
     if run.returncode:
         raise CompilerError(
             f"error: the C compiler refused the generated code:\n{run.stderr.strip()}"
@@ -150,6 +148,5 @@ def workspace() -> Iterator[Path]:
             yield Path(name)
     except OSError as error:
         raise CompilerError(
-            f"error: cannot compile: {error.strerror or error}; TMPDIR names the folder for "
-            "temporary files"
+            f"error: cannot compile: {reason(error)}; TMPDIR names the folder for temporary files"
         ) from error

@@ -22,6 +22,8 @@ from threading import Lock
 from types import ModuleType
 from typing import Any, Final
 
+from symgen.text import reason
+
 VARIABLE: Final = "SYMGEN_CACHE"
 LIMIT: Final = 512 << 20
 """Bytes of all files; beyond it those go that were not used for the longest time."""
@@ -156,7 +158,7 @@ def _trouble(folder: Path) -> str:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         status = folder.stat()
     except (OSError, ValueError) as error:
-        return f"cannot be made ({getattr(error, 'strerror', None) or error})"
+        return f"cannot be made ({reason(error)})"
     if hasattr(os, "getuid") and (status.st_uid != os.getuid() or status.st_mode & 0o022):
         return "may be written to by others"
     return "" if os.access(folder, os.W_OK) else "cannot be written to"

@@ -15,11 +15,12 @@ from typing import Final
 from symgen.errors import Notice
 from symgen.mechanics.model import Joint, Rotor
 from symgen.mechanics.pose import Triple
+from symgen.mechanics.soundness import LARGEST
 from symgen.numbers.exact import norm
 from symgen.reading import toml_reader
 from symgen.reading.description import Description, JointElement
 from symgen.reading.joints import single
-from symgen.reading.toml_reader import LARGEST, Table
+from symgen.reading.toml_reader import Table
 from symgen.text import quoted, shown
 
 """What of a rotor is computed: all it does, its inertia on the joint's own, or nothing."""

@@ -9,6 +9,8 @@ from symgen.mechanics.pose import IDENTITY, Matrix3, Triple
 
 EARTH: Final = (0.0, 0.0, -9.81)
 """Free fall where a file says nothing of it (m/s²)."""
+TENSOR: Final = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+"""The entries of an inertia in a file, in the order of `Inertial.tensor`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from typing import Literal
 
 from symgen.errors import Notice, OptionError
 from symgen.mechanics.pose import IDENTITY, Matrix3, Pose, Triple
+from symgen.mechanics.soundness import LARGEST
 from symgen.reading.description import JointElement
 from symgen.reading.joints import JOINTS
 from symgen.reading.part import WORLD, RobotPart
-from symgen.reading.toml_reader import LARGEST
 from symgen.reading.tree import joint_above
 from symgen.text import shown
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from symgen.reading.joints import joint_nodes
+from symgen.reading.xacro_child import LOOKS
 from symgen.reading.xml_reader import EXPRESSION, XmlNode
 from symgen.text import shown
 
@@ -13,9 +14,6 @@ STATEMENTS: Final = frozenset(
      "attribute", "call"}
 )  # fmt: skip
 """The elements of xacro itself; every other one calls a macro of that name."""
-
-LOOKS: Final = ("visual", "collision")
-"""What dynamics never look into, whatever is in it."""
 
 
 def is_xacro(node: XmlNode) -> bool:

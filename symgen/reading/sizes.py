@@ -4,9 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from symgen.mechanics.model import Model
 from symgen.mechanics.pose import Pose
-from symgen.mechanics.soundness import numbers_of
+from symgen.mechanics.soundness import LARGEST, numbers_of
 from symgen.reading.part import RobotPart
-from symgen.reading.toml_reader import LARGEST
 from symgen.text import shown
 
 

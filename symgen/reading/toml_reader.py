@@ -15,12 +15,10 @@ from typing import Any, Final
 
 from symgen.errors import RobotError, SourceLocation
 from symgen.mechanics.pose import Triple
+from symgen.mechanics.soundness import LARGEST
 from symgen.text import hint, shown, unread
 
 MAX_BYTES: Final = 2**18
-LARGEST: Final = 1e100
-"""Lengths, inertias and accelerations up to this can be multiplied as dynamics need without
-overflow."""
 
 _TOKEN = re.compile(
     r'''#[^\n]*|"""(?:[^"\\]|\\.|"(?!""))*+""""{0,2}|"(?:[^"\\\n]|\\.)*+"'''

@@ -14,10 +14,12 @@ from typing import Final, TypeVar
 import numpy as np
 
 from symgen.errors import RobotError, gathered, together
+from symgen.mechanics.consistency import negative_moment
 from symgen.mechanics.model import Limits
 from symgen.mechanics.pose import Triple
 from symgen.numbers.exact import norm
 from symgen.reading.description import (
+    TENSOR,
     Description,
     Inertial,
     JointElement,
@@ -37,7 +39,6 @@ from symgen.reading.xml_reader import XmlNode, parsed
 from symgen.text import shown
 
 KINDS = (*JOINTS, FIXED)
-TENSOR = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 ROUNDING = 1e-9
 """A principal moment above minus this times the largest one is rounding in the file."""
 
@@ -167,11 +168,7 @@ def tensor_trouble(tensor: tuple[float, ...], mass: float) -> str:
     moments = np.linalg.eigvalsh(np.array(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))))
     if moments[0] >= -max(ROUNDING * max(abs(moments)), mass * SMALLEST**2 / size):
         return ""
-    listed = ", ".join(f"{float(m) * size:.4g}" for m in moments)
-    return (
-        f"inertia has a negative principal moment (the three are {listed} kg m^2), which no body "
-        "has"
-    )
+    return negative_moment(float(m) * size for m in moments)
 
 
 def _origin(node: XmlNode) -> Origin:

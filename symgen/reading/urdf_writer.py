@@ -10,6 +10,7 @@ from symgen.mechanics.model import Limits
 from symgen.mechanics.pose import IDENTITY
 from symgen.reading.description import (
     EARTH,
+    TENSOR,
     Description,
     DriveElement,
     Inertial,
@@ -27,7 +28,6 @@ OWN: Final = ("revolute", "continuous", "prismatic", "fixed", "floating", "plana
 DRAKE: Final = "http://drake.mit.edu"
 UNLIMITED: Final = 1e9
 """What is written for a limit that URDF asks for and the robot has not."""
-TENSOR: Final = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
 def urdf_of(robot: Description) -> tuple[bytes, tuple[Notice, ...]]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from symgen.mechanics.listing import ListedJoint, carrying_link, listed
+from symgen.mechanics.matrices import about_centre
 from symgen.mechanics.model import Link, Model
 
 
@@ -92,12 +93,4 @@ def _link(link: Link, body: str) -> LinkInertia:
     ten = link.parameters
     if ten is None or not ten[0]:
         return LinkInertia(link.name, body, 0.0, None, None)
-    m, hx, hy, hz, xx, xy, xz, yy, yz, zz = ten
-    x, y, z = hx / m, hy / m, hz / m
-    a, b, c = xy + m * x * y, xz + m * x * z, yz + m * y * z
-    rows = (
-        (xx - m * (y * y + z * z), a, b),
-        (a, yy - m * (x * x + z * z), c),
-        (b, c, zz - m * (x * x + y * y)),
-    )
-    return LinkInertia(link.name, body, m, (x, y, z), rows)
+    return LinkInertia(link.name, body, ten[0], *about_centre(ten))

@@ -13,9 +13,10 @@ from symgen.identification.bodies import bodies, free_links
 from symgen.identification.estimate import Estimate
 from symgen.identification.payload import payload
 from symgen.identification.programme import LEAST, Programme
-from symgen.identification.pseudo import linear, packed, pseudo, seen, ten_of, unpacked
+from symgen.identification.pseudo import linear, packed, seen, unpacked
 from symgen.identification.shaping import shape
 from symgen.jobs.job import Job
+from symgen.mechanics.matrices import pseudo, ten_of
 from symgen.mechanics.parameters import lumped
 
 ARM, PANDA = robot_file("ur5"), robot_file("panda_arm")

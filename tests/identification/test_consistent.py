@@ -11,10 +11,10 @@ from symgen.errors import OptionError
 from symgen.identification.bodies import free_links
 from symgen.identification.entropic import Entropic
 from symgen.identification.programme import Programme
-from symgen.identification.pseudo import pseudo
 from symgen.identification.run import identify
 from symgen.identification.settings import Settings
 from symgen.jobs.job import Job
+from symgen.mechanics.matrices import pseudo
 
 FILE = robot_file("scara")
 MOTION = Motion(frequency=0.3, reach=0.9)

@@ -103,14 +103,20 @@ def test_a_page_that_needs_nothing_else(tmp_path):
     assert done.exit_code == 2 and "is not from symgen identify" in done.stderr
 
 
+def against(prior, full=False):
+    """What is said against 5 kg of a link that has `prior` (kg) in the robot's file."""
+    link = SimpleNamespace(name="a", parameters=(prior, *(0.0,) * 9))
+    mapping = SimpleNamespace(model=SimpleNamespace(moving=(SimpleNamespace(links=(link,)),)))
+    bodies = SimpleNamespace(links={"a": (5.0, *(0.0,) * 9)})
+    return [verdict.text for verdict in of_bodies(mapping, bodies, full)]
+
+
+@pytest.mark.parametrize("prior", [-1.0, 0.0, 3.0])
+def test_a_mass_near_its_prior_or_without_one_has_nothing_against_it(prior):
+    assert against(prior) == []
+
+
 def test_a_mass_that_no_prior_means_names_what_is_left_to_try():
-    ten = (5.0, *(0.0,) * 9)
-    own = SimpleNamespace(name="a", parameters=(1.0, *(0.0,) * 9))
-    body = SimpleNamespace(links=(own,))
-    mapping = SimpleNamespace(model=SimpleNamespace(moving=(body,)))
-    (open_,), (asked,) = (
-        [v.text for v in of_bodies(mapping, SimpleNamespace(links={"a": ten}), full)]
-        for full in (False, True)
-    )
+    (open_,), (asked,) = against(1.0), against(1.0, full=True)
     assert open_.startswith("link 'a' would weigh 5 kg where the robot's file says 1 kg")
     assert "--full" in open_ and "--full" not in asked

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from symgen.mechanics.pose import Pose
-from symgen.reading.description import Inertial, LinkElement
+from symgen.reading.description import TENSOR, Inertial, LinkElement
 from symgen.reading.quaternions import origin_of
 from symgen.reading.sdf.scopes import Scope
 from symgen.reading.sdf.values import number, pose
-from symgen.reading.urdf import TENSOR, tensor_trouble
+from symgen.reading.urdf import tensor_trouble
 from symgen.reading.xml_reader import XmlNode
 from symgen.text import shown
 
