@@ -33,15 +33,20 @@ INVERSE = (inverse_dynamics_derivatives, inverse_dynamics_derivatives_by_duals)
 FORWARD = (forward_dynamics_derivatives, forward_dynamics_derivatives_by_duals)
 
 
+def direction(n):
+    """One in which every column counts."""
+    return np.random.default_rng(5).uniform(0.5, 1, n)
+
+
 def slope(f, at, k):
-    """The n x n derivative of `f` in argument `k` by the complex step."""
+    """The derivative of `f` along a direction of argument `k` by the complex step."""
 
     def moved(x):
         return np.array(
             [complex(e) for e in f(*(list(x) if i == k else list(y) for i, y in enumerate(at)))]
         )
 
-    return np.stack([derivative(moved, at[k], e) for e in np.eye(len(at[k]))], axis=1)
+    return derivative(moved, at[k], direction(len(at[k])))
 
 
 @robots
@@ -55,8 +60,8 @@ def test_inverse_dynamics(name, way, regrouping):
         robot.dof,
     )
     dq, dqd, m = (numbers(x, n, n) for x in way(arm, *(x.tolist() for x in at)))
-    close(dq, slope(lambda *x: inverse_dynamics(arm, *x), at, 0), 1e-9)
-    close(dqd, slope(lambda *x: inverse_dynamics(arm, *x), at, 1), 1e-9)
+    close(dq @ direction(n), slope(lambda *x: inverse_dynamics(arm, *x), at, 0), 1e-9)
+    close(dqd @ direction(n), slope(lambda *x: inverse_dynamics(arm, *x), at, 1), 1e-9)
     close(m, numbers(mass_matrix(arm, at[0].tolist()), n, n), 1e-9)
 
 
@@ -74,8 +79,8 @@ def test_forward_dynamics(name, way):
     robot = model(name)
     arm, at, n = system(robot), random_states(robot.dof, 3, seed=4), robot.dof
     dq, dqd, inverse = (numbers(x, n, n) for x in way(arm, *(x.tolist() for x in at)))
-    close(dq, slope(lambda *x: forward_dynamics(arm, *x), at, 0), 1e-6)
-    close(dqd, slope(lambda *x: forward_dynamics(arm, *x), at, 1), 1e-6)
+    close(dq @ direction(n), slope(lambda *x: forward_dynamics(arm, *x), at, 0), 1e-6)
+    close(dqd @ direction(n), slope(lambda *x: forward_dynamics(arm, *x), at, 1), 1e-6)
     close(inverse, numbers(mass_matrix_inverse(arm, at[0].tolist()), n, n), 1e-7)
 
 

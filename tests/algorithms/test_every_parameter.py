@@ -1,18 +1,19 @@
 """Regressors, base parameters, momenta and kinematics with joints of every type."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from every_joint import EVERY, made
 from hamel import along, frames, masses, state
 from joint_runs import close, regroup, robots, run, size, slope
 from random_trees import cross
+from states import function
 
 from symgen.mechanics.base_parameters import base_parameters
 from symgen.mechanics.joints.body_axes import rotation
 from symgen.mechanics.parameters import lumped
 from symgen.tracing.robot import RuntimeModel
-from symgen.tracing.trace import trace
-from symgen.tracing.wanted import Wanted
 
 
 def whole(name):
@@ -72,9 +73,7 @@ def test_parameters_given_at_run_time(name):
     model, x = made(name).model, state(made(name))
     links = tuple(body.name for body in model.moving)
     for quantity in ("inverse_dynamics", "mass_matrix", "forward_dynamics"):
-        opened, closed = (
-            trace(RuntimeModel(model, names), Wanted.parse(quantity)) for names in (links, ())
-        )
+        opened, closed = (function(RuntimeModel(model, names), quantity) for names in (links, ()))
         (group,) = opened.regroups.values()
         pi = [v for ten in group.robot.blocks.values() for v in ten]
         par = pi if group.input == "pi" else group.program and _par(group, pi)
@@ -95,8 +94,7 @@ def test_friction_goes_through_the_coupling():
     model, x = made("mimic").model, state(made("mimic"))
     rough_robot = RuntimeModel(model, friction=("viscous",), runtime_friction=True)
     rubbing, plain = (
-        trace(robot, Wanted.parse("inverse_dynamics"))
-        for robot in (rough_robot, RuntimeModel(model))
+        function(robot, "inverse_dynamics") for robot in (rough_robot, RuntimeModel(model))
     )
     given = {key: value.tolist() for key, value in x.items()}
     rough = np.arange(1.0, 1.0 + len(model.bodies))
@@ -176,9 +174,12 @@ KINEMATICS = (
 )
 
 
+robot_of = cache(lambda name: RuntimeModel(made(name).model))
+
+
 def of_link(name, what, link, x):
-    function = trace(RuntimeModel(made(name).model), Wanted.parse(f"{what}:{link}"))
-    found = function.run(**{key: x[key].tolist() for key in function.inputs})
+    one = function(robot_of(name), f"{what}:{link}")
+    found = one.run(**{key: x[key].tolist() for key in one.inputs})
     return [np.array([float(v) for v in values]) for values in found.values()]
 
 
@@ -187,9 +188,7 @@ def test_external_wrenches_act_through_the_jacobian(name):
     robot, x = made(name), state(made(name))
     placed = robot.joints[-1]
     link, six = placed.links[-1], np.array([1.0, -2.0, 3.0, 0.5, 0.25, -0.75])
-    pushed = trace(
-        RuntimeModel(robot.model, wrenches=(link.name,)), Wanted.parse("inverse_dynamics")
-    )
+    pushed = function(RuntimeModel(robot.model, wrenches=(link.name,)), "inverse_dynamics")
     given = {**{key: value.tolist() for key, value in x.items()}, "wrench": six.tolist()}
     found = np.array(pushed.run(**{k: given[k] for k in pushed.inputs})["tau"], float)
     at = frames(robot, x["q"])[placed.joint.name].fixed(link.pose)
@@ -205,9 +204,7 @@ def test_what_a_sensor_feels(name):
     """Force and moment through a joint are the rates of momentum of all beyond it, less gravity."""
     robot, x, (_, pi) = made(name), state(made(name)), whole(name)
     placed = next(s for s in robot.joints if s.below is None)
-    found = trace(
-        RuntimeModel(robot.model), Wanted.parse(f"wrench_regressor:{placed.links[0].name}")
-    )
+    found = function(RuntimeModel(robot.model), f"wrench_regressor:{placed.links[0].name}")
     w = np.array(next(iter(found.run(**{k: x[k].tolist() for k in found.inputs}).values())), float)
     at = frames(robot, x["q"])[placed.joint.name]
     mass, first, linear, angular = momenta(name, x["q"], base=False)

@@ -52,9 +52,7 @@ CHAINS = {
     "PP": (SLIDE, SKEW_SLIDE),
     "parallel": (A, PARALLEL),
     "RRR": (A, B, D),
-    "RPR": (C, SLIDE, B),
     "PRP": (SKEW_SLIDE, A, SLIDE),
-    "RRP": (A, PARALLEL, SKEW_SLIDE),
 }
 
 # -- by Lagrange -----------------------------------------------------------------------------------

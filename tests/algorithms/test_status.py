@@ -64,7 +64,7 @@ def test_sound_robots_pass(case):
     module, folder = made(case)
     run, rng = build(module, folder), np.random.default_rng(0)
     for d in inverting(module):
-        for _ in range(20):
+        for _ in range(5):
             getattr(run, d.name)(*state(module, d, rng).values())
 
 
@@ -102,10 +102,13 @@ FLAGS = {
     "nothing but numbers": ("-O2", "-ffinite-math-only"),
     "fast": ("-O3", "-ffast-math"),
 }
+"""The last one allows a compiler all that the others do."""
 
 
-@pytest.mark.parametrize("flags", FLAGS)
-@pytest.mark.parametrize("case", EVERYWHERE)
+@pytest.mark.parametrize(
+    ("case", "flags"),
+    [*((case, "fast") for case in EVERYWHERE), *(("whole", f) for f in FLAGS)][:-1],
+)
 def test_no_result_without_a_status_is_not_a_number(case, flags):
     """NaN or infinity in any entry of an input: an error, or finite results that do not need it."""
     module, folder = generated("pendulum", quantities=INVERTING, **EVERYWHERE[case])

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from random_trees import FEW, ROBOTS, model
-from states import run, traced
+from states import function, run
 
 from symgen.algorithms import QUANTITIES
 from symgen.errors import OptionError
@@ -70,13 +70,11 @@ def test_derivatives_are_those_of_the_pushed_robot(name, inverse):
     robot = pushed(name)
     x, kind = state(robot), "inverse" if inverse else "forward"
     found = run(robot, f"{kind}_dynamics_derivatives", x)
-    function = traced(robot, f"{kind}_dynamics")
+    plain = function(robot, f"{kind}_dynamics")
     matrix = np.array(found["dtau_dq" if inverse else "dqdd_dq"]).reshape(robot.model.dof, -1)
     for k in range(robot.model.dof):
         tilted = [complex(q, 1e-30 * (i == k)) for i, q in enumerate(x["q"])]
-        out = next(
-            iter(function.run(**{n: (x | {"q": tilted})[n] for n in function.inputs}).values())
-        )
+        out = next(iter(plain.run(**{n: (x | {"q": tilted})[n] for n in plain.inputs}).values()))
         column = np.array([complex(v).imag for v in out]) / 1e-30
         assert np.allclose(
             matrix[:, k], column, rtol=1e-7, atol=1e-7 * max(1.0, np.abs(column).max())

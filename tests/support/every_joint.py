@@ -154,6 +154,18 @@ FAMILIES: dict[str, Callable[[int], Robot]] = {
     ),
 }
 EVERY = list(FAMILIES)
+FAMILIES |= {
+    "few planar": lambda seed: robot(seed, (PLANE, R), chain, place=square, axis=straight),
+    "few floating": lambda seed: robot(
+        seed, (FREE, R), chain, place=square, axis=straight, shuffled=False
+    ),
+    "few ball on floating": lambda seed: robot(seed, (FREE, BALL), branch, shuffled=False),
+    "few geared mimic": lambda seed: robot(seed, (R, P, R), branch, geared=True, mimics=((2, 0),)),
+    "few ball and screw": lambda seed: robot(
+        seed, (SCREW, BALL), chain, place=square, axis=straight
+    ),
+}
+"""Of as few joints as show what is theirs, for what is dear."""
 
 
 @cache

@@ -251,8 +251,8 @@ SEEDS = int(os.environ.get("SYMGEN_SEEDS", "1"))
 """Robots of each family; `make sweep` asks for more."""
 
 RANDOM = [f"{family} {seed}" for family in FAMILIES for seed in range(SEEDS)]
-FEW = ["chain 0", "parallel 0", "square prismatic 0"] if SEEDS == 1 else RANDOM
-"""For tests that repeat for every quantity."""
+FEW = ["chain 1", "parallel 1", "square prismatic 3"] if SEEDS == 1 else RANDOM
+"""For tests that repeat for every quantity, of three joints each."""
 
 REAL = sorted(path.stem for path in ROBOTS.glob("*.urdf"))
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 from random_trees import model
-from states import traced
+from states import function
 
 from symgen.tracing.robot import RuntimeModel
 
@@ -56,7 +56,7 @@ def title(robot):
 
 def step(robot, quantity, x, output=0, **by):
     """The derivative of an output along changes `by` of inputs, by the complex step."""
-    function = traced(robot, quantity)
+    one = function(robot, quantity)
     tilted = {k: [complex(a, 1e-30 * b) for a, b in zip(x[k], by[k], strict=True)] for k in by}
-    out = function.run(**{k: (x | tilted)[k] for k in function.inputs})
+    out = one.run(**{k: (x | tilted)[k] for k in one.inputs})
     return np.array([complex(v).imag for v in [*out.values()][output]]) / 1e-30

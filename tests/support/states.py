@@ -1,4 +1,4 @@
-"""Numbers of any kind as arrays, and how near they must be."""
+"""Numbers of any kind as arrays, and how near they must be; quantities of robots, run on them."""
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
@@ -6,9 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from symgen.algorithms.registry import INPUTS, Formulation, Quantity
+from symgen.compiler.program import Program
+from symgen.mechanics.parameters import WHOLE
 from symgen.tracing.function import Function
 from symgen.tracing.robot import RuntimeModel
-from symgen.tracing.trace import trace
+from symgen.tracing.tape import read_by_option
 from symgen.tracing.wanted import Wanted
 
 Array = Any
@@ -31,13 +34,35 @@ def random_states(n: int, count: int, seed: int, size: float = 2.0) -> Array:
 
 
 @lru_cache(256)
-def traced(robot: RuntimeModel, quantity: str) -> Function:
-    """A quantity of a robot, traced once."""
-    return trace(robot, Wanted.parse(quantity))
+def functions(robot: RuntimeModel, quantity: str) -> list[Function]:
+    """A quantity of a robot in each of its formulations, to be run on numbers: without their tapes,
+    which take far longer to make than numbers take to run."""
+    (one,) = Wanted.parse(quantity).quantities
+    layout = robot.regroups[WHOLE].layout
+    return [_function(robot, one, way) for way in one.formulations if way.suits(layout)]
+
+
+def _function(robot: RuntimeModel, quantity: Quantity, way: Formulation) -> Function:
+    regroup = robot.regroups[way.regrouping]
+    if way.regrouping != WHOLE:
+        regroup = regroup.turned
+    used = {*quantity.inputs} | read_by_option(robot, (quantity,))
+    if robot.runtime and quantity.needs_inertia:
+        used.add(regroup.input)
+    program = Program()
+    for name in INPUTS:
+        if name in used:
+            program.input(name, ())
+    return Function(quantity.name, ((quantity, way),), {way.regrouping: regroup}, program)
+
+
+def function(robot: RuntimeModel, quantity: str) -> Function:
+    """A quantity of a robot in its first formulation, without a tape."""
+    return functions(robot, quantity)[0]
 
 
 def run(robot: RuntimeModel, quantity: str, inputs: Mapping[str, Any]) -> dict[str, Array]:
     """The outputs of a quantity on floats, of inputs by name, among them what it does not take."""
-    function = traced(robot, quantity)
-    found = function.run(**{name: inputs[name] for name in function.inputs})
+    one = function(robot, quantity)
+    found = one.run(**{name: inputs[name] for name in one.inputs})
     return {output: np.array(values, float) for output, values in found.items()}
