@@ -34,11 +34,11 @@ from symgen.reading.given import (
     several,
     tensor,
     triple,
-    trouble,
     unit,
 )
 from symgen.reading.joints import FIXED, JOINTS, JointRow
 from symgen.reading.quaternions import Rows
+from symgen.reading.tensors import tensor_trouble
 from symgen.reading.tree import check
 from symgen.text import shown
 
@@ -86,7 +86,7 @@ class Builder:
         if kilograms or any(six):
             place = triple(f"link '{shown(name)}': center_of_mass", center_of_mass, names=True)
             where = Origin(line, place, triple(f"link '{shown(name)}': rpy", rpy))
-            inertial = Inertial(line, where, kilograms, six, trouble(six, kilograms))
+            inertial = Inertial(line, where, kilograms, six, tensor_trouble(six, kilograms))
         elif any(several(f"link '{shown(name)}': center_of_mass", center_of_mass)):
             raise OptionError(
                 f"link '{shown(name)}': center_of_mass says nothing of a link without mass; give a "
@@ -107,8 +107,6 @@ class Builder:
         *,
         rotation: Rows | None = None,
         quaternion: Numbers | None = None,
-        axis2: Numbers | None = None,
-        pitch: float | None = None,
         lower: float | None = None,
         upper: float | None = None,
         velocity: float | None = None,
@@ -123,6 +121,7 @@ class Builder:
         ratio: float | None = None,
         rotor_inertia: float | None = None,
         armature: float | None = None,
+        **constants: Any,
     ) -> "Builder":
         """A joint of `kind` revolute, continuous, prismatic, fixed, floating, planar, ball,
         universal, cylindrical or screw.
@@ -130,7 +129,8 @@ class Builder:
         The frame of link `child` is in that of `parent` at `xyz` (m), turned by `rpy` (roll, pitch,
         yaw about fixed axes, rad), by a `rotation` matrix, or by a unit `quaternion` x, y, z, w,
         when the joint is at 0; `axis` is in the child's frame and need not be a unit vector.
-        A universal joint has an `axis2`, a screw a `pitch`, the advance in one turn (m).
+        `constants` are what its type takes beside: a universal joint an `axis2`, a screw a
+        `pitch`, the advance in one turn (m).
 
         `lower`, `upper`, `velocity` and `effort` are limits (rad or m, N m or N); `damping`
         (N m s/rad or N s/m) and `friction` (N m or N) count with the option ``friction``, a spring
@@ -157,7 +157,7 @@ class Builder:
                 one(f"{said}: damping", damping),
                 one(f"{said}: friction", friction),
                 _mimic(said, line, mimic, multiplier, offset),
-                row.given(said, along, _constants(said, axis2, pitch)),
+                row.given(said, along, constants),
                 one(f"{said}: stiffness", stiffness),
                 one(f"{said}: reference", reference),
             )
@@ -256,14 +256,6 @@ def _mimic(
         for name, factor in terms.items()
     )
     return Mimic(line, first, by, one(f"{said}: offset", offset, names=False), tuple(also))
-
-
-def _constants(said: str, axis2: Numbers | None, pitch: float | None) -> dict[str, Any]:
-    """What some types alone take, as numbers. Raises OptionError."""
-    return {
-        "axis2": None if axis2 is None else triple(f"{said}: axis2", axis2),
-        "pitch": None if pitch is None else one(f"{said}: pitch", pitch, names=False),
-    }
 
 
 def digest_of(name: str, *parts: Iterable[Any]) -> str:

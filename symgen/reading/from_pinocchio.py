@@ -22,8 +22,8 @@ from symgen.reading.description import (
     Origin,
 )
 from symgen.reading.given import ZEROS, origin, triple
+from symgen.reading.tensors import tensor_trouble
 from symgen.reading.tree import check
-from symgen.reading.urdf import tensor_trouble
 from symgen.text import shown
 
 FILE: Final = "pin.Model"

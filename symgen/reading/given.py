@@ -10,7 +10,6 @@ from symgen.numbers.exact import norm
 from symgen.numbers.named import Named, given
 from symgen.reading.description import Origin
 from symgen.reading.quaternions import Rows, of_quaternion, rpy_of
-from symgen.reading.urdf import tensor_trouble
 from symgen.text import quoted, shown
 
 Numbers = Sequence[Any]
@@ -89,12 +88,6 @@ def _matrix(label: str, rows: Sequence[Any], wanted: str, names: bool = False) -
     if len(matrix) != 3 or any(len(row) != 3 for row in matrix):
         raise OptionError(f"{label} is no matrix of 3 x 3; give {wanted}")
     return [triple(label, row, names) for row in matrix]
-
-
-def trouble(tensor: tuple[float, ...], mass: float) -> str:
-    """Why no body has this inertia; of symbols nothing is known."""
-    names = any(isinstance(x, Named) for x in (*tensor, mass))
-    return "" if names else tensor_trouble(tensor, mass)
 
 
 def origin(

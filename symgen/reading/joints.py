@@ -13,6 +13,7 @@ from symgen.errors import OptionError
 from symgen.mechanics.joints import JOINT_TYPES, JointType
 from symgen.mechanics.joints.planar import plane
 from symgen.mechanics.pose import Triple
+from symgen.reading.given import one, triple
 from symgen.reading.xml_reader import XmlNode
 
 Constants = tuple[float, ...]
@@ -20,10 +21,29 @@ Tag = tuple[str, str, Constants]
 """A tag, an attribute, and its numbers."""
 
 
-def _none(node: XmlNode, axis: Triple) -> Constants:
-    return ()
+@dataclass(frozen=True, slots=True)
+class JointConstants:
+    """What joints of a type take beside their axis, as one thing that people give: how a file says
+    it, and how Python does."""
+
+    word: str
+    """What it is called in Python."""
+    size: int
+    """How many of the type's constants it is."""
+    read: Callable[[XmlNode, Triple], Constants]
+    """From the joint's element and its axis. Raises RobotError."""
+    given: Callable[[str, Triple, Any], Constants]
+    """From the joint's label, its axis and what was given in Python, None for nothing. Raises
+    OptionError."""
+    written: Callable[[Constants], Tag]
+    """The tag that says it, in the numbers that Python takes."""
+    tags: tuple[str, ...] = ()
+    """What stands in such joints alone."""
+    attributes: tuple[str, ...] = ()
+    """What the elements of such joints alone have."""
 
 
+TURN: Final = 2 * math.pi
 PITCHES: Final = ("screw_thread_pitch", "drake:screw_thread_pitch")
 """The advance along the axis in one turn (m), positive for a right-handed thread, as SDFormat has
 it since version 1.10 and Drake; SDFormat's older thread_pitch is in other units, of other sign."""
@@ -40,15 +60,38 @@ def _pitch(node: XmlNode, axis: Triple) -> Constants:
             'write pitch="..." in its tag, the advance in one turn (m), positive for a '
             "right-handed thread"
         )
-    return (pitches[0] / (2 * math.pi),)
+    return (pitches[0] / TURN,)
 
 
-def _as_axis2(constants: Constants) -> list[Tag]:
-    return [("axis2", "xyz", constants)]
+def _given_pitch(label: str, axis: Triple, pitch: Any) -> Constants:
+    """The pitch of a screw (m/rad) from its advance in one turn. Raises OptionError."""
+    if pitch is None:
+        raise OptionError(
+            f"{label}: a screw joint needs a pitch, the advance in one turn (m), positive for a "
+            "right-handed thread"
+        )
+    return (float(one(f"{label}: pitch", pitch, names=False)) / TURN,)
 
 
-def _as_pitch(constants: Constants) -> list[Tag]:
-    return [(PITCHES[0], "value", (constants[0] * (2 * math.pi),))]
+PITCH: Final = JointConstants(
+    "pitch",
+    1,
+    _pitch,
+    _given_pitch,
+    lambda constants: (PITCHES[0], "value", (constants[0] * TURN,)),
+    PITCHES,
+    ("pitch",),
+)
+
+
+def _across(axis: Triple, second: Triple) -> Constants | None:
+    """A second axis as a unit vector; None where it is not at right angles to the first."""
+    x, y, z = second
+    length = math.hypot(x, y, z)
+    product = x * axis[0] + y * axis[1] + z * axis[2]
+    if not length or abs(product) > 1e-6 * length:
+        return None
+    return (x / length, y / length, z / length)
 
 
 def _second_axis(node: XmlNode, axis: Triple) -> Constants:
@@ -59,78 +102,83 @@ def _second_axis(node: XmlNode, axis: Triple) -> Constants:
     second = node.only("axis2")
     if second is None:
         return plane(axis)[0]
-    x, y, z = second.triple("xyz")
-    length = math.hypot(x, y, z)
-    product = x * axis[0] + y * axis[1] + z * axis[2]
-    if not length or abs(product) > 1e-6 * length:
+    found = _across(axis, second.triple("xyz"))
+    if found is None:
         raise second.error("axis2 of a universal joint is not at right angles to its axis")
-    return (x / length, y / length, z / length)
+    return found
 
 
-def _nothing(label: str, axis: Triple, values: Mapping[str, Any]) -> Constants:
-    return ()
-
-
-def _given_pitch(label: str, axis: Triple, values: Mapping[str, Any]) -> Constants:
-    """The pitch of a screw (m/rad) from its advance in one turn. Raises OptionError."""
-    pitch = values["pitch"]
-    if pitch is None or not math.isfinite(pitch):
-        raise OptionError(
-            f"{label}: a screw joint needs a pitch, the advance in one turn (m), positive for a "
-            "right-handed thread"
-        )
-    return (float(pitch) / (2 * math.pi),)
-
-
-def _given_axis2(label: str, axis: Triple, values: Mapping[str, Any]) -> Constants:
+def _given_axis2(label: str, axis: Triple, second: Any) -> Constants:
     """The second axis of a universal joint, by default that of files that are silent. Raises
     OptionError."""
-    if values["axis2"] is None:
+    if second is None:
         return plane(axis)[0]
-    x, y, z = map(float, values["axis2"])
-    length = math.hypot(x, y, z)
-    product = x * axis[0] + y * axis[1] + z * axis[2]
-    if not length or abs(product) > 1e-6 * length:
+    x, y, z = map(float, triple(f"{label}: axis2", second))
+    found = _across(axis, (x, y, z))
+    if found is None:
         raise OptionError(f"{label}: axis2 is not at right angles to its axis")
-    return (x / length, y / length, z / length)
+    return found
 
 
-def _no_tags(constants: Constants) -> list[Tag]:
-    return []
+SECOND_AXIS: Final = JointConstants(
+    "axis2",
+    3,
+    _second_axis,
+    _given_axis2,
+    lambda constants: ("axis2", "xyz", constants),
+    ("axis2",),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class JointRow:
     """A word of a file: the key in JOINT_TYPES, whether the file gives such joints an axis and end
-    stops, and what else the type takes from it."""
+    stops, and what else the type takes from it, in the order of its constants."""
 
     kind: str
     axis: bool = True
     stops: bool = True
     limited: bool = False
     """Whether URDF wants the limits of such joints."""
-    constants: Callable[[XmlNode, Triple], Constants] = _none
-    tags: tuple[str, ...] = ()
-    """What stands in such joints alone."""
-    written: Callable[[Constants], list[Tag]] = _no_tags
-    """The tags that say the type's constants."""
-    words: tuple[str, ...] = ()
-    """What such joints alone are given in Python."""
-    from_python: Callable[[str, Triple, Mapping[str, Any]], Constants] = _nothing
-    """The type's constants from those words."""
+    takes: tuple[JointConstants, ...] = ()
 
     @property
     def type(self) -> JointType:
         """The type of such joints."""
         return JOINT_TYPES[self.kind]
 
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """What stands in such joints alone."""
+        return tuple(tag for taken in self.takes for tag in taken.tags)
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """What the elements of such joints alone have."""
+        return tuple(name for taken in self.takes for name in taken.attributes)
+
+    def constants(self, node: XmlNode, axis: Triple) -> Constants:
+        """The type's constants from a joint's element. Raises RobotError."""
+        return tuple(x for taken in self.takes for x in taken.read(node, axis))
+
     def given(self, label: str, axis: Triple, values: Mapping[str, Any]) -> Constants:
         """The type's constants from what was given in Python for a joint called `label`. Raises
-        OptionError, for a word too that other types have."""
-        foreign = [word for word, x in values.items() if x is not None and word not in self.words]
+        OptionError, for a word too that such joints have not."""
+        words = [taken.word for taken in self.takes]
+        foreign = [word for word, x in values.items() if x is not None and word not in words]
         if foreign:
             raise OptionError(f"{label}: a {self.kind} joint has no {foreign[0]}; remove it")
-        return self.from_python(label, axis, values)
+        return tuple(
+            x for taken in self.takes for x in taken.given(label, axis, values.get(taken.word))
+        )
+
+    def written(self, constants: Constants) -> list[Tag]:
+        """The tags that say the type's constants."""
+        tags, rest = [], constants
+        for taken in self.takes:
+            tags.append(taken.written(rest[: taken.size]))
+            rest = rest[taken.size :]
+        return tags
 
 
 JOINTS: Final[dict[str, JointRow]] = {
@@ -140,23 +188,9 @@ JOINTS: Final[dict[str, JointRow]] = {
     "floating": JointRow("floating", axis=False),
     "planar": JointRow("planar"),
     "ball": JointRow("ball", axis=False),
-    "universal": JointRow(
-        "universal",
-        constants=_second_axis,
-        tags=("axis2",),
-        written=_as_axis2,
-        words=("axis2",),
-        from_python=_given_axis2,
-    ),
+    "universal": JointRow("universal", takes=(SECOND_AXIS,)),
     "cylindrical": JointRow("cylindrical"),
-    "screw": JointRow(
-        "screw",
-        constants=_pitch,
-        tags=PITCHES,
-        written=_as_pitch,
-        words=("pitch",),
-        from_python=_given_pitch,
-    ),
+    "screw": JointRow("screw", takes=(PITCH,)),
 }
 """The words for joints that move."""
 

@@ -8,7 +8,7 @@ from typing import Any
 from symgen.errors import OptionError
 from symgen.numbers.named import Named, given
 from symgen.reading.description import Description, Inertial
-from symgen.reading.given import trouble
+from symgen.reading.tensors import tensor_trouble
 from symgen.text import quoted, shown
 
 
@@ -53,7 +53,7 @@ def _with(thing: Any, values: Mapping[str, Any]) -> Any:
         thing, **{f.name: _with(getattr(thing, f.name), values) for f in fields(thing)}
     )
     if isinstance(changed, Inertial):
-        return replace(changed, trouble=trouble(changed.tensor, changed.mass))
+        return replace(changed, trouble=tensor_trouble(changed.tensor, changed.mass))
     return changed
 
 

@@ -48,6 +48,7 @@ def check_root(root: XmlNode) -> None:
 def note_ignored(root: XmlNode) -> None:
     """Add one note for each kind of thing in the file that has no effect on the model."""
     _note_unknown(root)
+    _note_foreign(root)
     _note_transmissions(root)
     _note_dynamics(root)
 
@@ -90,6 +91,18 @@ def _is_known(part: str, owner: XmlNode, node: XmlNode, root: XmlNode) -> bool:
     if node.tag in (row.tags if row else ()) or (part == "robot" and node.tag in OWN):
         return True
     return node.namespace == root.namespace and node.tag.rpartition(":")[2] in KNOWN[part]
+
+
+def _note_foreign(root: XmlNode) -> None:
+    """What the elements of joints of other types have, such as the pitch of a screw."""
+    every = {name for row in JOINTS.values() for name in row.attributes}
+    for node in joint_nodes(root):
+        kind = node.element.get("type") or ""
+        own = JOINTS[kind].attributes if kind in JOINTS else ()
+        for name in sorted(every.intersection(node.element.keys()).difference(own)):
+            node.called(f"joint '{shown(node.element.get('name') or '')}'").notice(
+                "note", f"{name} of a joint of type '{shown(kind)}': not used"
+            )
 
 
 def _note_transmissions(root: XmlNode) -> None:

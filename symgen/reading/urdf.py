@@ -11,10 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, TypeVar
 
-import numpy as np
-
 from symgen.errors import RobotError, gathered, together
-from symgen.mechanics.consistency import negative_moment
 from symgen.mechanics.model import Limits
 from symgen.mechanics.pose import Triple
 from symgen.numbers.exact import norm
@@ -32,6 +29,7 @@ from symgen.reading.joints import FIXED, JOINTS, JointRow, joint_nodes, several,
 from symgen.reading.loops import note_loops
 from symgen.reading.mimic_tags import controlled, mimic_of
 from symgen.reading.quaternions import of_quaternion, rpy_of
+from symgen.reading.tensors import tensor_trouble
 from symgen.reading.transmissions import transmissions
 from symgen.reading.tree import check
 from symgen.reading.unread_tags import check_root, note_ignored
@@ -39,11 +37,6 @@ from symgen.reading.xml_reader import XmlNode, parsed
 from symgen.text import shown
 
 KINDS = (*JOINTS, FIXED)
-ROUNDING = 1e-9
-"""A principal moment above minus this times the largest one is rounding in the file."""
-
-SMALLEST = 1e-9
-"""So is a principal moment that stands for a radius of gyration below this (m)."""
 
 
 def parse(data: bytes, file: str, digest: str | None = None) -> Description:
@@ -157,18 +150,6 @@ def _mass(node: XmlNode, has_inertia: bool) -> float:
             "{count} links have inertia but zero mass ({elements}); used as written",
         )
     return mass
-
-
-def tensor_trouble(tensor: tuple[float, ...], mass: float) -> str:
-    """Why no body has this tensor; empty where one can."""
-    size = max(map(abs, tensor))
-    if not size:
-        return ""
-    xx, xy, xz, yy, yz, zz = (x / size for x in tensor)
-    moments = np.linalg.eigvalsh(np.array(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))))
-    if moments[0] >= -max(ROUNDING * max(abs(moments)), mass * SMALLEST**2 / size):
-        return ""
-    return negative_moment(float(m) * size for m in moments)
 
 
 def _origin(node: XmlNode) -> Origin:

@@ -6,11 +6,16 @@ from functools import cache
 import numpy as np
 import pinocchio as pin
 import pytest
+from joint_kinds import KINDS, in_python, of_axis
 from joint_zoo import pinocchio, written
 
+import symgen
 from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.model import PARAMETER_NAMES, Joint
+from symgen.proof.motion import JOINTS as JUDGED
 from symgen.reading.assemble import load
+from symgen.reading.joints import JOINTS
+from symgen.reading.urdf_writer import urdf_of
 from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
@@ -132,29 +137,34 @@ def test_the_coriolis_matrix(zoo, state):
 
 # -- what a joint type knows -----------------------------------------------------------------------
 
-KINDS = {
-    "revolute": (),
-    "prismatic": (),
-    "screw": (0.1,),
-    "cylindrical": (),
-    "universal": (0.0, 1.0, 0.0),
-    "ball": (),
-    "planar": (),
-    "floating": (),
-}
+
+def test_every_type_is_known_to_reader_judge_and_tests():
+    """What the reader adds by itself is no word of a file."""
+    types = {*JOINT_TYPES}
+    assert types == {*JUDGED}, "give it a row in JOINTS of symgen/proof/motion.py"
+    files = types - {"rotor", "armature"}
+    assert files == {row.kind for row in JOINTS.values()}, "a row in symgen/reading/joints.py"
+    assert files == {*KINDS}, "give it a row in KINDS of tests/support/joint_kinds.py"
 
 
-def own(kind):
-    return Joint("j", kind, (1.0, 0.0, 0.0), constants=KINDS[kind])
-
-
-def test_the_table_is_of_all_types():
-    assert {*KINDS, "rotor", "armature"} == {*JOINT_TYPES}
+@pytest.mark.parametrize("word", JOINTS)
+def test_a_word_of_a_file_says_all_constants_of_its_type(word):
+    """In a file as in Python, and `symgen convert` writes what both read."""
+    row = JOINTS[word]
+    taken = [name for taken in row.takes for name in (taken.word,) * taken.size]
+    assert len(taken) == len(row.type.constants), f"{row.kind} has constants that no file gives"
+    made = of_axis(row.kind, seed=1)
+    built = symgen.Builder("one").link("base").link("body", 1.0, inertia=(1, 0, 0, 1, 0, 1))
+    built.joint("j", word, "base", "body", axis=made.axis, **in_python(row, made))
+    for source in (built, urdf_of(built.description())[0].decode()):
+        joint = symgen.Robot(source).model.body(1).joint
+        assert joint.kind == row.kind
+        assert joint.constants == pytest.approx(made.constants, abs=1e-15)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_joint_type_fits_together(kind):
-    joint, known = own(kind), JOINT_TYPES[kind]
+    joint, known = of_axis(kind), JOINT_TYPES[kind]
     parts = known.parts(joint)
     assert known.fault(joint) is None and known.fault(Joint("j", kind, constants=(9.0,) * 7))
     assert len(parts) == len(known.velocities)

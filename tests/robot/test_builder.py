@@ -7,6 +7,7 @@ import pinocchio as pin
 import pytest
 import sympy
 from built import built_zoo, run
+from joint_kinds import in_python, of_axis
 from joint_zoo import INERTIA, urdf
 from joint_zoo import pinocchio as zoo_model
 from states import close
@@ -56,10 +57,11 @@ def test_limits_friction_mimics_and_rotors_are_those_of_a_file():
 
 @pytest.mark.parametrize("kind", JOINTS_OF_FILES)
 def test_every_joint_type_can_be_built(kind):
-    more = {"pitch": 0.1} if kind == "screw" else {}
+    row = JOINTS_OF_FILES[kind]
+    more = in_python(row, of_axis(row.kind, (0.0, 0.0, 1.0)))
     made = symgen.Builder(kind).link("a").link("b", 1.0, (0.1, 0.2, 0), (1, 0, 0, 1, 0, 1))
     robot = symgen.Robot(made.joint("j", kind, "a", "b", axis=(0, 0, 1), **more))
-    assert robot.joints[0].type == JOINTS_OF_FILES[kind].kind
+    assert robot.joints[0].type == row.kind
     assert len(robot.neutral) == len(robot.positions)
 
 

@@ -6,10 +6,9 @@ from functools import cache
 from random import Random
 from typing import Any
 
-import numpy as np
+from joint_kinds import BALL, FREE, KINDS, PLANE, SCREW, TUBE, UNIVERSAL, P, R, kind_of
 from random_trees import anywhere, inertia, links, square, straight, unit
 
-from symgen.mechanics.joints.planar import plane
 from symgen.mechanics.model import Joint, Link, Model, Rotor
 from symgen.reading.unfold import Following, MovingJoint, bodies
 
@@ -30,7 +29,7 @@ def joint(rng: Random, name: str, kind: str, geared: bool, axis: Poses) -> Joint
     """Some with a rotor, of which some have a place and an axis of their own; some with an
     armature."""
     plain = Joint(name, kind, axis(rng))
-    plain = replace(plain, constants=CONSTANTS.get(kind, lambda rng, axis: ())(rng, plain.axis))
+    plain = replace(plain, constants=kind_of(plain).constants(rng, plain.axis))
     if not geared or kind not in (R, P, SCREW):
         return plain
     own = (
@@ -94,21 +93,6 @@ def branch(rng: Random, k: int) -> int:
     return rng.randrange(k) if k else -1
 
 
-R, P, PLANE, FREE = "revolute", "prismatic", "planar", "floating"
-BALL, UNIVERSAL, TUBE, SCREW = "ball", "universal", "cylindrical", "screw"
-
-
-def second_axis(rng: Random, axis: Any) -> tuple[float, ...]:
-    """At right angles to the first, along a coordinate axis where that is."""
-    x, y = plane(axis)
-    t = rng.choice((0.0, np.pi / 2)) if 1.0 in map(abs, axis) else rng.uniform(-3, 3)
-    return tuple(float(round(np.cos(t) * a + np.sin(t) * b, 15)) for a, b in zip(x, y, strict=True))
-
-
-CONSTANTS: dict[str, Callable[[Random, Any], tuple[float, ...]]] = {
-    SCREW: lambda rng, axis: (rng.uniform(-0.3, 0.3),),
-    UNIVERSAL: second_axis,
-}
 FAMILIES: dict[str, Callable[[int], Robot]] = {
     "planar": lambda seed: robot(seed, (R, PLANE, P, R), branch),
     "planar square": lambda seed: robot(seed, (PLANE, R, R), chain, place=square, axis=straight),
@@ -153,6 +137,12 @@ FAMILIES: dict[str, Callable[[int], Robot]] = {
         seed, (FREE, R, PLANE, P, R), branch, geared=True, mimics=((4, 1),)
     ),
 }
+FAMILIES |= {
+    kind: lambda seed, kind=kind: robot(seed, (R, kind, P, kind), branch)
+    for kind in KINDS
+    if kind not in (R, P, *FAMILIES)
+}
+"""A type without a family of its name gets one: as a joint on and below others."""
 EVERY = list(FAMILIES)
 FAMILIES |= {
     "few planar": lambda seed: robot(seed, (PLANE, R), chain, place=square, axis=straight),

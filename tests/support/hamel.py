@@ -10,23 +10,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from every_joint import (
-    BALL,
-    FREE,
-    GRAVITY,
-    PLANE,
-    SCREW,
-    TUBE,
-    UNIVERSAL,
-    Array,
-    P,
-    R,
-    Robot,
-)
+from every_joint import GRAVITY, Array, Robot
+from joint_kinds import Step, kind_of
 from random_trees import STEP, cross, rotation
 
-from symgen.mechanics.joints.planar import plane
-from symgen.mechanics.model import Joint
 from symgen.reading.unfold import MovingJoint
 
 
@@ -38,26 +25,22 @@ class Place:
     v: int
 
 
-WIDTH = {R: (1, 1), P: (1, 1), PLANE: (3, 3), FREE: (7, 6)}
-WIDTH |= {BALL: (4, 3), UNIVERSAL: (2, 2), TUBE: (2, 2), SCREW: (1, 1)}
-
-
 def places(robot: Robot) -> tuple[dict[str, Place], int, int]:
     """By joint with coordinates of its own, and how many positions and velocities there are."""
     found, q, v = {}, 0, 0
     for placed in robot.joints:
         if placed.follows is None:
             found[placed.joint.name] = Place(q, v)
-            q, v = q + WIDTH[placed.joint.kind][0], v + WIDTH[placed.joint.kind][1]
+            nq, nv = kind_of(placed.joint).width(placed.joint)
+            q, v = q + nq, v + nv
     return found, q, v
 
 
 def in_body_axes(robot: Robot) -> list[tuple[Place, int]]:
     """Where the joints with a quaternion begin, and how many coordinates stand before that."""
     own = places(robot)[0]
-    size = {FREE: 3, BALL: 0}
-    pairs = ((s.joint.name, s.joint.kind) for s in robot.joints)
-    return [(own[name], size[kind]) for name, kind in pairs if kind in size]
+    kinds = ((placed.joint.name, kind_of(placed.joint)) for placed in robot.joints)
+    return [(own[name], kind.place) for name, kind in kinds if kind.steps is None]
 
 
 def quaternion_product(a: Array, b: Array) -> Array:
@@ -80,8 +63,9 @@ def displaced(robot: Robot, q: Array, change: Array) -> Array:
         found[at] += (turn @ change[place.v : place.v + 3])[:size]
         found[four] = quaternion_product(found[four], np.array([*(small / 2), 1.0]))
     for placed in robot.joints:
-        if placed.follows is None and placed.joint.kind not in (FREE, BALL):
-            place, width = places(robot)[0][placed.joint.name], WIDTH[placed.joint.kind][0]
+        if placed.follows is None and kind_of(placed.joint).steps is not None:
+            place = places(robot)[0][placed.joint.name]
+            width, _ = kind_of(placed.joint).width(placed.joint)
             found[place.q : place.q + width] += change[place.v : place.v + width]
     return found
 
@@ -139,24 +123,13 @@ def coordinate(placed: MovingJoint, q: Array, own: dict[str, Place]) -> tuple[An
     return (q[place.q], place.v, 1.0) if f is None else (by * q[place.q] + f.offset, place.v, by)
 
 
-Step = tuple[Any, float, float]
-"""An axis in the joint's frame, and what a unit of the coordinate slides (m) and turns (rad)."""
-STEPS: dict[str, Callable[[Joint], list[Step]]] = {
-    R: lambda joint: [(joint.axis, 0.0, 1.0)],
-    P: lambda joint: [(joint.axis, 1.0, 0.0)],
-    SCREW: lambda joint: [(joint.axis, *joint.constants, 1.0)],
-    TUBE: lambda joint: [(joint.axis, 1.0, 0.0), (joint.axis, 0.0, 1.0)],
-    UNIVERSAL: lambda joint: [(joint.axis, 0.0, 1.0), (joint.constants, 0.0, 1.0)],
-    PLANE: lambda joint: [*((a, 1.0, 0.0) for a in plane(joint.axis)), (joint.axis, 0.0, 1.0)],
-}
-
-
 def _moved(at: At, placed: MovingJoint, q: Array, own: dict[str, Place]) -> At:
-    if placed.joint.kind in (FREE, BALL):
-        return _by_quaternion(at, own[placed.joint.name], q, 3 if placed.joint.kind == FREE else 0)
+    kind = kind_of(placed.joint)
+    if kind.steps is None:
+        return _by_quaternion(at, own[placed.joint.name], q, kind.place)
     x, k, factor = coordinate(placed, q, own)
     place = own.get(placed.joint.name)
-    for n, step in enumerate(STEPS[placed.joint.kind](placed.joint)):
+    for n, step in enumerate(kind.steps(placed.joint)):
         at = _stepped(
             at,
             step,

@@ -8,7 +8,7 @@ from symgen.reading.description import TENSOR, Inertial, LinkElement
 from symgen.reading.quaternions import origin_of
 from symgen.reading.sdf.scopes import Scope
 from symgen.reading.sdf.values import number, pose
-from symgen.reading.urdf import tensor_trouble
+from symgen.reading.tensors import tensor_trouble
 from symgen.reading.xml_reader import XmlNode
 from symgen.text import shown
 
