@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Final
 
 from symgen.compiler.program import Index, Ref
+from symgen.numbers.operations import OPS
 from symgen.symbolic.paper import Paper
 from symgen.symbolic.polynomial import Polynomial, TooLarge, factors, in_digits
 
@@ -91,7 +92,10 @@ class Ring:
         return generator.function, generator.argument
 
 
-PARITY: Final = {"cos": 1, "sin": -1, "tanh": -1, "atan": -1, "sign": -1}
+PARITY: Final = {
+    op.name: {"odd": -1, "even": 1}[op.parity] for op in OPS.values() if op.parity and not op.symbol
+}
+"""What a sign of the operand does to functions."""
 
 
 def _begins_with_minus(a: Polynomial) -> bool:

@@ -13,6 +13,7 @@ from typing import Final
 
 import sympy
 
+from symgen.numbers.operations import OPS
 from symgen.symbolic.expansion import Ring
 from symgen.symbolic.polynomial import HIGHEST, Polynomial, factors, generators, monomial
 
@@ -168,12 +169,7 @@ class PolynomialWriter:
 
 
 FUNCTIONS: Final[Mapping[str, Callable[[sympy.Expr], sympy.Expr]]] = {
-    "sin": sympy.sin,
-    "cos": sympy.cos,
-    "tanh": sympy.tanh,
-    "atan": sympy.atan,
-    "sign": sympy.sign,
-    "sqrt": sympy.sqrt,
+    **{op.name: op for op in OPS.values() if not op.symbol},
     "inverse": lambda x: 1 / x,
 }
 

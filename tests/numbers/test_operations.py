@@ -11,6 +11,7 @@ from forward import pushforward
 from mpmath import mp
 from tools import robot_file
 
+import symgen
 from symgen.algorithms.registry import QUANTITIES, Array, quantity
 from symgen.api import generate
 from symgen.compiler.derivative import pullback
@@ -20,6 +21,7 @@ from symgen.compiler.passes import counts, used
 from symgen.compiler.program import Program
 from symgen.errors import OptionError
 from symgen.jobs.verify import verify
+from symgen.languages import LANGUAGES
 from symgen.native.tape import NativeTape
 from symgen.numbers.dual import Dual
 from symgen.numbers.exact import in_decimals, number
@@ -218,6 +220,31 @@ def test_in_c_and_python(name, options, everything, tmp_path):
     assert "#include <math.h>" in text and "sqrt" in text
     if "glue" in options:
         assert "-lm" in (folder / "pendulum.pc").read_text()
+
+
+@pytest.mark.parametrize("language", [name for name in LANGUAGES if name not in ("c", "python")])
+def test_in_every_other_language(language, everything, tmp_path):
+    """What a language calls a function is in the row, or it has that function by its name."""
+    folder = tmp_path / "out"
+    options = {"quantities": ("every_function",), "languages": (language,)}
+    generate(robot_file("pendulum"), folder, **options)
+    checks = [check for check in verify(folder) if check.detail != "no independent judge"]
+    if missing := [x.detail for x in checks if x.detail.endswith("must be installed")]:
+        pytest.skip(missing[0])
+    assert len(checks) > 1 and not [check for check in checks if not check.passed]
+
+
+def test_in_closed_form(everything):
+    """With SymPy's functions, signs of odd and even ones taken out, and what is left has the value."""
+    robot, at = symgen.Robot(robot_file("pendulum")), {"q": [0.25, -0.75]}
+    function = robot.trace("every_function")
+    wanted = [float(x) for x in next(iter(function.run(**at).values()))]
+    closed = robot.symbolic.quantity("every_function")
+    values = dict(zip(robot.symbolic.inputs("every_function")["q"], at["q"], strict=True))
+    got = [float(entry.subs(values)) for entry in closed]
+    assert got == pytest.approx(wanted, rel=1e-12)
+    functions = {type(x).__name__ for entry in closed for x in entry.atoms(sympy.Function)}
+    assert functions >= {op.name for op in FUNCTIONS if op.name != "sqrt"}
 
 
 def test_functions_of_the_machine_are_refused_of_vectors(everything, tmp_path):

@@ -3,6 +3,7 @@
 from typing import Final
 
 from symgen.languages.language import Language
+from symgen.numbers.operations import OPS
 
 _WORDS: Final = """
 abstract as async await become box break const continue crate do dyn else enum extern false final fn
@@ -15,5 +16,5 @@ RUST: Final = Language(
     summary="a no_std crate without unsafe code, generic over f32 and f64",
     main="{name}_rust/Cargo.toml",
     keywords=frozenset(_WORDS.split()),
-    taken=frozenset({"cos", "finite", "real", "sign", "sin", "sqrt", "tanh"}),
+    taken=frozenset({"finite", "real", *(op.name for op in OPS.values() if not op.symbol)}),
 )
