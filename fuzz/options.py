@@ -67,6 +67,13 @@ def _quantities() -> dict[str, tuple[bool, tuple[str, ...]]]:
     return {name: (bool(row["of_link"]), tuple(row["formulations"])) for name, row in found.items()}
 
 
+@cache
+def _glue() -> tuple[str, ...]:
+    from symgen.languages.c.glue import GLUE
+
+    return tuple(GLUE)
+
+
 def quantity(rng: Random, names: Names) -> str:
     """A quantity, of a link where it is of one."""
     rows = _quantities()
@@ -159,7 +166,7 @@ VALUES: Final[dict[str, Value]] = {
     "zeros": one("always", "once"),
     "batch": one("2", "4", "8", "auto", odd=("3", "0", "64", "-2", "1000000")),
     "chunk": one("5", "10", "100", "1000", odd=("0", "-1", "1", "1000000000000")),
-    "glue": some(one("cmake", "zephyr", "arduino", "pkgconfig", "esp-idf", "cpp")),
+    "glue": lambda rng, names: some(one(*_glue()))(rng, names),
     "target": one("host", "cortex-m7", "cortex-m4f", "cortex-m0plus"),
     "languages": one("c", "python", odd=("rust",)),
     "xacro_args": lambda rng, names: f"{rng.choice(('mass', 'two', 'length'))}={number(rng)}",

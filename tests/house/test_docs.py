@@ -45,7 +45,10 @@ def test_the_lines_shown_of_every_language_are_those_generated():
     page = (DOCS / "languages" / "index.md").read_text(encoding="utf-8")
     shown = SHOWN.findall(page)
     _, folder = generated("ur5", languages=tuple(LANGUAGES), quantities=("inverse_dynamics",))
-    assert len(shown) == len(LANGUAGES)
+    assert len(shown) == len(LANGUAGES), (
+        "docs/languages/index.md, The same lines in each language: shows the head and a step of "
+        "each of " + ", ".join(LANGUAGES)
+    )
     for file, lines in shown:
         text = "\n" + (folder / file).read_text(encoding="ascii")
         for part in lines.split("\n...\n"):
@@ -68,7 +71,9 @@ def test_every_language_is_in_the_table_of_languages():
     rows = (DOCS / "languages" / "index.md").read_text(encoding="utf-8")
     for name in LANGUAGES:
         page = DOCS / "languages" / f"{name}.md"
-        assert f"| [{name}]({name}.md) |" in rows if page.exists() else f"| {name} |" in rows, name
+        row = f"| [{name}]({name}.md) |"
+        assert page.exists(), f"docs/languages/{name}.md: write a page with a program of ten lines"
+        assert row in rows, f"docs/languages/index.md: write a row that begins with {row}"
 
 
 def test_the_runner_sees_what_differs(tmp_path: Path):

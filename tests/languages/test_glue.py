@@ -5,7 +5,7 @@ import re
 
 import pytest
 from glued import cases, made
-from tools import invoke, robot_file, snapshot
+from tools import ROOT, invoke, robot_file, snapshot
 
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
@@ -25,6 +25,12 @@ def test_only_what_is_asked_for(name, tmp_path):
     files = {file for file, data in snapshot(tmp_path).items() if data is not None}
     found = {file for file in files if not plain.fullmatch(file)}
     assert found == {file.format(name="pendulum", plugin=one) for file in GLUE[name]}
+
+
+def test_every_build_system_is_on_its_page():
+    page = (ROOT / "docs" / "firmware.md").read_text(encoding="utf-8")
+    missing = [name for name in GLUE if f"`{name}`" not in page]
+    assert not missing, f"docs/firmware.md, Build systems: say what {', '.join(missing)} is"
 
 
 def test_unknown_glue_is_refused():

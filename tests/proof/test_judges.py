@@ -232,7 +232,7 @@ def power(monkeypatch):
         "power",
         "qd^T tau",
         inputs=("q", "qd", "qdd"),
-        outputs=(Array("power", "power of the drives", "W", (1,)),),
+        outputs=(Array("wrong_power", "power of the drives", "W", (1,)),),
         source="nowhere",
     )
     def nonsense(system, q, qd, qdd):

@@ -60,7 +60,7 @@ class COptions:
     glue: tuple[str, ...] = option(
         "--glue",
         "NAME[,NAME...]",
-        f"Files for build systems: {', '.join(GLUE)}, the last a C++ header.",
+        f"Files for build systems: {', '.join(GLUE)}; cpp is a C++ header.",
         NAMES,
         default=("cmake",),
         names=tuple(GLUE),

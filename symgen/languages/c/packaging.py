@@ -21,15 +21,19 @@ def glue_files(
     wanted = {name: template for row in glue for name, template in GLUE[row].items()}
     variables = {**shared, "headers": [*headers], "sources": [*sources], "plugins": []}
     variables |= {"release": module[Release], "made": wanted}
-    if "cpp" in glue:
-        variables["headers"].append(f"{module.name}.hpp")
-    if "ros2" in glue:
+    variables["headers"] += [name.format(name=module.name) for name in wanted if _is_header(name)]
+    if any(EACH in name for name in wanted):
         variables |= ros2_context(module, shared)
     return {
         name.format(name=module.name, **one): render(f"glue/{template}.jinja", **variables, **one)
         for name, template in wanted.items()
         for one in _each(name, variables)
     }
+
+
+def _is_header(name: str) -> bool:
+    """Whether a file of the module's own folder is one that its users include."""
+    return "/" not in name and name.endswith((".h", ".hpp"))
 
 
 def _each(name: str, context: Mapping[str, Any]) -> list[dict[str, Any]]:
