@@ -39,9 +39,9 @@ class ActuatorFile:
     springs: bool
 
 
-def actuator_file(found: Identified, given: str | None) -> ActuatorFile:
+def actuator_file(identified: Identified, given: str | None) -> ActuatorFile:
     """That of an estimate; what the file `given` says beside it stays. Raises RobotError."""
-    drives, said = found.equations.drives, list[str]()
+    drives, remarks = identified.equations.drives, list[str]()
     tables: dict[str, dict[str, Any]] = {}
     rest: Mapping[str, Any] = {}
     if given is not None:
@@ -49,18 +49,18 @@ def actuator_file(found: Identified, given: str | None) -> ActuatorFile:
         tables = {name: {**table} for name, table in data.get("joints", {}).items()}
         rest = {name: table for name, table in data.items() if name != "joints"}
     columns = drives.columns if drives else ()
-    for k, value in _values(found, said).items():
+    for k, value in _values(identified, remarks).items():
         assert drives is not None
-        own = tables.setdefault(drives.joints.names[columns[k].joint], {})
-        own[columns[k].term] = _bounded(columns[k].term, value, drives, k, said)
+        row = tables.setdefault(drives.joints.names[columns[k].joint], {})
+        row[columns[k].term] = _bounded(columns[k].term, value, drives, k, remarks)
     for name, term in _zeros(drives):
         tables.setdefault(name, {})[term] = 0.0
-    for own in tables.values():
-        _with_reference(own)
+    for row in tables.values():
+        _with_reference(row)
     terms = {column.term for column in columns}
     kinds = tuple(name for name in WRITTEN[:3] if name in terms)
     text = BEGIN + "".join(_lines(tables, rest)).encode()
-    return ActuatorFile(text, tuple(said), kinds, "stiffness" in terms)
+    return ActuatorFile(text, tuple(remarks), kinds, "stiffness" in terms)
 
 
 def _zeros(drives: DriveUnknowns | None) -> Iterator[tuple[str, str]]:
@@ -68,71 +68,73 @@ def _zeros(drives: DriveUnknowns | None) -> Iterator[tuple[str, str]]:
     without here: what the robot's file says of them must not count beside it."""
     if drives is None:
         return
-    there = {(column.joint, column.term) for column in drives.columns}
-    known = {term for _, term in there}
+    present = {(column.joint, column.term) for column in drives.columns}
+    known = {term for _, term in present}
     known |= {*SPRINGS} if known & {*SPRINGS} else set()
     terms = [term for term in WRITTEN if term != "armature" and term in known]
     for joint, name in enumerate(drives.joints.names):
-        yield from ((name, term) for term in terms if (joint, term) not in there)
+        yield from ((name, term) for term in terms if (joint, term) not in present)
 
 
-def _values(found: Identified, said: list[str]) -> dict[int, float]:
+def _values(identified: Identified, remarks: list[str]) -> dict[int, float]:
     """The coefficients of the columns that are written, by number."""
-    drives, values = found.equations.drives, found.estimate.values
+    drives, values = identified.equations.drives, identified.estimate.values
     if drives is None:
         return {}
-    b = len(found.estimate.mapping)
-    own = [k for k, column in enumerate(drives.columns) if column.term in WRITTEN]
-    more = [drives.names[k] for k in range(len(drives.columns)) if k not in own]
-    wide = [drives.names[k] for k in own if drives.columns[k].speed]
-    if not more:
+    b = len(identified.estimate.mapping)
+    written = [k for k, column in enumerate(drives.columns) if column.term in WRITTEN]
+    unwritten = [drives.names[k] for k in range(len(drives.columns)) if k not in written]
+    wide = [drives.names[k] for k in written if drives.columns[k].speed]
+    if not unwritten:
         values = values[b:]
     else:
         values = np.zeros(len(drives.columns))
-        values[own] = held(found.system, found.estimate.base, [b + k for k in own], found)
-        said.append(
-            f"the file has no {', '.join(shown(name) for name in more)}; the other terms of these "
-            "joints are those that come nearest without"
+        values[written] = held(
+            identified.system, identified.estimate.base, [b + k for k in written], identified
+        )
+        remarks.append(
+            f"the file has no {', '.join(shown(name) for name in unwritten)}; the other terms of "
+            "these joints are those that come nearest without"
         )
     if wide:
-        said.append(
+        remarks.append(
             f"the steps of {', '.join(shown(name) for name in wide)} have widths; give one to "
             "--friction-width"
         )
-    return {k: float(values[k]) for k in own}
+    return {k: float(values[k]) for k in written}
 
 
 def held(
-    system: TriangularSystem, base: Numbers, columns: Sequence[int], found: Identified
+    system: TriangularSystem, base: Numbers, columns: Sequence[int], identified: Identified
 ) -> Numbers:
     """The least squares for some columns with the base parameters held, the others 0."""
     rows, right = [], []
     for j in system.channels:
-        own = system.spread(j) / found.estimate.channels[j].deviation
-        rows.append(own[:, list(columns)])
-        right.append(own[:, -1] - own[:, : len(base)] @ base)
+        weighted = system.spread(j) / identified.estimate.channels[j].deviation
+        rows.append(weighted[:, list(columns)])
+        right.append(weighted[:, -1] - weighted[:, : len(base)] @ base)
     solved = np.linalg.lstsq(np.concatenate(rows), np.concatenate(right), rcond=None)[0]
     return np.asarray(solved, np.float64)
 
 
-def _bounded(term: str, value: float, drives: DriveUnknowns, k: int, said: list[str]) -> float:
+def _bounded(term: str, value: float, drives: DriveUnknowns, k: int, remarks: list[str]) -> float:
     if term in POSITIVE and value < 0:
-        said.append(f"{shown(drives.names[k])} is {value:.3g}, which no drive has; 0 is written")
+        remarks.append(f"{shown(drives.names[k])} is {value:.3g}, which no drive has; 0 is written")
         return 0.0
     return value
 
 
-def _with_reference(own: dict[str, Any]) -> None:
+def _with_reference(row: dict[str, Any]) -> None:
     """The preload of a spring as its reference."""
-    preload = own.pop("preload", None)
-    if preload is not None and own.get("stiffness"):
-        own["reference"] = preload / own["stiffness"]
+    preload = row.pop("preload", None)
+    if preload is not None and row.get("stiffness"):
+        row["reference"] = preload / row["stiffness"]
 
 
 def _lines(tables: Mapping[str, Mapping[str, Any]], rest: Mapping[str, Any]) -> list[str]:
     lines = []
-    for name, own in sorted({"joints": tables, **rest}.items()):
-        for key, table in own.items():
+    for name, entries in sorted({"joints": tables, **rest}.items()):
+        for key, table in entries.items():
             lines.append(f"\n[{name}.{quoted(key)}]\n")
             lines += [f"{field} = {_number(value)}\n" for field, value in table.items()]
     return lines

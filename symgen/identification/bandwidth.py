@@ -34,25 +34,27 @@ def cutoff(parts: Iterator[Usable], positions: int, velocities: int, step: float
     columns = rows[:, positions : positions + velocities] if velocities else rows[:, :positions]
     x = np.stack([np.interp(even, t, column) for column in columns.T], axis=1)
     rates = x if velocities else np.gradient(x, step, axis=0)
-    found = max((_bandwidth(rate, step) for rate in rates.T), default=0.0)
-    if not found:
+    largest = max((_bandwidth(rate, step) for rate in rates.T), default=0.0)
+    if not largest:
         return USUAL
-    return float(np.clip(TIMES * found, LOWEST, NYQUIST / step))
+    return float(np.clip(TIMES * largest, LOWEST, NYQUIST / step))
 
 
 def _first(parts: Iterator[Usable]) -> tuple[Numbers, Numbers]:
     """Time and rows of the longest stretch among the first rows."""
-    found, count = list[Usable](), 0
+    first, count = list[Usable](), 0
     for part in parts:
-        found.append(part)
+        first.append(part)
         count += len(part.t)
         if count >= PROBE:
             break
     if not count:
         return np.zeros(0), np.zeros((0, 1))
-    whole = Usable(*map(np.concatenate, zip(*(vars(part).values() for part in found), strict=True)))
-    a, b = whole.longest
-    return whole.t[a:b], whole.rows[a:b]
+    joined = Usable(
+        *map(np.concatenate, zip(*(vars(part).values() for part in first), strict=True))
+    )
+    a, b = joined.longest
+    return joined.t[a:b], joined.rows[a:b]
 
 
 def _bandwidth(rate: Numbers, step: float) -> float:

@@ -58,15 +58,15 @@ class Bending:
 
     def __call__(self, samples: Samples, positions: Numbers) -> Numbers:
         """The moments (N x k x 2) of k joints at their positions (N x k)."""
-        found = np.zeros((len(samples), len(self.bearings), 2))
+        moments = np.zeros((len(samples), len(self.bearings), 2))
         for start in range(0, len(samples), PIECE):
             rows = slice(start, start + PIECE)
             part = samples.part(rows)
             for k, bearing in enumerate(self.bearings):
                 if bearing is not None:
                     wrenches = bearing.wrench(part.q, part.qd, part.qdd) @ self.standard
-                    found[rows, k] = bearing(wrenches, positions[rows, k])
-        return found
+                    moments[rows, k] = bearing(wrenches, positions[rows, k])
+        return moments
 
 
 def bending(job: Job, loaded: Loaded, standard: Numbers) -> Bending:

@@ -57,18 +57,18 @@ def solid(p: Numbers, mass: float, size: float) -> Numbers:
     central = p[:3, :3] - np.outer(p[:3, 3], p[:3, 3]) / m
     values, axes = np.linalg.eigh((central + central.T) / 2)
     mean = max(float(values.mean()), THIN * m * size**2)
-    whole = np.zeros((4, 4))
-    whole[:3, :3] = (axes * np.maximum(values, THIN * mean)) @ axes.T
-    whole[3, 3] = m
-    return np.asarray(shift @ whole @ shift.T)
+    at_centre = np.zeros((4, 4))
+    at_centre[:3, :3] = (axes * np.maximum(values, THIN * mean)) @ axes.T
+    at_centre[3, 3] = m
+    return np.asarray(shift @ at_centre @ shift.T)
 
 
-def free_links(model: Model, mapping: BaseMapping, every: bool = False) -> list[FreeLink]:
-    """Of each body that β depends on the heaviest link, or with `every` all links with inertia.
+def free_links(model: Model, mapping: BaseMapping, all_links: bool = False) -> list[FreeLink]:
+    """Of each body that β depends on the heaviest link, or with `all_links` all links with inertia.
 
     What the mapping's prior says of a body beside the sum of its links counts to its heaviest link.
     """
-    found, mass = (
+    links, mass = (
         list[FreeLink](),
         float(np.mean(np.abs(mapping.prior[: 10 * len(mapping.bodies) : 10]))) or 1.0,
     )
@@ -80,7 +80,7 @@ def free_links(model: Model, mapping: BaseMapping, every: bool = False) -> list[
         others = [
             link
             for link in body.links
-            if every and _mass(link) > 0 and not link.name.endswith(".rotor")
+            if all_links and _mass(link) > 0 and not link.name.endswith(".rotor")
         ]
         rest = pseudo(mapping.prior[ten]) - sum(
             (_moved(link) for link in body.links), np.zeros((4, 4))
@@ -88,8 +88,8 @@ def free_links(model: Model, mapping: BaseMapping, every: bool = False) -> list[
         small = np.abs(rest).max() <= 1e-12 * max(float(np.abs(mapping.prior[ten]).max()), 1e-300)
         for link in others or [heaviest]:
             extra = rest if link is heaviest and not small else np.zeros((4, 4))
-            found.append(_free(link, k, extra, mass))
-    return found
+            links.append(_free(link, k, extra, mass))
+    return links
 
 
 def _mass(link: Link) -> float:
@@ -122,7 +122,8 @@ def bodies(model: Model, estimate: Estimate) -> Bodies:
     links where that is not enough. Raises BodiesError."""
     mapping, base = estimate.mapping, estimate.base
     programmes = [
-        Programme(tuple(free_links(model, mapping, every)), mapping) for every in (False, True)
+        Programme(tuple(free_links(model, mapping, all_links)), mapping)
+        for all_links in (False, True)
     ]
     several = len(programmes[0].links) < len(programmes[1].links)
     for programme in programmes[: 1 + several]:
@@ -145,8 +146,8 @@ def bodies(model: Model, estimate: Estimate) -> Bodies:
 
 def _bodies(programme: Programme, x: Numbers, consistent: bool, misfit: float) -> Bodies:
     links = {
-        link.name: link.ten(own)
-        for link, own in zip(programme.links, x.reshape(-1, 10), strict=True)
+        link.name: link.ten(entries)
+        for link, entries in zip(programme.links, x.reshape(-1, 10), strict=True)
     }
     standard = programme.standard(x)
     return Bodies(
@@ -164,11 +165,11 @@ def differences(
 ) -> Sequence[tuple[str, float, Numbers | None]]:
     """By body that differs from the prior: its name, the mass that it has more (kg) and the centre
     of that mass (m) in the body's axes, None where there is no mass to speak of."""
-    found = []
+    changed = []
     for k, name in enumerate(mapping.bodies):
         ten = slice(10 * k, 10 * k + 10)
         change, size = standard[ten] - mapping.prior[ten], np.abs(mapping.prior[ten]).max()
         if np.abs(change).max() > 1e-6 * size:
-            whole = abs(change[0]) > 1e-3 * abs(mapping.prior[10 * k])
-            found.append((name, float(change[0]), change[1:4] / change[0] if whole else None))
-    return found
+            massive = abs(change[0]) > 1e-3 * abs(mapping.prior[10 * k])
+            changed.append((name, float(change[0]), change[1:4] / change[0] if massive else None))
+    return changed

@@ -52,7 +52,7 @@ def bounds(loaded: Loaded, given: Sequence[tuple[str, str, float]]) -> Bounds:
 
     Joints that mimic others bind their leaders. Raises SymgenError, one sentence, where a limit is
     missing or leaves nothing."""
-    model, found = loaded.model, _given(loaded.model, given)
+    model, stated = loaded.model, _given(loaded.model, given)
     several = next((joint for _, joint in model.joints if not joint.type.single), None)
     if several is not None:
         name = shown(several.name)
@@ -61,7 +61,7 @@ def bounds(loaded: Loaded, given: Sequence[tuple[str, str, float]]) -> Bounds:
             f"hold "
             "the base fixed or take a part of the robot with --root and --tip"
         )
-    return _of_user(loaded, [_limits(loaded, body, found) for body in model.bodies])
+    return _of_user(loaded, [_limits(loaded, body, stated) for body in model.bodies])
 
 
 def _given(
@@ -70,10 +70,10 @@ def _given(
     names = [body.joint.name for body in model.bodies if not body.joint.type.spins]
     for name, kind, _ in given:
         if name not in names or kind not in KINDS:
-            what, known = ("joint", names) if name not in names else ("limit", KINDS)
+            noun, known = ("joint", names) if name not in names else ("limit", KINDS)
             wrong = name if name not in names else kind
             raise OptionError(
-                f"--limit {shown(name)}.{shown(kind)}: no {what} is called '{shown(wrong)}'; "
+                f"--limit {shown(name)}.{shown(kind)}: no {noun} is called '{shown(wrong)}'; "
                 f"{hint(wrong, tuple(known))}"
             )
     twice = repeated(f"{name}.{kind}" for name, kind, _ in given)
@@ -97,10 +97,10 @@ def _limits(
         if body.follows
         else {}
     )
-    own = {kind: getattr(joint.limits, kind) for kind in KINDS}
+    of_file = {kind: getattr(joint.limits, kind) for kind in KINDS}
     known = (
         silent
-        | {k: v for k, v in own.items() if v is not None}
+        | {k: v for k, v in of_file.items() if v is not None}
         | {kind: value for (name, kind), value in given.items() if name == joint.name}
     )
     if (
@@ -159,11 +159,11 @@ def _of_user(loaded: Loaded, limits: Sequence[tuple[float, ...] | None]) -> Boun
     """Limits of the coordinates that the user moves, with those of their followers; forces are the
     leaders' own."""
     rows = dict[int, list[float]]()
-    for i, (body, own) in enumerate(zip(loaded.model.bodies, limits, strict=True), 1):
+    for i, (body, limit) in enumerate(zip(loaded.model.bodies, limits, strict=True), 1):
         if body.follows is None:
-            rows[i] = [-math.inf, math.inf, math.inf, math.inf] if own is None else [*own]
-    for body, own in zip(loaded.model.bodies, limits, strict=True):
-        if body.follows is not None and own is not None:
+            rows[i] = [-math.inf, math.inf, math.inf, math.inf] if limit is None else [*limit]
+    for body, limit in zip(loaded.model.bodies, limits, strict=True):
+        if body.follows is not None and limit is not None:
             if len(body.follows.terms) > 1:
                 raise _error(
                     loaded,
@@ -174,14 +174,14 @@ def _of_user(loaded: Loaded, limits: Sequence[tuple[float, ...] | None]) -> Boun
             ((number, factor),), offset = body.follows.terms, body.follows.offset
             leader = rows[number]
             if loaded.model.body(number).joint.type.spins and factor:
-                leader[3] = min(leader[3], own[3] * abs(factor))
+                leader[3] = min(leader[3], limit[3] * abs(factor))
             ends = (
-                sorted(((own[0] - offset) / factor, (own[1] - offset) / factor))
+                sorted(((limit[0] - offset) / factor, (limit[1] - offset) / factor))
                 if factor
                 else [-math.inf, math.inf]
             )
             leader[0], leader[1] = max(leader[0], ends[0]), min(leader[1], ends[1])
-            leader[2] = min(leader[2], own[2] / abs(factor)) if factor else leader[2]
+            leader[2] = min(leader[2], limit[2] / abs(factor)) if factor else leader[2]
     _check_followers(loaded, rows)
     table = np.array([rows[i] for i, _ in loaded.model.leading]).T
     return Bounds(*table)

@@ -82,13 +82,15 @@ class Tally:
             )
 
     def _factors(self) -> Iterator[str]:
-        for k, (both, rates, qd) in enumerate(
+        for k, (products, rates, qd) in enumerate(
             self.sums.T.tolist()
         ):  # floats: what overflowed is no warning
-            if both <= CLEAR * math.sqrt(rates * qd) or not qd:
+            if products <= CLEAR * math.sqrt(rates * qd) or not qd:
                 continue
-            slope = both / qd
-            meant = next((what for factor, what in FACTORS if abs(slope / factor - 1) < NEAR), None)
+            slope = products / qd
+            meant = next(
+                (words for factor, words in FACTORS if abs(slope / factor - 1) < NEAR), None
+            )
             if meant:
                 yield (
                     f"wrong units suspected: '{shown(self.layout.q[k].name)}' changes {slope:.3g} "
@@ -98,7 +100,7 @@ class Tally:
 
     def _ranges(self) -> Iterator[str]:
         for k, (limits, unit) in enumerate(self.joints):
-            factor, what = SMALL_UNITS[unit]
+            factor, words = SMALL_UNITS[unit]
             if limits.lower is not None and limits.upper is not None:
                 margin = FAR * (limits.upper - limits.lower)
                 if self.low[k] < limits.lower - margin or self.high[k] > limits.upper + margin:
@@ -106,13 +108,13 @@ class Tally:
                     yield (
                         f"wrong units suspected: '{shown(self.layout.q[k].name)}' reaches "
                         f"{worst:.4g} where the joint's range is {limits.lower:.4g} to "
-                        f"{limits.upper:.4g} {unit}, as with {what} ({worst * factor:.3g} {unit})"
+                        f"{limits.upper:.4g} {unit}, as with {words} ({worst * factor:.3g} {unit})"
                     )
             if limits.velocity and self.fastest[k] > 10 * limits.velocity:
                 yield (
                     f"wrong units suspected: '{shown(self.layout.qd[k].name)}' reaches "
                     f"{self.fastest[k]:.4g} where the "
-                    f"joint's limit is {limits.velocity:.4g} {unit}/s, as with {what} per second"
+                    f"joint's limit is {limits.velocity:.4g} {unit}/s, as with {words} per second"
                 )
 
 

@@ -65,10 +65,10 @@ class Chooser:
     def believing(self, belief: Belief, inflation: float) -> "Chooser":
         """The same with a belief beside its fits; what comes of the system alone is not made
         again."""
-        made = replace(self, belief=belief, inflation=inflation)
+        chooser = replace(self, belief=belief, inflation=inflation)
         kept = ("groups", "_plain", "deviations", "_folds")
-        vars(made).update({name: getattr(self, name) for name in kept})
-        return made
+        vars(chooser).update({name: getattr(self, name) for name in kept})
+        return chooser
 
     @property
     def first(self) -> int:
@@ -95,12 +95,12 @@ class Chooser:
         errors, trials = self.errors(chosen), list[Trial]()
         open_keys = [key for key in self.groups if key[1] not in always]
         while open_keys:
-            found = self._tried(chosen, errors, open_keys)
-            taken = _winners(found, len(self.drives.joints.names))
-            trials += [Trial(*key, gain, key in taken) for key, (gain, _) in found.items()]
+            tried = self._tried(chosen, errors, open_keys)
+            taken = _winners(tried, len(self.drives.joints.names))
+            trials += [Trial(*key, gain, key in taken) for key, (gain, _) in tried.items()]
             if not taken:
                 break
-            chosen = self.best([*chosen, *taken], chosen | {key: found[key][1] for key in taken})
+            chosen = self.best([*chosen, *taken], chosen | {key: tried[key][1] for key in taken})
             errors = self.errors(chosen)
             open_keys = [
                 key for key in open_keys if key not in taken and key[0] in {j for j, _ in taken}
@@ -132,15 +132,15 @@ class Chooser:
         self, chosen: Mapping[Key, int], errors: Numbers, keys: Iterable[Key]
     ) -> dict[Key, tuple[float, int]]:
         """The gain of each open term and its best column, one term at all joints at a time."""
-        found = {}
+        tried = {}
         for term in sorted({term for _, term in keys}, key=list(TERMS).index):
-            own = [key for key in keys if key[1] == term]
-            best = self.best(own, dict(chosen), sweeps=1)
+            of_term = [key for key in keys if key[1] == term]
+            best = self.best(of_term, dict(chosen), sweeps=1)
             with_term, possible = self.errors(best), self._possible(best)
-            for key in own:
+            for key in of_term:
                 gain = self._gain(key[0], errors, with_term) if best[key] in possible else 0.0
-                found[key] = gain, best[key]
-        return found
+                tried[key] = gain, best[key]
+        return tried
 
     def _possible(self, chosen: Mapping[Key, int]) -> set[int]:
         """The columns whose coefficients are not below what their terms can have."""
@@ -153,8 +153,8 @@ class Chooser:
     def _gain(self, joint: int, before: Numbers, after: Numbers) -> float:
         """The part of the squares (folds x channels) that is gone in a joint's channels; 0 where
         it is not so in all folds but one."""
-        own = self.drives.joints.channels[joint][: before.shape[1]]
-        old, new = before[:, own].sum(axis=1), after[:, own].sum(axis=1)
+        channels = self.drives.joints.channels[joint][: before.shape[1]]
+        old, new = before[:, channels].sum(axis=1), after[:, channels].sum(axis=1)
         often = int(np.sum(new < old)) >= len(old) - 1
         return float(1 - new.sum() / old.sum()) if often and old.sum() else 0.0
 
@@ -168,10 +168,10 @@ class Chooser:
         chosen = {key: self.groups[key][0] for key in keys} | dict(start or {})
         several = sorted({key[1] for key in keys if len(self.groups[key]) > 1})
         for term in several * sweeps:
-            own = [key for key in keys if key[1] == term and len(self.groups[key]) > 1]
-            most = max(len(self.groups[key]) for key in own)
-            squares = np.array([self._squares(self._nth(chosen, own, k)) for k in range(most)])
-            for key in own:
+            of_term = [key for key in keys if key[1] == term and len(self.groups[key]) > 1]
+            most = max(len(self.groups[key]) for key in of_term)
+            squares = np.array([self._squares(self._nth(chosen, of_term, k)) for k in range(most)])
+            for key in of_term:
                 channels = self.drives.joints.channels[key[0]][: squares.shape[1]]
                 best = int(np.argmin(squares[:, channels].sum(axis=1)))
                 chosen[key] = self.groups[key][min(best, len(self.groups[key]) - 1)]
@@ -212,8 +212,8 @@ class Chooser:
     @cached_property
     def deviations(self) -> tuple[float, ...]:
         """Of the channels, with the first candidate of every key."""
-        some = {key: numbers[0] for key, numbers in self.groups.items() if key[1] in STARTING}
-        columns = self.columns(some)
+        starting = {key: numbers[0] for key, numbers in self.groups.items() if key[1] in STARTING}
+        columns = self.columns(starting)
         belief = None if self.belief is None else self.belief.only(columns)
         return solve(self._plain.only(columns), belief).deviations
 
@@ -247,14 +247,14 @@ class Chooser:
 STARTING: Final = ("viscous", "coulomb", "offset", *SPRINGS, *ARMATURE)
 
 
-def _winners(found: Mapping[Key, tuple[float, int]], joints: int) -> dict[Key, int]:
+def _winners(tried: Mapping[Key, tuple[float, int]], joints: int) -> dict[Key, int]:
     """The term with the largest gain of each joint, where that is enough."""
     taken = {}
     for joint in range(joints):
-        own = {key: x for key, x in found.items() if key[0] == joint}
-        best = max(own, key=lambda key: own[key][0], default=None)
-        if best is not None and own[best][0] > GAIN:
-            taken[best] = own[best][1]
+        of_joint = {key: x for key, x in tried.items() if key[0] == joint}
+        best = max(of_joint, key=lambda key: of_joint[key][0], default=None)
+        if best is not None and of_joint[best][0] > GAIN:
+            taken[best] = of_joint[best][1]
     return taken
 
 

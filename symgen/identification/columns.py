@@ -82,5 +82,5 @@ class Layout:
     @property
     def places(self) -> list[int]:
         """Where each of `all` stands among `names`."""
-        there = {name: k for k, name in enumerate(self.names)}
-        return [there[column.name] for column in self.all]
+        numbers = {name: k for k, name in enumerate(self.names)}
+        return [numbers[column.name] for column in self.all]

@@ -18,17 +18,17 @@ from symgen.identification.terms import TERMS
 Numbers = NDArray[np.float64]
 
 
-def consistent(mapping: BaseMapping, drives: DriveUnknowns | None, found: Solution) -> Solution:
+def consistent(mapping: BaseMapping, drives: DriveUnknowns | None, solution: Solution) -> Solution:
     """The least squares among base parameters that bodies can have and coefficients that are
     physical. Raises BodiesError."""
     programme, positive = _problem(mapping, drives)
-    values = programme.fitted(found.values, found.factor, positive)
+    values = programme.fitted(solution.values, solution.factor, positive)
     if values is None:
         raise BodiesError(
             "error: --consistent: no bodies near these base parameters were found; excite the "
             "robot better, or let a prior take part with --full"
         )
-    return replace(found, values=values)
+    return replace(solution, values=values)
 
 
 def _problem(mapping: BaseMapping, drives: DriveUnknowns | None) -> tuple[Programme, list[int]]:
@@ -44,7 +44,7 @@ def _problem(mapping: BaseMapping, drives: DriveUnknowns | None) -> tuple[Progra
 def entropic(
     mapping: BaseMapping,
     drives: DriveUnknowns | None,
-    found: Solution,
+    solution: Solution,
     weight: float,
     inflation: float,
 ) -> tuple[Solution, Numbers]:
@@ -52,9 +52,9 @@ def entropic(
     `inflation` is how many times less the log tells than white residuals would. Raises
     BodiesError."""
     programme, positive = _problem(mapping, drives)
-    factor = found.factor / inflation**0.5
-    values, standard = Entropic(programme, found.values, factor, weight).solution(positive)
-    return replace(found, values=values), standard
+    factor = solution.factor / inflation**0.5
+    values, standard = Entropic(programme, solution.values, factor, weight).solution(positive)
+    return replace(solution, values=values), standard
 
 
 def distance(before: Solution, after: Solution) -> float:

@@ -42,11 +42,11 @@ def tuned(log: str, sought: Problem, loaded: Loaded, options: LogOptions, wish: 
     lower = None if options.cutoff else lower_cutoff(read, sought)
     if lower is None or read.derivation is None:
         return read
-    again = replace(options, cutoff=lower)
-    found = reading(log, sought.wanted, loaded.model, again, wish)
-    said = f"{shown(log)}: note: derivatives are cut off at {lower:.3g} Hz instead of "
-    more = f"{read.derivation.cutoff:.3g} Hz, for that predicts better (--cutoff says another)"
-    return replace(found, remarks=(said + more,))
+    lowered = replace(options, cutoff=lower)
+    reread = reading(log, sought.wanted, loaded.model, lowered, wish)
+    text = f"{shown(log)}: note: derivatives are cut off at {lower:.3g} Hz instead of "
+    reason = f"{read.derivation.cutoff:.3g} Hz, for that predicts better (--cutoff says another)"
+    return replace(reread, remarks=(text + reason,))
 
 
 def lower_cutoff(reading: Reading, sought: Problem) -> float | None:
@@ -57,10 +57,12 @@ def lower_cutoff(reading: Reading, sought: Problem) -> float | None:
         return None
     tried = [first]
     while tried[-1].cutoff / RATIO > LOWEST:
-        own = Derivation.of_cutoff(tried[-1].cutoff / RATIO, first.step, first.even)
-        tried.append(own)
+        derivation = Derivation.of_cutoff(tried[-1].cutoff / RATIO, first.step, first.even)
+        tried.append(derivation)
     blocks = rows_of_blocks(reading, tried[-1].half)
-    errors = [_error(blocks, reading, own, equations, tried[-1].half) for own in tried]
+    errors = [
+        _error(blocks, reading, derivation, equations, tried[-1].half) for derivation in tried
+    ]
     best = int(np.argmin(errors))
     return tried[best].cutoff if errors[best] < errors[0] + np.log(1 - GAIN) else None
 
@@ -73,11 +75,15 @@ def rows_of_blocks(reading: Reading, half: int) -> list[Numbers]:
 
 
 def _error(
-    blocks: Sequence[Numbers], reading: Reading, own: Derivation, equations: Instants, half: int
+    blocks: Sequence[Numbers],
+    reading: Reading,
+    derivation: Derivation,
+    equations: Instants,
+    half: int,
 ) -> float:
     """The mean over channels of the log of the part of the squares that predictions of each fold
     from the others are off by; infinite where there are no rows."""
-    read, lost = replace(reading, derivation=own), half - own.half
+    read, lost = replace(reading, derivation=derivation), half - derivation.half
     samples = [read.samples(rows) for rows in blocks]
     inner: list[Samples] = [s.part(slice(lost, len(s) - lost)) for s in samples]
     if not sum(map(len, inner)):
@@ -101,6 +107,6 @@ def _error(
 
 def _products(rows: Numbers, measured: Numbers, squares: Numbers) -> tuple[Numbers, Numbers]:
     """Of weighted rows with each other (p x p) and with the measurements (p)."""
-    own, y = rows / np.sqrt(squares)[:, None], measured / np.sqrt(squares)
-    flat = own.reshape(-1, rows.shape[2])
+    columns, y = rows / np.sqrt(squares)[:, None], measured / np.sqrt(squares)
+    flat = columns.reshape(-1, rows.shape[2])
     return flat.T @ flat, flat.T @ y.ravel()

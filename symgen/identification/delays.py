@@ -48,9 +48,9 @@ def delays(reading: Reading, sought: Problem) -> Delays | None:
         rows[:, :, len(sought.mapping) + 3 :: 4] = 0.0
     shifts = (np.arange(-REACH, REACH) + 0.5) * reading.step
     table = np.stack([evidence.shifted(shift) for shift in shifts])
-    whole = _Search(rows, table)
-    places = whole.settled(np.full(table.shape[2], REACH))
-    values = whole.lowest(places)
+    search = _Search(rows, table)
+    places = search.settled(np.full(table.shape[2], REACH))
+    values = search.lowest(places)
     edges = np.linspace(0, len(rows), PARTS + 1).astype(int)
     kept = [np.r_[0:a, b : len(rows)] for a, b in pairwise(edges.tolist())]
     jack = np.array([_Search(rows[k], table[:, k]).lowest(places) for k in kept])
@@ -68,30 +68,30 @@ class _Search:
 
     def settled(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         """The best shift of each channel, by number."""
-        found = places.copy()
+        best = places.copy()
         for _ in range(SWEEPS):
-            before = found.copy()
-            for j in range(len(found)):
-                tried = [self._left(found, j, k) for k in range(len(self.measured))]
-                found[j] = int(np.argmin(tried))
-            if (found == before).all():
+            before = best.copy()
+            for j in range(len(best)):
+                tried = [self._left(best, j, k) for k in range(len(self.measured))]
+                best[j] = int(np.argmin(tried))
+            if (best == before).all():
                 break
-        return np.clip(found, 1, len(self.measured) - 2)
+        return np.clip(best, 1, len(self.measured) - 2)
 
     def lowest(self, places: NDArray[np.int64]) -> Numbers:
         """The lowest points of parabolas through three shifts of each channel, by number."""
-        found = places.astype(np.float64)
+        best = places.astype(np.float64)
         for j, k in enumerate(places.tolist()):
             a, b, c = (self._left(places, j, k + step) for step in (-1, 0, 1))
             curve = a - 2 * b + c
-            found[j] += np.clip((a - c) / (2 * curve), -1, 1) if curve > 0 else 0.0
-        return found
+            best[j] += np.clip((a - c) / (2 * curve), -1, 1) if curve > 0 else 0.0
+        return best
 
     def _left(self, places: NDArray[np.int64], joint: int, shift: int) -> float:
         """The sum of logs of what is left of each channel, one of which has another shift."""
-        own = places.copy()
-        own[joint] = shift
-        measured = self.measured[own, :, range(len(own))].T
+        shifted = places.copy()
+        shifted[joint] = shift
+        measured = self.measured[shifted, :, range(len(shifted))].T
         return float(np.sum(np.log(np.maximum(self._fit.with_measured(measured).left(), 1e-300))))
 
     @cached_property
@@ -100,8 +100,8 @@ class _Search:
         return Fit.of(self.rows, self.measured[0])
 
 
-def said(reading: Reading, found: Delays) -> str:
+def said(reading: Reading, delays: Delays) -> str:
     """A note of what was found."""
-    rows = zip(reading.layout.measured, found.values * 1e3, found.errors * 1e3, strict=True)
+    rows = zip(reading.layout.measured, delays.values * 1e3, delays.errors * 1e3, strict=True)
     listed = ", ".join(f"{shown(c.name)} {x:.3g} ± {e:.1g} ms" for c, x, e in rows)
     return f"{shown(reading.log.file)}: note: delays of forces, taken off: {listed}"

@@ -94,9 +94,9 @@ class Derivation:
     def complete(self, raw: Samples, accelerations: bool) -> Samples:
         """The inner samples with velocities and, if they are wanted, accelerations."""
         inner, fitted = raw.part(slice(self.half, len(raw) - self.half)), self.filters(raw.t)
-        there = bool(raw.qd.shape[1])
-        q = fitted(raw.q, 0) if raw.q.shape[1] == raw.qd.shape[1] or not there else inner.q
-        source, order = (raw.qd, 0) if there else (raw.q, 1)
+        has_rates = bool(raw.qd.shape[1])
+        q = fitted(raw.q, 0) if raw.q.shape[1] == raw.qd.shape[1] or not has_rates else inner.q
+        source, order = (raw.qd, 0) if has_rates else (raw.q, 1)
         qdd = fitted(source, order + 1) if accelerations else inner.qdd
         usable = inner.usable & fitted.enough[:, None]
         if len(inner.reference):
@@ -112,15 +112,17 @@ class Derivation:
             rows = slice(start, start + BLOCK + 2 * self.half)
             fitted = self.filters(t[rows])
             inner = x[rows][self.half : len(x[rows]) - self.half]
-            left = (inner - fitted(x[rows], 0))[fitted.enough]
-            sums, count = sums + np.sum(left**2, axis=0), count + len(left)
-            gains += len(left) * float(
+            residuals = (inner - fitted(x[rows], 0))[fitted.enough]
+            sums, count = sums + np.sum(residuals**2, axis=0), count + len(residuals)
+            gains += len(residuals) * float(
                 np.mean(np.sum(np.atleast_2d(fitted.weights[order]) ** 2, 1))
             )
-            shares += len(left) * float(np.mean(np.atleast_2d(fitted.weights[0])[:, self.half]))
-        whole = max(count, 1)
-        free = max(1.0 - shares / whole, 0.05)
-        return np.asarray(np.sqrt(sums / whole * (gains / whole) / free))
+            shares += len(residuals) * float(
+                np.mean(np.atleast_2d(fitted.weights[0])[:, self.half])
+            )
+        total = max(count, 1)
+        free = max(1.0 - shares / total, 0.05)
+        return np.asarray(np.sqrt(sums / total * (gains / total) / free))
 
 
 @dataclass(frozen=True)
@@ -136,8 +138,8 @@ class Filters:
         """A derivative of rows x (N x k), N - 2 `half` rows."""
         weights = self.weights[order]
         if weights.ndim == 1:
-            found = _signal("ndimage").correlate1d(x, weights, axis=0)
-            return np.asarray(found[self.half : len(x) - self.half])
+            filtered = _signal("ndimage").correlate1d(x, weights, axis=0)
+            return np.asarray(filtered[self.half : len(x) - self.half])
         windows = sliding_window_view(x, 2 * self.half + 1, axis=0)
         return np.asarray(np.einsum("mkw,mw->mk", windows, weights))
 

@@ -120,12 +120,12 @@ class DriveUnknowns:
     def values(self, samples: Samples, load: Numbers) -> Numbers:
         """What each unknown adds to the forces of the user for one unit of it (N x n x f)."""
         motions = self.joints.motions(samples, load, self.bending if self.bent else None)
-        found = np.zeros((len(samples), samples.qd.shape[1], len(self.columns)))
+        forces = np.zeros((len(samples), samples.qd.shape[1], len(self.columns)))
         for k, column in enumerate(self.columns):
-            own = TERMS[column.term].column(motions[column.joint], column.speed)
+            of_joint = TERMS[column.term].column(motions[column.joint], column.speed)
             for u in np.flatnonzero(self.joints.rates[column.joint]):
-                found[:, u, k] = self.joints.rates[column.joint, u] * own
-        return found
+                forces[:, u, k] = self.joints.rates[column.joint, u] * of_joint
+        return forces
 
     def known(self, samples: Samples) -> Flags:
         """The rows (N x n) in which the sign of each friction that acts on a force is known."""

@@ -75,13 +75,15 @@ def with_effects(
 def _columns(chooser: Chooser, effect: RandomEffect) -> list[int]:
     """The numbers of all columns of a kind in the system."""
     groups = chooser.groups.items()
-    return sorted(chooser.first + k for key, own in groups if key[1] in effect.terms for k in own)
+    return sorted(
+        chooser.first + k for key, numbers in groups if key[1] in effect.terms for k in numbers
+    )
 
 
 def _scale(squares: Numbers, columns: list[int], numbers: list[int]) -> float:
     """The deviation of a kind, of the expected squares of its coefficients."""
-    there = np.flatnonzero(np.isin(columns, numbers))
-    mean = float(np.mean(squares[there])) if there.size else 1.0
+    places = np.flatnonzero(np.isin(columns, numbers))
+    mean = float(np.mean(squares[places])) if places.size else 1.0
     return float(np.clip(np.sqrt(mean), LEAST, 1.0))
 
 

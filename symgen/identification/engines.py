@@ -29,15 +29,15 @@ def factors(
     """The factors of a block of samples, cut into so many consecutive parts of the same length: of
     all channels and, where `mean` is more than 1, of the same channels' means of so many
     equations."""
-    unit, more = interval or 1, bool(interval)
-    size = -(-max(len(samples) - more, unit) // (parts * unit)) * unit
-    found = []
-    for start in range(0, len(samples) - more, size):
-        own = samples.part(slice(start, start + size + more))
-        part = whole(_parts(equations, own, interval, mean))
+    unit, overlap = interval or 1, bool(interval)
+    size = -(-max(len(samples) - overlap, unit) // (parts * unit)) * unit
+    results = []
+    for start in range(0, len(samples) - overlap, size):
+        piece = samples.part(slice(start, start + size + overlap))
+        part = whole(_parts(equations, piece, interval, mean))
         if part is not None:
-            found.append(part)
-    return tuple(found)
+            results.append(part)
+    return tuple(results)
 
 
 def _parts(
@@ -45,15 +45,15 @@ def _parts(
 ) -> Iterator[TriangularFactors]:
     width = max(len(columns) for columns in equations.supports) * len(equations.supports)
     size = 1 << max(int(ENTRIES // width).bit_length() - 1, 6)
-    unit, more = interval or 1, bool(interval)
+    unit, overlap = interval or 1, bool(interval)
     size = max(size // unit, 1) * unit
-    for start in range(0, len(samples) - more, size):
-        made = equations.equations(samples.part(slice(start, start + size + more)))
-        kinds = [made, made.means(mean)] if mean > 1 else [made]
-        found = [reduced(x.regressor, x.measured, equations.supports, x.used) for x in kinds]
+    for start in range(0, len(samples) - overlap, size):
+        linear = equations.equations(samples.part(slice(start, start + size + overlap)))
+        kinds = [linear, linear.means(mean)] if mean > 1 else [linear]
+        reductions = [reduced(x.regressor, x.measured, equations.supports, x.used) for x in kinds]
         yield TriangularFactors(
-            tuple(n for own in found for n in own.rows),
-            tuple(r for own in found for r in own.factors),
+            tuple(n for reduction in reductions for n in reduction.rows),
+            tuple(r for reduction in reductions for r in reduction.factors),
         )
 
 

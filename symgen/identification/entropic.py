@@ -58,12 +58,12 @@ class Entropic:
 
     def cost(self, x: Numbers, v: Numbers) -> float:
         """What is minimised; infinite where a body is not definite."""
-        sizes = np.linalg.eigvalsh([unpacked(own) for own in x.reshape(-1, 10)])
+        sizes = np.linalg.eigvalsh([unpacked(entries) for entries in x.reshape(-1, 10)])
         if sizes.min(initial=1.0) <= 0:
             return np.inf
         divergence = float(np.sum(sizes - np.log(sizes) - 1))
-        left = self.factor @ (v - self.values)
-        return float(left @ left) / 2 + self.weight * divergence
+        residuals = self.factor @ (v - self.values)
+        return float(residuals @ residuals) / 2 + self.weight * divergence
 
     def _weights(self, x: Numbers, drives: Numbers) -> list[float]:
         """Falling ones down to the own: from where the prior decides, a path that stays away from
@@ -97,17 +97,17 @@ class Entropic:
         that the step is that of least squares, which loses no digits."""
         b, n = len(self.programme.constant), len(x)
         root = np.sqrt(self.weight)
-        own = np.hstack(
+        columns = np.hstack(
             [self.factor[:, :b] @ self.programme.matrix @ turned, self.factor[:, b:][:, free]]
         )
-        left = self.factor @ (self._whole(x, drives) - self.values)
+        residuals = self.factor @ (self._whole(x, drives) - self.values)
         slope = turned.T @ np.tile(packed(np.eye(4)), n // 10) - np.tile(packed(np.eye(4)), n // 10)
-        regular = np.hstack([root * np.eye(n), np.zeros((n, own.shape[1] - n))])
-        rows, right = np.vstack([own, regular]), np.concatenate([-left, -root * slope])
-        found = np.linalg.lstsq(rows, right, rcond=None)[0]
-        whole = np.zeros(len(drives))
-        whole[free] = found[n:]
-        return (turned @ found[:n], whole), float(np.sum(np.square(rows @ found)))
+        regular = np.hstack([root * np.eye(n), np.zeros((n, columns.shape[1] - n))])
+        rows, right = np.vstack([columns, regular]), np.concatenate([-residuals, -root * slope])
+        solution = np.linalg.lstsq(rows, right, rcond=None)[0]
+        of_drives = np.zeros(len(drives))
+        of_drives[free] = solution[n:]
+        return (turned @ solution[:n], of_drives), float(np.sum(np.square(rows @ solution)))
 
     def _lower(
         self,
@@ -120,17 +120,17 @@ class Entropic:
         """A point along the step where the cost, which is `before` now, is lower (Armijo)."""
         length, rounding = 1.0, ROUNDING * before
         while True:
-            there = x + length * step[0], drives + length * step[1]
-            after = self.cost(there[0], self._whole(*there))
+            moved = x + length * step[0], drives + length * step[1]
+            after = self.cost(moved[0], self._whole(*moved))
             if length < SHORTEST or after <= before - 0.1 * length * decrement + rounding:
-                return there
+                return moved
             length /= 2
 
 
 def _turns(x: Numbers) -> Numbers:
     """The map from packed S of all links to packed C S Cᵀ, C Cᵀ = X; block by block."""
-    whole = np.zeros((len(x), len(x)))
-    for k, own in enumerate(x.reshape(-1, 10)):
-        c, here = np.linalg.cholesky(unpacked(own)), slice(10 * k, 10 * k + 10)
-        whole[here, here] = np.array([packed(c @ unpacked(s) @ c.T) for s in np.eye(10)]).T
-    return whole
+    matrix = np.zeros((len(x), len(x)))
+    for k, entries in enumerate(x.reshape(-1, 10)):
+        c, rows = np.linalg.cholesky(unpacked(entries)), slice(10 * k, 10 * k + 10)
+        matrix[rows, rows] = np.array([packed(c @ unpacked(s) @ c.T) for s in np.eye(10)]).T
+    return matrix

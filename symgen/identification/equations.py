@@ -34,11 +34,11 @@ class LinearEquations:
         """Means of each `count` consecutive equations of a channel, those that do not count left
         out, times the root of how many they are of: white noise keeps its deviation."""
         starts = np.arange(0, len(self.measured), count)
-        there = np.add.reduceat(self.used.astype(np.int64), starts, axis=0)
-        roots = np.sqrt(np.maximum(there, 1))
+        counts = np.add.reduceat(self.used.astype(np.int64), starts, axis=0)
+        roots = np.sqrt(np.maximum(counts, 1))
         rows = np.add.reduceat(self.regressor * self.used[:, :, None], starts, axis=0)
         measured = np.add.reduceat(self.measured * self.used, starts, axis=0)
-        return LinearEquations(rows / roots[:, :, None], measured / roots, np.asarray(there > 0))
+        return LinearEquations(rows / roots[:, :, None], measured / roots, np.asarray(counts > 0))
 
 
 class Equations(Protocol):
@@ -75,14 +75,14 @@ class Instants:
 
     def equations(self, samples: Samples) -> LinearEquations:
         """The regressor at each sample."""
-        found = self.kernel(samples.q, samples.qd, samples.qdd)
-        whole = len(self.columns) == found.shape[2]
-        found = found if whole else found[:, :, list(self.columns)]
+        regressor = self.kernel(samples.q, samples.qd, samples.qdd)
+        complete = len(self.columns) == regressor.shape[2]
+        regressor = regressor if complete else regressor[:, :, list(self.columns)]
         if self.drives is None:
-            return LinearEquations(found, samples.measured, samples.usable)
+            return LinearEquations(regressor, samples.measured, samples.usable)
         known = self.drives.load
-        load = samples.measured if known is None else found @ known
-        columns = np.concatenate([found, self.drives.values(samples, load)], axis=2)
+        load = samples.measured if known is None else regressor @ known
+        columns = np.concatenate([regressor, self.drives.values(samples, load)], axis=2)
         return LinearEquations(
             columns, samples.measured, samples.usable & self.drives.known(samples)
         )
@@ -92,12 +92,12 @@ def simpson(values: Numbers, interval: int, t: Numbers) -> Numbers:
     """Integrals over intervals of an even number of steps, by Simpson's rule for steps of any
     lengths (a parabola through each three rows): (k interval + 1) x ... to k x ...."""
     first, second = np.diff(t)[::2], np.diff(t)[1::2]
-    both = (first + second) / 6
+    integrals = (first + second) / 6
     shape = -1, *[1] * (values.ndim - 1)
     pairs = (
-        values[:-1:2] * (both * (2 - second / first)).reshape(shape)
-        + values[1::2] * (both * (first + second) ** 2 / (first * second)).reshape(shape)
-        + values[2::2] * (both * (2 - first / second)).reshape(shape)
+        values[:-1:2] * (integrals * (2 - second / first)).reshape(shape)
+        + values[1::2] * (integrals * (first + second) ** 2 / (first * second)).reshape(shape)
+        + values[2::2] * (integrals * (2 - first / second)).reshape(shape)
     )
     count = len(pairs) // (interval // 2)
     return np.asarray(pairs.reshape(count, interval // 2, *values.shape[1:]).sum(axis=1))
@@ -139,9 +139,9 @@ class Momenta:
         given = simpson(self.rate(samples.q, samples.qd), self.interval, samples.t)
         added = self.drives.values(samples, samples.measured)
         rubbed = simpson(added, self.interval, samples.t)
-        left = np.concatenate([(gained - given) @ self.projection, rubbed], axis=2)
+        columns = np.concatenate([(gained - given) @ self.projection, rubbed], axis=2)
         used = everywhere(samples.usable & self.drives.moving(samples), self.interval)
-        return LinearEquations(left, simpson(samples.measured, self.interval, samples.t), used)
+        return LinearEquations(columns, simpson(samples.measured, self.interval, samples.t), used)
 
 
 @dataclass(frozen=True)
@@ -166,11 +166,14 @@ class Energies:
         energy = self.kinetic(samples.q[ends], samples.qd[ends]) + self.potential(samples.q[ends])
         added = self.drives.values(samples, samples.measured)
         lost = np.einsum("nuf,nu->nf", added, samples.qd)
-        left = [np.diff(energy @ self.projection, axis=0), simpson(lost, self.interval, samples.t)]
+        columns = [
+            np.diff(energy @ self.projection, axis=0),
+            simpson(lost, self.interval, samples.t),
+        ]
         work = np.sum(samples.measured * samples.qd, axis=1)
         used = everywhere(samples.usable & self.drives.moving(samples), self.interval)
         return LinearEquations(
-            np.concatenate(left, axis=1)[:, None],
+            np.concatenate(columns, axis=1)[:, None],
             simpson(work, self.interval, samples.t)[:, None],
             np.asarray(used.all(axis=1, keepdims=True)),
         )

@@ -167,5 +167,5 @@ class Estimate:
         their covariance."""
         b = len(self.mapping)
         order = [*range(b, len(self.values)), *range(b)]
-        whole: Numbers = np.asarray(np.linalg.qr((self.factor / self.scale)[:, order], mode="r"))
-        return np.asarray(whole[len(order) - b :, len(order) - b :])
+        triangle: Numbers = np.asarray(np.linalg.qr((self.factor / self.scale)[:, order], mode="r"))
+        return np.asarray(triangle[len(order) - b :, len(order) - b :])

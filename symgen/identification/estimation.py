@@ -51,36 +51,36 @@ def estimate(
     prior = prior_of(sought, settings) if neutral else None
     if prior:
         settled = replace(settled, belief=prior.belief(len(names)))
-    found = settled.solution
-    notes = (*notes, *_weak(settled, found, log))
+    solution = settled.solution
+    notes = (*notes, *_weak(settled, solution, log))
     standard = None
     if settings.consistent:
-        free = found
+        free = solution
         if settings.entropic:
-            tells = inflation(system, found)
-            found, standard = entropic(mapping, drives, found, settings.entropic, tells)
+            tells = inflation(system, solution)
+            solution, standard = entropic(mapping, drives, solution, settings.entropic, tells)
         else:
-            found = consistent(mapping, drives, found)
-        said = f"consistent bodies and drives: chi squared {distance(free, found):.3g} more than"
-        text = f"{said} the least squares without bounds, whose standard errors these are"
+            solution = consistent(mapping, drives, solution)
+        note = f"consistent bodies and drives: chi squared {distance(free, solution):.3g} more than"
+        text = f"{note} the least squares without bounds, whose standard errors these are"
         notes = (*notes, f"{shown(log.file)}: note: {text}")
-    made = Estimate(
+    result = Estimate(
         sought.mapping,
         names,
-        found.values,
-        found.factor,
-        _channels(sought, settled.rows, settled.after, found),
+        solution.values,
+        solution.factor,
+        _channels(sought, settled.rows, settled.after, solution),
         judged.condition,
-        judged.scaled if settled.belief is None else scaled_condition(found.factor),
+        judged.scaled if settled.belief is None else scaled_condition(solution.factor),
         np.array([sought.known.get(name, 0.0) for name in names]),
         tuple(column.speed for column in drives.columns) if drives else (),
-        settled.robust_errors(found),
+        settled.robust_errors(solution),
     )
     if neutral:
-        said = "the robot's files have no inertia: rods between its joints are the prior"
-        notes = (*notes, f"{shown(log.file)}: note: {said}")
-    made = made if standard is None else replace(made, standard=standard)
-    return made, notes
+        note = "the robot's files have no inertia: rods between its joints are the prior"
+        notes = (*notes, f"{shown(log.file)}: note: {note}")
+    result = result if standard is None else replace(result, standard=standard)
+    return result, notes
 
 
 def with_bias(
@@ -88,15 +88,15 @@ def with_bias(
 ) -> Estimate:
     """The estimate with what windows of derivatives do to its values; then, where they are asked
     for, with standard parameters, in whose standard errors that is too."""
-    found = replace(estimate, bias=bias)
-    return _with_standard(found, prior_of(replace(sought, mapping=estimate.mapping), settings))
+    biased = replace(estimate, bias=bias)
+    return _with_standard(biased, prior_of(replace(sought, mapping=estimate.mapping), settings))
 
 
 def with_solution(
-    estimate: Estimate, settled: Settled, found: Solution, errors: Numbers | None
+    estimate: Estimate, settled: Settled, solution: Solution, errors: Numbers | None
 ) -> Estimate:
     """The estimate with other values, R and robust errors; residuals are theirs."""
-    values, rows, after = found.values, settled.rows, settled.after
+    values, rows, after = solution.values, settled.rows, settled.after
     channels = tuple(
         replace(
             channel,
@@ -107,21 +107,21 @@ def with_solution(
     )
     return replace(
         estimate,
-        values=found.values,
-        factor=found.factor,
+        values=solution.values,
+        factor=solution.factor,
         robust=errors,
         bias=None,
         channels=channels,
     )
 
 
-def _weak(settled: Settled, found: Solution, log: Log) -> tuple[str, ...]:
+def _weak(settled: Settled, solution: Solution, log: Log) -> tuple[str, ...]:
     """A note where instruments do not follow the regressors."""
-    least = settled.instruments.weakest(found) if settled.instruments else 1.0
+    least = settled.instruments.weakest(solution) if settled.instruments else 1.0
     if least >= WEAK:
         return ()
-    said = f"correlation with the motion that was commanded is {least:.2g} in one direction"
-    return (f"{shown(log.file)}: note: {said}, so instruments are weak and errors large there",)
+    text = f"correlation with the motion that was commanded is {least:.2g} in one direction"
+    return (f"{shown(log.file)}: note: {text}, so instruments are weak and errors large there",)
 
 
 def prior_of(sought: Problem, settings: Settings) -> Prior | None:
@@ -151,35 +151,35 @@ def _judged(
     if not judged.weak:
         return ()
     names = [(*sought.mapping.names, *friction)[k] for k in judged.weak]
-    said = unidentified(sought.mapping, names[:LISTED]) + (
+    text = unidentified(sought.mapping, names[:LISTED]) + (
         f" and {len(names) - LISTED} more" * (len(names) > LISTED)
     )
-    said = (
+    text = (
         f"the motion does not excite {len(names)} of "
         f"{len(sought.mapping) + len(friction)} parameters "
         f"(condition number {judged.scaled:.3g}, limit {settings.max_condition:.3g}): "
-        f"{shown(said, 2000)}"
+        f"{shown(text, 2000)}"
     )
     if settings.full:
-        return (f"{shown(log.file)}: note: {said}; the prior decides them",)
+        return (f"{shown(log.file)}: note: {text}; the prior decides them",)
     raise ExcitationError(
-        f"{shown(log.file)}: error: {said}; move these joints more (symgen excite makes a motion), "
+        f"{shown(log.file)}: error: {text}; move these joints more (symgen excite makes a motion), "
         "or let a prior decide with --full"
     )
 
 
 def _channels(
-    sought: Problem, rows: TriangularSystem, after: TriangularSystem | None, found: Solution
+    sought: Problem, rows: TriangularSystem, after: TriangularSystem | None, solution: Solution
 ) -> tuple[Channel, ...]:
     return tuple(
         Channel(
             name,
             unit,
             rows.rows(j),
-            found.deviations[j],
+            solution.deviations[j],
             rows.measured(j),
-            rows.residual(j, found.values),
-            *_validated(after, j, found.values),
+            rows.residual(j, solution.values),
+            *_validated(after, j, solution.values),
         )
         for j, (name, unit) in enumerate(sought.channels)
     )

@@ -50,9 +50,9 @@ class Evidence:
 
     @cached_property
     def _rows(self) -> tuple[NDArray[np.intp], ...]:
-        each = max(ROWS // max(len(self.samples), 1), 1)
+        per_block = max(ROWS // max(len(self.samples), 1), 1)
         return tuple(
-            np.unique(np.linspace(0, len(s) - 1, min(each, len(s))).astype(np.intp))
+            np.unique(np.linspace(0, len(s) - 1, min(per_block, len(s))).astype(np.intp))
             for s in self.samples
         )
 
@@ -74,19 +74,19 @@ class Evidence:
 
     def measured(self, later: int = 0) -> Numbers:
         """What was measured so many samples after the rows (N x n), 0 where it does not count."""
-        found = [
+        picked = [
             s.bridged[np.clip(rows + later, 0, len(s) - 1)]
             for s, rows in zip(self.samples, self._rows, strict=True)
         ]
-        return np.concatenate(found) * self.used
+        return np.concatenate(picked) * self.used
 
     def shifted(self, later: float) -> Numbers:
         """The same so many seconds after the rows, between samples by straight lines."""
-        found = [
+        picked = [
             np.stack([np.interp(s.t[rows] + later, s.t, y) for y in s.bridged.T], axis=1)
             for s, rows in zip(self.samples, self._rows, strict=True)
         ]
-        return np.concatenate(found) * self.used
+        return np.concatenate(picked) * self.used
 
     def inertial(self, q: Numbers, qd: Numbers, qdd: Numbers) -> Numbers:
         """The regressor of base parameters (N x n x b)."""
@@ -94,9 +94,9 @@ class Evidence:
 
     def equations(self, q: Numbers, qd: Numbers, qdd: Numbers) -> Numbers:
         """The regressor of the whole model (N x n x p)."""
-        own = np.stack([qd, np.sign(qd), np.ones_like(qd), qdd], axis=2)
+        of_drives = np.stack([qd, np.sign(qd), np.ones_like(qd), qdd], axis=2)
         n = qd.shape[1]
-        rubbing = np.einsum("nik,ij->nijk", own, np.eye(n)).reshape(len(qd), n, 4 * n)
+        rubbing = np.einsum("nik,ij->nijk", of_drives, np.eye(n)).reshape(len(qd), n, 4 * n)
         return np.concatenate([self.inertial(q, qd, qdd), rubbing], axis=2)
 
     def against(self, prior: Numbers) -> tuple[Numbers, Numbers]:
@@ -108,10 +108,14 @@ class Evidence:
         b = len(prior)
         for j in range(n):
             used = self.used[:, j]
-            own = self.fit.equations[used, j, b:]
-            own = own[:, np.abs(own).max(axis=0, initial=0.0) > 0]
+            of_drives = self.fit.equations[used, j, b:]
+            of_drives = of_drives[:, np.abs(of_drives).max(axis=0, initial=0.0) > 0]
             pair = np.column_stack([foreseen[used, j], measured[used, j]])
-            free = pair - own @ np.linalg.lstsq(own, pair, rcond=None)[0] if own.size else pair
+            free = (
+                pair - of_drives @ np.linalg.lstsq(of_drives, pair, rcond=None)[0]
+                if of_drives.size
+                else pair
+            )
             sizes = np.sqrt(np.sum(free**2, axis=0))
             if sizes[0] > 1e-3 * np.linalg.norm(foreseen) / np.sqrt(n) and sizes[1] > 0:
                 alike[j] = float(free[:, 0] @ free[:, 1] / (sizes[0] * sizes[1]))

@@ -55,10 +55,10 @@ def excite(task: ExcitationTask, progress: Progress = lambda step: None) -> Exci
     best = starts[min(judged)[1]]
     searched = _search(task, best, progress)
     progress("holding limits on the fine grid")
-    first, best, found = (
+    first, best, searched = (
         _within(task, motion, task.fine) for motion in (starts[0], best, searched)
     )
-    motion = min((best, found), key=lambda m: condition(task.rows(m))[1])
+    motion = min((best, searched), key=lambda m: condition(task.rows(m))[1])
     return Excited(task, first, motion, condition(task.rows(first)), condition(task.rows(motion)))
 
 
@@ -95,8 +95,8 @@ def _centre(task: ExcitationTask) -> Numbers:
         random.uniform(-0.4, 0.4, (TRIES, task.joints)) * (allowed.upper - allowed.lower) + middle
     )
     postures = np.vstack([middle, others])
-    still = np.zeros_like(postures)
-    used = np.abs(task.dynamics.forces((postures, still, still))) / allowed.force
+    at_rest = np.zeros_like(postures)
+    used = np.abs(task.dynamics.forces((postures, at_rest, at_rest))) / allowed.force
     worst = used.max(axis=1)
     if worst[0] < 0.7:  # leaves force to move with
         return middle
@@ -154,8 +154,8 @@ class ExcitationSearch:
         centre = (motion.centre - (allowed.upper + allowed.lower) / 2) / (
             (allowed.upper - allowed.lower) / 2
         )
-        own = motion.coefficients / allowed.speed[:, None] @ self.free
-        return np.hstack([centre[:, None], own]).ravel()
+        scaled = motion.coefficients / allowed.speed[:, None] @ self.free
+        return np.hstack([centre[:, None], scaled]).ravel()
 
     def __call__(self, x: Numbers) -> tuple[float, Numbers]:
         """log of the smooth condition number and the penalty, with the gradient."""

@@ -30,10 +30,10 @@ def header(names: tuple[str, ...]) -> str:
     return ",".join(["t", *(f"{prefix}_{name}" for prefix in ("q", "qd", "qdd") for name in names)])
 
 
-def csv(found: Excited) -> bytes:
+def csv(excited: Excited) -> bytes:
     """Time, positions, velocities and accelerations of each row, 12 digits."""
-    names, t = found.task.names, found.task.plan.times
-    rows = np.column_stack([t, *found.motion.states(t)])
+    names, t = excited.task.names, excited.task.plan.times
+    rows = np.column_stack([t, *excited.motion.states(t)])
     stream = io.StringIO()
     stream.write(header(names) + "\n")
     np.savetxt(stream, rows + 0.0, fmt="%.12g", delimiter=",", newline="\n")
@@ -53,54 +53,54 @@ def targets(task: ExcitationTask, motion: Path, plot: Path | None, robot: str) -
     if motion.suffix.lower() != ".csv":
         raise OptionError(f"--out {str(motion)!r}: give a name that ends in .csv")
     first = (header(task.names) + "\n").encode()
-    found = [OutputFile(motion, holding(f"{OWNER} for this robot", first, first), (robot,))]
+    files = [OutputFile(motion, holding(f"{OWNER} for this robot", first, first), (robot,))]
     if plot is not None:
-        found.append(picture_target("--plot", plot, OWNER, [robot]))
-    check_targets(found)
-    return found
+        files.append(picture_target("--plot", plot, OWNER, [robot]))
+    check_targets(files)
+    return files
 
 
-def used(found: Excited) -> Numbers:
+def used(excited: Excited) -> Numbers:
     """The part of its range, speed and force that each joint uses at most (n x 3), in percent."""
-    t = found.task.fine
-    states = found.motion.states(t)
-    excess = found.task.bounds.excess(states[0], states[1], found.task.dynamics.forces(states)).max(
-        axis=0
-    )
+    t = excited.task.fine
+    states = excited.motion.states(t)
+    excess = excited.task.bounds.excess(
+        states[0], states[1], excited.task.dynamics.forces(states)
+    ).max(axis=0)
     return np.asarray(100 * (1 + excess.reshape(3, -1).T))
 
 
-def on_terminal(found: Excited) -> None:
+def on_terminal(excited: Excited) -> None:
     """How much of its limits each joint uses, and condition numbers."""
-    out, plan = console(), found.task.plan
+    out, plan = console(), excited.task.plan
     rows = table(
         f"{plan.harmonics} harmonics of {1 / plan.period:g} Hz, {len(plan.times)} rows at "
         f"{plan.rate:g} Hz",
         ["joint"],
         ["of its range", "of its velocity", "of its effort"],
     )
-    for name, parts in zip(found.task.names, used(found), strict=True):
+    for name, parts in zip(excited.task.names, used(excited), strict=True):
         rows.add_row(escape(name), *(f"{x:.0f} %" for x in parts))
     out.print(rows)
     out.print(
         f"condition number, rows by effort limit and columns of unit length: "
-        f"{found.before[1]:.4g} of a random "
-        f"motion within limits, {found.after[1]:.4g} now"
+        f"{excited.before[1]:.4g} of a random "
+        f"motion within limits, {excited.after[1]:.4g} now"
     )
     out.print(
-        f"condition number, rows by effort limit, columns as they are: {found.before[0]:.4g}, "
-        f"{found.after[0]:.4g} now"
+        f"condition number, rows by effort limit, columns as they are: {excited.before[0]:.4g}, "
+        f"{excited.after[0]:.4g} now"
     )
-    if found.task.left_out:
-        names = ", ".join(map(escape, found.task.left_out))
+    if excited.task.left_out:
+        names = ", ".join(map(escape, excited.task.left_out))
         out.print(f"no motion tells {names} from other parameters; left out")
     out.print("collisions are not checked")
 
 
-def data(found: Excited, files: Sequence[Path]) -> dict[str, Any]:
+def data(excited: Excited, files: Sequence[Path]) -> dict[str, Any]:
     """The data of ``symgen excite --json``."""
-    plan = found.task.plan
-    joints = zip(found.task.names, used(found).tolist(), strict=True)
+    plan = excited.task.plan
+    joints = zip(excited.task.names, used(excited).tolist(), strict=True)
     return {
         "harmonics": plan.harmonics,
         "period": plan.period,
@@ -110,9 +110,9 @@ def data(found: Excited, files: Sequence[Path]) -> dict[str, Any]:
             {"name": name, **dict(zip(("range", "velocity", "effort"), parts, strict=True))}
             for name, parts in joints
         ],
-        "left_out": list(found.task.left_out),
-        "condition": {"random": found.before[1], "found": found.after[1]},
-        "condition_as_is": {"random": found.before[0], "found": found.after[0]},
+        "left_out": list(excited.task.left_out),
+        "condition": {"random": excited.before[1], "found": excited.after[1]},
+        "condition_as_is": {"random": excited.before[0], "found": excited.after[0]},
         "files": [str(path) for path in files],
     }
 
@@ -121,31 +121,31 @@ def data(found: Excited, files: Sequence[Path]) -> dict[str, Any]:
 
 
 @styled
-def picture(found: Excited, target: OutputFile) -> bytes:
+def picture(excited: Excited, target: OutputFile) -> bytes:
     """A picture: position, velocity and force of each joint, on the scale of the motion itself,
     with the part of each limit that is used, and the limits that are near. Raises SymgenError
     without matplotlib."""
-    names, bounds = found.task.names, found.task.bounds
+    names, bounds = excited.task.names, excited.task.bounds
     figure = new_figure(13.0, 1.0 + 1.45 * len(names))
     axes = figure.subplots(len(names), 3, sharex=True, squeeze=False)
-    t = np.linspace(0, found.task.plan.period, POINTS)
-    states = found.motion.states(t)
-    force = found.task.dynamics.forces(states)
+    t = np.linspace(0, excited.task.plan.period, POINTS)
+    states = excited.motion.states(t)
+    force = excited.task.dynamics.forces(states)
     ends = (
         (bounds.lower, bounds.upper),
         (-bounds.speed, bounds.speed),
         (-bounds.force, bounds.force),
     )
-    parts = used(found)
+    parts = used(excited)
     for k, values in enumerate((states[0], states[1], force)):
         for j, axis in enumerate(axes[:, k]):
             _panel(axis, t, values[:, j], (ends[k][0][j], ends[k][1][j]))
             axis.set_title(f"{parts[j, k]:.0f} % of its {WHAT[k]}", loc="right", fontsize=8)
-            axis.set_ylabel(_unit(found.task, j, k), fontsize=8)
+            axis.set_ylabel(_unit(excited.task, j, k), fontsize=8)
     _labels(axes, names)
     figure.suptitle(
-        f"Exciting motion: condition number {found.before[1]:.3g} of a random motion, "
-        f"{found.after[1]:.3g} of this one; dashed: limits"
+        f"Exciting motion: condition number {excited.before[1]:.3g} of a random motion, "
+        f"{excited.after[1]:.3g} of this one; dashed: limits"
     )
     return _drawn(figure, target)
 

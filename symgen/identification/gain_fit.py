@@ -31,16 +31,16 @@ class Products:
     squares: Numbers
 
     @classmethod
-    def of(cls, whole: Numbers, mass: float) -> "Products":
+    def of(cls, gram: Numbers, mass: float) -> "Products":
         """Of products of rows, the load of so many kg."""
-        p = whole.shape[1] - 2
+        p = gram.shape[1] - 2
         return cls(
-            whole[:, :p, :p],
-            mass * whole[:, :p, p],
-            whole[:, :p, p + 1],
-            mass**2 * whole[:, p, p],
-            mass * whole[:, p, p + 1],
-            np.maximum(whole[:, p + 1, p + 1], 1e-300),
+            gram[:, :p, :p],
+            mass * gram[:, :p, p],
+            gram[:, :p, p + 1],
+            mass**2 * gram[:, p, p],
+            mass * gram[:, p, p + 1],
+            np.maximum(gram[:, p + 1, p + 1], 1e-300),
         )
 
     def forces(self, x: Numbers) -> tuple[Numbers, Numbers]:
@@ -51,58 +51,58 @@ class Products:
 
 
 def solved(
-    whole: Numbers, mass: float, start: Numbers | None = None
+    gram: Numbers, mass: float, start: Numbers | None = None
 ) -> tuple[Numbers, Numbers, Numbers]:
     """Gains (n), what is left of each current (n) and all other unknowns (p) from products of rows,
     by Gauss-Newton steps; `start` are gains to begin with. Raises SymgenError where the logs do not
     tell the scale."""
-    made, n = Products.of(whole, mass), len(whole)
-    k = _first(whole, mass) if start is None else start
-    g, weights = 1 / k, 1 / made.squares
+    products, n = Products.of(gram, mass), len(gram)
+    k = _first(gram, mass) if start is None else start
+    g, weights = 1 / k, 1 / products.squares
     x = _least(
-        np.einsum("j,jpq->pq", weights * g**2, made.grams),
-        (weights * g) @ (made.current - g[:, None] * made.load),
+        np.einsum("j,jpq->pq", weights * g**2, products.grams),
+        (weights * g) @ (products.current - g[:, None] * products.load),
     )
     for _ in range(ROUNDS):
-        squares, along = made.forces(x)
-        mixed = made.grams @ x + made.load
-        top = np.einsum("j,jpq->pq", weights * g**2, made.grams)
+        squares, along = products.forces(x)
+        mixed = products.grams @ x + products.load
+        top = np.einsum("j,jpq->pq", weights * g**2, products.grams)
         side = ((weights * g)[:, None] * mixed).T
-        gram = np.block([[top, side], [side.T, np.diag(weights * squares)]])
-        slope_x = (weights * g) @ (g[:, None] * mixed - made.current)
+        hessian = np.block([[top, side], [side.T, np.diag(weights * squares)]])
+        slope_x = (weights * g) @ (g[:, None] * mixed - products.current)
         slope_g = weights * (g * squares - along)
-        step = _least(gram, -np.concatenate([slope_x, slope_g]))
+        step = _least(hessian, -np.concatenate([slope_x, slope_g]))
         x, g, before = x + step[:-n], np.maximum(g + step[-n:], 0.2 * g), g
-        squares, along = made.forces(x)
-        rest = np.maximum(made.squares - 2 * g * along + g**2 * squares, 0.0)
-        weights = 1 / np.maximum(rest, 1e-12 * made.squares)
+        squares, along = products.forces(x)
+        rest = np.maximum(products.squares - 2 * g * along + g**2 * squares, 0.0)
+        weights = 1 / np.maximum(rest, 1e-12 * products.squares)
         if np.max(np.abs(g / before - 1)) < SETTLED:
             break
-    return 1 / g, np.sqrt(rest / made.squares), x
+    return 1 / g, np.sqrt(rest / products.squares), x
 
 
 def _first(products: Numbers, mass: float) -> Numbers:
     """Gains to begin with: least squares of A x - i k = - m L, each joint by its size."""
     n, p = len(products), products.shape[1] - 2
     gram, right = np.zeros((p + n, p + n)), np.zeros(p + n)
-    for j, one in enumerate(products):
+    for j, product in enumerate(products):
         keep = [*range(p), p + 1]
         place = [*range(p), p + j]
-        own = one[np.ix_(keep, keep)].copy()
-        own[-1] *= -1
-        own[:, -1] *= -1
-        side = -mass * one[keep, p]
+        block = product[np.ix_(keep, keep)].copy()
+        block[-1] *= -1
+        block[:, -1] *= -1
+        side = -mass * product[keep, p]
         side[-1] = -side[-1]
-        weight = 1 / max(one[p + 1, p + 1], 1e-300)
-        gram[np.ix_(place, place)] += weight * own
+        weight = 1 / max(product[p + 1, p + 1], 1e-300)
+        gram[np.ix_(place, place)] += weight * block
         right[place] += weight * side
-    found = _least(gram, right)[p:]
-    if not (found > 0).all():
+    solution = _least(gram, right)[p:]
+    if not (solution > 0).all():
         raise SymgenError(
             "error: the logs do not tell the gains: the currents of the two runs do not differ as "
             "a load's weight makes them; are the logs in the right order, and is the mass in kg?"
         )
-    return found
+    return solution
 
 
 def _least(gram: Numbers, right: Numbers) -> Numbers:

@@ -100,9 +100,9 @@ class GainEquations:
         if self.load is not None:
             force = rows[:, :, : self.size] @ self.load + self.mass * rows[:, :, self.size]
         sign = np.sign(qd)
-        own = np.stack([qd, sign, np.ones_like(qd), qdd, np.abs(force) * sign], axis=2)
+        of_drives = np.stack([qd, sign, np.ones_like(qd), qdd, np.abs(force) * sign], axis=2)
         for j in range(n):
-            rows[:, j, b + OWN * j : b + OWN * (j + 1)] = own[:, j]
+            rows[:, j, b + OWN * j : b + OWN * (j + 1)] = of_drives[:, j]
         rows[:, :, -1] = samples.measured
         used = samples.usable & (np.abs(qd) >= SLOW * fastest)
         rows = (rows * used[:, :, None]).transpose(1, 0, 2)
@@ -131,11 +131,11 @@ def gains(
     read = [reading(log, wanted, model, options, Wish()) for log in logs]
     for _ in range(PASSES):
         parts = [p for k, one in enumerate(read) for p in _parts(drives, one, bool(k), progress)]
-        whole = np.sum(parts, axis=0)
-        values, left, others = solved(whole, mass)
+        gram = np.sum(parts, axis=0)
+        values, left, others = solved(gram, mass)
         others[len(drives.mapping) : drives.size - 9] = 0.0
         drives = replace(drives, load=others)
-    jack = np.array([solved(whole - part, mass, values)[0] for part in parts])
+    jack = np.array([solved(gram - part, mass, values)[0] for part in parts])
     share = (len(parts) - 1) / len(parts)
     errors = np.sqrt(share * np.sum((jack - jack.mean(axis=0)) ** 2, axis=0))
     names = wanted.velocities
@@ -172,8 +172,8 @@ def _parts(
     for samples in read.blocks(progress):
         for start in range(0, len(samples), PIECE):
             part = samples.part(slice(start, start + PIECE))
-            found = drives.products(part, fastest, loaded)
-            total, count = found if total is None else total + found, count + len(part)
+            gram = drives.products(part, fastest, loaded)
+            total, count = gram if total is None else total + gram, count + len(part)
             if count >= size:
                 yield total
                 total, count = None, 0
@@ -184,36 +184,36 @@ def _parts(
 # -- what is told ----------------------------------------------------------------------------------
 
 
-def data(found: Gains) -> dict[str, Any]:
+def data(result: Gains) -> dict[str, Any]:
     """For JSON (documented in docs/identification.md)."""
-    rows = zip(found.joints, found.units, found.values, found.errors, found.left, strict=True)
+    rows = zip(result.joints, result.units, result.values, result.errors, result.left, strict=True)
     return {
         "format": 1,
         "generator": f"symgen {__version__}",
-        "rows": list(found.rows),
+        "rows": list(result.rows),
         "gains": {
             name: {"unit": unit, "gain": float(k), "standard_error": float(e), "left": float(r)}
             for name, unit, k, e, r in rows
         },
-        "notes": list(found.notes),
+        "notes": list(result.notes),
     }
 
 
-def on_terminal(found: Gains) -> None:
+def on_terminal(result: Gains) -> None:
     """The gains in a table, and as options of other commands."""
-    made = table(
-        f"drive gains from {found.rows[0]} rows without and {found.rows[1]} with the load",
+    listed = table(
+        f"drive gains from {result.rows[0]} rows without and {result.rows[1]} with the load",
         ["joint"],
         ["gain", "std error", "relative", "unit", "left of the current"],
     )
-    rows = zip(found.joints, found.units, found.values, found.errors, found.left, strict=True)
-    for name, unit, k, error, left in rows:
+    rows = zip(result.joints, result.units, result.values, result.errors, result.left, strict=True)
+    for name, unit, k, error, residual in rows:
         relative = f"{100 * error / k:.2g} %"
-        made.add_row(
-            escape(name), f"{k:.5g}", f"{error:.2g}", relative, unit, f"{100 * left:.3g} %"
+        listed.add_row(
+            escape(name), f"{k:.5g}", f"{error:.2g}", relative, unit, f"{100 * residual:.3g} %"
         )
-    console().print(made)
-    given = zip(found.joints, found.values, strict=True)
+    console().print(listed)
+    given = zip(result.joints, result.values, strict=True)
     console().print(
         escape(" ".join(f"--torque-constant {shown(j)}={k:.5g}" for j, k in given)), soft_wrap=True
     )
@@ -221,15 +221,16 @@ def on_terminal(found: Gains) -> None:
 
 def target(path: Path) -> OutputFile:
     """Where a file of gains goes. Raises OptionError where it may not."""
-    found = OutputFile(path, holding("symgen gains", b"# by symgen gains", b"symgen gains"))
-    found.check()
-    return found
+    file = OutputFile(path, holding("symgen gains", b"# by symgen gains", b"symgen gains"))
+    file.check()
+    return file
 
 
-def as_toml(found: Gains) -> str:
+def as_toml(result: Gains) -> str:
     """A file for ``--columns``."""
     lines = [f"# by symgen gains, symgen {__version__}", "[torque_constant]"]
     lines += [
-        f"{json.dumps(j)} = {k!r}" for j, k in zip(found.joints, found.values.tolist(), strict=True)
+        f"{json.dumps(j)} = {k!r}"
+        for j, k in zip(result.joints, result.values.tolist(), strict=True)
     ]
     return "\n".join(lines) + "\n"

@@ -80,15 +80,15 @@ def gated(reading: Reading, sought: Problem, full: bool) -> Reading:
     if not evidence.samples:
         return reading
     names = Names.of(reading, sought.wanted.velocities)
-    found = suspicions(evidence, mapping.base(mapping.prior), names, reading.step)
-    said = tuple(f"{shown(reading.log.file)}: warning: {text}" for text in found)
-    return replace(reading, doubts=said)
+    suspected = suspicions(evidence, mapping.base(mapping.prior), names, reading.step)
+    warnings = tuple(f"{shown(reading.log.file)}: warning: {text}" for text in suspected)
+    return replace(reading, doubts=warnings)
 
 
 def _check_moving(reading: Reading) -> None:
-    still = reading.survey.constant[: len(reading.layout.q)]
-    if still.any() and not still.all():
-        k = int(np.argmax(still))
+    constant = reading.survey.constant[: len(reading.layout.q)]
+    if constant.any() and not constant.all():
+        k = int(np.argmax(constant))
         raise LogError(
             shown(reading.log.file),
             f"'{shown(reading.layout.q[k].name)}' is {reading.survey.low[k]:.4g} in every row: the "
@@ -100,22 +100,24 @@ def _check_moving(reading: Reading) -> None:
 def suspicions(evidence: Evidence, prior: Numbers, names: Names, step: float) -> tuple[str, ...]:
     """What is suspected, the most telling first; `prior` (b) are the base parameters of the robot's
     file, `step` the usual step of time (s)."""
-    left = evidence.fit.left()
-    poor = float(np.sqrt(left.max(initial=0.0))) > POOR
+    residual = evidence.fit.left()
+    poor = float(np.sqrt(residual.max(initial=0.0))) > POOR
     gains = tuple(_gains(evidence, prior, names))
     if gains:
         return gains
-    total, fit = float(left.sum()), evidence.fit
+    total, fit = float(residual.sum()), evidence.fit
     for kind in (_signs, _swaps, _factors) if poor else ():
-        found = min(kind(fit, names), key=lambda s: s.left, default=None)
-        if found and found.left < FAR_BETTER * total:
-            return (found.text,)
+        suspicion = min(kind(fit, names), key=lambda s: s.left, default=None)
+        if suspicion and suspicion.left < FAR_BETTER * total:
+            return (suspicion.text,)
     shift = _shifted(evidence, names, step)
     if shift and shift.left < LATE * total:
         return (shift.text,)
-    found = min(_positions(evidence, names), key=lambda s: s.left, default=None) if poor else None
-    if found and found.left < FAR_BETTER * total:
-        return (found.text,)
+    suspicion = (
+        min(_positions(evidence, names), key=lambda s: s.left, default=None) if poor else None
+    )
+    if suspicion and suspicion.left < FAR_BETTER * total:
+        return (suspicion.text,)
     return tuple(_driven(evidence, len(prior), names))
 
 
@@ -141,15 +143,15 @@ def _gains(evidence: Evidence, prior: Numbers, names: Names) -> Iterator[str]:
 
 def _unit(sizes: Numbers, count: int, names: Names) -> str:
     """What it may mean that forces are so many times what is foreseen."""
-    said = (
+    finding = (
         f"the forces of {count} joints are {sizes.min():.3g} to {sizes.max():.3g} times what the "
         "robot's file foresees"
     )
     unit = next((u for f, u in UNITS.items() if (np.abs(sizes / f - 1) < 2 * NEAR).all()), None)
     if unit is not None:
-        return f"{said}: their unit is not N m; give --unit tau={unit}"
+        return f"{finding}: their unit is not N m; give --unit tau={unit}"
     return (
-        f"{said}, as with motor currents in A or torques of motors before their gears; give "
+        f"{finding}, as with motor currents in A or torques of motors before their gears; give "
         f"--column current={shown(_pattern(names.forces))} and --torque-constant JOINT=K of each "
         "joint"
     )
@@ -192,10 +194,10 @@ def _factors(fit: Fit, names: Names) -> Iterator[Suspicion]:
             factors = np.ones(len(names.forces))
             factors[k] = size
             tried.append((float(fit.left(None, factors).sum()), float(size)))
-        left, size = min(tried)
+        residual, size = min(tried)
         if not 1 / FACTOR < size < FACTOR:
             yield Suspicion(
-                left,
+                residual,
                 f"'{shown(name)}' is in another unit than the other forces: about {size:.2g} times "
                 f"it the log fits far better; give --scale tau_{shown(names.joints[k])}={size:.2g}",
             )
@@ -203,12 +205,12 @@ def _factors(fit: Fit, names: Names) -> Iterator[Suspicion]:
 
 def _driven(evidence: Evidence, base: int, names: Names) -> Iterator[str]:
     """Joints whose friction would drive them."""
-    x, left = evidence.fit.solved()
+    x, residual = evidence.fit.solved()
     for k, (viscous, coulomb, *_) in enumerate(x[base:].reshape(-1, 4).tolist()):
         rates, forces = evidence.states[1][:, k], evidence.measured()[:, k]
         lost = float(np.sum((viscous * rates**2 + coulomb * np.abs(rates)) * evidence.used[:, k]))
         if -lost > DRIVEN * float(np.sum(np.abs(forces * rates))) and _told(
-            evidence.fit, k, base + 4 * k, left
+            evidence.fit, k, base + 4 * k, residual
         ):
             yield (
                 f"'{shown(names.forces[k])}' has the wrong sign: its friction would drive the "
@@ -216,22 +218,22 @@ def _driven(evidence: Evidence, base: int, names: Names) -> Iterator[str]:
             )
 
 
-def _told(fit: Fit, k: int, first: int, left: Numbers) -> bool:
+def _told(fit: Fit, k: int, first: int, residuals: Numbers) -> bool:
     """Whether the log tells the friction of joint k at all: without its two columns far more is
     left."""
     without = fit.without([first, first + 1]).left()[k]
-    return bool(without > max(4 * left[k], TOLD))
+    return bool(without > max(4 * residuals[k], TOLD))
 
 
 def _shifted(evidence: Evidence, names: Names, step: float) -> Suspicion | None:
     """Forces that come later or earlier than the motion, all of them."""
     count = max(2, min(SHIFTS, round(LONGEST / step)))
-    left = [
+    residuals = [
         float(evidence.fit.with_measured(evidence.measured(later)).left().sum())
         for later in range(-count, count + 1)
     ]
-    k = int(np.argmin(left[1:-1])) + 1
-    before, rest, after = left[k - 1 : k + 2]
+    k = int(np.argmin(residuals[1:-1])) + 1
+    before, rest, after = residuals[k - 1 : k + 2]
     bend = before - 2 * rest + after
     delay = step * (k - count + (0.5 * (before - after) / bend if bend > 0 else 0.0))
     if abs(delay) <= 0.5 * step:
@@ -257,10 +259,10 @@ def _positions(evidence: Evidence, names: Names) -> Iterator[Suspicion]:
         return
 
     def left(change: Callable[[Numbers], Numbers]) -> float:
-        made = evidence.equations(*(change(x) for x in states)) * used[:, :, None]
-        return float(Fit.of(made, y).left().sum())
+        linear = evidence.equations(*(change(x) for x in states)) * used[:, :, None]
+        return float(Fit.of(linear, y).left().sum())
 
-    whole = left(lambda x: x) or 1.0
+    before = left(lambda x: x) or 1.0
     total = float(evidence.fit.left().sum())
 
     def scale(k: int, factor: float) -> str:
@@ -270,7 +272,7 @@ def _positions(evidence: Evidence, names: Names) -> Iterator[Suspicion]:
     for k in range(n):
         signs = np.where(np.arange(n) == k, -1.0, 1.0)
         yield Suspicion(
-            total * left(lambda x, signs=signs: x * signs) / whole,  # type: ignore[misc]
+            total * left(lambda x, signs=signs: x * signs) / before,  # type: ignore[misc]
             f"'{shown(names.positions[k])}' has the wrong sign: with the other one the log fits "
             f"far better; give {scale(k, -1.0)}",
         )
@@ -279,11 +281,11 @@ def _positions(evidence: Evidence, names: Names) -> Iterator[Suspicion]:
         order[j], order[k] = k, j
         a, b = shown(names.positions[j]), shown(names.positions[k])
         yield Suspicion(
-            total * left(lambda x, order=order: x[:, order]) / whole,  # type: ignore[misc]
+            total * left(lambda x, order=order: x[:, order]) / before,  # type: ignore[misc]
             f"'{a}' and '{b}' are exchanged: the other way round the log fits far better; give "
             f"--column q_{shown(names.joints[j])}={b} --column q_{shown(names.joints[k])}={a}",
         )
     yield Suspicion(
-        total * left(lambda x: x * (np.pi / 180)) / whole,
+        total * left(lambda x: x * (np.pi / 180)) / before,
         "positions are in degrees: taken as such the log fits far better; give --unit q=deg",
     )

@@ -47,12 +47,12 @@ class LinkSpans:
 
     def _start(self, parser: Any, tag: str, attributes: Mapping[str, str]) -> None:
         self._path.append(tag.rpartition(":")[2])
-        here = parser.CurrentByteIndex
+        offset = parser.CurrentByteIndex
         if self._path == ["robot", "link"]:
             self._link = attributes.get("name", "")
-            self.links[self._link] = here, self._after(here)
+            self.links[self._link] = offset, self._after(offset)
         elif self._path == ["robot", "link", "inertial"]:
-            self._begin = here
+            self._begin = offset
 
     def _end(self, parser: Any, tag: str) -> None:
         if self._path == ["robot", "link", "inertial"]:
@@ -62,10 +62,10 @@ class LinkSpans:
             )
         self._path.pop()
 
-    def _after(self, here: int) -> int:
+    def _after(self, offset: int) -> int:
         """The end of the tag that begins here; > may stand in a quoted value."""
         quote = b""
-        for k in range(here, len(self.text)):
+        for k in range(offset, len(self.text)):
             c = self.text[k : k + 1]
             if quote:
                 quote = b"" if c == quote else quote
@@ -109,9 +109,9 @@ def _splices(
             yield end, end, line + indent + b"  " + element(ten, indent + b"  ", line)
 
 
-def _indent(text: bytes, here: int) -> bytes:
+def _indent(text: bytes, offset: int) -> bytes:
     """The blanks before an element, if nothing else stands before it in its line."""
-    before = text[text.rfind(b"\n", 0, here) + 1 : here]
+    before = text[text.rfind(b"\n", 0, offset) + 1 : offset]
     return before if not before.strip() else b""
 
 

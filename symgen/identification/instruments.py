@@ -35,7 +35,9 @@ class Instrumented:
     @property
     def supports(self) -> Supports:
         """Those of Z, then those of Y."""
-        return tuple((*own, *(self.size + c for c in own)) for own in self.inner.supports)
+        return tuple(
+            (*columns, *(self.size + c for c in columns)) for columns in self.inner.supports
+        )
 
     @property
     def drives(self) -> DriveUnknowns | None:
@@ -44,11 +46,11 @@ class Instrumented:
 
     def equations(self, samples: Samples) -> LinearEquations:
         """Both at each sample."""
-        made = self.inner.equations(samples)
+        linear = self.inner.equations(samples)
         q, qd, qdd = np.split(samples.reference, 3, axis=1)
         commanded = self.inner.equations(replace(samples, q=q, qd=qd, qdd=qdd))
-        columns = np.concatenate([commanded.regressor, made.regressor], axis=2)
-        return LinearEquations(columns, made.measured, made.used)
+        columns = np.concatenate([commanded.regressor, linear.regressor], axis=2)
+        return LinearEquations(columns, linear.measured, linear.used)
 
 
 @dataclass(frozen=True)
@@ -75,34 +77,34 @@ class Instruments:
 
     def _solved(self, deviations: tuple[float, ...]) -> tuple[Numbers, Numbers]:
         """With Z = Q R₁, both sides of Zᵀ Y x = Zᵀ τ are R₁ᵀ times the rows of Q."""
-        p, whole = self.size, self.both.weighted(deviations)
-        rows = whole[:p, p : 2 * p]
-        return np.asarray(np.linalg.solve(rows, whole[:p, 2 * p])), triangle(rows)
+        p, factor = self.size, self.both.weighted(deviations)
+        rows = factor[:p, p : 2 * p]
+        return np.asarray(np.linalg.solve(rows, factor[:p, 2 * p])), triangle(rows)
 
-    def weakest(self, found: Solution) -> float:
+    def weakest(self, solution: Solution) -> float:
         """The least correlation of a combination of regressors with the instruments, 0 to 1."""
-        p, whole = self.size, self.both.weighted(found.deviations)
-        seen = whole[:p, p : 2 * p] @ np.linalg.inv(triangle(whole[: 2 * p, p : 2 * p])[:p])
+        p, factor = self.size, self.both.weighted(solution.deviations)
+        seen = factor[:p, p : 2 * p] @ np.linalg.inv(triangle(factor[: 2 * p, p : 2 * p])[:p])
         return float(np.linalg.svd(seen, compute_uv=False)[-1])
 
-    def errors(self, found: Solution) -> Numbers | None:
+    def errors(self, solution: Solution) -> Numbers | None:
         """Robust standard errors (p) by the delete-one-batch jackknife, as in `robust`; None where
         there are too few batches."""
-        parts = [self._products(batch, found) for batch in self.both.batches]
+        parts = [self._products(batch, solution) for batch in self.both.batches]
         if len(parts) < 2:
             return None
-        whole = sum(a for a, _ in parts)
-        steps = np.array([np.linalg.solve(whole - a, score) for a, score in parts])
+        total = sum(a for a, _ in parts)
+        steps = np.array([np.linalg.solve(total - a, score) for a, score in parts])
         return np.asarray(np.sqrt((len(parts) - 1) / len(parts) * np.sum(steps**2, axis=0)))
 
-    def _products(self, batch: TriangularFactors, found: Solution) -> tuple[Numbers, Numbers]:
+    def _products(self, batch: TriangularFactors, solution: Solution) -> tuple[Numbers, Numbers]:
         """ZᵀWY and ZᵀW r of a batch."""
         p = self.size
         product, score = np.zeros((p, p)), np.zeros(p)
         for j, columns in enumerate(self.both.supports):
-            own = batch.factors[j] / found.deviations[j]
-            half, here = (own.shape[1] - 1) // 2, list(columns[: len(columns) // 2])
-            z, y = own[:, :half], own[:, half : 2 * half]
-            product[np.ix_(here, here)] += z.T @ y
-            score[here] += z.T @ (own[:, -1] - y @ found.values[here])
+            factor = batch.factors[j] / solution.deviations[j]
+            half, places = (factor.shape[1] - 1) // 2, list(columns[: len(columns) // 2])
+            z, y = factor[:, :half], factor[:, half : 2 * half]
+            product[np.ix_(places, places)] += z.T @ y
+            score[places] += z.T @ (factor[:, -1] - y @ solution.values[places])
         return product, score

@@ -35,11 +35,11 @@ class _Finder:
         self, name: str, keys: Sequence[str], units: Sequence[str], optional: bool = False
     ) -> tuple[LogColumn, ...]:
         """The columns of a group, one a key; none if it may be left out and is. Raises LogError."""
-        found = self._names(name, keys, optional)
-        if found is None:
+        matches = self._names(name, keys, optional)
+        if matches is None:
             return ()
         single = [self.map.patterns.get(f"{name}_{key}", "") for key in keys]
-        names = [str(own) or other for own, other in zip(single, found, strict=True)]
+        names = [str(alone) or other for alone, other in zip(single, matches, strict=True)]
         check_columns(self.log, names, CURES.format(name))
         return tuple(
             self.column(name, key, column, unit)
@@ -53,48 +53,48 @@ class _Finder:
         return LogColumn(name, factor(self.map.options.unit, group, unit) * scale, unit)
 
     def _names(self, group: str, keys: Sequence[str], optional: bool) -> tuple[str, ...] | None:
-        said = self.map.patterns.get(group)
-        if isinstance(said, tuple):
-            if len(said) != len(keys):
+        stated = self.map.patterns.get(group)
+        if isinstance(stated, tuple):
+            if len(stated) != len(keys):
                 raise OptionError(
-                    f"--column {group}: {len(said)} columns for {len(keys)}: {quoted(keys, 8)}"
+                    f"--column {group}: {len(stated)} columns for {len(keys)}: {quoted(keys, 8)}"
                 )
-            return said
+            return stated
         wrench = group.startswith("wrench")
-        pattern = said or (f"{group}_{{}}" if wrench else self.recorder.pattern(group))
+        pattern = stated or (f"{group}_{{}}" if wrench else self.recorder.pattern(group))
         order = keys if wrench else self._order(keys)
-        found = columns(self.log, pattern, order) or columns(self.log, f"{group}[{{}}]", order)
-        if found is None and any(f"{group}_{key}" in self.map.patterns for key in keys):
-            found = tuple(f"{group}_{key}" for key in order)
-        if found is None:
-            found = some(self.log, pattern, order)
-            if found is None and optional and said is None:
+        matches = columns(self.log, pattern, order) or columns(self.log, f"{group}[{{}}]", order)
+        if matches is None and any(f"{group}_{key}" in self.map.patterns for key in keys):
+            matches = tuple(f"{group}_{key}" for key in order)
+        if matches is None:
+            matches = some(self.log, pattern, order)
+            if matches is None and optional and stated is None:
                 return None
-            check_columns(self.log, found or _wanted(pattern, group, order), CURES.format(group))
-        there = dict(zip(order, found or (), strict=True))
-        self._check_width(group, pattern, keys, tuple(there.values()))
-        return tuple(there[key] for key in keys)
+            check_columns(self.log, matches or _wanted(pattern, group, order), CURES.format(group))
+        by_key = dict(zip(order, matches or (), strict=True))
+        self._check_width(group, pattern, keys, tuple(by_key.values()))
+        return tuple(by_key[key] for key in keys)
 
     def _order(self, keys: Sequence[str]) -> Sequence[str]:
         """The order of numbered columns. Raises OptionError where it lacks a joint."""
-        said = self.map.options.joints
-        missing = [key for key in keys if said and key not in said]
+        stated = self.map.options.joints
+        missing = [key for key in keys if stated and key not in stated]
         if missing:
             raise OptionError(
-                f"--joints {','.join(said)}: '{shown(missing[0])}' is not among them; the robot "
+                f"--joints {','.join(stated)}: '{shown(missing[0])}' is not among them; the robot "
                 f"has {quoted(keys, 8)}"
             )
-        return said or keys
+        return stated or keys
 
     def _check_width(
-        self, group: str, pattern: str, keys: Sequence[str], found: Sequence[str]
+        self, group: str, pattern: str, keys: Sequence[str], matches: Sequence[str]
     ) -> None:
         """Raises LogError where there are numbered columns of more coordinates than are wanted, for
         then which is which?"""
         if self.map.options.joints:
             return
-        width = more(self.log, pattern, len(keys), found) or more(
-            self.log, f"{group}[{{}}]", len(keys), found
+        width = more(self.log, pattern, len(keys), matches) or more(
+            self.log, f"{group}[{{}}]", len(keys), matches
         )
         if width > len(keys):
             raise LogError(
@@ -106,19 +106,19 @@ class _Finder:
 
     def time(self) -> LogColumn | None:
         """The column of time. Raises LogError where there is none and no rate."""
-        said = self.map.patterns.get("t")
-        there = [(str(said), "s")] if said is not None else self.recorder.time
-        found = next(((name, unit) for name, unit in there if name in self.log.names), None)
-        if found is None:
-            if self.map.options.rate and said is None:
+        stated = self.map.patterns.get("t")
+        candidates = [(str(stated), "s")] if stated is not None else self.recorder.time
+        column = next(((name, unit) for name, unit in candidates if name in self.log.names), None)
+        if column is None:
+            if self.map.options.rate and stated is None:
                 return None
             check_columns(
                 self.log,
-                [there[0][0]],
+                [candidates[0][0]],
                 "time is always needed: name it with --column t=NAME, or give the rows a second "
                 "with --rate; ",
             )
-        name, unit = found or there[0]
+        name, unit = column or candidates[0]
         given = dict(self.map.options.unit).get("t", unit)
         return LogColumn(name, factor((("t", given),), "t", "s"), "s")
 
@@ -142,18 +142,18 @@ def layout(log: Log, wanted: NeededColumns, map_: Map) -> Layout:
     measured = [column for sensed in wanted.sensors for column in _sensed(finder, sensed)]
     measured += _present(finder, wanted) if wanted.lenient else []
     reference = _commanded(finder, wanted) if wanted.reference else ()
-    made = Layout(time, q, qd, qdd, tuple(measured), finder.recorder.title, reference)
-    _check_scales(log, wanted, map_.options, made)
-    return made
+    result = Layout(time, q, qd, qdd, tuple(measured), finder.recorder.title, reference)
+    _check_scales(log, wanted, map_.options, result)
+    return result
 
 
-def _check_scales(log: Log, wanted: NeededColumns, options: LogOptions, made: Layout) -> None:
+def _check_scales(log: Log, wanted: NeededColumns, options: LogOptions, layout: Layout) -> None:
     """Raises OptionError for a factor of a column that is none, or of time."""
     joints = dict.fromkeys((*wanted.positions, *wanted.velocities))
     keys = [f"{group}_{joint}" for group in GROUPS for joint in joints]
     keys += [f"{sensed.prefix}_{name}" for sensed in wanted.sensors for name in sensed.names]
     for name, _ in options.scale:
-        if made.time is not None and name in ("t", made.time.name):
+        if layout.time is not None and name in ("t", layout.time.name):
             raise OptionError(f"--scale {shown(name)}: give the unit of time, as in --unit t=ms")
         if name not in keys and name not in log.names:
             raise OptionError(
@@ -163,15 +163,15 @@ def _check_scales(log: Log, wanted: NeededColumns, options: LogOptions, made: La
 
 def _commanded(finder: _Finder, wanted: NeededColumns) -> tuple[LogColumn, ...]:
     """The columns of commanded positions. Raises LogError where there are none."""
-    found = finder.group("ref", wanted.positions, wanted.position_units, optional=True)
-    if not found:
+    names = finder.group("ref", wanted.positions, wanted.position_units, optional=True)
+    if not names:
         raise LogError(
             shown(finder.log.file),
             "has no commanded positions, which --method instrumental takes its instruments from; "
             "name them with --column ref=PATTERN, as in ref=target_q_{}, or use --method "
             "acceleration",
         )
-    return found
+    return names
 
 
 def _rate_units(wanted: NeededColumns) -> tuple[str, ...]:
@@ -183,9 +183,9 @@ def _rate_units(wanted: NeededColumns) -> tuple[str, ...]:
 def _recorder(log: Log, names: Sequence[str], map_: Map) -> Recorder:
     """Whose names a log has: all positions, else some, of the first recorder that is known."""
     order = map_.options.joints or names
-    for found in (columns, some):
+    for finder in (columns, some):
         for recorder in _timed(log, map_):
-            if found(log, recorder.q, order) is not None:
+            if finder(log, recorder.q, order) is not None:
                 return recorder
     return RECORDERS[0]
 
@@ -199,12 +199,12 @@ def _timed(log: Log, map_: Map) -> list[Recorder]:
 def guessed(log: Log, map_: Map) -> NeededColumns:
     """What a log has, for looking at it without a robot: its joints are the keys of its positions.
     Raises LogError where it has none."""
-    said = map_.patterns.get("q")
-    known = [Recorder("", TIMES, said)] if isinstance(said, str) else _timed(log, map_)
-    found, _ = max((keys(log, r) for r in known), key=lambda pair: pair[1], default=((), 0))
-    if isinstance(said, tuple):
-        found = tuple(str(k + 1) for k in range(len(said)))
-    names = map_.options.joints or found
+    stated = map_.patterns.get("q")
+    known = [Recorder("", TIMES, stated)] if isinstance(stated, str) else _timed(log, map_)
+    best, _ = max((keys(log, r) for r in known), key=lambda pair: pair[1], default=((), 0))
+    if isinstance(stated, tuple):
+        best = tuple(str(k + 1) for k in range(len(stated)))
+    names = map_.options.joints or best
     if not names:
         raise LogError(
             shown(log.file),
@@ -218,8 +218,8 @@ def _present(finder: _Finder, wanted: NeededColumns) -> list[LogColumn]:
     """The forces of joints that a log has, else currents; nothing where there are none."""
     names, amperes = wanted.velocities, ("A",) * len(wanted.velocities)
     forces = tuple("N" if unit == "m" else "N m" for unit in _rate_units(wanted))
-    there = finder.group("tau", names, forces, optional=True)
-    return list(there or finder.group("current", names, amperes, optional=True))
+    matches = finder.group("tau", names, forces, optional=True)
+    return list(matches or finder.group("current", names, amperes, optional=True))
 
 
 def _sensed(finder: _Finder, sensed: Sensed) -> tuple[LogColumn, ...]:
@@ -263,8 +263,8 @@ def _currents(finder: _Finder, sensed: Sensed, options: LogOptions) -> tuple[Log
         raise OptionError(
             f"--torque-constant: '{shown(missing[0])}' has none; give {shown(missing[0])}=K too"
         )
-    found = finder.group("current", sensed.names, ("A",) * len(sensed.names))
+    names = finder.group("current", sensed.names, ("A",) * len(sensed.names))
     return tuple(
         LogColumn(column.name, column.factor * constants[name] * ratios.get(name, 1.0), unit)
-        for column, name, unit in zip(found, sensed.names, sensed.units, strict=True)
+        for column, name, unit in zip(names, sensed.names, sensed.units, strict=True)
     )

@@ -13,20 +13,20 @@ def notes(reading: Reading) -> tuple[str, ...]:
     """A sentence each, those that matter most first."""
     file = shown(reading.log.file)
     missing = [*_missing(reading)]
-    said = (*_warnings(reading), *(text for many, text in missing if many), *_still(reading))
-    few = (text for many, text in missing if not many)
-    warnings = tuple(f"{file}: warning: {text}" for text in said)
+    texts = (*_warnings(reading), *(text for often, text in missing if often), *_still(reading))
+    few = (text for often, text in missing if not often)
+    warnings = tuple(f"{file}: warning: {text}" for text in texts)
     return warnings + tuple(f"{file}: note: {text}" for text in (*_notes(reading), *few))
 
 
 def _warnings(reading: Reading) -> Iterator[str]:
-    found = reading.survey
+    survey = reading.survey
     rows = _rows(reading)
     if reading.plan.samples < FEW * (rows - _ends(reading)):
         part = reading.plan.samples / rows
         yield f"only {100 * part:.3g} % of {rows} rows can be used ({_why(reading)})"
     for column, count, ceiling, floor in zip(
-        reading.layout.measured, found.stuck, found.ceilings, found.floors, strict=True
+        reading.layout.measured, survey.stuck, survey.ceilings, survey.floors, strict=True
     ):
         if count:
             ends = [f"{x:.4g}" for x in (ceiling, floor) if abs(x) < float("inf")]
@@ -77,8 +77,8 @@ def _notes(reading: Reading) -> Iterator[str]:
             f"'{shown(name)}' jumps by a turn {count} time{'s' * (count > 1)}, as angles do that "
             "are kept within one; it is taken as continuous"
         )
-    whole = _rows(reading) - _ends(reading)
-    if FEW * whole <= reading.plan.samples < whole:
+    inside = _rows(reading) - _ends(reading)
+    if FEW * inside <= reading.plan.samples < inside:
         yield f"{reading.plan.samples} of {_rows(reading)} rows are used ({_why(reading)})"
     names, read = reading.log.names, {*reading.layout.names}
     unused = [name for name in names if name not in read]
@@ -99,19 +99,19 @@ def _rows(reading: Reading) -> int:
 
 def _why(reading: Reading) -> str:
     """Why rows are not used, by reason."""
-    found, log = reading.survey, reading.log
+    survey, log = reading.survey, reading.log
     reasons = [
-        f"{count} {why}, the first at {log.place(found.places[why])}"
-        for why, count in found.left_out.items()
+        f"{count} {why}, the first at {log.place(survey.places[why])}"
+        for why, count in survey.left_out.items()
     ]
     torn = getattr(log, "torn", {})
     if torn:
         line, why = min(torn.items())
         reasons.append(f"{len(torn)} have {why}, the first in line {line}")
-    lost = found.usable - reading.plan.samples
+    lost = survey.usable - reading.plan.samples
     if lost:
-        many = len(found.stretches)
-        ends = f"{lost} at the ends of {many} stretch{'es' * (many > 1)}"
-        longest = f", the longest gap {found.gaps[0]:.4g} s" if found.gaps else ""
+        stretches = len(survey.stretches)
+        ends = f"{lost} at the ends of {stretches} stretch{'es' * (stretches > 1)}"
+        longest = f", the longest gap {survey.gaps[0]:.4g} s" if survey.gaps else ""
         reasons.append(ends + " go to derivatives and intervals" + longest)
     return "; ".join(reasons) or quoted([])

@@ -21,21 +21,21 @@ def target(path: Path, log: str) -> OutputFile:
     return picture_target("--plot", path, OWNER, [log])
 
 
-def picture(found: Looked, target: OutputFile) -> bytes:
+def picture(looked: Looked, target: OutputFile) -> bytes:
     """The picture in the format that the file's name tells."""
-    return drawn(_figure(found), target, 110)
+    return drawn(_figure(looked), target, 110)
 
 
 @styled
-def _figure(found: Looked) -> Any:
-    names, layout = found.joints, found.reading.layout
-    if not found.motion.thin:
-        log = found.reading.log
+def _figure(looked: Looked) -> Any:
+    names, layout = looked.joints, looked.reading.layout
+    if not looked.motion.thin:
+        log = looked.reading.log
         raise LogError(shown(log.file), "has no stretch that is long enough to be drawn")
     columns = 2 + bool(layout.measured)
     figure = new_figure(4.2 * columns, 0.8 + 1.35 * len(names))
     axes = figure.subplots(len(names), columns, sharex=True, squeeze=False)
-    t, *series = (np.concatenate(parts) for parts in zip(*found.motion.thin, strict=True))
+    t, *series = (np.concatenate(parts) for parts in zip(*looked.motion.thin, strict=True))
     edges = np.flatnonzero(np.diff(t) > 20 * np.median(np.diff(t))) + 1
     for column in range(columns):
         for k, name in enumerate(names):
@@ -46,9 +46,9 @@ def _figure(found: Looked) -> Any:
             pieces = zip(np.split(t, edges), np.split(y[:, k], edges), strict=True)
             for times, values in pieces:
                 axis.plot(times, values, color=COLOURS[column], lw=0.7)
-            _limits(axis, found, k, column)
+            _limits(axis, looked, k, column)
             axis.set_title(
-                f"{name}: {_label(found, k, column)}", fontsize=8, loc="left", parse_math=False
+                f"{name}: {_label(looked, k, column)}", fontsize=8, loc="left", parse_math=False
             )
             axis.tick_params(labelsize=7)
             axis.grid(alpha=0.25)
@@ -57,16 +57,16 @@ def _figure(found: Looked) -> Any:
     return figure
 
 
-def _label(found: Looked, k: int, column: int) -> str:
-    unit, layout = found.units[k], found.reading.layout
+def _label(looked: Looked, k: int, column: int) -> str:
+    unit, layout = looked.units[k], looked.reading.layout
     if column == 2:
         return f"{layout.measured[k].name} ({layout.measured[k].unit})"
     return f"position ({unit})" if column == 0 else f"velocity ({unit}/s)"
 
 
-def _limits(axis: Any, found: Looked, k: int, column: int) -> None:
+def _limits(axis: Any, looked: Looked, k: int, column: int) -> None:
     """Lines at the limits that the motion comes near to."""
-    limits, motion = found.limits[k], found.motion
+    limits, motion = looked.limits[k], looked.motion
     if limits is None:
         return
     ends = [limits.lower, limits.upper] if column == 0 else [limits.velocity]

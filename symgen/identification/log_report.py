@@ -53,26 +53,26 @@ class MotionStatistics:
 
     def add(self, samples: Samples) -> None:
         """Takes samples into account."""
-        y, there, one = samples.measured, samples.usable, self.count == 0
+        y, usable, is_first = samples.measured, samples.usable, self.count == 0
         extremes = (
             ("low", samples.q.min(0), np.minimum),
             ("high", samples.q.max(0), np.maximum),
             ("speed", np.abs(samples.qd).max(0), np.maximum),
             ("acceleration", np.abs(samples.qdd).max(0), np.maximum),
-            ("least", y.min(0, initial=np.inf, where=there), np.minimum),
-            ("most", y.max(0, initial=-np.inf, where=there), np.maximum),
+            ("least", y.min(0, initial=np.inf, where=usable), np.minimum),
+            ("most", y.max(0, initial=-np.inf, where=usable), np.maximum),
         )
         for name, new, worse in extremes:
-            setattr(self, name, new if one else worse(getattr(self, name), new))
+            setattr(self, name, new if is_first else worse(getattr(self, name), new))
         slow = np.maximum(STILL * samples.noise, SLOW * self.speed)
-        still = (np.abs(samples.qd) <= slow).sum(0)
-        self.still = still if one else self.still + still
-        self.squares = (y**2).sum(0) if one else self.squares + (y**2).sum(0)
-        self.measured = there.sum(0) if one else self.measured + there.sum(0)
+        standing = (np.abs(samples.qd) <= slow).sum(0)
+        self.still = standing if is_first else self.still + standing
+        self.squares = (y**2).sum(0) if is_first else self.squares + (y**2).sum(0)
+        self.measured = usable.sum(0) if is_first else self.measured + usable.sum(0)
         self.count += len(samples)
-        every = slice(None, None, max(self.total // POINTS, 1))
-        drawn = np.where(there, y, np.nan)[every]
-        self.thin.append((samples.t[every], samples.q[every], samples.qd[every], drawn))
+        sampled = slice(None, None, max(self.total // POINTS, 1))
+        drawn = np.where(usable, y, np.nan)[sampled]
+        self.thin.append((samples.t[sampled], samples.q[sampled], samples.qd[sampled], drawn))
 
     @property
     def rms(self) -> Numbers:
@@ -114,39 +114,39 @@ def _of(model: Model) -> NeededColumns:
 # -- on a terminal ---------------------------------------------------------------------------------
 
 
-def on_terminal(found: Looked) -> None:
+def on_terminal(looked: Looked) -> None:
     """What was understood, and the motion of each joint."""
-    out, reading = console(), found.reading
+    out, reading = console(), looked.reading
     for line in lines(reading):
         out.print(escape(line))
-    made = table(
-        f"{found.motion.count} samples",
+    listed = table(
+        f"{looked.motion.count} samples",
         ["joint", "position", "velocity", "force"],
         ["from", "to", "range", "fastest", "limit", "hardest", "noise", "still", "rms", "most"],
     )
-    for row in _rows(found):
-        made.add_row(*map(escape, row))
-    if found.motion.count:
-        out.print(made)
+    for row in _rows(looked):
+        listed.add_row(*map(escape, row))
+    if looked.motion.count:
+        out.print(listed)
 
 
 def lines(reading: Reading) -> Iterator[str]:
     """Time and columns in sentences."""
-    found, layout = reading.survey, reading.layout
+    survey, layout = reading.survey, reading.layout
     yield (
-        f"{PurePath(reading.log.file).name}: {found.rows} rows, {found.usable} of them usable; "
+        f"{PurePath(reading.log.file).name}: {survey.rows} rows, {survey.usable} of them usable; "
         f"columns as of {layout.recorder or 'no recorder that is known'}"
     )
-    least, low, middle, high, most = (1e3 * x for x in found.steps)
+    least, low, middle, high, most = (1e3 * x for x in survey.steps)
     name = f"column '{layout.time.name}'" if layout.time else "by the rate"
     yield (
-        f"time: {name}, {found.first:.6g} to {found.last:.6g} s; steps {middle:.4g} ms "
+        f"time: {name}, {survey.first:.6g} to {survey.last:.6g} s; steps {middle:.4g} ms "
         f"({1e3 / middle:.4g} Hz), 90 % from {low:.4g} to {high:.4g} ms, all from {least:.4g} to "
-        f"{most:.4g} ms" + (" (even)" if found.even else " (uneven)")
+        f"{most:.4g} ms" + (" (even)" if survey.even else " (uneven)")
     )
-    many = len(found.stretches)
-    gaps = f", the longest gap {found.gaps[0]:.4g} s" if found.gaps else ""
-    yield f"gaps: {many - 1}{gaps}; derivatives by {_derivatives(reading)}"
+    stretches = len(survey.stretches)
+    gaps = f", the longest gap {survey.gaps[0]:.4g} s" if survey.gaps else ""
+    yield f"gaps: {stretches - 1}{gaps}; derivatives by {_derivatives(reading)}"
 
 
 def _derivatives(reading: Reading) -> str:
@@ -160,13 +160,13 @@ def _derivatives(reading: Reading) -> str:
     )
 
 
-def _rows(found: Looked) -> Iterator[list[str]]:
-    layout, motion = found.reading.layout, found.motion
+def _rows(looked: Looked) -> Iterator[list[str]]:
+    layout, motion = looked.reading.layout, looked.motion
     if not motion.count:
         return
-    forces = [*layout.measured, *[None] * len(found.joints)]
-    for k, (joint, limits) in enumerate(zip(found.joints, found.limits, strict=True)):
-        column, unit = forces[k], found.units[k]
+    forces = [*layout.measured, *[None] * len(looked.joints)]
+    for k, (joint, limits) in enumerate(zip(looked.joints, looked.limits, strict=True)):
+        column, unit = forces[k], looked.units[k]
         yield [
             joint,
             _said(layout.q, k, unit),
@@ -178,7 +178,7 @@ def _rows(found: Looked) -> Iterator[list[str]]:
             f"{motion.speed[k]:.4g}",
             f"{limits.velocity:.4g}" if limits and limits.velocity else "",
             f"{motion.acceleration[k]:.4g}",
-            f"{found.reading.noise[k]:.2g}",
+            f"{looked.reading.noise[k]:.2g}",
             f"{100 * motion.still[k] / motion.count:.3g} %",
             "" if column is None else f"{motion.rms[k]:.4g}",
             "" if column is None else f"{max(abs(motion.least[k]), abs(motion.most[k])):.4g}",
@@ -198,9 +198,9 @@ def _range(limits: Limits | None) -> str:
 # -- data ------------------------------------------------------------------------------------------
 
 
-def data(found: Looked) -> dict[str, Any]:
+def data(looked: Looked) -> dict[str, Any]:
     """Everything that was understood, for JSON (documented in docs/identification.md)."""
-    reading, motion = found.reading, found.motion
+    reading, motion = looked.reading, looked.motion
     survey, layout, derivation = reading.survey, reading.layout, reading.derivation
     return {
         "format": 1,
@@ -222,31 +222,31 @@ def data(found: Looked) -> dict[str, Any]:
             "gaps": list(survey.gaps),
         },
         "window": 2 * derivation.half + 1 if derivation else None,
-        "joints": {joint: _joint(found, k) for k, joint in enumerate(found.joints)},
+        "joints": {joint: _joint(looked, k) for k, joint in enumerate(looked.joints)},
         "notes": list(reading.notes),
     }
 
 
-def _joint(found: Looked, k: int) -> dict[str, Any]:
-    layout, motion = found.reading.layout, found.motion
+def _joint(looked: Looked, k: int) -> dict[str, Any]:
+    layout, motion = looked.reading.layout, looked.motion
     groups = {"q": layout.q, "qd": layout.qd, "qdd": layout.qdd, "force": layout.measured}
     columns = {name: group[k].name for name, group in groups.items() if k < len(group)}
     if not motion.count:
         return {"columns": columns}
-    made = {
+    row = {
         "columns": columns,
         "factors": {name: group[k].factor for name, group in groups.items() if k < len(group)},
-        "unit": found.units[k],
+        "unit": looked.units[k],
         "range": [float(motion.low[k]), float(motion.high[k])],
         "speed": float(motion.speed[k]),
         "acceleration": float(motion.acceleration[k]),
-        "velocity_noise": float(found.reading.noise[k]),
+        "velocity_noise": float(looked.reading.noise[k]),
         "still": float(motion.still[k] / motion.count),
     }
     if k < len(layout.measured):
-        made["force"] = {
+        row["force"] = {
             "unit": layout.measured[k].unit,
             "range": [float(motion.least[k]), float(motion.most[k])],
             "rms": float(motion.rms[k]),
         }
-    return made
+    return row

@@ -67,7 +67,7 @@ def open_log(path: str) -> Log:
     return log
 
 
-def check_columns(log: Log, wanted: Sequence[str], said: str = "") -> None:
+def check_columns(log: Log, wanted: Sequence[str], remark: str = "") -> None:
     """Raises LogError for the first wanted column that the log does not have."""
     missing = [name for name in wanted if name not in log.names]
     if missing:
@@ -78,9 +78,11 @@ def check_columns(log: Log, wanted: Sequence[str], said: str = "") -> None:
                 f"'{shown(missing[0])}' is {shown(odd, 60)}, no column of real numbers; save it as "
                 "rows of float64",
             )
-        more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
-        there = hint(missing[0], log.names, 8) if log.names else "it has no columns"
-        raise LogError(shown(log.file), f"has no column '{shown(missing[0])}'{more}; {said}{there}")
+        others = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
+        nearest = hint(missing[0], log.names, 8) if log.names else "it has no columns"
+        raise LogError(
+            shown(log.file), f"has no column '{shown(missing[0])}'{others}; {remark}{nearest}"
+        )
 
 
 def pyarrow_part(part: str) -> Any:

@@ -42,8 +42,10 @@ class Reweighted:
 
     def equations(self, samples: Samples) -> LinearEquations:
         """The equations with weights."""
-        made = self.inner.equations(samples)
-        left = np.abs(made.measured - made.regressor @ self.values)
+        linear = self.inner.equations(samples)
+        residuals = np.abs(linear.measured - linear.regressor @ self.values)
         edge = TUNING * np.array(self.deviations)
-        roots = np.sqrt(np.minimum(1.0, edge / np.maximum(left, 1e-300)))
-        return LinearEquations(made.regressor * roots[:, :, None], made.measured * roots, made.used)
+        roots = np.sqrt(np.minimum(1.0, edge / np.maximum(residuals, 1e-300)))
+        return LinearEquations(
+            linear.regressor * roots[:, :, None], linear.measured * roots, linear.used
+        )

@@ -82,10 +82,15 @@ def problem(job: Job, loaded: Loaded, settings: Settings) -> Problem:
 
 def torque_mapping(model: Model) -> BaseMapping:
     """The base parameters of joint forces, with the parameters of the file as prior."""
-    whole = lumped(model, [body.name for body in model.moving])
-    base = base_parameters(whole)
+    lumped_model = lumped(model, [body.name for body in model.moving])
+    base = base_parameters(lumped_model)
     return BaseMapping(
-        whole, base.columns, base.names, _bodies(whole), base.factors, standard_parameters(whole)
+        lumped_model,
+        base.columns,
+        base.names,
+        _bodies(lumped_model),
+        base.factors,
+        standard_parameters(lumped_model),
     )
 
 
@@ -148,9 +153,9 @@ def _of_torques(job: Job, loaded: Loaded, settings: Settings) -> Problem:
     model = loaded.model
     terms, mapping = settings.terms or _kinds(job), torque_mapping(model)
     wanted = _wanted(job, model, True)
-    asked = any(TERMS[term].bent for term in terms)
-    felt = asked or not (settings.torque_constant or wanted.sensors[0].constants)
-    made = cache(lambda: bending(without_drives(job), loaded, mapping.prior))
+    bent = any(TERMS[term].bent for term in terms)
+    felt = bent or not (settings.torque_constant or wanted.sensors[0].constants)
+    moments = cache(lambda: bending(without_drives(job), loaded, mapping.prior))
     return Problem(
         mapping,
         Joints.of(model),
@@ -160,7 +165,7 @@ def _of_torques(job: Job, loaded: Loaded, settings: Settings) -> Problem:
         wanted,
         False,
         _none,
-        made if felt and mapping.prior.any() else None,
+        moments if felt and mapping.prior.any() else None,
     )
 
 
@@ -179,14 +184,14 @@ def known(model: Model) -> dict[str, float]:
 
 
 def _forces(job: Job, loaded: Loaded, settings: Settings) -> Problem:
-    made = base_kernel(without_drives(job), loaded)
-    columns = tuple(range(made.shape[1]))
-    whole = _of_torques(job, loaded, settings)
+    regressor = base_kernel(without_drives(job), loaded)
+    columns = tuple(range(regressor.shape[1]))
+    problem = _of_torques(job, loaded, settings)
     instruments = METHODS[settings.method].instruments
     return replace(
-        whole,
-        wanted=replace(whole.wanted, reference=instruments),
-        equations=lambda interval, drives: Instants(made, columns, drives),
+        problem,
+        wanted=replace(problem.wanted, reference=instruments),
+        equations=lambda interval, drives: Instants(regressor, columns, drives),
     )
 
 
@@ -195,12 +200,12 @@ def _momentum(job: Job, loaded: Loaded, settings: Settings) -> Problem:
     momentum, rate = (
         _kernel(plain, loaded, name) for name in ("momentum_regressor", "momentum_rate_regressor")
     )
-    whole = _integrated(_of_torques(job, loaded, settings), settings)
-    made = partial(Momenta, momentum, rate, _projection(whole.mapping))
+    problem = _integrated(_of_torques(job, loaded, settings), settings)
+    equations = partial(Momenta, momentum, rate, _projection(problem.mapping))
     return replace(
-        whole,
+        problem,
         channels=_torque_channels(model, " s"),
-        equations=lambda interval, drives: made(drives or _driveless(model), interval),
+        equations=lambda interval, drives: equations(drives or _driveless(model), interval),
     )
 
 
@@ -209,24 +214,24 @@ def _energy(job: Job, loaded: Loaded, settings: Settings) -> Problem:
     kinetic, potential = (
         _kernel(plain, loaded, f"{name}_energy_regressor") for name in ("kinetic", "potential")
     )
-    whole = _integrated(_of_torques(job, loaded, settings), settings)
-    made = partial(Energies, kinetic, potential, _projection(whole.mapping))
+    problem = _integrated(_of_torques(job, loaded, settings), settings)
+    equations = partial(Energies, kinetic, potential, _projection(problem.mapping))
     return replace(
-        whole,
+        problem,
         channels=(("energy", "J"),),
-        equations=lambda interval, drives: made(drives or _driveless(model), interval),
+        equations=lambda interval, drives: equations(drives or _driveless(model), interval),
     )
 
 
-def _integrated(whole: Problem, settings: Settings) -> Problem:
+def _integrated(problem: Problem, settings: Settings) -> Problem:
     """For methods over intervals, which need no accelerations. Raises OptionError for terms that
     do."""
-    instant = [name for name in whole.terms if TERMS[name].instant]
+    instant = [name for name in problem.terms if TERMS[name].instant]
     if instant or settings.automatic:
         term = instant[0] if instant else AUTO
         flag = f"--{term}" if term in ARMATURE else f"--friction {term}"
         raise OptionError(f"{flag}: needs the force at every instant; use --method acceleration")
-    return replace(whole, wanted=replace(whole.wanted, accelerations=False), intervals=True)
+    return replace(problem, wanted=replace(problem.wanted, accelerations=False), intervals=True)
 
 
 def _driveless(model: Model) -> DriveUnknowns:
@@ -264,26 +269,28 @@ def _wrenches(job: Job, loaded: Loaded, settings: Settings) -> Problem:
     links = [carried(loaded.model, joint) for joint in settings.wrenches]
     quantities = ["regressor"] * settings.torque + [f"wrench_regressor:{link}" for link in links]
     kernels = tuple(_kernel(plain, loaded, name) for name in quantities)
-    found = independent_columns(random_rows(kernels, coupling_of(model)))
+    independent = independent_columns(random_rows(kernels, coupling_of(model)))
     base = base_parameters(model)
-    names = tuple(regrouped_name(base.names[c]) for c in found.chosen)
-    factors = found.factors + np.eye(len(base.names))[list(found.chosen)]
+    names = tuple(regrouped_name(base.names[c]) for c in independent.chosen)
+    factors = independent.factors + np.eye(len(base.names))[list(independent.chosen)]
     mapping = BaseMapping(
         model, names, base.names, _bodies(model), factors, standard_parameters(model)
     )
-    whole = _of_torques(job, loaded, settings)
+    problem = _of_torques(job, loaded, settings)
     measured, felt = channels(settings.wrenches), wrenches(settings.wrenches)
     if settings.torque:
-        measured = (*whole.channels, *measured)
-        felt = (*whole.wanted.sensors, *felt)
+        measured = (*problem.channels, *measured)
+        felt = (*problem.wanted.sensors, *felt)
     else:
-        whole = replace(whole, joints=None, terms=(), known={})
+        problem = replace(problem, joints=None, terms=(), known={})
     return replace(
-        whole,
+        problem,
         mapping=mapping,
         channels=measured,
-        wanted=replace(whole.wanted, sensors=felt),
-        equations=lambda interval, drives: Stacked(kernels, found.chosen, settings.torque, drives),
+        wanted=replace(problem.wanted, sensors=felt),
+        equations=lambda interval, drives: Stacked(
+            kernels, independent.chosen, settings.torque, drives
+        ),
     )
 
 
@@ -294,7 +301,7 @@ def _check_not_felt(job: Job, settings: Settings) -> None:
         "--springs": ("springs", SPRINGS),
         "--armature": ("rotors", ARMATURE),
     }
-    asked = {*(settings.terms or _kinds(job)), *(FRICTION if settings.automatic else ())}
+    terms = {*(settings.terms or _kinds(job)), *(FRICTION if settings.automatic else ())}
     for flag, (name, kinds) in felt.items():
-        if asked & {*kinds}:
+        if terms & {*kinds}:
             raise OptionError(f"{flag}: a wrench does not feel the {name} of joints; leave it out")

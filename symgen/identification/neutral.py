@@ -64,7 +64,7 @@ def _rod(end: Numbers) -> Numbers:
 def _density(mapping: BaseMapping, system: TriangularSystem, unit: Numbers) -> float:
     """kg/m by least squares, with all that drives add left open."""
     b = len(mapping)
-    whole = system.weighted([system.measured(j) or 1.0 for j in system.channels])
-    rods_alone = whole[:, :b] @ mapping.base(unit)
-    columns = np.column_stack([rods_alone, whole[:, b:-1]])
-    return float(np.linalg.lstsq(columns, whole[:, -1], rcond=1e-9)[0][0])
+    factor = system.weighted([system.measured(j) or 1.0 for j in system.channels])
+    rods_alone = factor[:, :b] @ mapping.base(unit)
+    columns = np.column_stack([rods_alone, factor[:, b:-1]])
+    return float(np.linalg.lstsq(columns, factor[:, -1], rcond=1e-9)[0][0])

@@ -61,14 +61,14 @@ class NpzLog:
         try:
             with zipfile.ZipFile(path) as archive:
                 unread = dict[str, str]()
-                found = [
+                entries = [
                     _member(path, archive, info, unread)
                     for info in archive.infolist()
                     if info.filename.endswith(".npy")
                 ]
         except (zipfile.BadZipFile, zlib.error) as error:
             raise LogError(shown(path), f"is not an NPZ file ({shown(str(error), 100)})") from None
-        members = tuple(member for member in found if member is not None)
+        members = tuple(member for member in entries if member is not None)
         rows = members[0].rows if members else 0
         other = next((member for member in members if member.rows != rows), None)
         if other is not None:
@@ -139,11 +139,11 @@ def _member(
             "(numpy.ascontiguousarray)",
         )
     size = math.prod(shape) * dtype.itemsize
-    there = info.file_size - begin
-    if there < size:
+    available = info.file_size - begin
+    if available < size:
         raise LogError(
             shown(path),
-            f"'{shown(name)}' has {there} bytes of numbers where its head says {size}; the "
+            f"'{shown(name)}' has {available} bytes of numbers where its head says {size}; the "
             "file is damaged",
         )
     width = shape[1] if len(shape) == 2 else 1

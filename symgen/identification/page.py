@@ -43,31 +43,31 @@ PAGE: Final[Mark] = holding(
 DPI: Final = 90
 
 
-def page(found: Identified, against: tuple[str, ...]) -> str:
+def page(identified: Identified, against: tuple[str, ...]) -> str:
     """One HTML file that needs nothing else; `against` is what speaks against the estimate."""
-    estimate, reading = found.estimate, found.reading
-    points, _ = end_of_log(found)
+    estimate, reading = identified.estimate, identified.reading
+    points, _ = end_of_log(identified)
     return render(
         "html/identify.html.jinja",
         robot=shown(estimate.mapping.model.name),
         log=shown(PurePath(reading.log.file).name),
         version=__version__,
-        method=found.settings.method,
+        method=identified.settings.method,
         against=against,
-        notes=[shown(note, 1000) for note in found.notes if note not in reading.doubts],
+        notes=[shown(note, 1000) for note in identified.notes if note not in reading.doubts],
         rows=reading.survey.rows,
         used=reading.plan.samples,
         rate=1 / reading.step,
         condition=estimate.condition,
         scaled=estimate.scaled_condition,
-        ranges=_ranges(found),
-        speeds=_speeds(found),
-        before=_before(found),
-        predicted=_predicted(found),
-        chosen=chosen(found),
-        channels=_channels(found, points),
+        ranges=_ranges(identified),
+        speeds=_speeds(identified),
+        before=_before(identified),
+        predicted=_predicted(identified),
+        chosen=chosen(identified),
+        channels=_channels(identified, points),
         parameters_picture=_embedded(encoded(parameters(estimate), PNG, DPI)),
-        parameters=_parameters(found),
+        parameters=_parameters(identified),
     )
 
 
@@ -75,35 +75,35 @@ def _embedded(picture: bytes) -> str:
     return base64.b64encode(picture).decode()
 
 
-def _ranges(found: Identified) -> list[tuple[str, float, float]]:
-    survey, layout = found.reading.survey, found.reading.layout
+def _ranges(identified: Identified) -> list[tuple[str, float, float]]:
+    survey, layout = identified.reading.survey, identified.reading.layout
     names = [shown(column.name) for column in layout.q]
     return list(zip(names, survey.low.tolist(), survey.high.tolist(), strict=False))
 
 
-def _speeds(found: Identified) -> list[tuple[str, float, float]]:
-    drives = found.equations.drives
+def _speeds(identified: Identified) -> list[tuple[str, float, float]]:
+    drives = identified.equations.drives
     if drives is None:
         return []
-    rates = np.abs(np.concatenate([s.qd for s in found.last]) @ drives.joints.rates.T)
+    rates = np.abs(np.concatenate([s.qd for s in identified.last]) @ drives.joints.rates.T)
     fastest = rates.max(axis=0, initial=0.0).tolist()
     return list(zip(drives.joints.names, fastest, drives.slowest.tolist(), strict=True))
 
 
-def _before(found: Identified) -> list[tuple[Any, ...]]:
+def _before(identified: Identified) -> list[tuple[Any, ...]]:
     """By channel: name, unit, measured, and the parts (%) that prior and estimate leave."""
-    estimate, measured, left, there = found.estimate, [], [], []
-    for samples in found.last:
-        rows = found.equations.equations(samples)
+    estimate, measured, residuals, masks = identified.estimate, [], [], []
+    for samples in identified.last:
+        rows = identified.equations.equations(samples)
         models = (estimate.prior_values, estimate.values)
-        there.append(rows.used)
-        left.append([rows.measured - rows.regressor @ values for values in models])
+        masks.append(rows.used)
+        residuals.append([rows.measured - rows.regressor @ values for values in models])
         measured.append(rows.measured)
-    used = np.concatenate(there)
-    sizes = _rms(np.concatenate(measured), used)
+    counted = np.concatenate(masks)
+    sizes = _rms(np.concatenate(measured), counted)
     parts = [
-        100 * _rms(np.concatenate(own), used) / np.where(sizes > 0, sizes, 1.0)
-        for own in zip(*left, strict=True)
+        100 * _rms(np.concatenate(channel), counted) / np.where(sizes > 0, sizes, 1.0)
+        for channel in zip(*residuals, strict=True)
     ]
     return [
         (shown(c.name), c.unit, sizes[k], parts[0][k], parts[1][k], c.deviation)
@@ -115,8 +115,8 @@ def _rms(rows: Numbers, used: Flags) -> Numbers:
     return np.asarray(np.sqrt((rows**2 * used).sum(0) / np.maximum(used.sum(0), 1)))
 
 
-def _predicted(found: Identified) -> dict[str, Any] | None:
-    prediction = found.prediction
+def _predicted(identified: Identified) -> dict[str, Any] | None:
+    prediction = identified.prediction
     if prediction is None:
         return None
     name = shown(PurePath(prediction.reading.log.file).name)
@@ -129,8 +129,8 @@ def _predicted(found: Identified) -> dict[str, Any] | None:
     }
 
 
-def _parameters(found: Identified) -> list[tuple[Any, ...]]:
-    estimate = found.estimate
+def _parameters(identified: Identified) -> list[tuple[Any, ...]]:
+    estimate = identified.estimate
     none = [""] * len(estimate.friction)
     columns = (
         [shown(name) for name in estimate.names],
@@ -144,9 +144,9 @@ def _parameters(found: Identified) -> list[tuple[Any, ...]]:
     return list(zip(*columns, strict=True))
 
 
-def _channels(found: Identified, points: Points) -> list[tuple[str, str]]:
-    strips = (Strip(k, c.name, c.unit) for k, c in enumerate(found.estimate.channels))
-    step = found.reading.step * (found.reading.plan.interval or 1)
+def _channels(identified: Identified, points: Points) -> list[tuple[str, str]]:
+    strips = (Strip(k, c.name, c.unit) for k, c in enumerate(identified.estimate.channels))
+    step = identified.reading.step * (identified.reading.plan.interval or 1)
     return [(shown(s.name), _embedded(encoded(_drawn(points, s, step), PNG, DPI))) for s in strips]
 
 
@@ -155,19 +155,19 @@ def _drawn(points: Points, strip: Strip, step: float) -> Any:
     """All panels of a channel, as wide as a telephone shows without shrinking them."""
     figure = new_figure(4.8, 7.2)
     grid = figure.add_gridspec(4, 2, height_ratios=[3, 2, 3, 3])
-    both, left = figure.add_subplot(grid[0, :]), figure.add_subplot(grid[1, :])
-    draw_both(both, points, strip)
-    both.legend(fontsize=8, ncols=2, loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0)
-    draw_left(left, points, strip)
-    left.margins(x=0)
-    left.set_xlabel("t (s)", fontsize=8)
+    upper, lower = figure.add_subplot(grid[0, :]), figure.add_subplot(grid[1, :])
+    draw_both(upper, points, strip)
+    upper.legend(fontsize=8, ncols=2, loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0)
+    draw_left(lower, points, strip)
+    lower.margins(x=0)
+    lower.set_xlabel("t (s)", fontsize=8)
     panels = [figure.add_subplot(grid[2 + k // 2, k % 2]) for k in range(4)]
     draw_cloud(panels[0], speeds(points, strip), points, strip)
     draw_cloud(panels[1], points.load[:, strip.number], points, strip)
     _draw_spectrum(panels[2], points, strip, step)
     draw_distribution(panels[3], points, strip)
-    for axis, said in zip(panels, (RATE, LOAD, "frequency (Hz)", "left"), strict=True):
-        axis.set_xlabel(said, fontsize=8)
+    for axis, label in zip(panels, (RATE, LOAD, "frequency (Hz)", "left"), strict=True):
+        axis.set_xlabel(label, fontsize=8)
     return figure
 
 

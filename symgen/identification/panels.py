@@ -65,10 +65,10 @@ def over_time(points: Points, strips: list[Strip], edge: float | None = None) ->
     axes = figure.subplots(2 * count, 1, sharex=True, squeeze=False, height_ratios=[2, 1] * count)[
         :, 0
     ]
-    for strip, both, left in zip(strips, axes[::2], axes[1::2], strict=True):
-        draw_both(both, points, strip)
-        draw_left(left, points, strip)
-        for axis in (both, left):
+    for strip, upper, lower in zip(strips, axes[::2], axes[1::2], strict=True):
+        draw_both(upper, points, strip)
+        draw_left(lower, points, strip)
+        for axis in (upper, lower):
             if edge is not None and edge < points.t[-1]:
                 axis.axvspan(edge, points.t[-1], color=HELD_OUT, zorder=0, label="held out")
     axes[-1].set_xlabel("t (s)")
@@ -96,19 +96,19 @@ def left_of(points: Points, strip: Strip) -> Numbers:
 
 def draw_left(axis: Any, points: Points, strip: Strip) -> None:
     """What is left over time."""
-    left = left_of(points, strip)
-    edge = scale(left)
-    axis.plot(points.t, np.clip(left, -edge, edge), color=LEFT, lw=0.6)
+    residuals = left_of(points, strip)
+    edge = scale(residuals)
+    axis.plot(points.t, np.clip(residuals, -edge, edge), color=LEFT, lw=0.6)
     axis.axhline(0, color="black", lw=0.5)
     axis.set_ylim(-1.05 * edge, 1.05 * edge)
     axis.set_ylabel("left", fontsize=8)
     axis.grid(alpha=0.25)
 
 
-def scale(left: Numbers) -> float:
+def scale(residuals: Numbers) -> float:
     """Where the scale of residuals ends."""
-    there = left[~np.isnan(left)]
-    return 1.5 * float(np.percentile(np.abs(there), SPREAD)) or 1.0 if there.size else 1.0
+    finite = residuals[~np.isnan(residuals)]
+    return 1.5 * float(np.percentile(np.abs(finite), SPREAD)) or 1.0 if finite.size else 1.0
 
 
 @styled
@@ -122,8 +122,8 @@ def residuals(points: Points, strips: list[Strip]) -> Any:
         draw_cloud(row[1], points.load[:, strip.number], points, strip)
         draw_distribution(row[2], points, strip)
         row[0].set_title(f"{strip.name}: left ({strip.unit})", fontsize=9, loc="left")
-    for axis, said in zip(axes[-1], (RATE, LOAD, "distribution"), strict=True):
-        axis.set_xlabel(said)
+    for axis, label in zip(axes[-1], (RATE, LOAD, "distribution"), strict=True):
+        axis.set_xlabel(label)
     return figure
 
 
@@ -133,19 +133,19 @@ LOAD: Final = "load by the model (N m or N)"
 
 def speeds(points: Points, strip: Strip) -> Numbers:
     """The rate of the channel's joint; time where channels are no joints."""
-    own = points.rates.shape == points.measured.shape
-    return np.asarray(points.rates[:, strip.number] if own else points.t)
+    by_joint = points.rates.shape == points.measured.shape
+    return np.asarray(points.rates[:, strip.number] if by_joint else points.t)
 
 
 def draw_cloud(axis: Any, x: Numbers, points: Points, strip: Strip) -> None:
     """What is left over x, and the mean of each twentieth of the points."""
-    left = left_of(points, strip)
-    x, left = x[~np.isnan(left)], left[~np.isnan(left)]
-    edge = scale(left)
-    clipped = np.clip(left, -edge, edge)
+    residuals = left_of(points, strip)
+    x, residuals = x[~np.isnan(residuals)], residuals[~np.isnan(residuals)]
+    edge = scale(residuals)
+    clipped = np.clip(residuals, -edge, edge)
     axis.plot(x, clipped, ".", color=MEASURED, ms=1.5, alpha=0.5, rasterized=True)
     parts = np.array_split(np.argsort(x, kind="stable"), GROUPS)
-    means = [(x[part].mean(), left[part].mean()) for part in parts if len(part)]
+    means = [(x[part].mean(), residuals[part].mean()) for part in parts if len(part)]
     axis.plot(*zip(*means, strict=True), color=PREDICTED, lw=1.2) if means else None
     axis.set_ylim(-1.05 * edge, 1.05 * edge)
     axis.axhline(0, color="black", lw=0.5)
@@ -154,7 +154,7 @@ def draw_cloud(axis: Any, x: Numbers, points: Points, strip: Strip) -> None:
 
 def draw_distribution(axis: Any, points: Points, strip: Strip) -> None:
     """A histogram of what is left."""
-    left = left_of(points, strip)
-    edge = scale(left)
-    axis.hist(left[~np.isnan(left)], bins=60, range=(-edge, edge), color=LEFT)
+    residuals = left_of(points, strip)
+    edge = scale(residuals)
+    axis.hist(residuals[~np.isnan(residuals)], bins=60, range=(-edge, edge), color=LEFT)
     axis.set_yticks([])

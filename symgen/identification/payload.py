@@ -57,7 +57,9 @@ class Payload:
 def check_link(model: Model, link: str, flag: str = "--payload") -> tuple[int, Pose]:
     """The number of the body of a link among those with links, and its pose there; `flag` is the
     option that names it. Raises OptionError for a link that does not move."""
-    places = {own.name: (k, own.pose) for k, body in enumerate(model.moving) for own in body.links}
+    places = {
+        part.name: (k, part.pose) for k, body in enumerate(model.moving) for part in body.links
+    }
     if link not in places:
         raise OptionError(
             f"{flag} {shown(link)}: no moving link is called '{shown(link)}'; there are "
@@ -106,7 +108,7 @@ def _centre(ten: Numbers, covariance: Numbers) -> tuple[Numbers, Numbers]:
         return np.zeros(3), np.full(3, np.inf)
     centre = ten[1:4] / ten[0]
     slopes = np.hstack([-centre[:, None], np.eye(3)]) / ten[0]
-    own = covariance[:4, :4]
-    if not np.isfinite(np.diag(own)).all():
+    block = covariance[:4, :4]
+    if not np.isfinite(np.diag(block)).all():
         return centre, np.full(3, np.inf)
-    return centre, np.sqrt(np.diag(slopes @ own @ slopes.T))
+    return centre, np.sqrt(np.diag(slopes @ block @ slopes.T))

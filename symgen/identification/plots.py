@@ -39,17 +39,17 @@ TITLES: Final = {
 """The panels of the picture of parameters, by the beginning of a parameter's name."""
 
 
-def pictures(found: Identified, kind: str = PNG) -> dict[str, bytes]:
+def pictures(identified: Identified, kind: str = PNG) -> dict[str, bytes]:
     """Files of a kind by name. Raises SymgenError where matplotlib is missing."""
-    points, edge = end_of_log(found)
+    points, edge = end_of_log(identified)
     strips = [
         Strip(k, c.name, c.unit, _part(c.residual, c.measured))
-        for k, c in enumerate(found.estimate.channels)
+        for k, c in enumerate(identified.estimate.channels)
     ]
     figures = {
         "measured": over_time(points, strips, edge),
         "residuals": residuals(points, strips),
-        "parameters": parameters(found.estimate),
+        "parameters": parameters(identified.estimate),
     }
     return {f"{name}.{kind}": encoded(figure, kind) for name, figure in figures.items()}
 
@@ -58,31 +58,31 @@ def _part(residual: float, measured: float) -> str:
     return f"{100 * residual / measured:.1f} % left" if measured else ""
 
 
-def end_of_log(found: Identified) -> tuple[Points, float | None]:
+def end_of_log(identified: Identified) -> tuple[Points, float | None]:
     """The last rows of the log, and the time from which on rows were held out, if that is among
     them."""
-    t, measured, predicted = found.series
-    edge = float(t[max(len(t) - found.held_out, 0)]) if found.held_out else None
+    t, measured, predicted = identified.series
+    edge = float(t[max(len(t) - identified.held_out, 0)]) if identified.held_out else None
     kept = np.flatnonzero(t >= t[-1] - SPAN)
     kept = kept[:: -(-len(kept) // MOST)]
-    rates = _rates(found)
-    load = predicted if not isinstance(found.equations, Instants) else _load(found)
+    rates = _rates(identified)
+    load = predicted if not isinstance(identified.equations, Instants) else _load(identified)
     used = np.ones(measured.shape, np.bool_)
     return Points(t, rates, measured, predicted, load, used).rows(kept), edge
 
 
-def _rates(found: Identified) -> Numbers:
+def _rates(identified: Identified) -> Numbers:
     """The velocities of the rows of the series."""
-    step = found.reading.plan.interval
-    parts = [s.qd if not step else s.qd[::step][: (len(s) - 1) // step] for s in found.last]
+    step = identified.reading.plan.interval
+    parts = [s.qd if not step else s.qd[::step][: (len(s) - 1) // step] for s in identified.last]
     return np.concatenate(parts)
 
 
-def _load(found: Identified) -> Numbers:
+def _load(identified: Identified) -> Numbers:
     """Predicted forces without what drives add."""
-    b = len(found.estimate.mapping)
-    rows = (found.equations.equations(s).regressor[:, :, :b] for s in found.last)
-    return np.concatenate([a @ found.estimate.base for a in rows])
+    b = len(identified.estimate.mapping)
+    rows = (identified.equations.equations(s).regressor[:, :, :b] for s in identified.last)
+    return np.concatenate([a @ identified.estimate.base for a in rows])
 
 
 # -- parameters ------------------------------------------------------------------------------------
@@ -108,11 +108,15 @@ def parameters(estimate: Estimate) -> Any:
 
 def _groups(estimate: Estimate) -> dict[str, list[int]]:
     """The numbers of parameters of each panel."""
-    own = [
+    members = [
         next(begin for begin in TITLES if name.startswith(begin)) for name in estimate.mapping.names
     ]
-    own += [name.partition(" ")[0] for name in estimate.friction]
-    return {begin: [k for k, b in enumerate(own) if b == begin] for begin in TITLES if begin in own}
+    members += [name.partition(" ")[0] for name in estimate.friction]
+    return {
+        begin: [k for k, b in enumerate(members) if b == begin]
+        for begin in TITLES
+        if begin in members
+    }
 
 
 def _values(axis: Any, estimate: Estimate, numbers: list[int]) -> None:

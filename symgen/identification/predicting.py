@@ -46,38 +46,44 @@ def model_of(
 
 
 def validated(
-    job: Job, loaded: Loaded, found: Identified, log: str | None, progress: Callable[[str], None]
+    job: Job,
+    loaded: Loaded,
+    identified: Identified,
+    log: str | None,
+    progress: Callable[[str], None],
 ) -> Identified:
     """What was identified with its prediction of another log, or of the rows of its own that were
     held out. Raises SymgenError."""
-    own = Predictor(found.equations, found.estimate.values, _channels(found))
+    fitted = Predictor(identified.equations, identified.estimate.values, _channels(identified))
     if log is None:
-        if METHODS[found.settings.method].equations != "forces" or not found.held_out:
-            return found
-        return replace(found, prediction=predict(found.reading, own, progress, held_out=True))
-    if found.settings.wrenches:
+        if METHODS[identified.settings.method].equations != "forces" or not identified.held_out:
+            return identified
+        return replace(
+            identified, prediction=predict(identified.reading, fitted, progress, held_out=True)
+        )
+    if identified.settings.wrenches:
         raise OptionError("--validation: predicts joint forces; leave it out with --sensor wrench")
     progress("preparing the validation")
-    late = found.reading.delays
-    delay = "0" if found.delays else found.settings.delay
+    late = identified.reading.delays
+    delay = "0" if identified.delays else identified.settings.delay
     settings = replace(
-        found.settings, method="acceleration", interval=Settings().interval, delay=delay
+        identified.settings, method="acceleration", interval=Settings().interval, delay=delay
     )
     sought = problem(job, loaded, settings)
-    drives, estimate = found.equations.drives, found.estimate
+    drives, estimate = identified.equations.drives, identified.estimate
     model = predictor(
         sought,
         estimate.base,
         drives.columns if drives else (),
         estimate.values[len(estimate.base) :].tolist(),
     )
-    again = read(log, sought, loaded, settings)
-    again = replace(again, delays=late) if found.delays else again
-    return replace(found, prediction=predict(again, model, progress))
+    validation = read(log, sought, loaded, settings)
+    validation = replace(validation, delays=late) if identified.delays else validation
+    return replace(identified, prediction=predict(validation, model, progress))
 
 
-def _channels(found: Identified) -> tuple[tuple[str, str], ...]:
-    return tuple((channel.name, channel.unit) for channel in found.estimate.channels)
+def _channels(identified: Identified) -> tuple[tuple[str, str], ...]:
+    return tuple((channel.name, channel.unit) for channel in identified.estimate.channels)
 
 
 def read(log: str, sought: Problem, loaded: Loaded, options: LogOptions) -> Reading:
@@ -85,9 +91,9 @@ def read(log: str, sought: Problem, loaded: Loaded, options: LogOptions) -> Read
     return tuned(log, sought, loaded, options, Wish())
 
 
-def written(found: Prediction, folder: Path, kind: str) -> list[Path]:
+def written(prediction: Prediction, folder: Path, kind: str) -> list[Path]:
     """Writes prediction.json and pictures of a kind. Raises SymgenError, and then nothing was
     written."""
-    drawn = pictures(found, kind)
-    text = output.as_json(listed(data(found), drawn)) + "\n"
+    drawn = pictures(prediction, kind)
+    text = output.as_json(listed(data(prediction), drawn)) + "\n"
     return publish({LISTING: text, **drawn}, folder, LISTING)

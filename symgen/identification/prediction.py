@@ -146,12 +146,12 @@ def predict(
 
 
 def _points(samples: Samples, predictor: Predictor) -> Points:
-    made = predictor.equations.equations(samples)
+    linear = predictor.equations.equations(samples)
     drives = predictor.equations.drives
-    first = made.regressor.shape[2] - (len(drives.columns) if drives else 0)
-    load = made.regressor[:, :, :first] @ predictor.values[:first]
-    predicted = made.regressor @ predictor.values
-    return Points(samples.t, samples.qd, made.measured, predicted, load, made.used)
+    first = linear.regressor.shape[2] - (len(drives.columns) if drives else 0)
+    load = linear.regressor[:, :, :first] @ predictor.values[:first]
+    predicted = linear.regressor @ predictor.values
+    return Points(samples.t, samples.qd, linear.measured, predicted, load, linear.used)
 
 
 def _shown(points: Points, samples: Samples) -> Points:
@@ -170,10 +170,10 @@ def _add(sums: _Sums, points: Points, samples: Samples, filtering: Derivation) -
     if len(points.t) <= 2 * half:
         return
     fitted, inner = filtering.filters(points.t), slice(half, len(points.t) - half)
-    smooth, left = fitted(points.measured, 0), fitted(error, 0)
-    whole = np.asarray(sliding_window_view(usable, 2 * half + 1, axis=0).all(axis=2))
-    sums.add("filtered", smooth, left, whole)
-    sums.add("filtered_moving", smooth, left, whole & moving[inner])
+    smooth, rough = fitted(points.measured, 0), fitted(error, 0)
+    complete = np.asarray(sliding_window_view(usable, 2 * half + 1, axis=0).all(axis=2))
+    sums.add("filtered", smooth, rough, complete)
+    sums.add("filtered_moving", smooth, rough, complete & moving[inner])
 
 
 def _joined(parts: list[Points]) -> Points:

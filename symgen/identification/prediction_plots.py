@@ -4,21 +4,21 @@ from symgen.identification.panels import PNG, Strip, encoded, over_time, residua
 from symgen.identification.prediction import Prediction
 
 
-def pictures(found: Prediction, kind: str = PNG) -> dict[str, bytes]:
+def pictures(prediction: Prediction, kind: str = PNG) -> dict[str, bytes]:
     """Files of a kind by name. Raises SymgenError where matplotlib is missing."""
-    strips = strips_of(found)
+    strips = strips_of(prediction)
     figures = {
-        "predicted": over_time(found.points, strips),
-        "residuals": residuals(found.points, strips),
+        "predicted": over_time(prediction.points, strips),
+        "residuals": residuals(prediction.points, strips),
     }
     return {f"{name}.{kind}": encoded(figure, kind) for name, figure in figures.items()}
 
 
-def strips_of(found: Prediction) -> list[Strip]:
+def strips_of(prediction: Prediction) -> list[Strip]:
     """The channels, with the part of each that is not predicted."""
     strips = []
-    for j, channel in enumerate(found.channels):
+    for j, channel in enumerate(prediction.channels):
         share = channel.views["filtered"].relative or channel.views["all"].relative
-        said = "" if share is None else f"{100 * share:.1f} % off"
-        strips.append(Strip(j, channel.name, channel.unit, said))
+        label = "" if share is None else f"{100 * share:.1f} % off"
+        strips.append(Strip(j, channel.name, channel.unit, label))
     return strips

@@ -19,32 +19,32 @@ HEADS: Final = {
 }
 
 
-def on_terminal(found: Prediction) -> None:
+def on_terminal(prediction: Prediction) -> None:
     """The errors of each channel in a table."""
     out = console()
-    out.print(errors(found))
+    out.print(errors(prediction))
     out.print(
         f"errors by the norm of what was measured; moving: faster than {SLOW:g} rad/s or m/s; "
         "filtered: both sides by the filter of velocities"
     )
 
 
-def errors(found: Prediction) -> Any:
+def errors(prediction: Prediction) -> Any:
     """The table of errors."""
-    name = shown(PurePath(found.reading.log.file).name)
-    count = max((c.views["all"].rows for c in found.channels), default=0)
+    name = shown(PurePath(prediction.reading.log.file).name)
+    count = max((c.views["all"].rows for c in prediction.channels), default=0)
     rows = table(
-        f"prediction of {escape(name)}: {count} rows" + ", held out" * found.held_out,
+        f"prediction of {escape(name)}: {count} rows" + ", held out" * prediction.held_out,
         ["measured"],
         ["unit", "rms", "error", "bias", *HEADS.values()],
     )
-    for c in found.channels:
-        whole = c.views["all"]
+    for c in prediction.channels:
+        all_rows = c.views["all"]
         rows.add_row(
             escape(c.name),
             c.unit,
-            f"{whole.measured:.4g}",
-            f"{whole.error:.4g}",
+            f"{all_rows.measured:.4g}",
+            f"{all_rows.error:.4g}",
             f"{c.bias:+.2g}",
             *(_part(c.views[view]) for view in HEADS),
         )
@@ -55,14 +55,14 @@ def _part(share: Share) -> str:
     return "" if share.relative is None else f"{100 * share.relative:.2f} %"
 
 
-def data(found: Prediction) -> dict[str, Any]:
+def data(prediction: Prediction) -> dict[str, Any]:
     """The errors, for JSON (documented in docs/identification.md)."""
     return {
         "format": 1,
         "generator": f"symgen {__version__}",
-        "log": PurePath(found.reading.log.file).name,
-        "rows": found.reading.survey.usable,
-        "channels": [_channel(c) for c in found.channels],
+        "log": PurePath(prediction.reading.log.file).name,
+        "rows": prediction.reading.survey.usable,
+        "channels": [_channel(c) for c in prediction.channels],
     }
 
 

@@ -28,8 +28,8 @@ def predictor(
     if sought.joints is not None:
         slowest = np.zeros(len(sought.joints.names))
         drives = sought.bent(DriveUnknowns(sought.joints, tuple(columns), slowest, load=base))
-    whole = np.concatenate([base, np.asarray(values, np.float64)])
-    return Predictor(sought.equations(0, drives), whole, sought.channels)
+    all_values = np.concatenate([base, np.asarray(values, np.float64)])
+    return Predictor(sought.equations(0, drives), all_values, sought.channels)
 
 
 def of_robot(sought: Problem) -> Predictor:
@@ -77,11 +77,11 @@ COEFFICIENT: Final = re.compile(r"(?<![\w.])\d[\d.]*(?:e[-+]?\d+)?")
 """A number in a grouping; those of bodies are parts of names."""
 
 
-def _alike(one: str, other: str) -> bool:
+def _alike(name: str, other: str) -> bool:
     """Whether two groupings are the same but for rounding."""
-    if COEFFICIENT.sub("#", one) != COEFFICIENT.sub("#", other):
+    if COEFFICIENT.sub("#", name) != COEFFICIENT.sub("#", other):
         return False
-    a, b = ([float(x) for x in COEFFICIENT.findall(text)] for text in (one, other))
+    a, b = ([float(x) for x in COEFFICIENT.findall(text)] for text in (name, other))
     return bool(np.allclose(a, b, rtol=1e-6, atol=1e-9))
 
 

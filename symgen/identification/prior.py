@@ -26,8 +26,8 @@ def with_prior(mapping: BaseMapping, prior: str) -> BaseMapping:
     """The mapping with the prior of an option: ``urdf`` or a file. Raises SymgenError."""
     if prior == "urdf":
         return mapping
-    found, values = _bodies(prior), mapping.prior.copy()
-    for name, ten in found.items():
+    bodies, values = _bodies(prior), mapping.prior.copy()
+    for name, ten in bodies.items():
         if name not in mapping.bodies:
             raise OptionError(
                 f"--prior {shown(prior)}: no body is called '{shown(name)}'; there are "

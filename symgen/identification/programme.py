@@ -72,10 +72,10 @@ class Programme:
     @cached_property
     def embedding(self) -> Numbers:
         """From x to π (s x 10 k)."""
-        whole = np.zeros((self.mapping.factors.shape[1], 10 * len(self.links)))
+        matrix = np.zeros((self.mapping.factors.shape[1], 10 * len(self.links)))
         for k, link in enumerate(self.links):
-            whole[10 * link.body : 10 * link.body + 10, 10 * k : 10 * k + 10] = link.columns
-        return whole
+            matrix[10 * link.body : 10 * link.body + 10, 10 * k : 10 * k + 10] = link.columns
+        return matrix
 
     @cached_property
     def matrix(self) -> Numbers:
@@ -117,7 +117,7 @@ class Programme:
             )
         off = np.abs(base - self.constant - self.matrix @ x).max(initial=0.0)
         solid_enough = min(
-            (np.linalg.eigvalsh(unpacked(own))[0] for own in x.reshape(-1, 10)), default=1.0
+            (np.linalg.eigvalsh(unpacked(entries))[0] for entries in x.reshape(-1, 10)), default=1.0
         )
         fine = off <= 1e-10 * max(1.0, float(np.abs(base).max())) and solid_enough > LEAST / 2
         return x if fine else None
@@ -143,25 +143,25 @@ class Programme:
         parameter) are not below 0: least squares with these bounds in one step."""
         n, b, p = len(self.start), len(self.constant), len(values)
         drives, size = p - b, float(np.abs(factor).max(initial=1e-300))
-        own = factor / size
-        equal = np.hstack([own[:, :b] @ self.matrix, own[:, b:], -np.eye(p)])
+        scaled = factor / size
+        equal = np.hstack([scaled[:, :b] @ self.matrix, scaled[:, b:], -np.eye(p)])
         x = _solved(
             np.diag(
                 np.concatenate([np.full(n, REGULARISATION), np.zeros(drives), np.full(p, size**2)])
             ),
             np.concatenate([-REGULARISATION * self.start, np.zeros(drives + p)]),
             equal,
-            own @ values - own[:, :b] @ self.constant,
+            scaled @ values - scaled[:, :b] @ self.constant,
             2 * LEAST,
             len(self.links),
             [n + k - b for k in positive],
         )
         if x is None:
             return None
-        found = x[n : n + drives]
+        of_drives = x[n : n + drives]
         places = [k - b for k in positive]
-        found[places] = np.maximum(found[places], 0.0)
-        return np.concatenate([self.matrix @ x[:n] + self.constant, found])
+        of_drives[places] = np.maximum(of_drives[places], 0.0)
+        return np.concatenate([self.matrix @ x[:n] + self.constant, of_drives])
 
 
 def _solved(
@@ -199,5 +199,5 @@ def _solved(
         cones,
         settings,
     )
-    found = solver.solve()
-    return np.array(found.x) if str(found.status) in ("Solved", "AlmostSolved") else None
+    answer = solver.solve()
+    return np.array(answer.x) if str(answer.status) in ("Solved", "AlmostSolved") else None

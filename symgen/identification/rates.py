@@ -40,5 +40,5 @@ def surveyed(
         rates = np.abs(samples.qd @ joints.rates.T)
         fastest = np.maximum(fastest, rates.max(axis=0, initial=0.0))
         noise = np.maximum(noise, np.abs(joints.rates) @ samples.noise)
-    found = np.maximum(SIGMAS * noise, PART * fastest)
-    return Rates(fastest, found if slowest is None else np.full_like(found, slowest), margin)
+    least = np.maximum(SIGMAS * noise, PART * fastest)
+    return Rates(fastest, least if slowest is None else np.full_like(least, slowest), margin)

@@ -91,9 +91,9 @@ def columns(log: Log, pattern: str, joints: Sequence[str]) -> tuple[str, ...] | 
     None where there are none."""
     names = set(log.names)
     for keys in _keys(joints):
-        found = _filled(log.names, pattern, keys)
-        if found is not None and names.issuperset(found):
-            return found
+        filled = _filled(log.names, pattern, keys)
+        if filled is not None and names.issuperset(filled):
+            return filled
     return None
 
 
@@ -102,9 +102,9 @@ def some(log: Log, pattern: str, joints: Sequence[str]) -> tuple[str, ...] | Non
     names = set(log.names)
     for keys in _keys(joints):
         for key in keys:
-            found = _filled(log.names, pattern, [key])
-            if found is not None and names.issuperset(found):
-                prefix = found[0][: len(found[0]) - len(_ended(pattern, key))]
+            filled = _filled(log.names, pattern, [key])
+            if filled is not None and names.issuperset(filled):
+                prefix = filled[0][: len(filled[0]) - len(_ended(pattern, key))]
                 return tuple(prefix + _ended(pattern, k) for k in keys)
     return None
 
@@ -125,10 +125,10 @@ def _filled(names: Sequence[str], pattern: str, keys: Sequence[str]) -> tuple[st
     if not pattern.startswith("*"):
         return tuple(_ended(pattern, key) for key in keys)
     first = _ended(pattern, keys[0])
-    there = next((name for name in names if name.endswith(first)), None)
-    if there is None:
+    match = next((name for name in names if name.endswith(first)), None)
+    if match is None:
         return None
-    prefix = there[: len(there) - len(first)]
+    prefix = match[: len(match) - len(first)]
     return tuple(prefix + _ended(pattern, key) for key in keys)
 
 
@@ -136,9 +136,9 @@ def keys(log: Log, recorder: Recorder) -> tuple[tuple[str, ...], int]:
     """The names or numbers of the joints of which a log has positions, in its order, those of which
     it has something else too where there are such; and how many columns they have in all."""
     shape = re.escape(recorder.q).replace(r"\{\}", r"(?P<key>[^/\[\]]+)").replace(r"\*", ".*", 1)
-    found = [m["key"] for name in log.names if (m := re.fullmatch(shape, name))]
+    matches = [m["key"] for name in log.names if (m := re.fullmatch(shape, name))]
     others = (recorder.qd, recorder.tau, recorder.current)
-    count = {key: sum(_there(log, pattern, key) for pattern in others) for key in found}
+    count = {key: sum(_there(log, pattern, key) for pattern in others) for key in matches}
     kept = [key for key in count if count[key] == max(count.values())]
     return tuple(kept), sum(count[key] + 1 for key in kept)
 
@@ -148,7 +148,7 @@ def _there(log: Log, pattern: str, key: str) -> bool:
     return filled is not None and filled[0] in log.names
 
 
-def more(log: Log, pattern: str, count: int, found: Sequence[str]) -> int:
+def more(log: Log, pattern: str, count: int, matches: Sequence[str]) -> int:
     """How many columns a numbered pattern has where these are more than `count` joints; 0
     otherwise."""
     numbered = [
@@ -157,4 +157,4 @@ def more(log: Log, pattern: str, count: int, found: Sequence[str]) -> int:
         for name in (_filled(log.names, pattern, [str(k)]) or ())
         if name in log.names
     ]
-    return len(numbered) if set(found) < set(numbered) else 0
+    return len(numbered) if set(matches) < set(numbered) else 0

@@ -80,8 +80,8 @@ class Reading:
         usable &= (raw.measured < self.survey.ceilings) & (raw.measured > self.survey.floors)
         raw = replace(raw, measured=np.where(usable, raw.measured, 0.0), usable=usable)
         raw = _advanced(raw, self.delays) if self.delays.any() else raw
-        made = self.derivation.complete(raw, self.accelerations) if self.derivation else raw
-        return replace(made, noise=self.noise)
+        complete = self.derivation.complete(raw, self.accelerations) if self.derivation else raw
+        return replace(complete, noise=self.noise)
 
     def blocks(
         self, progress: Progress = lambda step: None, every: int = 1, held_out: bool = False
@@ -107,17 +107,17 @@ def _advanced(raw: Samples, delays: Numbers) -> Samples:
     """With measurements of `delays` (c) seconds later, between rows by straight lines; at the ends
     of blocks there are none."""
     t = raw.t[:, None] + delays
-    usable, values = zip(t.T, raw.usable.T, strict=True), zip(t.T, raw.measured.T, strict=True)
-    there = np.stack([np.interp(own, raw.t, u, 0, 0) == 1.0 for own, u in usable], axis=1)
-    measured = np.stack([np.interp(own, raw.t, y) for own, y in values], axis=1)
-    return replace(raw, measured=np.where(there, measured, 0.0), usable=there)
+    flags, values = zip(t.T, raw.usable.T, strict=True), zip(t.T, raw.measured.T, strict=True)
+    known = np.stack([np.interp(times, raw.t, u, 0, 0) == 1.0 for times, u in flags], axis=1)
+    measured = np.stack([np.interp(times, raw.t, y) for times, y in values], axis=1)
+    return replace(raw, measured=np.where(known, measured, 0.0), usable=known)
 
 
 def _split(columns: Layout, rows: Numbers) -> Samples:
     sizes = [1, *map(len, (columns.q, columns.qd, columns.qdd, columns.measured))]
     t, q, qd, qdd, measured, reference = np.split(rows, np.cumsum(sizes), axis=1)
-    made = Samples.of(t[:, 0], q, qd, qdd, measured)
-    return replace(made, reference=reference) if reference.size else made
+    samples = Samples.of(t[:, 0], q, qd, qdd, measured)
+    return replace(samples, reference=reference) if reference.size else samples
 
 
 def reading(
@@ -155,11 +155,11 @@ def look(log: Log, wanted: NeededColumns, model: Model | None, map_: Map, wish: 
     interval = max(2 * round(min(wish.interval / clock.step, LONGEST) / 2), 2) * bool(wish.interval)
     half = derivation.half if derivation else 0
     plan = BlockPlan(looked.stretches, half, interval, wish.held_out)
-    made = Reading(
+    result = Reading(
         log, columns, looked, source, plan, derivation, wanted.accelerations, np.zeros(0),
         _delays(wanted, columns, options),
     )  # fmt: skip
-    return replace(made, noise=_noise(made, wanted))
+    return replace(result, noise=_noise(result, wanted))
 
 
 def _delays(wanted: NeededColumns, columns: Layout, options: LogOptions) -> Numbers:
@@ -241,8 +241,8 @@ def _check_dead(log: Log, columns: Layout, looked: Survey) -> None:
     """Raises LogError for a measured channel without a number, or that never changes though the
     joint moves."""
     constant, first = looked.constant, len(columns.q) + len(columns.qd) + len(columns.qdd)
-    still = constant[: len(columns.q)]
-    own = len(columns.measured) == len(columns.q)
+    standing = constant[: len(columns.q)]
+    by_joint = len(columns.measured) == len(columns.q)
     for k, column in enumerate(columns.measured):
         if looked.missing[k] == looked.usable:
             raise LogError(
@@ -250,7 +250,7 @@ def _check_dead(log: Log, columns: Layout, looked: Survey) -> None:
                 f"'{shown(column.name)}' has no finite number in any row; name another with "
                 "--column, or hold that joint with --lock",
             )
-        moves = not still[k] if own else not still.all()
+        moves = not standing[k] if by_joint else not standing.all()
         if constant[first + k] and moves:
             raise LogError(
                 shown(log.file),
@@ -260,25 +260,25 @@ def _check_dead(log: Log, columns: Layout, looked: Survey) -> None:
             )
 
 
-def _noise(made: Reading, wanted: NeededColumns) -> Numbers:
+def _noise(reading: Reading, wanted: NeededColumns) -> Numbers:
     """The deviation of the noise of velocities, from the longest stretch among the first rows."""
-    probe, columns = made.survey.probe, made.layout
+    probe, columns = reading.survey.probe, reading.layout
     n = len(wanted.velocities)
-    derivation = made.derivation or Derivation.of_cutoff(
-        min(20.0, 0.2 / made.step), made.step, made.survey.even
+    derivation = reading.derivation or Derivation.of_cutoff(
+        min(20.0, 0.2 / reading.step), reading.step, reading.survey.even
     )
     a, b = probe.longest
     if b - a < 4 * derivation.half or not wanted.plain:
         return np.zeros(n)
     nq = len(columns.q)
     source, order = (probe.rows[a:b, nq : nq + n], 0) if columns.qd else (probe.rows[a:b, :nq], 1)
-    return np.asarray(np.maximum(derivation.noise(source, probe.t[a:b], order), _least(made, n)))
+    return np.asarray(np.maximum(derivation.noise(source, probe.t[a:b], order), _least(reading, n)))
 
 
-def _least(made: Reading, n: int) -> Numbers:
+def _least(reading: Reading, n: int) -> Numbers:
     """Rounding of velocities (n)."""
-    nq, looked = len(made.layout.q), made.survey
+    nq, looked = len(reading.layout.q), reading.survey
     span = np.maximum(np.abs(looked.low), np.abs(looked.high))
-    if made.layout.qd:
+    if reading.layout.qd:
         return np.asarray(ROUNDING * span[nq : nq + n])
-    return np.asarray(ROUNDING * (looked.high - looked.low)[:n] / made.step)
+    return np.asarray(ROUNDING * (looked.high - looked.low)[:n] / reading.step)

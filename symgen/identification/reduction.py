@@ -47,7 +47,7 @@ class TriangularFactors:
         measurement."""
         pairs = zip(self.factors, numbers, strict=True)
         return TriangularFactors(
-            self.rows, tuple(triangle(own[:, [*kept, -1]]) for own, kept in pairs)
+            self.rows, tuple(triangle(factor[:, [*kept, -1]]) for factor, kept in pairs)
         )
 
 
@@ -84,20 +84,20 @@ def reduced(
     matrices = []
     for j, columns in enumerate(supports):
         rows = slice(None) if used is None or used[:, j].all() else used[:, j]
-        own = equations[rows, j][:, list(columns)]
-        matrices.append(np.concatenate([own, measured[rows, j, None]], axis=1))
+        kept = equations[rows, j][:, list(columns)]
+        matrices.append(np.concatenate([kept, measured[rows, j, None]], axis=1))
     return TriangularFactors(tuple(map(len, matrices)), tuple(map(triangle, matrices)))
 
 
 def gathered(parts: Iterable[TriangularFactors], length: int) -> Batches:
     """Consecutive parts joined, `length` of them to one."""
-    found, waiting = list[TriangularFactors](), list[TriangularFactors]()
+    done, waiting = list[TriangularFactors](), list[TriangularFactors]()
     for part in parts:
         waiting.append(part)
         if len(waiting) == length:
-            found += filter(None, [whole(waiting)])
+            done += filter(None, [whole(waiting)])
             waiting = []
-    return (*found, *filter(None, [whole(waiting)]))
+    return (*done, *filter(None, [whole(waiting)]))
 
 
 def whole(parts: Iterable[TriangularFactors]) -> TriangularFactors | None:
@@ -108,8 +108,8 @@ def whole(parts: Iterable[TriangularFactors]) -> TriangularFactors | None:
     levels: list[TriangularFactors | None] = []
     for part in parts:
         _count(levels, part)
-    left = [part for part in reversed(levels) if part is not None]
-    return _chained(iter(left))
+    remaining = [part for part in reversed(levels) if part is not None]
+    return _chained(iter(remaining))
 
 
 def _count(levels: list[TriangularFactors | None], part: TriangularFactors) -> None:

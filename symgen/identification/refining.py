@@ -80,8 +80,8 @@ def refined(
             "--refine: simulates friction that depends on a joint's own motion; leave out load and "
             "crosstalk of --friction"
         )
-    made = traced(without_drives(job), loaded, "base_regressor")
-    simulator = Simulator(equations, made.slopes(), made.nonzero)
+    regressor = traced(without_drives(job), loaded, "base_regressor")
+    simulator = Simulator(equations, regressor.slopes(), regressor.nonzero)
     trained, held = _windows(reading, equations, held_out=False), None
     if reading.plan.validation:
         held = _windows(reading, equations, held_out=True)
@@ -94,14 +94,14 @@ def refined(
     try:
         with np.errstate(all="ignore"):
             before = _fitted(simulator, judged, estimate.values)
-            found, errors = _Search(simulator, trained, estimate).result()
-            after = _fitted(simulator, judged, found.values)
+            solution, errors = _Search(simulator, trained, estimate).result()
+            after = _fitted(simulator, judged, solution.values)
     except np.linalg.LinAlgError:  # states have grown beyond all bounds
         return None
     if not np.isfinite(before):
         return None
-    forces = [force_error(reading, equations, x) for x in (estimate.values, found.values)]
-    return Refined(found, errors, (before, after), (forces[0], forces[1]))
+    forces = [force_error(reading, equations, x) for x in (estimate.values, solution.values)]
+    return Refined(solution, errors, (before, after), (forces[0], forces[1]))
 
 
 def force_error(reading: Reading, equations: Instants, values: Numbers) -> float:
@@ -118,12 +118,12 @@ def force_error(reading: Reading, equations: Instants, values: Numbers) -> float
 
 def _smoothed(reading: Reading) -> Reading:
     """The reading with a lower cutoff; as it is where it has accelerations, or too few rows."""
-    own = reading.derivation
-    if own is None:
+    derivation = reading.derivation
+    if derivation is None:
         return reading
-    calm = Derivation.of_cutoff(own.cutoff / CALM, own.step, own.even)
-    found = replace(reading, derivation=calm, plan=replace(reading.plan, half=calm.half))
-    return found if found.plan.samples else reading
+    calm = Derivation.of_cutoff(derivation.cutoff / CALM, derivation.step, derivation.even)
+    smoothed = replace(reading, derivation=calm, plan=replace(reading.plan, half=calm.half))
+    return smoothed if smoothed.plan.samples else reading
 
 
 def _windows(reading: Reading, equations: Instants, held_out: bool) -> Windows:
@@ -136,28 +136,28 @@ def _windows(reading: Reading, equations: Instants, held_out: bool) -> Windows:
     rows = sum(b - a - 2 * plan.half for a, b in ranges)
     sparse = max(1, min(rows // (2 * MOST * STEPS * stride), len(ranges)))
     blocks = islice(reading.blocks(every=sparse, held_out=held_out), -(-len(ranges) // sparse))
-    found = windows(blocks, equations.drives, stride)
-    return every(found, slice(None, None, -(-max(len(found), 1) // MOST)))
+    cut = windows(blocks, equations.drives, stride)
+    return every(cut, slice(None, None, -(-max(len(cut), 1) // MOST)))
 
 
 def _fitted(simulator: Simulator, w: Windows, values: Numbers) -> float:
     """The error of the simulation, each window from its best start."""
     start = w.start
     for _ in range(2):
-        found, by = simulator.sensitivities(w, start, values)
+        positions, by = simulator.sensitivities(w, start, values)
         n = w.qd.shape[1]
-        own = by[..., : 2 * n].reshape(len(w), -1, 2 * n)
-        left = (w.q - found).reshape(len(w), -1, 1)
-        start = start + (np.linalg.pinv(own) @ left)[..., 0]
+        slopes = by[..., : 2 * n].reshape(len(w), -1, 2 * n)
+        residuals = (w.q - positions).reshape(len(w), -1, 1)
+        start = start + (np.linalg.pinv(slopes) @ residuals)[..., 0]
     return simulation_error(w, simulator.positions(w, start, values))
 
 
-def simulation_error(w: Windows, found: Numbers) -> float:
+def simulation_error(w: Windows, positions: Numbers) -> float:
     """Root mean square of errors by that of the motion within windows, mean over joints that
     move."""
     moved = np.mean((w.q - w.q[:, :1]) ** 2, axis=(0, 1))
-    errors, there = np.mean((w.q - found) ** 2, axis=(0, 1)), moved > 0
-    return float(np.sqrt(np.mean(errors[there] / moved[there])))
+    errors, moving = np.mean((w.q - positions) ** 2, axis=(0, 1)), moved > 0
+    return float(np.sqrt(np.mean(errors[moving] / moved[moving])))
 
 
 @dataclass
@@ -168,22 +168,22 @@ class _Search:
 
     def __post_init__(self) -> None:
         self.start, self.values = self.w.start, self.estimate.values
-        found = self.simulator.positions(self.w, self.start, self.values)
-        self.sizes = np.sqrt(np.mean((self.w.q - found) ** 2, axis=(0, 1))) + 1e-300
+        positions = self.simulator.positions(self.w, self.start, self.values)
+        self.sizes = np.sqrt(np.mean((self.w.q - positions) ** 2, axis=(0, 1))) + 1e-300
 
     def result(self) -> tuple[Solution, Numbers | None]:
         """The values that are best, and their robust errors."""
         for _ in range(ROUNDS):
             system, back = self._linear()
-            found = self._solved(system)
-            change = found.values - self.values
+            solution = self._solved(system)
+            change = solution.values - self.values
             if not self._advance(change, back):
                 break
-            if np.abs(found.factor @ change).max() < SETTLED:
+            if np.abs(solution.factor @ change).max() < SETTLED:
                 break
         system, _ = self._linear()
-        found = replace(self._solved(system), values=self.values)
-        return found, robust_errors(system, found)
+        solution = replace(self._solved(system), values=self.values)
+        return solution, robust_errors(system, solution)
 
     def _solved(self, system: TriangularSystem) -> Solution:
         belief = Belief(
@@ -195,22 +195,22 @@ class _Search:
         """The equations of the values, starts eliminated; and what gives the change of each start
         (W x 2 n x p + 1) by that of the values."""
         n, p, w = self.w.qd.shape[1], len(self.values), self.w
-        found, by = self.simulator.sensitivities(w, self.start, self.values)
-        rows = np.concatenate([by, (w.q - found)[..., None]], axis=3) / self.sizes[:, None]
+        positions, by = self.simulator.sensitivities(w, self.start, self.values)
+        rows = np.concatenate([by, (w.q - positions)[..., None]], axis=3) / self.sizes[:, None]
         rows = rows.reshape(len(w), -1, 2 * n + p + 1)
         rows[..., -1] += rows[..., 2 * n : -1] @ self.values
         q, r = np.linalg.qr(rows[..., : 2 * n])
         turned = q.swapaxes(1, 2) @ rows[..., 2 * n :]
         back = np.linalg.solve(r, turned)
-        left = rows[..., 2 * n :] - q @ turned
-        parts = tuple(self._factors(left))
+        residuals = rows[..., 2 * n :] - q @ turned
+        parts = tuple(self._factors(residuals))
         total = whole(parts)
         if total is None:
             raise ValueError("no windows")
         return TriangularSystem(total, (tuple(range(p)),), p, parts), back
 
-    def _factors(self, left: Numbers) -> Iterator[TriangularFactors]:
-        for group in np.array_split(left, min(BATCHES, len(left))):
+    def _factors(self, residuals: Numbers) -> Iterator[TriangularFactors]:
+        for group in np.array_split(residuals, min(BATCHES, len(residuals))):
             flat = group.reshape(-1, group.shape[-1])
             yield TriangularFactors(
                 (len(flat) - 2 * self.w.qd.shape[1] * len(group),), (triangle(flat),)
@@ -233,8 +233,8 @@ class _Search:
 
     def _error(self, start: Numbers, values: Numbers) -> float:
         try:
-            left = (self.w.q - self.simulator.positions(self.w, start, values)) / self.sizes
+            residuals = (self.w.q - self.simulator.positions(self.w, start, values)) / self.sizes
         except np.linalg.LinAlgError:
             return np.inf
-        found = float(np.mean(left**2))
-        return found if np.isfinite(found) else np.inf
+        error = float(np.mean(residuals**2))
+        return error if np.isfinite(error) else np.inf

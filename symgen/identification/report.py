@@ -26,13 +26,13 @@ Numbers = NDArray[np.float64]
 LISTING: Final = "identification.json"
 
 
-def on_terminal(found: Identified, out: Console | None = None) -> None:
+def on_terminal(identified: Identified, out: Console | None = None) -> None:
     """Channels and parameters in tables, then what holds for all."""
-    out, estimate = out or console(), found.estimate
-    out.print(_channels(found))
-    if found.prediction is not None:
-        out.print(errors(found.prediction))
-    for line in chosen(found):
+    out, estimate = out or console(), identified.estimate
+    out.print(_channels(identified))
+    if identified.prediction is not None:
+        out.print(errors(identified.prediction))
+    for line in chosen(identified):
         out.print(escape(line))
     out.print(_parameters(estimate))
     if estimate.standard is not None:
@@ -43,9 +43,9 @@ def on_terminal(found: Identified, out: Console | None = None) -> None:
     )
 
 
-def chosen(found: Identified) -> list[str]:
+def chosen(identified: Identified) -> list[str]:
     """What cross-validation has chosen, a line a joint."""
-    drives, trials = found.equations.drives, found.choice.trials
+    drives, trials = identified.equations.drives, identified.choice.trials
     if drives is None or not trials:
         return []
     lines = [
@@ -53,19 +53,19 @@ def chosen(found: Identified) -> list[str]:
     ]
     for k, name in enumerate(drives.joints.names):
         taken = [f"{t.term} {100 * t.gain:.0f} %" for t in trials if t.joint == k and t.taken]
-        left = [t.term for t in trials if t.joint == k and not t.taken]
-        lines.append(f"  {name}: {', '.join(taken) or 'nothing more'}; not {', '.join(left)}")
+        untaken = [t.term for t in trials if t.joint == k and not t.taken]
+        lines.append(f"  {name}: {', '.join(taken) or 'nothing more'}; not {', '.join(untaken)}")
     return lines
 
 
-def _channels(found: Identified) -> Any:
-    reading = found.reading
+def _channels(identified: Identified) -> Any:
+    reading, robot = identified.reading, identified.estimate.mapping.model.name
     rows = table(
-        f"{found.estimate.mapping.model.name}: {reading.log.rows} rows, {_held_out(found)}",
+        f"{robot}: {reading.log.rows} rows, {_held_out(identified)}",
         ["measured"],
         ["unit", "rms", "residual", "of rms", "validation", "of rms"],
     )
-    for c in found.estimate.channels:
+    for c in identified.estimate.channels:
         after = (c.validation_residual, c.validation_measured)
         rows.add_row(
             escape(c.name),
@@ -79,9 +79,9 @@ def _channels(found: Identified) -> Any:
     return rows
 
 
-def _held_out(found: Identified) -> str:
-    channel = found.estimate.channels[0]
-    unit = "intervals" if found.reading.plan.interval else "rows"
+def _held_out(identified: Identified) -> str:
+    channel = identified.estimate.channels[0]
+    unit = "intervals" if identified.reading.plan.interval else "rows"
     return f"{channel.rows} {unit} for the estimate, {channel.validation_rows} for validation"
 
 
@@ -118,9 +118,9 @@ def _parameters(estimate: Estimate) -> Any:
 
 def _with_speeds(estimate: Estimate) -> list[str]:
     """Names of parameters, with the speed that a term has."""
-    more = [f" ({speed:.3g} rad/s)" * bool(speed) for speed in estimate.speeds]
+    speeds = [f" ({speed:.3g} rad/s)" * bool(speed) for speed in estimate.speeds]
     none = [""] * len(estimate.mapping)
-    return [name + text for name, text in zip(estimate.names, none + more, strict=True)]
+    return [name + text for name, text in zip(estimate.names, none + speeds, strict=True)]
 
 
 def _standard(estimate: Estimate) -> Any:
@@ -141,18 +141,18 @@ def _present(values: Numbers | None) -> Numbers:
 # -- data ------------------------------------------------------------------------------------------
 
 
-def data(found: Identified) -> dict[str, Any]:
+def data(identified: Identified) -> dict[str, Any]:
     """Everything that was found, for JSON (documented in docs/identification.md)."""
-    estimate, settings, plan = found.estimate, found.settings, found.reading.plan
-    derivation = found.reading.derivation
+    estimate, settings, plan = identified.estimate, identified.settings, identified.reading.plan
+    derivation = identified.reading.derivation
     return {
         "format": 1,
         "generator": f"symgen {__version__}",
         "robot": estimate.mapping.model.name,
         "log": {
-            "file": PurePath(found.reading.log.file).name,
-            "rows": found.reading.log.rows,
-            "step": found.reading.step,
+            "file": PurePath(identified.reading.log.file).name,
+            "rows": identified.reading.log.rows,
+            "step": identified.reading.step,
         },
         "sensor": settings.sensor,
         "method": settings.method,
@@ -162,30 +162,30 @@ def data(found: Identified) -> dict[str, Any]:
         "scaled_condition_number": _finite(estimate.scaled_condition),
         "channels": [_channel(c) for c in estimate.channels],
         "parameters": _named(estimate),
-        "choice": _choice(found),
-        "delays": _delays(found),
+        "choice": _choice(identified),
+        "delays": _delays(identified),
         "factor": estimate.factor.tolist(),
         "bodies": _bodies(estimate),
         "rotors": _rotors(estimate),
         "standard_errors": _errors(estimate),
-        "validation": None if found.prediction is None else predicted(found.prediction),
-        "notes": list(found.notes),
+        "validation": None if identified.prediction is None else predicted(identified.prediction),
+        "notes": list(identified.notes),
     }
 
 
-def _delays(found: Identified) -> dict[str, Any] | None:
-    late, channels = found.delays, found.estimate.channels
+def _delays(identified: Identified) -> dict[str, Any] | None:
+    late, channels = identified.delays, identified.estimate.channels
     if late is None:
         return None
     rows = zip(channels, late.values.tolist(), late.errors.tolist(), strict=True)
     return {c.name: {"delay": x, "standard_error": error} for c, x, error in rows}
 
 
-def _choice(found: Identified) -> list[dict[str, Any]]:
-    joints = found.equations.drives.joints.names if found.equations.drives else ()
+def _choice(identified: Identified) -> list[dict[str, Any]]:
+    joints = identified.equations.drives.joints.names if identified.equations.drives else ()
     return [
         {"joint": joints[t.joint], "term": t.term, "gain": t.gain, "taken": t.taken}
-        for t in found.choice.trials
+        for t in identified.choice.trials
     ]
 
 

@@ -25,49 +25,49 @@ least."""
 def believed(system: TriangularSystem, belief: Belief | None) -> Solution:
     """Weighted least squares, where there is a belief beside it, with the log at the weight that it
     has: its information is divided by how many times the robust variance is the naive one."""
-    found = solve(system, belief)
+    solution = solve(system, belief)
     if belief is None or len(system.batches) < 2:
-        return found
-    return solve(system, belief, inflation(system, found))
+        return solution
+    return solve(system, belief, inflation(system, solution))
 
 
-def inflation(system: TriangularSystem, found: Solution) -> float:
+def inflation(system: TriangularSystem, solution: Solution) -> float:
     """The mean of robust by naive variances over all directions, at least 1; 1 where there are too
     few batches."""
     count = len(system.batches)
     if count < 2:
         return 1.0
-    inverse, steps = _steps(system, found)
-    spread = np.sum(np.square(steps @ found.factor.T)) * (count - 1) / count
-    log = system.weighted(found.deviations)[:, : system.size] @ inverse
+    inverse, steps = _steps(system, solution)
+    spread = np.sum(np.square(steps @ solution.factor.T)) * (count - 1) / count
+    log = system.weighted(solution.deviations)[:, : system.size] @ inverse
     return max(1.0, float(spread / np.sum(np.square(log))))
 
 
-def robust_errors(system: TriangularSystem, found: Solution) -> Numbers | None:
+def robust_errors(system: TriangularSystem, solution: Solution) -> Numbers | None:
     """The robust standard error of each value (p); None where there are too few batches."""
     count = len(system.batches)
     if count < 2:
         return None
-    _, steps = _steps(system, found)
+    _, steps = _steps(system, solution)
     return np.asarray(np.sqrt((count - 1) / count * np.sum(np.square(steps), axis=0)))
 
 
-def _steps(system: TriangularSystem, found: Solution) -> tuple[Numbers, Numbers]:
+def _steps(system: TriangularSystem, solution: Solution) -> tuple[Numbers, Numbers]:
     """R^-1, and what the estimate changes by without each batch (batches x p)."""
-    inverse: Numbers = np.asarray(np.linalg.inv(found.factor), np.float64)
-    every = range(len(system.batches))
-    return inverse, np.array([_step(system, k, found, inverse) for k in every])
+    inverse: Numbers = np.asarray(np.linalg.inv(solution.factor), np.float64)
+    numbers = range(len(system.batches))
+    return inverse, np.array([_step(system, k, solution, inverse) for k in numbers])
 
 
-def _step(system: TriangularSystem, batch: int, found: Solution, inverse: Numbers) -> Numbers:
+def _step(system: TriangularSystem, batch: int, solution: Solution, inverse: Numbers) -> Numbers:
     """What the estimate changes by without a batch."""
-    p = len(found.values)
+    p = len(solution.values)
     information, score = np.zeros((p, p)), np.zeros(p)
     for j, columns in enumerate(system.supports):
-        own = system.batches[batch].factors[j] / found.deviations[j] / found.inflation**0.5
-        a, y, here = own[:, :-1], own[:, -1], list(columns)
-        information[np.ix_(here, here)] += a.T @ a
-        score[here] += a.T @ (y - a @ found.values[here])
+        factor = system.batches[batch].factors[j] / solution.deviations[j] / solution.inflation**0.5
+        a, y, places = factor[:, :-1], factor[:, -1], list(columns)
+        information[np.ix_(places, places)] += a.T @ a
+        score[places] += a.T @ (y - a @ solution.values[places])
     shares, axes = np.linalg.eigh(inverse.T @ information @ inverse)
-    left = np.maximum(1 - shares, CLEAR)
-    return np.asarray(inverse @ (axes @ ((axes.T @ (inverse.T @ score)) / left)))
+    free = np.maximum(1 - shares, CLEAR)
+    return np.asarray(inverse @ (axes @ ((axes.T @ (inverse.T @ score)) / free)))

@@ -45,8 +45,8 @@ class BagLog:
             first = next(_messages(reader, best), None)
             if first is None:
                 raise LogError(shown(path), f"has no messages of topic '{shown(best.topic)}'")
-            there = tuple(f for f in FIELDS if len(getattr(first, f)) == len(first.name))
-            return cls(path, best.topic, tuple(map(str, first.name)), there, best.msgcount)
+            fields = tuple(f for f in FIELDS if len(getattr(first, f)) == len(first.name))
+            return cls(path, best.topic, tuple(map(str, first.name)), fields, best.msgcount)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -100,5 +100,5 @@ def _opened(path: str) -> Iterator[Any]:
 
 
 def _messages(reader: Any, connection: Any) -> Iterator[Any]:
-    for one, _, raw in reader.messages(connections=[connection]):
-        yield reader.deserialize(raw, one.msgtype)
+    for source, _, raw in reader.messages(connections=[connection]):
+        yield reader.deserialize(raw, source.msgtype)

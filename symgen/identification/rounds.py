@@ -80,10 +80,10 @@ class Settled:
             return self.instruments.solution()
         return believed(self.system, self.belief)
 
-    def robust_errors(self, found: Solution) -> Numbers | None:
+    def robust_errors(self, solution: Solution) -> Numbers | None:
         """Its robust standard errors; None where there are too few batches."""
-        made = self.instruments
-        return made.errors(found) if made else robust_errors(self.system, found)
+        instruments = self.instruments
+        return instruments.errors(solution) if instruments else robust_errors(self.system, solution)
 
 
 @dataclass(frozen=True)
@@ -100,33 +100,35 @@ class Rounds:
     def settled(self) -> Settled:
         """The equations with the terms that were asked for or chosen, and their system, by the loss
         that was asked for."""
-        found = self._least_squares()
+        settled = self._least_squares()
         if METHODS[self.settings.method].instruments:
-            return self._instrumented(found)
-        return self._reweighted(found) if self.settings.loss == "huber" else found
+            return self._instrumented(settled)
+        return self._reweighted(settled) if self.settings.loss == "huber" else settled
 
-    def _instrumented(self, found: Settled) -> Settled:
+    def _instrumented(self, settled: Settled) -> Settled:
         """With instruments beside the columns that were chosen."""
-        size = found.system.size
-        beside = Instrumented(found.equations, size)
-        again = self.reduce(beside)
-        total = whole(again.trained)
+        size = settled.system.size
+        beside = Instrumented(settled.equations, size)
+        reduced = self.reduce(beside)
+        total = whole(reduced.trained)
         if total is None:
             raise ValueError("no rows for the estimate")
-        made = Instruments(TriangularSystem(total, beside.supports, 2 * size, again.trained))
-        return replace(found, system=made.plain, instruments=made)
+        instruments = Instruments(
+            TriangularSystem(total, beside.supports, 2 * size, reduced.trained)
+        )
+        return replace(settled, system=instruments.plain, instruments=instruments)
 
-    def _reweighted(self, found: Settled) -> Settled:
+    def _reweighted(self, settled: Settled) -> Settled:
         """With weights by residuals, until the values settle."""
         for _ in range(ROUNDS):
-            before = found.solution
+            before = settled.solution
             sizes = tuple(x / math.sqrt(SHARE) for x in before.deviations)
-            again = self._read(Reweighted(found.equations, before.values, sizes))
-            found = replace(found, system=again.system)
-            change = found.solution.values - before.values
+            reread = self._read(Reweighted(settled.equations, before.values, sizes))
+            settled = replace(settled, system=reread.system)
+            change = settled.solution.values - before.values
             if np.abs(before.factor @ change).max(initial=0.0) < CLOSE:
                 break
-        return found
+        return settled
 
     def _least_squares(self) -> Settled:
         drives = self.drives()
@@ -137,8 +139,8 @@ class Rounds:
         plain = [k for k, column in enumerate(drives.columns) if not TERMS[column.term].loaded]
         first = self._chosen(self._read(self.sought.equations(self.interval, drives.only(plain))))
         drives = replace(drives, load=self._base(first.solution))
-        found = self._chosen(self._read(self.sought.equations(self.interval, drives)))
-        return self._repeated(found)
+        settled = self._chosen(self._read(self.sought.equations(self.interval, drives)))
+        return self._repeated(settled)
 
     def drives(self) -> DriveUnknowns | None:
         """All candidate columns of the terms asked for."""
@@ -162,45 +164,45 @@ class Rounds:
         drives = self.drives()
         if drives is None or self.sought.joints is None:
             return ()
-        there = {(column.joint, column.term) for column in drives.columns}
-        asked = [term for term in TERMS if term in self.sought.terms]
-        pairs = ((k, term) for k in range(len(self.sought.joints.names)) for term in asked)
+        present = {(column.joint, column.term) for column in drives.columns}
+        wanted = [term for term in TERMS if term in self.sought.terms]
+        pairs = ((k, term) for k in range(len(self.sought.joints.names)) for term in wanted)
         return tuple(
-            f"{term} {self.sought.joints.names[k]}" for k, term in pairs if (k, term) not in there
+            f"{term} {self.sought.joints.names[k]}" for k, term in pairs if (k, term) not in present
         )
 
     @property
     def terms(self) -> tuple[str, ...]:
         """By name, in the order of TERMS: those of the settings; automatic friction tries all."""
         wanted = self.sought.terms
-        own = {*wanted, *(FRICTION if self.settings.automatic else ())}
+        names = {*wanted, *(FRICTION if self.settings.automatic else ())}
         possible = [name for name in TERMS if self.sought.bending or not TERMS[name].bent]
-        return tuple(name for name in possible if name in own)
+        return tuple(name for name in possible if name in names)
 
     def _read(self, equations: Equations) -> Settled:
-        found = self.reduce(equations)
+        reduction = self.reduce(equations)
         drives = equations.drives
         count = len(drives.columns) if drives else 0
-        size, total = len(self.sought.mapping) + count, whole(found.trained)
-        if total is None or found.rows is None:
+        size, total = len(self.sought.mapping) + count, whole(reduction.trained)
+        if total is None or reduction.rows is None:
             raise ValueError("no rows for the estimate")
-        system = TriangularSystem(total, equations.supports, size, found.trained)
-        rows = TriangularSystem(found.rows, equations.supports, size)
-        after = None if found.held_out is None else replace(rows, factors=found.held_out)
+        system = TriangularSystem(total, equations.supports, size, reduction.trained)
+        rows = TriangularSystem(reduction.rows, equations.supports, size)
+        after = None if reduction.held_out is None else replace(rows, factors=reduction.held_out)
         belief = self.prior.belief(count) if self.prior else None
         return Settled(equations, system, rows, after, Choice(tuple(range(count))), belief)
 
-    def _chosen(self, found: Settled) -> Settled:
+    def _chosen(self, settled: Settled) -> Settled:
         """With the chosen columns alone."""
-        drives, belief = found.equations.drives, found.belief
+        drives, belief = settled.equations.drives, settled.belief
         assert drives is not None
-        chooser = Chooser(found.system, drives, faint(found.system))
+        chooser = Chooser(settled.system, drives, faint(settled.system))
         if self.settings.automatic:
             always = {*ALWAYS, *self.sought.terms}
             trust = None
             if belief is None:
                 always |= {term for effect in EFFECTS.values() for term in effect.terms}
-                mapping = with_neutral_prior(self.sought.mapping, found.rows)
+                mapping = with_neutral_prior(self.sought.mapping, settled.rows)
                 trust = trusting(chooser, _ordered(always), mapping, self.settings.prior_deviation)
                 chooser, belief = trust.chooser, trust.chooser.belief
             choice = chooser.automatic(_ordered(always))
@@ -211,30 +213,30 @@ class Rounds:
         columns = [*range(chooser.first), *(chooser.first + k for k in choice.columns)]
         return Settled(
             self.sought.equations(self.interval, drives.only(choice.columns)),
-            found.system.only(columns),
-            found.rows.only(columns),
-            None if found.after is None else found.after.only(columns),
+            settled.system.only(columns),
+            settled.rows.only(columns),
+            None if settled.after is None else settled.after.only(columns),
             choice,
             None if belief is None else belief.only(columns),
         )
 
-    def _repeated(self, found: Settled) -> Settled:
+    def _repeated(self, settled: Settled) -> Settled:
         """With loads from the estimate itself, until that settles."""
         for _ in range(ROUNDS):
-            drives = found.equations.drives
+            drives = settled.equations.drives
             if drives is None or not drives.loaded:
                 break
-            before = found.solution
+            before = settled.solution
             drives = replace(drives, load=self._base(before))
-            again = self._read(self.sought.equations(self.interval, drives))
-            found = replace(again, choice=found.choice, belief=found.belief)
-            change = found.solution.values - before.values
+            reread = self._read(self.sought.equations(self.interval, drives))
+            settled = replace(reread, choice=settled.choice, belief=settled.belief)
+            change = settled.solution.values - before.values
             if np.abs(before.factor @ change).max(initial=0.0) < SETTLED:
                 break
-        return found
+        return settled
 
-    def _base(self, found: Solution) -> Numbers:
-        return found.values[: len(self.sought.mapping)]
+    def _base(self, solution: Solution) -> Numbers:
+        return solution.values[: len(self.sought.mapping)]
 
 
 def _ordered(names: Collection[str]) -> list[str]:

@@ -137,14 +137,14 @@ class Rows:
         for raw in self.log.chunks(self.layout.names):
             rows = raw[:, places] * factors
             finite = np.abs(rows) <= LARGEST
-            whole = np.asarray(finite[:, needed].all(axis=1))
-            self._leave(~whole, _reason(rows[:, needed]))
+            complete = np.asarray(finite[:, needed].all(axis=1))
+            self._leave(~complete, _reason(rows[:, needed]))
             t = rows[:, 0].copy() if timed and not self.clock.even else self._even(len(rows))
             rows = rows[:, timed:]
             if ticks:
-                t[whole] = ticks(t[whole], *self._motion(rows[whole]))
+                t[complete] = ticks(t[complete], *self._motion(rows[complete]))
             rows[:, moving:][~finite[:, timed + moving :]] = np.nan
-            kept, begins = self._timed(np.where(whole, t, np.nan))
+            kept, begins = self._timed(np.where(complete, t, np.nan))
             self.seen += len(raw)
             used = Usable(t[kept], rows[kept], begins[kept])
             turns(used.rows, used.begins)
@@ -178,8 +178,8 @@ class Rows:
         """Which rows come later than all before them since the recorder began, and which of these
         begin a stretch."""
         kept, begins = np.zeros(len(t), np.bool_), np.zeros(len(t), np.bool_)
-        whole = np.flatnonzero(~np.isnan(t))
-        times = t[whole]
+        timed = np.flatnonzero(~np.isnan(t))
+        times = t[timed]
         before = np.concatenate([[self.last], times[:-1]])
         anew = np.flatnonzero(times < before - BACK * self.clock.step)
         for a, b in zip([0, *anew], [*anew, len(times)], strict=True):
@@ -187,11 +187,11 @@ class Rows:
             highest = np.maximum.accumulate(np.concatenate([[start], times[a:b]]))
             rising = times[a:b] > highest[:-1]
             steps = times[a:b] - highest[:-1]
-            kept[whole[a:b]] = rising
-            begins[whole[a:b]] = rising & (steps > self.gap)
-            same, earlier = steps == 0, steps < 0
+            kept[timed[a:b]] = rising
+            begins[timed[a:b]] = rising & (steps > self.gap)
+            repeated, earlier = steps == 0, steps < 0
             late = np.zeros((2, len(t)), np.bool_)
-            late[0, whole[a:b]], late[1, whole[a:b]] = same, earlier
+            late[0, timed[a:b]], late[1, timed[a:b]] = repeated, earlier
             self._leave(late[0], AGAIN if self.clock.polled else SAME)
             self._leave(late[1], "come earlier than the row before")
             self.last = float(highest[-1])

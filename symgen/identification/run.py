@@ -139,17 +139,17 @@ def solved(
     try:
         settled = rounds.settled()
     except np.linalg.LinAlgError:
-        said = "the rows for the estimate tell nothing of some parameters; move all joints in them"
-        more = "(symgen excite makes a motion), or let a prior decide with --full"
-        raise ExcitationError(f"{shown(log)}: error: {said} {more}") from None
+        text = "the rows for the estimate tell nothing of some parameters; move all joints in them"
+        cure = "(symgen excite makes a motion), or let a prior decide with --full"
+        raise ExcitationError(f"{shown(log)}: error: {text} {cure}") from None
     estimated, notes = estimate(sought, settled, read.log, settings)
     progress("looking at windows")
     bias = window_bias(read, settled, source.mean(settled.equations))
     estimated = with_bias(estimated, bias, sought, settings)
     if settings.refine:
         progress("refining")
-        estimated, said = _refined(job, loaded, read, sought, settled, estimated)
-        notes = (*notes, said)
+        estimated, text = _refined(job, loaded, read, sought, settled, estimated)
+        notes = (*notes, text)
     notes = (*notes, *_biased(estimated, log))
     notes = (*read.notes, *_left_out(rounds.left_out, log), *_trusted(settled.choice, log), *notes)
     last = tuple(source.last)
@@ -172,11 +172,11 @@ def _refined(
     if refinement is None:
         why = "accelerations of the least squares grow beyond bounds, as with bodies that cannot be"
         return estimated, f"{start} {why} (--consistent); it is not used"
-    said = f"the simulation was off by {_changed(refinement.simulation)} of the motion in a window"
-    said = f"{start} {said}, forces along smoothed motion by {_changed(refinement.forces)}"
+    text = f"the simulation was off by {_changed(refinement.simulation)} of the motion in a window"
+    text = f"{start} {text}, forces along smoothed motion by {_changed(refinement.forces)}"
     if not refinement.better:
-        return estimated, f"{said}; it is not used"
-    return with_solution(estimated, settled, refinement.solution, refinement.errors), said
+        return estimated, f"{text}; it is not used"
+    return with_solution(estimated, settled, refinement.solution, refinement.errors), text
 
 
 def _changed(errors: tuple[float, float]) -> str:
@@ -188,24 +188,26 @@ def _left_out(names: tuple[str, ...], log: str) -> tuple[str, ...]:
     """A note of unknowns that are no unknowns of their own."""
     if not names:
         return ()
-    said = ", ".join(shown(name) for name in names)
-    return (f"{shown(log)}: note: no motion tells {said} from other parameters; left out",)
+    listed = ", ".join(shown(name) for name in names)
+    return (f"{shown(log)}: note: no motion tells {listed} from other parameters; left out",)
 
 
 def _trusted(choice: Choice, log: str) -> tuple[str, ...]:
     """Notes of how much the prior counts, where that was chosen, and of random effects."""
-    found = []
+    texts = []
     if choice.deviation is not None:
-        said = "the robot's file counts beside the log, off by"
-        more = f"{choice.deviation:.2g} of each body's own size, for parts of the log are predicted"
-        found.append(f"{said} {more} as well so or better (--prior-deviation)")
+        text = "the robot's file counts beside the log, off by"
+        reason = (
+            f"{choice.deviation:.2g} of each body's own size, for parts of the log are predicted"
+        )
+        texts.append(f"{text} {reason} as well so or better (--prior-deviation)")
     if choice.scales:
         listed = " and ".join(
             f"{name} ({100 * scale:.2g} % of the {EFFECTS[name].of})"
             for name, scale in choice.scales
         )
-        found.append(f"{listed} are held to the size that they have over all joints")
-    return tuple(f"{shown(log)}: note: {said}" for said in found)
+        texts.append(f"{listed} are held to the size that they have over all joints")
+    return tuple(f"{shown(log)}: note: {text}" for text in texts)
 
 
 def _biased(estimated: Estimate, log: str) -> tuple[str, ...]:
@@ -215,23 +217,23 @@ def _biased(estimated: Estimate, log: str) -> tuple[str, ...]:
     count = int(np.sum(times > 1))
     if not count:
         return ()
-    said = (
+    text = (
         f"derivatives by windows put {count} of {len(bias)} parameters off by more than noise does"
     )
-    more = f"(up to {times.max():.2g} times, of {shown(estimated.names[int(np.argmax(times))])})"
+    most = f"(up to {times.max():.2g} times, of {shown(estimated.names[int(np.argmax(times))])})"
     cure = "standard errors have it; a higher --cutoff makes it less"
-    return (f"{shown(log)}: note: {said} {more}; {cure}",)
+    return (f"{shown(log)}: note: {text} {most}; {cure}",)
 
 
 def _check_length(reading: Reading, sought: Problem) -> None:
     plan, log = reading.plan, reading.log
-    more = bool(plan.interval)
-    usable = sum(b - a - 2 * plan.half - more for a, b in plan.training) // (plan.interval or 1)
+    overlap = bool(plan.interval)
+    usable = sum(b - a - 2 * plan.half - overlap for a, b in plan.training) // (plan.interval or 1)
     drives = len(sought.joints.names) * len(sought.terms) if sought.joints else 0
     wanted = len(sought.mapping.names) + drives + 1
     if usable < wanted:
         lost = f" ({2 * plan.half} go to derivatives)" if plan.half else ""
-        unit = f"intervals of {plan.interval} rows" if more else "rows"
+        unit = f"intervals of {plan.interval} rows" if overlap else "rows"
         raise LogError(
             shown(log.file),
             f"has {log.rows} rows, too few: {usable} {unit} are left for the "
@@ -255,17 +257,17 @@ class LogRounds:
         count, channels = len(plan.training), len(equations.supports)
         mean = self.mean(equations)
         work = Work(equations, plan.interval, -(-BATCHES // max(count, 1)), mean)
-        found = run(work, self.blocks(), self.settings)
-        parts = (part for block in islice(found, count) for part in block)
+        reduction = run(work, self.blocks(), self.settings)
+        parts = (part for block in islice(reduction, count) for part in block)
         trained = gathered(parts, -(-count * work.parts // BATCHES))
-        held_out = whole(part for block in found for part in block)
+        held_out = whole(part for block in reduction for part in block)
         if not trained:
             raise LogError(shown(self.reading.log.file), "has no rows for the estimate")
-        own, means = slice(channels), slice(channels if mean > 1 else 0, None)
+        of_channels, means = slice(channels), slice(channels if mean > 1 else 0, None)
         return Reduced(
             tuple(batch.channels(means) for batch in trained),
-            whole(batch.channels(own) for batch in trained),
-            held_out.channels(own) if held_out else None,
+            whole(batch.channels(of_channels) for batch in trained),
+            held_out.channels(of_channels) if held_out else None,
         )
 
     def mean(self, equations: Equations) -> int:

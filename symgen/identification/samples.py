@@ -106,13 +106,15 @@ class BlockPlan:
 
     def _blocks(self, start: int, stop: int) -> list[Range]:
         """Of the samples from `start` to `stop`, counted over all stretches."""
-        unit, found, before = self.interval or 1, list[Range](), 0
-        size, more = max(BLOCK // unit, 1) * unit, 2 * self.half + bool(self.interval)
+        unit, blocks, before = self.interval or 1, list[Range](), 0
+        size, overlap = max(BLOCK // unit, 1) * unit, 2 * self.half + bool(self.interval)
         for (row, _), count in zip(self.stretches, self._sizes, strict=True):
             low, high = max(start - before, 0), min(stop - before, count)
-            found += [(row + a, row + min(a + size, high) + more) for a in range(low, high, size)]
+            blocks += [
+                (row + a, row + min(a + size, high) + overlap) for a in range(low, high, size)
+            ]
             before += count
-        return found
+        return blocks
 
 
 def pieces(parts: Iterable[Numbers], ranges: Sequence[Range]) -> Iterator[tuple[int, Numbers]]:

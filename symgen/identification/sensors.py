@@ -40,9 +40,9 @@ def wrenches(joints: Sequence[str]) -> tuple[Sensed, ...]:
 
 def channels(joints: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """Names and units of all their components."""
-    one = len(joints) == 1
+    alone = len(joints) == 1
     return tuple(
-        (name if one else f"{joint} {name}", "N" if name.startswith("f") else "N m")
+        (name if alone else f"{joint} {name}", "N" if name.startswith("f") else "N m")
         for joint in joints
         for name in COMPONENTS
     )
@@ -54,12 +54,12 @@ def torque_constants(job: Job, joints: Sequence[str]) -> tuple[float, ...]:
     path = job[RobotOptions].actuators
     if path is None:
         return ()
-    table, found = toml_reader.read(path, "a TOML file of actuators")[0].table("joints"), []
+    table, constants = toml_reader.read(path, "a TOML file of actuators")[0].table("joints"), []
     for joint in joints:
-        own = table.table(joint)
-        constant, ratio = own.number("torque_constant"), own.number("gear_ratio")
-        found.append(None if constant is None else constant * (1.0 if ratio is None else ratio))
-    known = tuple(constant for constant in found if constant is not None)
+        row = table.table(joint)
+        constant, ratio = row.number("torque_constant"), row.number("gear_ratio")
+        constants.append(None if constant is None else constant * (1.0 if ratio is None else ratio))
+    known = tuple(constant for constant in constants if constant is not None)
     return known if len(known) == len(joints) else ()
 
 
@@ -93,29 +93,29 @@ class Stacked:
         """The columns that are not zero in every state."""
         rows = np.concatenate([kernel.nonzero for kernel in self.kernels])[:, list(self.columns)]
         if self.drives is not None:
-            own = self.drives.supports
-            more = np.zeros((len(rows) - len(own), own.shape[1]), np.bool_)
-            rows = np.concatenate([rows, np.concatenate([own, more])], axis=1)
+            of_drives = self.drives.supports
+            of_wrenches = np.zeros((len(rows) - len(of_drives), of_drives.shape[1]), np.bool_)
+            rows = np.concatenate([rows, np.concatenate([of_drives, of_wrenches])], axis=1)
         return tuple(tuple(np.flatnonzero(row).tolist()) for row in rows)
 
     def regressor(self, q: Numbers, qd: Numbers, qdd: Numbers) -> Numbers:
         """Of all sensors (N x c x b)."""
-        found = [kernel(q, qd, qdd) for kernel in self.kernels]
-        return np.concatenate(found, axis=1)[:, :, list(self.columns)]
+        parts = [kernel(q, qd, qdd) for kernel in self.kernels]
+        return np.concatenate(parts, axis=1)[:, :, list(self.columns)]
 
     def equations(self, samples: Samples) -> LinearEquations:
         """The regressors at each sample."""
-        found = self.regressor(samples.q, samples.qd, samples.qdd)
+        regressor = self.regressor(samples.q, samples.qd, samples.qdd)
         if self.drives is None:
-            return LinearEquations(found, samples.measured, samples.usable)
+            return LinearEquations(regressor, samples.measured, samples.usable)
         n, known = self._joints, self.drives.load
-        own = replace(samples, measured=samples.measured[:, :n], usable=samples.usable[:, :n])
-        load = own.measured if known is None else found[:, :n] @ known
-        values = self.drives.values(own, load)
-        more = np.zeros((len(found), found.shape[1] - n, values.shape[2]))
-        columns = np.concatenate([found, np.concatenate([values, more], axis=1)], axis=2)
+        torques = replace(samples, measured=samples.measured[:, :n], usable=samples.usable[:, :n])
+        load = torques.measured if known is None else regressor[:, :n] @ known
+        values = self.drives.values(torques, load)
+        of_wrenches = np.zeros((len(regressor), regressor.shape[1] - n, values.shape[2]))
+        columns = np.concatenate([regressor, np.concatenate([values, of_wrenches], axis=1)], axis=2)
         used = samples.usable.copy()
-        used[:, :n] &= self.drives.known(own)
+        used[:, :n] &= self.drives.known(torques)
         return LinearEquations(columns, samples.measured, used)
 
 
@@ -125,5 +125,5 @@ def random_rows(kernels: Sequence[Kernel], coupling: Coupling, seed: int = 0) ->
     q, qd, qdd = (random.uniform(-2, 2, (STATES, size)) for size in kernels[0].inputs)
     for four in coupling.quaternions:
         q[:, four] /= np.linalg.norm(q[:, four], axis=1, keepdims=True)
-    found = [kernel(q, qd, qdd) for kernel in kernels]
-    return np.concatenate([rows.reshape(-1, rows.shape[2]) for rows in found])
+    parts = [kernel(q, qd, qdd) for kernel in kernels]
+    return np.concatenate([rows.reshape(-1, rows.shape[2]) for rows in parts])

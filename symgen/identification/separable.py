@@ -49,14 +49,14 @@ def inseparable(
 
     Nothing else jumps or saturates as columns with a sign or a speed do, but those of joints that
     move as one before does."""
-    again = _again(drives)
+    repeated = _again(drives)
     plain = [k for k, column in enumerate(drives.columns) if not _jumps(column)]
     if not plain:
-        return again
+        return repeated
     regressor = equations(drives.only(plain)).equations(_random(model)).regressor
     first = regressor.shape[2] - len(plain)
     kept = {plain[k - first] for k in separable(regressor, len(plain))}
-    return tuple(sorted((*again, *(k for k in plain if k not in kept))))
+    return tuple(sorted((*repeated, *(k for k in plain if k not in kept))))
 
 
 def _jumps(column: DriveColumn) -> bool:

@@ -236,8 +236,8 @@ class Settings(LogOptions):
             "--full": self.full,
             "--consistent": self.consistent,
         }
-        for flag, there in unfit.items():
-            if self.refine and there:
+        for flag, given in unfit.items():
+            if self.refine and given:
                 raise OptionError(
                     f"--refine and {flag}: base parameters alone are refined, from forces of "
                     "joints; leave out one of them"
@@ -285,8 +285,8 @@ class Settings(LogOptions):
     @property
     def wrenches(self) -> tuple[str, ...]:
         """The joints whose wrenches are measured."""
-        own = self.sensor.removeprefix("torque+")
-        named = own.removeprefix(WRENCH).split(",") if own.startswith(WRENCH) else []
+        sensor = self.sensor.removeprefix("torque+")
+        named = sensor.removeprefix(WRENCH).split(",") if sensor.startswith(WRENCH) else []
         return tuple(dict.fromkeys(name for name in named if name))
 
     @property

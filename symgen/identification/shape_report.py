@@ -25,25 +25,24 @@ class Shape:
     off: float
 
 
-def bodies_said(found: Shape) -> list[str]:
+def bodies_said(shape: Shape) -> list[str]:
     """The bodies of a URDF, a line each."""
-    own, estimate = found.bodies, found.estimate
+    bodies, estimate = shape.bodies, shape.estimate
     lines = [
-        f"bodies: {', '.join(shown(name) for name in own.links)} changed, consistent; their base "
-        f"parameters are "
-        f"those {'estimated' if own.consistent else 'below'} to {found.off:.1e}"
+        f"bodies: {', '.join(shown(name) for name in bodies.links)} changed, consistent; their "
+        f"base parameters are those {'estimated' if bodies.consistent else 'below'} to "
+        f"{shape.off:.1e}"
     ]
-    if not own.consistent:
-        steps = np.abs(own.base - estimate.base) / estimate.standard_errors[: len(own.base)]
+    if not bodies.consistent:
+        steps = np.abs(bodies.base - estimate.base) / estimate.standard_errors[: len(bodies.base)]
         worst = int(np.argmax(steps))
+        name = estimate.mapping.names[worst]
         lines.append(
-            f"no bodies have the estimated base parameters; the nearest that some have differ by "
-            f"chi² = "
-            f"{own.misfit:.3g} for {len(own.base)} parameters, {estimate.mapping.names[worst]} "
-            f"most: "
+            "no bodies have the estimated base parameters; the nearest that some have differ by "
+            f"chi² = {bodies.misfit:.3g} for {len(bodies.base)} parameters, {name} most: "
             f"{steps[worst]:.2g} standard errors"
         )
-    return lines + [_difference(*row) for row in differences(estimate.mapping, own.standard)]
+    return lines + [_difference(*row) for row in differences(estimate.mapping, bodies.standard)]
 
 
 def _difference(name: str, mass: float, centre: Numbers | None) -> str:
@@ -57,8 +56,8 @@ def _triple(values: Numbers) -> str:
 
 def payload_said(carried: Payload) -> list[str]:
     """A payload, a line each."""
-    told = np.isfinite(carried.mass_error)
-    mass = f"{carried.mass:.5g} ± {carried.mass_error:.2g} kg" if told else "not identifiable"
+    known = np.isfinite(carried.mass_error)
+    mass = f"{carried.mass:.5g} ± {carried.mass_error:.2g} kg" if known else "not identifiable"
     lines = [f"payload of link {shown(carried.link)}, all else as the prior says: mass {mass}"]
     if np.isfinite(carried.centre_errors).all():
         lines[0] += (
@@ -74,19 +73,21 @@ def payload_said(carried: Payload) -> list[str]:
     return lines
 
 
-def shape_data(found: Shape) -> dict[str, Any]:
+def shape_data(shape: Shape) -> dict[str, Any]:
     """The bodies of a URDF, for JSON."""
-    own = found.bodies
+    bodies = shape.bodies
     return {
-        "links": {name: ten.tolist() for name, ten in own.links.items()},
-        "base_parameters": dict(zip(found.estimate.mapping.names, own.base.tolist(), strict=True)),
-        "consistent": own.consistent,
-        "chi_squared": own.misfit,
-        "distance": own.distance,
-        "read_again": found.off,
+        "links": {name: ten.tolist() for name, ten in bodies.links.items()},
+        "base_parameters": dict(
+            zip(shape.estimate.mapping.names, bodies.base.tolist(), strict=True)
+        ),
+        "consistent": bodies.consistent,
+        "chi_squared": bodies.misfit,
+        "distance": bodies.distance,
+        "read_again": shape.off,
         "differences": [
             {"body": name, "mass": mass, "centre": None if centre is None else centre.tolist()}
-            for name, mass, centre in differences(found.estimate.mapping, own.standard)
+            for name, mass, centre in differences(shape.estimate.mapping, bodies.standard)
         ],
     }
 

@@ -48,21 +48,23 @@ def shape(job: Job, loaded: Loaded, estimate: Estimate, progress: Callable[[str]
     """The robot's file with the bodies of an estimate, read again and judged. Raises
     SymgenError."""
     progress("looking for consistent bodies")
-    found = bodies(loaded.model, estimate)
+    consistent = bodies(loaded.model, estimate)
     data = text_of(job.file, job[XacroOptions])
-    text = with_inertials(data, shown(job.file), found.links)
-    again = _read_again(job, text)
-    whole = lumped(again.model, [body.name for body in again.model.moving])
+    text = with_inertials(data, shown(job.file), consistent.links)
+    reread = _read_again(job, text)
+    lumped_model = lumped(reread.model, [body.name for body in reread.model.moving])
     off = float(
-        np.abs(estimate.mapping.base(standard_parameters(whole)) - found.base).max(initial=0.0)
+        np.abs(estimate.mapping.base(standard_parameters(lumped_model)) - consistent.base).max(
+            initial=0.0
+        )
     )
-    if off > EXACT * max(1.0, float(np.abs(found.base).max(initial=0.0))):
+    if off > EXACT * max(1.0, float(np.abs(consistent.base).max(initial=0.0))):
         raise BodiesError(
             f"error: --urdf: the base parameters of the written file are off by {off:.2g}; "
             f"report this"
         )
-    _check_consistent(again, found)
-    return Shape(estimate, found, text, off)
+    _check_consistent(reread, consistent)
+    return Shape(estimate, consistent, text, off)
 
 
 def _read_again(job: Job, text: bytes) -> Loaded:
@@ -72,11 +74,11 @@ def _read_again(job: Job, text: bytes) -> Loaded:
         return job.changed(file=str(file), xacro_args=()).load()
 
 
-def _check_consistent(again: Loaded, found: Bodies) -> None:
+def _check_consistent(reread: Loaded, consistent: Bodies) -> None:
     bad = [
         v.name
-        for v in judge(again.model)
-        if v.status == INDEFINITE and v.kind == "link" and v.name in found.links
+        for v in judge(reread.model)
+        if v.status == INDEFINITE and v.kind == "link" and v.name in consistent.links
     ]
     if bad:
         raise BodiesError(
@@ -118,24 +120,30 @@ class More:
     payload: Payload | None = None
     verdicts: tuple[Verdict, ...] = ()
 
-    def of(self, found: Identified, progress: Callable[[str], None]) -> "More":
+    def of(self, identified: Identified, progress: Callable[[str], None]) -> "More":
         """The same with what comes out of an estimate, and what speaks against it. Raises
         SymgenError."""
-        estimate, own = found.estimate, replace(self, verdicts=verdicts(found))
+        estimate, extended = identified.estimate, replace(self, verdicts=verdicts(identified))
         if self.link is not None:
             carried = payload(self.loaded.model, estimate, self.link)
-            own = replace(own, payload=carried, verdicts=(*own.verdicts, *of_payload(carried)))
-        if self.urdf is not None and not own.refused:
+            extended = replace(
+                extended, payload=carried, verdicts=(*extended.verdicts, *of_payload(carried))
+            )
+        if self.urdf is not None and not extended.refused:
             shaped = shape(self.job, self.loaded, estimate, progress)
-            said = tuple(of_bodies(estimate.mapping, shaped.bodies, estimate.standard is not None))
-            own = replace(own, shape=shaped, verdicts=(*own.verdicts, *said))
-        if self.actuators is not None and not own.refused:
-            own = replace(own, drives=actuator_file(found, self.job[RobotOptions].actuators))
+            against = tuple(
+                of_bodies(estimate.mapping, shaped.bodies, estimate.standard is not None)
+            )
+            extended = replace(extended, shape=shaped, verdicts=(*extended.verdicts, *against))
+        if self.actuators is not None and not extended.refused:
+            extended = replace(
+                extended, drives=actuator_file(identified, self.job[RobotOptions].actuators)
+            )
         if self.html is not None:
             progress("drawing")
-            text = page(found, tuple(verdict.text for verdict in own.verdicts))
-            own = replace(own, page=text.encode())
-        return own
+            text = page(identified, tuple(verdict.text for verdict in extended.verdicts))
+            extended = replace(extended, page=text.encode())
+        return extended
 
     @property
     def refused(self) -> bool:
@@ -172,14 +180,14 @@ class More:
     @property
     def files(self) -> dict[OutputFile, bytes]:
         """The URDF, if one was asked for, to be written."""
-        made = dict[OutputFile, bytes]()
+        contents = dict[OutputFile, bytes]()
         if self.urdf is not None and self.shape is not None and not self.refused:
-            made[_target(self.urdf, self.job)] = marked(self.shape.text)
+            contents[_target(self.urdf, self.job)] = marked(self.shape.text)
         if self.actuators is not None and self.drives is not None and not self.refused:
-            made[_actuators(self.actuators, self.job)] = self.drives.text
+            contents[_actuators(self.actuators, self.job)] = self.drives.text
         if self.html is not None:
-            made[OutputFile(self.html, PAGE, (self.job.file,))] = self.page
-        return made
+            contents[OutputFile(self.html, PAGE, (self.job.file,))] = self.page
+        return contents
 
     @property
     def unwritten(self) -> Path | None:

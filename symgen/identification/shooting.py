@@ -49,25 +49,25 @@ class Windows:
 def windows(blocks: Iterable[Samples], drives: DriveUnknowns | None, stride: int) -> Windows:
     """Those of a log, steps of `stride` rows, one after the other; without windows in which a force
     is missing or a sign of friction is unknown."""
-    found, length = list[tuple[Numbers, ...]](), STEPS * stride
+    cut, length = list[tuple[Numbers, ...]](), STEPS * stride
     for samples in blocks:
         known = samples.usable if drives is None else samples.usable & drives.known(samples)
         fine = np.asarray(known.all(axis=1))
         for k in range(0, len(samples) - length, length):
             if fine[k : k + length + 1].all():
-                found.append(_window(samples.part(slice(k, k + length + 1)), stride))
-    if not found:
+                cut.append(_window(samples.part(slice(k, k + length + 1)), stride))
+    if not cut:
         n = 0
         return Windows(*(np.zeros((0, STEPS, n)),) * 3, np.zeros((0, STEPS)))
-    return Windows(*(np.stack(parts) for parts in zip(*found, strict=True)))
+    return Windows(*(np.stack(parts) for parts in zip(*cut, strict=True)))
 
 
-def _window(own: Samples, stride: int) -> tuple[Numbers, ...]:
-    steps = np.diff(own.t)[:, None]
-    pushed = (own.measured[1:] + own.measured[:-1]) / 2 * steps
+def _window(samples: Samples, stride: int) -> tuple[Numbers, ...]:
+    steps = np.diff(samples.t)[:, None]
+    pushed = (samples.measured[1:] + samples.measured[:-1]) / 2 * steps
     h = steps.reshape(-1, stride).sum(axis=1)
     mean = pushed.reshape(len(h), stride, -1).sum(axis=1) / h[:, None]
-    return own.q[::stride], own.qd[0], mean, h
+    return samples.q[::stride], samples.qd[0], mean, h
 
 
 @dataclass(frozen=True)
@@ -99,9 +99,9 @@ class Simulator:
             rate, rate_by = np.zeros_like(x), np.zeros_like(by)
             total, total_by = rate, rate_by
             for reach, weight in STAGES:
-                here = x + reach * h * rate
-                there = by + reach * h[..., None] * rate_by if sensitive else by
-                rate, rate_by = self._rate(here, there, w.tau[:, k], values, sensitive)
+                state = x + reach * h * rate
+                state_by = by + reach * h[..., None] * rate_by if sensitive else by
+                rate, rate_by = self._rate(state, state_by, w.tau[:, k], values, sensitive)
                 total, total_by = total + weight * rate, total_by + weight * rate_by
             x, by = x + h / 6 * total, by + h[..., None] / 6 * total_by
             states.append(x[:, :n])
@@ -135,8 +135,8 @@ class Simulator:
         n = q.shape[1]
         units = np.concatenate([np.zeros((1, n)), np.eye(n)])
         at, rates = np.repeat(q, n + 1, axis=0), np.repeat(qd, n + 1, axis=0)
-        found = self._regressor(at, rates, np.tile(units, (len(q), 1))) @ values
-        forces = found.reshape(len(q), n + 1, n)
+        stacked = self._regressor(at, rates, np.tile(units, (len(q), 1))) @ values
+        forces = stacked.reshape(len(q), n + 1, n)
         return np.asarray((forces[:, 1:] - forces[:, :1]).swapaxes(1, 2))
 
     def _by_state(
@@ -145,9 +145,9 @@ class Simulator:
         """∂(Y v)/∂q and ∂(Y v)/∂q̇ (W x n x n each)."""
         n, b = self.nonzero.shape
         weights = np.einsum("ij,k->ijk", np.eye(n), values[:b])[:, self.nonzero]
-        states = [np.repeat(each, n, axis=0) for each in (q, qd, qdd)]
-        found = self.slopes(*states, np.tile(weights, (len(q), 1))).reshape(len(q), n, 3, n)
-        by_q, by_qd = found[:, :, 0], found[:, :, 1]
+        states = [np.repeat(x, n, axis=0) for x in (q, qd, qdd)]
+        slopes = self.slopes(*states, np.tile(weights, (len(q), 1))).reshape(len(q), n, 3, n)
+        by_q, by_qd = slopes[:, :, 0], slopes[:, :, 1]
         if self.equations.drives is not None:
             by_q = by_q + self._drives_by(q, qd, qdd, values, 0)
             by_qd = by_qd + self._drives_by(q, qd, qdd, values, 1)
@@ -161,7 +161,7 @@ class Simulator:
         drives, n, b = self.equations.drives, q.shape[1], self.nonzero.shape[1]
         if drives is None:
             return np.zeros((len(q), n, n))
-        found = np.zeros((len(q), n, n))
+        forces = np.zeros((len(q), n, n))
         for k in range(n):
             tilt = TILT * np.eye(n)[k]
             ends = []
@@ -169,8 +169,8 @@ class Simulator:
                 at, rate = (q + sign * tilt, qd) if which == 0 else (q, qd + sign * tilt)
                 samples = Samples.of(np.zeros(len(q)), at, rate, qdd, np.zeros_like(qd))
                 ends.append(drives.values(samples, np.zeros_like(qd)) @ values[b:])
-            found[:, :, k] = (ends[0] - ends[1]) / (2 * TILT)
-        return found
+            forces[:, :, k] = (ends[0] - ends[1]) / (2 * TILT)
+        return forces
 
 
 def every(w: Windows, numbers: slice) -> Windows:

@@ -39,16 +39,16 @@ class TriangularSystem:
     def only(self, columns: Sequence[int]) -> "TriangularSystem":
         """With some of the columns, in their order."""
         places = {column: k for k, column in enumerate(columns)}
-        kept = [[k for k, c in enumerate(own) if c in places] for own in self.supports]
+        kept = [[k for k, c in enumerate(support) if c in places] for support in self.supports]
         pairs = zip(self.supports, kept, strict=True)
-        supports = tuple(tuple(places[own[k]] for k in numbers) for own, numbers in pairs)
+        supports = tuple(tuple(places[support[k]] for k in numbers) for support, numbers in pairs)
         batches = tuple(batch.only(kept) for batch in self.batches)
         return TriangularSystem(self.factors.only(kept), supports, len(columns), batches)
 
     def spread(self, j: int) -> Numbers:
         """The factor of channel j on all columns, the measurement last."""
-        own, wide = self.factors.factors[j], np.zeros((len(self.supports[j]) + 1, self.size + 1))
-        wide[:, [*self.supports[j], self.size]] = own
+        factor, wide = self.factors.factors[j], np.zeros((len(self.supports[j]) + 1, self.size + 1))
+        wide[:, [*self.supports[j], self.size]] = factor
         return wide
 
     @property
@@ -162,12 +162,12 @@ def solved(
 ) -> tuple[Numbers, Numbers]:
     """The values (p) and R (p x p) of the least squares with given deviations of the channels,
     whose squares count 1 / `inflation` beside a belief."""
-    whole, p = system.weighted(deviations) / math.sqrt(inflation), system.size
+    factor, p = system.weighted(deviations) / math.sqrt(inflation), system.size
     if belief is not None:
-        whole = triangle(
-            np.concatenate([whole[:p], np.column_stack([belief.factor, belief.target])])
+        factor = triangle(
+            np.concatenate([factor[:p], np.column_stack([belief.factor, belief.target])])
         )
-    return np.asarray(np.linalg.solve(whole[:p, :p], whole[:p, p])), whole[:p, :p]
+    return np.asarray(np.linalg.solve(factor[:p, :p], factor[:p, p])), factor[:p, :p]
 
 
 def _deviations(
@@ -177,14 +177,14 @@ def _deviations(
     before: Sequence[float],
     floors: Sequence[float],
 ) -> tuple[float, ...]:
-    inverse, found = np.linalg.inv(factor), []
+    inverse, deviations = np.linalg.inv(factor), []
     for j in system.channels:
         taken = (
             float(np.sum(np.square(system.spread(j)[:, : system.size] @ inverse))) / before[j] ** 2
         )
         free = max(system.rows(j) - taken, 1.0)
-        found.append(max(math.sqrt(system.squares(j, values) / free), floors[j]))
-    return tuple(found)
+        deviations.append(max(math.sqrt(system.squares(j, values) / free), floors[j]))
+    return tuple(deviations)
 
 
 # -- what is excited -------------------------------------------------------------------------------
@@ -208,15 +208,15 @@ def excitation(system: TriangularSystem, limit: float) -> Excitation:
     passes."""
     stack = np.concatenate([system.spread(j)[:, : system.size] for j in system.channels])
     lengths = np.linalg.norm(stack, axis=0)
-    still = lengths <= np.finfo(float).eps * lengths.max(initial=0.0) * math.sqrt(len(stack))
-    scaled = stack / np.where(still, 1.0, lengths)
-    _, sizes, directions = np.linalg.svd(scaled[:, ~still], full_matrices=False)
-    moving, dead = np.flatnonzero(~still), np.flatnonzero(still)
+    unexcited = lengths <= np.finfo(float).eps * lengths.max(initial=0.0) * math.sqrt(len(stack))
+    scaled = stack / np.where(unexcited, 1.0, lengths)
+    _, sizes, directions = np.linalg.svd(scaled[:, ~unexcited], full_matrices=False)
+    moving, dead = np.flatnonzero(~unexcited), np.flatnonzero(unexcited)
     low = directions[sizes * limit < sizes.max(initial=0.0)]
     entries = np.abs(low) > SHARE * np.abs(low).max(axis=1, keepdims=True, initial=0.0)
     weak = sorted({*dead.tolist(), *moving[entries.any(axis=0)].tolist()})
     plain = np.asarray(np.linalg.svd(stack, compute_uv=False))
-    return Excitation(_ratio(plain), math.inf if still.any() else _ratio(sizes), tuple(weak))
+    return Excitation(_ratio(plain), math.inf if unexcited.any() else _ratio(sizes), tuple(weak))
 
 
 def scaled_condition(factor: Numbers) -> float:

@@ -122,9 +122,9 @@ class _Seen:
         """Takes usable rows into account."""
         if not len(part.t):
             return
-        there = ~np.isnan(part.rows)
-        self.low = np.minimum(self.low, np.min(part.rows, 0, initial=np.inf, where=there))
-        self.high = np.maximum(self.high, np.max(part.rows, 0, initial=-np.inf, where=there))
+        finite = ~np.isnan(part.rows)
+        self.low = np.minimum(self.low, np.min(part.rows, 0, initial=np.inf, where=finite))
+        self.high = np.maximum(self.high, np.max(part.rows, 0, initial=-np.inf, where=finite))
         moving, measured = self._moving(part.rows), part.rows[:, self.columns - self.measured :]
         self.top.add(measured, moving)
         self.bottom.add(-measured, moving)

@@ -75,10 +75,10 @@ def _comment(line: str, after: Sequence[str]) -> bool:
 def _delimiter(head: str, rows: Sequence[str]) -> str:
     """The delimiter that makes numbers of the first row; of several, the one that splits the names
     most."""
-    there = [d for d in (";", "\t", "|", ",", " ") if d in head] or [","]
-    whole = [d for d in there if rows and all(map(_numeric, _split(rows[0], d)))]
+    present = [d for d in (";", "\t", "|", ",", " ") if d in head] or [","]
+    numeric = [d for d in present if rows and all(map(_numeric, _split(rows[0], d)))]
     outside = re.sub(r'"[^"]*"', "", head)
-    return max(whole or there, key=lambda d: len(_split(outside, d)) - (d == " "))
+    return max(numeric or present, key=lambda d: len(_split(outside, d)) - (d == " "))
 
 
 def _decimal(delimiter: str, rows: Sequence[str]) -> str:
@@ -99,12 +99,12 @@ def _split(line: str, delimiter: str) -> list[str]:
 
 def _cells(path: str, head: str, delimiter: str) -> tuple[str, ...]:
     try:
-        found = next(csv.reader([head], delimiter=delimiter, skipinitialspace=True))
+        cells = next(csv.reader([head], delimiter=delimiter, skipinitialspace=True))
     except csv.Error as error:
         raise LogError(
             shown(path), f"does not begin with a line of column names ({shown(str(error), 100)})"
         ) from None
-    return tuple(name.strip() for name in found if name or delimiter != " ")
+    return tuple(name.strip() for name in cells if name or delimiter != " ")
 
 
 class _Squeezed(io.RawIOBase):

@@ -46,9 +46,9 @@ def travel(q: Numbers, qd: Numbers, scale: Numbers) -> tuple[Numbers, Numbers]:
 
 def sizes(qd: Numbers) -> Numbers:
     """The root mean square of each velocity (n), that of the largest where it does not move."""
-    found = np.sqrt(np.mean(qd**2, axis=0))
+    speeds = np.sqrt(np.mean(qd**2, axis=0))
     return np.asarray(
-        np.where(found > 1e-6 * found.max(initial=0.0), found, max(found.max(initial=0.0), 1.0))
+        np.where(speeds > 1e-6 * speeds.max(initial=0.0), speeds, max(speeds.max(initial=0.0), 1.0))
     )
 
 
@@ -70,18 +70,18 @@ class Polled:
             return None
         scale = sizes(qd)
         period = float(np.median(rising))
-        found, power = travel(q, qd, scale)
-        told = (power > FAST) & (steps >= 0) & (steps < LONG * period)
-        found, steps = found[told], steps[told]
-        if len(found) < FEWEST:
+        moved, power = travel(q, qd, scale)
+        clear = (power > FAST) & (steps >= 0) & (steps < LONG * period)
+        moved, steps = moved[clear], steps[clear]
+        if len(moved) < FEWEST:
             return None
         for _ in range(3):
-            ticks = np.round(found / period)
+            ticks = np.round(moved / period)
             if not 0.5 < ticks.sum() / len(ticks) < 2.0:
                 return None
-            period = float(found.sum() / ticks.sum())
-        off = float(np.quantile(np.abs(found / period - np.round(found / period)), MOST))
-        stamps = float(np.quantile(np.abs(found - steps), MOST)) / period
+            period = float(moved.sum() / ticks.sum())
+        off = float(np.quantile(np.abs(moved / period - np.round(moved / period)), MOST))
+        stamps = float(np.quantile(np.abs(moved - steps), MOST)) / period
         if off > SURE or stamps < max(SURE, TIMES * off):
             return None
         return cls(_snapped(cls(period, scale)._by_stamps(t, q, qd)), scale)
@@ -118,27 +118,27 @@ class Ticks:
         if np.isnan(self.stamp):
             self.stamp, self.q, self.qd, self.begin = float(t[0]), q[0], qd[0], float(t[0])
         steps = np.diff(t, prepend=self.stamp) / self.polled.period
-        found, power = travel(np.vstack([self.q, q]), np.vstack([self.qd, qd]), self.polled.scale)
-        found /= self.polled.period
-        whole = np.round(found)
-        told = (power > FAST) & (np.abs(found - whole) < NEAR) & (whole >= 0)
-        kinds = np.where((steps < -LONG) | (steps > LONG), 2, told)
-        whole = np.where(kinds == 2, np.round(steps), whole)
-        ticks = self._numbered(t, whole, kinds)
+        moved, power = travel(np.vstack([self.q, q]), np.vstack([self.qd, qd]), self.polled.scale)
+        moved /= self.polled.period
+        nearest = np.round(moved)
+        clear = (power > FAST) & (np.abs(moved - nearest) < NEAR) & (nearest >= 0)
+        kinds = np.where((steps < -LONG) | (steps > LONG), 2, clear)
+        nearest = np.where(kinds == 2, np.round(steps), nearest)
+        ticks = self._numbered(t, nearest, kinds)
         self.stamp, self.q, self.qd = float(t[-1]), q[-1], qd[-1]
         return np.asarray(self.begin + ticks * self.polled.period)
 
-    def _numbered(self, t: Numbers, whole: Numbers, kinds: NDArray[np.int64]) -> Numbers:
+    def _numbered(self, t: Numbers, nearest: Numbers, kinds: NDArray[np.int64]) -> Numbers:
         """The tick of each row, run by run of rows of the same kind: 0 where stamps tell its
-        number, 1 and 2 where `whole` is the number of ticks since the row before."""
+        number, 1 and 2 where `nearest` is the number of ticks since the row before."""
         ticks, period = np.empty(len(t)), self.polled.period
         edges = [0, *(np.flatnonzero(np.diff(kinds)) + 1).tolist(), len(t)]
         for a, b in pairwise(edges):
             if kinds[a]:
-                ticks[a:b] = self.tick + np.cumsum(whole[a:b])
+                ticks[a:b] = self.tick + np.cumsum(nearest[a:b])
             else:
-                own = np.round((t[a:b] - self.begin - self.lag) / period)
-                ticks[a:b] = np.maximum.accumulate(np.maximum(own, self.tick))
+                numbers = np.round((t[a:b] - self.begin - self.lag) / period)
+                ticks[a:b] = np.maximum.accumulate(np.maximum(numbers, self.tick))
             self.tick = float(ticks[b - 1])
             if kinds[a] == 1:
                 late = t[a:b][-RECENT:] - self.begin - ticks[a:b][-RECENT:] * period

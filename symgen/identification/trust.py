@@ -69,8 +69,8 @@ def _scores(chooser: Chooser, chosen: dict[tuple[int, str], int]) -> Numbers:
 def _as_good(scores: Numbers, best: Numbers) -> bool:
     """Whether they are worse than the best ones by no more than the standard error of the
     difference (the rule of Breiman, Friedman, Olshen & Stone 1984, sec. 3.4.3, by pairs)."""
-    more = scores - best
-    return bool(np.mean(more) <= np.std(more, ddof=1) / np.sqrt(len(more)))
+    excess = scores - best
+    return bool(np.mean(excess) <= np.std(excess, ddof=1) / np.sqrt(len(excess)))
 
 
 def _with_drives(belief: Belief, chooser: Chooser) -> Belief:
@@ -80,7 +80,7 @@ def _with_drives(belief: Belief, chooser: Chooser) -> Belief:
     factor, first = belief.factor.copy(), chooser.first
     for k, column in enumerate(chooser.drives.columns):
         channel = int(np.argmax(np.abs(joints.rates[column.joint])))
-        own = system.spread(channel)
-        size, measured = np.linalg.norm(own[:, [first + k, -1]], axis=0).tolist()
+        rows = system.spread(channel)
+        size, measured = np.linalg.norm(rows[:, [first + k, -1]], axis=0).tolist()
         factor[first + k, first + k] = max(size / measured, LEAST) if measured else 1.0
     return Belief(factor, belief.target)

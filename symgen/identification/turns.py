@@ -41,8 +41,8 @@ class Turns:
         """For positions and commanded positions of a layout, in rows without time."""
         before = len(layout.all) - bool(layout.time) - len(layout.reference)
         groups = ((0, layout.q), (before, layout.reference))
-        found = [at + k for at, cs in groups for k, c in enumerate(cs) if c.unit == "rad"]
-        return cls(np.array(found, np.intp))
+        angles = [at + k for at, cs in groups for k, c in enumerate(cs) if c.unit == "rad"]
+        return cls(np.array(angles, np.intp))
 
     def __call__(self, rows: Numbers, begins: NDArray[np.bool_]) -> None:
         """Changes the angles of rows (N x k), of which some (N) begin a stretch and follow on

@@ -37,47 +37,47 @@ class Verdict:
     refuses: bool = True
 
 
-def verdicts(found: Identified) -> tuple[Verdict, ...]:
+def verdicts(identified: Identified) -> tuple[Verdict, ...]:
     """What speaks against an estimate, those that matter most first."""
-    doubts = tuple(Verdict(text.partition("warning: ")[2]) for text in found.reading.doubts)
-    forgotten = tuple(_forgotten(found))
-    poor = tuple(_poor(found, bool(forgotten or doubts)))
-    return (*doubts, *forgotten, *poor, *_of_standard(found.estimate))
+    doubts = tuple(Verdict(text.partition("warning: ")[2]) for text in identified.reading.doubts)
+    forgotten = tuple(_forgotten(identified))
+    poor = tuple(_poor(identified, bool(forgotten or doubts)))
+    return (*doubts, *forgotten, *poor, *_of_standard(identified.estimate))
 
 
 # -- friction --------------------------------------------------------------------------------------
 
 
-def _forgotten(found: Identified) -> Iterator[Verdict]:
+def _forgotten(identified: Identified) -> Iterator[Verdict]:
     """Friction that what is left shows, of joints for which no term was asked."""
-    drives = found.equations.drives
-    if drives is None or not isinstance(found.equations, Instants) or not found.last:
+    drives = identified.equations.drives
+    if drives is None or not isinstance(identified.equations, Instants) or not identified.last:
         return
-    there = {c.joint for c in drives.columns if c.term in FRICTION and TERMS[c.term].signed}
-    shares = _friction_shares(found)
-    own = [k for k in range(len(shares)) if k not in there and shares[k] > EXPLAINED]
-    if own:
+    modelled = {c.joint for c in drives.columns if c.term in FRICTION and TERMS[c.term].signed}
+    shares = _friction_shares(identified)
+    forgotten = [k for k in range(len(shares)) if k not in modelled and shares[k] > EXPLAINED]
+    if forgotten:
         names = drives.joints.names
-        said = ", ".join(f"{shown(names[k])} {100 * shares[k]:.0f} %" for k in own)
+        listed = ", ".join(f"{shown(names[k])} {100 * shares[k]:.0f} %" for k in forgotten)
         yield Verdict(
-            f"what is left goes with the velocity as friction does (share of its squares: {said}); "
-            "ask for --friction viscous,coulomb or auto"
+            "what is left goes with the velocity as friction does (share of its squares: "
+            f"{listed}); ask for --friction viscous,coulomb or auto"
         )
 
 
-def _friction_shares(found: Identified) -> list[float]:
+def _friction_shares(identified: Identified) -> list[float]:
     """The part of the squares of each joint's residual that its velocity and the sign of that
     explain."""
-    drives, samples = found.equations.drives, found.last[-1]
+    drives, samples = identified.equations.drives, identified.last[-1]
     assert drives is not None
-    rows = found.equations.equations(samples)
-    left = rows.measured - rows.regressor @ found.estimate.values
+    rows = identified.equations.equations(samples)
+    residuals = rows.measured - rows.regressor @ identified.estimate.values
     shares = []
     for rate in drives.joints.rates:
-        channel, own = int(np.argmax(np.abs(rate))), samples.qd @ rate
-        r = left[samples.usable[:, channel], channel]
-        own = own[samples.usable[:, channel]]
-        a = np.column_stack([own, np.sign(own)])
+        channel, speed = int(np.argmax(np.abs(rate))), samples.qd @ rate
+        r = residuals[samples.usable[:, channel], channel]
+        speed = speed[samples.usable[:, channel]]
+        a = np.column_stack([speed, np.sign(speed)])
         fitted = a @ np.linalg.lstsq(a, r, rcond=None)[0]
         total = float(np.sum(r**2))
         shares.append(float(np.sum(fitted**2)) / total if total and len(r) > 10 else 0.0)
@@ -87,39 +87,39 @@ def _friction_shares(found: Identified) -> list[float]:
 # -- residuals -------------------------------------------------------------------------------------
 
 
-def _poor(found: Identified, explained: bool) -> Iterator[Verdict]:
+def _poor(identified: Identified, explained: bool) -> Iterator[Verdict]:
     """Channels that the model does not describe, on the rows used or on others."""
-    noise = _noise(found)
+    noise = _noise(identified)
     cure = (
         "see above"
         if explained
         else "look at the residuals (-o DIR) and at the channels' order, "
         "units and signs (symgen log)"
     )
-    for k, channel in enumerate(found.estimate.channels):
+    for k, channel in enumerate(identified.estimate.channels):
         shares = [(channel.residual, channel.measured, "of the log")]
         if channel.validation_residual and channel.validation_measured:
             shares.append((channel.validation_residual, channel.validation_measured, "held out"))
-        if found.prediction is not None and not found.prediction.held_out:
-            whole = found.prediction.channels[k].views["all"]
-            shares.append((whole.error, whole.measured, "of the log for validation"))
-        for left, measured, rows in shares:
-            if left > POOR * measured and left > NOISY * noise[k]:
+        if identified.prediction is not None and not identified.prediction.held_out:
+            total = identified.prediction.channels[k].views["all"]
+            shares.append((total.error, total.measured, "of the log for validation"))
+        for residual, measured, rows in shares:
+            if residual > POOR * measured and residual > NOISY * noise[k]:
                 yield Verdict(
-                    f"'{shown(channel.name)}' is not explained: {left:.4g} of {measured:.4g} "
+                    f"'{shown(channel.name)}' is not explained: {residual:.4g} of {measured:.4g} "
                     f"{channel.unit} (root mean square) is left in the rows {rows}; {cure}"
                 )
                 break
 
 
-def _noise(found: Identified) -> Numbers:
+def _noise(identified: Identified) -> Numbers:
     """The deviation of the noise of each channel's sensor, from second differences."""
-    if not found.last or not isinstance(found.equations, Instants):
-        return np.zeros(len(found.estimate.channels))
-    last = found.last[-1]
+    if not identified.last or not isinstance(identified.equations, Instants):
+        return np.zeros(len(identified.estimate.channels))
+    last = identified.last[-1]
     second, u = np.diff(last.measured, 2, axis=0), last.usable
-    there = u[2:] & u[1:-1] & u[:-2]
-    return np.asarray(np.sqrt((second**2 * there).sum(0) / np.maximum(there.sum(0), 1) / 6))
+    usable = u[2:] & u[1:-1] & u[:-2]
+    return np.asarray(np.sqrt((second**2 * usable).sum(0) / np.maximum(usable.sum(0), 1) / 6))
 
 
 # -- bodies ----------------------------------------------------------------------------------------
@@ -156,13 +156,15 @@ def _of_standard(estimate: Estimate) -> Iterator[Verdict]:
         yield from _of_mass(f"body '{shown(name)}'", masses, "the prior", cure)
 
 
-def _of_mass(what: str, masses: tuple[float, float], source: str, cure: str) -> Iterator[Verdict]:
+def _of_mass(
+    subject: str, masses: tuple[float, float], source: str, cure: str
+) -> Iterator[Verdict]:
     """Against a mass that is far from that of its prior, the second of the two (kg). A prior of
     0 or less means no mass."""
     mass, prior = masses
     if prior > 0 and not prior / HEAVY <= mass <= HEAVY * prior:
         yield Verdict(
-            f"{what} would weigh {mass:.4g} kg where {source} says {prior:.4g} kg; {cure}"
+            f"{subject} would weigh {mass:.4g} kg where {source} says {prior:.4g} kg; {cure}"
         )
 
 

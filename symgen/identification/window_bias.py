@@ -28,32 +28,37 @@ def window_bias(reading: Reading, settled: Settled, count: int) -> Numbers | Non
     """By how much the values (p) are off for the windows of derivatives, of some blocks evenly over
     the log; `count` equations are one of the fit. None where there are no windows, where equations
     are of intervals, or with instruments."""
-    own = reading.derivation
-    if own is None or reading.plan.interval or settled.instruments:
+    narrow = reading.derivation
+    if narrow is None or reading.plan.interval or settled.instruments:
         return None
-    wide = Derivation.of_cutoff(own.cutoff / WIDER, own.step, own.even)
-    found, rows = settled.solution, 0
-    right = np.zeros(len(found.values))
+    wide = Derivation.of_cutoff(narrow.cutoff / WIDER, narrow.step, narrow.even)
+    solution, rows = settled.solution, 0
+    right = np.zeros(len(solution.values))
     for block in rows_of_blocks(reading, wide.half):
-        both = [_equations(reading, settled, one, block, wide) for one in (own, wide)]
-        used = both[0].used & both[1].used
-        near, far = (replace(made, used=used).means(count) for made in both)
-        off = (far.regressor - near.regressor) @ found.values
-        off *= near.used / np.square(found.deviations)
+        pairs = [
+            _equations(reading, settled, derivation, block, wide) for derivation in (narrow, wide)
+        ]
+        used = pairs[0].used & pairs[1].used
+        near, far = (replace(linear, used=used).means(count) for linear in pairs)
+        off = (far.regressor - near.regressor) @ solution.values
+        off *= near.used / np.square(solution.deviations)
         right += np.einsum("ncp,nc->p", near.regressor, off)
         rows += int(used.sum())
     if not rows:
         return None
-    every = sum(settled.rows.rows(j) for j in settled.rows.channels)
-    right *= every / rows / found.inflation / ((wide.reach / own.reach) ** ORDER - 1)
-    half = np.linalg.solve(found.factor.T, right)
-    return np.asarray(-np.linalg.solve(found.factor, half))
+    total = sum(settled.rows.rows(j) for j in settled.rows.channels)
+    right *= total / rows / solution.inflation / ((wide.reach / narrow.reach) ** ORDER - 1)
+    half = np.linalg.solve(solution.factor.T, right)
+    return np.asarray(-np.linalg.solve(solution.factor, half))
 
 
 def _equations(
-    reading: Reading, settled: Settled, own: Derivation, block: Numbers, wide: Derivation
+    reading: Reading, settled: Settled, derivation: Derivation, block: Numbers, wide: Derivation
 ) -> LinearEquations:
     """The equations of a block with some windows, at the rows that the widest ones leave."""
-    samples, lost = replace(reading, derivation=own).samples(block), wide.half - own.half
+    samples, lost = (
+        replace(reading, derivation=derivation).samples(block),
+        wide.half - derivation.half,
+    )
     inner = samples.part(slice(lost, len(samples) - lost))
     return settled.equations.equations(inner)
