@@ -40,7 +40,7 @@ class WithCrossMoment(Movable, Protocol):
     def momentum(self) -> Force:
         """Π."""
 
-    def plus_cross_moment(self, more: Vector) -> Self:
+    def plus_cross_moment(self, moment: Vector) -> Self:
         """With more of the moment ∫ ρ̇ × u dm."""
 
 
@@ -96,9 +96,9 @@ class GatheredMoments:
         turned = self.cross_moment.turned(-step) if isinstance(step, Turn) else self.cross_moment
         return GatheredMoments(self.load.moved_in(step), self.field.moved_in(step), turned)
 
-    def plus_cross_moment(self, more: Vector) -> "GatheredMoments":
+    def plus_cross_moment(self, moment: Vector) -> "GatheredMoments":
         """What has gathered, with more of the moment ∫ ρ̇ × u dm."""
-        return GatheredMoments(self.load, self.field, self.cross_moment + more)
+        return GatheredMoments(self.load, self.field, self.cross_moment + moment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +121,9 @@ class GatheredDerivatives:
         q, qd = (x.turned(-step) if isinstance(step, Turn) else x for x in vectors)
         return GatheredDerivatives(load, momentum, q, rate_load, qd, inertia)
 
-    def plus_cross_moment(self, more: Vector) -> "GatheredDerivatives":
+    def plus_cross_moment(self, moment: Vector) -> "GatheredDerivatives":
         """The quantities with more of the moment ∫ ρ̇ × u dm."""
-        cross_moment = self.cross_moment + more
+        cross_moment = self.cross_moment + moment
         return GatheredDerivatives(
             self.load,
             self.momentum,
@@ -156,14 +156,14 @@ def displaced(
     rates = from_carrier.rates
     sheared = sum((row.scaled(e) for row, e in zip(rates.k, b.w, strict=True)), NULL)
     widened = rates.k[0].x + rates.k[1].y + rates.k[2].z
-    more = stretched - axis.scaled(trace) + twice.cross(t).cross(at.field.p)
-    more = more + sigma.cross(at.cross_moment) + cross_moment(from_carrier.inertia, twice, b)
-    more = more + rates.p.cross(b.v) + b.w.scaled(widened) - sheared
+    added = stretched - axis.scaled(trace) + twice.cross(t).cross(at.field.p)
+    added = added + sigma.cross(at.cross_moment) + cross_moment(from_carrier.inertia, twice, b)
+    added = added + rates.p.cross(b.v) + b.w.scaled(widened) - sheared
     by_rate = t.cross(at.field.p) + at.field.u_cross_turning.scaled(-sigma.z)
     return GatheredDerivatives(
         force_rate(joint, from_carrier, x) + carried_along(joint, at.load),
         carried_along(joint, at.momentum) + momentum_of(from_carrier.inertia, b),
-        more,
+        added,
         joint_column.forces[0],
         by_rate.scaled(2.0),
         joint_column.momentum,

@@ -234,8 +234,8 @@ def of_forward(
     by_q, by_qd, _ = (coupling.matrix(x) for x in formulations[1](system, q, qd, qdd))
     qq, qqd, qdqd, qqdd = ([-x for x in block] for block in second)
     w, n = _solved(solver, qqdd), len(lam)
-    more, rates = _product(w, by_q, n), _product(w, by_qd, n)
-    by_positions = [qq[k] - (more[k] + more[k % n * n + k // n]) for k in range(n * n)]
+    products, rates = _product(w, by_q, n), _product(w, by_qd, n)
+    by_positions = [qq[k] - (products[k] + products[k % n * n + k // n]) for k in range(n * n)]
     return by_positions, [a - b for a, b in zip(qqd, rates, strict=True)], qdqd, w
 
 

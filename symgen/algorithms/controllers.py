@@ -85,14 +85,14 @@ def controller(
     loops: str = "",
 ) -> partial[Callable[[Registered], Registered]]:
     """A row of `CONTROLLERS` and of quantities, whose remaining facts are still to be told."""
-    each = {k: x if isinstance(x, tuple) else (x,) for k, x in gains.items()}
+    by_name = {k: x if isinstance(x, tuple) else (x,) for k, x in gains.items()}
     states, starts = state or {}, start or {}
     row = ControllerType(
         name,
         summary,
         states,
         tuple(step),
-        each,
+        by_name,
         starts,
         tuple(packed),
         tuple(by_inertia),

@@ -88,8 +88,8 @@ class ArticulatedInertia:
         before, after = (
             [arm.cross(Vector(*(row[k] for row in b))) for k in range(3)] for b in (self.b, rows)
         )
-        more = SecondMoment(*(before[r][s] + after[s][r] for r, s in PAIRS))
-        return ArticulatedInertia(self.m, (rows[0], rows[1], rows[2]), self.i + more)
+        added = SecondMoment(*(before[r][s] + after[s][r] for r, s in PAIRS))
+        return ArticulatedInertia(self.m, (rows[0], rows[1], rows[2]), self.i + added)
 
     def named(self, label: str, kind: str = "A") -> "ArticulatedInertia":
         """This inertia, its entries named for generated code: MA, BA and IA with row and column,

@@ -45,9 +45,9 @@ def mass_matrix_by_parameters(system: System, q: Coordinates) -> list[Scalar]:
     entries: dict[tuple[int, int], Scalar] = {}
     for b, columns in system.columns.items():
         with system.section(b, "inertia of unit parameters"):
-            for (i, one), (j, other) in combinations_with_replacement(units[b].items(), 2):
-                read = reader(system, b, of_velocities(other))
-                for p, x in zip(columns, read(one), strict=True):
+            for (i, first), (j, second) in combinations_with_replacement(units[b].items(), 2):
+                read = reader(system, b, of_velocities(second))
+                for p, x in zip(columns, read(first), strict=True):
                     entries[(i - 1) * n + j - 1, p] = entries[(j - 1) * n + i - 1, p] = x
     return full(entries, n * n, system.parameters)
 
@@ -87,9 +87,9 @@ def coriolis_matrix_by_parameters(system: System, q: Coordinates, qd: Coordinate
 )
 def gravity_by_parameters(system: System, q: Coordinates) -> list[Scalar]:
     """∂g_i/∂π_p, n x 10 n, row-major: the regressor at rest."""
-    still = [ZERO] * system.size
+    zeros = [ZERO] * system.size
     return full(
-        joint_entries(system, q, motions(system, q, still, still)),
+        joint_entries(system, q, motions(system, q, zeros, zeros)),
         system.size,
         system.parameters,
     )

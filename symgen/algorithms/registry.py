@@ -174,7 +174,8 @@ class Quantity:
         would be called the same has a number behind is told by `symgen.tracing.link_outputs`."""
         suffix = re.sub(r"\W", "_", link, flags=re.ASCII)
         formulations = tuple(
-            replace(one, algorithm=partial(one.algorithm, link=link)) for one in self.formulations
+            replace(formulation, algorithm=partial(formulation.algorithm, link=link))
+            for formulation in self.formulations
         )
         outputs = tuple(replace(out, name=f"{out.name}_{suffix}") for out in self.outputs)
         return replace(
@@ -287,10 +288,10 @@ def _registered(
     _check_outputs(row.name, row.outputs)
     stem = algorithm.__name__.removeprefix(row.name.replace(":", "_"))
     title = algorithm.__module__.rsplit(".", 1)[-1] + stem
-    more = tuple(
+    added = tuple(
         formulation(name=f"{title}/{r}", regrouping=r, algorithm=algorithm, tried=t)
         for r, t in tried.items()
     )
     known = rows[row.name].formulations if row.name in rows else ()
-    rows[row.name] = replace(row, formulations=known + more)
+    rows[row.name] = replace(row, formulations=known + added)
     return algorithm

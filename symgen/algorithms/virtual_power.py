@@ -116,9 +116,9 @@ def second_derivatives(power: Power) -> Four:
     Of coordinates that commute the slope along the outer one serves both orders, of their rates
     that along the inner."""
     system, n = power.system, power.system.size
-    still = [ZERO] * n
-    by_q = [power.second(unit(n, k), still) for k in range(n)]
-    by_qd = [power.second(still, unit(n, k))[1] for k in range(n)]
+    zeros = [ZERO] * n
+    by_q = [power.second(unit(n, k), zeros) for k in range(n)]
+    by_qd = [power.second(zeros, unit(n, k))[1] for k in range(n)]
     pairs = [*product(range(n), repeat=2)]
     inward = [(j, i) if j + 1 in system.ancestors(i + 1) else (i, j) for i, j in pairs]
     qq = [

@@ -37,7 +37,7 @@ def docs(page: str | None) -> None:
 
     if page is None:
         width = max(map(len, PAGES))
-        output.say("\n".join(f"{name:{width}}  {what}" for name, what in PAGES.items()))
+        output.say("\n".join(f"{name:{width}}  {title}" for name, title in PAGES.items()))
         return
     if page not in PAGES:
         raise OptionError(f"{shown(page)!r} is no page; {hint(page, PAGES, len(PAGES))}")
@@ -46,5 +46,5 @@ def docs(page: str | None) -> None:
 
 def _folder() -> Path:
     """Where the pages are: in a wheel, or in a checkout."""
-    here = Path(__file__).resolve().parents[1]
-    return next((f for f in (here / "docs", here.parent / "docs") if f.is_dir()), here)
+    package = Path(__file__).resolve().parents[1]
+    return next((f for f in (package / "docs", package.parent / "docs") if f.is_dir()), package)

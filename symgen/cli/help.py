@@ -46,11 +46,11 @@ def _pieces(line: str, room: int) -> Iterator[str]:
     words = line.split(" ")
     now = words.pop(0)
     while words:
-        more = f"{now} {words[0]}"
-        if now.strip() and len(more) + len(GO_ON) * bool(words[1:]) > room:
+        longer = f"{now} {words[0]}"
+        if now.strip() and len(longer) + len(GO_ON) * bool(words[1:]) > room:
             yield now.rstrip() + GO_ON
-            more = INDENT + words[0]
-        now = more
+            longer = INDENT + words[0]
+        now = longer
         words.pop(0)
     yield now
 

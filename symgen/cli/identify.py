@@ -122,29 +122,29 @@ def identify(
         if out is not None:
             check_folder(out)
         wishes = ExtraOutputs(urdf, payload, validation, actuators_out, force, html)
-        identified, more = run(file, log, options, tell, wishes)
+        identified, extra = run(file, log, options, tell, wishes)
         if out is not None:
             tell("drawing")
-            written(identified, out, more, pictures)
+            written(identified, out, extra, pictures)
         else:
-            write_files(more.files)
-    for verdict in more.verdicts:
+            write_files(extra.files)
+    for verdict in extra.verdicts:
         output.say(f"{shown(log)}: warning: {verdict.text}", error=True)
     for note in identified.notes:
         if note not in identified.reading.doubts:
             output.say(note, error=True)
-    _say(identified, more, as_json)
-    _end((out, html, urdf, actuators_out), more, as_json)
+    _say(identified, extra, as_json)
+    _end((out, html, urdf, actuators_out), extra, as_json)
 
 
-def _end(paths: tuple[Path | None, ...], more: "More", as_json: bool) -> None:
+def _end(paths: tuple[Path | None, ...], extra: "More", as_json: bool) -> None:
     """Says what was written; exit status 1 where a file was asked for and is not."""
-    for path in paths[:2] if more.unwritten else paths:
+    for path in paths[:2] if extra.unwritten else paths:
         if path is not None and not as_json:
             output.say(f"wrote {path}")
-    if more.unwritten:
+    if extra.unwritten:
         output.say(
-            f"error: {shown(str(more.unwritten))} is not written, for what speaks against the "
+            f"error: {shown(str(extra.unwritten))} is not written, for what speaks against the "
             "estimate (warnings above); --force writes it all the same",
             error=True,
         )
@@ -169,12 +169,12 @@ def run(
     job = Job.of(file, **options)
     progress("reading the robot")
     loaded = job.load()
-    asked = more(
+    extra = more(
         job, loaded, wishes.urdf, wishes.payload, wishes.force, wishes.actuators, wishes.html
     )
     result = identified(job, loaded, log, settings, progress)
     result = validated(job, loaded, result, wishes.validation, progress)
-    return result, asked.of(result, progress)
+    return result, extra.of(result, progress)
 
 
 def at_runtime(friction: str) -> str:
@@ -187,18 +187,18 @@ def at_runtime(friction: str) -> str:
     return f"runtime:{','.join(kinds)}" if kinds else ""
 
 
-def _say(identified: "Identified", more: "More", as_json: bool) -> None:
+def _say(identified: "Identified", extra: "More", as_json: bool) -> None:
     from symgen.identification.report import data, on_terminal
 
     if as_json:
-        output.say(output.as_json({**data(identified), **more.data}))
+        output.say(output.as_json({**data(identified), **extra.data}))
     else:
         on_terminal(identified)
-        for line in more.said:
+        for line in extra.said:
             output.say(line)
 
 
-def written(identified: "Identified", folder: Path, more: "More", kind: str) -> list[Path]:
+def written(identified: "Identified", folder: Path, extra: "More", kind: str) -> list[Path]:
     """Write identification.json and pictures of a kind into a folder, and what else was asked for.
     Raises SymgenError, and then nothing was written."""
     from symgen.identification.plots import pictures
@@ -206,5 +206,5 @@ def written(identified: "Identified", folder: Path, more: "More", kind: str) -> 
     from symgen.jobs.publish import publish
 
     drawn = pictures(identified, kind)
-    text = output.as_json(listed({**data(identified), **more.data}, drawn)) + "\n"
-    return publish({LISTING: text, **drawn}, folder, LISTING, more.files)
+    text = output.as_json(listed({**data(identified), **extra.data}, drawn)) + "\n"
+    return publish({LISTING: text, **drawn}, folder, LISTING, extra.files)

@@ -147,8 +147,8 @@ def _refused(error: Exception) -> int:
             return 1
         output.say(f"error: cannot print the rest: {error.strerror}", error=True)
     else:
-        what = "memory" if isinstance(error, MemoryError) else "depth of calls"
-        output.say(f"error: out of {what}; the input is too large for this machine", error=True)
+        lacking = "memory" if isinstance(error, MemoryError) else "depth of calls"
+        output.say(f"error: out of {lacking}; the input is too large for this machine", error=True)
     return 2
 
 

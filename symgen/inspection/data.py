@@ -113,9 +113,12 @@ def _rotors(model: Model) -> list[Data]:
         if body.spin:
             terms = body.follows.terms if body.follows else ((i, 1.0),)
             names, ratios = [model.body(k).joint.name for k, _ in terms], [by for _, by in terms]
-            one = len(terms) == 1
+            single = len(terms) == 1
             row: Data = {"index": i, "name": body.name, "parent": carrying_link(model, i)}
-            row |= {"turns_with": names[0] if one else names, "ratio": ratios[0] if one else ratios}
+            row |= {
+                "turns_with": names[0] if single else names,
+                "ratio": ratios[0] if single else ratios,
+            }
             rotors.append(row | {"inertia": body.spin})
     return rotors
 

@@ -54,8 +54,8 @@ def _quantity(text: str, model: Model) -> tuple[str, str | None]:
         find_quantity(name)
         return name, behind if colon else None
     links = [link.name for body in model.bodies for link in body.links]
-    every = [*links, *(link.name for link in model.base)]
-    fitting = [link for link in every if behind == link or behind.startswith(f"{link}:")]
+    names = [*links, *(link.name for link in model.base)]
+    fitting = [link for link in names if behind == link or behind.startswith(f"{link}:")]
     if not fitting:
         return f"{name}:{behind.partition(':')[0]}", behind.partition(":")[2] or None
     link = max(fitting, key=len)

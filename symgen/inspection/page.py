@@ -74,8 +74,10 @@ def kind(body: Data) -> str:
 def _rotors(data: Data) -> RenderableType:
     rows = table("rotors", ["", "rotor", "carried by", "turns with"], ["ratio", "inertia kg m²"])
     for r in data["rotors"]:
-        one = isinstance(r["turns_with"], str)
-        names, ratios = ([r["turns_with"]], [r["ratio"]]) if one else (r["turns_with"], r["ratio"])
+        single = isinstance(r["turns_with"], str)
+        names, ratios = (
+            ([r["turns_with"]], [r["ratio"]]) if single else (r["turns_with"], r["ratio"])
+        )
         texts = map(escape, (r["name"], r["parent"], ", ".join(names)))
         ratio = ", ".join(f"{x:.6g}" for x in ratios)
         rows.add_row(str(r["index"]), *texts, ratio, f"{r['inertia']:.4g}")

@@ -61,20 +61,20 @@ def _widths(console: Console, options: ConsoleOptions, column: Column) -> tuple[
 
 
 def _total(widths: Iterable[int]) -> int:
-    every = [*widths]
-    return sum(every) + BETWEEN * (len(every) - 1)
+    all_widths = [*widths]
+    return sum(all_widths) + BETWEEN * (len(all_widths) - 1)
 
 
 def _pieces(measured: Sequence[tuple[int, int]], room: int) -> Iterator[list[int]]:
     """The columns of each piece: all of them where they fit, else those that name the row and as
     many others as fit."""
-    every = [*range(len(measured))]
-    if _total(measured[k][0] for k in every) <= room:
-        yield every
+    columns = [*range(len(measured))]
+    if _total(measured[k][0] for k in columns) <= room:
+        yield columns
         return
-    keys = every[: 2 if len(every) > 2 and measured[0][1] <= MARK else 1]
+    keys = columns[: 2 if len(columns) > 2 and measured[0][1] <= MARK else 1]
     piece = [*keys]
-    for k in every[len(keys) :]:
+    for k in columns[len(keys) :]:
         if len(piece) > len(keys) and _total(measured[i][0] for i in (*piece, k)) > room:
             yield piece
             piece = [*keys]

@@ -86,9 +86,9 @@ def surroundings() -> list[Any]:
 def _installed() -> list[Any]:
     """The version of symgen, and a digest of the sizes and times of its files, which change while
     it is worked on."""
-    here = Path(__file__).resolve().parents[1]
+    folder = Path(__file__).resolve().parents[1]
     states = hashlib.sha256()
-    folders = [here, here.parent / "templates"]  # templates stand beside it in a checkout
+    folders = [folder, folder.parent / "templates"]  # templates stand beside it in a checkout
     while folders:
         try:
             with os.scandir(folders.pop()) as listed:

@@ -153,10 +153,10 @@ class Job:
         if not near:
             return ()
         wider = _snapping(near)
-        s, beside, them = ("s", "are", "them") if len(near) > 1 else ("", "is", "it")
+        s, beside, pronoun = ("s", "are", "them") if len(near) > 1 else ("", "is", "it")
         message = (
             f"{len(near)} angle{s} {beside} beside multiples of pi/2 and used as written; "
-            f"--snap-angles {wider:g} makes {them} exact, which {gain}"
+            f"--snap-angles {wider:g} makes {pronoun} exact, which {gain}"
         )
         offer = f"{len(near)} angle{s} as multiples of pi/2 (--snap-angles {wider:g}, {gain})"
         return (Notice(near[0].place, "note", "file", message, offer=offer),)
@@ -200,10 +200,10 @@ def _missing(loaded: Loaded, robot: RuntimeModel) -> tuple[Notice, ...]:
         ("--springs", SPRINGS, "a spring of some {}", "springs are", "--runtime-springs"),
     )
     notices = []
-    for flag, possible, what, such, remedy in rows:
+    for flag, possible, pattern, such, remedy in rows:
         kinds = ", ".join(kind for kind in robot.missing if kind in possible)
         message = (
-            f"no joint has {what.format(kinds)}, so {such} zero; give <dynamics> in the file, "
+            f"no joint has {pattern.format(kinds)}, so {such} zero; give <dynamics> in the file, "
             f"--actuators, or {remedy} for an input"
         )
         if kinds:

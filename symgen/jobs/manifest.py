@@ -163,7 +163,7 @@ def _functions(module: Module) -> dict[str, Any]:
 
 def written(name: str, files: Collection[str]) -> list[Language]:
     """The languages that a module's files are in."""
-    return [each for each in LANGUAGES.values() if each.main.format(name=name) in files]
+    return [language for language in LANGUAGES.values() if language.main.format(name=name) in files]
 
 
 def contained(folder: Path, names: Collection[str]) -> dict[str, bytes]:

@@ -51,9 +51,9 @@ class EarlierRun:
         check_folder(folder)
         try:
             data = json.loads((folder / listing).read_text(encoding="utf-8"))
-            ours = str(data["generator"]).startswith("symgen ")
+            generated = str(data["generator"]).startswith("symgen ")
             plain = {n for n in data["files"] if _within(folder, n) and (folder / n).is_file()}
-            return cls(frozenset(plain | {listing}), data.get("robot")) if ours else cls()
+            return cls(frozenset(plain | {listing}), data.get("robot")) if generated else cls()
         except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
             return cls()
 

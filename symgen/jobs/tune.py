@@ -75,10 +75,10 @@ def tuned(
 
 def _open(job: Job, module: Module) -> list[Quantity]:
     """The quantities that have several formulations and none that is asked for."""
-    every = {q.name: q for f in module.functions for q in f.quantities}
+    quantities = {q.name: q for f in module.functions for q in f.quantities}
     return [
         q
-        for name, q in every.items()
+        for name, q in quantities.items()
         if name in QUANTITIES and name not in job.choice() and len(q.formulations) > 1
     ]
 
@@ -103,12 +103,12 @@ def _promising(module: Module, quantity: Quantity) -> list[Function]:
     parameters those on the regrouping that the module has."""
     aim, shared = Aim("latency", HOST), module.regroup
     wanted = Wanted(quantity.name, (quantity,))
-    every = [
+    candidates = [
         f
         for f in every_formulation(module.robot, wanted, {}, aim)
         if shared is None or f.parts[0][1].regrouping in (shared.regrouping, "whole")
     ]
-    ranked = sorted(every, key=lambda f: aim.price(f.program))
+    ranked = sorted(candidates, key=lambda f: aim.price(f.program))
     distinct = {(f.counts, f.cost(HOST)): f for f in reversed(ranked)}
     return [f for f in ranked if distinct[f.counts, f.cost(HOST)] is f][:FEW]
 

@@ -113,7 +113,7 @@ def _union(arguments: tuple[Any, ...], data: object, place: str) -> Any:
 
 
 def _literal(arguments: tuple[Any, ...], data: object, place: str) -> Any:
-    if not any(type(data) is type(one) and data == one for one in arguments):
+    if not any(type(data) is type(argument) and data == argument for argument in arguments):
         choices = ", ".join(map(str, arguments))
         raise unfit(place, f"is {said(data)} where one of {choices} is needed")
     return data

@@ -161,10 +161,10 @@ def _across(v: Triple, z: Triple) -> Triple | None:
     length, size = norm(*parts), norm(*v)
     if size == 0 or length < 1e-6 * size:
         return None
-    again = _rejected(
+    cleaned = _rejected(
         (parts[0] / length, parts[1] / length, parts[2] / length), z
     )  # what cancellation left along z
-    x, y, w = (0.0 if abs(p) < ROUNDING else p for p in again)
+    x, y, w = (0.0 if abs(p) < ROUNDING else p for p in cleaned)
     return x, y, w
 
 
@@ -200,9 +200,9 @@ def _settled(model: Model, i: int, start: ToAxis, pose: Pose) -> CanonicalFrame:
     )
 
 
-def _towards(model: Model, child: int, start: ToAxis, there: Pose) -> CanonicalFrame:
-    ahead = _to_axis(model, child, there.inverse @ model.body(child).pose)
-    pose = there @ pose_of((Turn(2, ahead.gamma), Shift(2, ahead.b)))
+def _towards(model: Model, child: int, start: ToAxis, reached: Pose) -> CanonicalFrame:
+    ahead = _to_axis(model, child, reached.inverse @ model.body(child).pose)
+    pose = reached @ pose_of((Turn(2, ahead.gamma), Shift(2, ahead.b)))
     return CanonicalFrame(start, ahead.gamma, ahead.b, pose, child)
 
 

@@ -78,8 +78,10 @@ class Coupling:
     @property
     def trivial(self) -> bool:
         """Whether the bodies' coordinates are those of the user, one by one."""
-        same = all(drive == Drive((CouplingTerm(k, k),)) for k, drive in enumerate(self.drives))
-        return same and not self.quaternions
+        one_by_one = all(
+            drive == Drive((CouplingTerm(k, k),)) for k, drive in enumerate(self.drives)
+        )
+        return one_by_one and not self.quaternions
 
     def places(self, q: Sequence[Scalar]) -> list[Any]:
         """The positions of the bodies' joints."""

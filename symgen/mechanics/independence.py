@@ -50,8 +50,8 @@ def left_over(system: System) -> Iterator[Key]:
 def _left_on_bodies(system: System) -> dict[int, Inertia]:
     """What of any inertias of the links regrouping leaves on each body: where there is nothing it
     is ZERO."""
-    every = Inertia(1.0, Vector(1.0, 1.0, 1.0), SecondMoment(1.0, 1.0, 1.0, 1.0, 1.0, 1.0))
-    total = {i: every if i in system.tens else NO_INERTIA for i in range(system.size + 1)}
+    full = Inertia(1.0, Vector(1.0, 1.0, 1.0), SecondMoment(1.0, 1.0, 1.0, 1.0, 1.0, 1.0))
+    total = {i: full if i in system.tens else NO_INERTIA for i in range(system.size + 1)}
     for i in system.inward:
         body = system.body(i)
         total[i], handed = split(system, i, total[i])
@@ -67,12 +67,12 @@ def split(system: System, i: int, inertia: Inertia) -> tuple[Inertia, Inertia]:
     handed could merge with: mass and first moment stay where they are, and only what the slide
     hands on itself passes through."""
     body = system.body(i)
-    left, handed = body.regrouped(inertia)
+    kept, handed = body.regrouped(inertia)
     linked = body.parent in (0, *system.tens, *system.shared)
     if linked or system.body(body.parent).joint.turn is not ZERO:
-        return left, handed
+        return kept, handed
     stays = Inertia(handed.m, handed.h, NO_SECOND)
-    return left + stays, Inertia(ZERO, NULL, handed.s)
+    return kept + stays, Inertia(ZERO, NULL, handed.s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,9 +205,9 @@ def _factors(regressor: Numbers, chosen: Sequence[int], threshold: float) -> Num
     dropped[chosen] = False
     basis, dependent = regressor[:, chosen], regressor[:, dropped]
     first = np.linalg.lstsq(basis, dependent, rcond=None)[0]
-    more = np.linalg.lstsq(basis, dependent - basis @ first, rcond=None)[0]
+    correction = np.linalg.lstsq(basis, dependent - basis @ first, rcond=None)[0]
     factors = np.zeros((len(chosen), regressor.shape[1]))
-    factors[:, dropped] = np.round(first + more, 12) + 0.0
+    factors[:, dropped] = np.round(first + correction, 12) + 0.0
     return factors
 
 

@@ -89,8 +89,8 @@ def follows(model: Model, body: Body) -> str:
 def moving(model: Model, velocity: str) -> ListedJoint:
     """The joint or motor that has a velocity of this name."""
     index = model.joint_names.index(velocity)
-    every = (*listed(model), *motors(model))
-    return next(joint for joint in every if index in joint.velocities)
+    all_joints = (*listed(model), *motors(model))
+    return next(joint for joint in all_joints if index in joint.velocities)
 
 
 def rotor_of(body: Body) -> str:

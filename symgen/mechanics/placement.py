@@ -80,7 +80,7 @@ class ToAxis:
     @property
     def steps(self) -> tuple[Step, ...]:
         """The elementary shifts and turns of the transform that are not idle, in order."""
-        every = (
+        all_steps = (
             Shift(2, self.b),
             Turn(2, self.gamma),
             Shift(0, self.d),
@@ -88,7 +88,7 @@ class ToAxis:
             Turn(0, self.alpha),
             Turn(1, self.beta),
         )
-        return tuple(step for step in every if not idle(step))
+        return tuple(step for step in all_steps if not idle(step))
 
     @property
     def offset(self) -> Vector:

@@ -77,17 +77,17 @@ def odd_units(model: Model) -> Iterator[tuple[str, str]]:
     """Remarks on masses and lengths that look like grams or millimetres: the link that each is
     about, and the text."""
     bodies = extents(model)
-    for one in bodies:
-        if one.around >= SMALLEST and one.gyration > WIDEST * one.around:
+    for body in bodies:
+        if body.around >= SMALLEST and body.gyration > WIDEST * body.around:
             yield (
-                one.name,
-                f"radius of gyration is {one.gyration:.4g} m, but all distances around it are "
-                f"within {one.around:.4g} m; is the inertia in kg mm^2 or g mm^2, not in kg m^2?",
+                body.name,
+                f"radius of gyration is {body.gyration:.4g} m, but all distances around it are "
+                f"within {body.around:.4g} m; is the inertia in kg mm^2 or g mm^2, not in kg m^2?",
             )
     reach, mass = max((x.reach for x in bodies), default=0.0), sum(x.mass for x in bodies)
     if reach >= SMALL_ROBOT and mass > DENSEST * reach**3:
-        name = max(bodies, key=lambda one: one.mass).name
+        name = max(bodies, key=lambda body: body.mass).name
         yield name, f"{mass:.4g} kg move within {reach:.4g} m; are masses in g, not in kg?"
     if reach > FARTHEST:
-        name = max(bodies, key=lambda one: one.reach).name
+        name = max(bodies, key=lambda body: body.reach).name
         yield name, f"the robot reaches {reach:.4g} m; are lengths in mm, not in m?"

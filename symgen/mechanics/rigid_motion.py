@@ -119,16 +119,16 @@ class Motion:
         """The motion of a body that moves against this frame, whose frame is only a `shift` along
         its axis away: at a velocity, a reference velocity and the latter's rate, all in its own
         axes. (F08, table 5.1, with classical accelerations)"""
-        same = self.true and rate is reference
+        true_rate = self.true and rate is reference
         w = added(self.w, rate.w)
-        wr = w if same else added(self.wr, reference.w)
+        wr = w if true_rate else added(self.wr, reference.w)
         if reference.w.x is ZERO and reference.w.y is ZERO:
             base, run = added(self.base, change.w), self.run + reference.w.z
         else:
-            turning = (self.w if same else w).cross(reference.w)
+            turning = (self.w if true_rate else w).cross(reference.w)
             base, run = self.wd + change.w + turning, ZERO
         x = Motion(w, wr, self.a, base, run, label)
-        return x._with(x.at(shift) + change.v + self._drag(x, rate.v, reference.v, same))
+        return x._with(x.at(shift) + change.v + self._drag(x, rate.v, reference.v, true_rate))
 
     def _with(self, a: Vector) -> "Motion":
         """The motion with another acceleration of the origin; the rate of w that was computed is
@@ -137,9 +137,9 @@ class Motion:
         x.__dict__["wd"] = self.wd
         return x
 
-    def _drag(self, body: "Motion", rate: Vector, reference: Vector, same: bool) -> Vector:
+    def _drag(self, body: "Motion", rate: Vector, reference: Vector, true_rate: bool) -> Vector:
         """What velocities against a turning frame add to the acceleration of the body's origin."""
-        if not same:
+        if not true_rate:
             return body.w.cross(reference) + self.wr.cross(rate)
         if rate.x is ZERO and rate.y is ZERO:
             half = body.w.cross(rate)

@@ -91,13 +91,13 @@ def _received(receiving: "Connection", child: int) -> Iterator[Any]:
     kind = "said"
     while kind != "done":
         try:
-            kind, what = receiving.recv()
+            kind, content = receiving.recv()
         except EOFError:
             raise ProcessEnded(_reason(os.waitpid(child, 0)[1])) from None
         if kind == "raised":
-            raise what
+            raise content
         if kind == "said":
-            yield what
+            yield content
 
 
 def _reason(status: int) -> str:

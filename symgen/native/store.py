@@ -130,9 +130,9 @@ class Store:
 
     def _tidy(self) -> None:
         """Remove what was not used for the longest time, and what a killed process left."""
-        every = sorted(self._files())
-        total = sum(size for _, size, _ in every)
-        for used, size, path in every:
+        files = sorted(self._files())
+        total = sum(size for _, size, _ in files)
+        for used, size, path in files:
             abandoned = path.name.startswith(STAGED)
             if abandoned and time.time() - used > DAY:
                 path.unlink(missing_ok=True)

@@ -82,7 +82,7 @@ class NativeTape:
 
         Raises ValueError where these have other sizes, CompilerError.
         """
-        x = np.hstack([np.asarray(each, np.float64) for each in inputs])
+        x = np.hstack([np.asarray(array, np.float64) for array in inputs])
         if x.shape[1] != self.inputs:
             raise ValueError(f"the tape has {self.inputs} inputs, and {x.shape[1]} are given")
         work, y = np.empty(LANES * len(self.code)), np.empty((len(x), len(self.wanted)))

@@ -107,7 +107,7 @@ def group(cls: type[Group]) -> type[Group]:
 
 def rows(*groups: type, only: Iterable[str] | None = None) -> tuple[Option, ...]:
     """The options of some groups in order, or those of them that are named."""
-    every = [
+    options = [
         replace(
             f.metadata["option"], name=f.name, default=None if f.default is MISSING else f.default
         )
@@ -116,7 +116,7 @@ def rows(*groups: type, only: Iterable[str] | None = None) -> tuple[Option, ...]
         if "option" in f.metadata
     ]
     wanted = None if only is None else set(only)
-    return tuple(row for row in every if wanted is None or row.name in wanted)
+    return tuple(row for row in options if wanted is None or row.name in wanted)
 
 
 @dataclass(frozen=True)
@@ -161,6 +161,6 @@ class Choices:
 def typed(choices: Choices, *groups: type, leave: Iterable[str] = ()) -> list[str]:
     """The words that give the options of some groups on the command line, those that are at their
     defaults or named in `leave` left out."""
-    left, flat = set(leave), choices.flat()
-    used = (row for row in rows(*groups) if row.name not in left and choices.used(row.name))
+    omitted, flat = set(leave), choices.flat()
+    used = (row for row in rows(*groups) if row.name not in omitted and choices.used(row.name))
     return [word for row in used for word in row.typed(flat[row.name])]

@@ -212,9 +212,9 @@ def vector_or(word: str) -> ValueKind:
 
 def whole_or(word: str) -> ValueKind:
     """A whole number, or a word in its place; the value is a text."""
-    said = f'a whole number or "{word}"'
+    words = f'a whole number or "{word}"'
 
     def text(value: Any) -> str:
         return str(_exactly(str, int)(value))
 
-    return ValueKind(said, quoted(word), text, taken=text)
+    return ValueKind(words, quoted(word), text, taken=text)

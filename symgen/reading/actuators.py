@@ -125,13 +125,13 @@ def _actuator(table: Table, joint: JointElement, tags: Actuator) -> Actuator:
         for key in KEYS
         if key not in TRIPLES
     }
-    said = Actuator(
+    stated = Actuator(
         **numbers, rotor_axis=_unit(table), rotor_position=table.triple("rotor_position")
     )
-    if said.gear_ratio == 0:
+    if stated.gear_ratio == 0:
         raise table.error("gear_ratio", "is 0; give the turns of the rotor in one of the joint")
     complete = replace(
-        tags, **{key: value for key in KEYS if (value := getattr(said, key)) is not None}
+        tags, **{key: value for key in KEYS if (value := getattr(stated, key)) is not None}
     )
     _check_whole(table, complete)
     return complete
@@ -198,7 +198,7 @@ class Drives:
 
     def left_out(self, robot: Description, moving: Collection[str]) -> list[Notice]:
         """A note for the rotor of each joint that does not move."""
-        still = (
+        silent = (
             joint
             for joint in robot.joints
             if joint.name not in moving and joint.name in self.actuators
@@ -211,7 +211,7 @@ class Drives:
                 "does not move, so its rotor is left out",
                 "rotors of {count} joints that do not move are left out ({elements})",
             )
-            for joint in still
+            for joint in silent
             if self.actuators[joint.name].rotor
         ]
 

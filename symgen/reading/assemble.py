@@ -81,11 +81,11 @@ def load_with(source: RobotSource, choices: Choices) -> Loaded:
     part, motors = motors_of(part, drives, wanted.coordinates)
     model = _model(part, gravity, rounder, drives, motors)
     check_size(part, model)
-    still = drives.left_out(part.robot, [joint.name for joint in part.moving])
+    unused = drives.left_out(part.robot, [joint.name for joint in part.moving])
     notices = (
         *part.robot.notices,
         *fall,
-        *still,
+        *unused,
         *massless(part, model),
         *odd_joints(part),
         *units(part, model),
@@ -114,10 +114,10 @@ def _tolerance(snap_angles: float) -> float:
 def _check_supported(part: RobotPart) -> None:
     if not part.moving:
         reduced = part.held or len(part.joints) < len(part.robot.joints)
-        left = " left after --root, --tip and --lock" if reduced else ""
+        remaining = " left after --root, --tip and --lock" if reduced else ""
         message = (
-            f"has no moving joint{left}; dynamics need a revolute, continuous or prismatic joint, "
-            "or a base that moves: --base floating"
+            f"has no moving joint{remaining}; dynamics need a revolute, continuous or prismatic "
+            "joint, or a base that moves: --base floating"
         )
         raise part.robot.error(part.robot.line, part.robot.tag, message)
 
@@ -138,7 +138,7 @@ def _model(
         placements[joint.child] = carrier, pose
     links = _links(part, placements, rounder)
     followers = following(part.robot, part.moving, part.held, motors.leading)
-    every = [
+    joints = [
         MovingJoint(
             drives.on(_joint(j)), *placed[j.name], tuple(links[j.name]), followers.get(j.name)
         )
@@ -146,7 +146,7 @@ def _model(
     ]
     return Model(
         part.robot.name,
-        bodies(every, motors.bodies(followers)),
+        bodies(joints, motors.bodies(followers)),
         tuple(links.get(None, ())),
         gravity,
     )

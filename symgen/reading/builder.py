@@ -139,11 +139,13 @@ class Builder:
         several, as in ``{"crank": 1.0, "shoulder": -1.0}``, theirs times these factors. `ratio` and
         `rotor_inertia` (kg m²) are those of a geared drive, `armature` is inertia as the joint
         feels it (kg m² or kg)."""
-        line, said = self._line_of("joint", name), f"joint '{shown(name)}'"
-        row = _row(said, kind)
-        along = unit(said, axis) if row.axis else (1.0, 0.0, 0.0)
-        limits = _optional_numbers(said, lower=lower, upper=upper, velocity=velocity, effort=effort)
-        drives = _drives(said, name, line, (ratio, rotor_inertia, armature))
+        line, label = self._line_of("joint", name), f"joint '{shown(name)}'"
+        row = _row(label, kind)
+        along = unit(label, axis) if row.axis else (1.0, 0.0, 0.0)
+        limits = _optional_numbers(
+            label, lower=lower, upper=upper, velocity=velocity, effort=effort
+        )
+        drives = _drives(label, name, line, (ratio, rotor_inertia, armature))
         self._joints.append(
             JointElement(
                 name,
@@ -151,15 +153,15 @@ class Builder:
                 kind,
                 str(parent),
                 str(child),
-                origin(said, line, xyz, rpy, rotation, quaternion),
+                origin(label, line, xyz, rpy, rotation, quaternion),
                 along,
                 Limits(**limits),
-                one(f"{said}: damping", damping),
-                one(f"{said}: friction", friction),
-                _mimic(said, line, mimic, multiplier, offset),
-                row.given(said, along, constants),
-                one(f"{said}: stiffness", stiffness),
-                one(f"{said}: reference", reference),
+                one(f"{label}: damping", damping),
+                one(f"{label}: friction", friction),
+                _mimic(label, line, mimic, multiplier, offset),
+                row.given(label, along, constants),
+                one(f"{label}: stiffness", stiffness),
+                one(f"{label}: reference", reference),
             )
         )
         self._drives += drives
@@ -177,8 +179,8 @@ class Builder:
     ) -> "Builder":
         """A frame fixed to link `on`, such as that of a tool: a link without mass, whose pose and
         velocity can be asked for as ``frame_pose:NAME``."""
-        line, said = self._line_of("frame", name), f"frame '{shown(name)}'"
-        where = origin(said, line, xyz, rpy, rotation, quaternion)
+        line, label = self._line_of("frame", name), f"frame '{shown(name)}'"
+        where = origin(label, line, xyz, rpy, rotation, quaternion)
         self._links.append(LinkElement(name, line))
         self._joints.append(JointElement(f"{name}.fixed", line, FIXED, str(on), name, where))
         return self
@@ -214,48 +216,48 @@ class Builder:
         return _caller()[1] if self._at is None else self._at
 
 
-def _row(said: str, kind: object) -> JointRow:
+def _row(label: str, kind: object) -> JointRow:
     """The row of a type of joint. Raises OptionError where there is none of that name."""
     if not isinstance(kind, str) or kind not in (*JOINTS, FIXED):
         types = ", ".join((*JOINTS, FIXED))
-        raise OptionError(f"{said}: no type '{shown(str(kind))}'; use {types}")
+        raise OptionError(f"{label}: no type '{shown(str(kind))}'; use {types}")
     return JOINTS.get(kind, JointRow(FIXED, axis=False))
 
 
-def _optional_numbers(said: str, **numbers: float | None) -> dict[str, float | None]:
+def _optional_numbers(label: str, **numbers: float | None) -> dict[str, float | None]:
     """Numbers, some of which are not given. Raises OptionError."""
-    return {key: None if x is None else one(f"{said}: {key}", x) for key, x in numbers.items()}
+    return {key: None if x is None else one(f"{label}: {key}", x) for key, x in numbers.items()}
 
 
 def _drives(
-    said: str, joint: str, line: int, numbers: tuple[float | None, float | None, float | None]
+    label: str, joint: str, line: int, numbers: tuple[float | None, float | None, float | None]
 ) -> list[DriveElement]:
     """The drive of a joint, where any of its numbers is given. Raises OptionError."""
     names = ("ratio", "rotor_inertia", "armature")
-    drive = [*_optional_numbers(said, **dict(zip(names, numbers, strict=True))).values()]
+    drive = [*_optional_numbers(label, **dict(zip(names, numbers, strict=True))).values()]
     if drive[0] == 0 or any(x is not None and x < 0 for x in drive[1:]):
         raise OptionError(
-            f"{said}: give a ratio other than 0, and no negative rotor_inertia or armature"
+            f"{label}: give a ratio other than 0, and no negative rotor_inertia or armature"
         )
     return [DriveElement(joint, line, *drive)] if any(x is not None for x in drive) else []
 
 
 def _mimic(
-    said: str, line: int, mimic: str | Mapping[str, float] | None, multiplier: float, offset: float
+    label: str, line: int, mimic: str | Mapping[str, float] | None, multiplier: float, offset: float
 ) -> Mimic | None:
     """What a joint follows. Raises OptionError where it is told to follow nothing."""
     if mimic is None:
         if multiplier != 1 or offset != 0:
-            raise OptionError(f"{said}: multiplier and offset are of a mimic; name its joint")
+            raise OptionError(f"{label}: multiplier and offset are of a mimic; name its joint")
         return None
     terms = {mimic: multiplier} if isinstance(mimic, str) else mimic
     if not terms or not isinstance(terms, Mapping):
-        raise OptionError(f"{said}: mimics no joint; name one, or leave mimic out")
+        raise OptionError(f"{label}: mimics no joint; name one, or leave mimic out")
     (first, by), *also = (
-        (str(name), one(f"{said}: multiplier", factor, names=False))
+        (str(name), one(f"{label}: multiplier", factor, names=False))
         for name, factor in terms.items()
     )
-    return Mimic(line, first, by, one(f"{said}: offset", offset, names=False), tuple(also))
+    return Mimic(line, first, by, one(f"{label}: offset", offset, names=False), tuple(also))
 
 
 def digest_of(name: str, *parts: Iterable[Any]) -> str:
@@ -264,15 +266,15 @@ def digest_of(name: str, *parts: Iterable[Any]) -> str:
     return hashlib.sha256(repr((name, plain)).encode()).hexdigest()
 
 
-def _without_lines(thing: Any) -> Any:
-    if isinstance(thing, LinkElement) and thing.inertial is not None:
-        thing = replace(thing, inertial=_without_lines(thing.inertial))
-    where = getattr(thing, "origin", None)
+def _without_lines(element: Any) -> Any:
+    if isinstance(element, LinkElement) and element.inertial is not None:
+        element = replace(element, inertial=_without_lines(element.inertial))
+    where = getattr(element, "origin", None)
     changes: dict[str, Any] = {} if where is None else {"origin": replace(where, line=0)}
-    mimics = getattr(thing, "mimics", None)
+    mimics = getattr(element, "mimics", None)
     if mimics is not None:
         changes["mimics"] = replace(mimics, line=0)
-    return replace(thing, line=0, **changes) if hasattr(thing, "line") else thing
+    return replace(element, line=0, **changes) if hasattr(element, "line") else element
 
 
 def _caller() -> tuple[str, int]:

@@ -160,7 +160,7 @@ def _standard(builder: Builder, k: int, row: DH, below: str) -> None:
 
 
 def _jointed(builder: Builder, k: int, row: DH, below: str, child: str, pose: Pose) -> None:
-    more = {name: getattr(row, name) for name in OF_JOINTS}
+    options = {name: getattr(row, name) for name in OF_JOINTS}
     turned = None if pose.rotation == IDENTITY else pose.rotation
     builder.joint(
         f"joint{k}" if row.name == "" else row.name,
@@ -169,7 +169,7 @@ def _jointed(builder: Builder, k: int, row: DH, below: str, child: str, pose: Po
         child,
         pose.position,
         rotation=turned,
-        **more,
+        **options,
     )
 
 

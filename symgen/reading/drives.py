@@ -57,10 +57,10 @@ def with_armatures(
 ) -> tuple[DriveElement, ...]:
     """The drives with the inertia that joints feel of them, those `single` ones that can."""
     by_joint = {drive.joint: drive for drive in known}
-    for joint, said in extended.items():
-        if said.armature and joint in single:
-            drive = by_joint.get(joint, DriveElement(joint, said.line))
-            by_joint[joint] = replace(drive, armature=said.armature)
+    for joint, extension in extended.items():
+        if extension.armature and joint in single:
+            drive = by_joint.get(joint, DriveElement(joint, extension.line))
+            by_joint[joint] = replace(drive, armature=extension.armature)
     return tuple(by_joint.values())
 
 

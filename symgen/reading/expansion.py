@@ -83,16 +83,16 @@ def existing(folders: Sequence[str]) -> None:
 
 def _notices(root: XmlNode, answer: dict[str, Any]) -> Iterator[Notice]:
     if answer["absent"]:
-        said = (
+        text = (
             f"package {quoted(answer['absent'])} is not found, and only files that dynamics do not "
             "read need it; --package-path DIR says where it is"
         )
-        yield Notice(_place(root, f"$(find {answer['absent'][0]})"), "note", "xacro", said)
+        yield Notice(_place(root, f"$(find {answer['absent'][0]})"), "note", "xacro", text)
     if answer["unknown"]:
         names = [f"<{name}>" for name in dict.fromkeys(answer["unknown"])]
-        said = "a macro that is not defined here; what it would add is missing"
+        text = "a macro that is not defined here; what it would add is missing"
         place = _place(root, names[0][:-1])
-        yield Notice(place, "warning", shown(", ".join(names)), said)
+        yield Notice(place, "warning", shown(", ".join(names)), text)
 
 
 def _place(root: XmlNode, words: str) -> SourceLocation:
@@ -175,8 +175,8 @@ def _refusal(root: XmlNode, answer: dict[str, Any]) -> RobotError:
 def _declared(arguments: dict[str, str]) -> str:
     """The arguments of a file that have defaults."""
     rows = [f"{shown(name, 60)} = {shown(value, 60)}" for name, value in arguments.items()]
-    more = [f"{len(rows) - MOST_NAMED} more"] if len(rows) > MOST_NAMED else []
-    return f" (the file has defaults for {', '.join([*rows[:MOST_NAMED], *more])})" if rows else ""
+    rest = [f"{len(rows) - MOST_NAMED} more"] if len(rows) > MOST_NAMED else []
+    return f" (the file has defaults for {', '.join([*rows[:MOST_NAMED], *rest])})" if rows else ""
 
 
 MOST_NAMED: Final = 20

@@ -50,8 +50,8 @@ def extensions(root: XmlNode, errors: list[RobotError]) -> dict[str, Extension]:
     said_by_joint: dict[str, list[StatedNumber]] = {}
     for name, read in _every(root):
         with gathered(errors):
-            for said in read():
-                said_by_joint.setdefault(name, []).append(said)
+            for number in read():
+                said_by_joint.setdefault(name, []).append(number)
     merged: dict[str, Extension] = {}
     for name, rows in said_by_joint.items():
         with gathered(errors):
@@ -99,16 +99,17 @@ def _inside(child: XmlNode) -> list[StatedNumber]:
 def _extension(rows: list[StatedNumber]) -> Extension:
     values: dict[str, float] = {}
     for meant, words in WORDS.items():
-        same = [said for said in rows if said.word in words]
-        other = next((said for said in same if said.value != same[0].value), None)
+        matching = [number for number in rows if number.word in words]
+        if not matching:
+            continue
+        first = matching[0]
+        other = next((number for number in matching if number.value != first.value), None)
         if other is not None:
             raise other.node.error(
-                f"{other.word} is {other.value:g} and {same[0].word} is {same[0].value:g}, which "
-                "are two words for one thing; keep one of them"
+                f"{other.word} is {other.value:g} and {first.word} is {first.value:g}, which are two "
+                "words for one thing; keep one of them"
             )
-        if same and meant == "armature" and same[0].value < 0:
-            raise same[0].node.error(
-                f"{same[0].word} is negative ({same[0].value:g}); give 0 or more"
-            )
-        values |= {meant: same[0].value} if same else {}
+        if meant == "armature" and first.value < 0:
+            raise first.node.error(f"{first.word} is negative ({first.value:g}); give 0 or more")
+        values[meant] = first.value
     return Extension(rows[0].node.line, **values)

@@ -37,8 +37,8 @@ def free_fall(
     fall = _inside(turned, _of_root(part)) if fixed is None else fixed
     if turned == IDENTITY:
         return fall, ()
-    said = " ".join(_words(part, above, gravity, fall))
-    return fall, (Notice(part.robot.place(part.robot.line), "note", part.robot.tag, said),)
+    text = " ".join(_words(part, above, gravity, fall))
+    return fall, (Notice(part.robot.place(part.robot.line), "note", part.robot.tag, text),)
 
 
 def _of_root(part: RobotPart) -> Triple:
@@ -79,8 +79,8 @@ def _words(
     part: RobotPart, above: Sequence[JointElement], gravity: Gravity, fall: Triple
 ) -> Iterator[str]:
     root, first = shown(part.root), shown(above[0].parent)
-    what = {True: "--gravity", gravity == "runtime": "the input g", gravity is None: "free fall"}
-    yield f"{what[True]} is"
+    names = {True: "--gravity", gravity == "runtime": "the input g", gravity is None: "free fall"}
+    yield f"{names[True]} is"
     if gravity is None:
         yield f"({', '.join(f'{x:.6g}' for x in fall)}) m/s^2"
     yield f"in the axes of link '{root}', which --root turned against link '{first}'"

@@ -72,8 +72,8 @@ def without_packages(robot: Description, idle: Sequence[str]) -> Description:
     """The robot, with a note of folders given by --package-path that nothing came from."""
     if not idle:
         return robot
-    said = f"nothing comes from {quoted(idle)}: no $(find PACKAGE) of the file leads there"
-    note = Notice(SourceLocation(robot.file, robot.line), "note", "--package-path", said)
+    text = f"nothing comes from {quoted(idle)}: no $(find PACKAGE) of the file leads there"
+    note = Notice(SourceLocation(robot.file, robot.line), "note", "--package-path", text)
     return replace(robot, notices=(*robot.notices, note))
 
 
@@ -81,8 +81,8 @@ def _of_content(root: XmlNode, error: RobotError) -> RobotError:
     """What is wrong with the expansion of a file that does not say that it is to be expanded: at
     its first element of xacro, because nobody sees the lines of the expansion."""
     node = next(xacro_nodes(root), root)
-    said = f"what xacro makes of this file is no robot: {error.element}: {error.message}"
-    return node.called(f"<{shown(node.tag)}>").error(said)
+    text = f"what xacro makes of this file is no robot: {error.element}: {error.message}"
+    return node.called(f"<{shown(node.tag)}>").error(text)
 
 
 def text_of(path: str | os.PathLike[str], xacro: XacroOptions = NO_XACRO) -> bytes:

@@ -100,11 +100,11 @@ def description(model: Any) -> Description:
     joints = tuple(_joint(model, i, names) for i in range(1, model.njoints))
     frames = [*_frames(model, names)]
     drives = tuple(_drives(model))
-    every = (*links, *(link for link, _ in frames)), (*joints, *(joint for _, joint in frames))
+    all_of = (*links, *(link for link, _ in frames)), (*joints, *(joint for _, joint in frames))
     name = str(model.name) or "robot"
-    digest = digest_of(name, *every, drives, gravity)
+    digest = digest_of(name, *all_of, drives, gravity)
     robot = Description(
-        name, FILE, digest, 1, *every, (), drives, gravity, IDENTITY, f"model '{shown(name)}'"
+        name, FILE, digest, 1, *all_of, (), drives, gravity, IDENTITY, f"model '{shown(name)}'"
     )
     check(robot)
     return robot
@@ -144,10 +144,10 @@ def _pose(placement: Any) -> Pose:
     return Pose((a, b, c), _triple(placement.translation))
 
 
-def _placed(said: str, placement: Any, line: int) -> Origin:
+def _placed(label: str, placement: Any, line: int) -> Origin:
     """A placement, checked. Raises OptionError."""
     rows = [_triple(row) for row in placement.rotation]
-    return origin(said, line, _triple(placement.translation), ZEROS, rows, None)
+    return origin(label, line, _triple(placement.translation), ZEROS, rows, None)
 
 
 def _link(model: Any, i: int, name: str) -> LinkElement:
@@ -157,17 +157,17 @@ def _link(model: Any, i: int, name: str) -> LinkElement:
     tensor = tuple(float(rows[j, k]) + 0.0 for j in range(3) for k in range(j, 3))
     if not mass and not any(tensor):
         return LinkElement(name, i + 1)
-    said = f"link '{shown(name)}'"
+    label = f"link '{shown(name)}'"
     lever = _triple(inertia.lever)
     if not all(map(math.isfinite, (mass, *tensor, *lever))):
         raise RobotError(
             SourceLocation(FILE, i + 1),
-            said,
+            label,
             f"inertia has numbers that are not finite; correct model.inertias[{i}]",
         )
     if mass < 0:
         raise RobotError(
-            SourceLocation(FILE, i + 1), said, f"mass is negative ({mass:g} kg); give 0 or more"
+            SourceLocation(FILE, i + 1), label, f"mass is negative ({mass:g} kg); give 0 or more"
         )
     return LinkElement(
         name,
@@ -178,7 +178,7 @@ def _link(model: Any, i: int, name: str) -> LinkElement:
 
 def _joint(model: Any, i: int, links: list[str]) -> JointElement:
     name, (kind, axis, constants) = str(model.names[i]), _kind(model, i)
-    one = model.joints[i].nq == 1 and model.joints[i].nv == 1
+    single = model.joints[i].nq == 1 and model.joints[i].nv == 1
     damping, friction = (_of_joint(model, field, i) for field in ("damping", "friction"))
     return JointElement(
         name,
@@ -188,9 +188,9 @@ def _joint(model: Any, i: int, links: list[str]) -> JointElement:
         links[i],
         _placed(f"pin.Model: joint '{shown(name)}'", model.jointPlacements[i], i + 1),
         axis,
-        _limits(model, i) if one else Limits(),
-        damping if one else 0.0,
-        friction if one else 0.0,
+        _limits(model, i) if single else Limits(),
+        damping if single else 0.0,
+        friction if single else 0.0,
         constants=constants,
     )
 

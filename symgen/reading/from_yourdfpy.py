@@ -31,7 +31,7 @@ def _with_mimics(robot: Any) -> bytes:
     for element, joint in zip(root.findall("joint"), robot.robot.joints, strict=True):
         if joint.mimic is not None:
             values = {name: getattr(joint.mimic, name) for name in FIELDS}
-            said = {name: str(x) for name, x in values.items() if x is not None}
-            etree.SubElement(element, "mimic", attrib=said)
+            texts = {name: str(x) for name, x in values.items() if x is not None}
+            etree.SubElement(element, "mimic", attrib=texts)
     written: bytes = etree.tostring(root)
     return written

@@ -18,45 +18,45 @@ Numbers = Sequence[Any]
 ZEROS: Final = (0.0, 0.0, 0.0)
 
 
-def one(what: str, x: Any, names: bool = True) -> float:
+def one(label: str, x: Any, names: bool = True) -> float:
     """A finite number, or a symbol's. Raises OptionError."""
     try:
         number = given(x) if not isinstance(x, (str, bytes, bool)) else math.nan
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if number - number != 0:
-        raise OptionError(f"{what} is {shown(repr(x), 60)}; give a finite number")
+        raise OptionError(f"{label} is {shown(repr(x), 60)}; give a finite number")
     if isinstance(number, Named) and not names:
         raise OptionError(
-            f"{what} has the symbol {x}; only lengths, masses and inertia "
+            f"{label} has the symbol {x}; only lengths, masses and inertia "
             "may, and gravity by the option gravity='runtime'"
         )
     return number
 
 
-def several(what: str, values: Any) -> list[Any]:
+def several(label: str, values: Any) -> list[Any]:
     """The entries of a list. Raises OptionError for what is none."""
     try:
         return list(values)
     except TypeError:
-        raise OptionError(f"{what} is {shown(repr(values), 60)}; give a list") from None
+        raise OptionError(f"{label} is {shown(repr(values), 60)}; give a list") from None
 
 
-def triple(what: str, values: Numbers, names: bool = False) -> Triple:
+def triple(label: str, values: Numbers, names: bool = False) -> Triple:
     """Three of them. Raises OptionError."""
     try:
         x, y, z = values
     except (TypeError, ValueError):
-        raise OptionError(f"{what} is {shown(repr(values), 60)}; give three numbers") from None
-    return one(what, x, names), one(what, y, names), one(what, z, names)
+        raise OptionError(f"{label} is {shown(repr(values), 60)}; give three numbers") from None
+    return one(label, x, names), one(label, y, names), one(label, z, names)
 
 
-def unit(said: str, axis: Numbers) -> Triple:
+def unit(label: str, axis: Numbers) -> Triple:
     """A direction as a unit vector. Raises OptionError."""
-    x, y, z = triple(f"{said}: axis", axis)
+    x, y, z = triple(f"{label}: axis", axis)
     length = norm(x, y, z)
     if not length:
-        raise OptionError(f"{said}: axis is zero; give a direction such as (0, 0, 1)")
+        raise OptionError(f"{label}: axis is zero; give a direction such as (0, 0, 1)")
     return (x, y, z) if length == 1 else (x / length, y / length, z / length)
 
 
@@ -64,16 +64,16 @@ def tensor(name: str, inertia: Numbers | None) -> tuple[float, ...]:
     """The six of a tensor given so or as a matrix. Raises OptionError."""
     if inertia is None:
         return (0.0,) * 6
-    said = f"link '{shown(name)}': inertia"
-    rows = several(said, inertia)
+    label = f"link '{shown(name)}': inertia"
+    rows = several(label, inertia)
     if len(rows) == 3:
-        matrix = _matrix(said, rows, f"{SIX} or three rows", names=True)
+        matrix = _matrix(label, rows, f"{SIX} or three rows", names=True)
         if any(matrix[i][j] != matrix[j][i] for i in range(3) for j in range(i)):
-            raise OptionError(f"{said} is not symmetric; give {SIX}")
+            raise OptionError(f"{label} is not symmetric; give {SIX}")
         return tuple(matrix[i][j] for i in range(3) for j in range(i, 3))
     if len(rows) != 6:
-        raise OptionError(f"{said} has {len(rows)} numbers; give {SIX}")
-    return tuple(one(said, x) for x in rows)
+        raise OptionError(f"{label} has {len(rows)} numbers; give {SIX}")
+    return tuple(one(label, x) for x in rows)
 
 
 SIX: Final = "ixx, ixy, ixz, iyy, iyz, izz"

@@ -122,11 +122,11 @@ class _Search:
     def _with_one_coordinate(self, joint: JointElement, *pair: str) -> None:
         """Refuses a pair of follower and leader of which one has several coordinates."""
         elements = (self.moving[name] for name in reversed(pair) if name in self.moving)
-        many = next((element for element in elements if several(element.kind)), None)
-        if many is not None:
+        wide = next((element for element in elements if several(element.kind)), None)
+        if wide is not None:
             raise self._error(
                 joint,
-                f"mimics joint '{shown(pair[-1])}', but the {many.kind} joint '{shown(many.name)}'"
+                f"mimics joint '{shown(pair[-1])}', but the {wide.kind} joint '{shown(wide.name)}'"
                 " has several coordinates; only joints with one can mimic or be mimicked",
             )
 

@@ -22,8 +22,8 @@ def mimic_of(joint: XmlNode) -> Mimic | None:
         elif leader in (name for name, _ in mimic.terms):
             raise node.error(f"a second <mimic> of joint '{shown(leader)}'; keep one of them")
         else:
-            more = (*mimic.also, (leader, factor))
-            mimic = replace(mimic, also=more, offset=mimic.offset + offset)
+            terms = (*mimic.also, (leader, factor))
+            mimic = replace(mimic, also=terms, offset=mimic.offset + offset)
     return mimic
 
 

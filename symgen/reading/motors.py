@@ -51,13 +51,13 @@ def motors_of(part: RobotPart, drives: Drives, coordinates: str) -> tuple[RobotP
     if coordinates == JOINTS:
         turning = tuple(_turning(part, known)) if drives.rotors != "none" else ()
         return part, Motors({}, turning, {})
-    every = _geared(part, drives, known)
-    if not every:
+    transmissions = _geared(part, drives, known)
+    if not transmissions:
         raise OptionError(
             "--coordinates actuators: no joint has a motor; the file has no <transmission> of a "
             "known type, and --actuators gives no gear_ratio"
         )
-    return _led(part, drives, every)
+    return _led(part, drives, transmissions)
 
 
 def _through(motor: Motor, followers: Mapping[str, Following]) -> Following:
@@ -90,17 +90,17 @@ def _geared(part: RobotPart, drives: Drives, known: Sequence[Transmission]) -> l
     them. Raises OptionError for one that is in part held, left out or led by other joints."""
     joints = {joint.name: joint for joint in part.moving if joint.mimics is None}
     geared, tied = list[Transmission](), {name for t in known for name in t.joints}
-    for one in known:
-        moving = [name for name in one.joints if name in joints]
-        if moving and len(moving) < len(one.joints):
-            missing = next(name for name in one.joints if name not in joints)
+    for transmission in known:
+        moving = [name for name in transmission.joints if name in joints]
+        if moving and len(moving) < len(transmission.joints):
+            missing = next(name for name in transmission.joints if name not in joints)
             raise OptionError(
-                f"--coordinates actuators: joints {quoted(one.joints)} are moved by the same "
-                f"motors, but '{shown(missing)}' is held, left out or follows another joint; use "
+                f"--coordinates actuators: joints {quoted(transmission.joints)} are moved by the "
+                f"same motors, but '{shown(missing)}' is held, left out or follows another joint; use "
                 "--coordinates joints"
             )
         if moving:
-            geared.append(_by_file(one, joints[moving[0]], drives))
+            geared.append(_by_file(transmission, joints[moving[0]], drives))
     for name, joint in joints.items():
         ratio = drives.ratio(name)
         if name not in tied and ratio is not None and single(joint.kind):
@@ -122,14 +122,14 @@ def _by_file(tied: Transmission, joint: JointElement, drives: Drives) -> Transmi
 
 
 def _led(
-    part: RobotPart, drives: Drives, every: Sequence[Transmission]
+    part: RobotPart, drives: Drives, transmissions: Sequence[Transmission]
 ) -> tuple[RobotPart, Motors]:
     """The part whose joints follow motors."""
     taken = {joint.name for joint in part.robot.joints}
     leading: dict[str, str | None] = {}
     inertias: dict[str, float] = {}
     follows: dict[str, Mimic] = {}
-    for tied in every:
+    for tied in transmissions:
         motors = []
         for motor in tied.motors:
             name = f"{motor.name}.motor" if motor.name in taken else motor.name

@@ -41,11 +41,11 @@ class RobotPart:
     @property
     def still(self) -> set[str]:
         """The links that do not move: the root and what fixed and held joints tie to it."""
-        moving, still = {joint.name for joint in self.moving}, {self.root}
+        moving, fixed = {joint.name for joint in self.moving}, {self.root}
         for joint in self.joints:
-            if joint.parent in still and joint.name not in moving:
-                still.add(joint.child)
-        return still
+            if joint.parent in fixed and joint.name not in moving:
+                fixed.add(joint.child)
+        return fixed
 
     @property
     def links(self) -> dict[str, LinkElement]:

@@ -45,8 +45,8 @@ def odd_joints(part: RobotPart) -> Iterator[Notice]:
         place, element = part.robot.place(joint.line), f"joint '{shown(joint.name)}'"
         lower, upper = joint.limits.lower, joint.limits.upper
         if lower is not None and upper is not None and lower > upper:
-            said = f"lower limit {lower:g} is above the upper limit {upper:g}"
-            yield Notice(place, "warning", element, said, CROSSED)
+            text = f"lower limit {lower:g} is above the upper limit {upper:g}"
+            yield Notice(place, "warning", element, text, CROSSED)
         numbers = {
             "damping": joint.damping,
             "friction": joint.friction,
@@ -55,8 +55,8 @@ def odd_joints(part: RobotPart) -> Iterator[Notice]:
         }
         for name, number in numbers.items():
             if number is not None and number < 0:
-                said = f"{name} is negative ({number:g}); used as written"
-                yield Notice(place, "warning", element, said, NEGATIVE)
+                text = f"{name} is negative ({number:g}); used as written"
+                yield Notice(place, "warning", element, text, NEGATIVE)
 
 
 CROSSED: Final = "lower limits are above upper ones in {count} joints ({elements})"

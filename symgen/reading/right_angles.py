@@ -57,7 +57,7 @@ class Rounder:
     found: list[RightAngle] = field(default_factory=list)
 
     def cos_sin(
-        self, angle: float, place: SourceLocation, element: str, what: str
+        self, angle: float, place: SourceLocation, element: str, where: str
     ) -> tuple[float, float]:
         """Cosine and sine of `angle`; the other arguments say where it stands."""
         quarters = round(angle / (math.pi / 2)) if abs(angle) < MOST_QUARTERS else 0
@@ -67,14 +67,14 @@ class Rounder:
         )  # the nearest double to the multiple: nothing is changed
         exact = self.tolerance > 0 and (written or abs(offset) <= self.tolerance)
         if abs(offset) <= NEAR and angle and not (exact and written):
-            self.found.append(RightAngle(place, element, what, angle, quarters, offset, exact))
+            self.found.append(RightAngle(place, element, where, angle, quarters, offset, exact))
         return QUARTERS[quarters % 4] if exact else (cos(angle), sin(angle))
 
     def rotation(
-        self, rpy: Triple, place: SourceLocation, element: str, what: str = "rpy"
+        self, rpy: Triple, place: SourceLocation, element: str, where: str = "rpy"
     ) -> Matrix3:
         """Rz(yaw) Ry(pitch) Rx(roll), as URDF defines it."""
-        (cr, sr), (cp, sp), (cy, sy) = (self.cos_sin(a, place, element, what) for a in rpy)
+        (cr, sr), (cp, sp), (cy, sy) = (self.cos_sin(a, place, element, where) for a in rpy)
         return (
             (cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
             (sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
@@ -91,9 +91,9 @@ class Rounder:
             )
         return tuple(
             Notice(
-                place, "note", element, _message(what, exact, angles), SNAPS, _usual(exact, angles)
+                place, "note", element, _message(where, exact, angles), SNAPS, _usual(exact, angles)
             )
-            for (place, element, what, exact), angles in groups.items()
+            for (place, element, where, exact), angles in groups.items()
         )
 
 
@@ -104,11 +104,11 @@ def _usual(exact: bool, angles: list[RightAngle]) -> bool:
     return not exact or all(abs(angle.offset) <= SNAPPED for angle in angles)
 
 
-def _message(what: str, exact: bool, angles: list[RightAngle]) -> str:
+def _message(where: str, exact: bool, angles: list[RightAngle]) -> str:
     if exact:
-        return f"{what} rounded from " + ", ".join(f"{a.angle!r} to {a.multiple}" for a in angles)
+        return f"{where} rounded from " + ", ".join(f"{a.angle!r} to {a.multiple}" for a in angles)
     offsets = ", ".join(f"{a.angle!r} is {abs(a.offset):.1e} rad from {a.multiple}" for a in angles)
-    return f"{what} used as written: {offsets}"
+    return f"{where} used as written: {offsets}"
 
 
 def turn(axis: Triple, c: float, s: float) -> Matrix3:

@@ -17,13 +17,13 @@ def symbols(robot: Description) -> tuple[str, ...]:
     return tuple(sorted({s.name for x in _named(robot) for s in x.expression.free_symbols}))
 
 
-def _named(thing: Any) -> list[Named]:
-    if isinstance(thing, Named):
-        return [thing]
-    if isinstance(thing, tuple):
-        return [x for part in thing for x in _named(part)]
-    if is_dataclass(thing) and not isinstance(thing, type):
-        return [x for field in fields(thing) for x in _named(getattr(thing, field.name))]
+def _named(value: Any) -> list[Named]:
+    if isinstance(value, Named):
+        return [value]
+    if isinstance(value, tuple):
+        return [x for part in value for x in _named(part)]
+    if is_dataclass(value) and not isinstance(value, type):
+        return [x for field in fields(value) for x in _named(getattr(value, field.name))]
     return []
 
 
@@ -42,15 +42,15 @@ def substituted(robot: Description, values: Mapping[Any, Any]) -> Description:
     return replace(changed, sha256=hashlib.sha256(digest.encode()).hexdigest())
 
 
-def _with(thing: Any, values: Mapping[str, Any]) -> Any:
-    if isinstance(thing, Named):
-        return _valued(thing, values)
-    if isinstance(thing, tuple):
-        return tuple(_with(part, values) for part in thing)
-    if not is_dataclass(thing) or isinstance(thing, type) or not _named(thing):
-        return thing
+def _with(value: Any, values: Mapping[str, Any]) -> Any:
+    if isinstance(value, Named):
+        return _valued(value, values)
+    if isinstance(value, tuple):
+        return tuple(_with(part, values) for part in value)
+    if not is_dataclass(value) or isinstance(value, type) or not _named(value):
+        return value
     changed = replace(
-        thing, **{f.name: _with(getattr(thing, f.name), values) for f in fields(thing)}
+        value, **{f.name: _with(getattr(value, f.name), values) for f in fields(value)}
     )
     if isinstance(changed, Inertial):
         return replace(changed, trouble=tensor_trouble(changed.tensor, changed.mass))

@@ -51,10 +51,10 @@ class Table:
         keys = (*self.path, key) if key is not None else self.path
         return RobotError(self.place(key), ".".join(map(_called, keys)) or "file", message)
 
-    def only(self, known: Collection[str], what: str = "key") -> None:
+    def only(self, known: Collection[str], kind: str = "key") -> None:
         """Raises RobotError for the first key that is not among `known`."""
         for key in (key for key in self.data if key not in known):
-            raise self.error(key, f"no {what} is called '{shown(key)}'; {hint(key, known, 30)}")
+            raise self.error(key, f"no {kind} is called '{shown(key)}'; {hint(key, known, 30)}")
 
     def table(self, key: str) -> "Table":
         """The table under a key, empty where there is none."""
@@ -118,19 +118,19 @@ def said(value: object) -> str:
     return kind if isinstance(value, (list, dict)) else f"{kind} ({shown(str(value), 40)})"
 
 
-def read(path: str | os.PathLike[str], what: str) -> tuple[Table, bytes]:
-    """The file's root table and its bytes. Raises RobotError where it is not TOML; `what` says what
+def read(path: str | os.PathLike[str], kind: str) -> tuple[Table, bytes]:
+    """The file's root table and its bytes. Raises RobotError where it is not TOML; `kind` says what
     to give."""
     file = shown(os.fspath(path))
     try:
         with Path(path).open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
-        sentence = f"{unread(path, error)}; give {what}"
+        sentence = f"{unread(path, error)}; give {kind}"
         raise RobotError(SourceLocation(file, 1), "file", sentence) from None
     if len(data) > MAX_BYTES:
         raise RobotError(
-            SourceLocation(file, 1), "file", f"is larger than {MAX_BYTES // 2**10} KiB; give {what}"
+            SourceLocation(file, 1), "file", f"is larger than {MAX_BYTES // 2**10} KiB; give {kind}"
         )
     return parsed(data, file), data
 

@@ -82,12 +82,12 @@ def transmissions(root: XmlNode) -> tuple[Transmission, ...]:
             continue
         if transmission is None:
             continue
-        again = next((joint for joint in transmission.joints if joint in taken), None)
-        if again is None:
+        repeated = next((joint for joint in transmission.joints if joint in taken), None)
+        if repeated is None:
             tied.append(transmission)
             taken |= dict.fromkeys(transmission.joints, (label.label, transmission))
-        elif _motions(taken[again][1]) != _motions(transmission):
-            before = f"joint '{shown(again)}' is in {taken[again][0]} before it already"
+        elif _motions(taken[repeated][1]) != _motions(transmission):
+            before = f"joint '{shown(repeated)}' is in {taken[repeated][0]} before it already"
             label.notice("note", f"is not read: {before}")
     return tuple(tied)
 

@@ -55,10 +55,10 @@ def bodies(joints: Sequence[MovingJoint], motors: Sequence[MotorBody] = ()) -> t
     for moving in joints:
         moved += _run(moving, last, len(moved))
     by_name = {moving.joint.name: moving for moving in joints}
-    more = [_motor(motor, by_name.get(motor.joint or ""), last) for motor in motors]
+    rotors = [_motor(motor, by_name.get(motor.joint or ""), last) for motor in motors]
     turned = {motor.joint for motor in motors}
-    more += [rotor for moving in joints for rotor in _rotors(moving, last, turned)]
-    return tuple(_carrying(moved, joints, last)) + tuple(more)
+    rotors += [rotor for moving in joints for rotor in _rotors(moving, last, turned)]
+    return tuple(_carrying(moved, joints, last)) + tuple(rotors)
 
 
 def _motor(motor: MotorBody, moving: MovingJoint | None, last: Mapping[str | None, int]) -> Body:

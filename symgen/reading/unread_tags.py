@@ -140,7 +140,7 @@ def _note_dynamics(root: XmlNode) -> None:
 
 
 def _note_effect(
-    what: str,
+    subject: str,
     nodes: Sequence[XmlNode],
     kind: str,
     effect: str,
@@ -150,8 +150,8 @@ def _note_effect(
     if nodes:
         count = f"{len(nodes)} {kind}" + "s" * (len(nodes) > 1)
         label = nodes[0].called(f"<{nodes[0].tag}>")
-        offer = f"{what} of {count} ({option})"
-        label.notice("note", f"{what} ({count}) {effect}", unless=unless, offer=offer)
+        offer = f"{subject} of {count} ({option})"
+        label.notice("note", f"{subject} ({count}) {effect}", unless=unless, offer=offer)
 
 
 def _is_damped(dynamics: XmlNode) -> bool:

@@ -64,13 +64,13 @@ def checked(job: Job, loaded: Loaded, symbolic: bool) -> Checked:
         notice = Notice(SourceLocation(loaded.file, 1), "note", loaded.model.name, UNKNOWN)
         return Checked((*loaded.notices, notice), ())
     verdicts = judge(loaded.model)
-    more: tuple[Notice, ...] = ()
+    notices: tuple[Notice, ...] = ()
     rotors = None
     with suppress(RefusedInertia):  # which the verdicts tell
-        more = job.saving(loaded, job.module(loaded))
+        notices = job.saving(loaded, job.module(loaded))
         if job[RobotOptions].actuators:
             rotors = rotor_effects(job, loaded.model)
-    return Checked((*loaded.notices, *more, *warnings(loaded, verdicts)), verdicts, rotors)
+    return Checked((*loaded.notices, *notices, *warnings(loaded, verdicts)), verdicts, rotors)
 
 
 def checked_data(loaded: Loaded, checked: Checked) -> dict[str, Any]:

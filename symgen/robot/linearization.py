@@ -68,10 +68,10 @@ def linearize(
     loaded = job.load()
     model = loaded.model
     slopes = api.trace(job, "forward_dynamics_derivatives")
-    asked = [name for name in slopes.inputs if name not in ("q", "qd", "tau")]
-    if asked:
+    other_inputs = [name for name in slopes.inputs if name not in ("q", "qd", "tau")]
+    if other_inputs:
         raise OptionError(
-            f"linearize: {', '.join(asked)} would be inputs; leave gravity, parameters and "
+            f"linearize: {', '.join(other_inputs)} would be inputs; leave gravity, parameters and "
             "friction at the robot's numbers"
         )
     n, nq = model.dof, len(positions(model))

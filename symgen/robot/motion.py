@@ -14,11 +14,11 @@ from symgen.numbers.scalar import plain
 Vector = NDArray[np.float64]
 
 
-def vector(what: str, values: Any, size: int, default: Any) -> Vector:
+def vector(name: str, values: Any, size: int, default: Any) -> Vector:
     """`values` as an array of `size` finite numbers. Raises OptionError."""
     array = np.array(default if values is None else values, dtype=float).ravel()
     if array.shape != (size,) or not np.isfinite(array).all():
-        raise OptionError(f"{what} needs {size} finite numbers, here are {array.tolist()}"[:300])
+        raise OptionError(f"{name} needs {size} finite numbers, here are {array.tolist()}"[:300])
     return array
 
 

@@ -107,11 +107,11 @@ def simulate(
 def _check_inputs(robot: "Robot") -> None:
     """Raises OptionError for inputs of run time, which a motion does not have."""
     traced = robot.job.robot(robot.loaded)
-    asked = {*read_by_option(traced, [find_quantity("forward_dynamics")])}
-    asked |= {"par"} if traced.runtime else set()
-    if asked:
+    needed = {*read_by_option(traced, [find_quantity("forward_dynamics")])}
+    needed |= {"par"} if traced.runtime else set()
+    if needed:
         raise OptionError(
-            f"simulate: {', '.join(sorted(asked))} would be inputs; leave gravity, parameters and "
+            f"simulate: {', '.join(sorted(needed))} would be inputs; leave gravity, parameters and "
             "friction at the robot's numbers"
         )
 

@@ -34,25 +34,25 @@ class Closed:
         self._writer = PolynomialWriter(self._ring, self.number, self._group)
         self._known: dict[Ref, sympy.Expr] = {}
 
-    def expression(self, ref: Ref | None, what: str) -> sympy.Expr:
-        """The shortest of several ways to write a value called `what`. Raises OptionError where it
+    def expression(self, ref: Ref | None, name: str) -> sympy.Expr:
+        """The shortest of several ways to write a value called `name`. Raises OptionError where it
         has more terms than anyone would read."""
         if ref is None:
             return sympy.Integer(0)
         positive = Ref(ref.node, False)
         if positive not in self._known:
-            self._known[positive] = self._shortest(positive, what)
+            self._known[positive] = self._shortest(positive, name)
         shortest = self._known[positive]
         return -shortest if ref.negative else shortest
 
-    def _shortest(self, ref: Ref, what: str) -> sympy.Expr:
+    def _shortest(self, ref: Ref, name: str) -> sympy.Expr:
         ways = self._ways(ref)
         if ways:
             return min(map(self._writer.written, ways), key=lambda x: len(str(x)))
         if operations(self.paper, ref) <= NESTED:
             return self._nested(ref)
         raise OptionError(
-            f"{what} has more than {MOST} terms, too many for a closed form; numbers in place of "
+            f"{name} has more than {MOST} terms, too many for a closed form; numbers in place of "
             "symbols or joints that are held (--lock) make it shorter, and in Python "
             "symgen.Robot(FILE).symbolic.cse(QUANTITY) gives it with replacements"
         )

@@ -85,10 +85,10 @@ class PolynomialWriter:
         """A product that is left as it is (SymPy would multiply numbers out), most of the sum's
         terms with a plus."""
         sign = _sign(a.terms.values())
-        one, other = head * int(sign), self.written(a.scaled(sign))
-        if one.is_Number and other.is_Add and one != 1:
-            return sympy.Mul(one, other, evaluate=False)
-        return one * other
+        first, second = head * int(sign), self.written(a.scaled(sign))
+        if first.is_Number and second.is_Add and first != 1:
+            return sympy.Mul(first, second, evaluate=False)
+        return first * second
 
     # -- products of sums --------------------------------------------------------------------------
 

@@ -100,13 +100,13 @@ def _sum(ring: Ring, rows: Factors) -> Polynomial:
     return Polynomial(waves.terms, 1)
 
 
-def _product(one: str, a: Polynomial, c: Decimal, other: str, b: Polynomial) -> list[Wave]:
+def _product(first: str, a: Polynomial, c: Decimal, second: str, b: Polynomial) -> list[Wave]:
     """The product of two functions as half the sum of two others."""
     half, plus, minus = c * HALF, a + b, a + -b
-    if one == other:
-        sign = 1 if one == "cos" else -1
+    if first == second:
+        sign = 1 if first == "cos" else -1
         return [("cos", minus, half), ("cos", plus, sign * half)]
-    sign = 1 if one == "sin" else -1
+    sign = 1 if first == "sin" else -1
     return [("sin", plus, half), ("sin", minus, sign * half)]
 
 

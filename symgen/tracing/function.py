@@ -67,9 +67,9 @@ class Function:
         c = self.counts
         row = (self.formulation, c.add, c.mul, c.div, c.trig, c.total)
         head = ("formulation", "+ -", "*", "/", "sin cos", "total")
-        what = "; ".join(f"{q.name}: {q.formula}" for q in self.quantities)
+        title = "; ".join(f"{q.name}: {q.formula}" for q in self.quantities)
         folded = (("the C", self.code), ("the operations", repr(self.program)))
-        return html_table(what, head, [row]) + "".join(
+        return html_table(title, head, [row]) + "".join(
             f"<details><summary>{name}</summary><pre>{html(text)}</pre></details>"
             for name, text in folded
             if text

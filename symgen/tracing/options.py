@@ -50,8 +50,8 @@ def quantities(robot: Any, start: str) -> Iterable[str]:
     """Quantities; of one that is of a link, the links."""
     if start.endswith(":"):
         return links(robot, start)
-    every = [*QUANTITIES, *(f"{name}:" for name in LINK_QUANTITIES)]
-    return every if start else ["all", *every]
+    names = [*QUANTITIES, *(f"{name}:" for name in LINK_QUANTITIES)]
+    return names if start else ["all", *names]
 
 
 def _formulations(robot: Any, start: str) -> Iterable[str]:

@@ -21,9 +21,9 @@ MOST_NAMED: Final = 20
 class ImpossibleInertia(OptionError):
     """A quantity needs the inertia of `links` that no body has; `told` says so of them."""
 
-    def __init__(self, links: list[str], told: str) -> None:
-        self.links, self.told = links, told
-        super().__init__(f"{_named(links)}: {told}")
+    def __init__(self, links: list[str], fault: str) -> None:
+        self.links, self.told = links, fault
+        super().__init__(f"{_named(links)}: {fault}")
 
 
 def _named(links: list[str]) -> str:

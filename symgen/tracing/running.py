@@ -97,8 +97,8 @@ def _packed(coupling: Coupling, values: Sequence[Scalar]) -> list[Scalar]:
         for i in bodies
         for j, k in combinations_with_replacement(bodies, 2)
     }
-    every = [ordered[i, min(j, k), max(j, k)] for i, j, k in product(bodies, repeat=3)]
-    projected = coupling.projected(every, (None, None, None))
+    symmetric = [ordered[i, min(j, k), max(j, k)] for i, j, k in product(bodies, repeat=3)]
+    projected = coupling.projected(symmetric, (None, None, None))
     return [
         projected[(i * len(n) + j) * len(n) + k]
         for i in n

@@ -107,9 +107,9 @@ def remedy(model: Model, joints: list[ListedJoint]) -> str:
     single = [joint for joint in joints if len(joint.bodies) == 1]
     remedies = []
     if single:
-        them = "it" if len(single) == 1 else "them"
+        pronoun = "it" if len(single) == 1 else "them"
         locks = " ".join(f"--lock {shlex.quote(f'{shown(j.name)}={_inside(j):g}')}" for j in single)
-        remedies.append(f"give the links beyond {them} mass, or hold {them} with {locks}")
+        remedies.append(f"give the links beyond {pronoun} mass, or hold {pronoun} with {locks}")
     for joint in (joint for joint in joints if joint not in single):
         floating_base = not model.base and not model.body(joint.bodies[0]).parent
         instead = ", or make one that has them the --root" if floating_base else ""

@@ -68,8 +68,10 @@ def trace_all(
     ]
     if not complete:
         raise OptionError("with runtime parameters all formulations must be on one regrouping")
-    each = [[_best(pairs, wanted, choice or {}, aim) for wanted in functions] for pairs in complete]
-    best = aim.best(each, lambda functions: [f.program for f in functions])
+    by_regrouping = [
+        [_best(pairs, wanted, choice or {}, aim) for wanted in functions] for pairs in complete
+    ]
+    best = aim.best(by_regrouping, lambda functions: [f.program for f in functions])
     return [f.shaped(aim) for f in best]
 
 

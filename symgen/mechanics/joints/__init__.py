@@ -16,8 +16,8 @@ from symgen.mechanics.joints.joint_type import Coordinate, JointPart, JointType
 def _types() -> list[JointType]:
     """One of each class with a name in the files of this folder, by file."""
     files = sorted(module.name for module in iter_modules(__path__))
-    every = (vars(import_module(f"{__name__}.{file}")).values() for file in files)
-    classes = (x for names in every for x in names if isinstance(x, type))
+    variables = (vars(import_module(f"{__name__}.{file}")).values() for file in files)
+    classes = (x for names in variables for x in names if isinstance(x, type))
     return [kind() for kind in dict.fromkeys(classes) if issubclass(kind, JointType) and kind.name]
 
 

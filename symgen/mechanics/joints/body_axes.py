@@ -140,13 +140,13 @@ def _screw_shift(w: Sequence[float], v: Sequence[float]) -> list[float]:
     """How far the origin gets in one unit of time at a constant twist in the body's axes."""
     angle = math.hypot(*w)
     turned = [w[k - 2] * v[k - 1] - w[k - 1] * v[k - 2] for k in range(3)]
-    again = [w[k - 2] * turned[k - 1] - w[k - 1] * turned[k - 2] for k in range(3)]
+    turned_twice = [w[k - 2] * turned[k - 1] - w[k - 1] * turned[k - 2] for k in range(3)]
     one, two = (
         ((1 - math.cos(angle)) / angle**2, (angle - math.sin(angle)) / angle**3)
         if angle > SMALL
         else (0.5, 1 / 6)
     )
-    return [x + one * y + two * z for x, y, z in zip(v, turned, again, strict=True)]
+    return [x + one * y + two * z for x, y, z in zip(v, turned, turned_twice, strict=True)]
 
 
 def _turned(quaternion: Quaternion, w: Sequence[float]) -> list[float]:

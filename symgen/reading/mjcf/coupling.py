@@ -88,15 +88,15 @@ def lengths(robot: CompiledMjcf, tendon: int) -> dict[str, float] | None:
 def _tie_tendon(robot: CompiledMjcf, i: int, follows: dict[str, Mimic]) -> None:
     """A tendon of a length that is linear in that of another, or constant."""
     model, (a0, a1, *higher) = robot.model, map(float, robot.model.eq_data[i][:5])
-    one, other = int(model.eq_obj1id[i]), int(model.eq_obj2id[i])
-    subject = f"tendon '{shown(model.tendon(one).name or f'number {one}')}' is coupled"
-    if any(higher) and other >= 0:
+    first, second = int(model.eq_obj1id[i]), int(model.eq_obj2id[i])
+    subject = f"tendon '{shown(model.tendon(first).name or f'number {first}')}' is coupled"
+    if any(higher) and second >= 0:
         _warn(robot, f"{subject} {CURVED}, which has no effect")
         return
-    weights, right = dict(lengths(robot, one) or {}), float(model.tendon_length0[one]) + a0
-    if other >= 0:
-        right -= a1 * float(model.tendon_length0[other])
-        for name, by in (lengths(robot, other) or {}).items():
+    weights, right = dict(lengths(robot, first) or {}), float(model.tendon_length0[first]) + a0
+    if second >= 0:
+        right -= a1 * float(model.tendon_length0[second])
+        for name, by in (lengths(robot, second) or {}).items():
             weights[name] = weights.get(name, 0.0) - a1 * by
     _follow(robot, weights, right, follows, subject)
 

@@ -31,8 +31,8 @@ def described(root: XmlNode, path: Path, digest: str) -> Description:
     inside = list(scopes(top))
     frames = Frames(inside)
     links = [link for scope in inside for link in link_elements(scope)]
-    joints, more = _tree(root, inside, frames)
-    links += more
+    joints, tied = _tree(root, inside, frames)
+    links += tied
     if any(joint.parent == WORLD for joint in joints):
         links.insert(0, LinkElement(WORLD, root.line))
     note_unread(root, inside)
@@ -65,12 +65,12 @@ def _tree(
             jointed = SdfJoint(called, scope, frames)
             boxes += [jointed] if jointed.is_gearbox else []
             elements = list(joint_elements(jointed))
-            ends = [one.child for one in elements if isinstance(one, JointElement)]
+            ends = [element.child for element in elements if isinstance(element, JointElement)]
             if ends and ends[-1] in {joint.child for joint in joints}:
                 cut.append(name)
                 continue
-            joints += [one for one in elements if isinstance(one, JointElement)]
-            links += [one for one in elements if isinstance(one, LinkElement)]
+            joints += [element for element in elements if isinstance(element, JointElement)]
+            links += [element for element in elements if isinstance(element, LinkElement)]
     if cut:
         verb = "closes a loop, which is" if len(cut) == 1 else "close loops, which are"
         root.called("<sdf>").notice("warning", LEFT_OPEN.format(quoted(cut), verb))

@@ -62,13 +62,13 @@ def _sides(
         raise _Odd("it has no <gearbox_reference_body>")
     ends = (text(box.node, tag) for tag in ("parent", "child"))
     names = [frames.link(box.scope.absolute(end), box.node) for end in (reference, *ends)]
-    one, two = (
+    first, second = (
         _side(box, joints, inner, frames, (names[0], end), tag)
         for end, tag in zip(names[1:], ("axis", "axis2"), strict=True)
     )
-    if two.joint.mimics is not None:
-        raise _Odd(f"joint '{shown(two.joint.name)}' follows another already")
-    return one, two, number(box.node, "gearbox_ratio", 1.0)
+    if second.joint.mimics is not None:
+        raise _Odd(f"joint '{shown(second.joint.name)}' follows another already")
+    return first, second, number(box.node, "gearbox_ratio", 1.0)
 
 
 def _side(
@@ -94,7 +94,9 @@ def _carried(joint: JointElement, joints: Sequence[JointElement], inner: set[str
     """The link of the file that a joint moves: that which is fixed to a link that stands between
     (see `joint_elements`)."""
     name = f"{joint.child}.fixed"
-    fixed = next((one for one in joints if one.name == name and joint.child in inner), None)
+    fixed = next(
+        (element for element in joints if element.name == name and joint.child in inner), None
+    )
     return joint.child if fixed is None else fixed.child
 
 

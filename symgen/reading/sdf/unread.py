@@ -90,8 +90,8 @@ def _is_rubbed(dynamics: XmlNode) -> bool:
 
 
 def _rubbed(models: Sequence[Scope]) -> Iterator[str]:
-    found = (name for name, node in _of_axes(models, "dynamics", True) if _is_rubbed(node))
-    return iter(dict.fromkeys(found))
+    names = (name for name, node in _of_axes(models, "dynamics", True) if _is_rubbed(node))
+    return iter(dict.fromkeys(names))
 
 
 def _of_several(models: Sequence[Scope]) -> Iterator[str]:
