@@ -106,8 +106,8 @@ def _extension(rows: list[StatedNumber]) -> Extension:
         other = next((number for number in matching if number.value != first.value), None)
         if other is not None:
             raise other.node.error(
-                f"{other.word} is {other.value:g} and {first.word} is {first.value:g}, which are two "
-                "words for one thing; keep one of them"
+                f"{other.word} is {other.value:g} and {first.word} is {first.value:g}, which are "
+                "two words for one thing; keep one of them"
             )
         if meant == "armature" and first.value < 0:
             raise first.node.error(f"{first.word} is negative ({first.value:g}); give 0 or more")

@@ -96,8 +96,8 @@ def _geared(part: RobotPart, drives: Drives, known: Sequence[Transmission]) -> l
             missing = next(name for name in transmission.joints if name not in joints)
             raise OptionError(
                 f"--coordinates actuators: joints {quoted(transmission.joints)} are moved by the "
-                f"same motors, but '{shown(missing)}' is held, left out or follows another joint; use "
-                "--coordinates joints"
+                f"same motors, but '{shown(missing)}' is held, left out or follows another joint; "
+                "use --coordinates joints"
             )
         if moving:
             geared.append(_by_file(transmission, joints[moving[0]], drives))
