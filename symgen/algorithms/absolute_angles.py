@@ -30,7 +30,7 @@ SOURCE = f"{virtual_power.SOURCE}, of its slopes, in absolute angles along paral
 
 
 def runs(system: System) -> dict[int, int]:
-    """By number of a body the first body of its run: the bodies in a row whose joints turn about
+    """The first body of each body's run, by number: the bodies in a row whose joints turn about
     parallel axes."""
     first: dict[int, int] = {}
     for i in system.outward:

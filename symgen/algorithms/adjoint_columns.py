@@ -1,4 +1,4 @@
-"""What the second derivatives of weighted joint forces read: columns carried to all ancestors.
+"""Columns carried to all ancestors, which the second derivatives of weighted joint forces read.
 
 Symbols of `adjoint_hessians`."""
 
@@ -34,7 +34,8 @@ def cross_moment(inertia: Inertia, w: Vector, u: Twist) -> Vector:
 
 
 class WithCrossMoment(Movable, Protocol):
-    """What has a moment ∫ ρ̇ × u dm to which the motion of its frame's origin adds."""
+    """A quantity of bodies with a moment ∫ ρ̇ × u dm to which the motion of its frame's origin
+    adds."""
 
     @property
     def momentum(self) -> Force:
@@ -48,15 +49,15 @@ Thing = TypeVar("Thing", bound=WithCrossMoment)
 
 
 def to_joint(system: System, i: int, q: Coordinates, w: Vector, slip: Vector, x: Thing) -> Thing:
-    """What is given in a body's frame, in its joint frame as what carries the joint sees it: the
-    body turns at `w`, its origin slips at `slip`."""
+    """The quantity, given in a body's frame, in its joint frame as what carries the joint sees it:
+    the body turns at `w`, its origin slips at `slip`."""
     place = system.body(i).placement
     moving = w.cross(place.shift(q[i - 1])) + slip
     return carried(x.plus_cross_moment(moving.cross(x.momentum.linear)), place.to_body(q[i - 1]))
 
 
 def to_parent(system: System, i: int, q: Coordinates, w: Vector, x: Thing) -> Thing:
-    """What is given in a joint frame, in the frame of the parent, which turns at `w`."""
+    """The quantity, given in a joint frame, in the frame of the parent, which turns at `w`."""
     place = system.body(i).placement
     at_parent = carried(x, place.approach(q[i - 1]))
     return at_parent.plus_cross_moment(_of_arm(w, place.arm(q[i - 1]), at_parent.momentum.linear))
@@ -75,7 +76,8 @@ def _of_arm(w: Vector, arm: Vector, p: Vector) -> Vector:
 
 @dataclass(frozen=True, slots=True)
 class GatheredMoments:
-    """What has come to a frame: the load on all beyond, the moments of their field u, and 2 s."""
+    """All that is carried to a frame: the load on all beyond, the moments of their field u, and 2
+    s."""
 
     load: Force = NO_FORCE
     field: Moments = NO_MOMENTS
@@ -92,12 +94,12 @@ class GatheredMoments:
         return Force(self.field.p, turning_of(self.field.k))
 
     def moved_in(self, step: Step) -> "GatheredMoments":
-        """What has gathered, at the frame from which `step` leads to the present one."""
+        """The same at the frame from which `step` leads to the present one."""
         turned = self.cross_moment.turned(-step) if isinstance(step, Turn) else self.cross_moment
         return GatheredMoments(self.load.moved_in(step), self.field.moved_in(step), turned)
 
     def plus_cross_moment(self, moment: Vector) -> "GatheredMoments":
-        """What has gathered, with more of the moment ∫ ρ̇ × u dm."""
+        """The same with more of the moment ∫ ρ̇ × u dm."""
         return GatheredMoments(self.load, self.field, self.cross_moment + moment)
 
 

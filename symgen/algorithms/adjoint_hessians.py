@@ -65,7 +65,7 @@ class HessianBlocks:
     def read(
         self, i: int, j: int, reading: JointReadout, joint: Freedom, x: GatheredDerivatives
     ) -> None:
-        """What joint `i` reads of the column of `j`."""
+        """The entries of joint `i` with the column of `j`."""
         turning = reading.turning
         self.qq[i, j] = reading.on(x.load, x.momentum, turning.dot(x.cross_moment))
         self.qqd[i, j] = power(reading.bracket, x.rate_load) + turning.dot(x.cross_moment_rate)
@@ -134,7 +134,7 @@ def second_derivatives(
 
 
 def _commute(system: System, qd: Coordinates, out: HessianBlocks) -> None:
-    """What is different where axes go with bodies; of rates see `torsion.by_rates`."""
+    """The terms that are added where axes go with bodies; of rates see `torsion.by_rates`."""
     run = system.together
     for k, j, at, sign in commutators(system):
         out.qq[j, k] = out.qq[j, k] + sign * out.first[at]

@@ -43,15 +43,15 @@ SOURCE = (
 
 @dataclass(frozen=True, slots=True)
 class PassedInward:
-    """What travels to the base: the load on all beyond, their momentum at rates λ, and ∫ ρ̇ × u dm
-    about the frame at hand."""
+    """The sums that travel to the base: the load on all beyond, their momentum at rates λ, and ∫ ρ̇
+    × u dm about the frame at hand."""
 
     load: Force = NO_FORCE
     momentum: Force = NO_FORCE
     cross_moment: Vector = NULL
 
     def turned_in(self, turns: Sequence[Turn]) -> "PassedInward":
-        """What is passed inward, in the axes from which `turns` lead to the present ones."""
+        """The same in the axes from which `turns` lead to the present ones."""
         load, momentum, cross = self.load, self.momentum, self.cross_moment
         for turn in reversed(turns):
             load, momentum = load.moved_in(turn), momentum.moved_in(turn)
@@ -69,8 +69,8 @@ class PassedInward:
 
 @dataclass(frozen=True, slots=True)
 class FromChildren:
-    """What has come to a body from those that it carries: as it was about their frames, but in the
-    body's axes, and the moments that their momenta have at the body's frame."""
+    """The sums of the bodies that a body carries: as they were about their frames, but in the body's
+    axes, and the moments that their momenta have at the body's frame."""
 
     passed: PassedInward = PassedInward()
     field: PairedMoments = NO_PAIRED_MOMENTS

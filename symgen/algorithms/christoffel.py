@@ -31,8 +31,8 @@ UNIT = "kg m^2 | kg m | kg, per rad | m"
 
 @dataclass(frozen=True, slots=True)
 class PairColumn:
-    """What a pair j ⪯ k does to the ancestors of j: the force field σ_j × J_k, and its counterpart
-    ∫ J_k × J_j dm."""
+    """The effect of a pair j ⪯ k on the ancestors of j: the force field σ_j × J_k, and its
+    counterpart ∫ J_k × J_j dm."""
 
     force: Force
     product: Vector

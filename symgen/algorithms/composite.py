@@ -121,7 +121,8 @@ class _SharedColumns(_Columns):
         self.beyond: dict[int, Momenta] = {i: {} for i in range(system.size + 1)}
 
     def add(self, i: int, momentum: Force) -> None:
-        """What joint i feels of the coordinates that move bodies beyond it, and of its own."""
+        """Adds the entries of joint i: those with the coordinates that move bodies beyond it, and
+        of its own."""
         factors = (term.factor for term in self.system.coupling.drives[i - 1].terms)
         leading = [*zip(self.leaders[i - 1], factors, strict=True)]
         moving = {

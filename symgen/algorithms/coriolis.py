@@ -55,7 +55,7 @@ def composites(
 
 @dataclass(frozen=True, slots=True)
 class CoriolisColumn:
-    """What joint i does to its ancestors: momentum (f2, n2), n3 of the module's formulas, and
+    """The effect of joint i on its ancestors: momentum (f2, n2), n3 of the module's formulas, and
     forces like F1."""
 
     momentum: Force

@@ -130,7 +130,7 @@ def coriolis_matrix_newton_euler_gradient(
 
 
 def _entries(system: System, b: int, v: Twist, y: Twist, x: Twist) -> list[Scalar]:
-    """What y finds in D x for each parameter of body `b`; all in its canonical frame."""
+    """The power of y in D x for each parameter of body `b`; all in its canonical frame."""
     if b in system.rotors:
         return [0.5 * y.w.dot(v.w.cross(x.w))]
     v, y, x = (twist_seen_in(twist, system.link_pose(b)) for twist in (v, y, x))

@@ -1,9 +1,9 @@
-"""What a twist finds in the motion of a rigid body for each inertial parameter: entries of
-regressors.
+"""Entries of regressors: the power of a twist in the motion of a rigid body for each inertial
+parameter.
 
-What a twist (w, v) of a body finds in the accelerations a + U r of its points is ∫ (v + w × r)·(a +
-U r) dm, which is linear in the ten moments of mass (Garofalo, Ott & Albu-Schäffer, IROS 2013, eqs.
-13-16)."""
+The power of a twist (w, v) of a body in the accelerations a + U r of its points is ∫ (v + w × r)·(a
++ U r) dm, which is linear in the ten moments of mass (Garofalo, Ott & Albu-Schäffer, IROS 2013,
+eqs. 13-16)."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -61,8 +61,8 @@ def second_entry(twist: Twist, x: Motion, i: int, j: int) -> Scalar:
 
 
 def reader(system: System, i: int, x: Motion) -> Callable[[Twist], list[Scalar]]:
-    """What a twist of body `i` finds in its x (both in its canonical frame) for each of its
-    parameters: the users' ten, or of a rotor the inertia about its axis."""
+    """The function that gives the power of a twist of body `i` in its x (both in its canonical
+    frame) for each of its parameters: the users' ten, or of a rotor the inertia about its axis."""
     if i in system.rotors:
         return lambda twist: [_spin_entry(twist.w, x, *CYCLES[2])]
     link_pose = system.link_pose(i)

@@ -48,7 +48,7 @@ class ArticulatedInertia:
         )
 
     def yielding(self, joint: Freedom, felt: Force, share: Force) -> "ArticulatedInertia":
-        """What is left where the joint gives way: IA - U Uᵀ/D of `felt` U and `share` U/D.
+        """The inertia left where the joint gives way: IA - U Uᵀ/D of `felt` U and `share` U/D.
 
         It has no inertia along S, so a row and a column vanish where the joint only turns or only
         slides."""
@@ -148,7 +148,7 @@ _inverse = partial(
 
 
 def driving(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) -> list[Scalar]:
-    """What is left of the joint forces for acceleration, τ - (C q̇ + g), of the user."""
+    """The joint forces left for acceleration, τ - (C q̇ + g), of the user."""
     return [t - b for t, b in zip(tau, system.coupling.forces(bias(system, q, qd)), strict=True)]
 
 

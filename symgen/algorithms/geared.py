@@ -46,8 +46,8 @@ def _on_the_carrier(system: System, r: int) -> bool:
 
 @dataclass(slots=True)
 class InwardPass:
-    """What travels to the base: inertia and force at every body, and of the rotors what joint i
-    feels of them."""
+    """The sums that travel to the base: inertia and force at every body, and of the rotors what
+    joint i feels of them."""
 
     inertia: dict[int, ArticulatedInertia]
     force: dict[int, Force]

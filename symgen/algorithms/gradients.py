@@ -166,8 +166,8 @@ def _pair(
     second: SecondRate,
     at: CoriolisColumn,
 ) -> None:
-    """What joint i does to its ancestor j, and j to i. Where axes go with the body, what turns the
-    load turns the axes of all bodies that stay together too."""
+    """The slopes of joint i with its ancestor j, and of j with i. Where axes go with the body, what
+    turns the load turns the axes of all bodies that stay together too."""
     joint = system.body(j).joint
     rate, displaced, *load = at.forces
     out.m[i, j] = out.m[j, i] = joint.project(at.momentum)

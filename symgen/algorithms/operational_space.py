@@ -26,8 +26,8 @@ _of_task = partial(quantity, of_link=True, needs_inverse=True, source=KHATIB)
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What operational space needs of a link: the rows of J, those of J M⁻¹, and J M⁻¹ Jᵀ with its
-    damping, 6 x 6."""
+    """A link in operational space: the rows of J, those of J M⁻¹, and J M⁻¹ Jᵀ (6 x 6) with its
+    damping."""
 
     jacobian: tuple[list[Scalar], ...]
     solved: tuple[list[Scalar], ...]

@@ -120,7 +120,7 @@ Suits = Callable[[System], bool]
 
 
 def any_robot(system: System) -> bool:
-    """What most algorithms can compute."""
+    """Any robot: what most algorithms can compute."""
     return True
 
 

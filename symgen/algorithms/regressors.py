@@ -34,7 +34,7 @@ SLOTINE_LI = (
 def joint_entries(
     system: System, q: Coordinates, moving: Mapping[int, Motion]
 ) -> dict[tuple[int, int], Scalar]:
-    """What every joint has of the users' ten of every body, by joint index and column."""
+    """The entries of every joint for the users' ten of every body, by joint index and column."""
     entries: dict[tuple[int, int], Scalar] = {}
     units = unit_twists(system, q)
     for i, columns in system.columns.items():
@@ -48,7 +48,7 @@ def joint_entries(
 def base_entries(
     system: System, q: Coordinates, moving: Mapping[int, Motion]
 ) -> dict[tuple[int, int], Scalar]:
-    """What every joint has of every base parameter, by joint index and column."""
+    """The entries of every joint for every base parameter, by joint index and column."""
     units = unit_twists(system, q)
     entries: dict[tuple[int, int], Scalar] = {}
     for column, (i, k) in enumerate(independent(system).keys):
@@ -289,7 +289,7 @@ def potential_energy_regressor(system: System, q: Coordinates) -> list[Scalar]:
 
 
 def _stored(system: System, q: Coordinates) -> Iterator[Scalar]:
-    """What the energy of springs has of each coefficient, joint by joint."""
+    """The entries of the energy of springs for each coefficient, joint by joint."""
     kinds = [KINDS[kind] for kind in system.passive_kinds]
     for i in system.rubbing_joints:
         yield from (kind.energy(q[i - 1]) for kind in kinds if kind.energy is not None)

@@ -1,4 +1,4 @@
-"""What a step of an integrator does to small changes of its start, and of the joint forces.
+"""Jacobians of a step of an integrator, in its start and in the joint forces.
 
 Symbols of `steps`. Changes of positions are in the tangent spaces at both ends."""
 

@@ -1,5 +1,5 @@
-"""What controllers ask of a link's frame: velocities, accelerations, Jacobians' rates and slopes,
-orientations as quaternions and angles.
+"""Quantities of a link's frame for controllers: velocities, accelerations, Jacobians' rates and
+slopes, orientations as quaternions and angles.
 
 Axes as in `kinematics`: `body` are the link's, about its origin, `aligned` the root's, about the
 link's origin, `world` the root's, about the root's origin. Six-vectors have the linear part first.
@@ -101,7 +101,7 @@ def _register_motion(axes: str, end: str, words: str, in_axes: InAxes) -> None:
 
 
 def _register_slopes(axes: str, end: str, words: str, jacobian: Any) -> None:
-    """What becomes of the Jacobian in such axes in time and with the positions."""
+    """Registers rate and gradient of the Jacobian in such axes."""
 
     @_of_frame(
         f"frame_jacobian_dot_{axes}",

@@ -1,4 +1,5 @@
-"""What is different where velocities are a twist: the axes of such a joint turn with its body.
+"""The terms that are added where velocities are a twist: the axes of such a joint turn with its
+body.
 
 Its rates are not the derivatives of coordinates, so the connection Γ_ijk, with C_ij = Σ_k Γ_ijk
 v_k, is not symmetric in j and k: Γ_ijk - Γ_ikj = M_i·(S_k × S_j), the momentum of joint i along the

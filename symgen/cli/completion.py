@@ -1,4 +1,4 @@
-"""What shells complete: commands and options by click, values of options by their rows, names of
+"""Completion in shells: commands and options by click, values of options by their rows, names of
 links and joints by the robot's file on the line."""
 
 import os
@@ -22,7 +22,7 @@ carry out what is in some."""
 
 
 def completer(row: Option) -> Complete | None:
-    """What completes a value of an option, None where that is the shell's matter or nobody's."""
+    """The completer of an option's values, None where that is the shell's matter or nobody's."""
     if row.kind.choices:
         return lambda ctx, param, typed: _items("", row.kind.choices, typed)
     if row.path:
@@ -32,8 +32,8 @@ def completer(row: Option) -> Complete | None:
 
 
 def naming(names: Names, parted: str = "") -> Complete:
-    """What completes names that are parted by some characters, whole values each. Where only one is
-    left after which another name must follow, that is completed too."""
+    """The completer of names that are parted by some characters, whole values each. Where only one
+    is left after which another name must follow, that is completed too."""
 
     def complete(ctx: click.Context, param: click.Parameter, typed: str) -> list[CompletionItem]:
         robot = None if isinstance(names, tuple) else _robot(ctx)

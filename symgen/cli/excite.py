@@ -126,7 +126,7 @@ def excite(file: str, out: Path, plot: Path | None, as_json: bool, **options: An
 
 
 def task(file: str, options: dict[str, Any]) -> "ExcitationTask":
-    """What to excite, by the options of the command. Raises SymgenError."""
+    """The task to excite, by the options of the command. Raises SymgenError."""
     import numpy as np
 
     from symgen.identification.bounds import bounds

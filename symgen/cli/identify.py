@@ -71,7 +71,7 @@ RESULTS: Final = (
 
 @dataclass(frozen=True)
 class ExtraOutputs:
-    """What is asked for beside the estimate: the file of a URDF, the link of a payload, another log
+    """Outputs asked for beside the estimate: the file of a URDF, the link of a payload, another log
     for validation."""
 
     urdf: Path | None = None

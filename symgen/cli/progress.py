@@ -1,4 +1,4 @@
-"""What is going on, for people who wait."""
+"""Progress, for people who wait."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""What a program is to be best at, and the choice among programs that compute the same.
+"""Aims of a program, and the choice among programs that compute the same.
 
 By operations, the fewest win: that counts are what they are is guarded by tests; for a processor
 in order they count as long as it is busy with them, a sine as thirty products. By latency, the
@@ -36,7 +36,8 @@ Candidate = TypeVar("Candidate")
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """What is chosen by, one of `AIMS`, and the processor that it is meant for."""
+    """An aim that programs are chosen by, one of `AIMS`, and the processor that they are meant
+    for."""
 
     name: str = "operations"
     machine: Processor = HOST

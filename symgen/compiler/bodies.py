@@ -1,4 +1,4 @@
-"""What a loop of rolled code does in each lane, as a tape of its own."""
+"""The body of a loop of rolled code, what it does in each lane, as a tape of its own."""
 
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet

@@ -1,4 +1,4 @@
-"""What a program takes on a processor, by a model of two numbers an operation.
+"""The cost of a program on a processor, by a model of two numbers an operation.
 
 A processor is busy with all operations (`work`), and none can start before its operands are there,
 so that the longest chain of operations (`path`) takes its time however much is done beside it. The

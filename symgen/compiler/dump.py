@@ -83,7 +83,7 @@ def _function(op: str, a: str, sign: bool, negative: bool) -> str:
 
 
 def _read(program: Program, named: Names, index: Index) -> tuple[str, bool]:
-    """What stands for a node, and whether that is its negative."""
+    """The text that stands for a node, and whether that is its negative."""
     node = program.nodes[index]
     if node.op in LEAVES:
         return (f"{node.a}[{node.b}]" if node.op == "input" else repr(node.a)), False

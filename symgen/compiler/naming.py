@@ -82,7 +82,7 @@ def _sums(program: Program) -> dict[Index, Name]:
 
 
 def _joined(a: Entry | None, b: Entry | None) -> Entry | None:
-    """What the sum of two such sums adds up, None where their arrays differ."""
+    """The entries that the sum of two such sums adds up, None where their arrays differ."""
     if a is None or b is None or a[0] != b[0]:
         return None
     return a[0], tuple(sorted(a[1] + b[1]))

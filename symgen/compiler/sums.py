@@ -82,7 +82,7 @@ class _Balanced(Copy):
         return terms[-1]
 
     def _terms(self, index: Index, negative: bool = False) -> Iterator[tuple[Index, bool]]:
-        """What a sum adds up, in the order of the tape, each with its sign."""
+        """The terms of a sum, in the order of the tape, each with its sign."""
         node = self.source.nodes[index]
         for k, minus in ((node.a, negative), (node.b, negative != (node.op == "sub"))):
             if k in self.inner:

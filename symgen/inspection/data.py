@@ -1,5 +1,4 @@
-"""What a researcher wants to see of a robot, as plain data: ``symgen inspect --json`` prints it
-whole."""
+"""A robot as plain data, for researchers: ``symgen inspect --json`` prints it whole."""
 
 import math
 from collections.abc import Mapping, Sequence

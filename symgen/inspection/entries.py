@@ -23,7 +23,8 @@ from symgen.tracing.wanted import find_quantity
 
 @dataclass(frozen=True, slots=True)
 class WantedEntry:
-    """What ``QUANTITY[:OUTPUT][:I,J]`` asks for: `indices` from 1, all entries without them."""
+    """An entry as ``QUANTITY[:OUTPUT][:I,J]`` asks for it: `indices` from 1, all entries without
+    them."""
 
     quantity: str
     output: str | None
@@ -64,8 +65,7 @@ def _quantity(text: str, model: Model) -> tuple[str, str | None]:
 
 @dataclass(frozen=True)
 class OutputExpressions:
-    """What was found: the expressions of an output or one of its entries, and the symbols in
-    them."""
+    """Closed forms: the expressions of an output or one of its entries, and the symbols in them."""
 
     wanted: WantedEntry
     out: Output

@@ -1,4 +1,4 @@
-"""What the page of a robot computes while its sliders move: the robot's own JavaScript, and where
+"""Computations of the page of a robot while its sliders move: the robot's own JavaScript, and where
 its bodies, joints and frames are drawn."""
 
 from collections.abc import Iterator, Sequence

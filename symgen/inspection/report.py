@@ -1,4 +1,4 @@
-"""What the command line tells people: tables on a terminal, plain text elsewhere, data for
+"""Reports of the command line for people: tables on a terminal, plain text elsewhere, data for
 --json."""
 
 import json

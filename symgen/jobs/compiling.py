@@ -78,8 +78,8 @@ def _sha256(data: bytes) -> str:
 
 
 def surroundings() -> list[Any]:
-    """What a compiled module depends on beside its source: symgen as it is installed, compiler,
-    processor, Python and NumPy. Raises CompilerError."""
+    """The text of all that a compiled module depends on beside its source: symgen as it is
+    installed, compiler, processor, Python and NumPy. Raises CompilerError."""
     return [_installed(), identity(), processor(), SUFFIX, np.__version__]
 
 

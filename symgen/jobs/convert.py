@@ -1,4 +1,4 @@
-"""What ``symgen convert`` does."""
+"""A robot's file, in any format that is read, as a URDF (``symgen convert``)."""
 
 from pathlib import Path
 

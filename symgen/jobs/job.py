@@ -37,7 +37,7 @@ Group = TypeVar("Group")
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What to compile and how: a robot's file and the options of ``symgen generate``."""
+    """A job, what to compile and how: a robot's file and the options of ``symgen generate``."""
 
     file: str
     """The path, or what the robot is called where it is no file's."""

@@ -44,7 +44,7 @@ class FunctionEntry:
 
 @dataclass(frozen=True)
 class Runtime:
-    """What comes at run time, see `symgen.tracing.robot.RuntimeModel`."""
+    """Inputs that come at run time, see `symgen.tracing.robot.RuntimeModel`."""
 
     parameters: Mapping[str, tuple[float, ...]]
     gravity: bool

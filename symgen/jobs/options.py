@@ -20,7 +20,7 @@ def _folder(text: str) -> Path:
 
 @group
 class NameOptions:
-    """What the module is called."""
+    """The name of the module."""
 
     prefix: str | None = option(
         "--prefix",

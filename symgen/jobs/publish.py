@@ -38,16 +38,16 @@ def check_folder(folder: Path) -> None:
 
 @dataclass(frozen=True)
 class EarlierRun:
-    """What an earlier run has left in a folder: the files of its listing that are there, and the
-    name of its robot."""
+    """An earlier run in a folder: the files of its listing that are there, and the name of its
+    robot."""
 
     names: frozenset[str] = frozenset()
     robot: object = None
 
     @classmethod
     def of(cls, folder: Path, listing: str) -> "EarlierRun":
-        """What an earlier run wrote, by the listing that lies in a folder; nothing where there is
-        none of ours."""
+        """The earlier run by the listing that lies in a folder; nothing where there is none of
+        ours."""
         check_folder(folder)
         try:
             data = json.loads((folder / listing).read_text(encoding="utf-8"))

@@ -46,7 +46,7 @@ LOCAL_NAMES: Final = (
 
 @dataclass(frozen=True)
 class Entries:
-    """What a language says of the entries of arrays."""
+    """Words of a language for the entries of arrays."""
 
     matrices: str
     """How a matrix is laid out."""

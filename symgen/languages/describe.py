@@ -1,5 +1,4 @@
-"""What every language says about a module and its functions: arguments, counts,
-sources.
+"""Descriptions that every language gives of a module and its functions: arguments, counts, sources.
 
 Texts here are plain; each language escapes what comes from the robot's file in its own way.
 """
@@ -47,7 +46,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class FunctionDescription:
-    """What is said about a function, and its program."""
+    """The description of a function, and its program."""
 
     name: str
     formulas: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What a target language is to the writer: an operation table and a few ways to say things."""
+"""A target language as the writer sees it: an operation table and a few ways to say things."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the tests that come with a module are made of: states, and the results there."""
+"""Examples for the tests that come with a module: states, and the results there."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What is said of joints that are not one coordinate each, of followers and of rotors."""
+"""Sentences on joints that are not one coordinate each, of followers and of rotors."""
 
 import re
 import textwrap

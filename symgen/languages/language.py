@@ -1,4 +1,4 @@
-"""What a language is: everything that symgen needs to know of one, in one object."""
+"""A language: everything that symgen needs to know of one, in one object."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from symgen.tracing.function import Function
 
 
 def any_functions(options: Any, functions: Sequence[Function]) -> None:
-    """What most languages say of functions: they can have them all."""
+    """Takes all functions, as most languages do."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,8 @@ class Language:
         return texts
 
     def report(self, module: Module, texts: Mapping[str, str]) -> str:
-        """What its functions cost, and the digests of the module's files in all languages:
-        ``report`` of its folder, where it `reports`."""
+        """The report on what its functions cost, with the digests of the module's files in all
+        languages: ``report`` of its folder, where it `reports`."""
         text: str = self._function("report")(module, texts)
         return text
 

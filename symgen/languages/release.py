@@ -1,4 +1,4 @@
-"""What a package of a module says of itself: its own version and address, not those of symgen."""
+"""The release of a package of a module: its own version and address, not those of symgen."""
 
 import re
 from typing import Final

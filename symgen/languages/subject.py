@@ -1,4 +1,4 @@
-"""What is proven: a generated folder, its module, and the states that it is tried at.
+"""The subject of a proof: a generated folder, its module, and the states that it is tried at.
 
 Languages check their own files (`Language.checks`); what they share is here: results against the
 run of the same algorithms, and against the law of each quantity."""

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
 
 def regrouped(system: System, parameters: Parameters) -> dict[Key, Scalar]:
-    """What each body keeps of the users' parameters (`System.columns`, any scalars) after the
-    handing to parents."""
+    """The users' parameters (`System.columns`, any scalars) that each body keeps after the handing
+    to parents."""
     total = dict.fromkeys(range(system.size + 1), NO_INERTIA)
     for i, columns in system.columns.items():
         numbers = [parameters[k] for k in columns]
@@ -124,7 +124,7 @@ class BaseParameters:
 
     @cached_property
     def reasons(self) -> dict[str, str]:
-        """What became of each of the users' parameters, in words."""
+        """The fate of each of the users' parameters in words: kept, grouped, or without effect."""
         alone = np.einsum("pb,bp->p", np.linalg.pinv(self.factors), self.factors) > 1 - 1e-9
         owner = {p: i for i, columns in self.robot.columns.items() for p in columns}
         return {

@@ -211,7 +211,7 @@ TURN, SHIFT = 12, 4
 
 
 def _cost(model: Model, i: int, frame: CanonicalFrame) -> tuple[int, int, int]:
-    """What it costs to carry a force from every joint further out through body `i`; of equals the
+    """The cost of carrying a force from every joint further out through body `i`; of equals the
     largest child's.
 
     A frame laid towards a small child may suit two large ones better, as that of a torso with its

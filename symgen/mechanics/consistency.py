@@ -29,7 +29,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class InertiaVerdict:
-    """What the inertia of one link or body is.
+    """The verdict on the inertia of one link or body.
 
     `kind` is ``"link"`` or ``"body"``; `status` one of DEFINITE, SEMIDEFINITE, INDEFINITE,
     NO_INERTIA; `eigenvalues` those of the pseudo-inertia about the centre of mass, ascending, in
@@ -151,7 +151,7 @@ def principal_moments(links: Iterable[Link]) -> tuple[float, ...]:
 
 
 def _indefinite(p: Array) -> str:
-    """What is wrong with the moments of a link."""
+    """The sentence on moments of a link that no body has."""
     moments = np.linalg.eigvalsh(_moments(p))
     if moments[0] >= -ROUNDING * abs(moments).max():
         return _triangle(p)

@@ -36,7 +36,7 @@ class CouplingTerm:
 
 @dataclass(frozen=True, slots=True)
 class Drive:
-    """What moves a body: the sum of its terms; to its position `offset` is added."""
+    """The drive of a body: the sum of its terms; to its position `offset` is added."""
 
     terms: tuple[CouplingTerm, ...]
     offset: float = 0.0
@@ -220,7 +220,7 @@ def velocities(model: Model) -> list[UserCoordinate]:
 
 
 def _kind(joint: Joint) -> str:
-    """What has a coordinate: the type of a joint, or a motor."""
+    """The type of the joint that has a coordinate, or ``motor``."""
     return "motor" if joint.type.spins else joint.kind
 
 

@@ -48,8 +48,8 @@ def left_over(system: System) -> Iterator[Key]:
 
 
 def _left_on_bodies(system: System) -> dict[int, Inertia]:
-    """What of any inertias of the links regrouping leaves on each body: where there is nothing it
-    is ZERO."""
+    """The inertia that regrouping leaves on each body of any inertias of links: ZERO where there is
+    nothing."""
     full = Inertia(1.0, Vector(1.0, 1.0, 1.0), SecondMoment(1.0, 1.0, 1.0, 1.0, 1.0, 1.0))
     total = {i: full if i in system.tens else NO_INERTIA for i in range(system.size + 1)}
     for i in system.inward:
@@ -61,7 +61,8 @@ def _left_on_bodies(system: System) -> dict[int, Inertia]:
 
 
 def split(system: System, i: int, inertia: Inertia) -> tuple[Inertia, Inertia]:
-    """What regrouping leaves on body `i` and what it hands to the parent.
+    """The part of an inertia that regrouping leaves on body `i`, and the part that it hands to the
+    parent.
 
     A slide without links, part of a joint, has nothing that it would keep and that what it is
     handed could merge with: mass and first moment stay where they are, and only what the slide
@@ -91,8 +92,8 @@ class Independent:
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """What the rank depends on; `falls` has free fall by joint on the base, none where it comes at
-    run time."""
+    """The geometry that the rank depends on; `falls` has free fall by joint on the base, none where
+    it comes at run time."""
 
     parents: tuple[int, ...]
     order: tuple[int, ...]
@@ -103,7 +104,7 @@ class Geometry:
 
     @classmethod
     def of(cls, system: System) -> "Geometry":
-        """What the independence of parameters depends on, read off a system."""
+        """The geometry of a system."""
         falls = (
             {}
             if system.any_gravity

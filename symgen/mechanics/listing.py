@@ -94,7 +94,7 @@ def moving(model: Model, velocity: str) -> ListedJoint:
 
 
 def rotor_of(body: Body) -> str:
-    """What is taken of the rotor that drives a body's joint, in words."""
+    """The rotor that drives a body's joint, in words."""
     joint = body.joint
     if joint.armature:
         unit = "kg m^2" if joint.type.unit == "rad" else "kg"

@@ -1,5 +1,5 @@
-"""What a robot is: a tree of bodies, each moved by one coordinate of a joint, with the inertia of
-every link.
+"""The model of a robot: a tree of bodies, each moved by one coordinate of a joint, with the inertia
+of every link.
 
 Base is 0, bodies are numbered in the order of their joints in the file. A joint with several
 coordinates is a run of bodies without links but the last, a rotor one more body, and a joint that
@@ -72,7 +72,7 @@ class Joint:
 
     @property
     def type(self) -> JointType:
-        """Its type: coordinates, motion and words of joints of its kind."""
+        """The type: coordinates, motion and words of joints of this kind."""
         return JOINT_TYPES[self.kind]
 
     def coordinate(self, suffix: str) -> str:
@@ -131,7 +131,7 @@ class Body:
 
     @property
     def axis(self) -> Triple:
-        """Its axis in its own frame (unit)."""
+        """The axis of its coordinate in its own frame (unit)."""
         return self.part.axis
 
     @property

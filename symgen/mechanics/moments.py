@@ -13,7 +13,7 @@ from symgen.numbers.scalar import PRIME, ZERO, Scalar, labelled
 
 
 class Movable(Protocol):
-    """What knows how to be seen from another frame: forces, inertias, moments and the like."""
+    """A quantity that can be seen from another frame: forces, inertias, moments and the like."""
 
     def moved_in(self, step: Step) -> Self:
         """This quantity about the frame from which `step` leads to the present one."""
@@ -30,7 +30,7 @@ def carried(quantity: Thing, steps: Sequence[Step]) -> Thing:
 
 
 class MovableByName(Movable, Protocol):
-    """What has names in generated code besides."""
+    """A movable quantity with names in generated code."""
 
     def named(self, label: str) -> Self:
         """Itself, named by `label`."""
@@ -40,8 +40,9 @@ Known = TypeVar("Known", bound=MovableByName)
 
 
 def carried_by_name(quantity: Known, steps: Sequence[Step], label: str) -> Known:
-    """What `carried` gives; on the way the thing is called by the label and a letter for each step,
-    with a `PRIME` between them: f5a, f5b, ... are f5 on the way to the parent of body 5."""
+    """The quantity as `carried` gives it; on the way it is called by the label and a letter for
+    each step, with a `PRIME` between them: f5a, f5b, ... are f5 on the way to the parent of body
+    5."""
     last = len(steps) - 1
     for k, step in enumerate(reversed(steps)):
         moved = quantity.moved_in(step)
@@ -58,8 +59,8 @@ def joint_label(i: int) -> str:
 def climb(
     system: System, i: int, q: Sequence[Scalar], quantity: Thing
 ) -> Iterator[tuple[int, Thing, Thing]]:
-    """What is given in the joint frame of `i`, in the body frame and in the joint frame of every
-    ancestor j."""
+    """A quantity, given in the joint frame of `i`, in the body frame and in the joint frame of
+    every ancestor j."""
     for j in system.ancestors(i):
         at_body = carried(quantity, system.body(i).placement.approach(q[i - 1]))
         quantity, i = carried(at_body, system.body(j).placement.to_body(q[j - 1])), j

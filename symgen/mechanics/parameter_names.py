@@ -1,4 +1,4 @@
-"""What parameters are called: those of the file, and the regrouped ones in capitals with R behind.
+"""Names of parameters: those of the file, and the regrouped ones in capitals with R behind.
 
 ``hx_2`` is a parameter of the file, of body 2 about its link's origin in its link's axes. ``MXR_2``
 is what regrouping makes of it, in body 2's canonical frame: another number, so another name. The

@@ -1,5 +1,5 @@
-"""What a joint does by itself, on any scalars: friction, viscous, Coulomb and a constant offset,
-and a linear spring."""
+"""Passive forces of a joint, on any scalars: friction, viscous, Coulomb and a constant offset, and
+a linear spring."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Passive:
-    """What a joint's drive needs beyond the dynamics: viscous q̇ + coulomb sign(q̇) + offset +
-    stiffness (q - reference) (N m or N).
+    """The passive force of a joint, which its drive needs beyond the dynamics: viscous q̇ + coulomb
+    sign(q̇) + offset + stiffness (q - reference) (N m or N).
 
     With a `width` (rad/s or m/s) the step of Coulomb friction is smooth, tanh(q̇ / width) in place
     of the sign."""
@@ -41,7 +41,7 @@ class Passive:
         return ZERO if self.stiffness is ZERO else self.stiffness * (place - self.reference)
 
     def energy(self, place: Scalar) -> Scalar:
-        """What the spring stores (J), 0 at its reference."""
+        """The energy that the spring stores (J), 0 at its reference."""
         if self.stiffness is ZERO:
             return ZERO
         strain = place - self.reference

@@ -166,7 +166,8 @@ class Placement:
         return body
 
     def regrouped(self, inertia: "Inertia") -> "tuple[Inertia, Inertia]":
-        """What the body keeps, and what its parent can carry without any torque changing."""
+        """The part of an inertia that the body keeps, and the part that its parent can carry
+        without any torque changing."""
         return self.freedom.regrouped(inertia)
 
     def carried_in(self, quantity: Carried, q: Position) -> Carried:

@@ -138,7 +138,7 @@ class Motion:
         return x
 
     def _drag(self, body: "Motion", rate: Vector, reference: Vector, true_rate: bool) -> Vector:
-        """What velocities against a turning frame add to the acceleration of the body's origin."""
+        """The acceleration that velocities against a turning frame add at the body's origin."""
         if not true_rate:
             return body.w.cross(reference) + self.wr.cross(rate)
         if rate.x is ZERO and rate.y is ZERO:

@@ -23,8 +23,7 @@ CLOSE: Final = 1e-6
 
 
 def fault(bodies: Sequence[Body], base: Sequence[Link]) -> str | None:
-    """What is wrong with the first body (or link of the base) that cannot be one, None if all
-    can."""
+    """A sentence on the first body (or link of the base) that cannot be one, None if all can."""
     if not bodies:
         return "has no moving body"
     trouble = _of_tree(bodies) or next(

@@ -50,11 +50,11 @@ class SystemBody:
 
     @property
     def S(self) -> Twist:
-        """Its twist at unit rate of its coordinate, in its own axes."""
+        """The twist of the body at unit rate of its coordinate, in its own axes."""
         return self.joint.S
 
     def regrouped(self, inertia: Inertia) -> tuple[Inertia, Inertia]:
-        """What the body keeps and what its parent can carry."""
+        """The part of an inertia that the body keeps, and the part that its parent can carry."""
         return self.placement.regrouped(inertia)
 
 

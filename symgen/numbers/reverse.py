@@ -30,8 +30,8 @@ class Step(NamedTuple):
 
 
 class Factor(NamedTuple):
-    """What a product with the cosine or sine of an angle consists of: the angle's step, the step of
-    the other factor, the cosine or sine, and the product's derivative in the angle."""
+    """A product with the cosine or sine of an angle: the angle's step, the step of the other
+    factor, the cosine or sine, and the product's derivative in the angle."""
 
     angle: int
     other: int

@@ -1,5 +1,5 @@
-"""What an option is, defined once: its name on the command line and in a job file, the values that
-it takes, its default and its help.
+"""Options, each defined once: its name on the command line and in a job file, the values that it
+takes, its default and its help.
 
 Options are fields of frozen dataclasses that belong to whom they concern (`group`); the command
 line, job files and their documentation read the fields' rows (`rows`). Knows errors and text.

@@ -1,5 +1,5 @@
-"""What drives the joints: rotors and friction from a file of actuators, rotors and reductions from
-a URDF's tags.
+"""Drives of the joints: rotors and friction from a file of actuators, rotors and reductions from a
+URDF's tags.
 
 A URDF says it in ``<transmission>``: Drake's ``<drake:rotor_inertia value="..."/>`` and
 ``<drake:gear_ratio .../>`` in ``<actuator>`` (its documentation of URDF; a ratio is 1 where it is
@@ -28,7 +28,7 @@ from symgen.text import quoted, shown
 
 @dataclass(frozen=True, slots=True)
 class Actuator:
-    """What a file says of a joint's drive, None where it is silent.
+    """A joint's drive as a file has it, None where it is silent.
 
     `gear_ratio` is the rotor's angle by the joint's coordinate (rad or m); the rotor's inertia is
     about its axis, its mass and `rotor_transverse` (inertia across the axis) are what the link that
@@ -109,7 +109,7 @@ def _motors(table: Table, robot: Description) -> dict[str, float]:
 
 
 def of_tags(robot: Description) -> dict[str, Actuator]:
-    """What the robot's own file says of its drives, by joint."""
+    """The drives of the robot's own file, by joint."""
     return {
         drive.joint: Actuator(drive.ratio, drive.inertia, armature=drive.armature)
         for drive in robot.drives

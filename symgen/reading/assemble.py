@@ -234,7 +234,7 @@ def _element(joint: JointElement) -> str:
 
 
 def _held_notices(part: RobotPart, turning: Sequence[JointElement]) -> Iterator[Notice]:
-    """What to say of joints that are held; `turning` are those left out that turn gravity."""
+    """Notices of joints that are held; `turning` are those left out that turn gravity."""
     used = {joint.name for joint in (*part.joints, *turning)}
     for joint in (j for j in part.robot.joints if j.name in part.held):
         for level, message in _held_messages(joint, part.held[joint.name], joint.name in used):

@@ -186,7 +186,7 @@ class Builder:
         return self
 
     def description(self) -> Description:
-        """What was built, checked. Raises RobotError where it is no tree of links."""
+        """The robot built so far, checked. Raises RobotError where it is no tree of links."""
         links, joints, drives = tuple(self._links), tuple(self._joints), tuple(self._drives)
         robot = Description(
             self.name,
@@ -245,7 +245,7 @@ def _drives(
 def _mimic(
     label: str, line: int, mimic: str | Mapping[str, float] | None, multiplier: float, offset: float
 ) -> Mimic | None:
-    """What a joint follows. Raises OptionError where it is told to follow nothing."""
+    """The joint that a joint follows. Raises OptionError where it is told to follow nothing."""
     if mimic is None:
         if multiplier != 1 or offset != 0:
             raise OptionError(f"{label}: multiplier and offset are of a mimic; name its joint")

@@ -1,4 +1,4 @@
-"""What a robot's file says about a robot, validated, before any choice is made."""
+"""The description of a robot: what its file says, validated, before any choice is made."""
 
 from dataclasses import dataclass, field
 from typing import Final
@@ -49,8 +49,8 @@ class LinkElement:
 
 @dataclass(frozen=True, slots=True)
 class Mimic:
-    """What a joint follows: its coordinate is `multiplier` times that of `joint`, plus `offset`
-    (rad or m), and of others times factors that are in `also`."""
+    """The law by which a joint follows another: its coordinate is `multiplier` times that of
+    `joint`, plus `offset` (rad or m), and of others times factors that are in `also`."""
 
     line: int
     joint: str
@@ -89,8 +89,8 @@ class JointElement:
 
 @dataclass(frozen=True, slots=True)
 class DriveElement:
-    """What a file says of the drive of a joint: gear ratio and inertia of the rotor (kg m²), None
-    if silent."""
+    """The drive of a joint as a file has it: gear ratio and inertia of the rotor (kg m²), None if
+    silent."""
 
     joint: str
     line: int

@@ -1,5 +1,4 @@
-"""What the transmissions of a URDF say of drives: Drake's rotor inertia and gear ratio, ROS's
-reduction."""
+"""Drives in the transmissions of a URDF: Drake's rotor inertia and gear ratio, ROS's reduction."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace

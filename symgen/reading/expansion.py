@@ -111,7 +111,7 @@ BEGIN: Final = (
 
 
 def _answer(path: Path, root: XmlNode, options: XacroOptions) -> dict[str, Any]:
-    """What a process of its own says, with bounds on time and memory."""
+    """The answer of a process of its own, with bounds on time and memory."""
     if not find_spec("xacro"):
         raise _error(root, MISSING)
     request = {

@@ -34,9 +34,9 @@ class StatedNumber:
 
 @dataclass(frozen=True, slots=True)
 class Extension:
-    """What extensions say of a joint: the stiffness of its spring (N m/rad or N/m), the coordinate
-    at which that is relaxed (rad or m), and inertia as the joint feels it (kg m² or kg), None where
-    there is none."""
+    """Extensions of a joint: the stiffness of its spring (N m/rad or N/m), the coordinate at which
+    that is relaxed (rad or m), and inertia as the joint feels it (kg m² or kg), None where there is
+    none."""
 
     line: int
     stiffness: float = 0.0

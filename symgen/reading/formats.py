@@ -95,7 +95,7 @@ def text_of(path: str | os.PathLike[str], xacro: XacroOptions = NO_XACRO) -> byt
 def _expansion(
     path: str | os.PathLike[str], root: XmlNode, xacro: XacroOptions
 ) -> Expansion | None:
-    """What xacro makes of a file, None where it has none in it."""
+    """The expansion of a file by xacro, None where it has none in it."""
     if needs_expansion(path, root):
         return expanded(path, root, xacro)
     not_expanded(path, xacro)

@@ -1,5 +1,5 @@
-"""What is left of xacro in a file that is read as a URDF: refused where it has a say in dynamics,
-else said."""
+"""Leftovers of xacro in a file that is read as a URDF: refused where it has a say in dynamics, else
+said."""
 
 from collections.abc import Iterator
 from typing import Final

@@ -92,7 +92,7 @@ class _Search:
         return self._checked(joint, known[joint.name])
 
     def _mimic(self, joint: JointElement, leader: str) -> Mimic | None:
-        """What a leader follows itself."""
+        """The joint that a leader follows itself."""
         if leader in self.motors or leader in self.held:
             return None
         if leader not in self.moving:

@@ -12,7 +12,8 @@ from symgen.text import shown
 
 
 def mimic_of(joint: XmlNode) -> Mimic | None:
-    """What a joint follows by its own tags, the sum of what they say. Raises RobotError."""
+    """The law by which a joint follows others by its own tags, the sum of what they say. Raises
+    RobotError."""
     mimic: Mimic | None = None
     for node in joint.children("mimic"):
         multiplier, offset = node.optional("multiplier"), node.optional("offset") or 0.0

@@ -61,7 +61,7 @@ def motors_of(part: RobotPart, drives: Drives, coordinates: str) -> tuple[RobotP
 
 
 def _through(motor: Motor, followers: Mapping[str, Following]) -> Following:
-    """What a motor that turns with joints follows in the end."""
+    """The bodies that a motor that turns with joints follows in the end."""
     total: dict[str, float] = {}
     for joint, by in motor.terms:
         follows = followers.get(joint, Following(((joint, 1.0),), 0.0))

@@ -35,7 +35,7 @@ def _leaders(robot: Any, start: str) -> list[str]:
 
 @group
 class XacroOptions:
-    """What a file with xacro in it is expanded with."""
+    """The options of xacro: what a file with xacro in it is expanded with."""
 
     xacro_args: tuple[tuple[str, str], ...] = option(
         "--xacro-arg",
@@ -62,7 +62,7 @@ NO_XACRO: Final = XacroOptions()
 
 @group
 class RobotOptions:
-    """What is read of a robot's file, and what is made of it."""
+    """The options of reading: what is taken of a robot's file, and what is made of it."""
 
     root: str | None = option(
         "--root",

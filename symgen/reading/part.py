@@ -20,8 +20,8 @@ WORLD = ""
 
 @dataclass(frozen=True, slots=True)
 class RobotPart:
-    """What of a robot is compiled: a root, the joints below it (parents first) and the held ones'
-    values."""
+    """The part of a robot that is compiled: a root, the joints below it (parents first) and the
+    held ones' values."""
 
     robot: Description
     root: str

@@ -1,4 +1,4 @@
-"""What to say of a part of a robot as a whole."""
+"""Remarks on a part of a robot as a whole."""
 
 from collections.abc import Iterator
 from typing import Final

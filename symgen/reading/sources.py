@@ -1,4 +1,4 @@
-"""What a robot can be read from: a file, a text of XML, or an object in Python.
+"""Sources that a robot can be read from: a file, a text of XML, or an object in Python.
 
 Objects are a `Description`, what has one (`symgen.reading.builder.Builder`), and models of other
 libraries, known by the package that their class comes from; each has a converter."""
@@ -59,7 +59,7 @@ def is_path(source: RobotSource) -> "TypeGuard[str | os.PathLike[str]]":
 
 
 def name_of(source: RobotSource) -> str:
-    """What a source is called in messages and manifests: its path, or the robot's name."""
+    """The name of a source in messages and manifests: its path, or the robot's name."""
     if is_path(source):
         return os.fspath(source)
     return TEXT if isinstance(source, str) else f"{_of_object(source).name} (Python)"

@@ -24,7 +24,8 @@ class MovingJoint:
 
 @dataclass(frozen=True, slots=True)
 class Following:
-    """What a joint follows: the sum of the coordinates of others times factors, plus `offset`."""
+    """The law by which a joint follows others: the sum of the coordinates of others times factors,
+    plus `offset`."""
 
     terms: tuple[tuple[str, float], ...]
     offset: float

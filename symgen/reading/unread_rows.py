@@ -1,4 +1,5 @@
-"""What a format has and symgen does not compute, as rows: said in one line for each kind."""
+"""Elements that a format has and symgen does not compute, as rows: said in one line for each
+kind."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What must not be in a URDF file (xacro), and what does not count (unknown tags, drives,
+"""Tags that must not be in a URDF file (xacro), and those that do not count (unknown tags, drives,
 damping)."""
 
 import difflib

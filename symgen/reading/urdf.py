@@ -82,7 +82,7 @@ Element = TypeVar("Element", LinkElement, JointElement)
 def _each(
     read: Callable[[XmlNode], Element], nodes: Sequence[XmlNode], errors: list[RobotError]
 ) -> Iterator[Element]:
-    """What is read of each node; the errors of those that cannot be."""
+    """The elements read of nodes; the errors of those that cannot be."""
     for node in nodes:
         with gathered(errors):
             yield read(node.called(_label(node)))

@@ -155,7 +155,7 @@ def _drive(root: etree._Element, drive: DriveElement, motor: Motor) -> None:
 
 
 def _unsaid(robot: Description) -> Iterator[tuple[str, str]]:
-    """What the URDF does not say, or says in ways of its own."""
+    """Notices of what the URDF does not say, or says in ways of its own."""
     limits = [_limit(joint.limits, joint.kind) for joint in robot.joints if _needs_limit(joint)]
     made_up = sum(any(abs(float(str(x))) == UNLIMITED for x in row.values()) for row in limits)
     if made_up:

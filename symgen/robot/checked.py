@@ -1,4 +1,4 @@
-"""What ``robot.check()`` and ``symgen check`` say."""
+"""Results of ``robot.check()`` and ``symgen check``."""
 
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -59,7 +59,7 @@ class Checked:
 
 
 def checked(job: Job, loaded: Loaded, symbolic: bool) -> Checked:
-    """What there is to say of a loaded robot; of one with symbols only what was read."""
+    """The findings on a loaded robot; of one with symbols only what was read."""
     if symbolic:
         notice = Notice(SourceLocation(loaded.file, 1), "note", loaded.model.name, UNKNOWN)
         return Checked((*loaded.notices, notice), ())

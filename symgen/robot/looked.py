@@ -1,4 +1,4 @@
-"""What ``robot.inspect()`` gives."""
+"""Results of ``robot.inspect()``."""
 
 from dataclasses import dataclass
 from typing import Any

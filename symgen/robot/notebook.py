@@ -1,4 +1,4 @@
-"""What notebooks show of a robot: its joints as a table, its links as a picture of the tree."""
+"""A robot in notebooks: its joints as a table, its links as a picture of the tree."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -63,7 +63,7 @@ class Robot:
 
     @cached_property
     def loaded(self) -> Loaded:
-        """What was read, with its notices (`symgen.load`)."""
+        """The robot as it was read, with its notices (`symgen.load`)."""
         return self.job.load()
 
     @property
@@ -73,12 +73,12 @@ class Robot:
 
     @property
     def name(self) -> str:
-        """What its file calls it."""
+        """The name that its file gives it."""
         return self.model.name
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """What was guessed, left out or repaired in reading."""
+        """Notices of what was guessed, left out or repaired in reading."""
         return self.loaded.notices
 
     @property
@@ -133,7 +133,7 @@ class Robot:
         return Symbolic(self.job)
 
     def check(self) -> "Checked":
-        """What was noticed in reading, and for each body whether its inertia is one that matter can
+        """The notices of reading, and for each body whether its inertia is one that matter can
         have."""
         from symgen.robot.checked import checked
 

@@ -1,5 +1,5 @@
-"""What the rotors of a robot do within its limits: all they do, beside gear_ratio² inertia on the
-diagonal of M, beside nothing (the question of Echeandia, Rigid-body dynamics algorithms for
+"""Effects of the rotors of a robot within its limits: all they do, beside gear_ratio² inertia on
+the diagonal of M, beside nothing (the question of Echeandia, Rigid-body dynamics algorithms for
 physically interactive robots, Notre Dame 2020, ch. 4).
 
 A torque difference is what a model is off by at accelerations that the exact robot has under forces
@@ -61,8 +61,8 @@ class Difference:
 
 @dataclass(frozen=True)
 class RotorEffects:
-    """What comes of leaving rotors out, or of reflecting them: the differences, up to which part of
-    the speed limits the reflected model is good to `SMALL` of the efforts, and which limits were
+    """The effects of leaving rotors out, or of reflecting them: the differences, up to which part
+    of the speed limits the reflected model is good to `SMALL` of the efforts, and which limits were
     missing and taken from elsewhere."""
 
     differences: tuple[Difference, ...]

@@ -1,4 +1,4 @@
-"""What a robot's joints and links are, for people who ask in Python."""
+"""Views of a robot's joints and links, for people who ask in Python."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -29,7 +29,7 @@ BY_VELOCITY: Final = ("qd", "qdd", "qddd", "qdddd", "qd_r", "qdd_r", "tau", "dqd
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a symbol stands for: in words, its unit, and its value in the robot's file."""
+    """The meaning of a symbol: in words, its unit, and its value in the robot's file."""
 
     meaning: str
     unit: str
@@ -37,7 +37,7 @@ class Meaning:
 
 
 class Meanings(dict[str, Meaning]):
-    """What symbols stand for by name, which notebooks show as a table."""
+    """The meanings of symbols by name, which notebooks show as a table."""
 
     def _repr_html_(self) -> str:
         rows = (

@@ -1,4 +1,4 @@
-"""What of a robot is a symbol on paper, and its system with those symbols in it."""
+"""A robot on paper: which of its numbers are symbols, and its system with those symbols in it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

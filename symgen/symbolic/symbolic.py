@@ -155,7 +155,7 @@ class Symbolic:
         return dict(self._sheet(name, options)[0].inputs)
 
     def meanings(self, name: str, **options: Any) -> Meanings:
-        """What the symbols of a quantity stand for, with units and the values of the robot."""
+        """The meanings of the symbols of a quantity, with units and the values of the robot."""
         return Meanings(self._sheet(name, options)[0].meanings)
 
     # -- sheets ------------------------------------------------------------------------------------

@@ -44,7 +44,7 @@ class Function:
         return " + ".join(dict.fromkeys(formulation.name for _, formulation in self.parts))
 
     def cost(self, machine: Processor) -> Cost:
-        """Its cost on a processor."""
+        """The cost of its program on a processor."""
         return cost(self.program, machine)
 
     def shaped(self, aim: Aim) -> "Function":

@@ -66,7 +66,7 @@ def _formulations(robot: Any, start: str) -> Iterable[str]:
 
 @group
 class FunctionOptions:
-    """What is computed, and which of the robot's numbers are inputs."""
+    """The options of functions: what is computed, and which of the robot's numbers are inputs."""
 
     parameters: str = option(
         "--parameters",
@@ -203,7 +203,7 @@ class FunctionOptions:
         return dict(self.formulations)
 
     def aim(self, machine: Processor) -> Aim:
-        """What formulations are chosen by, for code that is meant for a processor."""
+        """The aim that formulations are chosen by, for code that is meant for a processor."""
         return Aim(self.optimize or ("latency" if machine is HOST else "operations"), machine)
 
     def friction_kinds(self, has_offsets: bool) -> tuple[bool, tuple[str, ...]]:

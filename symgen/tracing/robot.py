@@ -74,7 +74,7 @@ class RuntimeModel:
         return (*self.friction, *(SPRINGS if self.springs else ()))
 
     def passive(self, felt: Sequence[str], inputs: Mapping[str, Sequence[Scalar]]) -> list[Passive]:
-        """What each body's joint does by itself, of ``friction`` and ``springs`` what is `felt`,
+        """The passive force of each body's joint, of ``friction`` and ``springs`` what is `felt`,
         from the input arrays of these names or else from the file."""
         fields = {
             "friction": dict.fromkeys(self.friction) if "friction" in felt else {},

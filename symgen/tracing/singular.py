@@ -103,7 +103,7 @@ def _some_body(rng: random.Random) -> list[float]:
 
 
 def remedy(model: Model, joints: list[ListedJoint]) -> str:
-    """What a user can do about joints that `singular_joints` found."""
+    """The remedies for joints that `singular_joints` found, in words."""
     single = [joint for joint in joints if len(joint.bodies) == 1]
     remedies = []
     if single:

@@ -91,7 +91,8 @@ def _text(program: Program) -> str:
 
 
 def _distinct(robot: RuntimeModel, wanted: Wanted) -> Wanted:
-    """What is wanted, with outputs of links whose names are those of no others of the robot."""
+    """The function wanted, with outputs of links whose names are those of no others of the
+    robot."""
     return replace(wanted, quantities=of_model(robot.model, wanted.quantities))
 
 

@@ -1,4 +1,4 @@
-"""What a function is to compute, as it is asked for by name."""
+"""Functions wanted: their quantities, as they are asked for by name."""
 
 import re
 from collections.abc import Sequence

@@ -120,7 +120,7 @@ def _body(function: CFunction, shared: dict[str, Any]) -> tuple[str, dict[str, i
 
 
 def _context(module: Module) -> dict[str, Any]:
-    """What all templates may use."""
+    """The variables that all templates may use."""
     for ten in module.robot.blocks.values():
         numbers(ten, module[COptions].scalar)  # refused before anything is computed with them
     return {

@@ -22,7 +22,7 @@ WIDTHS: Final = ("auto", "2", "4", "8", "16", "32", "64")
 
 @group
 class COptions:
-    """What shapes the C of a module."""
+    """The options of C: what shapes the C of a module."""
 
     scalar: str = option(
         "--scalar",
@@ -146,5 +146,5 @@ def others(function: Function) -> list[str]:
 
 
 def aim_of(choices: Choices) -> Aim:
-    """What formulations are chosen by, for the processor that the C is meant for."""
+    """The aim that formulations are chosen by, for the processor that the C is meant for."""
     return choices[FunctionOptions].aim(choices[COptions].machine)

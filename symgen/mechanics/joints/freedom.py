@@ -54,7 +54,8 @@ class Freedom:
         return times(self.turn, force.angular.z) + times(self.slide, force.linear.z)
 
     def regrouped(self, inertia: Inertia) -> tuple[Inertia, Inertia]:
-        """What the body keeps, and what its parent can carry without any torque changing.
+        """The part of its inertia that the body keeps, and the part that its parent can carry
+        without any torque changing.
 
         The second part has no momentum along the joint and looks the same from the parent at every
         joint position (Gautier & Khalil, T-RA 1990): its pseudo-inertia P has L P = 0, with L the

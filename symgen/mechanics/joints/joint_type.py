@@ -1,5 +1,5 @@
-"""What a joint is: the coordinates that people give, and the one-coordinate parts that algorithms
-have."""
+"""The type of a joint: the coordinates that people give, and the one-coordinate parts that
+algorithms have."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -80,10 +80,10 @@ class JointType(ABC):
 
     @abstractmethod
     def parts(self, joint: "Joint") -> tuple[JointPart, ...]:
-        """Its one-coordinate parts, innermost first."""
+        """The one-coordinate parts of a joint, innermost first."""
 
     def fault(self, joint: "Joint") -> str | None:
-        """What is wrong with the constants of a joint of this type."""
+        """A sentence on wrong constants of a joint of this type, None where they are right."""
         right = len(joint.constants) == len(self.constants)
         return None if right else f"has {len(joint.constants)} constants of its joint's type"
 

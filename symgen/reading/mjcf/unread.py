@@ -1,4 +1,4 @@
-"""What MuJoCo simulates and symgen does not: said in one line for each kind."""
+"""Elements that MuJoCo simulates and symgen does not: said in one line for each kind."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, Final

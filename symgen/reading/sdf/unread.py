@@ -1,4 +1,4 @@
-"""What SDFormat files say and symgen does not compute: said in one line for each kind."""
+"""Elements that SDFormat files have and symgen does not compute: said in one line for each kind."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

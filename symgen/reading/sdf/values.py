@@ -1,4 +1,4 @@
-"""What stands in the elements of an SDFormat file: numbers, flags, poses, as text between tags."""
+"""Values in the elements of an SDFormat file: numbers, flags, poses, as text between tags."""
 
 import math
 from typing import Final
