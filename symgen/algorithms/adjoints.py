@@ -69,8 +69,8 @@ class PassedInward:
 
 @dataclass(frozen=True, slots=True)
 class FromChildren:
-    """The sums of the bodies that a body carries: as they were about their frames, but in the body's
-    axes, and the moments that their momenta have at the body's frame."""
+    """The sums of the bodies that a body carries: as they were about their frames, but in the
+    body's axes, and the moments that their momenta have at the body's frame."""
 
     passed: PassedInward = PassedInward()
     field: PairedMoments = NO_PAIRED_MOMENTS
