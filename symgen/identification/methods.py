@@ -1,7 +1,7 @@
 """From a robot and the settings to what identification needs of a log and the equations it makes of
 it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Final
@@ -107,13 +107,15 @@ def standard_parameters(model: Model) -> Numbers:
 
 
 def friction(job: Job, model: Model) -> dict[str, float]:
-    """The coefficients of friction and springs in the order of their columns, such as ``viscous
-    shoulder``, as the files have them."""
+    """The coefficients of the job's friction and springs in the order of their columns."""
+    return _coefficients(model, _kinds(job))
+
+
+def _coefficients(model: Model, kinds: Iterable[str]) -> dict[str, float]:
+    """Coefficients of drives in the robot's files, by names such as ``viscous shoulder``."""
     joints = [model.body(i).joint for i in system(model, regrouping=WHOLE).rubbing_joints]
     return {
-        f"{kind} {joint.name}": KINDS[kind].of_joint(joint)
-        for joint in joints
-        for kind in _kinds(job)
+        f"{kind} {joint.name}": KINDS[kind].of_joint(joint) for joint in joints for kind in kinds
     }
 
 
@@ -160,7 +162,7 @@ def _of_torques(job: Job, loaded: Loaded, settings: Settings) -> Problem:
         mapping,
         Joints.of(model),
         terms,
-        known(model),
+        _coefficients(model, KINDS),
         _torque_channels(model),
         wanted,
         False,
@@ -171,16 +173,6 @@ def _of_torques(job: Job, loaded: Loaded, settings: Settings) -> Problem:
 
 def _none(interval: int, drives: DriveUnknowns | None) -> Equations:
     raise NotImplementedError
-
-
-def known(model: Model) -> dict[str, float]:
-    """Coefficients of drives in the robot's files, by names such as ``viscous shoulder``."""
-    joints = [model.body(i).joint for i in system(model, regrouping=WHOLE).rubbing_joints]
-    return {
-        f"{name} {joint.name}": kind.of_joint(joint)
-        for joint in joints
-        for name, kind in KINDS.items()
-    }
 
 
 def _forces(job: Job, loaded: Loaded, settings: Settings) -> Problem:
