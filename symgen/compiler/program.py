@@ -73,11 +73,11 @@ class Value:
 
     def __add__(self, other: Scalar) -> Scalar:
         if type(other) is Value:
-            return self.program.add(self, other)
+            return self.program.sum(self, other, other.negative)
         if other is ZERO:
             return self
         operand = self._with(other)
-        return NotImplemented if operand is None else self.program.add(self, operand)
+        return NotImplemented if operand is None else operand + self
 
     __radd__ = __add__
 
@@ -85,6 +85,8 @@ class Value:
         return Value(self.program, self.node, not self.negative)
 
     def __sub__(self, other: Scalar) -> Scalar:
+        if type(other) is Value:
+            return self.program.sum(self, other, not other.negative)
         return self + -other
 
     def __rsub__(self, other: Scalar) -> Scalar:
@@ -96,7 +98,7 @@ class Value:
         if other is ZERO:
             return ZERO
         operand = self._with(other)
-        return NotImplemented if operand is None else self.program.mul(self, operand)
+        return NotImplemented if operand is None else operand * self
 
     __rmul__ = __mul__
 
@@ -232,22 +234,28 @@ class Program:
         self.sections.append(self._section)
         return index
 
-    def add(self, x: Value, y: Value) -> Scalar:
-        """x + y: a sum, a difference where the signs differ, or what needs no operation."""
-        i, j = x.node, y.node
+    def sum(self, x: Value, y: Value, negative: bool) -> Scalar:
+        """x + y, `negative` in place of the sign of y: a sum, a difference where the signs differ,
+        or what needs no operation."""
+        i, j, first = x.node, y.node, x.negative
         if i in self._numbers or j in self._numbers:
-            folded = self._folded("add", x, y)
-            if folded is not None:
-                return folded
-            if 0 in (self.constant(x), self.constant(y)):
-                return y if self.constant(x) == 0 else x
+            plain = self._plain_sum(x, y if negative == y.negative else -y)
+            if plain is not None:
+                return plain
         if i > j:
-            x, y, i, j = y, x, j, i
-        if i == j and x.negative != y.negative:
+            i, j, first, negative = j, i, negative, first
+        if i == j and first != negative:
             return self.value(0.0)
-        node = ("add" if x.negative == y.negative else "sub", i, j)
+        node = ("add" if first == negative else "sub", i, j)
         index = self._index.get(node)  # as often as products, so without more calls
-        return Value(self, self._append(node) if index is None else index, x.negative)
+        return Value(self, self._append(node) if index is None else index, first)
+
+    def _plain_sum(self, x: Value, y: Value) -> Value | None:
+        """x + y where one is a number that needs no sum."""
+        a, b = self.constant(x), self.constant(y)
+        if a is not None and b is not None:
+            return self._folded("add", x, y)
+        return y if a == 0 else x if b == 0 else None
 
     def mul(self, x: Value, y: Value) -> Scalar:
         """x y, its sign pulled out."""

@@ -7,6 +7,7 @@ body that frame moves against the parent. (Khalil & Kleinfinger, ICRA 1986, for 
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from symgen.mechanics.spatial import (
@@ -64,7 +65,7 @@ def _merged(turns: Iterable[Turn]) -> tuple[Turn, ...]:
     return tuple(total)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ToAxis:
     """The constant steps from a frame to a joint's axis: Rot_z(γ) Trans_z(b) Trans_x(d) Trans_y(y)
     Rot_x(α) Rot_y(β). `y` is there only where lengths are symbols, so that no angle depends on
@@ -77,7 +78,7 @@ class ToAxis:
     beta: Angle = Angle()
     y: Scalar = ZERO
 
-    @property
+    @cached_property
     def steps(self) -> tuple[Step, ...]:
         """The elementary shifts and turns of the transform that are not idle, in order."""
         all_steps = (

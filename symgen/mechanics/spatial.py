@@ -206,7 +206,8 @@ def times(k: Scalar, x: Scalar) -> Scalar:
 
 def along(axis: int, length: Scalar) -> Vector:
     """The vector of `length` along a coordinate axis."""
-    return Vector(*(length if k == axis else ZERO for k in range(3)))
+    x, y, z = (length, ZERO, ZERO) if axis == 0 else (ZERO, length, ZERO)
+    return Vector(x, y, z) if axis < 2 else Vector(ZERO, ZERO, length)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,14 @@
 (Featherstone, Rigid Body Dynamics Algorithms, 2008, section 3.5; written F08 below.)"""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from symgen.mechanics.inertia import Inertia
 from symgen.mechanics.spatial import NO_FORCE, Angle, Force, Twist, Vector, along, times
 from symgen.numbers.scalar import ZERO, Scalar
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Freedom:
     """S = (`turn` z; `slide` z): what the body turns (rad) and slides (m) for one unit of the
     coordinate. Both are constants, whole numbers where they can be, so that exact numbers stay
@@ -20,7 +21,7 @@ class Freedom:
     unit: str = "rad"
     """The unit of the coordinate, rad or m."""
 
-    @property
+    @cached_property
     def S(self) -> Twist:
         """The motion at unit rate, the same in the carrier's frame and in the body's."""
         return Twist(along(2, self.turn), along(2, self.slide))
@@ -70,7 +71,7 @@ def rows_of(unit: Twist) -> frozenset[int]:
     return frozenset(turning | {3 for x in unit.v if x is not ZERO})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BalancedFreedom(Freedom):
     """The freedom of a body that looks the same however far it has turned, so that its frame need
     not turn with it and one number tells all of its own inertia."""
