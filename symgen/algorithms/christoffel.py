@@ -19,7 +19,7 @@ from symgen.mechanics.inertia import NO_INERTIA, Inertia
 from symgen.mechanics.joints import Freedom
 from symgen.mechanics.moments import Moments, carried_by_name, climb, joint_label, moments_of
 from symgen.mechanics.spatial import Force, Step, Turn, Twist, Vector
-from symgen.mechanics.system import System
+from symgen.mechanics.system import System, of_positions
 from symgen.numbers.scalar import ZERO, Scalar
 
 Coordinates = Sequence[Scalar]
@@ -88,12 +88,16 @@ def carried_down(system: System, q: Coordinates) -> Read:
     return read
 
 
-def symbols(system: System, q: Coordinates, read: Read) -> Symbols:
-    """Γ_ijk by (i, j, k) with j <= k, without the structural zeros.
+@of_positions
+def symbols(
+    system: System, q: Coordinates, reading: Callable[[System, Coordinates], Read]
+) -> Symbols:
+    """Γ_ijk by (i, j, k) with j <= k, without the structural zeros; `reading` is `carried_up` or
+    `carried_down`.
 
     Where velocities are a twist, so that Γ_ijk and Γ_ikj differ, their mean.
     """
-    entries = _symbols(system, q, read)
+    entries = _symbols(system, q, reading(system, q))
     for (i, j, k), half in torsion(system, q).items():
         at = i, min(j, k), max(j, k)
         entries[at] = entries.get(at, ZERO) + half
@@ -180,14 +184,14 @@ def christoffel_symbols(system: System, q: Coordinates) -> list[Scalar]:
 
     With indices from 0, Γ_ijk is at i n(n+1)/2 + j n - j (j - 1)/2 + k - j.
     """
-    return _packed(system, symbols(system, q, carried_down(system, q)))
+    return _packed(system, symbols(system, q, carried_down))
 
 
 @as_packed
 def christoffel_symbols_up(system: System, q: Coordinates) -> list[Scalar]:
     """Christoffel symbols Γ_ijk, packed as by the other formulation, read by the ancestors in their
     own frames: fewer operations where joint centres coincide."""
-    return _packed(system, symbols(system, q, carried_up(system, q)))
+    return _packed(system, symbols(system, q, carried_up))
 
 
 def _packed(system: System, symbols: Symbols) -> list[Scalar]:
@@ -203,13 +207,13 @@ def _packed(system: System, symbols: Symbols) -> list[Scalar]:
 @as_full
 def christoffel_symbols_full(system: System, q: Coordinates) -> list[Scalar]:
     """Γ_ijk, n x n x n, row-major; symmetric in j and k but for the twist of a floating joint."""
-    return _full(system, q, symbols(system, q, carried_down(system, q)))
+    return _full(system, q, symbols(system, q, carried_down))
 
 
 @as_full
 def christoffel_symbols_full_up(system: System, q: Coordinates) -> list[Scalar]:
     """All Christoffel symbols, n x n x n, read by the ancestors in their own frames."""
-    return _full(system, q, symbols(system, q, carried_up(system, q)))
+    return _full(system, q, symbols(system, q, carried_up))
 
 
 def _full(system: System, q: Coordinates, symbols: Symbols) -> list[Scalar]:
@@ -226,7 +230,7 @@ def _full(system: System, q: Coordinates, symbols: Symbols) -> list[Scalar]:
 @as_coriolis
 def coriolis_matrix_from_symbols(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """C_ij = Σ_k Γ_ijk q̇_k, n x n, row-major."""
-    return _along(system, q, symbols(system, q, carried_down(system, q)), qd)
+    return _along(system, q, symbols(system, q, carried_down), qd)
 
 
 @as_coriolis
@@ -234,7 +238,7 @@ def coriolis_matrix_from_symbols_up(
     system: System, q: Coordinates, qd: Coordinates
 ) -> list[Scalar]:
     """C from Christoffel symbols, n x n, the symbols read by the ancestors in their own frames."""
-    return _along(system, q, symbols(system, q, carried_up(system, q)), qd)
+    return _along(system, q, symbols(system, q, carried_up), qd)
 
 
 def _along(system: System, q: Coordinates, symbols: Symbols, qd: Coordinates) -> list[Scalar]:

@@ -43,7 +43,15 @@ class Motion:
 
     def __getitem__(self, ij: tuple[int, int]) -> Scalar:
         """An entry of U: nine of them from six products where the velocities are true ones."""
-        i, j = ij
+        if ij not in self._entries:
+            self._entries[ij] = self._entry(*ij)
+        return self._entries[ij]
+
+    @cached_property
+    def _entries(self) -> dict[tuple[int, int], Scalar]:
+        return {}
+
+    def _entry(self, i: int, j: int) -> Scalar:
         if i == j:
             entry = -(self.square(i + 1) + self.square(i + 2))
         else:

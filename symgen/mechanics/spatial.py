@@ -85,6 +85,17 @@ class Shift:
     axis: int
     length: Scalar
 
+    def cross(self, v: "Vector") -> "Vector":
+        """The displacement times a vector."""
+        d = self.length
+        if self.axis == 0:
+            return Vector(ZERO, -(d * v.z), d * v.y)
+        return (
+            Vector(d * v.z, ZERO, -(d * v.x))
+            if self.axis == 1
+            else Vector(-(d * v.y), d * v.x, ZERO)
+        )
+
 
 Step = Turn | Shift
 
@@ -240,7 +251,7 @@ class Twist:
             if isinstance(step, Turn):
                 w, v = w.turned(step), v.turned(step)
             else:
-                v = v + w.cross(along(step.axis, step.length))
+                v = v - step.cross(w)
         return Twist(w, v)
 
     def named(self, label: str) -> "Twist":
@@ -274,8 +285,7 @@ class Force:
     def moved_in(self, step: Step) -> "Force":
         """The force at the frame from which `step` leads to the present one."""
         if isinstance(step, Shift):
-            arm = along(step.axis, step.length)
-            return Force(self.linear, self.angular + arm.cross(self.linear))
+            return Force(self.linear, self.angular + step.cross(self.linear))
         back = -step
         return Force(self.linear.turned(back), self.angular.turned(back))
 

@@ -4,6 +4,8 @@ scalar-generic."""
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from symgen.errors import OptionError
 from symgen.mechanics.coupling import UNCOUPLED, Coupling
@@ -102,6 +104,10 @@ class System:
     """Whether external wrenches come in root axes, so that they turn against their links."""
     shared: Mapping[int, range] = field(default_factory=dict)
     """For every body of a joint with all its axes in the body: the numbers of all that it has."""
+    known: dict[Any, tuple[tuple[Scalar, ...], Any]] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
+    """Terms of positions with the positions that they were last computed at (`of_positions`)."""
 
     def section(self, i: int, step: str) -> AbstractContextManager[None]:
         """Marks what is computed inside as one step for body `i`; only a tape cares."""
@@ -218,3 +224,28 @@ class System:
         """`i`'s parent, its parent, ... down to the body on the base."""
         while i := self.body(i).parent:
             yield i
+
+
+Options = ParamSpec("Options")
+Term = TypeVar("Term")
+
+
+def of_positions(
+    term: Callable[Concatenate[System, Sequence[Scalar], Options], Term],
+) -> Callable[Concatenate[System, Sequence[Scalar], Options], Term]:
+    """A term that depends on positions alone, computed once where it is asked for again at the very
+    same scalars: derivatives along velocities do so for each of them. What it returns is shared, so
+    nobody may change it."""
+
+    @wraps(term)
+    def once(
+        system: System, q: Sequence[Scalar], /, *options: Options.args, **others: Options.kwargs
+    ) -> Term:
+        key = term, options, *others.items()
+        last, value = system.known.get(key, ((), None))
+        if len(last) != len(q) or any(a is not b for a, b in zip(last, q, strict=True)):
+            value = term(system, q, *options, **others)
+            system.known[key] = tuple(q), value
+        return value  # type: ignore[no-any-return]
+
+    return once
