@@ -154,7 +154,7 @@ class Program:
         self.findings: dict[Any, tuple[Any, Any]] = {}
         self._index: dict[tuple[str, Any, Any], Index] = {}
         self._numbers: dict[Index, float] = {}
-        self._constants: dict[float, Value] = {}
+        self._constants: dict[float, Index] = {}
         self._section = ""
 
     def __getstate__(self) -> dict[str, Any]:
@@ -203,16 +203,15 @@ class Program:
         if isinstance(x, Value):
             return x
         if type(x) in (float, Exact) and x and x in self._constants:
-            return self._constants[x]
+            return Value(self, self._constants[x], x < 0)
         number = plain(x)
         if isinstance(number, Named):
             return self.known(number)
-        known = self._constants.get(number) if number else None
-        if known is None:
-            index = self._node(("const", abs(number), None))
+        index = self._constants.get(number) if number else None
+        if index is None:
+            index = self._constants[number] = self._node(("const", abs(number), None))
             self._numbers[index] = abs(number)
-            known = self._constants[number] = Value(self, index, math.copysign(1.0, number) < 0)
-        return known
+        return Value(self, index, math.copysign(1.0, number) < 0)
 
     def known(self, x: Named) -> Value:
         """A number with a name on this tape, where such may be. Raises OptionError."""
