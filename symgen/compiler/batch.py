@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.compiler.levels import levels
-from symgen.compiler.program import Index, Node, Program
+from symgen.compiler.program import Node, Program
+from symgen.compiler.value import Index
 from symgen.numbers.operations import OPS, Op
 from symgen.numbers.trig import TYPES
 

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 from symgen.compiler.packs import Packing
-from symgen.compiler.program import Program, Value
+from symgen.compiler.program import Program
 from symgen.compiler.rolled import MADE, READ, Loop
 from symgen.compiler.rows import Local, Operand, Pack, Refs, plain, turned
+from symgen.compiler.value import Value
 from symgen.numbers.operations import OPS
 
 

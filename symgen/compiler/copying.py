@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
 from symgen.compiler.passes import live, operands
-from symgen.compiler.program import Index, Program, Value
+from symgen.compiler.program import Program
+from symgen.compiler.value import Index, Value
 from symgen.numbers.operations import OPS
 from symgen.numbers.scalar import PRIME, ZERO, Scalar, positive
 

@@ -11,8 +11,9 @@ from typing import Final
 from symgen.compiler.likeness import kind
 from symgen.compiler.packs import Packing
 from symgen.compiler.passes import live, operands
-from symgen.compiler.program import LEAVES, Index, Program, Ref
+from symgen.compiler.program import LEAVES, Program
 from symgen.compiler.rows import NOTHING, Local, Refs, Slot
+from symgen.compiler.value import Index, Ref
 
 Lane = tuple[Ref | None, ...]
 """Results that belong together, such as a column of a matrix."""

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from symgen.compiler.passes import operands
-from symgen.compiler.program import LEAVES, Index, Program
+from symgen.compiler.program import LEAVES, Program
+from symgen.compiler.value import Index
 
 SUMS: Final = ("add", "sub")
 FREE: Final = ("sum", "mul")

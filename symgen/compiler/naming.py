@@ -17,7 +17,8 @@ from math import prod
 from types import MappingProxyType
 from typing import Final
 
-from symgen.compiler.program import LEAVES, Index, Output, Program
+from symgen.compiler.program import LEAVES, Output, Program
+from symgen.compiler.value import Index
 
 Name = tuple[str, bool]
 """A name and whether it is that of the negative."""

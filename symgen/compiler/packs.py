@@ -13,7 +13,7 @@ from typing import Final
 
 from symgen.compiler.likeness import FREE, SUMS, Likeness, kind
 from symgen.compiler.passes import pivots
-from symgen.compiler.program import LEAVES, Index, Program, Ref
+from symgen.compiler.program import LEAVES, Program
 from symgen.compiler.rows import (
     NOTHING,
     Local,
@@ -30,6 +30,7 @@ from symgen.compiler.rows import (
     turned,
 )
 from symgen.compiler.signs import given_back
+from symgen.compiler.value import Index, Ref
 from symgen.numbers.operations import OPS
 
 ALONE = frozenset((*LEAVES, "sin", "cos"))

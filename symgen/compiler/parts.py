@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Iterable
 
 from symgen.compiler.passes import live, names, operands, remembered, uses
-from symgen.compiler.program import Index, Program
+from symgen.compiler.program import Program
+from symgen.compiler.value import Index
 
 
 def parts(program: Program, wanted: Iterable[Index]) -> dict[Index, str]:

@@ -10,7 +10,8 @@ from types import MappingProxyType
 from typing import Concatenate, ParamSpec, TypeVar
 
 from symgen.compiler.naming import named
-from symgen.compiler.program import LEAVES, Index, Node, Program, Ref
+from symgen.compiler.program import LEAVES, Node, Program
+from symgen.compiler.value import Index, Ref
 from symgen.numbers.operations import COUNTED, OPS
 
 

@@ -13,12 +13,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
+from symgen.compiler.value import Index, Ref, Value
 from symgen.numbers.decimals import Exact
 from symgen.numbers.named import Named, unknown
 from symgen.numbers.operations import OPS
 from symgen.numbers.scalar import PRIME, ZERO, Scalar, plain
-
-Index = int
 
 
 class Node(NamedTuple):
@@ -27,13 +26,6 @@ class Node(NamedTuple):
     op: str
     a: Any = None
     b: Any = None
-
-
-class Ref(NamedTuple):
-    """A node with a sign in front."""
-
-    node: Index
-    negative: bool
 
 
 class Output(NamedTuple):
@@ -46,97 +38,6 @@ class Output(NamedTuple):
 
 LEAVES: Final = ("input", "const")
 """The nodes that cost nothing: `a` is an input's array and `b` its position, or a number."""
-
-
-class Value:
-    """A scalar on a tape; arithmetic on it appends to the tape. Never changed once made, but by far
-    the most frequent object: so without what a frozen dataclass does for each field."""
-
-    __slots__ = ("negative", "node", "program")
-
-    def __init__(self, program: "Program", node: Index, negative: bool = False) -> None:
-        self.program = program
-        self.node = node
-        self.negative = negative
-
-    @property
-    def ref(self) -> Ref:
-        """The node with the sign in front."""
-        return Ref(self.node, self.negative)
-
-    def __repr__(self) -> str:
-        return f"Value(ref={self.ref!r})"
-
-    def _with(self, other: Scalar) -> "Value | None":
-        """`other` on this tape, None where it is of a kind that must do the operation itself."""
-        return self.program.value(other) if isinstance(other, (Value, int, float)) else None
-
-    def __add__(self, other: Scalar) -> Scalar:
-        if type(other) is Value:
-            return self.program.sum(self, other, other.negative)
-        if other is ZERO:
-            return self
-        operand = self._with(other)
-        return NotImplemented if operand is None else operand + self
-
-    __radd__ = __add__
-
-    def __neg__(self) -> "Value":
-        return Value(self.program, self.node, not self.negative)
-
-    def __sub__(self, other: Scalar) -> Scalar:
-        if type(other) is Value:
-            return self.program.sum(self, other, not other.negative)
-        return self + -other
-
-    def __rsub__(self, other: Scalar) -> Scalar:
-        return -self + other
-
-    def __mul__(self, other: Scalar) -> Scalar:
-        if type(other) is Value:
-            return self.program.mul(self, other)
-        if other is ZERO:
-            return ZERO
-        operand = self._with(other)
-        return NotImplemented if operand is None else operand * self
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: Scalar) -> Scalar:
-        if other is ZERO:
-            return 1.0 / other  # raises
-        operand = self._with(other)
-        return NotImplemented if operand is None else self.program.div(self, operand)
-
-    def __rtruediv__(self, other: Scalar) -> Scalar:
-        operand = self._with(other)
-        return NotImplemented if operand is None else self.program.div(operand, self)
-
-    def applied(self, op: str) -> "Value":
-        """A function of the table."""
-        return self.program.function(op, self)
-
-    def named(self, name: str) -> "Value":
-        """This value; it goes by `name` in generated code unless its node has a name already."""
-        self.program.name(self, name)
-        return self
-
-    def _refuse(self, what: str) -> TypeError:
-        return TypeError(
-            f"a tape value has no {what}: generated code is straight-line and cannot depend on "
-            "data; choose by the structure of the robot instead"
-        )
-
-    def __bool__(self) -> bool:
-        raise self._refuse("truth value")
-
-    def __float__(self) -> float:
-        raise self._refuse("number")
-
-    def __eq__(self, other: object) -> bool:
-        raise self._refuse("equality test")
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 class Program:
@@ -154,6 +55,7 @@ class Program:
         self.findings: dict[Any, tuple[Any, Any]] = {}
         self._index: dict[tuple[str, Any, Any], Index] = {}
         self._numbers: dict[Index, float] = {}
+        self._neutral: set[Index] = set()  # of them 0 and 1
         self._constants: dict[float, Index] = {}
         self._section = ""
 
@@ -200,17 +102,21 @@ class Program:
 
     def value(self, x: Scalar) -> Value:
         """`x` on this tape; numbers become constants."""
-        if isinstance(x, Value):
+        if type(x) is float or type(x) is Exact or type(x) is int:
+            index = self._constants.get(x)
+            if index is not None:
+                return Value(self, index, x < 0)
+        elif isinstance(x, Value):
             return x
-        if type(x) in (float, Exact) and x and x in self._constants:
-            return Value(self, self._constants[x], x < 0)
         number = plain(x)
         if isinstance(number, Named):
             return self.known(number)
-        index = self._constants.get(number) if number else None
-        if index is None:
-            index = self._constants[number] = self._node(("const", abs(number), None))
-            self._numbers[index] = abs(number)
+        index = self._node(("const", abs(number), None))
+        self._numbers[index] = abs(number)
+        if number in (0.0, 1.0, -1.0):
+            self._neutral.add(index)
+        if number:  # zeros are equal, but have signs
+            self._constants[number] = index
         return Value(self, index, math.copysign(1.0, number) < 0)
 
     def known(self, x: Named) -> Value:
@@ -237,7 +143,8 @@ class Program:
         """x + y, `negative` in place of the sign of y: a sum, a difference where the signs differ,
         or what needs no operation."""
         i, j, first = x.node, y.node, x.negative
-        if i in self._numbers or j in self._numbers:
+        neutral, numbers = self._neutral, self._numbers
+        if i in neutral or j in neutral or (i in numbers and j in numbers):
             plain = self._plain_sum(x, y if negative == y.negative else -y)
             if plain is not None:
                 return plain
@@ -259,7 +166,8 @@ class Program:
     def mul(self, x: Value, y: Value) -> Scalar:
         """x y, its sign pulled out."""
         i, j = x.node, y.node
-        if i in self._numbers or j in self._numbers:
+        neutral, numbers = self._neutral, self._numbers
+        if i in neutral or j in neutral or (i in numbers and j in numbers):
             plain = self._multiple(x, y)
             if plain is not None:
                 return plain

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from symgen.compiler.evaluate import evaluate
-from symgen.compiler.program import LEAVES, Index, Program, Ref
+from symgen.compiler.program import LEAVES, Program
 from symgen.compiler.rows import NOTHING, Refs
+from symgen.compiler.value import Index, Ref
 from symgen.numbers.operations import OPS
 from symgen.numbers.scalar import ZERO, Scalar
 

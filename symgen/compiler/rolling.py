@@ -12,9 +12,10 @@ from symgen.compiler.bodies import LoopBody
 from symgen.compiler.lanes import LOOP, READ_LANE, ROW, STEP, WRITE_LANE, groups, packed
 from symgen.compiler.packs import Packing
 from symgen.compiler.passes import counts, live, operands, remembered
-from symgen.compiler.program import LEAVES, Index, Program
+from symgen.compiler.program import LEAVES, Program
 from symgen.compiler.rolled import Loop, Rolled
 from symgen.compiler.rows import Local, Operand
+from symgen.compiler.value import Index
 
 Unit = tuple[str, int]
 """What is done at once: ``("node", index)``, or ``("pack", number)`` in all lanes."""

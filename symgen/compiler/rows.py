@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from symgen.compiler.passes import live
-from symgen.compiler.program import LEAVES, Index, Program, Ref
+from symgen.compiler.program import LEAVES, Program
+from symgen.compiler.value import Index, Ref
 
 Refs = tuple[Ref, ...]
 Nodes = tuple[Index, ...]

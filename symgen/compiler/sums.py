@@ -13,7 +13,8 @@ from typing import Final
 from symgen.compiler.copying import Copy
 from symgen.compiler.costs import Processor, arrivals
 from symgen.compiler.passes import live, operands, uses
-from symgen.compiler.program import Index, Program, Value
+from symgen.compiler.program import Program
+from symgen.compiler.value import Index, Value
 
 SUMS: Final = ("add", "sub")
 

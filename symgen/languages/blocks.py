@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from symgen.compiler.program import Index
+from symgen.compiler.value import Index
 from symgen.languages.dialect import COSINES, SINES, Dialect, Text
 from symgen.languages.sine_loops import SineLoop
 from symgen.languages.writer import Statement, Step

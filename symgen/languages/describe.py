@@ -13,7 +13,8 @@ from typing import Final
 from symgen.algorithms import INPUTS
 from symgen.algorithms.registry import Array, Quantity
 from symgen.compiler.passes import counts, live, pivots, used
-from symgen.compiler.program import Program, Ref
+from symgen.compiler.program import Program
+from symgen.compiler.value import Ref
 from symgen.languages import joints_in_words as words
 from symgen.languages.module import Module
 from symgen.numbers.operations import COUNTED, OPS

@@ -11,9 +11,10 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from symgen.compiler.passes import flips
-from symgen.compiler.program import LEAVES, Index, Ref
+from symgen.compiler.program import LEAVES
 from symgen.compiler.rolled import Loop, Rolled
 from symgen.compiler.rows import NOTHING, Refs
+from symgen.compiler.value import Index, Ref
 from symgen.languages.chunks import WORK
 from symgen.languages.stretches import RowOf, Stretch, allocated, neighbours
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from symgen.compiler.passes import live, operands
-from symgen.compiler.program import LEAVES, Index, Program
+from symgen.compiler.program import LEAVES, Program
+from symgen.compiler.value import Index
 from symgen.languages.dialect import Text
 from symgen.numbers.operations import OPS
 

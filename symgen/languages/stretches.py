@@ -4,8 +4,8 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from symgen.compiler.passes import operands, uses
-from symgen.compiler.program import Index
 from symgen.compiler.rolled import Loop, Rolled
+from symgen.compiler.value import Index
 
 RowOf = tuple[str, int, int]
 """A row of a loop: what the loop does with it, the number of its step, its own number."""

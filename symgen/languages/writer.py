@@ -12,7 +12,8 @@ from typing import Final
 
 from symgen.compiler.parts import parts
 from symgen.compiler.passes import flips, live, names, operands, turned, uses
-from symgen.compiler.program import LEAVES, Index, Node, Program, Ref
+from symgen.compiler.program import LEAVES, Node, Program
+from symgen.compiler.value import Index, Ref
 from symgen.languages.dialect import Dialect, Text, Token, atom, negated
 from symgen.languages.sine_loops import LONGEST, SineGroup, SineLoop, before, groups
 from symgen.numbers.operations import OPS

@@ -19,6 +19,24 @@ DIGITS: Final = 60
 _CONTEXT: Final = Context(prec=DIGITS, traps=[Inexact, InvalidOperation, Overflow, DivisionByZero])
 
 
+def _operation(
+    exact: Callable[[Decimal, Decimal], Decimal], rounded: Callable[[float, Any], Any]
+) -> Callable[[Any, Any], Any]:
+    """The operation on decimals where both are and the result is not too long, else on floats;
+    scalars of other kinds, which are met as often, do it themselves."""
+
+    def result(a: "Exact", b: Any) -> Any:
+        if type(b) is Exact or type(b) is int:
+            try:
+                return Exact(exact(a.decimal, b.decimal if type(b) is Exact else Decimal(b)))
+            except ArithmeticError:
+                return rounded(a, b)
+        plain = isinstance(b, (float, int)) and not isinstance(b, Named)
+        return rounded(a, b) if plain else NotImplemented
+
+    return result
+
+
 class Exact(float):
     """The double nearest to a decimal. Arithmetic with others of its kind, and with integers, is
     exact; with floats (states of a run) it is that of floats, with other scalars theirs."""
@@ -35,44 +53,20 @@ class Exact(float):
     def __reduce__(self) -> tuple[Any, ...]:
         return Exact, (str(self.decimal),)
 
-    def __add__(self, other: Any) -> Any:
-        return _result(_CONTEXT.add, float.__add__, self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return _result(_CONTEXT.add, float.__radd__, self, other)
-
-    def __sub__(self, other: Any) -> Any:
-        return _result(_CONTEXT.subtract, float.__sub__, self, other)
+    __add__ = _operation(_CONTEXT.add, float.__add__)
+    __radd__ = _operation(_CONTEXT.add, float.__radd__)
+    __sub__ = _operation(_CONTEXT.subtract, float.__sub__)
+    __mul__ = _operation(_CONTEXT.multiply, float.__mul__)
+    __rmul__ = _operation(_CONTEXT.multiply, float.__rmul__)
 
     def __rsub__(self, other: Any) -> Any:
         return -(self - other) if type(other) is int else float.__rsub__(self, other)
-
-    def __mul__(self, other: Any) -> Any:
-        return _result(_CONTEXT.multiply, float.__mul__, self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return _result(_CONTEXT.multiply, float.__rmul__, self, other)
 
     def __neg__(self) -> "Exact":
         return Exact(-self.decimal)
 
     def __abs__(self) -> "Exact":
         return Exact(abs(self.decimal))
-
-
-def _result(
-    exact: Callable[[Decimal, Decimal], Decimal],
-    rounded: Callable[[float, Any], Any],
-    a: Exact,
-    b: Any,
-) -> Any:
-    """The operation on decimals where `b` is one and the result is not too long, else on floats."""
-    if type(b) is Exact or type(b) is int:
-        try:
-            return Exact(exact(a.decimal, b.decimal if type(b) is Exact else Decimal(b)))
-        except ArithmeticError:
-            pass
-    return NotImplemented if isinstance(b, Named) else rounded(a, b)
 
 
 def exact(x: Scalar) -> Scalar:

@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.compiler.levels import Rows, levels
-from symgen.compiler.program import Program, Ref
+from symgen.compiler.program import Program
+from symgen.compiler.value import Ref
 from symgen.numbers.operations import OPS
 from symgen.numbers.trig import TYPES
 from symgen.proof.linear import ProgramRun

@@ -7,7 +7,8 @@ from typing import Final, Protocol, TypeVar
 import numpy as np
 
 from symgen.compiler.levels import Rows, levels
-from symgen.compiler.program import Index, Program
+from symgen.compiler.program import Program
+from symgen.compiler.value import Index
 from symgen.proof.bounds import Array, Errors
 
 CHANGES: Final = {"double": 1e-6, "float": 1e-2}

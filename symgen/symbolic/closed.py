@@ -6,7 +6,8 @@ from typing import Final
 
 import sympy
 
-from symgen.compiler.program import Output, Ref
+from symgen.compiler.program import Output
+from symgen.compiler.value import Ref
 from symgen.errors import OptionError
 from symgen.symbolic.expansion import MOST, Ring
 from symgen.symbolic.gathering import Number, PolynomialWriter

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Final
 
-from symgen.compiler.program import Index, Ref
+from symgen.compiler.value import Index, Ref
 from symgen.numbers.operations import OPS
 from symgen.symbolic.paper import Paper
 from symgen.symbolic.polynomial import Polynomial, TooLarge, factors, in_digits

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 import sympy
 
-from symgen.compiler.program import Index, Program, Value
+from symgen.compiler.program import Program
+from symgen.compiler.value import Index, Value
 from symgen.numbers.named import Named
 from symgen.numbers.scalar import Scalar
 

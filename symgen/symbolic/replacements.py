@@ -7,7 +7,8 @@ from decimal import Decimal
 
 import sympy
 
-from symgen.compiler.program import LEAVES, Index, Output, Ref
+from symgen.compiler.program import LEAVES, Output
+from symgen.compiler.value import Index, Ref
 from symgen.symbolic.gathering import FUNCTIONS, Number
 from symgen.symbolic.paper import Paper
 

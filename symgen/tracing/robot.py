@@ -7,7 +7,8 @@ from functools import cached_property
 from typing import Final
 
 from symgen.compiler.evaluate import evaluate
-from symgen.compiler.program import Program, Value
+from symgen.compiler.program import Program
+from symgen.compiler.value import Value
 from symgen.mechanics.canonical import CanonicalFrame, canonical_frames
 from symgen.mechanics.independence import independent
 from symgen.mechanics.inertia import Inertia, SecondMoment

@@ -2,7 +2,8 @@
 
 import pytest
 
-from symgen.compiler.program import Program, Value
+from symgen.compiler.program import Program
+from symgen.compiler.value import Value
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Final
 
 from symgen.compiler.passes import distinct, flips, used
-from symgen.compiler.program import Index, Ref
+from symgen.compiler.value import Index, Ref
 from symgen.languages.blocks import blocks
 from symgen.languages.c.banks import Banks, passed, reach
 from symgen.languages.c.dialect import dialect, own_functions

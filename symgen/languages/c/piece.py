@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from symgen.compiler.program import Index
+from symgen.compiler.value import Index
 from symgen.languages.c.banks import Banks
 from symgen.languages.c.layout import wrapped
 from symgen.languages.writer import Step

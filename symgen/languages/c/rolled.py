@@ -11,10 +11,11 @@ from itertools import groupby
 from typing import Final
 
 from symgen.compiler.passes import flips, live
-from symgen.compiler.program import LEAVES, Index, Program
+from symgen.compiler.program import LEAVES, Program
 from symgen.compiler.rolled import Loop
 from symgen.compiler.rolling import rolled
 from symgen.compiler.rows import NOTHING
+from symgen.compiler.value import Index
 from symgen.languages.blocks import blocks
 from symgen.languages.c.banks import Banks, reach
 from symgen.languages.c.function import CFunction

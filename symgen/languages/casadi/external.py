@@ -13,7 +13,8 @@ from typing import Final
 from symgen.compiler.copying import copied
 from symgen.compiler.derivative import pullback
 from symgen.compiler.passes import counts, pivots
-from symgen.compiler.program import Index, Program, Value
+from symgen.compiler.program import Program
+from symgen.compiler.value import Index, Value
 from symgen.languages.c.banks import Banks
 from symgen.languages.c.function import CFunction
 from symgen.languages.c.layout import wrapped

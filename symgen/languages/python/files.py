@@ -5,7 +5,8 @@ from typing import Final
 
 from symgen.compiler.parallel import spread
 from symgen.compiler.passes import live, used
-from symgen.compiler.program import Index, Program
+from symgen.compiler.program import Program
+from symgen.compiler.value import Index
 from symgen.languages.blocks import Block, blocks
 from symgen.languages.conventions import conventions
 from symgen.languages.describe import (
