@@ -5,13 +5,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from symgen.mechanics.angle import Angle
 from symgen.mechanics.canonical import CanonicalFrame, canonical_frames, pose_of, size_of, tidy
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.inertia import NO_INERTIA, NO_SECOND, Inertia, SecondMoment
 from symgen.mechanics.model import Body, Model
 from symgen.mechanics.placement import Placement
 from symgen.mechanics.pose import Pose
-from symgen.mechanics.spatial import NULL, Angle, Turn, Vector
+from symgen.mechanics.spatial import NULL, Turn, Vector
 from symgen.mechanics.system import LinkFrame, System, SystemBody
 from symgen.numbers.decimals import exactly
 from symgen.numbers.scalar import ZERO, Scalar, plain, structural

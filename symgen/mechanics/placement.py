@@ -10,18 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from symgen.mechanics.spatial import (
-    NULL,
-    Angle,
-    Force,
-    Shift,
-    Step,
-    Turn,
-    Twist,
-    Vector,
-    along,
-    idle,
-)
+from symgen.mechanics.angle import Angle
+from symgen.mechanics.spatial import NULL, Force, Shift, Step, Turn, Twist, Vector, along, idle
 from symgen.numbers.scalar import ZERO, Scalar
 
 if TYPE_CHECKING:

@@ -9,12 +9,13 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
+from symgen.mechanics.angle import Angle
 from symgen.mechanics.canonical import CanonicalFrame, canonical_frames, exact_angle, pose_of
 from symgen.mechanics.inertia import NO_INERTIA
 from symgen.mechanics.model import Model
 from symgen.mechanics.parameters import pseudo_inertia, seen_from
 from symgen.mechanics.pose import Pose
-from symgen.mechanics.spatial import Angle, Turn, Vector
+from symgen.mechanics.spatial import Turn, Vector
 from symgen.numbers.exact import norm
 from symgen.numbers.scalar import ZERO, plain
 

@@ -5,8 +5,9 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+from symgen.mechanics.angle import Angle
 from symgen.mechanics.inertia import Inertia
-from symgen.mechanics.spatial import NO_FORCE, Angle, Force, Twist, Vector, along, times
+from symgen.mechanics.spatial import NO_FORCE, Force, Twist, Vector, along, times
 from symgen.numbers.scalar import ZERO, Scalar
 
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from symgen.mechanics.angle import Angle
 from symgen.mechanics.joints.freedom import Freedom
 from symgen.mechanics.placement import Placement, ToAxis
 from symgen.mechanics.pose import Triple
-from symgen.mechanics.spatial import Angle
 from symgen.numbers.scalar import Scalar
 
 if TYPE_CHECKING:
