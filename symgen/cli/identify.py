@@ -18,7 +18,7 @@ from symgen.text import shown
 
 if TYPE_CHECKING:
     from symgen.identification.run import Identified
-    from symgen.identification.shaping import More
+    from symgen.identification.shaping import EstimateOutputs
 
 RESULTS: Final = (
     click.option(
@@ -137,7 +137,7 @@ def identify(
     _end((out, html, urdf, actuators_out), extra, as_json)
 
 
-def _end(paths: tuple[Path | None, ...], extra: "More", as_json: bool) -> None:
+def _end(paths: tuple[Path | None, ...], extra: "EstimateOutputs", as_json: bool) -> None:
     """Says what was written; exit status 1 where a file was asked for and is not."""
     for path in paths[:2] if extra.unwritten else paths:
         if path is not None and not as_json:
@@ -157,19 +157,19 @@ def run(
     options: dict[str, Any],
     progress: Callable[[str], None],
     wishes: ExtraOutputs = ExtraOutputs(),
-) -> tuple["Identified", "More"]:
+) -> tuple["Identified", "EstimateOutputs"]:
     """Identify with the options of the command, and what the wishes ask for. Raises
     SymgenError."""
     from symgen.identification.predicting import validated
     from symgen.identification.run import identify as identified
-    from symgen.identification.shaping import more
+    from symgen.identification.shaping import estimate_outputs
     from symgen.jobs.job import Job
 
     settings = Settings(**{row.name: options.pop(row.name) for row in rows(Settings)})
     job = Job.of(file, **options)
     progress("reading the robot")
     loaded = job.load()
-    extra = more(
+    extra = estimate_outputs(
         job, loaded, wishes.urdf, wishes.payload, wishes.force, wishes.actuators, wishes.html
     )
     result = identified(job, loaded, log, settings, progress)
@@ -187,18 +187,20 @@ def at_runtime(friction: str) -> str:
     return f"runtime:{','.join(kinds)}" if kinds else ""
 
 
-def _say(identified: "Identified", extra: "More", as_json: bool) -> None:
+def _say(identified: "Identified", extra: "EstimateOutputs", as_json: bool) -> None:
     from symgen.identification.report import data, on_terminal
 
     if as_json:
         output.say(output.as_json({**data(identified), **extra.data}))
     else:
         on_terminal(identified)
-        for line in extra.said:
+        for line in extra.lines:
             output.say(line)
 
 
-def written(identified: "Identified", folder: Path, extra: "More", kind: str) -> list[Path]:
+def written(
+    identified: "Identified", folder: Path, extra: "EstimateOutputs", kind: str
+) -> list[Path]:
     """Write identification.json and pictures of a kind into a folder, and what else was asked for.
     Raises SymgenError, and then nothing was written."""
     from symgen.identification.plots import pictures

@@ -33,7 +33,7 @@ class ActuatorFile:
     """The file's text, and what is to be said of it."""
 
     text: bytes
-    said: tuple[str, ...]
+    remarks: tuple[str, ...]
     kinds: tuple[str, ...]
     """The kinds of friction in it."""
     springs: bool

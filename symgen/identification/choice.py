@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.identification.drives import DriveUnknowns
-from symgen.identification.reduction import TriangularFactors, whole
+from symgen.identification.reduction import TriangularFactors, combined
 from symgen.identification.solve import Belief, TriangularSystem, solve, solved
 from symgen.identification.terms import ARMATURE, SPRINGS, TERMS
 
@@ -226,7 +226,7 @@ class Chooser:
         edges = np.linspace(0, len(batches), min(FOLDS, len(batches)) + 1).astype(int)
         folds = []
         for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
-            rest, held_out = whole([*batches[:a], *batches[b:]]), whole(batches[a:b])
+            rest, held_out = combined([*batches[:a], *batches[b:]]), combined(batches[a:b])
             if rest is not None and held_out is not None:
                 folds.append((self._system(rest), self._system(held_out)))
         return folds

@@ -72,7 +72,7 @@ class _Search:
         for _ in range(SWEEPS):
             before = best.copy()
             for j in range(len(best)):
-                tried = [self._left(best, j, k) for k in range(len(self.measured))]
+                tried = [self._misfit(best, j, k) for k in range(len(self.measured))]
                 best[j] = int(np.argmin(tried))
             if (best == before).all():
                 break
@@ -82,17 +82,19 @@ class _Search:
         """The lowest points of parabolas through three shifts of each channel, by number."""
         best = places.astype(np.float64)
         for j, k in enumerate(places.tolist()):
-            a, b, c = (self._left(places, j, k + step) for step in (-1, 0, 1))
+            a, b, c = (self._misfit(places, j, k + step) for step in (-1, 0, 1))
             curve = a - 2 * b + c
             best[j] += np.clip((a - c) / (2 * curve), -1, 1) if curve > 0 else 0.0
         return best
 
-    def _left(self, places: NDArray[np.int64], joint: int, shift: int) -> float:
+    def _misfit(self, places: NDArray[np.int64], joint: int, shift: int) -> float:
         """The sum of logs of what is left of each channel, one of which has another shift."""
         shifted = places.copy()
         shifted[joint] = shift
         measured = self.measured[shifted, :, range(len(shifted))].T
-        return float(np.sum(np.log(np.maximum(self._fit.with_measured(measured).left(), 1e-300))))
+        return float(
+            np.sum(np.log(np.maximum(self._fit.with_measured(measured).residuals(), 1e-300)))
+        )
 
     @cached_property
     def _fit(self) -> Fit:
@@ -100,7 +102,7 @@ class _Search:
         return Fit.of(self.rows, self.measured[0])
 
 
-def said(reading: Reading, delays: Delays) -> str:
+def note_of_delays(reading: Reading, delays: Delays) -> str:
     """A note of what was found."""
     rows = zip(reading.layout.measured, delays.values * 1e3, delays.errors * 1e3, strict=True)
     listed = ", ".join(f"{shown(c.name)} {x:.3g} ± {e:.1g} ms" for c, x, e in rows)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from symgen.errors import SymgenError
 from symgen.identification.equations import Equations
-from symgen.identification.reduction import Batches, TriangularFactors, reduced, whole
+from symgen.identification.reduction import Batches, TriangularFactors, combined, reduced
 from symgen.identification.samples import Samples
 from symgen.identification.settings import Settings
 
@@ -34,7 +34,7 @@ def factors(
     results = []
     for start in range(0, len(samples) - overlap, size):
         piece = samples.part(slice(start, start + size + overlap))
-        part = whole(_parts(equations, piece, interval, mean))
+        part = combined(_parts(equations, piece, interval, mean))
         if part is not None:
             results.append(part)
     return tuple(results)

@@ -54,7 +54,7 @@ class Entropic:
             worst = int(np.argmin(np.where(low, drives, 0.0)))
             free[worst], drives[worst] = False, 0.0
             x, drives = self._from(x, drives, free)
-        return self._whole(x, drives), self.programme.standard(x)
+        return self._all_values(x, drives), self.programme.standard(x)
 
     def cost(self, x: Numbers, v: Numbers) -> float:
         """What is minimised; infinite where a body is not definite."""
@@ -68,7 +68,7 @@ class Entropic:
     def _weights(self, x: Numbers, drives: Numbers) -> list[float]:
         """Falling ones down to the own: from where the prior decides, a path that stays away from
         flat bodies leads to where the log does."""
-        first = max(self.cost(x, self._whole(x, drives)), self.weight)
+        first = max(self.cost(x, self._all_values(x, drives)), self.weight)
         count = int(np.ceil(np.log(first / self.weight) / np.log(FALL)))
         return [*(first / FALL**k for k in range(count)), self.weight]
 
@@ -79,13 +79,13 @@ class Entropic:
         for _ in range(STEPS):
             turned = _turns(x)
             step, decrement = self._step(x, drives, turned, free)
-            cost = self.cost(x, self._whole(x, drives))
+            cost = self.cost(x, self._all_values(x, drives))
             if decrement < SETTLED * self.weight + ROUNDING * cost:
                 return x, drives
             x, drives = self._lower(x, drives, step, decrement, cost)
         raise BodiesError("error: --entropic: the search for bodies does not end")
 
-    def _whole(self, x: Numbers, drives: Numbers) -> Numbers:
+    def _all_values(self, x: Numbers, drives: Numbers) -> Numbers:
         return np.concatenate([self.programme.matrix @ x + self.programme.constant, drives])
 
     def _step(
@@ -100,7 +100,7 @@ class Entropic:
         columns = np.hstack(
             [self.factor[:, :b] @ self.programme.matrix @ turned, self.factor[:, b:][:, free]]
         )
-        residuals = self.factor @ (self._whole(x, drives) - self.values)
+        residuals = self.factor @ (self._all_values(x, drives) - self.values)
         slope = turned.T @ np.tile(packed(np.eye(4)), n // 10) - np.tile(packed(np.eye(4)), n // 10)
         regular = np.hstack([root * np.eye(n), np.zeros((n, columns.shape[1] - n))])
         rows, right = np.vstack([columns, regular]), np.concatenate([-residuals, -root * slope])
@@ -121,7 +121,7 @@ class Entropic:
         length, rounding = 1.0, ROUNDING * before
         while True:
             moved = x + length * step[0], drives + length * step[1]
-            after = self.cost(moved[0], self._whole(*moved))
+            after = self.cost(moved[0], self._all_values(*moved))
             if length < SHORTEST or after <= before - 0.1 * length * decrement + rounding:
                 return moved
             length /= 2

@@ -167,7 +167,7 @@ class Fit:
         grams[:, columns], grams[:, :, columns], mixed[:, :, columns] = 0.0, 0.0, 0.0
         return Fit(self.equations, grams, mixed, self.squares)
 
-    def left(self, order: list[int] | None = None, factors: Numbers | None = None) -> Numbers:
+    def residuals(self, order: list[int] | None = None, factors: Numbers | None = None) -> Numbers:
         """What the best parameters leave of each channel (n), the part of its sum of squares, where
         channel j has the measurement of channel order[j] times factors[j]."""
         return self.solved(order, factors)[1]

@@ -62,7 +62,7 @@ class Gains:
     units: tuple[str, ...]
     values: Numbers
     errors: Numbers
-    left: Numbers
+    residuals: Numbers
     rows: tuple[int, int]
     notes: tuple[str, ...]
 
@@ -186,7 +186,9 @@ def _parts(
 
 def data(result: Gains) -> dict[str, Any]:
     """For JSON (documented in docs/identification.md)."""
-    rows = zip(result.joints, result.units, result.values, result.errors, result.left, strict=True)
+    rows = zip(
+        result.joints, result.units, result.values, result.errors, result.residuals, strict=True
+    )
     return {
         "format": 1,
         "generator": f"symgen {__version__}",
@@ -206,7 +208,9 @@ def on_terminal(result: Gains) -> None:
         ["joint"],
         ["gain", "std error", "relative", "unit", "left of the current"],
     )
-    rows = zip(result.joints, result.units, result.values, result.errors, result.left, strict=True)
+    rows = zip(
+        result.joints, result.units, result.values, result.errors, result.residuals, strict=True
+    )
     for name, unit, k, error, residual in rows:
         relative = f"{100 * error / k:.2g} %"
         listed.add_row(

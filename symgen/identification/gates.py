@@ -64,7 +64,7 @@ class Names:
 class Suspicion:
     """A sentence, and the part of the sum of residuals that is left if it is true."""
 
-    left: float
+    residual: float
     text: str
 
 
@@ -100,23 +100,23 @@ def _check_moving(reading: Reading) -> None:
 def suspicions(evidence: Evidence, prior: Numbers, names: Names, step: float) -> tuple[str, ...]:
     """What is suspected, the most telling first; `prior` (b) are the base parameters of the robot's
     file, `step` the usual step of time (s)."""
-    residual = evidence.fit.left()
+    residual = evidence.fit.residuals()
     poor = float(np.sqrt(residual.max(initial=0.0))) > POOR
     gains = tuple(_gains(evidence, prior, names))
     if gains:
         return gains
     total, fit = float(residual.sum()), evidence.fit
     for kind in (_signs, _swaps, _factors) if poor else ():
-        suspicion = min(kind(fit, names), key=lambda s: s.left, default=None)
-        if suspicion and suspicion.left < FAR_BETTER * total:
+        suspicion = min(kind(fit, names), key=lambda s: s.residual, default=None)
+        if suspicion and suspicion.residual < FAR_BETTER * total:
             return (suspicion.text,)
     shift = _shifted(evidence, names, step)
-    if shift and shift.left < LATE * total:
+    if shift and shift.residual < LATE * total:
         return (shift.text,)
     suspicion = (
-        min(_positions(evidence, names), key=lambda s: s.left, default=None) if poor else None
+        min(_positions(evidence, names), key=lambda s: s.residual, default=None) if poor else None
     )
-    if suspicion and suspicion.left < FAR_BETTER * total:
+    if suspicion and suspicion.residual < FAR_BETTER * total:
         return (suspicion.text,)
     return tuple(_driven(evidence, len(prior), names))
 
@@ -169,7 +169,7 @@ def _signs(fit: Fit, names: Names) -> Iterator[Suspicion]:
         factors = np.ones(len(names.forces))
         factors[k] = -1.0
         yield Suspicion(
-            float(fit.left(None, factors).sum()),
+            float(fit.residuals(None, factors).sum()),
             f"'{shown(name)}' has the wrong sign: with the other one the log fits far better; give "
             f"--scale tau_{shown(names.joints[k])}=-1",
         )
@@ -181,7 +181,7 @@ def _swaps(fit: Fit, names: Names) -> Iterator[Suspicion]:
         order[j], order[k] = k, j
         a, b = shown(names.forces[j]), shown(names.forces[k])
         yield Suspicion(
-            float(fit.left(order).sum()),
+            float(fit.residuals(order).sum()),
             f"'{a}' and '{b}' are exchanged: the other way round the log fits far better; give "
             f"--column tau_{shown(names.joints[j])}={b} --column tau_{shown(names.joints[k])}={a}",
         )
@@ -193,7 +193,7 @@ def _factors(fit: Fit, names: Names) -> Iterator[Suspicion]:
         for size in np.geomspace(1e-3, 1e3, 37):
             factors = np.ones(len(names.forces))
             factors[k] = size
-            tried.append((float(fit.left(None, factors).sum()), float(size)))
+            tried.append((float(fit.residuals(None, factors).sum()), float(size)))
         residual, size = min(tried)
         if not 1 / FACTOR < size < FACTOR:
             yield Suspicion(
@@ -209,7 +209,7 @@ def _driven(evidence: Evidence, base: int, names: Names) -> Iterator[str]:
     for k, (viscous, coulomb, *_) in enumerate(x[base:].reshape(-1, 4).tolist()):
         rates, forces = evidence.states[1][:, k], evidence.measured()[:, k]
         lost = float(np.sum((viscous * rates**2 + coulomb * np.abs(rates)) * evidence.used[:, k]))
-        if -lost > DRIVEN * float(np.sum(np.abs(forces * rates))) and _told(
+        if -lost > DRIVEN * float(np.sum(np.abs(forces * rates))) and _needed(
             evidence.fit, k, base + 4 * k, residual
         ):
             yield (
@@ -218,10 +218,10 @@ def _driven(evidence: Evidence, base: int, names: Names) -> Iterator[str]:
             )
 
 
-def _told(fit: Fit, k: int, first: int, residuals: Numbers) -> bool:
+def _needed(fit: Fit, k: int, first: int, residuals: Numbers) -> bool:
     """Whether the log tells the friction of joint k at all: without its two columns far more is
     left."""
-    without = fit.without([first, first + 1]).left()[k]
+    without = fit.without([first, first + 1]).residuals()[k]
     return bool(without > max(4 * residuals[k], TOLD))
 
 
@@ -229,7 +229,7 @@ def _shifted(evidence: Evidence, names: Names, step: float) -> Suspicion | None:
     """Forces that come later or earlier than the motion, all of them."""
     count = max(2, min(SHIFTS, round(LONGEST / step)))
     residuals = [
-        float(evidence.fit.with_measured(evidence.measured(later)).left().sum())
+        float(evidence.fit.with_measured(evidence.measured(later)).residuals().sum())
         for later in range(-count, count + 1)
     ]
     k = int(np.argmin(residuals[1:-1])) + 1
@@ -260,10 +260,10 @@ def _positions(evidence: Evidence, names: Names) -> Iterator[Suspicion]:
 
     def left(change: Callable[[Numbers], Numbers]) -> float:
         linear = evidence.equations(*(change(x) for x in states)) * used[:, :, None]
-        return float(Fit.of(linear, y).left().sum())
+        return float(Fit.of(linear, y).residuals().sum())
 
     before = left(lambda x: x) or 1.0
-    total = float(evidence.fit.left().sum())
+    total = float(evidence.fit.residuals().sum())
 
     def scale(k: int, factor: float) -> str:
         groups = ("q", "qd") if names.with_velocities else ("q",)

@@ -55,20 +55,20 @@ class Instrumented:
 
 @dataclass(frozen=True)
 class Instruments:
-    """Equations with instruments by their factors: those of [Z Y τ] (`both`), and of [Y τ]
+    """Equations with instruments by their factors: those of [Z Y τ] (`stacked`), and of [Y τ]
     (`plain`), whose residuals are those of the estimate."""
 
-    both: TriangularSystem
+    stacked: TriangularSystem
 
     @property
     def size(self) -> int:
         """How many values."""
-        return self.both.size // 2
+        return self.stacked.size // 2
 
     @property
     def plain(self) -> TriangularSystem:
         """The equations without instruments."""
-        return self.both.only(range(self.size, 2 * self.size))
+        return self.stacked.only(range(self.size, 2 * self.size))
 
     def solution(self) -> Solution:
         """The estimate; RᵀR of its factor is the inverse of the covariance (ZᵀY)⁻¹ ZᵀZ (YᵀZ)⁻¹ of
@@ -77,20 +77,20 @@ class Instruments:
 
     def _solved(self, deviations: tuple[float, ...]) -> tuple[Numbers, Numbers]:
         """With Z = Q R₁, both sides of Zᵀ Y x = Zᵀ τ are R₁ᵀ times the rows of Q."""
-        p, factor = self.size, self.both.weighted(deviations)
+        p, factor = self.size, self.stacked.weighted(deviations)
         rows = factor[:p, p : 2 * p]
         return np.asarray(np.linalg.solve(rows, factor[:p, 2 * p])), triangle(rows)
 
     def weakest(self, solution: Solution) -> float:
         """The least correlation of a combination of regressors with the instruments, 0 to 1."""
-        p, factor = self.size, self.both.weighted(solution.deviations)
+        p, factor = self.size, self.stacked.weighted(solution.deviations)
         seen = factor[:p, p : 2 * p] @ np.linalg.inv(triangle(factor[: 2 * p, p : 2 * p])[:p])
         return float(np.linalg.svd(seen, compute_uv=False)[-1])
 
     def errors(self, solution: Solution) -> Numbers | None:
         """Robust standard errors (p) by the delete-one-batch jackknife, as in `robust`; None where
         there are too few batches."""
-        parts = [self._products(batch, solution) for batch in self.both.batches]
+        parts = [self._products(batch, solution) for batch in self.stacked.batches]
         if len(parts) < 2:
             return None
         total = sum(a for a, _ in parts)
@@ -101,7 +101,7 @@ class Instruments:
         """ZᵀWY and ZᵀW r of a batch."""
         p = self.size
         product, score = np.zeros((p, p)), np.zeros(p)
-        for j, columns in enumerate(self.both.supports):
+        for j, columns in enumerate(self.stacked.supports):
             factor = batch.factors[j] / solution.deviations[j]
             half, places = (factor.shape[1] - 1) // 2, list(columns[: len(columns) // 2])
             z, y = factor[:, :half], factor[:, half : 2 * half]

@@ -15,8 +15,8 @@ from symgen.identification.recorders import (
     Recorder,
     columns,
     keys,
-    more,
-    some,
+    partly_present,
+    too_many,
 )
 from symgen.text import hint, quoted, shown
 
@@ -67,7 +67,7 @@ class _Finder:
         if matches is None and any(f"{group}_{key}" in self.map.patterns for key in keys):
             matches = tuple(f"{group}_{key}" for key in order)
         if matches is None:
-            matches = some(self.log, pattern, order)
+            matches = partly_present(self.log, pattern, order)
             if matches is None and optional and stated is None:
                 return None
             check_columns(self.log, matches or _wanted(pattern, group, order), CURES.format(group))
@@ -93,7 +93,7 @@ class _Finder:
         then which is which?"""
         if self.map.options.joints:
             return
-        width = more(self.log, pattern, len(keys), matches) or more(
+        width = too_many(self.log, pattern, len(keys), matches) or too_many(
             self.log, f"{group}[{{}}]", len(keys), matches
         )
         if width > len(keys):
@@ -181,9 +181,9 @@ def _rate_units(wanted: NeededColumns) -> tuple[str, ...]:
 
 
 def _recorder(log: Log, names: Sequence[str], map_: Map) -> Recorder:
-    """Whose names a log has: all positions, else some, of the first recorder that is known."""
+    """Whose names a log has: all positions, else partly_present, of the first recorder that is known."""
     order = map_.options.joints or names
-    for finder in (columns, some):
+    for finder in (columns, partly_present):
         for recorder in _timed(log, map_):
             if finder(log, recorder.q, order) is not None:
                 return recorder

@@ -169,8 +169,8 @@ def _rows(looked: Looked) -> Iterator[list[str]]:
         column, unit = forces[k], looked.units[k]
         yield [
             joint,
-            _said(layout.q, k, unit),
-            _said(layout.qd, k, f"{unit}/s"),
+            _of_column(layout.q, k, unit),
+            _of_column(layout.qd, k, f"{unit}/s"),
             "" if column is None else f"{column.name} ({column.unit})",
             f"{motion.low[k]:.4g}",
             f"{motion.high[k]:.4g}",
@@ -185,7 +185,7 @@ def _rows(looked: Looked) -> Iterator[list[str]]:
         ]
 
 
-def _said(columns: Sequence[LogColumn], k: int, unit: str) -> str:
+def _of_column(columns: Sequence[LogColumn], k: int, unit: str) -> str:
     return f"{columns[k].name} ({unit})" if k < len(columns) else "derived"
 
 

@@ -33,6 +33,6 @@ METHODS: Final = {
 """By name."""
 
 
-def told() -> str:
+def methods_in_words() -> str:
     """The methods with what they are, for help."""
     return "; ".join(f"{row.name}: {row.about}" for row in METHODS.values())

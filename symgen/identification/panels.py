@@ -33,12 +33,12 @@ class Strip:
     number: int
     name: str
     unit: str
-    said: str = ""
+    note: str = ""
 
     @property
     def title(self) -> str:
         """The heading of its panel."""
-        return f"{self.name} ({self.unit})" + (f", {self.said}" if self.said else "")
+        return f"{self.name} ({self.unit})" + (f", {self.note}" if self.note else "")
 
 
 def encoded(figure: Any, kind: str = PNG, dpi: int = 110) -> bytes:

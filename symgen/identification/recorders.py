@@ -97,7 +97,7 @@ def columns(log: Log, pattern: str, joints: Sequence[str]) -> tuple[str, ...] | 
     return None
 
 
-def some(log: Log, pattern: str, joints: Sequence[str]) -> tuple[str, ...] | None:
+def partly_present(log: Log, pattern: str, joints: Sequence[str]) -> tuple[str, ...] | None:
     """The columns that a pattern means where at least one of them is there; None otherwise."""
     names = set(log.names)
     for keys in _keys(joints):
@@ -138,17 +138,17 @@ def keys(log: Log, recorder: Recorder) -> tuple[tuple[str, ...], int]:
     shape = re.escape(recorder.q).replace(r"\{\}", r"(?P<key>[^/\[\]]+)").replace(r"\*", ".*", 1)
     matches = [m["key"] for name in log.names if (m := re.fullmatch(shape, name))]
     others = (recorder.qd, recorder.tau, recorder.current)
-    count = {key: sum(_there(log, pattern, key) for pattern in others) for key in matches}
+    count = {key: sum(_present(log, pattern, key) for pattern in others) for key in matches}
     kept = [key for key in count if count[key] == max(count.values())]
     return tuple(kept), sum(count[key] + 1 for key in kept)
 
 
-def _there(log: Log, pattern: str, key: str) -> bool:
+def _present(log: Log, pattern: str, key: str) -> bool:
     filled = _filled(log.names, pattern, [key])
     return filled is not None and filled[0] in log.names
 
 
-def more(log: Log, pattern: str, count: int, matches: Sequence[str]) -> int:
+def too_many(log: Log, pattern: str, count: int, matches: Sequence[str]) -> int:
     """How many columns a numbered pattern has where these are more than `count` joints; 0
     otherwise."""
     numbered = [

@@ -95,12 +95,12 @@ def gathered(parts: Iterable[TriangularFactors], length: int) -> Batches:
     for part in parts:
         waiting.append(part)
         if len(waiting) == length:
-            done += filter(None, [whole(waiting)])
+            done += filter(None, [combined(waiting)])
             waiting = []
-    return (*done, *filter(None, [whole(waiting)]))
+    return (*done, *filter(None, [combined(waiting)]))
 
 
-def whole(parts: Iterable[TriangularFactors]) -> TriangularFactors | None:
+def combined(parts: Iterable[TriangularFactors]) -> TriangularFactors | None:
     """All parts in one, memory for the logarithm of their number; None where there are none.
 
     A binary tree over the numbers of the parts: like the digits of a counter, what is complete on a

@@ -25,9 +25,9 @@ from symgen.identification.equations import Instants
 from symgen.identification.estimate import Estimate
 from symgen.identification.methods import without_drives
 from symgen.identification.recording import Reading
-from symgen.identification.reduction import TriangularFactors, triangle, whole
+from symgen.identification.reduction import TriangularFactors, combined, triangle
 from symgen.identification.robust import robust_errors
-from symgen.identification.shooting import STEPS, Simulator, Windows, every, windows
+from symgen.identification.shooting import STEPS, Simulator, Windows, picked, windows
 from symgen.identification.solve import Belief, Solution, TriangularSystem, solve
 from symgen.jobs.job import Job
 from symgen.reading.assemble import Loaded
@@ -137,7 +137,7 @@ def _windows(reading: Reading, equations: Instants, held_out: bool) -> Windows:
     sparse = max(1, min(rows // (2 * MOST * STEPS * stride), len(ranges)))
     blocks = islice(reading.blocks(every=sparse, held_out=held_out), -(-len(ranges) // sparse))
     cut = windows(blocks, equations.drives, stride)
-    return every(cut, slice(None, None, -(-max(len(cut), 1) // MOST)))
+    return picked(cut, slice(None, None, -(-max(len(cut), 1) // MOST)))
 
 
 def _fitted(simulator: Simulator, w: Windows, values: Numbers) -> float:
@@ -204,7 +204,7 @@ class _Search:
         back = np.linalg.solve(r, turned)
         residuals = rows[..., 2 * n :] - q @ turned
         parts = tuple(self._factors(residuals))
-        total = whole(parts)
+        total = combined(parts)
         if total is None:
             raise ValueError("no windows")
         return TriangularSystem(total, (tuple(range(p)),), p, parts), back

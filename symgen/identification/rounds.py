@@ -24,7 +24,7 @@ from symgen.identification.method_rows import METHODS
 from symgen.identification.methods import Problem
 from symgen.identification.neutral import with_neutral_prior
 from symgen.identification.rates import Rates
-from symgen.identification.reduction import Batches, TriangularFactors, whole
+from symgen.identification.reduction import Batches, TriangularFactors, combined
 from symgen.identification.robust import believed, robust_errors
 from symgen.identification.separable import inseparable
 from symgen.identification.settings import Settings
@@ -110,7 +110,7 @@ class Rounds:
         size = settled.system.size
         beside = Instrumented(settled.equations, size)
         reduced = self.reduce(beside)
-        total = whole(reduced.trained)
+        total = combined(reduced.trained)
         if total is None:
             raise ValueError("no rows for the estimate")
         instruments = Instruments(
@@ -183,7 +183,7 @@ class Rounds:
         reduction = self.reduce(equations)
         drives = equations.drives
         count = len(drives.columns) if drives else 0
-        size, total = len(self.sought.mapping) + count, whole(reduction.trained)
+        size, total = len(self.sought.mapping) + count, combined(reduction.trained)
         if total is None or reduction.rows is None:
             raise ValueError("no rows for the estimate")
         system = TriangularSystem(total, equations.supports, size, reduction.trained)

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from symgen.errors import OptionError
 from symgen.identification.choice import Choice
 from symgen.identification.cutoffs import tuned
-from symgen.identification.delays import Delays, delays
-from symgen.identification.delays import said as said_of
+from symgen.identification.delays import Delays, delays, note_of_delays
 from symgen.identification.drives import Joints
 from symgen.identification.effects import EFFECTS
 from symgen.identification.engines import Work, run
@@ -34,7 +33,7 @@ from symgen.identification.prediction import Prediction
 from symgen.identification.prior import with_prior
 from symgen.identification.rates import Rates, surveyed
 from symgen.identification.recording import Reading, Wish
-from symgen.identification.reduction import gathered, whole
+from symgen.identification.reduction import combined, gathered
 from symgen.identification.refining import refined
 from symgen.identification.rounds import Reduced, Rounds, Settled
 from symgen.identification.samples import Samples
@@ -124,7 +123,7 @@ def solved(
     _check_length(read, sought)
     late = delays(read, sought) if settings.delay == AUTO else None
     if late:
-        remarks = (*read.remarks, said_of(read, late))
+        remarks = (*read.remarks, note_of_delays(read, late))
         read = replace(read, delays=late.values, remarks=remarks)
     read = gated(read, sought, settings.full)
     source = LogRounds(read, settings, progress)
@@ -260,13 +259,13 @@ class LogRounds:
         reduction = run(work, self.blocks(), self.settings)
         parts = (part for block in islice(reduction, count) for part in block)
         trained = gathered(parts, -(-count * work.parts // BATCHES))
-        held_out = whole(part for block in reduction for part in block)
+        held_out = combined(part for block in reduction for part in block)
         if not trained:
             raise LogError(shown(self.reading.log.file), "has no rows for the estimate")
         of_channels, means = slice(channels), slice(channels if mean > 1 else 0, None)
         return Reduced(
             tuple(batch.channels(means) for batch in trained),
-            whole(batch.channels(of_channels) for batch in trained),
+            combined(batch.channels(of_channels) for batch in trained),
             held_out.channels(of_channels) if held_out else None,
         )
 

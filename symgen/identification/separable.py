@@ -49,7 +49,7 @@ def inseparable(
 
     Nothing else jumps or saturates as columns with a sign or a speed do, but those of joints that
     move as one before does."""
-    repeated = _again(drives)
+    repeated = _repeated(drives)
     plain = [k for k, column in enumerate(drives.columns) if not _jumps(column)]
     if not plain:
         return repeated
@@ -64,7 +64,7 @@ def _jumps(column: DriveColumn) -> bool:
     return TERMS[column.term].signed or bool(TERMS[column.term].speeds)
 
 
-def _again(drives: DriveUnknowns) -> tuple[int, ...]:
+def _repeated(drives: DriveUnknowns) -> tuple[int, ...]:
     """The numbers of the columns with a sign or a speed whose joint has the rate of one before
     times a factor, as a follower has, and its speed times the same."""
     repeated, rates = list[int](), drives.joints.rates

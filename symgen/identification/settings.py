@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from symgen.errors import OptionError
 from symgen.identification.log_options import AUTO, LogOptions, check_number
-from symgen.identification.method_rows import METHODS, told
+from symgen.identification.method_rows import METHODS, methods_in_words
 from symgen.identification.terms import ARMATURE, FRICTION, SPRINGS
 from symgen.options import group, option
 from symgen.options.kinds import FLAG, NUMBER, choice, finite
@@ -44,7 +44,7 @@ class Settings(LogOptions):
     method: str = option(
         "--method",
         "NAME",
-        f"{told()}.",
+        f"{methods_in_words()}.",
         choice(*METHODS),
         default="acceleration",
     )

@@ -25,7 +25,7 @@ class Shape:
     off: float
 
 
-def bodies_said(shape: Shape) -> list[str]:
+def lines_of_bodies(shape: Shape) -> list[str]:
     """The bodies of a URDF, a line each."""
     bodies, estimate = shape.bodies, shape.estimate
     lines = [
@@ -54,7 +54,7 @@ def _triple(values: Numbers) -> str:
     return "(" + ", ".join(f"{x:.4g}" for x in values) + ")"
 
 
-def payload_said(carried: Payload) -> list[str]:
+def lines_of_payload(carried: Payload) -> list[str]:
     """A payload, a line each."""
     known = np.isfinite(carried.mass_error)
     mass = f"{carried.mass:.5g} ± {carried.mass_error:.2g} kg" if known else "not identifiable"

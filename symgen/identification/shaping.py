@@ -22,9 +22,9 @@ from symgen.identification.programme import BodiesError
 from symgen.identification.run import Identified
 from symgen.identification.shape_report import (
     Shape,
-    bodies_said,
+    lines_of_bodies,
+    lines_of_payload,
     payload_data,
-    payload_said,
     shape_data,
 )
 from symgen.identification.verdicts import Verdict, of_bodies, of_payload, verdicts
@@ -104,7 +104,7 @@ def marked(text: bytes) -> bytes:
 
 
 @dataclass(frozen=True)
-class More:
+class EstimateOutputs:
     """What the command was asked to make of an estimate, and once there is one, what came out."""
 
     job: Job
@@ -120,7 +120,7 @@ class More:
     payload: Payload | None = None
     verdicts: tuple[Verdict, ...] = ()
 
-    def of(self, identified: Identified, progress: Callable[[str], None]) -> "More":
+    def of(self, identified: Identified, progress: Callable[[str], None]) -> "EstimateOutputs":
         """The same with what comes out of an estimate, and what speaks against it. Raises
         SymgenError."""
         estimate, extended = identified.estimate, replace(self, verdicts=verdicts(identified))
@@ -151,11 +151,11 @@ class More:
         return not self.force and any(verdict.refuses for verdict in self.verdicts)
 
     @property
-    def said(self) -> list[str]:
+    def lines(self) -> list[str]:
         """What a person wants to know, a line each."""
-        shaped = bodies_said(self.shape) if self.shape else []
-        carried = payload_said(self.payload) if self.payload else []
-        drives = [*self.drives.said, self._again(self.drives)] if self.drives else []
+        shaped = lines_of_bodies(self.shape) if self.shape else []
+        carried = lines_of_payload(self.payload) if self.payload else []
+        drives = [*self.drives.remarks, self._again(self.drives)] if self.drives else []
         return [*shaped, *carried, *drives]
 
     def _again(self, drives: ActuatorFile) -> str:
@@ -207,7 +207,7 @@ def _actuators(path: Path, job: Job) -> OutputFile:
 DRIVES: Final = Mark("symgen identify", lambda stream: edges(stream).startswith(BEGIN))
 
 
-def more(
+def estimate_outputs(
     job: Job,
     loaded: Loaded,
     urdf: Path | None,
@@ -215,7 +215,7 @@ def more(
     force: bool = False,
     actuators: Path | None = None,
     html: Path | None = None,
-) -> More:
+) -> EstimateOutputs:
     """What is asked for. Raises OptionError early where it cannot be had."""
     if urdf is not None:
         _target(urdf, job).check()
@@ -225,4 +225,4 @@ def more(
         OutputFile(html, PAGE, (job.file,)).check()
     if link is not None:
         check_link(loaded.model, link)
-    return More(job, loaded, urdf, link, force, actuators, html)
+    return EstimateOutputs(job, loaded, urdf, link, force, actuators, html)

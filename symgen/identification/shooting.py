@@ -173,6 +173,6 @@ class Simulator:
         return forces
 
 
-def every(w: Windows, numbers: slice) -> Windows:
+def picked(w: Windows, numbers: slice) -> Windows:
     """Some of the windows."""
     return replace(w, q=w.q[numbers], qd=w.qd[numbers], tau=w.tau[numbers], h=w.h[numbers])

@@ -9,7 +9,7 @@ from benchmarks.simulated_logs import write
 from symgen.identification.derivatives import Derivation
 from symgen.identification.logs import open_log
 from symgen.identification.methods import standard_parameters
-from symgen.identification.reduction import TriangularFactors, reduced, triangle, whole
+from symgen.identification.reduction import TriangularFactors, combined, reduced, triangle
 from symgen.identification.samples import BLOCK, BlockPlan, pieces
 from symgen.mechanics.parameters import lumped
 from symgen.tracing.robot import RuntimeModel
@@ -33,7 +33,7 @@ def test_parts_in_a_tree_are_the_whole(count):
     a, y = random.normal(size=(count, 30, 2, 4)), random.normal(size=(count, 30, 2))
     supports = ((0, 1, 2, 3), (1, 3))
     parts = [reduced(*pair, supports) for pair in zip(a, y, strict=True)]
-    total = whole(iter(parts))
+    total = combined(iter(parts))
     assert total.rows == (30 * count, 30 * count)
     for j, columns in enumerate(supports):
         joined = np.concatenate(
@@ -42,7 +42,7 @@ def test_parts_in_a_tree_are_the_whole(count):
         assert np.allclose(
             total.factors[j].T @ total.factors[j], joined.T @ joined, rtol=1e-12, atol=1e-12
         )
-    again = whole(iter(parts))
+    again = combined(iter(parts))
     assert all(
         np.array_equal(one, other) for one, other in zip(total.factors, again.factors, strict=True)
     )
@@ -64,8 +64,8 @@ def test_a_tree_keeps_no_more_than_its_levels():
             most = max(most, alive)
             yield Watched((1,), ())
 
-    assert whole(parts()).rows == (1000,) and most <= 11
-    assert whole(iter(())) is None
+    assert combined(parts()).rows == (1000,) and most <= 11
+    assert combined(iter(())) is None
 
 
 def columns_of(path, names):
