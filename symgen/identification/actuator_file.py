@@ -1,4 +1,4 @@
-"""What was identified of the drives, as a file of actuators that ``generate`` takes.
+"""A file of actuators that ``generate`` takes, with what was identified of the drives.
 
 Generated code knows viscous and Coulomb friction, an offset, springs and armatures. Terms beyond
 these are replaced by those of them that come nearest over the log, by least squares with the base
@@ -40,7 +40,7 @@ class ActuatorFile:
 
 
 def actuator_file(identified: Identified, given: str | None) -> ActuatorFile:
-    """That of an estimate; what the file `given` says beside it stays. Raises RobotError."""
+    """The file of an estimate; what the file `given` says beside it stays. Raises RobotError."""
     drives, remarks = identified.equations.drives, list[str]()
     tables: dict[str, dict[str, Any]] = {}
     rest: Mapping[str, Any] = {}

@@ -50,8 +50,8 @@ class Bearing:
 
 @dataclass(frozen=True)
 class Bending:
-    """Those of the joints that have drives, by standard parameters (s); None where a joint does not
-    turn about an axis."""
+    """The moments across axes of the joints that have drives, by standard parameters (s); None
+    where a joint does not turn about an axis."""
 
     bearings: tuple[Bearing | None, ...]
     standard: Numbers
@@ -70,7 +70,8 @@ class Bending:
 
 
 def bending(job: Job, loaded: Loaded, standard: Numbers) -> Bending:
-    """That of a robot whose joints have no drives of their own. Raises OptionError."""
+    """The moments across axes of a robot whose joints have no drives of their own. Raises
+    OptionError."""
     model = loaded.model
     bodies = [model.body(i) for i in system(model, regrouping=WHOLE).rubbing_joints]
     return Bending(tuple(_bearing(job, loaded, body) for body in bodies), standard)

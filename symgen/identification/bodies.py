@@ -163,8 +163,8 @@ def _bodies(programme: Programme, x: Numbers, consistent: bool, misfit: float) -
 def differences(
     mapping: BaseMapping, standard: Numbers
 ) -> Sequence[tuple[str, float, Numbers | None]]:
-    """By body that differs from the prior: its name, the mass that it has more (kg) and the centre
-    of that mass (m) in the body's axes, None where there is no mass to speak of."""
+    """The bodies that differ from the prior, each with its name, the mass that it has more (kg) and
+    the centre of that mass (m) in the body's axes, None where there is no mass to speak of."""
     changed = []
     for k, name in enumerate(mapping.bodies):
         ten = slice(10 * k, 10 * k + 10)

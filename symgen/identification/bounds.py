@@ -1,5 +1,5 @@
-"""What a motion must keep to: positions, velocities and forces of the user's coordinates, from the
-limits of joints."""
+"""Limits that a motion must keep to: positions, velocities and forces of the user's coordinates,
+from the limits of joints."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ class Bounds:
         return Bounds(self.lower + cut, self.upper - cut, rest * self.speed, rest * self.force)
 
     def excess(self, q: Numbers, qd: Numbers, tau: Numbers) -> Numbers:
-        """By how much states (N x n each) are outside, in parts of the half range, speed or force
+        """The excess of states (N x n each) over limits, in parts of the half range, speed or force
         (N x 3 n)."""
         middle, half = (self.upper + self.lower) / 2, (self.upper - self.lower) / 2
         used = np.hstack(

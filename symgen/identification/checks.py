@@ -1,4 +1,4 @@
-"""What is wrong with a log: units that cannot be meant, quaternions that are none."""
+"""Faults of a log: units that cannot be meant, quaternions that are none."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -44,8 +44,8 @@ SMALL_UNITS: Final = {"rad": (DEGREE, "degrees"), "m": (1e-3, "mm")}
 
 @dataclass
 class Tally:
-    """What the rows seen so far say about units: extremes, and sums of velocities with differences
-    of positions."""
+    """A tally of the rows seen so far, which tells units: extremes, and sums of velocities with
+    differences of positions."""
 
     log: Log
     layout: Layout

@@ -183,7 +183,7 @@ class Chooser:
         }
 
     def columns(self, chosen: Mapping[Key, int]) -> list[int]:
-        """Those of the system: base parameters and the chosen ones of drives."""
+        """The columns of the system: base parameters and the chosen ones of drives."""
         return [*range(self.first), *sorted(self.first + k for k in set(chosen.values()))]
 
     def _squares(self, chosen: Mapping[Key, int]) -> list[float]:
@@ -259,5 +259,5 @@ def _winners(tried: Mapping[Key, tuple[float, int]], joints: int) -> dict[Key, i
 
 
 def _last(trials: Sequence[Trial]) -> tuple[Trial, ...]:
-    """What was found of each joint and term when it was tried last."""
+    """The last trial of each joint and term."""
     return tuple({(trial.joint, trial.term): trial for trial in trials}.values())

@@ -1,4 +1,4 @@
-"""What is said of a log's columns: on the command line and in a file of columns."""
+"""A map of a log's columns: as said on the command line and in a file of columns."""
 
 import re
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from symgen.reading.toml_reader import Table
 
 @dataclass(frozen=True)
 class Map:
-    """What is said of columns: patterns and lists by group, single columns by ``GROUP_JOINT``."""
+    """A map of columns: patterns and lists by group, single columns by ``GROUP_JOINT``."""
 
     patterns: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
     options: LogOptions = field(default_factory=LogOptions)

@@ -20,8 +20,8 @@ class LogColumn:
 
 @dataclass(frozen=True)
 class Sensed:
-    """What a sensor measures: the group of its columns, the names within it, and their units; and
-    force by ampere where the robot's files know it of all names."""
+    """The measurements of a sensor: the group of its columns, the names within it, and their units;
+    and force by ampere where the robot's files know it of all names."""
 
     prefix: str
     names: tuple[str, ...]
@@ -31,8 +31,8 @@ class Sensed:
 
 @dataclass(frozen=True)
 class NeededColumns:
-    """What a method of identification needs: names and units of positions and velocities, sensors;
-    whether accelerations."""
+    """The columns that a method of identification needs: names and units of positions and
+    velocities, sensors; whether accelerations."""
 
     positions: tuple[str, ...]
     position_units: tuple[str, ...]
@@ -71,7 +71,7 @@ class Layout:
 
     @property
     def factors(self) -> Numbers:
-        """What each is multiplied by."""
+        """The factor of each column."""
         return np.array([column.factor for column in self.all])
 
     @property

@@ -58,5 +58,6 @@ def entropic(
 
 
 def distance(before: Solution, after: Solution) -> float:
-    """By how much the weighted squares of the residuals are larger, |R Δ|² (chi squared)."""
+    """The amount by which the weighted squares of the residuals are larger, |R Δ|² (chi
+    squared)."""
     return float(np.sum(np.square(before.factor @ (after.values - before.values))))

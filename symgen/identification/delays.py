@@ -38,7 +38,7 @@ class Delays:
 
 
 def delays(reading: Reading, sought: Problem) -> Delays | None:
-    """Those of joint forces; None where the method does not use forces at single samples."""
+    """The delays of joint forces; None where the method does not use forces at single samples."""
     equations = sought.equations(reading.plan.interval, None)
     if sought.joints is None or not isinstance(equations, Instants):
         return None

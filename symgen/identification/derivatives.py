@@ -42,8 +42,8 @@ class Derivation:
 
     @classmethod
     def of_cutoff(cls, cutoff: float, step: float, even: bool = True) -> "Derivation":
-        """That which lets half of the power at `cutoff` Hz pass, to within a decibel (Schafer, IEEE
-        Signal Processing Magazine 2011, approximation of the -3 dB point)."""
+        """The derivation that lets half of the power at `cutoff` Hz pass, to within a decibel
+        (Schafer, IEEE Signal Processing Magazine 2011, approximation of the -3 dB point)."""
         half = max(3, round(((ORDER + 1) * 0.5 / max(step * cutoff, LOWEST) + 4.6) / 3.2))
         return cls(half, step, even)
 

@@ -41,7 +41,7 @@ class Joints:
 
     @classmethod
     def of(cls, model: Model) -> "Joints":
-        """Those of a model whose joints may have friction."""
+        """The joints of a model that may have friction."""
         numbers = system(model, regrouping=WHOLE).rubbing_joints
         coupling, rows = coupling_of(model), [i - 1 for i in numbers]
         rates = coupling.by_user[rows].reshape(len(rows), model.dof)
@@ -118,7 +118,7 @@ class DriveUnknowns:
         return replace(self, columns=tuple(self.columns[k] for k in sorted(numbers)))
 
     def values(self, samples: Samples, load: Numbers) -> Numbers:
-        """What each unknown adds to the forces of the user for one unit of it (N x n x f)."""
+        """The forces of the user that one unit of each unknown adds (N x n x f)."""
         motions = self.joints.motions(samples, load, self.bending if self.bent else None)
         forces = np.zeros((len(samples), samples.qd.shape[1], len(self.columns)))
         for k, column in enumerate(self.columns):

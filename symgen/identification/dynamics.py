@@ -1,5 +1,5 @@
-"""What a search for motions asks of a robot in many states: base regressor, its gradient and joint
-forces."""
+"""Dynamics of a robot in many states, for a search for motions: base regressor, its gradient and
+joint forces."""
 
 from dataclasses import dataclass
 
@@ -58,8 +58,8 @@ class Dynamics:
 
 
 def dynamics(job: Job, loaded: Loaded) -> Dynamics:
-    """Those of a job's robot; its friction, if any, is an input (``runtime:KINDS``), its springs
-    are not. Raises OptionError."""
+    """The dynamics of a job's robot; its friction, if any, is an input (``runtime:KINDS``), its
+    springs are not. Raises OptionError."""
     regressor = traced(job, loaded, "base_regressor")
     return Dynamics(
         regressor.shape,

@@ -59,9 +59,8 @@ def _parts(
 
 @dataclass(frozen=True)
 class Work:
-    """What is done with each block: `equations` over intervals of so many samples (0: none), its
-    factors in so many `parts`, beside those of means of `mean` equations where it is more than
-    1."""
+    """The work on each block: `equations` over intervals of so many samples (0: none), its factors
+    in so many `parts`, beside those of means of `mean` equations where it is more than 1."""
 
     equations: Equations
     interval: int

@@ -57,7 +57,7 @@ class Entropic:
         return self._all_values(x, drives), self.programme.standard(x)
 
     def cost(self, x: Numbers, v: Numbers) -> float:
-        """What is minimised; infinite where a body is not definite."""
+        """The function that is minimised; infinite where a body is not definite."""
         sizes = np.linalg.eigvalsh([unpacked(entries) for entries in x.reshape(-1, 10)])
         if sizes.min(initial=1.0) <= 0:
             return np.inf

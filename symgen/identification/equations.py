@@ -53,7 +53,7 @@ class Equations(Protocol):
         """Whose columns are the last ones."""
 
     def equations(self, samples: Samples) -> LinearEquations:
-        """Those of some samples."""
+        """The equations of some samples."""
 
 
 @dataclass(frozen=True)

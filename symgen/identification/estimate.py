@@ -1,5 +1,4 @@
-"""What identification finds: parameters with their uncertainty, and how base parameters come from
-standard ones."""
+"""Estimates: parameters with their uncertainty, and how base parameters come from standard ones."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -47,7 +46,7 @@ class BaseMapping:
 
     @property
     def links(self) -> tuple[str, ...]:
-        """By base parameter, the link of its body."""
+        """The link of each base parameter's body."""
         return tuple(link_of(self.model, name) for name in self.names)
 
     def by_body(self, standard: Numbers) -> dict[str, dict[str, float]]:
@@ -119,7 +118,7 @@ class Estimate:
 
     @property
     def unexplained(self) -> float:
-        """What is left of the forces by what was measured, of the rows held out where there are
+        """The residual of the forces by what was measured, of the rows held out where there are
         some: root mean square over channels."""
         shares = [
             (c.validation_residual or c.residual) / (c.validation_measured or c.measured or 1.0)
@@ -129,7 +128,7 @@ class Estimate:
 
     @property
     def prior_values(self) -> Numbers:
-        """What the prior and the robot's files say of all values."""
+        """All values as the prior and the robot's files have them."""
         return np.concatenate([self.mapping.base(self.mapping.prior), self.prior_friction])
 
     @cached_property
@@ -157,7 +156,7 @@ class Estimate:
 
     @property
     def random_errors(self) -> Numbers:
-        """That of noise alone."""
+        """The standard errors of noise alone."""
         naive = self.naive_errors
         return naive if self.robust is None else np.maximum(naive, self.robust)
 

@@ -125,7 +125,7 @@ def _weak(settled: Settled, solution: Solution, log: Log) -> tuple[str, ...]:
 
 
 def prior_of(sought: Problem, settings: Settings) -> Prior | None:
-    """What is believed of standard parameters, where ``--full`` asks for them."""
+    """The prior of standard parameters, where ``--full`` asks for them."""
     if not settings.full:
         return None
     return Prior(sought.mapping, deviations(sought.mapping, settings.prior_deviation))

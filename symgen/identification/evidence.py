@@ -73,7 +73,7 @@ class Evidence:
         return np.asarray(self._picked("usable") & (rates >= SLOW * rates.max(axis=0)), np.bool_)
 
     def measured(self, later: int = 0) -> Numbers:
-        """What was measured so many samples after the rows (N x n), 0 where it does not count."""
+        """The measurements so many samples after the rows (N x n), 0 where it does not count."""
         picked = [
             s.bridged[np.clip(rows + later, 0, len(s) - 1)]
             for s, rows in zip(self.samples, self._rows, strict=True)
@@ -100,8 +100,8 @@ class Evidence:
         return np.concatenate([self.inertial(q, qd, qdd), rubbing], axis=2)
 
     def against(self, prior: Numbers) -> tuple[Numbers, Numbers]:
-        """By channel, the factor between measured forces and those of the prior, friction, offset
-        and rotor left free, and how well they correlate then."""
+        """For each channel the factor between measured forces and those of the prior, friction,
+        offset and rotor left free, and how well they correlate then."""
         foreseen = self.inertial(*self.states) @ prior
         measured, n = self.measured(), foreseen.shape[1]
         factors, alike = np.ones(n), np.zeros(n)
@@ -124,7 +124,7 @@ class Evidence:
 
     @property
     def regressor(self) -> Numbers:
-        """That of the rows (N x n x p), 0 where a measurement does not count."""
+        """The regressor of the rows (N x n x p), 0 where a measurement does not count."""
         return self.equations(*self.states) * self.used[:, :, None]
 
     @cached_property
@@ -168,8 +168,8 @@ class Fit:
         return Fit(self.equations, grams, mixed, self.squares)
 
     def residuals(self, order: list[int] | None = None, factors: Numbers | None = None) -> Numbers:
-        """What the best parameters leave of each channel (n), the part of its sum of squares, where
-        channel j has the measurement of channel order[j] times factors[j]."""
+        """The residual of each channel (n) with the best parameters, the part of its sum of
+        squares, where channel j has the measurement of channel order[j] times factors[j]."""
         return self.solved(order, factors)[1]
 
     def solved(

@@ -149,7 +149,7 @@ class ExcitationSearch:
         )
 
     def variables(self, motion: Fourier) -> Numbers:
-        """Those of a motion."""
+        """The variables of a motion."""
         allowed = self.task.allowed
         centre = (motion.centre - (allowed.upper + allowed.lower) / 2) / (
             (allowed.upper - allowed.lower) / 2

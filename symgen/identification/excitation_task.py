@@ -1,4 +1,5 @@
-"""What is to be excited: dynamics, parameters and limits, and at which times they are looked at."""
+"""The task of exciting a robot: dynamics, parameters and limits, and at which times they are looked
+at."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,8 +23,8 @@ FINE: Final = 1000
 
 @dataclass(frozen=True)
 class ExcitationTask:
-    """What to excite: dynamics, base parameters as the files have them (b and friction), limits and
-    plan."""
+    """A task, what to excite: dynamics, base parameters as the files have them (b and friction),
+    limits and plan."""
 
     names: tuple[str, ...]
     dynamics: Dynamics
@@ -72,7 +73,8 @@ class ExcitationTask:
         return self.grid(rows * max(1, -(-FINE // rows)))
 
     def excess(self, motion: Fourier, t: Numbers) -> float:
-        """By how much of a limit the motion exceeds any; negative where it keeps to all."""
+        """The largest excess of the motion, as a part of the limit; negative where it keeps to
+        all."""
         states = motion.states(t)
         return float(self.allowed.excess(states[0], states[1], self.dynamics.forces(states)).max())
 

@@ -1,4 +1,4 @@
-"""What ``symgen excite`` tells: a table, the motion as CSV, and a picture of it."""
+"""The report of ``symgen excite``: a table, the motion as CSV, and a picture of it."""
 
 import io
 from collections.abc import Sequence

@@ -13,8 +13,8 @@ Numbers = NDArray[np.float64]
 
 
 def basis(harmonics: int, period: float, t: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    """What the coefficients a_1 ... a_N, b_1 ... b_N add to q, its rate and its acceleration (each
-    N_t x 2 N)."""
+    """The functions that coefficients a_1 ... a_N, b_1 ... b_N multiply in q, its rate and its
+    acceleration (each N_t x 2 N)."""
     rates = 2 * np.pi / period * np.arange(1, harmonics + 1)
     s, c = np.sin(t[:, None] * rates), np.cos(t[:, None] * rates)
     return (

@@ -69,8 +69,8 @@ class Gains:
 
 @dataclass(frozen=True)
 class GainEquations:
-    """What makes equations of samples: regressors of base parameters (b columns) and of all
-    standard ones, of which the load's begin at `first`."""
+    """Equations of samples with gains as unknowns: regressors of base parameters (b columns) and of
+    all standard ones, of which the load's begin at `first`."""
 
     base: Kernel
     standard: Kernel
@@ -132,7 +132,7 @@ def gains(
     for _ in range(PASSES):
         parts = [p for k, one in enumerate(read) for p in _parts(drives, one, bool(k), progress)]
         gram = np.sum(parts, axis=0)
-        values, left, others = solved(gram, mass)
+        values, residuals, others = solved(gram, mass)
         others[len(drives.mapping) : drives.size - 9] = 0.0
         drives = replace(drives, load=others)
     jack = np.array([solved(gram - part, mass, values)[0] for part in parts])
@@ -142,7 +142,7 @@ def gains(
     per = tuple(f"{'N m' if row.unit.startswith('rad') else 'N'}/A" for row in velocities(model))
     notes = tuple(note for one in read for note in one.notes)
     count = (read[0].plan.samples, read[1].plan.samples)
-    return Gains(names, per, values, errors, left, count, notes)
+    return Gains(names, per, values, errors, residuals, count, notes)
 
 
 def _place(model: Model, link: str | None) -> int:

@@ -54,7 +54,7 @@ class Names:
 
     @classmethod
     def of(cls, reading: Reading, joints: tuple[str, ...]) -> "Names":
-        """Those of a log."""
+        """The names of a log's columns."""
         layout = reading.layout
         forces = tuple(column.name for column in layout.measured)
         return cls(joints, forces, tuple(c.name for c in layout.q), bool(layout.qd))
@@ -98,8 +98,8 @@ def _check_moving(reading: Reading) -> None:
 
 
 def suspicions(evidence: Evidence, prior: Numbers, names: Names, step: float) -> tuple[str, ...]:
-    """What is suspected, the most telling first; `prior` (b) are the base parameters of the robot's
-    file, `step` the usual step of time (s)."""
+    """Suspicions, the most telling first; `prior` (b) are the base parameters of the robot's file,
+    `step` the usual step of time (s)."""
     residual = evidence.fit.residuals()
     poor = float(np.sqrt(residual.max(initial=0.0))) > POOR
     gains = tuple(_gains(evidence, prior, names))
@@ -142,7 +142,7 @@ def _gains(evidence: Evidence, prior: Numbers, names: Names) -> Iterator[str]:
 
 
 def _unit(sizes: Numbers, count: int, names: Names) -> str:
-    """What it may mean that forces are so many times what is foreseen."""
+    """The sentence on forces that are so many times what is foreseen."""
     finding = (
         f"the forces of {count} joints are {sizes.min():.3g} to {sizes.max():.3g} times what the "
         "robot's file foresees"

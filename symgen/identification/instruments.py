@@ -34,7 +34,7 @@ class Instrumented:
 
     @property
     def supports(self) -> Supports:
-        """Those of Z, then those of Y."""
+        """The columns of Z, then those of Y."""
         return tuple(
             (*columns, *(self.size + c for c in columns)) for columns in self.inner.supports
         )

@@ -181,7 +181,7 @@ def _rate_units(wanted: NeededColumns) -> tuple[str, ...]:
 
 
 def _recorder(log: Log, names: Sequence[str], map_: Map) -> Recorder:
-    """Whose names a log has: all positions, else partly_present, of the first recorder that is known."""
+    """Whose names a log has: all positions, else some, of the first recorder that is known."""
     order = map_.options.joints or names
     for finder in (columns, partly_present):
         for recorder in _timed(log, map_):
@@ -197,8 +197,8 @@ def _timed(log: Log, map_: Map) -> list[Recorder]:
 
 
 def guessed(log: Log, map_: Map) -> NeededColumns:
-    """What a log has, for looking at it without a robot: its joints are the keys of its positions.
-    Raises LogError where it has none."""
+    """The layout of a log by itself, for looking at it without a robot: its joints are the keys of
+    its positions. Raises LogError where it has none."""
     stated = map_.patterns.get("q")
     known = [Recorder("", TIMES, stated)] if isinstance(stated, str) else _timed(log, map_)
     best, _ = max((keys(log, r) for r in known), key=lambda pair: pair[1], default=((), 0))

@@ -1,4 +1,4 @@
-"""What is said of a log that is read: what was left out, repaired or looks odd, with the cure."""
+"""Notes on a log that is read: what was left out, repaired or looks odd, with the cure."""
 
 from collections.abc import Iterator
 

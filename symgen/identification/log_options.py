@@ -162,8 +162,8 @@ class LogOptions:
 
     @property
     def delays(self) -> dict[str, float]:
-        """By joint, or of all under the empty name; none where they are to be found. Raises
-        OptionError."""
+        """The delays by joint, or of all under the empty name; none where they are to be found.
+        Raises OptionError."""
         if self.delay == AUTO:
             return {}
         pairs = [part.rpartition("=") for part in self.delay.split(",")]

@@ -1,4 +1,4 @@
-"""What ``symgen log`` tells: what was understood of a log, and what its motion is like."""
+"""The report of ``symgen log``: what was understood of a log, and what its motion is like."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -34,7 +34,7 @@ POINTS: Final = 1500
 
 @dataclass
 class MotionStatistics:
-    """What the samples of a log are like, joint by joint: extremes of position, speed and
+    """Statistics of the samples of a log, joint by joint: extremes of position, speed and
     acceleration (n), how many stand still (n), how many were measured, least, greatest and root
     mean square of what was (c), and a thinned series for pictures."""
 
@@ -115,7 +115,7 @@ def _of(model: Model) -> NeededColumns:
 
 
 def on_terminal(looked: Looked) -> None:
-    """What was understood, and the motion of each joint."""
+    """Prints what was understood, and the motion of each joint."""
     out, reading = console(), looked.reading
     for line in lines(reading):
         out.print(escape(line))

@@ -32,7 +32,7 @@ class Reweighted:
 
     @property
     def supports(self) -> Supports:
-        """Those of the equations themselves."""
+        """The columns of the equations themselves."""
         return self.inner.supports
 
     @property

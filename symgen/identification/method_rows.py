@@ -6,7 +6,7 @@ from typing import Final
 
 @dataclass(frozen=True)
 class Method:
-    """What equations a method makes of a log (``forces`` at instants, or the balance of
+    """A method: what equations it makes of a log (``forces`` at instants, or the balance of
     ``momentum`` or ``energy`` over intervals), and whether it solves them with instruments."""
 
     name: str

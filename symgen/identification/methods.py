@@ -45,8 +45,8 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Problem:
-    """What is to be identified: the mapping of parameters, the joints with drives and the terms of
-    these, what is measured, and the equations.
+    """A problem of identification: the mapping of parameters, the joints with drives and the terms
+    of these, what is measured, and the equations.
 
     `known` has the coefficients of drives that the robot's files give, by names such as ``viscous
     shoulder``. `channels` are names and units of measurements; `equations` takes the number of
@@ -151,7 +151,7 @@ def _wanted(job: Job, model: Model, accelerations: bool) -> NeededColumns:
 
 
 def _of_torques(job: Job, loaded: Loaded, settings: Settings) -> Problem:
-    """What all methods that use joint forces have in common."""
+    """The problem that all methods that use joint forces have in common."""
     model = loaded.model
     terms, mapping = settings.terms or _kinds(job), torque_mapping(model)
     wanted = _wanted(job, model, True)

@@ -123,8 +123,8 @@ class NpzLog:
 def _member(
     path: str, archive: zipfile.ZipFile, info: zipfile.ZipInfo, unread: dict[str, str]
 ) -> NpzArray | None:
-    """What the head of an array says, None where it has no rows of numbers, whose type is added to
-    `unread`."""
+    """The description in the head of an array, None where it has no rows of numbers, whose type is
+    added to `unread`."""
     with archive.open(info) as stream:
         shape, fortran, dtype = _head(stream)
         begin = stream.tell()

@@ -91,7 +91,7 @@ def _speeds(identified: Identified) -> list[tuple[str, float, float]]:
 
 
 def _before(identified: Identified) -> list[tuple[Any, ...]]:
-    """By channel: name, unit, measured, and the parts (%) that prior and estimate leave."""
+    """Rows by channel: name, unit, measured, and the parts (%) that prior and estimate leave."""
     estimate, measured, residuals, masks = identified.estimate, [], [], []
     for samples in identified.last:
         rows = identified.equations.equations(samples)

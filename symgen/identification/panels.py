@@ -95,7 +95,7 @@ def left_of(points: Points, strip: Strip) -> Numbers:
 
 
 def draw_left(axis: Any, points: Points, strip: Strip) -> None:
-    """What is left over time."""
+    """The residual over time."""
     residuals = left_of(points, strip)
     edge = scale(residuals)
     axis.plot(points.t, np.clip(residuals, -edge, edge), color=LEFT, lw=0.6)
@@ -113,7 +113,7 @@ def scale(residuals: Numbers) -> float:
 
 @styled
 def residuals(points: Points, strips: list[Strip]) -> Any:
-    """What is left of each channel over speed, over load, and how it is distributed."""
+    """The residual of each channel over speed, over load, and how it is distributed."""
     count = len(strips)
     figure = new_figure(11, 0.8 + 1.9 * count)
     axes = figure.subplots(count, 3, squeeze=False, width_ratios=[3, 3, 2])
@@ -138,7 +138,7 @@ def speeds(points: Points, strip: Strip) -> Numbers:
 
 
 def draw_cloud(axis: Any, x: Numbers, points: Points, strip: Strip) -> None:
-    """What is left over x, and the mean of each twentieth of the points."""
+    """The residual over x, and the mean of each twentieth of the points."""
     residuals = left_of(points, strip)
     x, residuals = x[~np.isnan(residuals)], residuals[~np.isnan(residuals)]
     edge = scale(residuals)

@@ -26,8 +26,9 @@ be told."""
 
 @dataclass(frozen=True)
 class Payload:
-    """What `link` carries: mass (kg), centre of mass (m, link axes) and the ten numbers (kg, kg m,
-    kg m²) with their standard errors, infinite where the motion of the robot cannot tell.
+    """The payload that `link` carries: mass (kg), centre of mass (m, link axes) and the ten numbers
+    (kg, kg m, kg m²) with their standard errors, infinite where the motion of the robot cannot
+    tell.
 
     `misfit` is what is left of the weighted sum of squares, to be compared with `freedom`: much
     more than that means that other links differ from the prior too."""
@@ -69,7 +70,8 @@ def check_link(model: Model, link: str, flag: str = "--payload") -> tuple[int, P
 
 
 def payload(model: Model, estimate: Estimate, link: str) -> Payload:
-    """What a link carries beyond the prior. Raises OptionError for a link that does not move."""
+    """The payload that a link carries beyond the prior. Raises OptionError for a link that does not
+    move."""
     mapping = estimate.mapping
     k, pose = check_link(model, link)
     columns = estimate.base_factor @ mapping.factors[:, 10 * k : 10 * k + 10] @ seen(pose)

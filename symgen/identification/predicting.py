@@ -52,8 +52,8 @@ def validated(
     log: str | None,
     progress: Callable[[str], None],
 ) -> Identified:
-    """What was identified with its prediction of another log, or of the rows of its own that were
-    held out. Raises SymgenError."""
+    """The result of identification with its prediction of another log, or of the rows of its own
+    that were held out. Raises SymgenError."""
     fitted = Predictor(identified.equations, identified.estimate.values, _channels(identified))
     if log is None:
         if METHODS[identified.settings.method].equations != "forces" or not identified.held_out:

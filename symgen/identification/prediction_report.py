@@ -1,4 +1,4 @@
-"""What ``symgen predict`` tells, and ``symgen identify --validation``: a table, and data."""
+"""The report of ``symgen predict``, and ``symgen identify --validation``: a table, and data."""
 
 from pathlib import PurePath
 from typing import Any, Final

@@ -23,7 +23,7 @@ Numbers = NDArray[np.float64]
 def predictor(
     sought: Problem, base: Numbers, columns: Sequence[DriveColumn], values: Sequence[float]
 ) -> Predictor:
-    """That of base parameters (b) and the coefficients of some columns of drives."""
+    """The predictor of base parameters (b) and the coefficients of some columns of drives."""
     drives = None
     if sought.joints is not None:
         slowest = np.zeros(len(sought.joints.names))
@@ -33,7 +33,7 @@ def predictor(
 
 
 def of_robot(sought: Problem) -> Predictor:
-    """That of the robot's files: inertial parameters, friction and springs."""
+    """The predictor of the robot's files: inertial parameters, friction and springs."""
     names = sought.joints.names if sought.joints else ()
     rows = [
         (DriveColumn(k, term), value)
@@ -46,7 +46,7 @@ def of_robot(sought: Problem) -> Predictor:
 
 
 def of_file(sought: Problem, path: str) -> Predictor:
-    """That of an identification.json of the same robot. Raises OptionError."""
+    """The predictor of an identification.json of the same robot. Raises OptionError."""
     rows = _rows(path)
     base = [_number(path, rows, name, "estimate") for name in sought.mapping.names]
     for name, grouping in zip(sought.mapping.names, sought.mapping.groupings, strict=True):

@@ -22,7 +22,7 @@ of a sample matters."""
 
 @dataclass(frozen=True)
 class Rates:
-    """What was seen of the motion of k joints that may have friction: the largest rate (rad/s or
+    """The rates seen in the motion of k joints that may have friction: the largest rate (rad/s or
     m/s), the rate below which its sign is not known, and the number of rows by which derivatives
     are uncertain around a standstill."""
 

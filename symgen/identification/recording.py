@@ -97,7 +97,7 @@ class Reading:
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """What was left out, repaired or is odd about the log, a sentence each."""
+        """Notes on what was left out, repaired or is odd about the log, a sentence each."""
         from symgen.identification.log_notes import notes
 
         return (*self.doubts, *notes(self), *self.remarks)
@@ -163,7 +163,7 @@ def look(log: Log, wanted: NeededColumns, model: Model | None, map_: Map, wish: 
 
 
 def _delays(wanted: NeededColumns, columns: Layout, options: LogOptions) -> Numbers:
-    """By measured channel. Raises OptionError for joints that are none."""
+    """The delay of each measured channel. Raises OptionError for joints that are none."""
     names = [name for sensor in wanted.sensors for name in sensor.names]
     names = names if len(names) == len(columns.measured) else [""] * len(columns.measured)
     given = options.delays
@@ -177,7 +177,7 @@ def _delays(wanted: NeededColumns, columns: Layout, options: LogOptions) -> Numb
 
 
 def _cutoff(log: Log, columns: Layout, clock: Clock) -> float:
-    """That which suits the motion (Hz)."""
+    """The cutoff that suits the motion (Hz)."""
     parts = Rows(log, columns, clock, GAP * clock.step).usable()
     return cutoff(parts, len(columns.q), len(columns.qd), clock.step)
 
@@ -190,7 +190,7 @@ def _gap(clock: Clock, derivation: Derivation | None, wish: Wish) -> float:
 
 @dataclass
 class _Look:
-    """What looks at every usable row once: units, and norms of quaternions."""
+    """A look at every usable row once: units, and norms of quaternions."""
 
     source: Rows
     model: Model | None

@@ -39,7 +39,7 @@ class TriangularFactors:
         )
 
     def channels(self, which: slice) -> "TriangularFactors":
-        """Those of some channels."""
+        """The factors of some channels."""
         return TriangularFactors(self.rows[which], self.factors[which])
 
     def only(self, numbers: Sequence[Sequence[int]]) -> "TriangularFactors":

@@ -105,7 +105,7 @@ def refined(
 
 
 def force_error(reading: Reading, equations: Instants, values: Numbers) -> float:
-    """What is left of the forces along smoothed motion by what was measured, of the rows held out
+    """The residual of the forces along smoothed motion by what was measured, of the rows held out
     where there are some, fast forces taken off: root mean square over channels."""
     calm, errors, measured = _smoothed(reading), 0.0, 0.0
     for samples in calm.blocks(held_out=bool(calm.plan.validation)):

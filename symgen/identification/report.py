@@ -1,4 +1,4 @@
-"""What ``symgen identify`` tells: tables on a terminal, and the data of identification.json."""
+"""The report of ``symgen identify``: tables on a terminal, and the data of identification.json."""
 
 import hashlib
 import math
@@ -44,7 +44,7 @@ def on_terminal(identified: Identified, out: Console | None = None) -> None:
 
 
 def chosen(identified: Identified) -> list[str]:
-    """What cross-validation has chosen, a line a joint."""
+    """The choices of cross-validation, a line a joint."""
     drives, trials = identified.equations.drives, identified.choice.trials
     if drives is None or not trials:
         return []

@@ -60,7 +60,7 @@ def _steps(system: TriangularSystem, solution: Solution) -> tuple[Numbers, Numbe
 
 
 def _step(system: TriangularSystem, batch: int, solution: Solution, inverse: Numbers) -> Numbers:
-    """What the estimate changes by without a batch."""
+    """The change of the estimate without a batch."""
     p = len(solution.values)
     information, score = np.zeros((p, p)), np.zeros(p)
     for j, columns in enumerate(system.supports):

@@ -81,14 +81,14 @@ class Settled:
         return believed(self.system, self.belief)
 
     def robust_errors(self, solution: Solution) -> Numbers | None:
-        """Its robust standard errors; None where there are too few batches."""
+        """The robust standard errors of a solution; None where there are too few batches."""
         instruments = self.instruments
         return instruments.errors(solution) if instruments else robust_errors(self.system, solution)
 
 
 @dataclass(frozen=True)
 class Rounds:
-    """What rounds through a log need: the problem, settings, how to read, what was seen before."""
+    """Rounds through a log: the problem, settings, how to read, what was seen before."""
 
     sought: Problem
     settings: Settings
@@ -173,7 +173,8 @@ class Rounds:
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """By name, in the order of TERMS: those of the settings; automatic friction tries all."""
+        """The names of terms, in the order of TERMS: those of the settings; automatic friction
+        tries all."""
         wanted = self.sought.terms
         names = {*wanted, *(FRICTION if self.settings.automatic else ())}
         possible = [name for name in TERMS if self.sought.bending or not TERMS[name].bent]

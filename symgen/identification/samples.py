@@ -46,7 +46,7 @@ class Samples:
 
     @cached_property
     def bridged(self) -> Numbers:
-        """What was measured (N x c), with straight lines in place of what is not to be used."""
+        """The measurements (N x c), with straight lines in place of what is not to be used."""
         channels = zip(self.measured.T, self.usable.T, strict=True)
         lines = [np.interp(self.t, self.t[u], y[u]) if u.any() else y for y, u in channels]
         return np.stack(lines, axis=1) if lines else self.measured

@@ -31,7 +31,7 @@ STATES: Final = 64
 
 
 def wrenches(joints: Sequence[str]) -> tuple[Sensed, ...]:
-    """What sensors of wrenches measure: columns ``wrench_fx`` of one, ``wrench_JOINT_fx`` of
+    """The measurements of sensors of wrenches: columns ``wrench_fx`` of one, ``wrench_JOINT_fx`` of
     several."""
     units = tuple(unit for _, unit in channels(joints[:1]))
     prefixes = ["wrench"] if len(joints) == 1 else [f"wrench_{joint}" for joint in joints]

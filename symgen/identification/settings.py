@@ -20,7 +20,7 @@ GIVE_WIDTH: Final = "give a rate (rad/s or m/s) such as 0.01, 0 for the sign, or
 
 
 def _sensors(robot: Any, start: str) -> Iterable[str]:
-    """What measures; after ``wrench:`` the joints."""
+    """The kinds of sensors; after ``wrench:`` the joints."""
     return moving_joints(robot, start) if start else ("torque", "wrench:", "torque+wrench:")
 
 
@@ -267,8 +267,8 @@ class Settings(LogOptions):
 
     @property
     def width(self) -> float | None:
-        """That of the step of Coulomb friction (rad/s or m/s), None where it is to be searched.
-        Raises OptionError."""
+        """The width of the step of Coulomb friction (rad/s or m/s), None where it is to be
+        searched. Raises OptionError."""
         if self.automatic or self.friction_width == AUTO:
             return None
         try:

@@ -1,4 +1,4 @@
-"""What is told of bodies and of a payload."""
+"""The report on bodies and a payload."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,5 +1,4 @@
-"""What ``symgen identify`` makes of an estimate beyond numbers: a URDF with consistent bodies, and
-a payload."""
+"""Outputs of ``symgen identify`` beyond numbers: a URDF with consistent bodies, and a payload."""
 
 import tempfile
 from collections.abc import Callable
@@ -105,7 +104,8 @@ def marked(text: bytes) -> bytes:
 
 @dataclass(frozen=True)
 class EstimateOutputs:
-    """What the command was asked to make of an estimate, and once there is one, what came out."""
+    """The outputs that the command was asked to make of an estimate, and once there is one, what
+    came out."""
 
     job: Job
     loaded: Loaded
@@ -152,7 +152,7 @@ class EstimateOutputs:
 
     @property
     def lines(self) -> list[str]:
-        """What a person wants to know, a line each."""
+        """The lines for people."""
         shaped = lines_of_bodies(self.shape) if self.shape else []
         carried = lines_of_payload(self.payload) if self.payload else []
         drives = [*self.drives.remarks, self._again(self.drives)] if self.drives else []
@@ -216,7 +216,7 @@ def estimate_outputs(
     actuators: Path | None = None,
     html: Path | None = None,
 ) -> EstimateOutputs:
-    """What is asked for. Raises OptionError early where it cannot be had."""
+    """The outputs asked for. Raises OptionError early where it cannot be had."""
     if urdf is not None:
         _target(urdf, job).check()
     if actuators is not None:

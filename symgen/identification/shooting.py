@@ -47,8 +47,8 @@ class Windows:
 
 
 def windows(blocks: Iterable[Samples], drives: DriveUnknowns | None, stride: int) -> Windows:
-    """Those of a log, steps of `stride` rows, one after the other; without windows in which a force
-    is missing or a sign of friction is unknown."""
+    """The windows of a log, steps of `stride` rows, one after the other; without windows in which a
+    force is missing or a sign of friction is unknown."""
     cut, length = list[tuple[Numbers, ...]](), STEPS * stride
     for samples in blocks:
         known = samples.usable if drives is None else samples.usable & drives.known(samples)

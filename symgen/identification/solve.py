@@ -95,8 +95,8 @@ class Solution:
 
 @dataclass(frozen=True)
 class Belief:
-    """What is known of the values beforehand: R (p x p) with (RᵀR)⁻¹ their covariance, and R times
-    their mean."""
+    """A belief in values before the log: R (p x p) with (RᵀR)⁻¹ their covariance, and R times their
+    mean."""
 
     factor: Numbers
     target: Numbers
@@ -135,8 +135,7 @@ def settled_deviations(
     solved: Callable[[tuple[float, ...]], tuple[Numbers, Numbers]],
     inflation: float = 1.0,
 ) -> Solution:
-    """What `solved` gives of the deviations of the channels, values and R, with those of its own
-    residuals."""
+    """The deviations of the channels, values and R by `solved`, with those of its own residuals."""
     floors = _floors(system)
     deviations = tuple(max(system.measured(j), floors[j]) for j in system.channels)
     for _ in range(ROUNDS):

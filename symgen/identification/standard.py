@@ -45,7 +45,8 @@ def deviations(mapping: BaseMapping, relative: float) -> Numbers:
 
 @dataclass(frozen=True)
 class Prior:
-    """What is believed of the standard parameters before the log; `deviation` has D (s)."""
+    """The prior: what is believed of the standard parameters before the log; `deviation` has D
+    (s)."""
 
     mapping: BaseMapping
     deviation: Numbers

@@ -1,4 +1,4 @@
-"""What a log is like: its time, the rows that can be used, ranges, dead and saturated channels."""
+"""A survey of a log: its time, the rows that can be used, ranges, dead and saturated channels."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -27,16 +27,14 @@ SELDOM: Final = 2.0
 
 @dataclass(frozen=True)
 class Survey:
-    """What a log is like.
-
-    `rows` have been read, `usable` of them can be used, `left_out` counts the others by reason and
-    `places` has the first of each. `stretches` are ranges of usable rows without gaps; `steps` are
-    the least, 5 %, median, 95 % and largest step of time within them (s), `gaps` the steps between
-    them, longest first. `low` and `high` (k) are the ranges of the layout's columns but time,
-    `ceilings` and `floors` (c) where measured channels are saturated (infinite where they are
-    not), `stuck` (c) how many rows that concerns, `missing` (c) how many rows have no number.
-    `turned` counts how often the angles of a column jump by a turn. `probe` are rows from the
-    beginning."""
+    """The survey of a log: `rows` have been read, `usable` of them can be used, `left_out` counts
+    the others by reason and `places` has the first of each. `stretches` are ranges of usable rows
+    without gaps; `steps` are the least, 5 %, median, 95 % and largest step of time within them (s),
+    `gaps` the steps between them, longest first. `low` and `high` (k) are the ranges of the
+    layout's columns but time, `ceilings` and `floors` (c) where measured channels are saturated
+    (infinite where they are not), `stuck` (c) how many rows that concerns, `missing` (c) how many
+    rows have no number. `turned` counts how often the angles of a column jump by a turn. `probe`
+    are rows from the beginning."""
 
     clock: Clock
     rows: int
@@ -93,7 +91,7 @@ class _Extreme:
 
 @dataclass
 class _Seen:
-    """What has been seen so far."""
+    """The part of a log seen so far."""
 
     columns: int
     measured: int

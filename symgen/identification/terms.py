@@ -1,4 +1,4 @@
-"""What the drive of a joint adds to its force, term by term: each row of TERMS is a term.
+"""Terms that the drive of a joint adds to its force: each row of TERMS is a term.
 
 Every term is one unknown coefficient times a known column, which depends on the motion of the joint
 alone. Some columns have a speed in them, such as the width of the step of Coulomb friction, that

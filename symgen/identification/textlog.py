@@ -27,8 +27,9 @@ _SPACES: Final = re.compile(rb"[ \t]+")
 
 @dataclass(frozen=True)
 class LogDialect:
-    """What is between cells (a blank for any white space), the sign of decimals, names of columns
-    (numbers from 1 where there are none), and the number of lines before the first row."""
+    """The dialect of a text: what is between cells (a blank for any white space), the sign of
+    decimals, names of columns (numbers from 1 where there are none), and the number of lines before
+    the first row."""
 
     delimiter: str
     decimal: str
@@ -205,7 +206,7 @@ class TextLog:
                 yield table(batch) if kind == "float64" else self._lenient(batch)
 
     def _left_out(self, row: Any) -> str:
-        """What becomes of a line of another length."""
+        """The reason to leave out a line of another length."""
         if row.number in self.torn or len(self.torn) < MOST_TORN:
             self.torn[row.number or 0] = (
                 f"{row.actual_columns} values where {row.expected_columns} are named"

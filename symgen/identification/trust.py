@@ -62,7 +62,8 @@ def trusting(
 
 
 def _scores(chooser: Chooser, chosen: dict[tuple[int, str], int]) -> Numbers:
-    """By fold, the mean over channels of the log of the squares that its prediction is off by."""
+    """For each fold the mean over channels of the log of the squares that its prediction is off
+    by."""
     return np.asarray(np.mean(np.log(np.maximum(chooser.errors(chosen), 1e-300)), axis=1))
 
 
@@ -74,8 +75,8 @@ def _as_good(scores: Numbers, best: Numbers) -> bool:
 
 
 def _with_drives(belief: Belief, chooser: Chooser) -> Belief:
-    """That of base parameters, and of each column of drives that by itself it gives no more than
-    the force that is measured."""
+    """The belief in base parameters, and of each column of drives that by itself it gives no more
+    than the force that is measured."""
     system, joints = chooser.system, chooser.drives.joints
     factor, first = belief.factor.copy(), chooser.first
     for k, column in enumerate(chooser.drives.columns):

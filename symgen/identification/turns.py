@@ -21,8 +21,8 @@ WIDEST: Final = 1.001 * TURN
 
 @dataclass
 class Turns:
-    """What makes the angles of rows continuous, piece by piece of a log. `columns` are those of
-    angles, `counts` how often each has jumped by a turn."""
+    """Turns, which make the angles of rows continuous, piece by piece of a log. `columns` are those
+    of angles, `counts` how often each has jumped by a turn."""
 
     columns: NDArray[np.intp]
     counts: NDArray[np.int64] = field(init=False)

@@ -38,7 +38,7 @@ class Verdict:
 
 
 def verdicts(identified: Identified) -> tuple[Verdict, ...]:
-    """What speaks against an estimate, those that matter most first."""
+    """The verdicts against an estimate, those that matter most first."""
     doubts = tuple(Verdict(text.partition("warning: ")[2]) for text in identified.reading.doubts)
     forgotten = tuple(_forgotten(identified))
     poor = tuple(_poor(identified, bool(forgotten or doubts)))

@@ -1,4 +1,4 @@
-"""What windows of derivatives do to an estimate, beside noise.
+"""The bias that windows of derivatives give an estimate, beside noise.
 
 A polynomial of order 4 about the middle of a window of length h leaves out what changes faster:
 velocities and accelerations of smooth motion are off by terms in h⁴ (positions by h⁶). That is no
@@ -25,9 +25,9 @@ WIDER: Final = 1.5
 
 
 def window_bias(reading: Reading, settled: Settled, count: int) -> Numbers | None:
-    """By how much the values (p) are off for the windows of derivatives, of some blocks evenly over
-    the log; `count` equations are one of the fit. None where there are no windows, where equations
-    are of intervals, or with instruments."""
+    """The errors of the values (p) by the windows of derivatives, of some blocks evenly over the
+    log; `count` equations are one of the fit. None where there are no windows, where equations are
+    of intervals, or with instruments."""
     narrow = reading.derivation
     if narrow is None or reading.plan.interval or settled.instruments:
         return None
