@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from symgen.proof.arrays import applied, applied_transposed
 from symgen.proof.laws import base
 from symgen.proof.laws.dynamics import at_rest, mass, solved, symbols, tau
 from symgen.proof.laws.kinematics import pose
@@ -19,10 +20,6 @@ EQUATION = "its equation on the textbook's terms"
 
 def _clamped(x: Array, limit: Array) -> Array:
     return np.where(abs(x) < limit, x, np.where(x < 0, -limit, limit))
-
-
-def _times(matrix: Array, v: Array) -> Array:
-    return (matrix * v[..., None, :]).sum(-1)
 
 
 def _error(x: States) -> Array:
@@ -58,9 +55,9 @@ def joint_impedance(x: States) -> Array:
 @law("momentum_observer", EQUATION, 1)
 def momentum_observer(x: States) -> tuple[Array, Array, Array]:
     """r, the momentum that is explained, 1."""
-    g, p = x.given, _times(mass(x), x.given["qd"])
+    g, p = x.given, applied(mass(x), x.given["qd"])
     c = (symbols(x) * g["qd"][..., None, None, :]).sum(-1)
-    moved = (c * g["qd"][..., :, None]).sum(-2)
+    moved = applied_transposed(c, g["qd"])
     after = g["p_int"] + g["h"] * (g["tau"] + moved - at_rest(x) + g["r"])
     explained = g["started"] * after + (1 - g["started"]) * p
     return g["gain"] * (p - explained), explained, 0 * g["started"] + 1
@@ -73,9 +70,9 @@ def adaptive_slotine_li(x: States) -> tuple[Array, Array]:
     qd_r = g["qd_ref"] + g["k_p"] * e
     qdd_r, s = g["qdd_ref"] + g["k_p"] * (g["qd_ref"] - g["qd"]), qd_r - g["qd"]
     rows = base.slotine_li_base_regressor(x.put(qd_r=qd_r, qdd_r=qdd_r))
-    forces = _times(rows, g["beta_hat"]) + g["k_d"] * s
+    forces = applied(rows, g["beta_hat"]) + g["k_d"] * s
     off = g["beta_hat"] - g["beta_mean"]
-    learnt = (rows * s[..., :, None]).sum(-2)
+    learnt = applied_transposed(rows, s)
     after = off + g["h"] * (g["gamma"] * learnt - g["leak"] * off)
     return _clamped(forces, g["limit"]), g["beta_mean"] + _clamped(after, g["beta_reach"])
 
@@ -94,7 +91,7 @@ def recursive_least_squares(x: States) -> tuple[Array, Array]:
     p = ((u * d[..., None, :])[..., :, None, :] * u[..., None, :, :]).sum(-1)
     for k in range(x.n):
         y = rows[..., k, :]
-        gain = _times(p, y)
+        gain = applied(p, y)
         share = 1 / (1 + (y * gain).sum(-1, keepdims=True))
         beta = beta + gain * share * (g["tau"][..., k, None] - (y * beta).sum(-1, keepdims=True))
         p = p - gain[..., :, None] * (share * gain)[..., None, :]
@@ -130,8 +127,8 @@ def cartesian_impedance(x: States, link: str) -> Array:
     j, right, inverse = task(x, link)
     here = pose(x, link)
     e = np.concatenate([g["p_ref"] - here[..., 9:], _half_turn(here, g["quat_ref"])], axis=-1)
-    force = g["k_x"] * e - g["d_x"] * _times(j, g["qd"])
+    force = g["k_x"] * e - g["d_x"] * applied(j, g["qd"])
     free = g["k_p"] * _error(x) - g["k_d"] * g["qd"]
-    felt = solved(inverse, _times(np.swapaxes(right, -1, -2), free)[..., None])[..., 0]
+    felt = solved(inverse, applied(np.swapaxes(right, -1, -2), free)[..., None])[..., 0]
     driving = (j * (force - felt)[..., :, None]).sum(-2)
     return _clamped(driving + free + at_rest(x), g["limit"])

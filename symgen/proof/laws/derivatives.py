@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from symgen.proof.arrays import applied_transposed
 from symgen.proof.laws.dynamics import (
     accelerations,
     at_rest,
@@ -60,7 +61,7 @@ def forward_dynamics_vjp(x: States) -> tuple[Array, ...]:
 
 def _weighed(matrices: tuple[Array, ...], weights: Array) -> tuple[Array, ...]:
     """Each from the left by the weights of its rows."""
-    return tuple((m * weights[..., :, None]).sum(-2) for m in matrices)
+    return tuple(applied_transposed(m, weights) for m in matrices)
 
 
 def _change(term: Any, x: States, **by: str) -> Array:

@@ -7,6 +7,7 @@ import numpy as np
 
 from symgen.mechanics.spatial import NULL
 from symgen.numbers.scalar import ZERO, Scalar
+from symgen.proof.arrays import applied
 from symgen.proof.laws.dynamics import mass
 from symgen.proof.laws.registry import law
 from symgen.proof.mechanism import entries
@@ -102,4 +103,4 @@ def centroidal_momentum_matrix(x: States) -> Array:
 @law("momentum", LINKS)
 def momentum(x: States) -> Array:
     """h."""
-    return (momenta(x) * x.given["qd"][..., None, :]).sum(-1)
+    return applied(momenta(x), x.given["qd"])

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from symgen.proof.arrays import applied
 from symgen.proof.laws.registry import law
 from symgen.proof.mechanism import Frame, entries
 from symgen.proof.motion import placed
@@ -83,7 +84,7 @@ def _register(axes: str, jacobian: Callable[[States, str], Array]) -> None:
     @law(f"frame_jacobian_rate_{axes}", f"differences in time of {JACOBIAN}", 1)
     def changing(x: States, link: str) -> Array:
         change = rate(lambda y: jacobian(y, link), x)
-        return (change * x.given["qd"][..., None, :]).sum(-1)
+        return applied(change, x.given["qd"])
 
 
 for _axes, _jacobian in (("body", body), ("world", world), ("aligned", aligned)):

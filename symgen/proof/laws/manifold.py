@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from symgen.mechanics.spatial import Vector
+from symgen.proof.arrays import applied, eye, product
 from symgen.proof.laws.dynamics import accelerations, solved
 from symgen.proof.laws.registry import law
 from symgen.proof.mechanism import Mechanism, times
@@ -22,23 +23,15 @@ STEPS = "{} by the textbook and matrix exponentials"
 TERMS, HALVINGS, ROOTS_TAKEN = 30, 12, 60
 
 
-def _matmul(a: Array, b: Array) -> Array:
-    return (a[..., :, :, None] * b[..., None, :, :]).sum(-2)
-
-
-def _eye(size: int) -> Array:
-    return decimals(np.eye(size))
-
-
 def _exp(a: Array) -> Array:
     """The exponential of square matrices, the last two axes: a series, squared again and again."""
     small, size = a / 2**HALVINGS, a.shape[-1]
-    term = total = np.broadcast_to(_eye(size), a.shape)
+    term = total = np.broadcast_to(eye(size), a.shape)
     for k in range(1, TERMS):
-        term = _matmul(term, small) / k
+        term = product(term, small) / k
         total = total + term
     for _ in range(HALVINGS):
-        total = _matmul(total, total)
+        total = product(total, total)
     return total
 
 
@@ -67,7 +60,7 @@ def _turned(four: Array, v: Array, place: int) -> Array:
     x, y, z = (e / 2 for e in _twist(v, place)[1])
     o = 0 * x
     by = _table([[o, z, -y, x], [-z, o, x, y], [y, -x, o, z], [-x, -y, -z, o]])
-    return (_exp(by) * four[..., None, :]).sum(-1)
+    return applied(_exp(by), four)
 
 
 def _moved_block(block: TangentBlock, q: Array, v: Array) -> Array:
@@ -107,7 +100,7 @@ def _quotient(a: Array, b: Array) -> Array:
     """The quaternion conj(a) b, of those x, y, z, w."""
     x, y, z, w = (a[..., k] for k in range(4))
     by = _table([[w, z, -y, -x], [-z, w, x, -y], [y, -x, w, -z], [x, y, z, w]])
-    return (by * b[..., None, :]).sum(-1)
+    return applied(by, b)
 
 
 def _between(block: TangentBlock, a: Array, b: Array, roots: int) -> Array:

@@ -8,6 +8,7 @@ import numpy as np
 
 from symgen.mechanics.spatial import NULL
 from symgen.numbers.scalar import ZERO
+from symgen.proof.arrays import applied, eye, product
 from symgen.proof.laws.dynamics import at_rest, mass
 from symgen.proof.laws.registry import law
 from symgen.proof.laws.regressors import by_parameters, with_passive
@@ -41,10 +42,6 @@ def _cross(v: Array) -> Array:
     return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
 
 
-def _matmul(a: Array, b: Array) -> Array:
-    return (a[..., :, :, None] * b[..., None, :, :]).sum(-2)
-
-
 def _spatial(link: Any, shape: tuple[int, ...]) -> Array:
     """A link's spatial inertia about the root's origin, angular part first."""
     p, h, m = link.place, link.h, link.m
@@ -52,16 +49,12 @@ def _spatial(link: Any, shape: tuple[int, ...]) -> Array:
     place, first, weight = _cross(flat[..., :3]), _cross(flat[..., 3:6]), flat[..., 6, None, None]
     about = flat[..., 7:].reshape(*shape, 3, 3)
     coupling = first + weight * place
-    moment = about - _matmul(first, place) - _matmul(place, first) - weight * _matmul(place, place)
+    moment = about - product(first, place) - product(place, first) - weight * product(place, place)
     rows = [
         np.concatenate([moment, coupling], axis=-1),
-        np.concatenate([-coupling, weight * _eye()], axis=-1),
+        np.concatenate([-coupling, weight * eye(3)], axis=-1),
     ]
     return np.concatenate(rows, axis=-2)
-
-
-def _eye() -> Array:
-    return np.array([[Decimal(int(i == j)) for j in range(3)] for i in range(3)], object)
 
 
 def _speeds(x: States) -> Array:
@@ -77,12 +70,12 @@ def newton_euler(x: States) -> Array:
     total: Any = np.full((*x.shape, len(robot.parts), len(robot.parts)), Decimal(0), object)
     for i, link in masses(robot, x.textbook):
         inertia, j = _spatial(link, x.shape), units[..., i - 1, :, :]
-        v = (j * speeds[..., None, :]).sum(-1)
+        v = applied(j, speeds)
         w, o = _cross(v[..., :3]), _cross(v[..., 3:])
         rows = [np.concatenate([w, o], axis=-1), np.concatenate([0 * w, w], axis=-1)]
         force = np.concatenate(rows, axis=-2)  # v ×*, moments first
-        inner = _matmul(inertia, change[..., i - 1, :, :]) + _matmul(force, _matmul(inertia, j))
-        total = total + _matmul(np.swapaxes(j, -1, -2), inner)
+        inner = product(inertia, change[..., i - 1, :, :]) + product(force, product(inertia, j))
+        total = total + product(np.swapaxes(j, -1, -2), inner)
     return robot.coupled(total, 2)
 
 
@@ -116,7 +109,7 @@ def slotine_li_regressor_newton_euler(x: States) -> Array:
 
     def term(y: States) -> Array:
         m, c = mass(y), newton_euler(y)
-        moved = (m * x.given["qdd_r"][..., None, :]).sum(-1)
-        return moved + (c * x.given["qd_r"][..., None, :]).sum(-1) + at_rest(y)
+        moved = applied(m, x.given["qdd_r"])
+        return moved + applied(c, x.given["qd_r"]) + at_rest(y)
 
     return with_passive(by_parameters(term, x), x)

@@ -9,6 +9,7 @@ import numpy as np
 
 from symgen.mechanics.spatial import NULL
 from symgen.numbers.scalar import ZERO, Scalar
+from symgen.proof.arrays import applied_transposed
 from symgen.proof.laws.dynamics import at_rest, mass, symbols, tau
 from symgen.proof.laws.energies import potential
 from symgen.proof.laws.kinematics import frame
@@ -190,7 +191,7 @@ def momentum_regressor(x: States) -> Array:
 def kinetic_energy_regressor(x: States) -> Array:
     """k."""
     momentum, v = momentum_regressor(x), x.given["qd"]
-    return (momentum * v[..., :, None]).sum(-2)[..., None, :] / 2
+    return applied_transposed(momentum, v)[..., None, :] / 2
 
 
 @law("potential_energy_regressor", UNITS)

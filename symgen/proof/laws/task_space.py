@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from symgen.proof.arrays import applied, applied_transposed, product
 from symgen.proof.laws.dynamics import inverse, solved, without_acceleration
 from symgen.proof.laws.energies import (
     LINKS,
@@ -24,18 +25,14 @@ DIFFERENCES = f"differences in time of {JACOBIAN}"
 TASK = f"elimination on the textbook's M, {JACOBIAN}"
 
 
-def _times(matrix: Array, v: Array) -> Array:
-    return (matrix * v[..., None, :]).sum(-1)
-
-
 def _register(axes: str, jacobian: Any) -> None:
     @law(f"frame_velocity_{axes}", JACOBIAN, 1)
     def velocity(x: States, link: str) -> Array:
-        return _times(jacobian(x, link), x.given["qd"])
+        return applied(jacobian(x, link), x.given["qd"])
 
     @law(f"frame_acceleration_{axes}", DIFFERENCES, 1)
     def acceleration(x: States, link: str) -> Array:
-        return rate(lambda y: _times(jacobian(y, link), y.given["qd"]), x)
+        return rate(lambda y: applied(jacobian(y, link), y.given["qd"]), x)
 
     @law(f"frame_jacobian_dot_{axes}", DIFFERENCES, 1)
     def matrix_rate(x: States, link: str) -> Array:
@@ -53,9 +50,9 @@ for _axes, _jacobian in (("body", body), ("world", world), ("aligned", aligned))
 @law("frame_acceleration_classical", DIFFERENCES, 1)
 def frame_acceleration_classical(x: States, link: str) -> Array:
     """The acceleration in the root's axes, seen in the link's."""
-    change = rate(lambda y: _times(aligned(y, link), y.given["qd"]), x)
+    change = rate(lambda y: applied(aligned(y, link), y.given["qd"]), x)
     rows = pose(x, link)[..., :9].reshape(*x.shape, 3, 3)
-    parts = [(rows * v[..., :, None]).sum(-2) for v in (change[..., :3], change[..., 3:])]
+    parts = [applied_transposed(rows, v) for v in (change[..., :3], change[..., 3:])]
     return np.concatenate(parts, axis=-1)
 
 
@@ -115,13 +112,13 @@ def com_jacobian_rate(x: States) -> Array:
 def centroidal_momentum_rate(x: States) -> tuple[Array, Array]:
     """Ȧ and Ȧ q̇."""
     change = rate(centroidal_momentum_matrix, x)
-    return change, _times(change, x.given["qd"])
+    return change, applied(change, x.given["qd"])
 
 
 @law("centroidal_momentum_gradient", f"slopes of {LINKS}", 1)
 def centroidal_momentum_gradient(x: States) -> Array:
     """∂(A q̇)/∂q."""
-    return gradient(lambda y: _times(centroidal_momentum_matrix(y), x.given["qd"]), x)
+    return gradient(lambda y: applied(centroidal_momentum_matrix(y), x.given["qd"]), x)
 
 
 @law("composite_inertia", LINKS)
@@ -149,8 +146,8 @@ def composite_inertia(x: States) -> Array:
 def task(x: States, link: str) -> tuple[Array, Array, Array]:
     """J, M⁻¹ Jᵀ and J M⁻¹ Jᵀ with damping."""
     j, m = aligned(x, link), inverse(x)
-    right = (m[..., :, :, None] * np.swapaxes(j, -1, -2)[..., None, :, :]).sum(-2)
-    inverse_inertia = (j[..., :, :, None] * right[..., None, :, :]).sum(-2)
+    right = product(m, np.swapaxes(j, -1, -2))
+    inverse_inertia = product(j, right)
     eye = np.array([[Decimal(int(a == b)) for b in range(6)] for a in range(6)], object)
     return j, right, inverse_inertia + (x.given["damping"] ** 2)[..., None] * eye
 
@@ -168,8 +165,8 @@ def operational_space_bias(x: States, link: str) -> Array:
     """μ."""
     _, right, inverse_inertia = task(x, link)
     forces = without_acceleration(x.free())
-    moved = (np.swapaxes(right, -1, -2) * forces[..., None, :]).sum(-1)
-    change = _times(rate(lambda y: aligned(y, link), x.put(qdd=None)), x.given["qd"])
+    moved = applied(np.swapaxes(right, -1, -2), forces)
+    change = applied(rate(lambda y: aligned(y, link), x.put(qdd=None)), x.given["qd"])
     return solved(inverse_inertia, (moved - change)[..., None])[..., 0]
 
 
