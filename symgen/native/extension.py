@@ -36,13 +36,14 @@ def extension_module(
     `files` are name to text, headers too, `units` those that are compiled, several at a time, with
     `flags`; one of them defines ``PyInit_`` and the macro EXTENSION, which is the name. Raises
     CompilerError."""
-    headers = [f"-I{include()}", f"-I{np.get_include()}", "-I.", f"-DEXTENSION={name}"]
+    headers = [f"-I{include()}", f"-I{np.get_include()}", "-I."]
     with workspace() as folder:
         for file, text in files.items():
             (folder / file).write_text(text, encoding="utf-8")
 
         def one(unit: str) -> str:
-            run_tuned([*flags, "-fPIC", *headers, "-c", unit, "-o", f"{unit}.o"], folder)
+            named = [f"-DEXTENSION={name}"] if "EXTENSION" in files[unit] else []
+            run_tuned([*flags, "-fPIC", *headers, *named, "-c", unit, "-o", f"{unit}.o"], folder)
             return f"{unit}.o"
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:

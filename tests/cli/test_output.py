@@ -113,7 +113,7 @@ full = pytest.mark.skipif(not FULL.exists(), reason="needs /dev/full")
 @full
 @pytest.mark.parametrize(
     "command",
-    [["ops", "PENDULUM"], ["check", "PENDULUM"], ["list", "--json"], ["--help"], ["list"]],
+    [["check", "PENDULUM"], ["list", "--json"], ["--help"]],
     ids=" ".join,
 )
 def test_a_full_device_is_one_line(command):

@@ -55,7 +55,7 @@ print([name for name in ("sympy", "matplotlib", "dask", "pandas") if name in sys
 
 def test_generation_loads_nothing_that_it_does_not_need(tmp_path):
     """SymPy alone takes half a second; it is for closed forms."""
-    command = [sys.executable, "-c", LOADED, ROOT / "robots/scara.urdf", tmp_path / "out"]
+    command = [sys.executable, "-c", LOADED, ROOT / "robots/pendulum.urdf", tmp_path / "out"]
     assert (
         subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == "[]"
     )

@@ -59,7 +59,8 @@ def mutated(folder, name, pattern, replacement, rehash=True):
 @pytest.fixture
 def copy(tmp_path):
     """A copy of the pendulum's files that a test may spoil."""
-    return Path(shutil.copytree(generated("pendulum")[1], tmp_path / "copy"))
+    few = generated("pendulum", quantities=("inverse_dynamics", "bias", "gravity"))
+    return Path(shutil.copytree(few[1], tmp_path / "copy"))
 
 
 def failures(folder):

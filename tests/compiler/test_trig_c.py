@@ -125,12 +125,15 @@ def test_vectors_of_64_bit_arm_have_the_same_bits(scalar, tmp_path):
     arm, emulator = "aarch64-linux-gnu-gcc", "qemu-aarch64"
     if shutil.which(arm) is None or shutil.which(emulator) is None:
         pytest.skip(f"{arm} or {emulator} is not installed")
-    _, folder = generated("ur5", quantities=BOTH, scalar=scalar, batch="auto")
+    _, folder = generated("ur5", quantities=BOTH, trig="inline", scalar=scalar)
     x = some(scalar)
     exact = ("-O2", "-ffp-contract=off", "-static")
     found = of_c(scalar, x, folder, *exact, compiler=arm, run=(emulator,), cwd=tmp_path)
     assert np.array_equal(found[0], np.array(sincos(x, scalar), float))
     assert np.array_equal(found[1], found[0])
+    _, folder = generated(
+        "ur5", quantities=("gravity",), trig="inline", scalar=scalar, batch="auto"
+    )
     given = ("-std=c99", *exact, f"-I{folder}", *c_files(folder), "-lm", "-o", "all")
     compiled(*given, cwd=tmp_path, compiler=arm)
     assert subprocess.run([emulator, tmp_path / "all"], check=False).returncode == 0
@@ -164,7 +167,9 @@ def test_functions_are_right_whatever_order_is_allowed(scalar, compiler, flags, 
     """Those for one state and for many; -flto sees through the files."""
     if shutil.which(compiler) is None:
         pytest.skip(f"{compiler} is not installed")
-    _, folder = generated("ur5", quantities=BOTH, trig="inline", scalar=scalar, batch="auto")
+    _, folder = generated(
+        "ur5", quantities=("gravity",), trig="inline", scalar=scalar, batch="auto"
+    )
     more = ("-flto",) if compiler == "gcc" else ()
     given = ("-std=c99", *flags.split(), *more, f"-I{folder}", *c_files(folder), "-o", "x")
     compiled(*given, cwd=tmp_path, compiler=compiler)

@@ -8,6 +8,7 @@ import pytest
 from term_logs import FILE, log
 from tools import invoke
 
+from symgen.identification import panels
 from symgen.identification.verdicts import of_bodies
 
 
@@ -87,8 +88,17 @@ def test_terms_that_no_file_has_are_replaced_by_the_nearest(tmp_path):
     assert "load" not in text and "coulomb = " in text
 
 
-def test_a_page_that_needs_nothing_else(tmp_path):
-    """Pictures are in it, names are escaped, the same log gives the same bytes."""
+def test_a_page_that_needs_nothing_else(tmp_path, monkeypatch):
+    """Pictures are in it, names are escaped, the same log gives the same bytes. One picture of each
+    kind is drawn; that it has the same bytes every time is in test_identify_command.py."""
+    drawn = {}
+
+    def of_kind(figure, *rest):
+        kind = len(figure.axes)
+        drawn[kind] = drawn.get(kind) or panels.encoded(figure, *rest)
+        return drawn[kind]
+
+    monkeypatch.setattr("symgen.identification.page.encoded", of_kind)
     *_, path = log(tmp_path, friction)
     page = tmp_path / "x.html"
     command = ["identify", FILE, path, "--friction", "auto", "--html", page]
@@ -96,7 +106,9 @@ def test_a_page_that_needs_nothing_else(tmp_path):
     first = page.read_bytes()
     assert invoke(*command).exit_code == 0 and page.read_bytes() == first
     text = first.decode()
-    assert text.count("data:image/png;base64,") == 5 and 'name="viewport"' in text
+    assert (
+        len(drawn) == 2 and text.count("data:image/png;base64,") == 5 and 'name="viewport"' in text
+    )
     assert "http" not in text and "<script" not in text and "Nothing was found" in text
     page.write_text("mine")
     done = invoke(*command)

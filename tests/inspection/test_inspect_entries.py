@@ -1,4 +1,4 @@
-"""Closed forms of ``symgen inspect``: numbers of the compiled functions, symbols, LaTeX."""
+"""Closed forms of ``symgen inspect``: numbers of the generated functions, symbols, LaTeX."""
 
 import json
 import re
@@ -9,7 +9,7 @@ import pytest
 import sympy
 from inspected import PENDULUM, data
 from shell import documented, refusal
-from tools import invoke, robot_file
+from tools import generated, imported, invoke, robot_file
 
 import symgen
 from symgen.algorithms import QUANTITIES
@@ -51,9 +51,11 @@ CASES = [(robot, text) for robot, texts in ENTRIES.items() for text in texts]
 
 
 @cache
-def compiled(robot):
-    names = dict.fromkeys(text.split(":")[0] for text in ENTRIES[robot])
-    return symgen.compile(robot_file(robot), *names)
+def written(robot):
+    """The Python that is generated of a robot, which `verify` compares with the C."""
+    names = tuple(dict.fromkeys(text.split(":")[0] for text in ENTRIES[robot]))
+    module, folder = generated(robot, quantities=names, languages=("python",))
+    return imported(folder / f"{module.name}.py")
 
 
 def state(quantity, n):
@@ -75,7 +77,7 @@ def evaluated(expression, values):
 
 
 @pytest.mark.parametrize(("robot", "text"), CASES)
-def test_an_entry_is_that_of_the_compiled_function(robot, text):
+def test_an_entry_is_that_of_the_generated_function(robot, text):
     quantity, indices = text.split(":")
     done = invoke("inspect", robot_file(robot), "--entry", text)
     assert done.exit_code == 0 and done.stderr == ""
@@ -83,7 +85,7 @@ def test_an_entry_is_that_of_the_compiled_function(robot, text):
         name: sympy.Symbol(name, real=True) for name in re.findall(r"\b[a-z]+\d+\b", done.stdout)
     }
     given = state(quantity, data(robot)["dof"])
-    found = getattr(compiled(robot), quantity)(*given.values())
+    found = getattr(written(robot), quantity)(*given.values())
     found = found if len(QUANTITIES[quantity].outputs) == 1 else found[0]
     expected = np.atleast_1d(found)[tuple(int(k) - 1 for k in indices.split(","))]
     shown = evaluated(sympy.sympify(done.stdout, real), given)

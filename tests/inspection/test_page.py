@@ -138,8 +138,7 @@ def cells(text, table):
 
 
 STATES = {
-    "ur5": ((), [0.5, -1.0, 1.2, 0.3, 0.5, -0.25]),
-    "scara": ((), None),
+    "scara": ((), [0.5, -1.0, 1.2, 0.3]),
     "quadruped": (("--base", "floating"), None),
 }
 

@@ -42,10 +42,22 @@ def test_a_process_that_dies_loses_nothing():
         assert spread(work, range(4)) == [0, 10, 20, 30]
 
 
+SOME = (
+    "inverse_dynamics",
+    "forward_dynamics_derivatives",
+    "coriolis_matrix",
+    "base_regressor",
+    "inverse_dynamics_hessian",
+    "frame_pose:lower",
+    "step:rk4",
+)
+"""Long and short, in no order of their length."""
+
+
 @pytest.mark.parametrize(
     "options",
     [
-        ("--quantity", "all"),
+        tuple(f"--quantity={name}" for name in SOME),
         ("--parameters", "runtime:lower", "--quantity", "terms=bias+mass_matrix", "--chunk", "5"),
         ("--scalar", "float", "--controller", "computed_torque", "--batch", "auto"),
     ],

@@ -90,7 +90,8 @@ def test_a_self_test_that_does_not_end_is_ended(copy, monkeypatch):
     assert done.exit_code == 1 and "pendulum_selftest: no end within 2 s" in done.stdout
 
 
-LOOP = "volatile int turn = 1; while (turn) {}"
+LOOP = "extern int pause(void); for (;;) pause();"
+"""One that takes no time of the processor; that of the self-test above does."""
 FOREVER = {
     "a function": ("pendulum_gravity.c", r"\)\n\{", ")\n{ " + LOOP, "gravity"),
     "a library that is loaded": (
@@ -99,11 +100,16 @@ FOREVER = {
         "__attribute__((constructor)) static void first(void) { " + LOOP + " }\n",
         "compiling for comparison",
     ),
-    "a Python module": ("pendulum.py", r"\Z", "\nwhile True: pass\n", "Python module"),
+    "a Python module": (
+        "pendulum.py",
+        r"\Z",
+        "\nimport time\nwhile True: time.sleep(9)\n",
+        "Python module",
+    ),
     "a Python function": (
         "pendulum.py",
         r"(?m)^(?=    tau_g\[1\])",
-        "    while True: pass\n",
+        "    import time\n    while True: time.sleep(9)\n",
         "gravity",
     ),
 }

@@ -1,6 +1,7 @@
 """The public cases through the whole compiler: the right values in C and Python, the right refusals
 on the shell."""
 
+import json
 import re
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from tools import CASES, ROOT, generated, imported, invoke, robot_file, run, sna
 
 from symgen.api import generate
 from symgen.languages.c.calls import build
+from symgen.native.compiler import EXACT
 
 VALUES = [name for name, case in CASES.items() if case["expect"] == "values"]
 ERRORS = [
@@ -28,7 +30,8 @@ def functions(name, **options):
     """The case's quantities in both languages: compiled C, imported Python."""
     module, folder = generated(name, quantities=QUANTITIES, **options)
     python = imported(folder / f"{module.name}.py")
-    return {"c": build(module, folder), "python": python}, module.robot.model.joint_names
+    compiled = build(module, folder, (*EXACT, "-O0"))
+    return {"c": compiled, "python": python}, module.robot.model.joint_names
 
 
 def by_name(names, values):
@@ -106,8 +109,8 @@ def test_each_snapped_angle_is_reported(tmp_path):
 
 @pytest.mark.parametrize("name", ["transmission_reduction", "axis_scaled"])
 def test_notes_are_one_line_each(name, tmp_path):
-    done = run("generate", robot_file(name), "-o", tmp_path / "out", "--lang", "python")
-    assert done.returncode == 0 and done.stderr
+    done = invoke("generate", robot_file(name), "-o", tmp_path / "out", "--lang", "python")
+    assert done.exit_code == 0 and done.stderr
     for line in done.stderr.splitlines():
         assert re.match(rf"{re.escape(robot_file(name))}:\d+: (note|warning): \S+.*: \S", line), (
             line
@@ -117,30 +120,44 @@ def test_notes_are_one_line_each(name, tmp_path):
 # -- refusals --------------------------------------------------------------------------------------
 
 MEASURED = """
-import atexit, pathlib, sys, time
-peak = lambda: pathlib.Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0]
-atexit.register(lambda: pathlib.Path(sys.argv.pop()).write_text(f"{time.process_time()} {peak()}"))
+import json, os, sys, time
+import symgen.cli.generate, symgen.reading.urdf
 from symgen.cli.main import main
-main(sys.argv[1:-1])
+loaded = time.process_time()
+for line in sys.stdin:
+    arguments, *files = json.loads(line)
+    child = os.fork()
+    if not child:
+        for number, file in enumerate(files, 1):
+            os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT), number)
+        main(arguments)
+    _, status, used = os.wait4(child, 0)
+    seconds = loaded + used.ru_utime + used.ru_stime
+    print(json.dumps([os.waitstatus_to_exitcode(status), seconds, used.ru_maxrss / 1024]), flush=True)
 """
+"""Runs commands in copies of a process that has loaded the program: their exit status, processor
+seconds, with those of loading it, and peak memory in MiB."""
 
 
-def refused(name, out, figures):
-    """Generate in a process; its result, processor seconds and peak memory in MiB."""
-    command = [
-        sys.executable,
-        "-c",
-        MEASURED,
-        "generate",
-        robot_file(name),
-        "-o",
-        str(out),
-        str(figures),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
-    seconds, kib = map(float, figures.read_text().split())
-    figures.unlink()
-    return done, seconds, kib / 1024
+@pytest.fixture(scope="module")
+def measured():
+    with subprocess.Popen(
+        [sys.executable, "-c", MEASURED],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    ) as process:
+
+        def ask(folder, *arguments):
+            files = [folder / name for name in ("stdout", "stderr")]
+            process.stdin.write(json.dumps([arguments, *files], default=str) + "\n")
+            process.stdin.flush()
+            figures = json.loads(process.stdout.readline())
+            return *figures, *(file.read_text() for file in files)
+
+        yield ask
+        process.stdin.close()
 
 
 @pytest.fixture
@@ -167,11 +184,11 @@ def check_refusal(name: str, stdout: str, stderr: str) -> None:
 
 
 @pytest.mark.parametrize("name", ERRORS)
-def test_refusal(name, tmp_path, earlier):
-    before = snapshot(tmp_path)
-    done, seconds, mib = refused(name, earlier, tmp_path / "figures")
-    assert done.returncode == 2
-    check_refusal(name, done.stdout, done.stderr)
+def test_refusal(name, tmp_path, tmp_path_factory, earlier, measured):
+    before, said = snapshot(tmp_path), tmp_path_factory.mktemp("said")
+    status, seconds, mib, *printed = measured(said, "generate", robot_file(name), "-o", earlier)
+    assert status == 2
+    check_refusal(name, *printed)
     limits = CASES[name]["error"]
     assert seconds < (2 if name == "entity_bomb" else limits["max_seconds"])
     assert 10 < mib < (200 if name == "entity_bomb" else limits["max_rss_mib"])

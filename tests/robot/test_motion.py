@@ -40,7 +40,7 @@ def a_state(robot, seed=1):
 
 
 ROBOTS = [
-    symgen.Robot(UR5),
+    symgen.Robot(robot_file("scara")),
     symgen.Robot(built_zoo()),
     symgen.Robot(robot_file("pendulum"), base="floating", root="upper"),
 ]

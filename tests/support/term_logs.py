@@ -9,7 +9,7 @@ from symgen.jobs.job import Job
 FILE = robot_file("scara")
 
 
-RECIPE = Recipe(duration=20.0, rate=250.0, seed=3, motion=Motion(frequency=0.2, reach=0.9))
+RECIPE = Recipe(duration=10.0, rate=250.0, seed=3, motion=Motion(frequency=0.2, reach=0.9))
 
 
 def log(tmp_path, added, noise=0.01, recipe=RECIPE):
