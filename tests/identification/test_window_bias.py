@@ -12,10 +12,12 @@ from symgen.identification.run import identify
 from symgen.identification.settings import Settings
 from symgen.identification.standard import Prior, deviations
 
+LONG = replace(RECIPE, duration=20.0)
+
 
 def found(tmp_path, noise, friction="viscous", **options):
     """An estimate from positions and forces alone; next to no noise stands for very many rows."""
-    job, loaded, path = log(tmp_path, lambda q, qd, qdd, load: 2.0 * qd, noise)
+    job, loaded, path = log(tmp_path, lambda q, qd, qdd, load: 2.0 * qd, noise, LONG)
     with np.load(path) as stored:
         columns = {name: stored[name] for name in stored if not name.startswith("qd")}
     write(tmp_path / "derived.npz", columns)
@@ -69,6 +71,6 @@ def test_where_noise_is_larger_they_do_next_to_nothing(tmp_path):
 
 
 def test_accelerations_that_are_measured_have_no_windows(tmp_path):
-    job, _, path = log(tmp_path, lambda q, qd, qdd, load: 2.0 * qd, recipe=replace(RECIPE, seed=4))
+    job, _, path = log(tmp_path, lambda q, qd, qdd, load: 2.0 * qd, recipe=replace(LONG, seed=4))
     made = identify(job, job.load(), path, Settings(friction="viscous"))
     assert made.estimate.bias is None

@@ -71,10 +71,12 @@ def test_measured_figures(target):
     if found_compiler(target) is None:
         pytest.skip(f"{TARGETS[target].compiler} is not installed")
     _, _, single = made(target=target, scalar="float")
-    _, _, pieces = made(target=target, scalar="float", chunk=30)
-    for name, row in single["functions"].items():
+    for row in single["functions"].values():
         assert 0 < row["stack"] < 4096 and 200 < row["code"] < 30000
-        assert pieces["functions"][name]["stack"] <= row["stack"] + 64
+    if target in ("host", "cortex-m4f"):
+        _, _, pieces = made(target=target, scalar="float", chunk=30)
+        for name, row in single["functions"].items():
+            assert pieces["functions"][name]["stack"] <= row["stack"] + 64
     assert single["target"]["name"] == target and re.search(
         r"\d+\.\d+", single["target"]["compiler"]
     )

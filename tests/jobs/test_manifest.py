@@ -109,7 +109,7 @@ def written(request, tmp_path):
     return json.loads((tmp_path / "out" / "manifest.json").read_text())
 
 
-SHARES = [pytest.param(41, id="some"), pytest.param(1, id="all", marks=pytest.mark.slow)]
+SHARES = [pytest.param(97, id="some"), pytest.param(1, id="all", marks=pytest.mark.slow)]
 
 
 @pytest.mark.parametrize("share", SHARES)

@@ -118,8 +118,15 @@ main(sys.argv[1:])
 """
 
 
-@pytest.mark.parametrize("method", ["write_bytes", "replace"])
-@pytest.mark.parametrize("number", ["SIGTERM", "SIGINT", "SIGHUP"])
+@pytest.mark.parametrize(
+    ("method", "number"),
+    [
+        ("write_bytes", "SIGTERM"),
+        ("replace", "SIGTERM"),
+        ("replace", "SIGINT"),
+        ("replace", "SIGHUP"),
+    ],
+)
 def test_g8_a_signal_while_writing(method, number, tmp_path):
     generate(robot_file("pendulum"), tmp_path / "out", quantities=("gravity",), prefix="old")
     arguments = [

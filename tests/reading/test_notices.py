@@ -4,12 +4,11 @@ option which they gave makes void."""
 import re
 
 import pytest
-from public_robots import example_robots, icub_robots
+from public_robots import real_files
 from tools import invoke
 
 import symgen
-from symgen.errors import Notice, SourceLocation, SymgenError, in_short
-from symgen.reading.assemble import load
+from symgen.errors import Notice, SourceLocation, in_short
 
 INERTIAL = (
     '<inertial><mass value="1"/>'
@@ -156,16 +155,7 @@ def test_limits_that_are_missing_are_one_warning(tmp_path):
 
 def test_real_files_say_little():
     """Before there were summaries the median was 7 lines a file and the mean 21."""
-    files = [*example_robots(), *icub_robots()]
-    if not files:
-        pytest.skip("example-robot-data and icub-models are not installed")
-    counts = []
-    for file in files:
-        try:
-            counts.append(len(in_short(load(file).notices)))
-        except SymgenError:
-            continue
-    counts.sort()
+    counts = sorted(len(in_short(loaded.notices)) for loaded in real_files())
     assert counts[len(counts) // 2] <= 1 and sum(counts) / len(counts) <= 2, counts
 
 

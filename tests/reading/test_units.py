@@ -2,10 +2,9 @@
 hardly any real file has one."""
 
 import pytest
-from public_robots import example_robots, icub_robots
+from public_robots import real_files
 from tools import ROOT
 
-from symgen.errors import SymgenError
 from symgen.mechanics.plausible_units import odd_units
 from symgen.reading.assemble import load
 
@@ -63,13 +62,5 @@ def test_our_robots_are_in_si(path):
 
 
 def test_at_most_one_in_a_hundred_real_files_is_warned_of():
-    files = [*example_robots(), *icub_robots()]
-    if not files:
-        pytest.skip("example-robot-data and icub-models are not installed")
-    warned = []
-    for file in files:
-        try:
-            warned.append(bool(list(odd_units(load(file).model))))
-        except SymgenError:
-            continue
+    warned = [bool(list(odd_units(loaded.model))) for loaded in real_files()]
     assert len(warned) > 70 and sum(warned) <= 0.01 * len(warned)

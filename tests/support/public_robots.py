@@ -1,15 +1,20 @@
 """Where the robots of the PyPI packages example-robot-data and icub-models are, if they are
 installed."""
 
+from functools import cache
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
 import pytest
 
+from symgen.errors import SymgenError
+from symgen.reading.assemble import Loaded, load
+
 PACKAGE = "example-robot-data"
 ICUB = "icub-models"
 
 
+@cache
 def robots(package: str) -> list[Path]:
     """Every URDF file of a package, sorted; none if it is not installed."""
     try:
@@ -27,6 +32,20 @@ def example_robots() -> list[Path]:
 def icub_robots() -> list[Path]:
     """The files of icub-models."""
     return robots(ICUB)
+
+
+@cache
+def real_files() -> list[Loaded]:
+    """All of them that can be read, read once; skips the test without any."""
+    loaded = []
+    for file in (*example_robots(), *icub_robots()):
+        try:
+            loaded.append(load(file))
+        except SymgenError:
+            continue
+    if not loaded:
+        pytest.skip(f"{PACKAGE} and {ICUB} are not installed")
+    return loaded
 
 
 def example_robot(name: str) -> Path:
