@@ -41,12 +41,12 @@ class RobotErrors(RobotError):
     several_lines = True
 
     def __init__(self, errors: list[RobotError]) -> None:
-        first, more = errors[0], len(errors) - MOST_ERRORS
+        first, further = errors[0], len(errors) - MOST_ERRORS
         super().__init__(first.place, first.element, first.message)
         self.errors = tuple(errors)
         lines = [str(error) for error in errors[:MOST_ERRORS]]
-        if more > 0:
-            lines.append(f"{first.place.file}:1: error: file: {more} more errors")
+        if further > 0:
+            lines.append(f"{first.place.file}:1: error: file: {further} more errors")
         self.args = ("\n".join(lines),)
 
 
@@ -153,7 +153,7 @@ def _together(group: list[Notice]) -> Notice:
         message = f"{OFFERED}: {', '.join(dict.fromkeys(notice.offer for notice in group))}"
         return Notice(first.place, first.level, "file", message)
     names = list(dict.fromkeys(notice.element for notice in group))
-    more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
-    elements = ", ".join([*names[:MOST_NAMED], *more])
+    rest = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
+    elements = ", ".join([*names[:MOST_NAMED], *rest])
     message = first.summary.replace("{count}", str(len(group))).replace("{elements}", elements)
     return Notice(first.place, first.level, "file", message)

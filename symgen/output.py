@@ -98,9 +98,9 @@ def abandon() -> None:
     """Let the rest of standard output go nowhere, because it cannot be written; otherwise the
     interpreter's end would fail on it again."""
     try:
-        there = sys.stdout.fileno()
+        descriptor = sys.stdout.fileno()
     except (OSError, ValueError):  # not a file of the system
         return
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, there)
+    os.dup2(nowhere, descriptor)
     os.close(nowhere)

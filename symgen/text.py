@@ -31,16 +31,16 @@ def cited(value: object, width: int = 80) -> str:
 
 def quoted(names: Iterable[str], most: int = 6) -> str:
     """Names in quotes for a message, the first `most` of them."""
-    every = [f"'{shown(name)}'" for name in names]
-    if len(every) > most:
-        every[most:] = [f"{len(every) - most} more"]
-    return " and ".join(filter(None, (", ".join(every[:-1]), *every[-1:])))
+    all_quoted = [f"'{shown(name)}'" for name in names]
+    if len(all_quoted) > most:
+        all_quoted[most:] = [f"{len(all_quoted) - most} more"]
+    return " and ".join(filter(None, (", ".join(all_quoted[:-1]), *all_quoted[-1:])))
 
 
 def hint(name: str, known: Collection[str], most: int = 6) -> str:
     """What helps somebody who gave a name that is not among those known: the names near to it,
     those that differ in capitals first, or else all of them (the first `most`)."""
-    lower = [one for one in known if one.lower() == name.lower()]
+    lower = [candidate for candidate in known if candidate.lower() == name.lower()]
     near = lower or difflib.get_close_matches(name, known, 3, 0.5)
     return f"near names: {quoted(near)}" if near else f"there are {quoted(known, most) or 'none'}"
 
@@ -58,8 +58,8 @@ def unread(path: str | os.PathLike[str], error: Exception) -> str:
     if isinstance(error, FileNotFoundError):
         missing = Path(path)
         with suppress(OSError):
-            there = sorted(file.name for file in missing.parent.iterdir())
-            near = difflib.get_close_matches(missing.name, there, 3, 0.7)
+            beside_it = sorted(file.name for file in missing.parent.iterdir())
+            near = difflib.get_close_matches(missing.name, beside_it, 3, 0.7)
     beside = f"; near names beside it: {quoted(near)}" if near else ""
     return f"cannot be read ({shown(reason(error), 200)}){beside}"
 

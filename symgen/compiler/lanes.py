@@ -146,8 +146,8 @@ def _side_by_side(packing: Packing, shapes: "Shapes", rows: Sequence[Refs]) -> N
         for alike in _alike(packing, shapes, row):
             for chosen in _parts(packing, [(row[k],) for k in alike]):
                 by_lanes[tuple(alike[k] for k in chosen)].append(row)
-    for lanes, same in sorted(by_lanes.items(), key=lambda x: (-len(x[0]), -len(x[1]), x[0])):
-        _packed_if_worth(packing, [tuple(row[k] for row in same) for k in lanes])
+    for lanes, loops in sorted(by_lanes.items(), key=lambda x: (-len(x[0]), -len(x[1]), x[0])):
+        _packed_if_worth(packing, [tuple(row[k] for row in loops) for k in lanes])
 
 
 def _parts(packing: Packing, lanes: Sequence[Lane]) -> Iterator[list[int]]:

@@ -54,9 +54,9 @@ class Likeness:
         return likeness
 
     def _below(self, a: Index, b: Index, depth: int) -> float:
-        one, two = operands(self.nodes[a]), operands(self.nodes[b])
-        likeness = sum(self.of(i, j, depth) for i, j in zip(one, two, strict=True))
+        first, second = operands(self.nodes[a]), operands(self.nodes[b])
+        likeness = sum(self.of(i, j, depth) for i, j in zip(first, second, strict=True))
         if kind(self.nodes[a].op) in FREE:
-            turned = sum(self.of(i, j, depth) for i, j in zip(one, reversed(two), strict=True))
+            turned = sum(self.of(i, j, depth) for i, j in zip(first, reversed(second), strict=True))
             likeness = max(likeness, turned)
-        return likeness / len(one)
+        return likeness / len(first)

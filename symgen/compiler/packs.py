@@ -177,10 +177,10 @@ class Packing:
             likes = [self.like.of(ref.node, b.node) if ref.node >= 0 else 0.0 for b in base]
             first = likes[0] >= likes[1]
             return [ref, NOTHING] if first else [NOTHING, ref]
-        same = [column[0] if len(set(column)) == 1 else NOTHING for column in columns]
+        shared = [column[0] if len(set(column)) == 1 else NOTHING for column in columns]
         if of == "mul":
-            return [NOTHING, same[1]] if same[1] != NOTHING else [same[0], NOTHING]
-        return [NOTHING, same[1]] if of == "div" and same[1] != NOTHING else None
+            return [NOTHING, shared[1]] if shared[1] != NOTHING else [shared[0], NOTHING]
+        return [NOTHING, shared[1]] if of == "div" and shared[1] != NOTHING else None
 
     def _operands(self, of: str, ref: Ref) -> list[Ref]:
         node, negative = self.nodes[ref.node], ref.negative

@@ -76,7 +76,7 @@ class Order:
 
     def __init__(self, packing: Packing) -> None:
         self.packing = packing
-        self.group = {k: root for root, some in groups(packing).items() for k in some}
+        self.group = {k: root for root, members in groups(packing).items() for k in members}
         self.outside = dict[int, set[Unit]]()
         self.reads = dict[int, int]()
         """By pack what it needs of other lanes and from elsewhere, as bits."""
@@ -96,24 +96,24 @@ class Order:
         return (NODE, index) if home is None else (PACK, home[0])
 
     def _needs(self) -> dict[Unit, set[Unit]]:
-        nodes, found = self.packing.nodes, dict[Unit, set[Unit]]()
+        nodes, needed = self.packing.nodes, dict[Unit, set[Unit]]()
         for index in live(self.packing.program):
             if nodes[index].op not in LEAVES and index not in self.packing.home:
-                found[NODE, index] = set(self._units(operands(nodes[index])))
+                needed[NODE, index] = set(self._units(operands(nodes[index])))
         for number, pack in self.packing.packs.items():
             outside = [k for o in pack.operands for k in _outside(self.packing, o)]
             of = (o.pack for o in pack.operands if isinstance(o, Local))
             inside = {(PACK, k) for k in of if k in self.packing.packs}
             self.outside[number] = set(self._units(outside))
             self.reads[number] = self._bits(outside)
-            found[PACK, number] = self.outside[number] | inside
-        return found
+            needed[PACK, number] = self.outside[number] | inside
+        return needed
 
     def _bits(self, nodes: Sequence[Index]) -> int:
-        found = 0
+        bits = 0
         for node in {*nodes}:
-            found |= self.packing.needs.get(node, 0)
-        return found
+            bits |= self.packing.needs.get(node, 0)
+        return bits
 
     def _units(self, nodes: Sequence[Index]) -> Iterator[Unit]:
         of = self.packing.nodes
@@ -149,15 +149,15 @@ class Order:
     def _next(self) -> int:
         """A loop that can be done as a whole; else one whose rest waits for what it does itself,
         and of these the one with the least rest."""
-        left = defaultdict[int, set[int]](set)
+        open_packs = defaultdict[int, set[int]](set)
         for of, k in self.left:
             if of == PACK:
-                left[self.group[k]].add(k)
+                open_packs[self.group[k]].add(k)
         reach = {group: self._reach(group) for group in sorted(self.packs)}
-        rests = {group: left[group] - some for group, some in reach.items()}
-        if whole := [group for group, rest in rests.items() if not rest]:
-            return whole[0]
-        split = [group for group, some in reach.items() if self._waits(rests[group], some)]
+        rests = {group: open_packs[group] - reached for group, reached in reach.items()}
+        if complete := [group for group, rest in rests.items() if not rest]:
+            return complete[0]
+        split = [group for group, reached in reach.items() if self._waits(rests[group], reached)]
         return min(split or rests, key=lambda group: (len(rests[group]), group))
 
     def _waits(self, rest: set[int], reached: set[int]) -> bool:
@@ -182,10 +182,10 @@ class Order:
 
     def _loop(self, group: int) -> list[int]:
         taken = list[int]()
-        while some := sorted(k for k in self.packs[group] if self._joins(k, taken)):
-            self.packs[group] = [k for k in self.packs[group] if k not in some]
-            taken += some
-            for number in some:
+        while joining := sorted(k for k in self.packs[group] if self._joins(k, taken)):
+            self.packs[group] = [k for k in self.packs[group] if k not in joining]
+            taken += joining
+            for number in joining:
                 self._done((PACK, number))
         if not self.packs[group]:
             del self.packs[group]
@@ -201,8 +201,8 @@ class Order:
         for number in sorted((k for of, k in at if of == PACK), key=lambda k: -at[PACK, k]):
             readers = self.readers[PACK, number]
             first = min((at[unit] for unit in readers), default=-1)
-            here = [unit for unit in readers if at[unit] == first]
-            if first >= 0 and all(self._joined(number, unit) for unit in here):
+            first_readers = [unit for unit in readers if at[unit] == first]
+            if first >= 0 and all(self._joined(number, unit) for unit in first_readers):
                 at[PACK, number] = first
         loops = {n: list[int]() for n, step in enumerate(steps) if isinstance(step, list)}
         for step in (step for step in steps if isinstance(step, list)):
@@ -224,10 +224,10 @@ class Order:
 
     def stuck(self) -> int:
         """The last pack that waits for itself in the end."""
-        left = set(self.left)
-        while ends := {unit for unit in left if left.isdisjoint(self.readers[unit])}:
-            left -= ends
-        return max(number for of, number in left if of == PACK)
+        remaining = set(self.left)
+        while ends := {unit for unit in remaining if remaining.isdisjoint(self.readers[unit])}:
+            remaining -= ends
+        return max(number for of, number in remaining if of == PACK)
 
 
 def _within(packing: Packing, o: Operand) -> bool:

@@ -80,8 +80,8 @@ def needs(program: Program) -> dict[Index, int]:
     ancestors: dict[Index, int] = {}
     for index in live(program):
         op, a, b = program.nodes[index]
-        mine = 1 << index
+        bits = 1 << index
         if op not in LEAVES:
-            mine |= ancestors[a] | (0 if b is None else ancestors[b])
-        ancestors[index] = mine
+            bits |= ancestors[a] | (0 if b is None else ancestors[b])
+        ancestors[index] = bits
     return ancestors

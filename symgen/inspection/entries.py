@@ -88,8 +88,8 @@ class OutputExpressions:
     def data(self) -> dict[str, Any]:
         """The entries as plain data (documented in docs/formats.md)."""
         single = self.wanted.indices is not None
-        every = [self.expression] if single else sympy.flatten(self.expression)
-        entries = list(map(str, every))
+        expressions = [self.expression] if single else sympy.flatten(self.expression)
+        entries = list(map(str, expressions))
         return {
             "quantity": self.wanted.quantity,
             "output": self.out.name,

@@ -138,16 +138,18 @@ def _springs(module: Module) -> list[str]:
 
 def _felt(module: Module, springs: bool = False) -> str:
     """The quantities of the module that friction and external wrenches are in, or springs."""
-    every = [q for f in module.functions for q in f.quantities]
-    felt = [q.name for q in every if (q.feels_springs if springs else q.feels_wrench)]
+    quantities = [q for f in module.functions for q in f.quantities]
+    felt = [q.name for q in quantities if (q.feels_springs if springs else q.feels_wrench)]
     return ", ".join(dict.fromkeys(felt)) or "no function of this module"
 
 
-def _friction_columns(module: Module, *more: str) -> str:
-    """Which quantities have columns for friction, or for springs with `more`."""
-    columns = {"y", "y_b", *more}
-    every = [q for f in module.functions for q in f.quantities]
-    names = dict.fromkeys(q.name for q in every if any(columns & {*o.shape} for o in q.outputs))
+def _friction_columns(module: Module, *words: str) -> str:
+    """Which quantities have columns for friction, or for springs with `words`."""
+    columns = {"y", "y_b", *words}
+    quantities = [q for f in module.functions for q in f.quantities]
+    names = dict.fromkeys(
+        q.name for q in quantities if any(columns & {*o.shape} for o in q.outputs)
+    )
     return "".join(f"; {name} has columns for it" for name in names)
 
 

@@ -176,7 +176,7 @@ def operations(program: Program) -> str:
     """The operation count of a program in words."""
     count, named = counts(program), used(program) | ALWAYS
     columns = [(getattr(count, column), _column(column, named)) for column in COUNTED]
-    parts = ", ".join(f"{n} {what}" for n, what in columns if n)
+    parts = ", ".join(f"{n} {unit}" for n, unit in columns if n)
     return f"{count.total} ({parts})" if parts else "none"
 
 
@@ -205,10 +205,10 @@ def tables(module: Module, comment: Callable[[str], str], first: int = 0) -> lis
     ]
 
 
-def _head(what: str) -> list[str]:
+def _head(first: str) -> list[str]:
     """The titles; that of types is as wide as most of them, so that tables of robots with and
     without slides line up."""
-    return ["index", what, "moves link", "type".ljust(len("prismatic")), "unit"]
+    return ["index", first, "moves link", "type".ljust(len("prismatic")), "unit"]
 
 
 def _cells(

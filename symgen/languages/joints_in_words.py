@@ -126,10 +126,10 @@ def unit(model: Model, text: str, array: str = "") -> str:
     types = [joint.body.joint.type for joint in listed(model)]
     units = {row.unit for kind in types for row in kind.velocities}
     positions = {row.unit for kind in types for row in kind.positions}
-    one = chosen(CHOICES[min(units)], text) if len(units) == 1 else text
+    single = chosen(CHOICES[min(units)], text) if len(units) == 1 else text
     if array != "q":
-        return one
-    return " | ".join(([one] if units & positions else []) + sorted(positions - units))
+        return single
+    return " | ".join(([single] if units & positions else []) + sorted(positions - units))
 
 
 def chosen(choose: Choose, text: str) -> str:

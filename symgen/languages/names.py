@@ -32,10 +32,10 @@ def check_function(name: str, languages: Iterable[Language]) -> None:
     _check("the name of a function", name, any(name in x.keywords | x.taken for x in languages))
 
 
-def _check(what: str, name: str, reserved: bool) -> None:
+def _check(kind: str, name: str, reserved: bool) -> None:
     """A name becomes code and part of file names, so only plain identifiers pass."""
     if reserved or not re.fullmatch(r"[a-z][a-z0-9_]{0,63}", name, re.ASCII):
         raise OptionError(
-            f"{what}: {cited(name)} is not usable; take a lower-case identifier that no language "
+            f"{kind}: {cited(name)} is not usable; take a lower-case identifier that no language "
             f"reserves"
         )

@@ -53,8 +53,8 @@ def nearly(subject: Subject, function: Function, call: Callable[..., Any], label
     rows = [list(results(d, call, state).values()) for state in subject.states]
     columns = [np.array(column) for column in zip(*rows, strict=True)]
     share = share_of_runs(subject, function, columns)
-    what = f"{function.name}: {label} equals the float run"
-    return Check(what, share <= 2.0, of_bound(share))  # both have errors
+    claim = f"{function.name}: {label} equals the float run"
+    return Check(claim, share <= 2.0, of_bound(share))  # both have errors
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,8 @@ class Outside:
         """The checks of the language's files in a folder, one by one."""
         progress(f"{self.label} module")
         if self.missing:
-            what = f"{' and '.join(self.missing)} must be installed"
-            yield Check(f"{self.label} runs", False, what)
+            needed = f"{' and '.join(self.missing)} must be installed"
+            yield Check(f"{self.label} runs", False, needed)
             return
         judged = {file.format(name=subject.module.name) for file in JUDGED}
         alone = judged.isdisjoint(subject.hashes)

@@ -100,13 +100,13 @@ class Places:
     @cached_property
     def flipped(self) -> frozenset[Index]:
         """The nodes whose variable, or place, holds the negative."""
-        found = dict(self.signs)
+        signs = dict(self.signs)
         for _, row in self._read():
             turned = self._turned(row)
             for ref in row:
                 if ref != NOTHING and self.program.nodes[ref.node].op in ARITHMETIC:
-                    found.setdefault(ref.node, ref.negative != turned)
-        return frozenset(flips(self.program, tuple(found.items())))
+                    signs.setdefault(ref.node, ref.negative != turned)
+        return frozenset(flips(self.program, tuple(signs.items())))
 
     def _turned(self, row: Refs) -> bool:
         """Whether what loops make of a row is made with the other sign."""
@@ -118,12 +118,12 @@ class Places:
     @cached_property
     def entries(self) -> dict[Index, ArrayEntry]:
         """By node the first entry of an output that it is."""
-        found: dict[Index, ArrayEntry] = {}
+        first: dict[Index, ArrayEntry] = {}
         for out in self.program.outputs:
             for k, ref in enumerate(out.refs):
                 if ref is not None:
-                    found.setdefault(ref.node, ArrayEntry(out.name, k, ref.negative))
-        return found
+                    first.setdefault(ref.node, ArrayEntry(out.name, k, ref.negative))
+        return first
 
     @cached_property
     def pointers(self) -> dict[int, Pointer]:
@@ -207,20 +207,20 @@ class Places:
                 if number not in self.pointers or j not in self.pointers[number].rows:
                     yield (number, j), self._at_home(row, (number, j))
 
-    def _at_home(self, row: Refs, here: tuple[int, int]) -> list[Index | None]:
+    def _at_home(self, row: Refs, place: tuple[int, int]) -> list[Index | None]:
         """By lane the node that is kept there: one that several lanes make, perhaps as its
         negative in some, is kept in the first of them."""
         first = {ref.node: k for k, ref in reversed([*enumerate(row)])}
-        kept = (self.home.get(r.node) == here and first[r.node] == k for k, r in enumerate(row))
-        return [r.node if own else None for r, own in zip(row, kept, strict=True)]
+        kept = (self.home.get(r.node) == place and first[r.node] == k for k, r in enumerate(row))
+        return [r.node if at_home else None for r, at_home in zip(row, kept, strict=True)]
 
     def _wanted(self) -> Iterator[list[Index]]:
         """The rows that are read as they lie in the work array."""
         for _, row in self._read():
             lanes = self.copied(row)
-            some = [ref.node for k, ref in enumerate(row) if k not in lanes and ref != NOTHING]
+            outside = [ref.node for k, ref in enumerate(row) if k not in lanes and ref != NOTHING]
             nodes = self.program.nodes
-            yield [k for k in some if nodes[k].op not in LEAVES and k not in self.found]
+            yield [k for k in outside if nodes[k].op not in LEAVES and k not in self.found]
 
     def copies(self, number: int) -> Iterator[tuple[int, Ref]]:
         """What must be copied before a loop: places of the work array, and values, as the row has

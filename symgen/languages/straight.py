@@ -69,15 +69,15 @@ class Style:
         empty = zeros(d.program)
         steps = statements(d.program, self.dialect, empty, [ref.node for ref in d.pivots])
         where = variables(d.program, steps)
-        many = self.most is not None and len(where) > self.most
-        if many:
+        too_many = self.most is not None and len(where) > self.most
+        if too_many:
             where = {node: f"work[{k}]" for k, node in enumerate(where)}
-        written = blocks(steps, where, self.dialect, where if many else None)
+        written = blocks(steps, where, self.dialect, where if too_many else None)
         return Straight(
             tuple(tuple(self._lines(block)) for block in written),
             tuple(signed(d.program, d.pivots, where)),
             empty,
-            len(where) if many else 0,
+            len(where) if too_many else 0,
         )
 
     def _lines(self, block: Block) -> list[str]:

@@ -110,11 +110,15 @@ def inputs(d: FunctionDescription, state: Arrays) -> list[Array]:
     return [state[a.name] for a in d.arguments if a.direction == "in"]
 
 
+def as_tuple(result: Any) -> tuple[Any, ...]:
+    """The outputs that a function has returned, one alone as a tuple too."""
+    return result if isinstance(result, tuple) else (result,)
+
+
 def results(d: FunctionDescription, call: Callable[..., Any], state: Arrays) -> Arrays:
     """The outputs of a compiled or Python function by name, flat."""
     with limited():
-        result = call(*inputs(d, state))
-    arrays = result if isinstance(result, tuple) else (result,)
+        arrays = as_tuple(call(*inputs(d, state)))
     names = [a.name for a in d.arguments if a.direction == "out"]
     return {name: np.ravel(array) for name, array in zip(names, arrays, strict=True)}
 
@@ -127,11 +131,13 @@ def relative_error(result: np.ndarray[Any, Any], wanted: np.ndarray[Any, Any]) -
     return difference / size if np.isfinite(difference) else float("inf")
 
 
-def share_of(got: Sequence[Array], wanted: Sequence[Array], allowed: Array) -> float:
+def share_of(computed: Sequence[Array], wanted: Sequence[Array], allowed: Array) -> float:
     """Largest error as a part of what is allowed of its entry; infinite where something is not a
     number."""
     shape = allowed.shape
-    error = np.abs(np.reshape(got, shape).astype(float) - np.reshape(wanted, shape).astype(float))
+    error = np.abs(
+        np.reshape(computed, shape).astype(float) - np.reshape(wanted, shape).astype(float)
+    )
     with np.errstate(all="ignore"):
         parts = np.where(error == 0.0, 0.0, error / allowed)
     return float(np.where(np.isnan(parts), np.inf, parts).max(initial=0.0))
@@ -144,7 +150,9 @@ def share_of_runs(subject: Subject, function: Function, arrays: Sequence[Array])
     wanted = {name: [np.array(run[name], float) for run in runs] for name in runs[0]}
     allowed = subject.accuracy(subject.some(function), "double").allowed(function.program, wanted)
     pairs = zip(wanted, arrays, strict=True)
-    return max(share_of(list(got[: len(runs)]), wanted[name], allowed[name]) for name, got in pairs)
+    return max(
+        share_of(list(result[: len(runs)]), wanted[name], allowed[name]) for name, result in pairs
+    )
 
 
 def of_bound(share: float) -> str:
@@ -156,16 +164,16 @@ def against_laws(subject: Subject, function: Function, call: Callable[..., Any])
     """Results of a compiled or Python function against the law of each of its quantities."""
     d = described(subject, function.name)
     for judgement in judgements(subject.judges, function):
-        what = f"{function.name}: {judgement.claim}"
+        claim = f"{function.name}: {judgement.claim}"
         if judgement.problem:
-            yield Check(what, False, judgement.problem)
+            yield Check(claim, False, judgement.problem)
             continue
-        some = subject.states[: judgement.states]
-        got = [results(d, call, state) for state in some]
-        allowed = subject.accuracy(some).allowed(function.program, judgement.wanted)
+        states = subject.states[: judgement.states]
+        computed = [results(d, call, state) for state in states]
+        allowed = subject.accuracy(states).allowed(function.program, judgement.wanted)
         share = max(
-            share_of([g[name] for g in got], list(rows), allowed[name])
+            share_of([g[name] for g in computed], list(rows), allowed[name])
             for name, rows in judgement.wanted.items()
         )
-        figure = f"{of_bound(share)}, {len(some)} states, {judgement.seconds:.1f} s"
-        yield Check(what, share <= 1.0, figure)
+        figure = f"{of_bound(share)}, {len(states)} states, {judgement.seconds:.1f} s"
+        yield Check(claim, share <= 1.0, figure)

@@ -18,6 +18,7 @@ from symgen.languages.subject import (
     Check,
     Subject,
     against_laws,
+    as_tuple,
     described,
     inputs,
     of_bound,
@@ -81,8 +82,8 @@ def _selftest(subject: Subject) -> Check:
             passed, end = run.returncode == 0, f"exit status {run.returncode}"
         except subprocess.TimeoutExpired:
             passed, end = False, f"no end within {PATIENCE} s"
-    what = "C compiles without a warning, self-test passes"
-    return Check(what, passed, f"{name}_selftest: {end}; {version(compiler())}")
+    claim = "C compiles without a warning, self-test passes"
+    return Check(claim, passed, f"{name}_selftest: {end}; {version(compiler())}")
 
 
 def against_run(
@@ -100,14 +101,14 @@ def against_run(
             for name, row in wanted.items()
             for k, g in enumerate(outputs)
         )
-        what = f"{function.name}: {label} equals the float run bit for bit"
-        return Check(what, not worst, f"largest error {worst:.1e}, {len(states)} states")
+        claim = f"{function.name}: {label} equals the float run bit for bit"
+        return Check(claim, not worst, f"largest error {worst:.1e}, {len(states)} states")
     allowed = subject.accuracy(states).allowed(function.program, wanted)
     share = max(
         share_of([g[name] for g in outputs], wanted[name], allowed[name]) for name in wanted
     )
-    what = f"{function.name}: {label} equals the float run"
-    return Check(what, share <= 1.0, f"{of_bound(share)}, {len(states)} states")
+    claim = f"{function.name}: {label} equals the float run"
+    return Check(claim, share <= 1.0, f"{of_bound(share)}, {len(states)} states")
 
 
 def _runs(subject: Subject, function: Function) -> Sequence[Mapping[str, Sequence[Any]]]:
@@ -149,41 +150,37 @@ def _batch_checks(
 ) -> Iterator[Check]:
     """Functions for many states against those for one, on numbers of states that fill no block and
     some."""
-    many = build_batch(subject.module, subject.folder)
-    for d in (f.d for f in many.functions.values()):
+    batch = build_batch(subject.module, subject.folder)
+    for d in (f.d for f in batch.functions.values()):
         columns = [np.stack(column) for column in zip(*(inputs(d, s) for s in states), strict=True)]
-        sizes = sorted({1, many.width, len(states) - 1})
-        what = f"{d.name}: batches have the bits of single states"
+        sizes = sorted({1, batch.width, len(states) - 1})
+        claim = f"{d.name}: batches have the bits of single states"
         try:
-            bad = sum(_other_bits(d, compiled, many, [x[:n] for x in columns]) for n in sizes)
+            bad = sum(_other_bits(d, compiled, batch, [x[:n] for x in columns]) for n in sizes)
         except np.linalg.LinAlgError as error:
-            yield Check(what, False, str(error))
+            yield Check(claim, False, str(error))
             continue
         yield Check(
-            what, not bad, f"{bad} other numbers, {sum(sizes)} states in blocks of {many.width}"
+            claim, not bad, f"{bad} other numbers, {sum(sizes)} states in blocks of {batch.width}"
         )
 
 
 def _other_bits(
-    d: FunctionDescription, compiled: Compiled, many: CompiledBatch, columns: Sequence[Array]
+    d: FunctionDescription, compiled: Compiled, batch: CompiledBatch, columns: Sequence[Array]
 ) -> int:
     """How many numbers of rows and of blocks are not those of single states."""
-    same = [
-        np.broadcast_to(x[0], x.shape) if a in many.functions[d.name].shared else x
+    repeated = [
+        np.broadcast_to(x[0], x.shape) if a in batch.functions[d.name].shared else x
         for a, x in zip([a for a in d.arguments if a.direction == "in"], columns, strict=True)
     ]
-    pairs = [(columns, many.rows(d.name, columns)), (same, many.blocks(d.name, columns))]
+    pairs = [(columns, batch.rows(d.name, columns)), (repeated, batch.blocks(d.name, columns))]
     return sum(
         _differing(wanted, result)
-        for arguments, batch in pairs
+        for arguments, answers in pairs
         for wanted, result in zip(
-            _together(getattr(compiled, d.name)(*arguments)), batch, strict=True
+            as_tuple(getattr(compiled, d.name)(*arguments)), answers, strict=True
         )
     )
-
-
-def _together(result: Any) -> tuple[Array, ...]:
-    return result if isinstance(result, tuple) else (result,)
 
 
 def _differing(wanted: Array, result: Array) -> int:

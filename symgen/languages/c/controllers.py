@@ -127,31 +127,31 @@ def controllers(module: Module, functions: tuple[CFunction, ...]) -> list[CContr
     return [CController(module, function, row) for function, row in rows if row is not None]
 
 
-def _call(one: CController) -> list[str]:
+def _call(controller: CController) -> list[str]:
     """The arguments of the function in the body of a step."""
-    stored = {a.name: f"state->{a.name}" for a in one.state}
-    stored |= {a.name: f"gains->{a.name}" for a in one.gains}
-    stored |= {a.name: f"state->new_{a.name}" for a in one.outputs}
+    stored = {a.name: f"state->{a.name}" for a in controller.state}
+    stored |= {a.name: f"gains->{a.name}" for a in controller.gains}
+    stored |= {a.name: f"state->new_{a.name}" for a in controller.outputs}
     stored |= {"h": "&h", "w": "state->work"}
-    return [stored.get(a.name, a.name) for a in one.function.arguments]
+    return [stored.get(a.name, a.name) for a in controller.function.arguments]
 
 
 def controller_files(module: Module, shared: Mapping[str, Any]) -> dict[str, str]:
     """A header and a source for each controller."""
     scalar = module[COptions].scalar
     texts = {}
-    for one in shared["controllers"]:
+    for controller in shared["controllers"]:
         context = {
             **shared,
-            "one": one,
+            "one": controller,
             "time": TIME,
-            "call": _call(one),
-            "sizes_of": {a.name: a.size for a in one.outputs},
-            "unwritten": {a.name for a in one.function.left_out},
+            "call": _call(controller),
+            "sizes_of": {a.name: a.size for a in controller.outputs},
+            "unwritten": {a.name for a in controller.function.left_out},
             "side": lambda size: len(diagonal(size)),
             "literal": lambda x: literal(x, scalar),
         }
         for end in ("h", "c"):
-            name = f"{one.function.full_name}_controller.{end}"
+            name = f"{controller.function.full_name}_controller.{end}"
             texts[name] = render(f"c/controller.{end}.jinja", **context)
     return texts

@@ -37,11 +37,11 @@ def table(
 ) -> dict[str, Callable[..., Text]]:
     """How operations on numbers of type `real` are written: functions of the module's own by what
     they are called there, others as their rows say."""
-    scalar, mine = module[COptions].scalar, own_functions(module)
+    scalar, own_names = module[COptions].scalar, own_functions(module)
     columns = {"f": SUFFIX[scalar], "real": real, "zero": literal(0.0, scalar)}
 
     def written(op: Op) -> Callable[[Text], Text]:
-        if op.name in mine:
+        if op.name in own_names:
             return call(called(op.name))
         return pattern(op.c.format(name=op.name, a="{a}", **columns))
 

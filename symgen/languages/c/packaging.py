@@ -25,9 +25,11 @@ def glue_files(
     if any(EACH in name for name in wanted):
         variables |= ros2_context(module, shared)
     return {
-        name.format(name=module.name, **one): render(f"glue/{template}.jinja", **variables, **one)
+        name.format(name=module.name, **target): render(
+            f"glue/{template}.jinja", **variables, **target
+        )
         for name, template in wanted.items()
-        for one in _each(name, variables)
+        for target in _each(name, variables)
     }
 
 

@@ -26,7 +26,7 @@ def ros2_context(module: Module, context: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises OptionError for a module without such a controller, and for a robot that ros2_control has
     no joints for."""
-    wrapped = [one for one in context["controllers"] if one.row.name in GAINS]
+    wrapped = [controller for controller in context["controllers"] if controller.row.name in GAINS]
     if not wrapped:
         ways = " or ".join(f"--controller {name}" for name in GAINS)
         raise OptionError(f"--glue ros2: there is no controller for a plugin; add {ways}")
@@ -35,17 +35,18 @@ def ros2_context(module: Module, context: Mapping[str, Any]) -> dict[str, Any]:
             "--glue ros2: joints of ros2_control have one coordinate each, and this robot has "
             "others; use a fixed base, or --glue cmake"
         )
-    for one in wrapped:
-        more = [a.name for a in one.inputs if a.name not in MEASURED]
-        if more:
+    for controller in wrapped:
+        further = [a.name for a in controller.inputs if a.name not in MEASURED]
+        if further:
             raise OptionError(
-                f"--glue ros2: {one.function.d.name} reads {', '.join(more)} at run time, which no "
-                "interface of ros2_control gives; leave the option away that makes it an input"
+                f"--glue ros2: {controller.function.d.name} reads {', '.join(further)} at run "
+                "time, which no interface of ros2_control gives; leave the option away that makes "
+                "it an input"
             )
     efforts = [module.robot.model.limits[name].effort for name in module.robot.model.joint_names]
     return {
         "package": f"{module.name}_controllers",
-        "plugins": [plugin(one) for one in wrapped],
+        "plugins": [plugin(controller) for controller in wrapped],
         "joints": json.dumps([*module.robot.model.joint_names]),
         "efforts": [x if x is not None and 0 < x < math.inf else 0.0 for x in efforts],
         "quoted": lambda text: escape(plain(text), quote=False).replace('"', "&quot;"),
@@ -57,19 +58,19 @@ def plain(text: str) -> str:
     return "".join(c if c.isascii() and c.isprintable() else f"(U+{ord(c):x})" for c in text)
 
 
-def plugin(one: CController) -> dict[str, Any]:
+def plugin(controller: CController) -> dict[str, Any]:
     """A controller as its templates see it."""
-    name = one.function.d.name
+    name = controller.function.d.name
     return {
         "name": name,
         "type": "".join(word.capitalize() for word in name.split("_")),
-        "c": one.function.full_name,
-        "row": one.row,
-        "formula": one.function.d.formulas[0],
-        "gains": one.gains,
-        "start": GAINS[one.row.name],
-        "follows": any(a.name == "q_ref" for a in one.inputs),
-        "inputs": [a.name for a in one.inputs],
-        "timed": one.timed,
-        "result": next(a.name for a in one.results if a.name == one.row.forces),
+        "c": controller.function.full_name,
+        "row": controller.row,
+        "formula": controller.function.d.formulas[0],
+        "gains": controller.gains,
+        "start": GAINS[controller.row.name],
+        "follows": any(a.name == "q_ref" for a in controller.inputs),
+        "inputs": [a.name for a in controller.inputs],
+        "timed": controller.timed,
+        "result": next(a.name for a in controller.results if a.name == controller.row.forces),
     }

@@ -106,20 +106,20 @@ def _differentiated(subject: Subject, package: str, name: str) -> bool:
 
 
 def _jacobian(subject: Subject, function: Function, call: Call) -> Check:
-    what = f"jac_{function.name}: equals the complex step of the algorithm"
+    claim = f"jac_{function.name}: equals the complex step of the algorithm"
     d = described(subject, function.name)
     states = subject.some(function)[:FEW]
     try:
         rows = call(d, states)
     except Failed as error:
-        return Check(what, False, str(error))
+        return Check(claim, False, str(error))
     names = [a.name for a in d.outs]
     worst = 0.0
     for state, row in zip(states, rows, strict=False):
         wanted = _slopes(function, state)
         blocks = zip(names, row, strict=True)
         worst = max(worst, *(relative_error(np.ravel(x), wanted[name]) for name, x in blocks))
-    return Check(what, worst <= TOLERANCE, f"largest error {worst:.1e}, {len(states)} states")
+    return Check(claim, worst <= TOLERANCE, f"largest error {worst:.1e}, {len(states)} states")
 
 
 def _slopes(function: Function, state: Arrays) -> dict[str, Array]:

@@ -101,8 +101,8 @@ class External:
     @cached_property
     def patterns(self) -> dict[SparsityPattern, str]:
         """The sparsity patterns, each once, with their names."""
-        every = dict.fromkeys(slot.pattern for slot in (*self.inputs, *self.outputs))
-        return {pattern: f"{self.core.stem}pattern{k}" for k, pattern in enumerate(every)}
+        distinct = dict.fromkeys(slot.pattern for slot in (*self.inputs, *self.outputs))
+        return {pattern: f"{self.core.stem}pattern{k}" for k, pattern in enumerate(distinct)}
 
     def table(self, pattern: SparsityPattern) -> list[str]:
         """The lines that define a pattern."""
@@ -180,8 +180,8 @@ def _jacobian(
     program = Program()
     inputs = _inputs(d, program)
     swept = dict(_swept(d, program, inputs, list(unknown.values())))
-    ours = {other.name: other for other, _ in ready.values()}
-    entries = {name: copied(other.program, program, inputs) for name, other in ours.items()}
+    by_name = {other.name: other for other, _ in ready.values()}
+    entries = {name: copied(other.program, program, inputs) for name, other in by_name.items()}
     blocks = {}
     for out, a in pairs:
         key = (out.name, a.name)

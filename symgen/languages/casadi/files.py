@@ -69,12 +69,12 @@ def _c(module: Module) -> dict[str, str]:
     """The C in the package's folder ``c``."""
     choices = module.choices.changed(scalar="double", zeros="always", batch=None)
     inner = replace(module, name=package(module), choices=choices)
-    every = externals(inner)
+    all_externals = externals(inner)
     shared: dict[str, Any] = {
         "module": inner,
         "c": inner[COptions],
         "source": module,
-        "every": every,
+        "every": all_externals,
         "comment": c_comment,
         "string": string,
         "zero": literal(0.0, "double"),
@@ -85,7 +85,7 @@ def _c(module: Module) -> dict[str, str]:
         f"{inner.name}.h": render("casadi/module.h.jinja", **shared),
         f"{inner.name}_tables.h": render("casadi/tables.h.jinja", **shared),
     }
-    for function, jacobian in every:
+    for function, jacobian in all_externals:
         compiled = [f for f in (function, jacobian) if f is not None]
         texts[f"{function.name}.c"] = render(
             "casadi/function.c.jinja",
@@ -96,7 +96,7 @@ def _c(module: Module) -> dict[str, str]:
             calls=_calls(compiled),
         )
     if inner[COptions].trig == "inline":
-        programs = [f.core.d.program for pair in every for f in pair if f is not None]
+        programs = [f.core.d.program for pair in all_externals for f in pair if f is not None]
         texts[f"{inner.name}_trig.h"] = trig_header(inner, programs)
     return {f"c/{name}": text for name, text in texts.items()}
 

@@ -66,13 +66,13 @@ def checks(subject: Subject, progress: Callable[[str], None]) -> Iterator[Check]
 
 
 def _compiled(d: FunctionDescription, folder: Path) -> Check:
-    what = f"{d.name}: nvcc compiles it for sm_90 without a warning"
+    claim = f"{d.name}: nvcc compiles it for sm_90 without a warning"
     try:
         command = [*NVCC, "-cubin", f"{d.name}.cu", "-o", f"{d.name}.cubin"]
         messages = done(command, folder, seconds=PATIENCE).stderr
     except Failed as error:
-        return Check(what, False, str(error))
-    return Check(what, True, resources(messages.decode(errors="replace")))
+        return Check(claim, False, str(error))
+    return Check(claim, True, resources(messages.decode(errors="replace")))
 
 
 def resources(messages: str) -> str:

@@ -42,8 +42,8 @@ def native(module: Module) -> Outside:
     """The check of the functions that call compiled C."""
     package = package_name(module)
     built = f"from {package}.build import build\nbuild()\nfrom {package} import native as robot\n"
-    every = sorted(f.name for f in module.functions)
-    runner = Runner(f"{SETUP}{built}{RESULTS.format(short=every)}")
+    names = sorted(f.name for f in module.functions)
+    runner = Runner(f"{SETUP}{built}{RESULTS.format(short=names)}")
     return Outside("C called by JAX", (), runner.started, packages=PACKAGES)
 
 

@@ -75,10 +75,10 @@ def _body(d: FunctionDescription) -> list[list[str]]:
     step, before = 0, None
     for start, end in pairwise(_ends(steps)):
         (block,) = blocks(steps[start:end], where, DIALECT)
-        step, again = (step, True) if block.title == before else (end, False)
+        step, continued = (step, True) if block.title == before else (end, False)
         before = block.title
         lines = block_lines(block)
-        by_step.setdefault(step, []).extend(lines[1:] if again and block.title else lines)
+        by_step.setdefault(step, []).extend(lines[1:] if continued and block.title else lines)
         held = [where[n] for s in steps[start:end] for n in s.makes if last.get(n, 0) >= end]
         if held:
             target = f"({held[0]},)" if len(held) == 1 else ", ".join(held)
@@ -112,13 +112,13 @@ class DerivativeCalls:
 def _move(module: Module, d: FunctionDescription) -> DerivativeCalls | None:
     """None where the module has not all the derivatives of a function."""
     described = descriptions(module)
-    every = {
+    moved = {
         (out.name, a.name): slope(module, described, d, out.name, a.name)
         for out in d.outs
         for a in d.ins
     }
-    slopes = {key: x for key, x in every.items() if x is not None}
-    if len(slopes) < len(every):
+    slopes = {key: x for key, x in moved.items() if x is not None}
+    if len(slopes) < len(moved):
         return None
     names = {name for _, name in slopes.values()}
     derivatives = {other.name: other for other, _ in slopes.values()}.values()
@@ -139,10 +139,10 @@ def _c(module: Module) -> dict[str, str]:
     """The C in the package's folder ``c``: double precision, and what is fastest."""
     choices = module.choices.changed(scalar="double", zeros="always", trig="libm", batch=None)
     embedded = fastest(replace(module, name=package(module), choices=choices))
-    every = bound(embedded)
+    all_bound = bound(embedded)
     texts = code_files(embedded)
-    context = {"module": embedded, "functions": every, "width": _width(embedded)}
-    texts[f"{embedded.name}_ffi.c"] = render("jax/ffi.c.jinja", **context, most=_most(every))
+    context = {"module": embedded, "functions": all_bound, "width": _width(embedded)}
+    texts[f"{embedded.name}_ffi.c"] = render("jax/ffi.c.jinja", **context, most=_most(all_bound))
     return {f"c/{name}": text for name, text in texts.items()}
 
 
@@ -150,9 +150,9 @@ def _width(module: Module) -> int:
     return width(module) if module[COptions].batch else 1
 
 
-def _most(every: Sequence[BoundFunction]) -> dict[str, int]:
+def _most(bound_functions: Sequence[BoundFunction]) -> dict[str, int]:
     """The most arrays that a function has, and the most numbers in all arrays of one."""
     return {
-        "arrays": max(len(f.arrays) for f in every),
-        "entries": max(sum(a.size for a in f.arrays) for f in every),
+        "arrays": max(len(f.arrays) for f in bound_functions),
+        "entries": max(sum(a.size for a in f.arrays) for f in bound_functions),
     }

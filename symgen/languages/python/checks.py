@@ -12,6 +12,7 @@ from symgen.languages.subject import (
     Check,
     Subject,
     against_laws,
+    as_tuple,
     described,
     inputs,
     of_bound,
@@ -46,18 +47,16 @@ def _check(
     function: Function,
     batch: Arrays,
 ) -> Check:
-    what = f"{function.name}: Python equals the float run"
+    claim = f"{function.name}: Python equals the float run"
     try:
         arrays_in = inputs(described(subject, function.name), batch)
         with limited():
-            many = _tuple(python[function.name](*arrays_in))
-            each = [_tuple(python[function.name](*state)) for state in zip(*arrays_in, strict=True)]
-        alone = tuple(map(np.stack, zip(*each, strict=True)))
-        share = max(share_of_runs(subject, function, arrays) for arrays in (many, alone))
+            at_once = as_tuple(python[function.name](*arrays_in))
+            one_by_one = [
+                as_tuple(python[function.name](*state)) for state in zip(*arrays_in, strict=True)
+            ]
+        alone = tuple(map(np.stack, zip(*one_by_one, strict=True)))
+        share = max(share_of_runs(subject, function, arrays) for arrays in (at_once, alone))
     except Exception as error:
-        return Check(what, False, f"{type(error).__name__}: {error}")
-    return Check(what, share <= 2.0, of_bound(share))  # both have errors
-
-
-def _tuple(result: Any) -> tuple[Any, ...]:
-    return result if isinstance(result, tuple) else (result,)
+        return Check(claim, False, f"{type(error).__name__}: {error}")
+    return Check(claim, share <= 2.0, of_bound(share))  # both have errors

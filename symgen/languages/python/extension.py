@@ -164,26 +164,29 @@ def _cells(a: Argument) -> tuple[str, ...]:
 
 def bound(module: Module) -> list[BoundFunction]:
     """The functions of a module for Python."""
-    many: Sequence[BatchFunction | None] = batch_functions(module) or [None] * len(
+    batches: Sequence[BatchFunction | None] = batch_functions(module) or [None] * len(
         functions(module)
     )
-    return [BoundFunction(one, other) for one, other in zip(functions(module), many, strict=True)]
+    return [
+        BoundFunction(function, other)
+        for function, other in zip(functions(module), batches, strict=True)
+    ]
 
 
 def extension(module: Module) -> str:
     """The C source of the extension module."""
-    every, c = bound(module), module[COptions]
+    bound_functions, c = bound(module), module[COptions]
     most = {
-        "ins": max(f.ins for f in every),
-        "outs": max(f.outs for f in every),
-        "entries": max(f.entries for f in every),
-        "axes": max(len(a.sizes) for f in every for a in f.arrays),
+        "ins": max(f.ins for f in bound_functions),
+        "outs": max(f.outs for f in bound_functions),
+        "entries": max(f.entries for f in bound_functions),
+        "axes": max(len(a.sizes) for f in bound_functions for a in f.arrays),
     }
     return render(
         "python/extension.c.jinja",
         module=module,
         c=c,
-        functions=every,
+        functions=bound_functions,
         most=most,
         width=width(module) if c.batch else 1,
         numpy_type=NUMPY[c.scalar][0],
