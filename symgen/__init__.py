@@ -71,5 +71,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """What is offered, loaded or not, for ``help(symgen)`` and for completion."""
+    """The names offered, loaded or not, for ``help(symgen)`` and for completion."""
     return [*globals(), *(name for name in __all__ if name not in globals())]

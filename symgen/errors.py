@@ -1,4 +1,4 @@
-"""What symgen says when an input cannot be used."""
+"""Errors and notices: what symgen says of an input that cannot be used."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -132,8 +132,8 @@ MOST_NAMED = 4
 
 
 def in_short(notices: Iterable[Notice]) -> list[Notice]:
-    """What people need to know: no details, those of one summary as one and those that an option
-    would answer as one, warnings first."""
+    """The notices that people need to know: no details, those of one summary as one and those that
+    an option would answer as one, warnings first."""
     groups: dict[object, list[Notice]] = {}
     for notice in notices:
         if not notice.detail:

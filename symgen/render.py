@@ -37,7 +37,7 @@ class CompiledTemplates(BytecodeCache):
     cannot be written. What is kept belongs to a text, a release of Jinja and its settings."""
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        """What is kept of a template, if it is of this text."""
+        """Loads what is kept of a template, if it is of this text."""
         with suppress(*UNREADABLE), _file(bucket.key).open("rb") as f:
             bucket.load_bytecode(f)
 

@@ -38,7 +38,7 @@ def quoted(names: Iterable[str], most: int = 6) -> str:
 
 
 def hint(name: str, known: Collection[str], most: int = 6) -> str:
-    """What helps somebody who gave a name that is not among those known: the names near to it,
+    """The hint for somebody who gave a name that is not among those known: the names near to it,
     those that differ in capitals first, or else all of them (the first `most`)."""
     lower = [candidate for candidate in known if candidate.lower() == name.lower()]
     near = lower or difflib.get_close_matches(name, known, 3, 0.5)

@@ -30,8 +30,9 @@ COMMAND = ("joint forces to apply", "N m | N")
 
 @dataclass(frozen=True, slots=True)
 class ControllerType:
-    """What a caller keeps between steps: each state, an input, and the output that follows it. What
-    else is read is a `measured` or wanted value that changes with every step, or a gain."""
+    """A controller as its caller sees it: what is kept between steps, each state, an input, and the
+    output that follows it. What else is read is a `measured` or wanted value that changes with
+    every step, or a gain."""
 
     name: str
     summary: str

@@ -86,7 +86,7 @@ def _tuned(job: "Job", tell: Callable[[str], None]) -> tuple["Job", Sequence["Ti
 
 
 def _notices_of_choice(job: "Job") -> Sequence[Notice]:
-    """What is told of the choice of ``--tune`` that a job file keeps."""
+    """Notices of the choice of ``--tune`` that a job file keeps."""
     from symgen.jobs.jobfile import keep_formulations
 
     return keep_formulations(click.get_current_context(), job.choice())

@@ -15,7 +15,7 @@ from symgen.text import cited
 
 
 def _quantities(robot: Any, start: str) -> Iterable[str]:
-    """What `--entry` is of, to be completed."""
+    """The quantities of `--entry`, to be completed."""
     from symgen.tracing.options import quantities
 
     return quantities(robot, start)

@@ -76,7 +76,7 @@ class Group(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
     def make_context(self, *args: Any, **options: Any) -> click.Context:
-        """What the command line says, of the program itself."""
+        """The context of the command line of the program itself."""
         with _echo_of_usage():
             return super().make_context(*args, **options)
 

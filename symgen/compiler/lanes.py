@@ -123,7 +123,7 @@ def worth(packing: Packing, start: int) -> bool:
 
 
 def _inward(packing: Packing, shapes: "Shapes") -> None:
-    """What the loops read, as long as there is more."""
+    """The rows that the loops read, as long as there are more."""
     packed: set[Refs] = set()
     while True:
         new = []
@@ -161,7 +161,7 @@ def _parts(packing: Packing, lanes: Sequence[Lane]) -> Iterator[list[int]]:
 
 
 def _across(packing: Packing) -> list[Refs]:
-    """By loop and lane, all that it reads."""
+    """All nodes read, by loop and lane."""
     reads = []
     for members in groups(packing).values():
         packs = [packing.packs[k] for k in members]
@@ -213,7 +213,7 @@ def groups(packing: Packing) -> dict[int, list[int]]:
 
 
 class Shapes:
-    """What operations values are made of, some levels deep."""
+    """Shapes of values: the operations that they are made of, some levels deep."""
 
     def __init__(self, program: Program) -> None:
         self.program = program

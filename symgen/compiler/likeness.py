@@ -22,8 +22,8 @@ SAME_LEAF, SAME_KIND, BELOW = 0.3, 0.1, 0.8
 
 
 def kind(op: str) -> str:
-    """What operations that are matched have in common: sums and differences are one, as a sign
-    may belong to an operand."""
+    """The kind that operations which are matched have in common: sums and differences are one, as a
+    sign may belong to an operand."""
     return "sum" if op in SUMS else op
 
 

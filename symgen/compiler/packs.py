@@ -66,7 +66,7 @@ class Packing:
         self.judged = frozenset(ref.node for ref in pivots(program))
 
     def found(self, refs: Refs) -> Operand:
-        """What a row of values is: a pack if it can be, which is made with all below it."""
+        """The pack of a row of values: a pack if it can be, which is made with all below it."""
         nodes = nodes_of(refs)
         if len(set(refs)) == 1:
             return Same(refs[0])

@@ -36,7 +36,7 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Rolled:
-    """What a program does one after the other: nodes of the tape, and loops."""
+    """A program rolled, one after the other: nodes of the tape, and loops."""
 
     program: Program
     steps: tuple[Index | Loop, ...]

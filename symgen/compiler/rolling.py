@@ -91,7 +91,7 @@ class Order:
         self.packs = defaultdict[int, list[int]](list)
 
     def unit(self, index: Index) -> Unit:
-        """What computes a node."""
+        """The unit that computes a node."""
         home = self.packing.home.get(index)
         return (NODE, index) if home is None else (PACK, home[0])
 

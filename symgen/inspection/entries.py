@@ -114,8 +114,8 @@ class OutputExpressions:
 
 
 def find(job: Job, text: str, symbolic: str | None) -> OutputExpressions:
-    """What `text` asks for in closed form, with symbols for the kinds in `symbolic`. Raises
-    SymgenError."""
+    """The entry that `text` asks for in closed form, with symbols for the kinds in `symbolic`.
+    Raises SymgenError."""
     kinds = symbolic.split(",") if symbolic else []
     unknown = [kind for kind in kinds if kind not in KINDS]
     if unknown:
@@ -143,7 +143,7 @@ def find(job: Job, text: str, symbolic: str | None) -> OutputExpressions:
 def look_at_entry(
     job: Job, text: str, symbolic: str | None, latex: bool, as_json: bool
 ) -> tuple[str, list[str]]:
-    """What is to be printed of an entry, and a legend of its symbols for people. Raises
+    """The text to be printed of an entry, and a legend of its symbols for people. Raises
     SymgenError."""
     entry = find(job, text, symbolic)
     if as_json:

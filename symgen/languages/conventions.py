@@ -70,7 +70,8 @@ def conventions(module: Module, entries: Entries = ROWS) -> list[str]:
 
 
 def meaning(module: Module, entries: Entries = ROWS) -> list[str]:
-    """What coordinates, forces and matrices are: those of the conventions that everybody needs."""
+    """The meaning of coordinates, forces and matrices: those of the conventions that everybody
+    needs."""
     return [
         *words.order(module.robot.model),
         _law(module),
@@ -80,7 +81,7 @@ def meaning(module: Module, entries: Entries = ROWS) -> list[str]:
 
 
 def _base_parameters(module: Module) -> list[str]:
-    """What base parameters are called, where a function has them."""
+    """The names of base parameters, where a function has them."""
     outputs = (out for f in module.functions for q in f.quantities for out in q.outputs)
     shapes = {size for out in outputs for size in out.shape}
     if not shapes & {"b", "y_b"}:

@@ -152,7 +152,7 @@ SYMMETRIC: Final = ", symmetric but for floating joints"
 
 
 def meaning(model: Model, text: str) -> str:
-    """What an array or formula means for this robot."""
+    """The meaning of an array or formula for this robot."""
     words = {SYMMETRIC: "" if floats(model) else ", symmetric"}
     words |= TO_WORLD if not model.base else {}
     for old, new in words.items():

@@ -33,7 +33,7 @@ JUDGED: Final = ("{name}.h", "{name}.py")
 
 
 class Failed(Exception):
-    """What ran the code said that something went wrong."""
+    """The error that the program running the code reported."""
 
 
 SECONDS: Final = 1800
@@ -120,7 +120,8 @@ def _key(arrays: Sequence[Array]) -> bytes:
 
 
 def ran(command: Sequence[str], folder: Path, stdin: bytes = b"", seconds: int = SECONDS) -> bytes:
-    """What a program prints, given `stdin`. Raises Failed with the line that says what is wrong."""
+    """The output of a program, given `stdin`. Raises Failed with the line that says what is
+    wrong."""
     return done(command, folder, stdin, seconds).stdout
 
 
@@ -142,7 +143,7 @@ def done(
 
 
 def driven(folder: Path) -> Call:
-    """What calls functions by the program ``driver`` of a folder."""
+    """A call of functions by the program ``driver`` of a folder."""
 
     def call(d: FunctionDescription, states: Sequence[Arrays]) -> list[list[Array]]:
         output = ran([str(folder / "driver"), d.name], folder, binary(d, states))

@@ -57,7 +57,7 @@ class LaneRow:
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """By lane an entry of an output; each row of results that goes with it is some entries
+    """An entry of an output for each lane; each row of results that goes with it is some entries
     further."""
 
     arrays: tuple[str, ...]
@@ -117,7 +117,7 @@ class Places:
 
     @cached_property
     def entries(self) -> dict[Index, ArrayEntry]:
-        """By node the first entry of an output that it is."""
+        """The first entry of an output that each node is."""
         first: dict[Index, ArrayEntry] = {}
         for out in self.program.outputs:
             for k, ref in enumerate(out.refs):
@@ -127,7 +127,7 @@ class Places:
 
     @cached_property
     def pointers(self) -> dict[int, Pointer]:
-        """By loop where its results go that are outputs in all lanes."""
+        """The places of results that are outputs in all lanes, by loop."""
         pointers = {}
         for number, loop in self.loops.items():
             rows = {
@@ -208,7 +208,7 @@ class Places:
                     yield (number, j), self._at_home(row, (number, j))
 
     def _at_home(self, row: Refs, place: tuple[int, int]) -> list[Index | None]:
-        """By lane the node that is kept there: one that several lanes make, perhaps as its
+        """The node that is kept there, by lane: one that several lanes make, perhaps as its
         negative in some, is kept in the first of them."""
         first = {ref.node: k for k, ref in reversed([*enumerate(row)])}
         kept = (self.home.get(r.node) == place and first[r.node] == k for k, r in enumerate(row))
@@ -223,7 +223,7 @@ class Places:
             yield [k for k in outside if nodes[k].op not in LEAVES and k not in self.found]
 
     def copies(self, number: int) -> Iterator[tuple[int, Ref]]:
-        """What must be copied before a loop: places of the work array, and values, as the row has
+        """Copies that a loop needs before it: places of the work array, and values, as the row has
         them where it is read."""
         for j, row in enumerate(self.loops[number].reads):
             start = self.starts.get((COPIES, number, j))

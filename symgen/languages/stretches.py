@@ -86,7 +86,7 @@ def _room(held: Sequence[tuple[int, int, int]], size: int) -> int:
 
 
 def _born(rolled: Rolled, by_loops: Container[Index]) -> dict[Index, int]:
-    """By node of its own the step that makes it; sines, and what they are taken of, may be made
+    """The step that makes each node of its own; sines, and what they are taken of, may be made
     before all others."""
     nodes = rolled.program.nodes
     steps = {s: n for n, s in enumerate(rolled.steps) if not isinstance(s, Loop)}
@@ -98,7 +98,7 @@ def _born(rolled: Rolled, by_loops: Container[Index]) -> dict[Index, int]:
 
 
 def _last(rolled: Rolled, kept: Mapping[Index, Stretch]) -> dict[Index, int]:
-    """By node the last step that reads it; what is read once is written where that is read."""
+    """The last step that reads each node; what is read once is written where that is read."""
     program, late = rolled.program, dict[Index, int]()
     times = uses(program)
     for number, step in enumerate(rolled.steps):

@@ -56,7 +56,7 @@ def _of_body(bodies: Sequence[Body], i: int) -> str | None:
 
 
 def _kind(bodies: Sequence[Body], i: int) -> str | None:
-    """Its joint is one that the algorithms know, along an axis of length 1."""
+    """A joint is one that the algorithms know, along an axis of length 1."""
     joint = bodies[i].joint
     if joint.kind not in JOINT_TYPES:
         return "has a joint of unknown kind"

@@ -86,8 +86,8 @@ def identity() -> list[str | int]:
 
 
 def processor() -> str:
-    """What NATIVE depends on: the processor's name and instructions, where the system tells
-    them."""
+    """The text that NATIVE depends on: the processor's name and instructions, where the system
+    tells them."""
     facts = [platform.machine(), platform.processor(), sys.platform]
     with suppress(OSError), Path("/proc/cpuinfo").open(encoding="utf-8", errors="replace") as lines:
         wanted = ("model name", "flags", "Features", "CPU implementer", "CPU part", "isa", "cpu")

@@ -42,8 +42,9 @@ _alone: Final = list[bool]()
 
 
 def isolated(work: Work, scratch: Path) -> Iterator[Any]:
-    """What some work hands out, one by one; it runs in a process of its own, with `scratch` for its
-    temporary files, where the system can fork one. Raises Ended, and what the work raises."""
+    """The results that some work hands out, one by one; it runs in a process of its own, with
+    `scratch` for its temporary files, where the system can fork one. Raises Ended, and what the
+    work raises."""
     if not hasattr(os, "fork"):
         results = list[Any]()
         work(results.append)

@@ -57,8 +57,8 @@ class Library:
 
 
 def quiet(flags: Sequence[str]) -> tuple[str, ...]:
-    """What keeps gcc from linking its start file for fast arithmetic into a library: that file
-    makes the whole process that loads it flush subnormal numbers to zero."""
+    """The flags that keep gcc from linking its start file for fast arithmetic into a library: that
+    file makes the whole process that loads it flush subnormal numbers to zero."""
     fast = any(flag in ("-Ofast", "-ffast-math", "-funsafe-math-optimizations") for flag in flags)
     return ("-nostartfiles",) if fast else ()
 

@@ -40,9 +40,9 @@ NUMBERS: Final = {name: k for k, name in enumerate(("input", "const", *TEXTS))}
 
 @dataclass(frozen=True, eq=False)
 class NativeTape:
-    """What a program computes, for the compiled loop: `code` has a step's operation and operands in
-    each row (indices of steps, inputs or `constants`), `wanted` the step and the sign of each entry
-    of all outputs."""
+    """A program for the compiled loop: `code` has a step's operation and operands in each row
+    (indices of steps, inputs or `constants`), `wanted` the step and the sign of each entry of all
+    outputs."""
 
     inputs: int
     code: NDArray[np.int32]

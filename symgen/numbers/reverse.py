@@ -40,8 +40,8 @@ class Factor(NamedTuple):
 
 
 class Record:
-    """What was computed, in order: steps, their values, and whether an input that a gradient is
-    wanted in has part in them."""
+    """The record of a computation, in order: steps, their values, and whether an input that a
+    gradient is wanted in has part in them."""
 
     def __init__(self) -> None:
         self.steps: list[Step] = []

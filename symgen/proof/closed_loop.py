@@ -67,8 +67,8 @@ class ClosedLoop:
 
 @dataclass(frozen=True)
 class ClosedLoopRecord:
-    """What was recorded of a closed loop: a row for each sample by input that changes (`measured`)
-    and by output (`wanted`), and the gains by name."""
+    """The record of a closed loop: a row for each sample by input that changes (`measured`) and by
+    output (`wanted`), and the gains by name."""
 
     measured: Mapping[str, Sequence[Sequence[float]]]
     wanted: Mapping[str, Sequence[Sequence[float]]]
@@ -106,7 +106,7 @@ def loop_of(
 
 
 def _inertias(robot: RuntimeModel) -> list[float]:
-    """What each joint feels at the start, in three digits."""
+    """The inertia that each joint feels at the start, in three digits."""
     n, program = robot.model.dof, _traced(RuntimeModel(robot.model), "mass_matrix")
     with in_decimals():
         mass_matrix = evaluate(

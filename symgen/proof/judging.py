@@ -1,4 +1,4 @@
-"""What laws say of a function at some states, for whoever has its results to compare."""
+"""Judgements of laws on a function at some states, for whoever has its results to compare."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ NO_JUDGE: Final = "no independent judge"
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a quantity must be at the first `states` states, by output a row for each.
+    """The values that a quantity must have at the first `states` states, by output a row for each.
 
     Without a law there is no `judge`; a `problem` tells why a law has no values."""
 

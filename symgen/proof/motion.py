@@ -185,7 +185,7 @@ class JointCourse:
 
 @dataclass(frozen=True)
 class State:
-    """What a textbook run reads. Numbers, or arrays of one batch.
+    """The state that a textbook run reads. Numbers, or arrays of one batch.
 
     `tens` replaces inertial parameters by link; `wrenches` are
     external ones by link, force and moment about the link's origin in its axes, or (`root_axes`) in

@@ -1,5 +1,5 @@
-"""What rounding does to each output of a function, in words: the bound over the reference states,
-and what is seen there."""
+"""The effect of rounding on each output of a function, in words: the bound over the reference
+states, and what is seen there."""
 
 import math
 from collections.abc import Mapping

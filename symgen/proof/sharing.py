@@ -16,8 +16,8 @@ def flat(term: Flat) -> Flat:
 
 
 class SharedValues:
-    """What batches of states that come from one another have in common, computed once for the
-    arrays that it is made from (for these themselves, not for what is in them)."""
+    """Values that batches of states which come from one another have in common, computed once for
+    the arrays that it is made from (for these themselves, not for what is in them)."""
 
     def __init__(self, keeps: bool = True) -> None:
         self._known: dict[tuple[Any, ...], tuple[Any, Any]] = {}

@@ -148,7 +148,7 @@ def _error(root: XmlNode, message: str, words: str = "") -> RobotError:
 
 
 def _refusal(root: XmlNode, answer: dict[str, Any]) -> RobotError:
-    """What is missing with the options that give it, or what the library says."""
+    """The sentence on what is missing with the options that give it, or what the library says."""
     if "packages" in answer:
         names = answer["packages"]
         are = "packages {} are" if len(names) > 1 else "package {} is"

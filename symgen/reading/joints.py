@@ -23,8 +23,8 @@ Tag = tuple[str, str, Constants]
 
 @dataclass(frozen=True, slots=True)
 class JointConstants:
-    """What joints of a type take beside their axis, as one thing that people give: how a file says
-    it, and how Python does."""
+    """The constants that joints of a type take beside their axis, as one thing that people give:
+    how a file says it, and how Python does."""
 
     word: str
     """What it is called in Python."""
@@ -38,9 +38,9 @@ class JointConstants:
     written: Callable[[Constants], Tag]
     """The tag that says it, in the numbers that Python takes."""
     tags: tuple[str, ...] = ()
-    """What stands in such joints alone."""
+    """The tags that stand in such joints alone."""
     attributes: tuple[str, ...] = ()
-    """What the elements of such joints alone have."""
+    """The attributes that the elements of such joints alone have."""
 
 
 TURN: Final = 2 * math.pi
@@ -149,12 +149,12 @@ class JointRow:
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """What stands in such joints alone."""
+        """The tags that stand in such joints alone."""
         return tuple(tag for taken in self.takes for tag in taken.tags)
 
     @property
     def attributes(self) -> tuple[str, ...]:
-        """What the elements of such joints alone have."""
+        """The attributes that the elements of such joints alone have."""
         return tuple(name for taken in self.takes for name in taken.attributes)
 
     def constants(self, node: XmlNode, axis: Triple) -> Constants:

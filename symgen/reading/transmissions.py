@@ -93,7 +93,7 @@ def transmissions(root: XmlNode) -> tuple[Transmission, ...]:
 
 
 def _motions(tied: Transmission) -> list[object]:
-    """What the motors are to the joints, whatever they are called: files say it twice."""
+    """The motions of motors by those of joints, whatever they are called: files say it twice."""
     return [(motor.terms, motor.offset, motor.inertia) for motor in tied.motors]
 
 

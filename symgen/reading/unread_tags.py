@@ -94,7 +94,8 @@ def _is_known(part: str, owner: XmlNode, node: XmlNode, root: XmlNode) -> bool:
 
 
 def _note_foreign(root: XmlNode) -> None:
-    """What the elements of joints of other types have, such as the pitch of a screw."""
+    """Notes attributes that the elements of joints of other types have, such as the pitch of a
+    screw."""
     every = {name for row in JOINTS.values() for name in row.attributes}
     for node in joint_nodes(root):
         kind = node.element.get("type") or ""

@@ -23,8 +23,8 @@ WORK: Final = 1_500_000
 
 @dataclass(frozen=True, slots=True)
 class Generator:
-    """What polynomials are in: an atom of the tape, or a function of a polynomial (``inverse`` for
-    a divisor)."""
+    """A generator that polynomials are in: an atom of the tape, or a function of a polynomial
+    (``inverse`` for a divisor)."""
 
     function: str
     argument: Polynomial | None = None

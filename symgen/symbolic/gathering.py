@@ -73,7 +73,7 @@ class PolynomialWriter:
         return self._expressions[k]
 
     def _argument(self, a: Polynomial) -> sympy.Expr:
-        """What a function is of: angles are plain sums."""
+        """The argument of a function: angles are plain sums."""
         if all(sum(n for _, n in factors(m)) <= 1 for m in a.terms):
             return sympy.Add(*(self._term(m, c) for m, c in a.terms.items()))
         return self.written(a)

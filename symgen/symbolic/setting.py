@@ -123,7 +123,7 @@ def _length(x: Scalar, name: str) -> Scalar:
 
 @lru_cache(maxsize=8)
 def meanings(robot: RuntimeModel, setting: Setting) -> Mapping[str, Meaning]:
-    """What the symbols for masses and lengths stand for, with their values in the file."""
+    """The meanings of the symbols for masses and lengths, with their values in the file."""
     model = lumped(robot.model, [body.name for body in robot.model.moving])
     layout, by_symbol = system(model, regrouping=WHOLE), dict[str, Meaning]()
     for i, body in enumerate(layout.bodies, 1):

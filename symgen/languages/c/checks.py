@@ -89,7 +89,7 @@ def _selftest(subject: Subject) -> Check:
 def against_run(
     subject: Subject, function: Function, call: Callable[..., Any], label: str
 ) -> Check:
-    """What a compiled function gives in the module's scalar against the algorithms run on floats:
+    """The check of a compiled function in the module's scalar against the algorithms run on floats:
     bit for bit unless functions are those of another precision's library."""
     d, states = described(subject, function.name), subject.some(function)
     scalar, runs = subject.module[COptions].scalar, _runs(subject, function)

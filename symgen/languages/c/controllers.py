@@ -69,7 +69,7 @@ class CController:
 
     @property
     def results(self) -> list[Argument]:
-        """What a step gives to the caller: all but the state that nobody else reads."""
+        """The results of a step for the caller: all but the state that nobody else reads."""
         inner = {out for name, out in self.row.state.items() if out.endswith("_next")}
         return [a for a in self.outputs if a.name not in inner]
 

@@ -153,7 +153,7 @@ class BatchFunction(ManyFunction):
 
     @property
     def _target(self) -> str:
-        """What tells the compiler which processor a function is for."""
+        """The attribute that tells the compiler which processor a function is for."""
         return f"{self.module.name.upper()}_TARGET"
 
     def _named(self, name: str) -> str:
@@ -184,7 +184,7 @@ class BatchFunction(ManyFunction):
 
     @property
     def lanes(self) -> str:
-        """Its arguments in a call for the lanes of a block from `j` on."""
+        """The arguments of a call for the lanes of a block from `j` on."""
         return ", ".join(f"({constant(a)}{self.real} *)({a.name} + j)" for a in self.d.arguments)
 
     @property

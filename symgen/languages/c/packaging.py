@@ -39,7 +39,7 @@ def _is_header(name: str) -> bool:
 
 
 def _each(name: str, context: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What a file is written for: the module, or each plugin."""
+    """The targets that a file is written for: the module, or each plugin."""
     if EACH not in name:
         return [{}]
     return [{"plugin": one["name"], "one": one} for one in context["plugins"]]

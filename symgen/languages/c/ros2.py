@@ -22,7 +22,7 @@ MEASURED: Final = ("q", "qd", "q_ref", "qd_ref", "qdd_ref")
 
 
 def ros2_context(module: Module, context: Mapping[str, Any]) -> dict[str, Any]:
-    """What the templates of the package use beside the rest.
+    """The variables that the templates of the package use beside the rest.
 
     Raises OptionError for a module without such a controller, and for a robot that ros2_control has
     no joints for."""

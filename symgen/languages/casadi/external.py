@@ -53,7 +53,7 @@ class Core(CFunction):
 
     @property
     def stem(self) -> str:
-        """What the names of its static functions begin with."""
+        """The beginning of the names of its static functions."""
         return "jac_" if self.d.name.startswith("jac_") else ""
 
     def part(self, k: int) -> str:

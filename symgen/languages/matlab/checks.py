@@ -25,8 +25,8 @@ CFLAGS: Final = ("-std=c99", "-O1", "-ffp-contract=off", "-Wall", "-Wextra", "-W
 
 
 def _runs(subject: Subject, folder: Path, how: Callable[[str], str]) -> Call:
-    """What calls functions in Octave, several in one process, which takes long to start: `how`
-    gives the text before the arguments of a function."""
+    """A call of functions in Octave, several in one process, which takes long to start: `how` gives
+    the text before the arguments of a function."""
     drivers: dict[str, str] = {}
     for group in _groups(subject.module, len(subject.states)):
         drivers |= dict.fromkeys(group, _driver(subject.module, group, how))

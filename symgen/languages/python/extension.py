@@ -134,7 +134,7 @@ class BoundFunction:
 
 
 def note(f: BoundFunction) -> list[str]:
-    """What a function's docstring says, line by line."""
+    """The docstring of a function, line by line."""
     rows = [("", *_cells(a)) for a in f.arrays]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     table = ["  ".join(x.ljust(w) for x, w in zip(row, widths, strict=True)) for row in rows]

@@ -95,7 +95,7 @@ def _body(d: FunctionDescription) -> list[list[str]]:
 
 
 def pivots(d: FunctionDescription, dialect: Dialect) -> str:
-    """What a body returns: all that must be positive."""
+    """The values that a body returns: all that must be positive."""
     texts = signed(d.program, d.pivots, named(d, dialect)[1]) if d.pivots else []
     return _tuple(texts)
 

@@ -81,7 +81,7 @@ class BalancedFreedom(Freedom):
         return Angle()
 
     def regrouped(self, inertia: Inertia) -> tuple[Inertia, Inertia]:
-        """Its inertia about the axis stays, as that of a disc; all else turns with the parent."""
+        """The inertia about the axis stays, as that of a disc; all else turns with the parent."""
         return inertia.as_disc()
 
 

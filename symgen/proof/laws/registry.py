@@ -17,7 +17,7 @@ link's quantity with its name as `link`."""
 
 
 class LawError(ValueError):
-    """What is judged cannot be what it is said to be."""
+    """The error of a judged quantity that cannot be what it is said to be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,8 @@ class Judge:
         return self._known[key]
 
     def of(self, quantity: Quantity) -> dict[str, Array]:
-        """What a quantity with a law must be: by output a row for each state, in many digits."""
+        """The values that a quantity with a law must have: by output a row for each state, in many
+        digits."""
         law = law_of(quantity)
         if law is None:
             raise KeyError(quantity.name)
@@ -96,5 +97,5 @@ class Judge:
 def judged(
     robot: RuntimeModel, quantity: Quantity, inputs: Mapping[str, Sequence[Sequence[float]]]
 ) -> dict[str, Array]:
-    """What one quantity must be (see `Judge`)."""
+    """The values that one quantity must have (see `Judge`)."""
     return Judge(robot, inputs).of(quantity)

@@ -54,8 +54,8 @@ def with_part(x: States, i: int, count: int, **changes: Any) -> States:
 
 
 def by_parameters(term: Term, x: States) -> Array:
-    """What a term is where one parameter is 1 and all others 0, the last axis: the ten of each body
-    about the frame of its first link, then the inertia of each rotor."""
+    """A term where one parameter is 1 and all others 0, the last axis: the ten of each body about
+    the frame of its first link, then the inertia of each rotor."""
     bare = massless(x)
     return np.concatenate([_of_body(term, bare, i) for i in owners(x)], axis=-1)
 

@@ -58,7 +58,8 @@ def _links(models: Sequence[Scope]) -> Iterator[tuple[str, XmlNode]]:
 
 
 def _of_axes(models: Sequence[Scope], tag: str, alone: bool) -> Iterator[tuple[str, XmlNode]]:
-    """What the axes of joints have under a tag, of joints with one coordinate or with several."""
+    """The elements that the axes of joints have under a tag, of joints with one coordinate or with
+    several."""
     for model in models:
         for joint in model.node.children("joint"):
             row = TYPES.get(joint.element.get("type", "").strip())
