@@ -12,12 +12,11 @@ that say what the value is made of.
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import count
 from math import prod
 from types import MappingProxyType
 from typing import Final
 
-from symgen.compiler.program import LEAVES, Output, Program
+from symgen.compiler.program import LEAVES, Node, Output, Program
 from symgen.compiler.value import Index
 
 Name = tuple[str, bool]
@@ -47,13 +46,13 @@ def named(
     taken |= {f"{name}{k + 1}" for name, shape in program.inputs for k in range(prod(shape))}
     unique: dict[Index, Name] = {}
     for index in order:
-        name = wanted.get(index)
+        name, node = wanted.get(index), program.nodes[index]
         if name:
             name = _free(name[0] + "{}", "_v{}", taken), name[1]
-        else:
-            name = _product(program, index, known)
-        if name is None and uses[index] > 1:
-            name = _multiple(program, index, wanted, taken)
+        elif node.op == "mul":
+            name = _product(program, node, known)
+            if name is None and uses[index] > 1:
+                name = _multiple(program, node, wanted, taken)
         if name and name[0] not in taken:
             taken.add(name[0])
             unique[index] = name
@@ -66,19 +65,21 @@ def _sums(program: Program) -> dict[Index, Name]:
     entries: dict[Index, Entry] = {}
     shifted: dict[Index, tuple[int, ...]] = {}
     named: dict[Index, Name] = {}
-    for index, node in enumerate(program.nodes):
-        if node.op == "input":
-            entries[index] = (node.a, (node.b + 1,))
-        elif node.op == "add" and (joined := _joined(entries.get(node.a), entries.get(node.b))):
+    for index, (op, a, b) in enumerate(program.nodes):
+        if op == "mul" or (op in ("add", "sub") and a not in entries and b not in entries):
+            continue  # nearly all
+        if op == "input":
+            entries[index] = (a, (b + 1,))
+        elif op == "add" and (joined := _joined(entries.get(a), entries.get(b))):
             entries[index] = joined
             named[index] = (joined[0] + _numbers(joined[1]), False)
-        elif node.op in ("add", "sub") and (joint := _shifted(program, index, entries)):
+        elif op in ("add", "sub") and (joint := _shifted(program, index, entries)):
             shifted[index] = joint
             named[index] = ("theta" + _numbers(joint), False)
-        elif node.op in ("cos", "sin") and entries.get(node.a, ("",))[0] == ANGLES:
-            named[index] = (node.op[0] + _numbers(entries[node.a][1]), False)
-        elif node.op in ("cos", "sin") and node.a in shifted:
-            named[index] = (f"{node.op[0]}theta" + _numbers(shifted[node.a]), False)
+        elif op in ("cos", "sin") and entries.get(a, ("",))[0] == ANGLES:
+            named[index] = (op[0] + _numbers(entries[a][1]), False)
+        elif op in ("cos", "sin") and a in shifted:
+            named[index] = (f"{op[0]}theta" + _numbers(shifted[a]), False)
     return named
 
 
@@ -121,15 +122,14 @@ def _entry(out: Output, k: int) -> str:
     return "_".join((out.name, *map(str, places)))
 
 
-def _product(program: Program, index: Index, known: Mapping[Index, Name]) -> Name | None:
+def _product(program: Program, node: Node, known: Mapping[Index, Name]) -> Name | None:
     """The name of a product of two factors that have names."""
-    node = program.nodes[index]
-    if node.op != "mul":
-        return None
     a, b = _factor(program, node.a, known), _factor(program, node.b, known)
     if a is None or b is None:
         return None
-    (first, minus), (second, other) = sorted((a, b), key=lambda name: name[0][0] not in "cs")
+    if a[0][0] not in "cs" and b[0][0] in "cs":  # sines and cosines first
+        a, b = b, a
+    (first, minus), (second, other) = a, b
     stem, _, axis = first.rpartition("_")
     name = f"{first}_{second}"
     if stem and axis in "xyz" and second[:-1] == f"{stem}_":
@@ -138,11 +138,10 @@ def _product(program: Program, index: Index, known: Mapping[Index, Name]) -> Nam
 
 
 def _multiple(
-    program: Program, index: Index, known: Mapping[Index, Name], taken: AbstractSet[str]
+    program: Program, node: Node, known: Mapping[Index, Name], taken: AbstractSet[str]
 ) -> Name | None:
     """The name of a constant times what has a name: the first of these that is free."""
-    node = program.nodes[index]
-    constants = [k for k in (node.a, node.b) if node.op == "mul" and program.nodes[k].op == "const"]
+    constants = [k for k in (node.a, node.b) if program.nodes[k].op == "const"]
     other = node.b if node.a in constants else node.a
     factor = _factor(program, other, known) if constants else None
     if factor is None:
@@ -152,8 +151,11 @@ def _multiple(
 
 def _free(pattern: str, number: str, taken: AbstractSet[str]) -> str:
     """The first name of a pattern that is free: with nothing in its place, else numbered from 2."""
-    names = (pattern.format(number.format(k) if k > 1 else "") for k in count(1))
-    return next(name for name in names if name not in taken)
+    name, k = pattern.format(""), 1
+    while name in taken:
+        k += 1
+        name = pattern.format(number.format(k))
+    return name
 
 
 def _factor(program: Program, index: Index, known: Mapping[Index, Name]) -> Name | None:

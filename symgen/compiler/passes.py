@@ -74,7 +74,11 @@ def operation_counts(program: Program) -> Mapping[str, int]:
 @remembered
 def uses(program: Program) -> Mapping[Index, int]:
     """How often each live node is read, by later nodes and by outputs."""
-    counter = Counter(k for i in live(program) for k in operands(program.nodes[i]))
+    reads = list[Index]()
+    for op, a, b in map(program.nodes.__getitem__, live(program)):
+        if op not in LEAVES:  # the operands, without a call for each node
+            reads += (a,) if b is None else (a, b)
+    counter = Counter(reads)
     counter.update(ref.node for out in program.outputs for ref in out.refs if ref is not None)
     return MappingProxyType(counter)
 
@@ -179,9 +183,14 @@ def flips(program: Program, fixed: Signs = ()) -> AbstractSet[Index]:
     flipped = {index for index, negative in fixed if negative}
     for index in live(program):
         node = program.nodes[index]
-        if index not in fixed_signs and turned(
-            node, [k in flipped for k in operands(node)], wanted_sign.get(index, False)
-        ):
+        if node.op == "mul" and index not in fixed_signs:  # half of all, without calls
+            negative = (node.a in flipped) != (node.b in flipped)
+        elif node.op in LEAVES or index in fixed_signs:
+            continue
+        else:
+            signs = [k in flipped for k in operands(node)]
+            negative = turned(node, signs, wanted_sign.get(index, False))
+        if negative:
             flipped.add(index)
     return frozenset(flipped)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from symgen.compiler.value import Index
 from symgen.languages.dialect import COSINES, SINES, Dialect, Text
@@ -9,8 +10,7 @@ from symgen.languages.sine_loops import SineLoop
 from symgen.languages.writer import Statement, Step
 
 
-@dataclass(frozen=True, slots=True)
-class CodeLine:
+class CodeLine(NamedTuple):
     """A statement as code: ``left`` (several entries may share a value) becomes ``right``; without
     ``left``, that is a line as it stands."""
 
@@ -35,23 +35,23 @@ def blocks(
     """Statements as code with each variable's text from `where`; those in `declared` are defined by
     that text."""
     result: list[Block] = []
-    loops = 0
+    declared, loops = declared or {}, 0
     for s in steps:
         if not result or result[-1].title != s.section:
             result.append(Block(s.section))
         if isinstance(s, Statement):
-            left = s.left or (_definition(s.node, where, dialect, declared or {}),)
+            left = s.left or (_definition(s.node, where, dialect, declared),)
             result[-1].lines.append(CodeLine(left, _code(s.right, where)))
         elif len(s.angles) == 1:
-            result[-1].lines += _both(s, where, dialect, declared or {})
+            result[-1].lines += _both(s, where, dialect, declared)
         else:
-            result[-1].lines += _loop(s, loops, where, dialect, declared or {})
+            result[-1].lines += _loop(s, loops, where, dialect, declared)
             loops += 1
     return result
 
 
 def _code(text: Text, where: Mapping[Index, str]) -> str:
-    return "".join(t if isinstance(t, str) else where[t] for t in text.tokens)
+    return "".join([t if isinstance(t, str) else where[t] for t in text.tokens])
 
 
 def _both(

@@ -59,13 +59,13 @@ def _furthest(statements: Sequence[Step], start: int, size: int) -> int:
     reader: dict[Index, int] = {}
     for k, s in enumerate(statements[start:end]):
         for node in s.reads & reader.keys():
-            since = range(reader[node] + 1, k + 1)
-            for place in since:
+            for place in range(reader[node] + 1, k + 1):
                 held[place] += 1
-            if any(held[place] > most for place in since):
-                return start + k
+                if held[place] > most:
+                    return start + k
             reader[node] = k
-        reader |= dict.fromkeys(s.makes, k)
+        for node in s.makes:
+            reader[node] = k
     return end
 
 

@@ -21,7 +21,7 @@ class Text(NamedTuple):
     @property
     def reads(self) -> frozenset[int]:
         """The nodes whose variables occur."""
-        return frozenset(t for t in self.tokens if isinstance(t, int))
+        return frozenset([t for t in self.tokens if type(t) is int])
 
 
 SINES, COSINES = "sine", "cosine"
@@ -51,11 +51,15 @@ def _inside(text: Text, at_least: int) -> Text:
 
 def _infix(sign: str, binding: int, right: int) -> Callable[[Text, Text], Text]:
     """An operation between its operands, with parentheses where they must be."""
+    between, length = (sign,), len(sign)
 
     def written(a: Text, b: Text) -> Text:
-        a, b = _inside(a, binding), _inside(b, right)
-        tokens = (*a.tokens, sign, *b.tokens)
-        return Text(tokens, binding, a.length + len(sign) + b.length)
+        if a.binding < binding:
+            a = _inside(a, binding)
+        if b.binding < right:
+            b = _inside(b, right)
+        tokens = a.tokens + between + b.tokens
+        return tuple.__new__(Text, (tokens, binding, a.length + length + b.length))
 
     return written
 

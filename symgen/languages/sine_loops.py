@@ -6,13 +6,15 @@ UR5 inverse dynamics takes 0.5 to 0.65 times as long with it as with a call an a
 only be held longer."""
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
-from symgen.compiler.passes import live, operands
+from symgen.compiler.passes import live, operands, remembered
 from symgen.compiler.program import LEAVES, Program
 from symgen.compiler.value import Index
-from symgen.languages.dialect import Text
+from symgen.languages.dialect import Text, Token
 from symgen.numbers.operations import OPS
 
 LONGEST: Final = 8
@@ -39,6 +41,11 @@ class SineLoop:
         return tuple(k for pair in self.pairs for k in pair if k is not None)
 
     @property
+    def tokens(self) -> tuple[Token, ...]:
+        """What its code is made of, but for the variables that it makes."""
+        return tuple(t for angle in self.angles for t in angle.tokens)
+
+    @property
     def reads(self) -> frozenset[Index]:
         """The nodes whose variables are read."""
         return frozenset[Index]().union(*(angle.reads for angle in self.angles))
@@ -62,7 +69,8 @@ class SineGroup:
         return len(self.angles) > 1
 
 
-def groups(program: Program, longest: int) -> dict[Index, SineGroup]:
+@remembered
+def groups(program: Program, longest: int) -> Mapping[Index, SineGroup]:
     """The group that each sine or cosine is made in, by node; one that is alone and half of a pair
     has none."""
     pairs = _pairs(program)
@@ -73,14 +81,16 @@ def groups(program: Program, longest: int) -> dict[Index, SineGroup]:
     grouped = [
         SineGroup(angles, tuple(pairs[a] for a in angles)) for angles in (*together, *single)
     ]
-    return {
-        node: group
-        for group in grouped
-        if _worth_it(group)
-        for pair in group.pairs
-        for node in pair
-        if node is not None
-    }
+    return MappingProxyType(
+        {
+            node: group
+            for group in grouped
+            if _worth_it(group)
+            for pair in group.pairs
+            for node in pair
+            if node is not None
+        }
+    )
 
 
 def before(program: Program, group: SineGroup) -> list[Index]:
@@ -114,7 +124,7 @@ def _simple(program: Program) -> set[Index]:
     """The live nodes that are leaves, or made of leaves by sums and products alone."""
     simple: set[Index] = set()
     for index in live(program):
-        node = program.nodes[index]
-        if node.op in LEAVES or (node.op in SIMPLE and simple.issuperset(operands(node))):
+        op, a, b = program.nodes[index]
+        if op in LEAVES or (op in SIMPLE and a in simple and (b is None or b in simple)):
             simple.add(index)
     return simple

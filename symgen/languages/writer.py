@@ -6,13 +6,13 @@ a named constant. Outputs are stored as soon as they are known, which keeps few 
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import Final
 
 from symgen.compiler.parts import parts
 from symgen.compiler.passes import flips, live, names, operands, turned, uses
 from symgen.compiler.program import LEAVES, Node, Program
+from symgen.compiler.sums import SUMS
 from symgen.compiler.value import Index, Ref
 from symgen.languages.dialect import Dialect, Text, Token, atom, negated
 from symgen.languages.sine_loops import LONGEST, SineGroup, SineLoop, before, groups
@@ -22,25 +22,31 @@ CONSTANT_ENTRIES = "constant entries"
 ANGLES = "sines and cosines"
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, eq=False)
 class Statement:
     """A new variable for tape node `node`, or (None) a store to output entries, of the value
-    `right`."""
+    `right`. Never changed once made, but there are so many that it costs to have each field of
+    them frozen."""
 
     section: str
     node: Index | None
     left: tuple[str, ...]
     right: Text
+    reads: frozenset[Index] = field(init=False)
+    """The nodes whose variables are read."""
+
+    def __post_init__(self) -> None:
+        self.reads = self.right.reads
 
     @property
     def makes(self) -> tuple[Index, ...]:
         """The nodes that become variables."""
         return () if self.node is None else (self.node,)
 
-    @cached_property
-    def reads(self) -> frozenset[Index]:
-        """The nodes whose variables are read."""
-        return self.right.reads
+    @property
+    def tokens(self) -> tuple[Token, ...]:
+        """What its code is made of, but for the variable that it makes."""
+        return self.left + self.right.tokens
 
     @property
     def stores(self) -> int:
@@ -72,11 +78,12 @@ def variables(
     nodes in `flipped`, if not those of `flips`); else that of a part of what has one; else t1, t2,
     ..."""
     flipped, known = flips(program) if flipped is None else flipped, names(program)
-    signs = {i: "" if negative == (i in flipped) else "neg_" for i, (_, negative) in known.items()}
     defined = [node for s in steps for node in s.makes]
-    others = parts(program, defined)
-    numbers = {i: f"t{k}" for k, i in enumerate(defined, 1)}
-    return {i: signs[i] + known[i][0] if i in known else others.get(i, numbers[i]) for i in defined}
+    named = {i: f"t{k}" for k, i in enumerate(defined, 1)} | parts(program, defined)
+    for i in known.keys() & named.keys():
+        name, negative = known[i]
+        named[i] = name if negative == (i in flipped) else f"neg_{name}"
+    return named
 
 
 def signed(
@@ -139,13 +146,13 @@ class Writer:
         if index in self.visited:
             return
         self.visited.add(index)
-        if index in self.groups:
-            self._loop(self.groups[index], section)
+        group = self.groups.get(index)
+        if group is not None:
+            self._loop(group, section)
         self.here = section
-        if index not in self.groups:
+        if group is None:
             self._value(index)
-        reads_by_nodes = self.uses[index] - len(self.stores[index])
-        if not reads_by_nodes or self.uses[index] > 1:
+        if index in self.stores:
             self.store(index)
 
     def _loop(self, group: SineGroup, section: str) -> None:
@@ -162,51 +169,60 @@ class Writer:
         return before(self.program, group)
 
     def _value(self, index: Index) -> None:
+        text = self._expression(index)
         if self.uses[index] == 1 and index not in self.kept:
-            self.inline[index] = self._expression(index)
+            self.inline[index] = text
         else:
-            self._define(index, self._expression(index))
+            self._define(index, text)
 
     def _expression(self, index: Index) -> Text:
         """The node in terms of its operands; the longest operand gets a line of its own if this one
         is too long."""
-        read = operands(self.program.nodes[index])
+        node = self.program.nodes[index]
         while True:
-            text = self._combined(index, read)
+            text = self._combined(index, node)
             if text.length <= self.dialect.width:
                 return text
-            pending = [k for k in read if k in self.inline]
+            pending = [k for k in operands(node) if k in self.inline]
             if not pending:
                 return text
             longest = max(pending, key=lambda k: self.inline[k].length)
             self._define(longest, self.inline.pop(longest))
 
-    def _combined(self, index: Index, read: Sequence[Index]) -> Text:
-        node = self.program.nodes[index]
-        parts = [self.text(k) for k in read]
-        signs = [k in self.flipped for k in read]
-        if node.op in ("add", "sub"):
-            text = self._sum(index, parts, signs)
+    def _combined(self, index: Index, node: Node) -> Text:
+        if node.op == "mul":
+            text, negative = self._product(node)
+        elif node.op in SUMS:
+            text, negative = self._sum(node, index in self.flipped)
         else:
-            text = self._function(node, parts, signs)
-        wanted = index in self.flipped
-        return text if turned(node, signs, wanted) == wanted else negated(text)
+            text, negative = self._function(node)
+        return text if negative == (index in self.flipped) else negated(text)
 
-    def _sum(self, index: Index, parts: list[Text], signs: list[bool]) -> Text:
-        table = self.dialect.operations
-        if signs[0] == (signs[1] != (self.program.nodes[index].op == "sub")):
-            return table["add"](*sorted(parts, key=lambda t: t.binding))
-        first_positive = signs[0] == (index in self.flipped)
-        return table["sub"](*(parts if first_positive else reversed(parts)))
+    def _product(self, node: Node) -> tuple[Text, bool]:
+        """A product of what variables hold, and whether it is the negative of the node."""
+        a, b = self.text(node.a), self.text(node.b)
+        if _constants_first(b) < _constants_first(a):
+            a, b = b, a
+        negative = (node.a in self.flipped) != (node.b in self.flipped)
+        return self.dialect.operations["mul"](a, b), negative
 
-    def _function(self, node: Node, parts: list[Text], signs: list[bool]) -> Text:
+    def _sum(self, node: Node, wanted: bool) -> tuple[Text, bool]:
+        """A sum of what variables hold, or their difference, which may be had either way round."""
+        table, a, b = self.dialect.operations, self.text(node.a), self.text(node.b)
+        first, second = node.a in self.flipped, (node.b in self.flipped) != (node.op == "sub")
+        if first == second:
+            return table["add"](*((a, b) if a.binding <= b.binding else (b, a))), first
+        return table["sub"](*((a, b) if first == wanted else (b, a))), wanted
+
+    def _function(self, node: Node) -> tuple[Text, bool]:
+        read = operands(node)
+        parts, signs = [self.text(k) for k in read], [k in self.flipped for k in read]
+        negative = turned(node, signs, False)
         if node.op == "neg":
-            return parts[0]
+            return parts[0], negative
         if not OPS[node.op].parity:
             parts = [negated(p) if sign else p for p, sign in zip(parts, signs, strict=True)]
-        if node.op == "mul":
-            parts.sort(key=_constants_first)
-        return self.dialect.operations[node.op](*parts)
+        return self.dialect.operations[node.op](*parts), negative
 
     def text(self, index: Index) -> Text:
         """The node's variable (or its expression), which holds its negative where it is flipped."""
@@ -226,14 +242,12 @@ class Writer:
 
     def store(self, index: Index) -> None:
         """Write a node to the entries that it is."""
+        stores = self.stores[index]
         for wanted in (False, True):
-            left = tuple(
-                self._entry(array, k)
-                for array, k, negative in self.stores[index]
-                if negative == wanted
-            )
+            left = [self._entry(array, k) for array, k, negative in stores if negative == wanted]
             if left:
-                self.result.append(Statement(self.here, None, left, self._signed(index, wanted)))
+                right = self._signed(index, wanted)
+                self.result.append(Statement(self.here, None, tuple(left), right))
 
     def _entry(self, array: str, k: int) -> str:
         return self.dialect.entry(array, self.shapes[array], k)
@@ -245,12 +259,11 @@ class Writer:
     def constant_outputs(self) -> None:
         """Structural zeros, and outputs that are inputs or numbers."""
         entries: dict[Text, list[str]] = defaultdict(list)
+        zero = self.dialect.alone(atom(self.dialect.literal(0.0)))
         for out in self.program.outputs:
             for k, ref in enumerate(out.refs):
                 if ref is None and out.name not in self.zeroed:
-                    entries[self.dialect.alone(atom(self.dialect.literal(0.0)))].append(
-                        self._entry(out.name, k)
-                    )
+                    entries[zero].append(self._entry(out.name, k))
                 elif ref is not None and self.program.nodes[ref.node].op in LEAVES:
                     entries[self._leaf(ref)].append(self._entry(out.name, k))
         self.result += [

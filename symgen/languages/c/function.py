@@ -11,9 +11,9 @@ from symgen.compiler.value import Index, Ref
 from symgen.languages.blocks import blocks
 from symgen.languages.c.banks import Banks, passed, reach
 from symgen.languages.c.dialect import dialect, own_functions
-from symgen.languages.c.layout import MARKS, NEWLINE, alone, arrays, block, constant, head, joined
+from symgen.languages.c.layout import MARKS, NEWLINE, alone, block, constant, head, joined
 from symgen.languages.c.options import COptions
-from symgen.languages.c.piece import Piece, slot_names
+from symgen.languages.c.piece import Piece, named, slot_names
 from symgen.languages.c.text import literal
 from symgen.languages.c.trig import INLINE
 from symgen.languages.chunks import WORK, Pieces, alive, cut
@@ -286,8 +286,7 @@ class CFunction:
         self, k: int, piece: Sequence[Step], where: Mapping[Index, str], work: Mapping[Index, str]
     ) -> Piece:
         lines = blocks(list(piece), where, self.dialect, work)
-        used = {array for b in lines for line in b.lines for array in arrays(line)}
-        arguments = self.used(used)
+        arguments = self.used(named(piece, where))
         name = self.part(k)
         nodes = {node for s in piece for node in s.makes}
         checks = self.status(self._signed([r for r in self.d.pivots if r.node in nodes], where))

@@ -1,7 +1,7 @@
 """How lines of C are laid out: heads of functions, wrapped lists, aligned assignments."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from symgen.languages.blocks import Block, CodeLine
@@ -35,12 +35,6 @@ def joined(terms: Sequence[str], operator: str) -> str:
 def named_arrays(text: str) -> list[str]:
     """The arrays that a line of C names, one for each entry."""
     return ARRAY.findall(text)
-
-
-def arrays(line: CodeLine) -> Iterator[str]:
-    """The arrays that a line of code names."""
-    for text in (line.right, *line.left):
-        yield from named_arrays(text)
 
 
 def constant(a: Argument) -> str:
@@ -77,42 +71,51 @@ def wrapped(start: str, parts: Sequence[str], end: str) -> list[str]:
 def block(b: Block) -> list[str]:
     """A step of the algorithm: its heading, if it has one, and its lines."""
     width = max((len(line.left[0]) for line in b.lines if len(line.left) == 1), default=0)
-    heading = [f"/* {comment(b.title)} */"] if b.title else []
-    return heading + [text for line in b.lines for text in _statement(line, width)]
+    lines = [f"/* {comment(b.title)} */"] if b.title else []
+    for line in b.lines:
+        lines += _statement(line, width)
+    return lines
 
 
-def _broken(start: str, text: str) -> Iterator[str]:
+def _broken(start: str, text: str) -> list[str]:
     """An assignment, its right side on several lines where it is long: broken before the last sum
     that is least deep in parentheses."""
+    lines = list[str]()
     while len(start) + len(text) > WIDTH:
         places = _sums(text[: WIDTH - len(start)])
         if not places:
             break
         least = min(depth for _, depth in places)
         place = max(k for k, depth in places if depth == least)
-        yield start + text[:place].rstrip()
+        lines.append(start + text[:place].rstrip())
         start, text = " " * len(start), text[place:]
-    yield start + text
+    return [*lines, start + text]
+
+
+SIGN: Final = re.compile(r"[(\[)\]]| [+-] ")
+"""A parenthesis, or the sign between two terms."""
 
 
 def _sums(text: str) -> list[tuple[int, int]]:
     """Where there is a sign between two terms, and how deep in parentheses."""
     signs, depth = [], 0
-    for k, c in enumerate(text):
-        depth += (c in "([") - (c in ")]")
-        if c in "+-" and text[k - 1 : k + 2] in (" + ", " - ") and k > SHORTEST:
-            signs.append((k, depth))
+    for found in SIGN.finditer(text):
+        mark, place = found[0], found.start() + 1
+        if mark in "([" or mark in ")]":
+            depth += 1 if mark in "([" else -1
+        elif place > SHORTEST:
+            signs.append((place, depth))
     return signs
 
 
-def _statement(line: CodeLine, width: int) -> Iterator[str]:
+def _statement(line: CodeLine, width: int) -> list[str]:
     """One assignment a line, equals signs aligned; entries that share a value share lines."""
-    if not line.left:
-        yield line.right
-        return
-    if len(line.left) == 1:
-        start = f"{line.left[0]:{width}} = "
-        yield from _broken(start, f"{line.right};")
-        return
-    for k in range(0, len(line.left), 3):
-        yield " ".join(f"{left} = {line.right};" for left in line.left[k : k + 3])
+    left, right = line
+    if not left:
+        return [right]
+    if len(left) == 1:
+        return _broken(f"{left[0]:{width}} = ", f"{right};")
+    return [
+        " ".join(f"{entry} = {right};" for entry in left[k : k + 3])
+        for k in range(0, len(left), 3)
+    ]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from symgen.compiler.value import Index
 from symgen.languages.c.banks import Banks
-from symgen.languages.c.layout import wrapped
+from symgen.languages.c.layout import named_arrays, wrapped
 from symgen.languages.writer import Step
 
 
@@ -19,6 +19,14 @@ class Piece:
     lines: list[list[str]]
     checks: list[str]
     """Lines that return whether it met a bad pivot, none if it has none."""
+
+
+def named(piece: Sequence[Step], where: Mapping[Index, str]) -> set[str]:
+    """The arrays that a piece names, of entries of its own and of those that variables stand in."""
+    texts = {
+        t if isinstance(t, str) else where[t] for s in piece for t in (*s.makes, *s.tokens)
+    }
+    return {array for text in texts if "[" in text for array in named_arrays(text)}
 
 
 def slot_names(

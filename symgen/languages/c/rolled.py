@@ -32,7 +32,7 @@ LANE: Final = "k"
 OUT: Final = "out"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Rolls(Statement):
     """The statement that is a loop, by the number of its step; its right side has the variables
     that are the same in all lanes."""
