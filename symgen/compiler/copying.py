@@ -49,18 +49,22 @@ class Copy:
 
     def node(self, index: Index) -> Value:
         """One of them on the target."""
-        node = self.source.nodes[index]
-        if node.op == "mul":  # half of all
-            return self.target.value(self.made[node.a] * self.made[node.b])
-        if node.op == "input":
-            entry: Value = self.inputs[node.a][node.b]
+        op, a, b = node = self.source.nodes[index]
+        if op == "mul":  # nearly all are one of these three
+            return self.target.value(self.made[a] * self.made[b])
+        if op == "add":
+            return self.target.value(self.made[a] + self.made[b])
+        if op == "sub":
+            return self.target.value(self.made[a] - self.made[b])
+        if op == "input":
+            entry: Value = self.inputs[a][b]
             return entry
-        if node.op == "const":
-            return self.target.value(node.a)
-        if node.op == "div":
+        if op == "const":
+            return self.target.value(a)
+        if op == "div":
             sign = self.source.divisors[index].negative  # the divisor as the algorithm has it
-            return self.target.value(self.signed(node.a, sign) / self.signed(node.b, sign))
-        return self.target.value(OPS[node.op](*(self.made[k] for k in operands(node))))
+            return self.target.value(self.signed(a, sign) / self.signed(b, sign))
+        return self.target.value(OPS[op](*(self.made[k] for k in operands(node))))
 
     def signed(self, index: Index, negative: bool) -> Value:
         """The copy of a node that is written already, or its negative."""

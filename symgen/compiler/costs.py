@@ -5,6 +5,7 @@ so that the longest chain of operations (`path`) takes its time however much is 
 larger of the two bounds the time from below, and predicts the order of what is measured where
 counts alone mislead (docs/benchmarks/ideas.md)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -57,25 +58,31 @@ class Cost:
         return max(self.work, self.path)
 
 
-def arrivals(program: Program, machine: Processor, known: list[float] | None = None) -> list[float]:
-    """When the value of each node of the tape is there, in cycles from the start; `known` are those
-    of the first nodes, to which the others are added."""
-    times = [] if known is None else known
-    latency = {name: op.cycles[machine.name][0] for name, op in OPS.items()}
-    for op, a, b in program.nodes[len(times) :]:
-        if op not in latency:
-            times.append(0.0)
-        elif b is None or times[a] >= times[b]:
-            times.append(latency[op] + times[a])
-        else:
-            times.append(latency[op] + times[b])
-    return times
+class Arrivals:
+    """When the value of each node of a tape is there, in cycles from the start."""
+
+    def __init__(self, program: Program, machine: Processor) -> None:
+        self.program = program
+        self.latency = {name: op.cycles[machine.name][0] for name, op in OPS.items()}
+        self.times: list[float] = []
+
+    def so_far(self) -> Sequence[float]:
+        """The times of all nodes that the tape has by now."""
+        times, latency = self.times, self.latency
+        for op, a, b in self.program.nodes[len(times) :]:
+            if op not in latency:
+                times.append(0.0)
+            elif b is None or times[a] >= times[b]:
+                times.append(latency[op] + times[a])
+            else:
+                times.append(latency[op] + times[b])
+        return times
 
 
 @remembered
 def cost(program: Program, machine: Processor) -> Cost:
     """The cost of a program's outputs."""
-    ready = arrivals(program, machine)
+    ready = Arrivals(program, machine).so_far()
     ends = (ready[ref.node] for out in program.outputs for ref in out.refs if ref is not None)
     work = sum(times * machine.busy(op) for op, times in operation_counts(program).items())
     return Cost(work, max(ends, default=0.0))

@@ -7,12 +7,13 @@ as many operations as before and rounds otherwise, so it is a pass with a name, 
 does by itself."""
 
 import heapq
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from symgen.compiler.copying import Copy
-from symgen.compiler.costs import Processor, arrivals
-from symgen.compiler.passes import live, operands, uses
+from symgen.compiler.costs import Arrivals, Processor
+from symgen.compiler.passes import live, uses
 from symgen.compiler.program import Program
 from symgen.compiler.value import Index, Value
 
@@ -41,20 +42,9 @@ class _Balanced(Copy):
         machine: Processor,
     ) -> None:
         super().__init__(source, target, inputs)
-        self.machine = machine
-        self.inner = self._inner()
-        self.ready: list[float] = []
-
-    def _inner(self) -> frozenset[Index]:
-        """Sums that only one other sum reads."""
-        nodes, times = self.source.nodes, uses(self.source)
-        sums = (nodes[i] for i in live(self.source) if nodes[i].op in SUMS)
-        read = (k for node in sums for k in operands(node))
-        return frozenset(
-            k
-            for k in read
-            if nodes[k].op in SUMS and times[k] == 1 and k not in self.source.positive
-        )
+        self.inner, self.outer = _trees(source)
+        self.arrivals = Arrivals(target, machine)
+        self.step = machine.latency("add")
 
     def wanted(self) -> Iterable[Index]:
         """All but sums on the way."""
@@ -62,48 +52,54 @@ class _Balanced(Copy):
 
     def node(self, index: Index) -> Value:
         """A sum as it is ready first, others as they are."""
-        return self._sum(index) if self.source.nodes[index].op in SUMS else super().node(index)
+        return self._sum(index) if index in self.outer else super().node(index)
 
     def _sum(self, index: Index) -> Value:
-        node = self.source.nodes[index]
-        if node.a not in self.inner and node.b not in self.inner:
-            return self._written(index)  # of two, one order is as good as the other
-        terms = [self.signed(k, negative) for k, negative in self._terms(index)]
-        arrivals(self.target, self.machine, self.ready)
-        step = self.machine.latency("add")
-        times = [self.ready[x.node] for x in terms]
-        if _joined(times, step) >= self._as_written(index, step):
+        ready, terms = self.arrivals.so_far(), list[Value]()
+        as_written = self._gather(index, False, terms, ready)
+        times = [ready[x.node] for x in terms]
+        if _joined(times, self.step) >= as_written:
             return self._written(index)
         heap = [(time, k) for k, time in enumerate(times)]
         heapq.heapify(heap)
         while len(heap) > 1:
             (_, a), (time, b) = heapq.heappop(heap), heapq.heappop(heap)
-            heapq.heappush(heap, (time + step, len(terms)))
+            heapq.heappush(heap, (time + self.step, len(terms)))
             terms.append(self.target.value(terms[a] + terms[b]))
         return terms[-1]
 
-    def _terms(self, index: Index, negative: bool = False) -> Iterator[tuple[Index, bool]]:
-        """The terms of a sum, in the order of the tape, each with its sign."""
-        node = self.source.nodes[index]
-        for k, minus in ((node.a, negative), (node.b, negative != (node.op == "sub"))):
+    def _gather(
+        self, index: Index, negative: bool, terms: list[Value], ready: Sequence[float]
+    ) -> float:
+        """Add the terms of a sum to `terms`, in the order of the tape, each with its sign; when the
+        sum is ready as it stands."""
+        op, a, b = self.source.nodes[index]
+        latest = 0.0
+        for k, minus in ((a, negative), (b, negative != (op == "sub"))):
             if k in self.inner:
-                yield from self._terms(k, minus)
+                time = self._gather(k, minus, terms, ready)
             else:
-                yield k, minus
-
-    def _as_written(self, index: Index, step: float) -> float:
-        """When a sum is ready as it stands."""
-        if index in self.made:
-            return self.ready[self.made[index].node]
-        return step + max(self._as_written(k, step) for k in operands(self.source.nodes[index]))
+                terms.append(self.signed(k, minus))
+                time = ready[terms[-1].node]
+            latest = max(latest, time)
+        return latest + self.step
 
     def _written(self, index: Index) -> Value:
         """A sum as it stands."""
-        if index in self.made:
-            return self.made[index]
-        node = self.source.nodes[index]
-        a, b = self._written(node.a), self._written(node.b)
-        return self.target.value(a - b if node.op == "sub" else a + b)
+        op, *read = self.source.nodes[index]
+        a, b = (self._written(k) if k in self.inner else self.made[k] for k in read)
+        return self.target.value(a - b if op == "sub" else a + b)
+
+
+def _trees(program: Program) -> tuple[AbstractSet[Index], AbstractSet[Index]]:
+    """Sums that only one other sum reads, and those of more than two terms that add them up: of
+    two, one order is as good as the other."""
+    nodes, times = program.nodes, uses(program)
+    sums = {i: (nodes[i].a, nodes[i].b) for i in live(program) if nodes[i].op in SUMS}
+    read = (k for operands in sums.values() for k in operands if k in sums)
+    inner = {k for k in read if times[k] == 1 and k not in program.positive}
+    outer = {i for i, (a, b) in sums.items() if i not in inner and (a in inner or b in inner)}
+    return inner, outer
 
 
 def _joined(times: list[float], step: float) -> float:

@@ -116,6 +116,5 @@ def _statement(line: CodeLine, width: int) -> list[str]:
     if len(left) == 1:
         return _broken(f"{left[0]:{width}} = ", f"{right};")
     return [
-        " ".join(f"{entry} = {right};" for entry in left[k : k + 3])
-        for k in range(0, len(left), 3)
+        " ".join(f"{entry} = {right};" for entry in left[k : k + 3]) for k in range(0, len(left), 3)
     ]

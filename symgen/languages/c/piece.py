@@ -23,9 +23,7 @@ class Piece:
 
 def named(piece: Sequence[Step], where: Mapping[Index, str]) -> set[str]:
     """The arrays that a piece names, of entries of its own and of those that variables stand in."""
-    texts = {
-        t if isinstance(t, str) else where[t] for s in piece for t in (*s.makes, *s.tokens)
-    }
+    texts = {t if isinstance(t, str) else where[t] for s in piece for t in (*s.makes, *s.tokens)}
     return {array for text in texts if "[" in text for array in named_arrays(text)}
 
 
