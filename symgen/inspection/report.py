@@ -17,7 +17,6 @@ from symgen.languages import LANGUAGES
 from symgen.languages.c.options import COptions
 from symgen.languages.describe import arguments_in_words
 from symgen.languages.module import Module
-from symgen.languages.subject import Check
 from symgen.mechanics.consistency import InertiaVerdict
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.listing import ListedJoint, listed, motors, numbered, rotor_of
@@ -29,6 +28,7 @@ from symgen.tracing.singular import in_words, moves_inertia, remedy, singular_jo
 
 if TYPE_CHECKING:  # it brings compilers along
     from symgen.jobs.tune import TimedFormulation
+    from symgen.languages.subject import Check
 
 
 def generated(module: Module, paths: Sequence[Path]) -> None:
@@ -149,7 +149,7 @@ def _row(f: Function, machine: Processor) -> dict[str, Any]:
     }
 
 
-def checks(folder: Path, results: Sequence[Check]) -> None:
+def checks(folder: Path, results: Sequence["Check"]) -> None:
     """The checks of a folder."""
     rows = table(f"{folder}", ["", "check", "figure"])
     for check in results:
@@ -165,7 +165,7 @@ def checks(folder: Path, results: Sequence[Check]) -> None:
     )
 
 
-def checks_data(results: Sequence[Check]) -> dict[str, Any]:
+def checks_data(results: Sequence["Check"]) -> dict[str, Any]:
     """The data of ``symgen verify --json``."""
     rows = [{"check": c.what, "passed": c.passed, "figure": c.detail} for c in results]
     return {"passed": all(c.passed for c in results), "checks": rows}

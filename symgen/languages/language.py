@@ -3,11 +3,13 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from symgen.languages.module import Module
-from symgen.languages.subject import Check, Subject
 from symgen.tracing.function import Function
+
+if TYPE_CHECKING:
+    from symgen.languages.subject import Check, Subject
 
 
 def any_functions(options: Any, functions: Sequence[Function]) -> None:
@@ -48,7 +50,7 @@ class Language:
         text: str = self._function("report")(module, texts)
         return text
 
-    def checks(self, subject: Subject, say: Callable[[str], None]) -> Iterator[Check]:
+    def checks(self, subject: "Subject", say: Callable[[str], None]) -> Iterator["Check"]:
         """The proof of its files in a folder, check by check, and `say` is told each step:
         ``checks`` of its folder."""
         yield from self._function("checks")(subject, say)

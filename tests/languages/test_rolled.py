@@ -45,8 +45,8 @@ def test_loops_between_sines_and_of_lanes_that_make_one_value_are_proven(
 def test_large_functions_are_not_searched(monkeypatch):
     module, _ = generated("scara", quantities=("mass_matrix_inverse",), optimize="size")
     functions.cache_clear()
-    monkeypatch.setattr("symgen.languages.c.files.MOST", 10)
-    monkeypatch.setattr("symgen.languages.c.files.rolled", None)
+    monkeypatch.setattr("symgen.languages.c.alike.MOST", 10)
+    monkeypatch.setattr("symgen.languages.c.alike.rolled", None)
     assert not any(isinstance(f, RolledFunction) for f in functions(module))
     functions.cache_clear()
 
@@ -54,7 +54,7 @@ def test_large_functions_are_not_searched(monkeypatch):
 def test_what_is_not_searched_to_the_end_is_said(monkeypatch):
     module, _ = generated("scara", quantities=("mass_matrix_inverse", "gravity"), optimize="size")
     assert not remarks(module)
-    monkeypatch.setattr("symgen.languages.c.report.MOST", 20)
+    monkeypatch.setattr("symgen.languages.c.alike.MOST", 20)
     assert [line for line in remarks(module) if "straight code" in line] == [
         "note: mass_matrix_inverse: straight code, of more than the 20 operations that loops are "
         "looked for in"

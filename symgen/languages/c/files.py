@@ -6,8 +6,6 @@ from typing import Any, Final
 
 from symgen.compiler.aims import Aim
 from symgen.compiler.parallel import spread
-from symgen.compiler.passes import counts
-from symgen.compiler.rolling import rolled
 from symgen.languages.accuracy import FACTOR, STEP
 from symgen.languages.c.controllers import controller_files, controllers
 from symgen.languages.c.function import CFunction
@@ -16,7 +14,6 @@ from symgen.languages.c.lanes import batch_files, batch_functions
 from symgen.languages.c.loops import with_loops
 from symgen.languages.c.options import COptions, aim_of
 from symgen.languages.c.packaging import glue_files
-from symgen.languages.c.rolled import RolledFunction
 from symgen.languages.c.text import comment, literal, numbers, string
 from symgen.languages.c.trig import trig_header
 from symgen.languages.chunks import WORK
@@ -54,22 +51,12 @@ LAYOUTS: Final = {"packed pairs": _packed_pairs}
 @lru_cache(maxsize=4)
 def functions(module: Module) -> tuple[CFunction, ...]:
     """The functions of a module as C."""
-    roll = aim_of(module.choices).name == "size"
-    return tuple(
-        RolledFunction(module, plain.d) if roll and _rolls(plain) else plain
-        for plain in (with_loops(module, d) for d in descriptions(module))
-    )
+    plain = [with_loops(module, d) for d in descriptions(module)]
+    if aim_of(module.choices).name != "size":
+        return tuple(plain)
+    from symgen.languages.c.alike import with_rolls
 
-
-MOST: Final = 40_000
-"""Operations of a function in which columns that are alike are looked for; what is known of each of
-them takes a bit for each other."""
-
-
-def _rolls(function: CFunction) -> bool:
-    """Whether a function without loops of its own has any where columns are alike."""
-    few = type(function) is CFunction and counts(function.d.program).total <= MOST
-    return few and bool(rolled(function.d.program).loops)
+    return tuple(map(with_rolls, plain))
 
 
 def files(module: Module) -> dict[str, str]:

@@ -12,11 +12,9 @@ from typing import Any, Final
 
 from symgen.compiler.passes import counts, live, operands
 from symgen.compiler.program import Program
-from symgen.compiler.rolling import rolled
-from symgen.languages.c.files import MOST, functions
+from symgen.languages.c.files import functions
 from symgen.languages.c.function import CFunction
 from symgen.languages.c.options import COptions, aim_of, others
-from symgen.languages.c.rolled import RolledFunction
 from symgen.languages.c.targets import TARGETS
 from symgen.languages.module import Module
 from symgen.native.compiler import CompilerError, compiler, version, workspace
@@ -43,7 +41,9 @@ def remarks(module: Module) -> list[str]:
     c = module[COptions]
     sentences = _of_library(module) if c.trig == "inline" else []
     if aim_of(module.choices).name == "size":
-        sentences += _of_loops(module)
+        from symgen.languages.c import alike
+
+        sentences += alike.remarks(functions(module))
     if c.target is None:
         return sentences
     row = TARGETS[c.target]
@@ -65,20 +65,6 @@ def _of_library(module: Module) -> list[str]:
         f"note: {name} needs {' and '.join(ops)}, which C takes from its math library (-lm)"
         for name, ops in needing
     ]
-
-
-def _of_loops(module: Module) -> list[str]:
-    """Where loops may be missing: a line for functions that are too long, one for those that were
-    not searched to the end."""
-    plain = [f for f in functions(module) if type(f) in (CFunction, RolledFunction)]
-    long = [f.d.name for f in plain if counts(f.d.program).total > MOST]
-    short = [f for f in plain if f.d.name not in long]
-    cut = [f.d.name for f in short if rolled(f.d.program).cut]
-    texts = (
-        (long, f"straight code, of more than the {MOST:,} operations that loops are looked for in"),
-        (cut, "the search for loops ended at its limit, there may be more"),
-    )
-    return [f"note: {', '.join(names)}: {text}" for names, text in texts if names]
 
 
 def report(module: Module, files: Mapping[str, str]) -> str:
