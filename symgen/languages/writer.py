@@ -32,16 +32,14 @@ class Statement:
     node: Index | None
     left: tuple[str, ...]
     right: Text
+    makes: tuple[Index, ...] = field(init=False)
+    """The nodes that become variables."""
     reads: frozenset[Index] = field(init=False)
     """The nodes whose variables are read."""
 
     def __post_init__(self) -> None:
+        self.makes = () if self.node is None else (self.node,)
         self.reads = self.right.reads
-
-    @property
-    def makes(self) -> tuple[Index, ...]:
-        """The nodes that become variables."""
-        return () if self.node is None else (self.node,)
 
     @property
     def tokens(self) -> tuple[Token, ...]:
@@ -114,8 +112,8 @@ class Writer:
         self.kept = frozenset(kept)
         self.flipped = flips(program) if flipped is None else flipped
         self.uses = uses(program)
-        self.inline: dict[Index, Text] = {}
-        self.atoms: dict[Index, Text] = {}
+        self.texts: dict[Index, Text] = {}
+        self.inline: set[Index] = set()
         self.result: list[Step] = []
         self.here = ""
         self.visited: set[Index] = set()
@@ -171,7 +169,8 @@ class Writer:
     def _value(self, index: Index) -> None:
         text = self._expression(index)
         if self.uses[index] == 1 and index not in self.kept:
-            self.inline[index] = text
+            self.texts[index] = text
+            self.inline.add(index)
         else:
             self._define(index, text)
 
@@ -186,8 +185,9 @@ class Writer:
             pending = [k for k in operands(node) if k in self.inline]
             if not pending:
                 return text
-            longest = max(pending, key=lambda k: self.inline[k].length)
-            self._define(longest, self.inline.pop(longest))
+            longest = max(pending, key=lambda k: self.texts[k].length)
+            self.inline.remove(longest)
+            self._define(longest, self.texts.pop(longest))
 
     def _combined(self, index: Index, node: Node) -> Text:
         if node.op == "mul":
@@ -226,9 +226,9 @@ class Writer:
 
     def text(self, index: Index) -> Text:
         """The node's variable (or its expression), which holds its negative where it is flipped."""
-        text = self.inline.get(index) or self.atoms.get(index)
+        text = self.texts.get(index)
         if text is None:
-            text = self.atoms[index] = atom(self._token(index))
+            text = self.texts[index] = atom(self._token(index))
         return text
 
     def _token(self, index: Index) -> Token:

@@ -24,7 +24,8 @@ class Piece:
 def named(piece: Sequence[Step], where: Mapping[Index, str]) -> set[str]:
     """The arrays that a piece names, of entries of its own and of those that variables stand in."""
     texts = {t if isinstance(t, str) else where[t] for s in piece for t in (*s.makes, *s.tokens)}
-    return {array for text in texts if "[" in text for array in named_arrays(text)}
+    starts = {start for text in texts for start in text.split("[")[:-1]}
+    return {array for start in starts for array in named_arrays(f"{start}[")}
 
 
 def slot_names(
