@@ -15,6 +15,15 @@ def escaped(text: str) -> str:
     return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
 
 
+def in_ascii(text: str, code: str, unsafe: str = "") -> str:
+    """`text` in printable ASCII; every other character, and each of `unsafe`, as `code`, a format
+    of its number, has it."""
+    return "".join(
+        c if c.isascii() and c.isprintable() and c not in unsafe else code.format(ord(c))
+        for c in text
+    )
+
+
 def shown(text: str, width: int = 160) -> str:
     """`text` fit for one line of output: unprintable characters escaped, cut after `width`
     characters."""

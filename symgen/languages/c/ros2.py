@@ -9,6 +9,7 @@ from typing import Any, Final
 from symgen.errors import OptionError
 from symgen.languages.c.controllers import CController
 from symgen.languages.module import Module
+from symgen.text import in_ascii
 
 GAINS: Final = {
     "gravity_compensation": {"k_d": 0.0},
@@ -55,7 +56,7 @@ def ros2_context(module: Module, context: Mapping[str, Any]) -> dict[str, Any]:
 
 def plain(text: str) -> str:
     """`text` in printable ASCII; the rest, which XML may not have at all, is escaped."""
-    return "".join(c if c.isascii() and c.isprintable() else f"(U+{ord(c):x})" for c in text)
+    return in_ascii(text, "(U+{:x})")
 
 
 def plugin(controller: CController) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from symgen.errors import OptionError
+from symgen.text import in_ascii
 
 BYTES: Final = {"double": 8, "float": 4}
 """Sizes by scalar."""
@@ -56,9 +57,7 @@ def _shortest_single(x: float) -> str:
 def comment(text: str) -> str:
     """`text` for a comment: printable ASCII that cannot end it, begin one or splice lines; the rest
     is escaped."""
-    return "".join(
-        c if c.isascii() and c.isprintable() and c not in "*\\?" else f"<{ord(c):x}>" for c in text
-    )
+    return in_ascii(text, "<{:x}>", "*\\?")
 
 
 def string(text: str) -> str:

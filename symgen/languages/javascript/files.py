@@ -8,6 +8,7 @@ from symgen.languages.dialect import Dialect, call, functions
 from symgen.languages.module import Module
 from symgen.languages.straight import Style, signature
 from symgen.render import render
+from symgen.text import in_ascii
 
 DIALECT = Dialect(
     operations=functions(lambda op: call(f"Math.{op.name}")),
@@ -37,9 +38,7 @@ def _head(d: FunctionDescription) -> str:
 
 def comment(text: str) -> str:
     """`text` for a comment: printable ASCII that cannot end it; the rest is escaped."""
-    return "".join(
-        c if c.isascii() and c.isprintable() and c not in "*@\\" else f"<{ord(c):x}>" for c in text
-    )
+    return in_ascii(text, "<{:x}>", "*@\\")
 
 
 def text(name: str) -> str:

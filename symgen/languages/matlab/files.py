@@ -17,6 +17,7 @@ from symgen.languages.examples import examples
 from symgen.languages.module import Module
 from symgen.languages.straight import Style
 from symgen.render import render
+from symgen.text import in_ascii
 
 LONGEST: Final = 63
 """Characters of a name; MATLAB cuts what is longer (namelengthmax)."""
@@ -98,10 +99,7 @@ def renamed(d: FunctionDescription) -> FunctionDescription:
 
 def comment(text: str) -> str:
     """`text` for a comment: printable ASCII that is no directive; the rest is escaped."""
-    return "".join(
-        c if c.isascii() and c.isprintable() and c not in "%#{}" else f"(U+{ord(c):x})"
-        for c in text
-    )
+    return in_ascii(text, "(U+{:x})", "%#{}")
 
 
 def text(name: str) -> str:

@@ -21,6 +21,7 @@ from symgen.languages.module import Module
 from symgen.languages.writer import Step, signed, statements, variables, zeros
 from symgen.numbers.operations import OPS, Op
 from symgen.render import render
+from symgen.text import in_ascii
 
 
 def _numpy(op: Op) -> str:
@@ -78,9 +79,7 @@ def files(module: Module) -> dict[str, str]:
 def comment(text: str) -> str:
     """`text` for a comment or docstring: printable ASCII without quotes and backslashes; the rest
     is escaped."""
-    return "".join(
-        c if c.isascii() and c.isprintable() and c not in '"\\' else f"<{ord(c):x}>" for c in text
-    )
+    return in_ascii(text, "<{:x}>", '"\\')
 
 
 def named(d: FunctionDescription, dialect: Dialect) -> tuple[list[Step], dict[Index, str]]:

@@ -9,6 +9,7 @@ from symgen.languages.examples import examples
 from symgen.languages.module import Module
 from symgen.languages.straight import Style, called, signature
 from symgen.render import render
+from symgen.text import in_ascii
 
 DIALECT: Final = Dialect(
     operations=functions(lambda op: call(op.name)),
@@ -51,7 +52,7 @@ def _head(d: FunctionDescription) -> str:
 
 def comment(text: str) -> str:
     """`text` for a comment: printable ASCII; the rest is escaped."""
-    return "".join(c if c.isascii() and c.isprintable() else f"(U+{ord(c):x})" for c in text)
+    return in_ascii(text, "(U+{:x})")
 
 
 def markdown(text: str) -> str:
@@ -61,10 +62,7 @@ def markdown(text: str) -> str:
 
 def text(name: str) -> str:
     """`name` as a string literal in plain ASCII."""
-    return "".join(
-        c if c.isascii() and c.isprintable() and c not in '"\\' else f"\\u{{{ord(c):x}}}"
-        for c in name
-    ).join('""')
+    return '"' + in_ascii(name, "\\u{{{:x}}}", '"\\') + '"'
 
 
 def packed_pairs(a: Argument) -> list[str]:
