@@ -8,7 +8,7 @@ else gives an inertia. The file comes first, entry by entry."""
 
 import hashlib
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Final
 
@@ -19,7 +19,7 @@ from symgen.mechanics.soundness import LARGEST
 from symgen.numbers.exact import norm
 from symgen.reading import toml_reader
 from symgen.reading.description import Description, JointElement
-from symgen.reading.joints import single
+from symgen.reading.joints import several, single
 from symgen.reading.toml_reader import Table
 from symgen.text import quoted, shown
 
@@ -109,11 +109,24 @@ def _motors(table: Table, robot: Description) -> dict[str, float]:
 
 
 def of_tags(robot: Description) -> dict[str, Actuator]:
-    """The drives of the robot's own file, by joint."""
+    """The drives of the robot's own file, by joint; those with several coordinates have none
+    (`undriven`)."""
+    alone = {joint.name for joint in robot.joints if not several(joint.kind)}
     return {
         drive.joint: Actuator(drive.ratio, drive.inertia, armature=drive.armature)
         for drive in robot.drives
+        if drive.joint in alone
     }
+
+
+def undriven(robot: Description, moving: Iterable[JointElement]) -> Iterator[Notice]:
+    """A warning where the robot's own file puts rotors on joints with several coordinates."""
+    driven = {drive.joint for drive in robot.drives if drive.inertia or drive.armature}
+    many = [joint for joint in moving if joint.name in driven and several(joint.kind)]
+    if many:
+        names = quoted(joint.name for joint in many)
+        message = f"rotors of joints with several coordinates ({names}) are not in the dynamics"
+        yield Notice(robot.place(many[0].line), "warning", robot.tag, message)
 
 
 def _actuator(table: Table, joint: JointElement, tags: Actuator) -> Actuator:

@@ -11,7 +11,7 @@ from symgen.mechanics.model import Joint, Link, Model
 from symgen.mechanics.pose import IDENTITY, Pose, Triple
 from symgen.numbers.scalar import ZERO, plain
 from symgen.options import Choices
-from symgen.reading.actuators import Drives, drives_of
+from symgen.reading.actuators import Drives, drives_of, undriven
 from symgen.reading.couple import coupled
 from symgen.reading.description import Inertial, JointElement, LinkElement
 from symgen.reading.fall import above_root, free_fall
@@ -90,6 +90,7 @@ def load_with(source: RobotSource, choices: Choices) -> Loaded:
         *odd_joints(part),
         *units(part, model),
         *still_impossible(part),
+        *undriven(part.robot, part.moving),
         *drives.springs(part.robot, part.moving),
         *left_out(part),
         *_held_notices(part, above_root(part) if wanted.gravity is None else ()),

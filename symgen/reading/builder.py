@@ -36,7 +36,7 @@ from symgen.reading.given import (
     triple,
     unit,
 )
-from symgen.reading.joints import FIXED, JOINTS, JointRow
+from symgen.reading.joints import FIXED, JOINTS, JointRow, single
 from symgen.reading.quaternions import Rows
 from symgen.reading.tensors import tensor_trouble
 from symgen.reading.tree import check
@@ -141,11 +141,15 @@ class Builder:
         feels it (kg m² or kg)."""
         line, label = self._line_of("joint", name), f"joint '{shown(name)}'"
         row = _row(label, kind)
-        along = unit(label, axis) if row.axis else (1.0, 0.0, 0.0)
         limits = _optional_numbers(
             label, lower=lower, upper=upper, velocity=velocity, effort=effort
         )
+        passive = {"damping": damping, "friction": friction, "stiffness": stiffness}
+        felt = {key: one(f"{label}: {key}", x) for key, x in passive.items()}
+        along = unit(label, axis) if row.axis else (1.0, 0.0, 0.0)
         drives = _drives(label, name, line, (ratio, rotor_inertia, armature))
+        own = {**limits, **{key: x or None for key, x in felt.items()}}
+        _check_single(label, kind, {**own, "drive": next(iter(drives), None)})
         self._joints.append(
             JointElement(
                 name,
@@ -156,11 +160,11 @@ class Builder:
                 origin(label, line, xyz, rpy, rotation, quaternion),
                 along,
                 Limits(**limits),
-                one(f"{label}: damping", damping),
-                one(f"{label}: friction", friction),
+                felt["damping"],
+                felt["friction"],
                 _mimic(label, line, mimic, multiplier, offset),
                 row.given(label, along, constants),
-                one(f"{label}: stiffness", stiffness),
+                felt["stiffness"],
                 one(f"{label}: reference", reference),
             )
         )
@@ -222,6 +226,13 @@ def _row(label: str, kind: object) -> JointRow:
         types = ", ".join((*JOINTS, FIXED))
         raise OptionError(f"{label}: no type '{shown(str(kind))}'; use {types}")
     return JOINTS.get(kind, JointRow(FIXED, axis=False))
+
+
+def _check_single(label: str, kind: str, given: Mapping[str, Any]) -> None:
+    """Refuses what only joints with one coordinate have. Raises OptionError."""
+    foreign = [word for word, x in given.items() if x is not None]
+    if foreign and not single(kind):
+        raise OptionError(f"{label}: a {kind} joint has no {foreign[0]}; remove it")
 
 
 def _optional_numbers(label: str, **numbers: float | None) -> dict[str, float | None]:

@@ -26,8 +26,8 @@ def check_size(part: RobotPart, model: Model) -> None:
             raise part.robot.error(
                 lines.get(joint.name, part.robot.line),
                 f"joint '{shown(joint.name)}'",
-                "its friction, its spring or its drive is too large to compute with; use m, N and "
-                "rad",
+                "its friction, spring, drive, pitch or second axis is too large to compute with; "
+                "use m, N and rad",
             )
 
 

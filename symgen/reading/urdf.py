@@ -183,6 +183,12 @@ def _joint(node: XmlNode) -> JointElement:
     if kind not in KINDS:
         raise node.error(f"unknown type '{shown(kind)}'; use one of {', '.join(KINDS)}")
     row = JOINTS.get(kind, JointRow(FIXED, axis=False))
+    if kind in JOINTS and not row.axis and node.children("axis"):
+        node.notice(
+            "note",
+            f"<axis> of a {kind} joint: not used",
+            "axes of {count} joints without one ({elements}): not used",
+        )
     unused = [f"<{tag}>" for tag in ("limit", "dynamics") if several(kind) and node.children(tag)]
     if unused:
         node.notice(

@@ -27,6 +27,7 @@ def read(tmp_path, joint, space=' xmlns:drake="http://drake.mit.edu"'):
             f'<joint name="j" type="screw" pitch="1">{ENDS}<screw_thread_pitch value="1"/></joint>',
             "needs one pitch, here are 2",
         ),
+        (f'<joint name="j" type="screw" pitch="1e200">{ENDS}</joint>', "pitch .* is too large"),
         (f'<drake:joint name="j" type="curvilinear">{ENDS}</drake:joint>', "unknown type"),
         (
             f'<joint name="j" type="universal">{ENDS}<axis2 xyz="1 0.1 0"/></joint>',
@@ -70,6 +71,12 @@ def test_what_is_not_used_is_said(tmp_path):
     assert "<limit> and <dynamics> of a joint with several coordinates: not used" in said
     joint = f'<joint name="j" type="continuous">{ENDS}<axis2 xyz="0 0 1"/></joint>'
     assert any("axis2" in str(n) for n in read(tmp_path, joint).notices)
+    for kind, more, message in (
+        ("continuous", "", "pitch of a joint of type 'continuous': not used"),
+        ("ball", '<axis xyz="0 0 1"/>', "<axis> of a ball joint: not used"),
+    ):
+        joint = f'<joint name="j" type="{kind}" pitch="0.1">{ENDS}{more}</joint>'
+        assert any(message in str(n) for n in read(tmp_path, joint).notices)
 
 
 def test_a_screw_can_be_held(tmp_path):

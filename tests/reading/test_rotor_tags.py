@@ -10,6 +10,7 @@ from tools import ROOT, robot_file
 from symgen.errors import RobotError
 from symgen.mechanics.model import Rotor
 from symgen.reading.assemble import load
+from symgen.reading.joints import JOINTS, several
 
 GEARED = robot_file("transmission_reduction")
 
@@ -41,6 +42,18 @@ INERTIA, RATIO = '<drake:rotor_inertia value="1.5"/>', '<drake:gear_ratio value=
 )
 def test_the_tags_of_drake(tags, rotor, tmp_path):
     assert joints(drake(tmp_path, ("elbow", tags)))["elbow"].rotor == rotor
+
+
+@pytest.mark.parametrize("kind", [word for word in JOINTS if several(word)])
+def test_joints_with_several_coordinates_have_no_rotor(kind, tmp_path):
+    """Which of the coordinates would it turn by?"""
+    path = drake(tmp_path, ("elbow", INERTIA + RATIO))
+    text = path.read_text(encoding="utf-8")
+    path.write_text(re.sub('name="elbow" type="[a-z]+"', f'name="elbow" type="{kind}"', text))
+    loaded = load(path)
+    assert all(body.joint.rotor is None and not body.spin for body in loaded.model.bodies)
+    (said,) = [str(n) for n in loaded.notices if "rotors" in n.message]
+    assert "rotors of joints with several coordinates ('elbow') are not in the dynamics" in said
 
 
 def test_declared_prefixes_too(tmp_path):
