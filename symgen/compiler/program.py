@@ -145,9 +145,9 @@ class Program:
         i, j, first = x.node, y.node, x.negative
         neutral, numbers = self._neutral, self._numbers
         if i in neutral or j in neutral or (i in numbers and j in numbers):
-            plain = self._plain_sum(x, y if negative == y.negative else -y)
-            if plain is not None:
-                return plain
+            known = self._plain_sum(x, y if negative == y.negative else -y)
+            if known is not None:
+                return known
         if i > j:
             i, j, first, negative = j, i, negative, first
         if i == j and first != negative:
@@ -168,9 +168,9 @@ class Program:
         i, j = x.node, y.node
         neutral, numbers = self._neutral, self._numbers
         if i in neutral or j in neutral or (i in numbers and j in numbers):
-            plain = self._multiple(x, y)
-            if plain is not None:
-                return plain
+            known = self._multiple(x, y)
+            if known is not None:
+                return known
         node = ("mul", i, j) if i < j else ("mul", j, i)
         index = self._index.get(node)
         negative = x.negative != y.negative

@@ -73,8 +73,8 @@ class Motion:
 
     def __matmul__(self, r: Vector) -> Vector:
         """U r."""
-        used = [k for k in range(3) if r[k] is not ZERO]
-        return Vector(*(sum((self[i, k] * r[k] for k in used), ZERO) for i in range(3)))
+        used = [(k, x) for k, x in enumerate(r) if x is not ZERO]
+        return Vector(*[sum([self[i, k] * x for k, x in used], ZERO) for i in range(3)])
 
     def at(self, r: Vector) -> Vector:
         """The acceleration of the point `r`."""

@@ -140,8 +140,9 @@ class Vector:
     def named(self, label: str, before: str = "_") -> "Vector":
         """This vector, its components named for generated code: the label, what stands before the
         axis, the axis."""
-        for x, axis in zip(self, "xyz", strict=True):
-            named(x, f"{label}{before}{axis}")
+        named(self.x, f"{label}{before}x")
+        named(self.y, f"{label}{before}y")
+        named(self.z, f"{label}{before}z")
         return self
 
     def _source(self, turn: Turn) -> "tuple[Vector, Turn]":
