@@ -53,7 +53,7 @@ def to_joint(system: System, i: int, q: Coordinates, w: Vector, slip: Vector, x:
     the body turns at `w`, its origin slips at `slip`."""
     place = system.body(i).placement
     moving = w.cross(place.shift(q[i - 1])) + slip
-    return carried(x.plus_cross_moment(moving.cross(x.momentum.linear)), place.to_body(q[i - 1]))
+    return carried(x.plus_cross_moment(moving.cross(x.momentum.linear)), system.to_body(i, q))
 
 
 def to_parent(system: System, i: int, q: Coordinates, w: Vector, x: Thing) -> Thing:
@@ -205,7 +205,7 @@ def climb(
         at_parent = to_parent(system, i, q, _twice(moves, j), x)
         slip = moves.rates[j].relative.v.scaled(2.0)
         x = (
-            carried(at_parent, system.body(j).placement.to_body(q[j - 1]))
+            carried(at_parent, system.to_body(j, q))
             if j in system.together(i)
             else to_joint(system, j, q, _twice(moves, j), slip, at_parent)
         )

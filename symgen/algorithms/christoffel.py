@@ -74,7 +74,7 @@ def carried_down(system: System, q: Coordinates) -> Read:
         place = system.body(j).placement
         before, approach = axes[system.body(j).parent], place.approach(q[j - 1])
         at_joint[j] = {i: axis.moved_out(approach) for i, axis in before.items()}
-        axes[j] = {i: axis.moved_out(place.to_body(q[j - 1])) for i, axis in at_joint[j].items()}
+        axes[j] = {i: axis.moved_out(system.to_body(j, q)) for i, axis in at_joint[j].items()}
         axes[j][j] = place.freedom.S
 
     def read(j: int, at: PairColumn) -> Readings:
@@ -136,7 +136,7 @@ def composites(system: System, q: Coordinates) -> Iterator[tuple[int, Inertia]]:
         body = system.body(i)
         with system.section(i, "composite body"):
             composite = (total[i] + body.inertia).named(f"{i}")
-            to_body, approach = body.placement.to_body(q[i - 1]), body.placement.approach(q[i - 1])
+            to_body, approach = system.to_body(i, q), body.placement.approach(q[i - 1])
             at_joint = carried_by_name(composite, to_body, f"{i}").named(joint_label(i))
             total[body.parent] = total[body.parent] + carried_by_name(
                 at_joint, approach, joint_label(i)

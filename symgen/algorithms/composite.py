@@ -76,7 +76,7 @@ def _mass_matrix(
         with system.section(i, "composite body"):
             composite[i] = (composite[i] + inertias[i]).named(f"{i}")
             columns.add(i, body.joint.momentum(composite[i]))
-            steps = body.placement.steps(q[i - 1])
+            steps = system.steps(i, q)
             composite[body.parent] += carried_by_name(composite[i], steps, f"{i}")
     n = system.size
     matrix: list[Scalar] = [ZERO] * (n * n)  # without a look at each entry of long chains
@@ -106,7 +106,7 @@ class _Columns:
 
     def carried(self, i: int, momentum: Force, label: str) -> Force:
         """In the axes of the parent of body `i`; the label names it in generated code."""
-        steps = self.system.body(i).placement.steps(self.q[i - 1])
+        steps = self.system.steps(i, self.q)
         return carried_by_name(momentum, steps, label)
 
 

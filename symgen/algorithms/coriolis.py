@@ -42,7 +42,7 @@ def composites(
         place = body.placement
         with system.section(i, "composite body"):
             composite = MovingBody(total[i].inertia + body.inertia, total[i].rates).named(f"{i}")
-            from_body = carried_by_name(composite, place.to_body(q[i - 1]), f"{i}").named(
+            from_body = carried_by_name(composite, system.to_body(i, q), f"{i}").named(
                 joint_label(i)
             )
             from_carrier = from_body.moving(moving[i].relative)

@@ -4,7 +4,7 @@ Six-vectors have the linear part first, then the angular part.
 """
 
 from symgen.algorithms.motion import twists
-from symgen.algorithms.places import Coordinates, FramePose, place, places, six_rows, steps_to
+from symgen.algorithms.places import Coordinates, FramePose, place, places, six_rows
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.inertia import NO_INERTIA, Inertia, momentum_of
 from symgen.mechanics.moments import carried
@@ -90,7 +90,7 @@ def composites(system: System, q: Coordinates) -> dict[int, Inertia]:
     for i in system.inward:
         with system.section(i, "composite body"):
             parent = system.body(i).parent or -i
-            total[parent] = total[parent] + carried(total[i], steps_to(system, i, q)).named(
+            total[parent] = total[parent] + carried(total[i], system.steps(i, q)).named(
                 f"{parent}".lstrip("-")
             )
     return total
@@ -218,7 +218,7 @@ def momentum(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
         body = system.body(i)
         if body.on_robot:
             total[i] = total[i] + momentum_of(body.inertia, moving[i])
-        at_parent = carried(total[i], steps_to(system, i, q))
+        at_parent = carried(total[i], system.steps(i, q))
         if body.parent:
             total[body.parent] = total[body.parent] + at_parent
         else:

@@ -193,7 +193,7 @@ def forward_dynamics_articulated(
     for i in system.outward:
         body = system.body(i)
         with system.section(i, "acceleration"):
-            x = moving[body.parent].moved_out(body.placement.steps(q[i - 1]))
+            x = moving[body.parent].moved_out(system.steps(i, q))
             share = joints[i].share
             qdd[i - 1] = joints[i].rate - share.angular.dot(x.w) - share.linear.dot(x.v)
             moving[i] = x + body.S.at_rate(named(qdd[i - 1], f"qdd{i}"))
@@ -239,7 +239,7 @@ def _inward(
             passed = _named(at_rest + share.scaled(drive), "pa", i)
             yielding, steps = (
                 articulated.yielding(joint, felt, share),
-                body.placement.steps(q[i - 1]),
+                system.steps(i, q),
             )
             yielding = yielding.named(f"{i}", "a")
             inertia[body.parent] = inertia[body.parent] + carried_by_name(yielding, steps, f"{i}")

@@ -74,7 +74,7 @@ def forward_dynamics(
             share = joints[i].share
             qdd = joints[i].rate - share.angular.dot(before.w) - share.linear.dot(before.v)
             qdds[system.coupling.drives[i - 1].index] = qdd
-            moving[i] = before.moved_out(body.placement.steps(q[i - 1])) + body.S.at_rate(qdd)
+            moving[i] = before.moved_out(system.steps(i, q)) + body.S.at_rate(qdd)
     return qdds
 
 
@@ -110,11 +110,7 @@ def _respond(
     system: System, i: int, q: Coordinates, qd: Coordinates, tau: Coordinates, at: InwardPass
 ) -> JointResponse:
     """How joint i gives way; its parent gets what is left."""
-    body, joint, steps = (
-        system.body(i),
-        system.body(i).joint,
-        system.body(i).placement.steps(q[i - 1]),
-    )
+    body, joint, steps = system.body(i), system.body(i).joint, system.steps(i, q)
     with system.section(i, "articulated body"):
         articulated = at.inertia[i] + rigid(body.inertia)
         felt = articulated.times(joint.S)

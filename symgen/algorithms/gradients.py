@@ -133,7 +133,7 @@ def loads(system: System, q: Coordinates, motion: Mapping[int, JointMotion]) -> 
         body = system.body(i)
         with system.section(i, "forces"):
             at_body = (total[i] + inertial_force(body, motion[i].body)).named(f"{i}")
-            at_joints[i] = carried(at_body, body.placement.to_body(q[i - 1]))
+            at_joints[i] = carried(at_body, system.to_body(i, q))
             total[body.parent] = total[body.parent] + carried(
                 at_joints[i], body.placement.approach(q[i - 1])
             )

@@ -8,7 +8,7 @@ root's axes (`world`)."""
 from dataclasses import replace
 
 from symgen.algorithms.motion import motions, twists
-from symgen.algorithms.places import Coordinates, FramePose, place, places, six_rows, steps_to
+from symgen.algorithms.places import Coordinates, FramePose, place, places, six_rows
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.rows import times, twist_seen_in
@@ -70,7 +70,7 @@ def frame_jacobian_body(system: System, q: Coordinates, *, link: str) -> list[Sc
     link_in_body, units = place(frame.pose.inverse), {}
     for i in (frame.body, *system.ancestors(frame.body)) if frame.body else ():
         units[i] = link_in_body.twist(system.body(i).S)
-        link_in_body = link_in_body.moved_in(steps_to(system, i, q))
+        link_in_body = link_in_body.moved_in(system.steps(i, q))
     return six_rows(system, units)
 
 

@@ -63,7 +63,7 @@ def _next_velocity(
 
 def next_twist(system: System, i: int, parent: Twist, q: Coordinates, qd: Coordinates) -> Twist:
     """The twist of body `i` from that of its parent."""
-    steps = system.body(i).placement.steps(q[i - 1])
+    steps = system.steps(i, q)
     return parent.moved_out(steps) + system.relative(i, qd)
 
 
@@ -79,7 +79,7 @@ def unit_twists(system: System, q: Coordinates) -> dict[int, dict[int, Twist]]:
     of which fewer are equal."""
     units: dict[int, dict[int, Twist]] = {0: {}}
     for i in system.outward:
-        steps = system.body(i).placement.steps(q[i - 1])
+        steps = system.steps(i, q)
         before = units[system.body(i).parent].items()
         with system.section(i, "unit twists"):
             carried = {j: twist.moved_out(steps).named(f"{i}_{j}") for j, twist in before}

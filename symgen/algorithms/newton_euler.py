@@ -43,7 +43,7 @@ def inverse_dynamics(
         with system.section(i, "forces"):
             forces[i] = (forces[i] + inertial_force(body, moving[i])).named(f"{i}")
             forces[body.parent] = forces[body.parent] + carried_by_name(
-                forces[i], body.placement.steps(q[i - 1]), f"{i}"
+                forces[i], system.steps(i, q), f"{i}"
             )
     bodies = ((i, system.body(i)) for i in range(1, system.size + 1))
     return [

@@ -59,11 +59,6 @@ class FramePose:
         return self
 
 
-def steps_to(system: System, i: int, q: Coordinates) -> tuple[Step, ...]:
-    """From the parent of body `i` to it."""
-    return system.body(i).placement.steps(q[i - 1])
-
-
 def places(system: System, q: Coordinates, wanted: Sequence[int]) -> dict[int, FramePose]:
     """Where the bodies `wanted` and those that carry them are."""
     needed = {j for i in wanted for j in (i, *system.ancestors(i))}
@@ -71,7 +66,7 @@ def places(system: System, q: Coordinates, wanted: Sequence[int]) -> dict[int, F
     for i in (i for i in system.outward if i in needed):
         with system.section(i, "place"):
             before = where[parent] if (parent := system.body(i).parent) else place(system.roots[i])
-            where[i] = before.moved_out(steps_to(system, i, q)).named(f"{i}")
+            where[i] = before.moved_out(system.steps(i, q)).named(f"{i}")
     return where
 
 
@@ -111,7 +106,7 @@ def heights(system: System, q: Coordinates) -> dict[int, Height]:
     for i in system.outward:
         with system.section(i, "height"):
             before = levels[parent] if (parent := system.body(i).parent) else _ground(system, i)
-            levels[i] = before.moved_out(steps_to(system, i, q))
+            levels[i] = before.moved_out(system.steps(i, q))
     return levels
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from symgen.algorithms.entries import at_momentary_rest, moment_entries, reader
 from symgen.algorithms.motion import motions, twists, unit_twists
-from symgen.algorithms.places import Coordinates, Height, heights, steps_to
+from symgen.algorithms.places import Coordinates, Height, heights
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.base_parameters import base_values
 from symgen.mechanics.independence import independent
@@ -219,7 +219,7 @@ def _sensed(system: System, q: Coordinates, link: str) -> dict[int, list[Twist]]
         if not parent:
             before = [twist_seen_in(twist, system.roots[i]) for twist in before]
         if before:
-            units[i] = [twist.moved_out(steps_to(system, i, q)) for twist in before]
+            units[i] = [twist.moved_out(system.steps(i, q)) for twist in before]
     return units
 
 

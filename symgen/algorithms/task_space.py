@@ -208,7 +208,7 @@ def quaternion(system: System, q: Coordinates, link: str) -> Four:
     path = [*reversed([frame.body, *system.ancestors(frame.body)])] if frame.body else []
     rotation = _constant(system.roots[path[0]]) if path else _constant(Pose())
     for i in path:
-        steps = system.body(i).placement.steps(q[i - 1])
+        steps = system.steps(i, q)
         for step in (s for s in steps if isinstance(s, Turn)):
             rotation = _product(rotation, _turn(step, q[i - 1]))
     s, v = _product(rotation, _constant(frame.pose))

@@ -63,7 +63,7 @@ def climb(
     every ancestor j."""
     for j in system.ancestors(i):
         at_body = carried(quantity, system.body(i).placement.approach(q[i - 1]))
-        quantity, i = carried(at_body, system.body(j).placement.to_body(q[j - 1])), j
+        quantity, i = carried(at_body, system.to_body(j, q)), j
         yield j, at_body, quantity
 
 

@@ -14,7 +14,7 @@ from symgen.mechanics.joints import Freedom
 from symgen.mechanics.passive import NO_PASSIVE, Passive
 from symgen.mechanics.placement import Placement
 from symgen.mechanics.pose import Pose
-from symgen.mechanics.spatial import NO_FORCE, STILL, Force, Twist, Vector
+from symgen.mechanics.spatial import NO_FORCE, STILL, Force, Step, Twist, Vector
 from symgen.numbers.scalar import Scalar
 from symgen.text import hint, shown
 
@@ -104,10 +104,11 @@ class System:
     """Whether external wrenches come in root axes, so that they turn against their links."""
     shared: Mapping[int, range] = field(default_factory=dict)
     """For every body of a joint with all its axes in the body: the numbers of all that it has."""
-    known: dict[Any, tuple[tuple[Scalar, ...], Any]] = field(
+    known: dict[Any, tuple[Any, Any]] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
-    """Terms of positions with the positions that they were last computed at (`of_positions`)."""
+    """What positions were last asked for, and what is there: steps of bodies, and terms that are
+    `of_positions`."""
 
     def section(self, i: int, step: str) -> AbstractContextManager[None]:
         """Marks what is computed inside as one step for body `i`; only a tape cares."""
@@ -184,6 +185,18 @@ class System:
     def stays(self, i: int) -> bool:
         """Whether body `i` stays with its parent, which moves by its coordinate too."""
         return i > self.together(i)[0]
+
+    def to_body(self, i: int, q: Sequence[Scalar]) -> tuple[Step, ...]:
+        """The elementary steps from the joint frame of body `i` to its own; the same ones for the
+        same scalar, so that sine and cosine are looked up once."""
+        if i not in self.known or self.known[i][0] is not q[i - 1]:
+            self.known[i] = q[i - 1], self.body(i).placement.to_body(q[i - 1])
+        steps: tuple[Step, ...] = self.known[i][1]
+        return steps
+
+    def steps(self, i: int, q: Sequence[Scalar]) -> tuple[Step, ...]:
+        """The elementary steps from the frame of the parent of body `i` to its own."""
+        return *self.body(i).placement.approach(q[i - 1]), *self.to_body(i, q)
 
     def relative(self, i: int, rates: Sequence[Scalar]) -> Twist:
         """The twist of body `i` against its parent at the rates of all coordinates, in its axes.
