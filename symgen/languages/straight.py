@@ -2,7 +2,6 @@
 work arrays."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from symgen.compiler.passes import used
@@ -14,6 +13,7 @@ from symgen.languages.dialect import Dialect
 from symgen.languages.module import Module
 from symgen.languages.writer import signed, statements, variables, zeros
 from symgen.numbers.operations import OPS
+from symgen.records import dataclass
 
 
 @dataclass(frozen=True)

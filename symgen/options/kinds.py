@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import index
 from os import fspath
 from typing import Any, Final
+
+from symgen.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

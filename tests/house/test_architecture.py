@@ -13,6 +13,7 @@ from symgen.algorithms import FILES as ALGORITHMS
 LONGEST_FILE, LONGEST_FUNCTION, MEDIAN_FUNCTION = 300, 50, 6
 
 ORDER = (
+    "records",
     "errors",
     "text",
     "options",
