@@ -8,7 +8,7 @@ from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.inertia import NO_INERTIA, Inertia
 from symgen.mechanics.moments import carried_by_name
 from symgen.mechanics.spatial import NO_FORCE, Force, times
-from symgen.mechanics.system import System
+from symgen.mechanics.system import System, of_positions
 from symgen.numbers.scalar import ZERO, Scalar
 
 Entries = dict[tuple[int, int], Scalar]
@@ -35,6 +35,7 @@ _row = _formulation(suits=few_follow)
 
 
 @_row
+@of_positions
 def mass_matrix(system: System, q: Sequence[Scalar]) -> list[Scalar]:
     """Joint-space inertia M(q), n x n, symmetric, row-major (kg m², kg m, kg).
 

@@ -10,7 +10,7 @@ from itertools import combinations
 
 from symgen.algorithms.composite import mass_matrix
 from symgen.mechanics.spatial import Twist
-from symgen.mechanics.system import System
+from symgen.mechanics.system import System, of_positions
 from symgen.numbers.scalar import ZERO, Scalar, plain
 
 Coordinates = Sequence[Scalar]
@@ -39,6 +39,7 @@ def _along(x: Twist, units: dict[int, Twist]) -> Iterator[tuple[int, float]]:
             yield i, plain(product)
 
 
+@of_positions
 def torsion(system: System, q: Coordinates) -> dict[tuple[int, int, int], Scalar]:
     """½ M_i·(S_k × S_j) by (i, j, k), for j before k in a run of bodies that stay together; the
     negative where they are swapped."""

@@ -6,6 +6,7 @@ design notes 1-2.)"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from symgen.mechanics.angle import Angle
 from symgen.mechanics.pose import Pose
@@ -18,8 +19,14 @@ class Turn:
 
     axis: int
     angle: Angle
+    _back: Any = field(default=None, init=False, compare=False, repr=False)
 
     def __neg__(self) -> "Turn":
+        if self._back is None:
+            object.__setattr__(self, "_back", self._reversed())  # asked for by all carried inward
+        return self._back  # type: ignore[no-any-return]
+
+    def _reversed(self) -> "Turn":
         return Turn(self.axis, Angle(-self.angle.variable, self.angle.c0, -self.angle.s0))
 
 
@@ -36,7 +43,7 @@ class Orient(Turn):
         x, y, z = rows
         return cls(-1, Angle(ZERO, -1.0), (x, y, z))
 
-    def __neg__(self) -> "Orient":
+    def _reversed(self) -> "Orient":
         return Orient.by([Vector(*(row[k] for row in self.rows)) for k in range(3)])
 
 
