@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from tools import robot_file
+from tools import invoke, robot_file
 
 from symgen import render
 
@@ -44,24 +44,35 @@ def test_generating_loads_no_symbols_and_no_other_language(tmp_path):
     assert started(tmp_path, PYTHONDONTWRITEBYTECODE=1) == []
 
 
-def test_compiled_templates_are_kept_as_python_keeps_modules(tmp_path):
-    started(tmp_path, PYTHONPYCACHEPREFIX=tmp_path / "no", PYTHONDONTWRITEBYTECODE=1)
-    assert not kept(tmp_path)
-    started(tmp_path, PYTHONPYCACHEPREFIX=tmp_path / "kept")
-    first = kept(tmp_path / "kept")
-    assert any("module.h" in path.name for path in first)
-    for path in first:
-        path.write_bytes(b"broken")
-    started(tmp_path, PYTHONPYCACHEPREFIX=tmp_path / "kept")
-    assert kept(tmp_path / "kept") == first
-
-
 @pytest.fixture
 def no_templates():
     """None are known before and after."""
     render._environment.cache_clear()
     yield
     render._environment.cache_clear()
+
+
+@pytest.mark.usefixtures("no_templates")
+def test_compiled_templates_are_kept_as_python_keeps_modules(tmp_path, monkeypatch):
+    """What Python makes of PYTHONDONTWRITEBYTECODE and PYTHONPYCACHEPREFIX is set here as it does:
+    a start would compile all of symgen and of what it imports as well."""
+
+    def generates(prefix, writes):
+        render._environment.cache_clear()
+        monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path / prefix))
+        monkeypatch.setattr(sys, "dont_write_bytecode", not writes)
+        words = ("generate", robot_file("pendulum"), "-o", tmp_path / "out", "--quantity")
+        assert invoke(*words, "gravity").exit_code == 0
+
+    generates("no", writes=False)
+    assert not kept(tmp_path)
+    generates("kept", writes=True)
+    first = kept(tmp_path / "kept")
+    assert any("module.h" in path.name for path in first)
+    for path in first:
+        path.write_bytes(b"broken")
+    generates("kept", writes=True)
+    assert kept(tmp_path / "kept") == first
 
 
 @pytest.mark.usefixtures("no_templates")

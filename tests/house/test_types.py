@@ -7,6 +7,12 @@ import pytest
 from mypy import api
 
 ROOT = Path(__file__).resolve().parents[2]
+OTHERS = """[mypy]
+[mypy-numpy.*,sympy.*,mpmath.*]
+follow_imports = skip
+follow_imports_for_stubs = True
+"""
+"""Libraries whose types take most of the time to read and are in no scalar's."""
 START = """from collections.abc import Sequence
 
 from symgen.mechanics.spatial import Vector
@@ -41,7 +47,12 @@ def said(tmp_path_factory):
     for k, text in enumerate(texts.values()):
         paths.append(folder / f"case{k}.py")
         paths[-1].write_text(START + text)
-    options = ["--strict", "--config-file=", f"--cache-dir={folder / 'cache'}"]
+    (folder / "mypy.ini").write_text(OTHERS)
+    options = [
+        "--strict",
+        f"--config-file={folder / 'mypy.ini'}",
+        f"--cache-dir={folder / 'cache'}",
+    ]
     options += [f"--python-executable={sys.executable}", "--follow-imports=silent"]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MYPYPATH", str(ROOT))

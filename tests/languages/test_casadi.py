@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tools import STRICT_C, compiled, generated, invoke, robot_file, run, verified
+from tools import STRICT_C, compiled, generated, invoke, robot_file, verified
 
 import symgen
 
@@ -23,7 +23,7 @@ PAIRS = (
 )
 CASES = {
     "pendulum": {"quantities": (*PAIRS, "mass_matrix", "regressor", "christoffel_symbols_full")},
-    "quadruped": {"base": "floating", "quantities": ("mass_matrix", "inverse_dynamics")},
+    "biped": {"base": "floating", "quantities": ("mass_matrix", "inverse_dynamics")},
     "ur5": {
         "parameters": "runtime:flange",
         "gravity": "runtime",
@@ -109,8 +109,8 @@ def test_jacobians_are_derivatives(name, tmp_path):
         nominal = g.call(x)
         for got, wanted in zip(f.call(x), nominal, strict=True):
             assert np.allclose(full(got), full(wanted), rtol=1e-12, atol=1e-12)
-        if name == "quadruped" and function == "mass_matrix":
-            assert f.nnz_out(0) < 18 * 18  # legs do not feel each other
+        if name == "biped" and function == "mass_matrix":
+            assert f.nnz_out(0) < 10 * 10  # legs do not feel each other
             continue
         got, wanted = f.jacobian().call([*x, *nominal]), g.jacobian().call([*x, *nominal])
         assert f.jacobian().name_in() == g.jacobian().name_in()
@@ -195,16 +195,3 @@ def test_names_stay_data(tmp_path):
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "x")}
     told = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True)
     assert told.stdout.decode() == nasty
-
-
-def test_bytes_do_not_depend_on_the_hash_seed(tmp_path):
-    texts = []
-    for seed in ("1", "2"):
-        folder = tmp_path / seed
-        words = ("--quantity", "forward_dynamics", "--quantity", "mass_matrix")
-        file = robot_file("pendulum")
-        run(
-            "generate", file, "-o", folder, "--lang", "casadi", *words, env={"PYTHONHASHSEED": seed}
-        )
-        texts.append({p.name: p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()})
-    assert texts[0] == texts[1]

@@ -1,17 +1,19 @@
 """Glue for CMake: it builds, tests, installs, and is taken by other projects."""
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
-from glued import cases, cmake, made, run
+from glued import cmake, made, run
 from tools import generated, snapshot
 
 
 @cmake
-@cases
+@pytest.mark.parametrize("case", ["libm", "pieces", "payload"])
 def test_cmake_builds_tests_and_installs(case, tmp_path):
+    """What differs in libraries and sources; the plain module is what others take below."""
     _, folder = made(case)
     before = snapshot(folder)
     run(
@@ -106,17 +108,26 @@ def test_a_version_can_be_asked_for(version, fitting, other, tmp_path):
     """By what Semantic Versioning says of versions that can stand for each other."""
     _, folder = generated("ur5", quantities=("gravity",), module_version=version)
     there = installed(folder, tmp_path)
-    for text in fitting:
-        done = asked(there, text, tmp_path / f"with{text}")
-        assert done.returncode == 0, done.stderr
-    for text in other:
-        done = asked(there, text, tmp_path / f"with{text}")
-        assert done.returncode and f"version: {version}" in done.stderr
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.13)\nproject(user C)\n"
+        + "".join(
+            f"find_package(ur5 {text} QUIET PATHS {there})\n"
+            f'message(STATUS "with {text or "any"}: ${{ur5_FOUND}}")\n'
+            for text in (*other, *fitting)
+        )
+    )
+    told = run("cmake", "-S", ".", "-B", "build", cwd=tmp_path)
+    assert re.findall(r"with (\S+): (\S+)", told) == [
+        *((text, "0") for text in other),
+        *((text or "any", "1") for text in fitting),
+    ]
+    done = asked(there, other[0], tmp_path / "other")
+    assert done.returncode and f"version: {version}" in done.stderr
 
 
 @cmake
-@pytest.mark.parametrize("libraries", ["lib64", "lib/x86_64-linux-gnu"])
-def test_a_distribution_chooses_the_folder_of_libraries(libraries, tmp_path):
+def test_a_distribution_chooses_the_folder_of_libraries(tmp_path):
+    libraries = "lib/x86_64-linux-gnu"
     _, folder = made("double")
     there = installed(folder, tmp_path, f"-DCMAKE_INSTALL_LIBDIR={libraries}")
     found = {file for file, data in snapshot(there).items() if data is not None}

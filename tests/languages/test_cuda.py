@@ -37,7 +37,7 @@ CASES = {
         "friction": "runtime:coulomb",
         "quantities": ("inverse_dynamics", "forward_dynamics"),
     },
-    "quadruped": {
+    "biped": {
         "base": "floating",
         "quantities": ("forward_dynamics", "regressor"),
         "zeros": "once",
@@ -170,7 +170,7 @@ def test_a_singular_mass_matrix_fails_alone(tmp_path):
 
 
 @needs_nvcc
-@pytest.mark.parametrize("name", ["ur5", "quadruped"])
+@pytest.mark.parametrize("name", ["ur5", "biped"])
 def test_nvcc_compiles_without_a_warning(name, tmp_path):
     module, folder = generated(name, languages=("cuda",), **CASES[name])
     text = "".join(f'#include "{d.name}.cu"\n' for d in descriptions(module))

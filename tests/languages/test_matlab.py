@@ -27,15 +27,15 @@ SOME = (
 """Of vectors, matrices and more, with a matrix that goes in."""
 CASES = {
     "pendulum": {"quantities": SOME, "languages": BOTH},
-    "ur5": {
-        "parameters": "runtime:flange",
+    "scara": {
+        "parameters": "runtime:quill",
         "gravity": "runtime",
         "friction": "runtime:coulomb",
         "quantities": ("inverse_dynamics", "forward_dynamics", "regressor", "christoffel_symbols"),
         "languages": BOTH,
         "scalar": "float",
     },
-    "quadruped": {
+    "biped": {
         "base": "floating",
         "quantities": ("forward_dynamics", "regressor"),
         "languages": ("matlab",),

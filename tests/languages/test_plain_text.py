@@ -1,10 +1,13 @@
 """The text of generated files is the same each time, plain and soon written: checks G6, G7 and
 G10 of tests/cases/index.md."""
 
+import json
 import os
 import re
 import resource
 import socket
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -22,6 +25,7 @@ from tools import (
 
 from symgen.api import generate
 from symgen.jobs.manifest import NAME
+from symgen.languages import LANGUAGES
 from symgen.languages.files import files
 
 SURROUNDINGS = {
@@ -32,22 +36,39 @@ SURROUNDINGS = {
 }
 
 
+ROBOTS = {
+    "utf8_names": {"quantities": ("t=bias+mass_matrix", "forward_dynamics")},
+    "ur5": {"parameters": "runtime:flange", "quantities": ("t=bias+mass_matrix",)},
+}
+COMMANDS = """
+import json, sys
+from symgen.cli.main import main
+for words in json.loads(sys.argv[1]):
+    main(words, standalone_mode=False)
+"""
+
+
 @pytest.mark.parametrize("seed", SURROUNDINGS)
 def test_g6_surroundings_do_not_matter(seed, tmp_path):
-    environment = {**SURROUNDINGS[seed], "PYTHONHASHSEED": seed}
-    for name, kind in (("utf8_names", "constant"), ("ur5", "runtime:flange")):
-        _, folder = generated(name, parameters=kind, quantities=("t=bias+mass_matrix",))
-        options = ("--parameters", kind, "--quantity", "t=bias+mass_matrix")
-        done = run(
-            "generate",
-            os.path.relpath(robot_file(name), tmp_path),
-            "-o",
-            name,
-            *options,
-            cwd=tmp_path,
-            env=environment,
-        )
-        assert done.returncode == 0, done.stderr
+    """To files of any language; both robots are made in one process."""
+    commands = []
+    for name, options in ROBOTS.items():
+        file = os.path.relpath(robot_file(name), tmp_path)
+        words = ["generate", file, "-o", name, *(f"--lang={x}" for x in LANGUAGES)]
+        words += [f"--quantity={x}" for x in options["quantities"]]
+        commands.append([*words, "--parameters", options.get("parameters", "constant")])
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONHASHSEED": seed}
+    done = subprocess.run(
+        [sys.executable, "-c", COMMANDS, json.dumps(commands)],
+        cwd=tmp_path,
+        env=environment | SURROUNDINGS[seed],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    for name, options in ROBOTS.items():
+        _, folder = generated(name, languages=tuple(LANGUAGES), **options)
         assert snapshot(tmp_path / name) == snapshot(folder)
 
 

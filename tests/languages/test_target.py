@@ -135,13 +135,20 @@ def test_every_fault_has_its_place(faulty):
             assert broken.folder != faulty.folder
 
 
+@pytest.fixture(scope="module")
+def honest_checks(faulty):
+    """Checks that the module passes as it is."""
+    checks = available("gcc, strict", "nm: no state, heap, libc", "self-test, gcc")
+    assert checks and not [c.name for c in checks if gauntlet.complaint(c, faulty)]
+    return checks
+
+
 @pytest.mark.parametrize(
     "fault", ["literal without f", "malloc", "static variable", "outputs swapped"]
 )
-def test_faults_are_caught_by_checks_that_the_honest_module_passes(fault, faulty):
-    checks = available("gcc, strict", "nm: no state, heap, libc", "self-test, gcc")
-    assert checks and not [c.name for c in checks if gauntlet.complaint(c, faulty)]
-    assert gauntlet.catchers(next(f for f in FAULTS if f.name == fault), faulty, checks, False)
+def test_faults_are_caught_by_checks_that_the_honest_module_passes(fault, faulty, honest_checks):
+    fault = next(f for f in FAULTS if f.name == fault)
+    assert gauntlet.catchers(fault, faulty, honest_checks, False)
 
 
 def test_every_check_has_a_fault_that_it_must_see():

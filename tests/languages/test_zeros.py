@@ -17,7 +17,7 @@ QUANTITIES = ("regressor", "mass_matrix")
 
 @cache
 def module(zeros):
-    made, folder = generated("quadruped", quantities=QUANTITIES, zeros=zeros)
+    made, folder = generated("biped", quantities=QUANTITIES, zeros=zeros)
     return made, folder, build(made, folder, EXACT)
 
 

@@ -14,7 +14,15 @@ FREE = {"parameters": "runtime", "gravity": "runtime", "friction": "runtime:visc
 """All that can be an input."""
 
 
+MANY = (
+    *("gravity", "mass_matrix", "coriolis_matrix", "christoffel_symbols", "regressor"),
+    *("gravity_compensation", "recursive_least_squares", "adaptive_slotine_li", "com_jacobian"),
+    *("step_jacobians:euler", "base_parameters", "frame_pose:lower"),
+)
+"""All operations, loops, zeros, matrices that go in."""
+
 MODULES = {
+    "many quantities": {"quantities": MANY, "batch": "auto"},
     "every quantity": {"quantities": ("all",), "batch": "auto"},
     "all inputs": {
         "quantities": ("inverse_dynamics", "forward_dynamics", "regressor"),
@@ -35,7 +43,7 @@ MODULES = {
 }
 
 
-QUICK = {"every quantity": ("-O0",)}
+QUICK = {"many quantities": ("-O0",), "every quantity": ("-O0",)}
 
 
 N = 21

@@ -76,10 +76,10 @@ files() {
 
 digest=$({
     arguments "$@"
-    files "$@" | xargs -0 sha256sum | sed 's|  .*/|  |'
+    files "$@" | xargs -0 sha256sum | while read -r sum file; do echo "$sum ${file##*/}"; done
 } | sha256sum)
 kept=$store/${digest%% *}
-mkdir -p "$store"
+[ -d "$store" ] || mkdir -p "$store"
 exec 9> "$kept.lock"
 flock 9 2> /dev/null
 if [ -e "$kept" ]; then
@@ -87,8 +87,8 @@ if [ -e "$kept" ]; then
 fi
 "$compiler" "$@" $glue > "$kept.said" 2> "$kept.warned"
 status=$?
-cat "$kept.said"
-cat "$kept.warned" >&2
+if [ -s "$kept.said" ]; then cat "$kept.said"; fi
+if [ -s "$kept.warned" ]; then cat "$kept.warned" >&2; fi
 if [ $status = 0 ] && [ ! -s "$kept.said" ] && [ ! -s "$kept.warned" ] && [ -f "$out" ]; then
     cp -p "$out" "$kept.new" && mv "$kept.new" "$kept"
 fi

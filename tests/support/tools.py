@@ -44,7 +44,7 @@ SIMPLE: Final = tuple(name for name in QUANTITIES if not any(word in name for wo
 """Quantities that generate and compile quickly."""
 TRIED: Final[dict[str, dict[str, Any]]] = {
     "pendulum": {"quantities": SIMPLE},
-    "quadruped": {
+    "biped": {
         "base": "floating",
         "quantities": ("forward_dynamics", "regressor", "christoffel_symbols"),
     },
@@ -54,10 +54,9 @@ TRIED: Final[dict[str, dict[str, Any]]] = {
 
 
 def robot_file(name: str) -> str:
-    """The URDF of a case or of the library."""
-    return str(
-        HERE / "cases" / f"{name}.urdf" if name in CASES else ROOT / "robots" / f"{name}.urdf"
-    )
+    """The URDF of a case, of the library, or of the tests' own biped."""
+    places = dict.fromkeys(CASES, HERE / "cases") | {"biped": HERE / "support"}
+    return str(places.get(name, ROOT / "robots") / f"{name}.urdf")
 
 
 @cache
