@@ -21,15 +21,17 @@ os.environ["SYMGEN_CACHE"] = os.environ.get(
 # says otherwise: workers and the processes that tests start would each compile all of it.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+gc.set_threshold(50_000, 20, 100)
+"""Python does not look through ten thousand tests for circles whenever some more are collected, or
+a tape has grown."""
 
 
 def pytest_collection_finish():
-    """What tests generate and import leaves nothing in the folders that they share; and Python does
-    not look through ten thousand collected tests for circles whenever a tape has grown."""
+    """What tests generate and import leaves nothing in the folders that they share; and what is
+    collected is in no circle."""
     sys.dont_write_bytecode = True
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 100)
 
 
 def pytest_addoption(parser):

@@ -13,7 +13,6 @@ PANDA = "panda_description/urdf/panda.urdf"
 FEW = [
     (UR5, "fixed"),
     ("kinova_description/robots/kinova.urdf", "fixed"),  # continuous joints
-    ("so_arm_description/urdf/so101.urdf", "floating"),
     ("solo_description/robots/solo12.urdf", "floating"),  # legs
     (PANDA, "fixed"),  # fingers that slide, one mimicking the other
     (PANDA, "floating"),

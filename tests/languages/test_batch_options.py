@@ -34,7 +34,7 @@ def test_self_test_passes_without_a_warning(which, compiler, flags, tmp_path):
 
 
 def test_vectors_need_no_library(tmp_path):
-    _, folder = made("every quantity")
+    _, folder = made("all inputs")
     source = folder / "pendulum_inverse_dynamics_batch.c"
     compiled(*STRICT_C, "-O2", "-c", source, "-o", tmp_path / "batch.o")
     undefined = subprocess.check_output(["nm", "-u", tmp_path / "batch.o"], text=True).split()[1::2]

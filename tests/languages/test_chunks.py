@@ -83,6 +83,16 @@ def test_any_program(code, size):
         if home[x] < p
     }
     assert result.slots.keys() == crossing
+    pieces_end_early_only_for_a_reason(code, size, result.pieces)
+
+
+def pieces_end_early_only_for_a_reason(code, size, pieces):
+    """A piece is short if it is the last, or if it would hold too much with a third more."""
+    start = 0
+    for piece in pieces[:-1]:
+        most = code[start : start + int((len(piece) + 1) / SLACK) + 1]
+        assert len(piece) >= int(SLACK * size) or held(most) > max(1, int(ALIVE * size))
+        start += len(piece)
 
 
 def held(piece):
@@ -90,17 +100,6 @@ def held(piece):
     made = {node: k for k, s in enumerate(piece) for node in s.makes}
     last = {node: k for k, s in enumerate(piece) for node in s.right.reads & made.keys()}
     return max((sum(made[n] < k <= last[n] for n in last) for k in range(len(piece))), default=0)
-
-
-@settings(max_examples=60, deadline=None, derandomize=True)
-@given(programs(), st.integers(1, 20))
-def test_pieces_end_early_only_for_a_reason(code, size):
-    """A piece is short if it is the last, or if it would hold too much with a third more."""
-    start = 0
-    for piece in cut(code, size).pieces[:-1]:
-        most = code[start : start + int((len(piece) + 1) / SLACK) + 1]
-        assert len(piece) >= int(SLACK * size) or held(most) > max(1, int(ALIVE * size))
-        start += len(piece)
 
 
 def chain(length):

@@ -162,7 +162,7 @@ def test_g5_nothing_is_double(sample, tmp_path):
     compiled(*STRICT_C, "-Wfloat-conversion", f"-I{folder}", "-c", *c_files(folder), cwd=tmp_path)
 
 
-@pytest.mark.parametrize("name", ["panda", "quadruped"])
+@pytest.mark.parametrize("name", ["panda", "biped"])
 def test_g5_results_are_near_those_of_double(name):
     quantities = ("inverse_dynamics", "gravity", "mass_matrix")
     runs = [

@@ -1,5 +1,7 @@
 """The log of an arm under a controller that acts on noisy positions."""
 
+from functools import cache
+
 import numpy as np
 from tools import robot_file
 
@@ -8,7 +10,21 @@ from symgen.jobs.job import Job
 
 FILE = robot_file("pendulum")
 STEP, ROWS, NOISE = 0.005, 2000, 2e-3
-ARM = symgen.compile(FILE, "forward_dynamics", "inverse_dynamics", "base_regressor")
+
+
+@cache
+def _compiled():
+    return symgen.compile(FILE, "forward_dynamics", "inverse_dynamics", "base_regressor")
+
+
+class _Arm:
+    """The compiled functions, made when one is first asked for and not by whoever collects."""
+
+    def __getattr__(self, name):
+        return getattr(_compiled(), name)
+
+
+ARM = _Arm()
 FORCE = 0.05
 """Noise of the forces (N m)."""
 
