@@ -6,7 +6,7 @@ from math import prod
 
 import numpy as np
 import pytest
-from every_joint import EVERY, made
+from every_joint import ALONE, EVERY, made
 from hamel import hamel, inertia_and_potential, places, state
 from joint_runs import TOLERANCE, close, given, numbers, outputs, regroup, robots, run, size, slope
 from random_trees import SEEDS
@@ -206,7 +206,7 @@ def test_rates_along_a_trajectory(name):
 
 FEW = EVERY
 if SEEDS == 1:
-    FEW = ["few planar", "few floating", "few geared mimic", "few ball and screw"]
+    FEW = ["few planar", "few floating", "few geared mimic", "few ball and screw", *ALONE]
 """For the test that repeats for every quantity."""
 LONG = re.compile("rk4|hessian|second_derivatives|matrix_gradient|second_rate")
 """Quantities whose long tapes are made of the smaller of these robots, one of which turns freely

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import every_joint
 import numpy as np
 import pytest
+from joint_kinds import KINDS
 from public_robots import example_robot
 from random_trees import ROBOTS, model
 from tools import ROOT, robot_file
@@ -92,7 +93,11 @@ ROBOTS_BY_NAME = {
         springs=True,
         **FRICTION,
     ),
+    "ball on universal": lambda: RuntimeModel(every_joint.made("few ball on universal").model),
+    "screw on tube": lambda: RuntimeModel(every_joint.made("few screw on tube").model, **FRICTION),
     "planar square": lambda: RuntimeModel(every_joint.made("planar square").model),
+} | {
+    kind: lambda kind=kind: RuntimeModel(every_joint.made(kind).model) for kind in every_joint.ALONE
 }
 made = cache(lambda name: ROBOTS_BY_NAME[name]())
 
@@ -181,6 +186,11 @@ def test_links_of_the_base_and_of_the_first_body_have_the_law_too(robot, name):
 def close(got, wanted):
     size = np.abs(wanted).max(initial=0.0)
     assert np.abs(got - wanted).max(initial=0.0) <= 1e-11 * max(size, 1e-2)
+
+
+def test_joints_of_every_type_are_judged():
+    kinds = {joint.type.name for name in ROBOTS_BY_NAME for _, joint in made(name).model.joints}
+    assert kinds >= {*KINDS}, "give it a row in KINDS of tests/support/joint_kinds.py"
 
 
 def test_every_quantity_has_a_law():

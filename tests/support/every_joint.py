@@ -137,12 +137,11 @@ FAMILIES: dict[str, Callable[[int], Robot]] = {
         seed, (FREE, R, PLANE, P, R), branch, geared=True, mimics=((4, 1),)
     ),
 }
+ALONE = tuple(kind for kind in KINDS if kind not in (R, P, *FAMILIES))
+"""Types without a family of their name get one: as a joint on and below others."""
 FAMILIES |= {
-    kind: lambda seed, kind=kind: robot(seed, (R, kind, P, kind), branch)
-    for kind in KINDS
-    if kind not in (R, P, *FAMILIES)
+    kind: lambda seed, kind=kind: robot(seed, (R, kind, P, kind), branch) for kind in ALONE
 }
-"""A type without a family of its name gets one: as a joint on and below others."""
 EVERY = list(FAMILIES)
 FAMILIES |= {
     "few planar": lambda seed: robot(seed, (PLANE, R), chain, place=square, axis=straight),
@@ -151,6 +150,8 @@ FAMILIES |= {
     ),
     "few ball on floating": lambda seed: robot(seed, (FREE, BALL), branch, shuffled=False),
     "few geared mimic": lambda seed: robot(seed, (R, P, R), branch, geared=True, mimics=((2, 0),)),
+    "few ball on universal": lambda seed: robot(seed, (UNIVERSAL, BALL), chain),
+    "few screw on tube": lambda seed: robot(seed, (TUBE, SCREW), chain, geared=True),
     "few ball and screw": lambda seed: robot(
         seed, (SCREW, BALL), chain, place=square, axis=straight
     ),
