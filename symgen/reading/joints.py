@@ -18,7 +18,7 @@ from symgen.records import dataclass
 
 Constants = tuple[float, ...]
 Tag = tuple[str, str, Constants]
-"""A tag, an attribute, and its numbers."""
+"""A tag in the joint's element (empty: that element itself), an attribute, and its numbers."""
 
 
 @dataclass(frozen=True, slots=True)
