@@ -6,37 +6,11 @@ from collections.abc import Iterable
 from functools import cache
 from statistics import median
 
-from house_files import FILES, nodes, tree
+from house_files import FILES, ORDER, nodes, tree
 
 from symgen.algorithms import FILES as ALGORITHMS
 
 LONGEST_FILE, LONGEST_FUNCTION, MEDIAN_FUNCTION = 300, 50, 6
-
-ORDER = (
-    "records",
-    "errors",
-    "text",
-    "options",
-    "render",
-    "output",
-    "numbers",
-    "mechanics",
-    "reading",
-    "compiler",
-    "algorithms",
-    "tracing",
-    "proof",
-    "native",
-    "languages",
-    "jobs",
-    "api",
-    "symbolic",
-    "inspection",
-    "identification",
-    "robot",
-    "cli",
-)
-"""Rooms and top-level modules, lowest first: each may know those before it, as far as STRANGERS lets it."""
 
 STRANGERS = {
     "mechanics": {"compiler"},

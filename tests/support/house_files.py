@@ -16,3 +16,30 @@ def tree(name: str) -> ast.Module:
 @cache
 def nodes(name: str) -> tuple[ast.AST, ...]:
     return tuple(ast.walk(tree(name)))
+
+
+ORDER = (
+    "records",
+    "errors",
+    "text",
+    "options",
+    "render",
+    "output",
+    "numbers",
+    "mechanics",
+    "reading",
+    "compiler",
+    "algorithms",
+    "tracing",
+    "proof",
+    "native",
+    "languages",
+    "jobs",
+    "api",
+    "symbolic",
+    "inspection",
+    "identification",
+    "robot",
+    "cli",
+)
+"""Rooms and top-level modules, lowest first: each may know those before it, as far as STRANGERS lets it."""

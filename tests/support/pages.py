@@ -24,21 +24,7 @@ from typing import Any
 
 from tools import ROOT
 
-FILE = re.compile(r"\s*(?:/\*|//|#|%|<!--)\s*([\w.-]+\.\w+)\s*(?:\*/|-->)?\s*\n")
-LANGUAGES = (
-    "console",
-    "python",
-    "text",
-    "c",
-    "cpp",
-    "rust",
-    "xml",
-    "toml",
-    "javascript",
-    "matlab",
-    "csv",
-    "ini",
-)
+FILE = re.compile(r"\s*(?:/\*|//|#|%|--|;|<!--)\s*([\w.-]+\.\w+)\s*(?:\*/|-->)?\s*\n")
 TOOLS = (
     "cc",
     "c++",
@@ -194,11 +180,10 @@ def _run(words: Sequence[str], folder: Path, environment: dict[str, str], said: 
 
 
 def blocks(text: str) -> Iterator[tuple[int, str, str]]:
-    """Line, language and code of each block that may be run, in order."""
+    """Line, language and code of each block, in order."""
     found = re.finditer(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     for block in found:
-        if block[1] in LANGUAGES:
-            yield text.count("\n", 0, block.start()) + 1, block[1], block[2]
+        yield text.count("\n", 0, block.start()) + 1, block[1], block[2]
 
 
 def commands(code: str) -> Iterator[tuple[str, str]]:
