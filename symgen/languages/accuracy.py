@@ -82,23 +82,21 @@ class Accuracy:
             self._known_bounds[program] = self.errors(program).outputs()
         return self._known_bounds[program]
 
-    def errors(self, program: Program) -> Errors:
-        """The rounding errors of a program's outputs at the states, by output."""
-        return Errors(self._run(program), self.inputs, self.scalar, self.trig)
-
     @cached_property
     def _known_bounds(self) -> dict[Program, dict[str, BoundedArray]]:
         return {}
 
-    def _run(self, program: Program) -> ProgramRun:
-        """A program at the states; run once, whatever errors its inputs have."""
-        if program not in self._runs:
+    def errors(self, program: Program) -> Errors:
+        """The rounding errors of a program's outputs at the states, by output; what was found of
+        them is kept."""
+        if program not in self._known_errors:
             values = {name: x.values for name, x in self.inputs.items()}
-            self._runs[program] = ProgramRun(program, values)
-        return self._runs[program]
+            run = ProgramRun(program, values)
+            self._known_errors[program] = Errors(run, self.inputs, self.scalar, self.trig)
+        return self._known_errors[program]
 
     @cached_property
-    def _runs(self) -> dict[Program, ProgramRun]:
+    def _known_errors(self) -> dict[Program, Errors]:
         return {}
 
     def allowed(self, program: Program, wanted: Mapping[str, Any]) -> dict[str, Array]:
@@ -109,8 +107,8 @@ class Accuracy:
         rounding the reference takes; and of the largest entry what two errors make together, which
         is all there is of the square of what is zero but for rounding."""
         bounds = self.bounds(program)
-        slack = self._slack(program)
-        loose = Errors(self._run(program), self._doubles, "double", "inline", slack).outputs(False)
+        run, slack = self.errors(program).run, self._slack(program)
+        loose = Errors(run, self._doubles, "double", "inline", slack).outputs(False)
         limits = {}
         for name, reference in wanted.items():
             x = bounds[name]
@@ -197,21 +195,15 @@ def steps(allowed: Array) -> Steps:
     largest finite one."""
     finite = allowed[np.isfinite(allowed)]
     top = _up(float(finite.max(initial=0.0)))
-    rows = tuple(tuple(_code(float(x), top) for x in row) for row in allowed)
-    return Steps(top, rows)
+    upward = top * _POWERS
+    below = np.searchsorted(upward, allowed)  # how many steps do not reach that far
+    codes = np.where(allowed == 0.0, NONE, np.maximum(LAST - below, 0))
+    return Steps(top, tuple(map(tuple, codes.tolist())))
+
+
+_POWERS: Final = np.array([STEP**code for code in range(LAST, -1, -1)])
 
 
 def _up(x: float) -> float:
     """Rounded up to three digits, so that no machine's last bits are seen."""
     return float(f"{x:.2e}") if float(f"{x:.2e}") >= x else float(f"{x * 1.005:.2e}")
-
-
-def _code(x: float, top: float) -> int:
-    if x == 0.0:
-        return NONE
-    if x >= top:
-        return 0
-    k = min(LAST, int(math.log(x / top) / math.log(STEP)) + 1)
-    while k and top * STEP**k < x:
-        k -= 1
-    return k

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from symgen import __version__
 from symgen.algorithms import INPUTS
 from symgen.algorithms.registry import Array
+from symgen.compiler.program import Program
 from symgen.languages.accuracy import Accuracy, Steps, steps
 from symgen.mechanics.coupling import (
     UNIT_QUATERNIONS,
@@ -172,25 +173,36 @@ class Module:
     def _drawn(self) -> list[Drawn]:
         """The states of the self-test."""
         rng = random.Random(self.source.sha256)
-        programs = [function.program for function in self.functions]
-        return chosen(programs, partial(self.draw, rng), self.accuracy_at, TEST_STATES, CANDIDATES)
+        programs, draw = [function.program for function in self.functions], partial(self._draw, rng)
+        return chosen(programs, draw, self._finished, self.accuracy_at, TEST_STATES, CANDIDATES)
 
     def draw(self, rng: random.Random, count: int) -> list[Drawn]:
         """Plausible states in short numbers."""
-        return [
-            ({k: x if k == "tau" else _short(x) for k, x in inputs.items()}, tens)
-            for inputs, tens in self.random_states(rng, count)
-        ]
+        return _all_short(self.random_states(rng, count))
+
+    def _finished(self, drawn: Sequence[Drawn], programs: Sequence[Program]) -> list[Drawn]:
+        """What was drawn as plausible states in short numbers. Where no program reads torques or
+        accelerations, these are left as they are: that they belong together takes a textbook
+        run."""
+        read = any(name in ("tau", "qdd") for program in programs for name, _ in program.inputs)
+        return _all_short(self._together(drawn) if read else drawn)
 
     def random_states(self, rng: random.Random, count: int) -> list[Drawn]:
         """Random values of the inputs that the functions read; torques and accelerations belong
         together."""
-        drawn: list[Drawn] = [
+        return self._together(self._draw(rng, count))
+
+    def _draw(self, rng: random.Random, count: int) -> list[Drawn]:
+        return [
             (self._random(rng), {name: varied(rng, ten) for name, ten in self.robot.blocks.items()})
             for _ in range(count)
         ]
+
+    def _together(self, drawn: Sequence[Drawn]) -> list[Drawn]:
+        """The states with torques and accelerations that belong together, where torques are
+        read."""
         if "tau" not in self._read:
-            return drawn
+            return [*drawn]
         pairs = torques_and_accelerations(self.robot, [inputs for inputs, _ in drawn])
         return [
             ({**inputs, "tau": tau, "qdd": qdd}, tens)
@@ -232,16 +244,18 @@ class Module:
         return self.accuracy_at(self._drawn)
 
     def accuracy_at(self, drawn: Sequence[Drawn]) -> Accuracy:
-        """The errors of its functions at any states; the last ones asked for are kept."""
-        if self._last.get("drawn") is not drawn:
-            new = Accuracy(self.robot, self.regroup, *self.arithmetic, _rows_of(drawn))
-            self._last.update(drawn=drawn, accuracy=new)
-        accuracy: Accuracy = self._last["accuracy"]
-        return accuracy
+        """The errors of its functions at any states; those at the two that were asked for last are
+        kept: test states are compared with others."""
+        known = next((accuracy for states, accuracy in self._last if states is drawn), None)
+        if known is None:
+            known = Accuracy(self.robot, self.regroup, *self.arithmetic, _rows_of(drawn))
+            self._last[:-1] = []
+            self._last.append((drawn, known))
+        return known
 
     @cached_property
-    def _last(self) -> dict[str, Any]:
-        return {}
+    def _last(self) -> list[tuple[Sequence[Drawn], Accuracy]]:
+        return []
 
     @cached_property
     def roundings(self) -> dict[str, tuple[Rounding, ...]]:
@@ -268,6 +282,14 @@ class Module:
 
 def _short(values: Numbers) -> Numbers:
     return tuple(round(x, 4) for x in values)
+
+
+def _all_short(states: Sequence[Drawn]) -> list[Drawn]:
+    """The states in short numbers; torques are so already."""
+    return [
+        ({k: x if k == "tau" else _short(x) for k, x in inputs.items()}, tens)
+        for inputs, tens in states
+    ]
 
 
 def _rows_of(drawn: Sequence[Drawn]) -> dict[str, list[Numbers]]:

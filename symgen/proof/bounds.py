@@ -191,15 +191,23 @@ class Errors:
 
     def _by_derivatives(self, rows: Rows) -> Array:
         """The error bounds of some nodes by their derivatives in all nodes before."""
-        distinct, of = np.unique(rows, return_inverse=True)
-        blocks = [self.of_entries(slopes) for slopes in self.run.derivatives(distinct)]
-        return np.concatenate([np.empty((0, self.run.width)), *blocks])[of]
+        known, bounds = self._arrived
+        distinct, _ = np.unique(rows, return_inverse=True)
+        for block, slopes in self.run.derivatives(distinct[~known[distinct]]):
+            self.of_entries(block, slopes)
+        return bounds[rows]
 
-    def of_entries(self, slopes: Array) -> Array:
-        """The bounds of entries with these derivatives in all nodes (nodes, entries, states), which
-        are lost: their place is used."""
+    @cached_property
+    def _arrived(self) -> tuple[NDArray[np.bool_], Array]:
+        """Of which nodes the bounds by derivatives are known, and these."""
+        return np.zeros(len(self.run.values), bool), np.empty_like(self.run.values)
+
+    def of_entries(self, rows: Rows, slopes: Array) -> Array:
+        """The bounds of the nodes in `rows`, which have these derivatives in all nodes (nodes,
+        rows, states). The derivatives are lost: their place is used; the bounds are kept."""
+        known, bounds = self._arrived
         with np.errstate(all="ignore"):
             np.abs(slopes, out=slopes)
             slopes *= self.own[:, None, :]
-            bounds: Array = slopes.sum(axis=0)
-            return bounds
+            known[rows], bounds[rows] = True, slopes.sum(axis=0)
+        return bounds[rows]

@@ -32,34 +32,39 @@ class Computing(Protocol):
         """The rounding errors of a program's outputs there."""
 
 
+Drawn = TypeVar("Drawn")
 State = TypeVar("State")
 
 
 def chosen(
     programs: Sequence[Program],
-    draw: Callable[[int], list[State]],
+    draw: Callable[[int], list[Drawn]],
+    finished: Callable[[Sequence[Drawn], Sequence[Program]], list[State]],
     at: Callable[[Sequence[State]], Computing],
     count: int,
     candidates: int,
 ) -> list[State]:
     """`count` states in which the numbers of the programs show: the first that are drawn, unless
-    others among the `candidates` show more.
+    others among the `candidates` show more. What is drawn is `finished` for the programs that are
+    to run there.
 
     In double precision nearly every change shows in nearly every state, so that there is hardly
     ever more to draw and to ask."""
-    first, asked = draw(count), _affordable(programs)
+    drawn, asked = draw(count), _affordable(programs)
+    first = finished(drawn, programs)
     shown = [(p, visible(p, at(first))) for p in asked]
     unclear = [p for p, changes in shown if any(x.max() < CLEAR for x in changes.values())]
     if not unclear:
         return first
-    every = [*first, *draw(candidates - count)]
-    computing = at(every)
+    drawn += draw(candidates - count)
+    computing = at(finished(drawn, unclear))
     shares = [row for p in unclear for row in visible(p, computing).values()]
     parts = np.minimum(np.array(shares), CLEAR)
     most = parts.max(axis=1)
     if not ((most >= 1.0) & (most > BETTER * parts[:, :count].max(axis=1))).any():
         return first
-    return [every[k] for k in sorted(telling(asked, computing, count))]
+    every = finished(drawn, programs)
+    return [every[k] for k in sorted(telling(asked, at(every), count))]
 
 
 BETTER: Final = 1.01
@@ -104,9 +109,9 @@ def visible(program: Program, at: Computing) -> dict[tuple[Index, int], Array]:
         most = np.zeros_like(parts)
         _, rows_of = ordered.of(tuple(ref for out in program.outputs for ref in out.refs))
         distinct, _ = np.unique(rows_of, return_inverse=True)  # without it, numpy.ma is loaded
-        for slopes in run.derivatives(distinct):
+        for block, slopes in run.derivatives(distinct):
             changes = np.abs(slopes[rows] * parts[:, None, :])
-            changes /= errors.of_entries(slopes)
+            changes /= errors.of_entries(block, slopes)
             largest = np.where(np.isfinite(changes), changes, 0.0).max(axis=1)
             np.maximum(most, largest, out=most)
     keys = zip(ordered.indices[rows].tolist(), places.tolist(), strict=True)

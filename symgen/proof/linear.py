@@ -60,9 +60,9 @@ class ProgramRun:
         inward = levels(self.program).inward
         return [(r, self.slopes[r.places, r.rows][:, :, None]) for r in inward]
 
-    def derivatives(self, rows: Rows) -> Iterator[Array]:
-        """For blocks of the nodes in `rows`, one after the other, their derivatives in every node:
-        (nodes, block, states)."""
+    def derivatives(self, rows: Rows) -> Iterator[tuple[Rows, Array]]:
+        """Blocks of the nodes in `rows`, one after the other, each with its derivatives in every
+        node: (nodes, block, states)."""
         size = max(1, MEMORY // max(self.values.size, 1))
         finite = bool(np.isfinite(self.slopes).all())
         for first in range(0, len(rows), size):
@@ -71,7 +71,7 @@ class ProgramRun:
             start[block, np.arange(len(block))] = 1.0
             with np.errstate(all="ignore"):
                 inward = self._inward if finite else self._where_reached
-                yield inward(start, int(block.max()))
+                yield block, inward(start, int(block.max()))
 
     def _inward(self, slopes: Array, last: int) -> Array:
         """Nodes from `last` back; nothing that comes after it is reached."""
