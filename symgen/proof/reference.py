@@ -85,9 +85,9 @@ def _of(
 def _floats(row: Sequence[Scalar]) -> Numbers:
     """The entries of an output. What is `DUST` beside the largest is a zero but for the last digits
     of the law, which depend on the order that it computes in."""
-    sizes = [abs(x) for x in map(plain, row)]
-    least = DUST * max(filter(isfinite, sizes), default=0.0)
-    return tuple(0.0 if size < least else plain(x) for x, size in zip(row, sizes, strict=True))
+    values = [plain(x) for x in row]
+    least = DUST * max(filter(isfinite, map(abs, values)), default=0.0)
+    return tuple(0.0 if abs(x) < least else x for x in values)
 
 
 def by_state(inputs: Inputs) -> list[dict[str, Sequence[float]]]:

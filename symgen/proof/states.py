@@ -285,13 +285,20 @@ def gradient(term: Term, x: States, name: str = "q") -> Array:
 
 def rate(term: Term, x: States) -> Array:
     """d/dt of a term along the motion."""
-    if "later" not in x.known:
-        x.known["later"] = x.later(np.array([STEP, -STEP]))
-    values = term(x.known["later"])
-    return (values[0] - values[1]) / (2 * STEP)
+    after, before = term(_later(x, STEP, -STEP))
+    return (after - before) / (2 * STEP)
 
 
 def second_rate(term: Term, x: States) -> Array:
     """d²/dt² of a term along the motion."""
-    values = term(x.later(np.array([STEP, 0 * STEP, -STEP])))
-    return (values[0] - 2 * values[1] + values[2]) / STEP**2
+    (after, before), (now,) = term(_later(x, STEP, -STEP)), term(_later(x, 0 * STEP))
+    return (after - 2 * now + before) / STEP**2
+
+
+def _later(x: States, *times: Decimal) -> States:
+    """The states at times along the motion, the same whatever term is wanted there."""
+    key = "later", *times
+    if key not in x.known:
+        x.known[key] = x.later(np.array(times))
+    there: States = x.known[key]
+    return there

@@ -110,15 +110,26 @@ def grouping(x: States) -> Array:
     part, every = (
         f(tau, states).reshape(states.shape[0] * n, -1) for f in (by_moments, by_parameters)
     )
-    square = part.T @ part
+    felt = every.astype(bool).any(axis=0)  # no equations for parameters that move nothing
+    factors = np.full((part.shape[1], every.shape[1]), Decimal(0), object)
     try:
-        factors = solved(square, part.T @ every)
+        factors[:, felt] = solved(_product(part, part), _product(part, every[:, felt]))
     except ArithmeticError as error:
         raise LawError("base parameters that are not independent") from error
     by_found, wanted = part.astype(float) @ factors.astype(float), every.astype(float)
     if np.abs(by_found - wanted).max(initial=0.0) > MISSING * np.abs(wanted).max(initial=0.0):
         raise LawError("base parameters that leave out what forces depend on")
     return factors
+
+
+def _product(a: Array, b: Array) -> Array:
+    """Aᵀ B, one row of both after the other, without what is zero in it: the force of a joint does
+    not depend on what it does not carry."""
+    total = np.full((a.shape[1], b.shape[1]), Decimal(0), object)
+    for x, y in zip(a, b, strict=True):
+        i, j = np.nonzero(x)[0], np.nonzero(y)[0]
+        total[i[:, None], j] += x[i, None] * y[j]
+    return total
 
 
 def _random(x: States, count: int) -> States:

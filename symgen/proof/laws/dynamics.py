@@ -20,6 +20,7 @@ ELIMINATION = "elimination on the textbook's M"
 
 
 @flat
+@kept
 def tau(x: States) -> Array:
     """Joint forces, the states first: (..., n)."""
     forces = textbook.inverse_dynamics(x.mechanism, x.textbook)
@@ -42,6 +43,7 @@ def _mass(x: States) -> Array:
 
 
 @flat
+@kept
 def at_rest(x: States) -> Array:
     """g(q), (..., n)."""
     return tau(x.free().put(qd=None, qdd=None))
@@ -77,6 +79,7 @@ def _along_brackets(m: Array, b: Array) -> Array:
     return out
 
 
+@kept
 def coriolis(x: States) -> Array:
     """C_ij = Σ_k Γ_ijk q̇_k, (..., n, n)."""
     return _times(symbols(x), x.given["qd"])
