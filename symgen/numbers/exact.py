@@ -26,14 +26,17 @@ def number(x: float) -> Any:
 
 def elementary(name: str, x: Decimal) -> Decimal:
     """A function of a decimal number, to the digits of the decimal context."""
+    if name in ("sin", "cos") and x.is_finite():
+        return _sine_and_cosine(x, getcontext().prec)[name == "cos"]
     return _elementary(name, x, getcontext().prec)
 
 
-@lru_cache(maxsize=1 << 14)
+KEPT: Final = 1 << 14
+"""Where derivatives are taken by small steps, most of the angles are the same."""
+
+
+@lru_cache(maxsize=KEPT)
 def _elementary(name: str, x: Decimal, digits: int) -> Decimal:
-    """Kept: where derivatives are taken by small steps, most of the angles are the same."""
-    if name in ("sin", "cos") and x.is_finite():
-        return _turned(x, digits, int(name == "cos"))
     context = _context(digits)
     argument = context.mpf(str(x) if x.is_finite() else float(x))  # other words for infinity
     return Decimal(str(getattr(context, name)(argument)))
@@ -42,23 +45,46 @@ def _elementary(name: str, x: Decimal, digits: int) -> Decimal:
 SPARE: Final = 12
 """Digits more than wanted, on the way to them."""
 
+ROUND: Final = Decimal("1e-14")
+"""Whole numbers of this are near enough to any angle that little is left of the series, and far
+enough apart that steps of derivatives have them in common."""
 
-def _turned(x: Decimal, digits: int, quarters: int) -> Decimal:
-    """The sine of x and so many right angles: Taylor's series near the next one. Decimal is of C,
-    and mpmath, which has this too, takes longer to load than most sines that are wanted."""
+
+@lru_cache(maxsize=KEPT)
+def _sine_and_cosine(x: Decimal, digits: int) -> tuple[Decimal, Decimal]:
+    """By the sums of three angles: right ones, a round one and what is left. Decimal is of C, and
+    mpmath, which has this too, takes longer to load than most sines that are wanted."""
     with localcontext(prec=digits + SPARE + max(0, x.adjusted())) as context:
         right = _pi(context.prec + SPARE) / 2
         near = (x / right).to_integral_value()
-        remainder = x - near * right
-        turns = int(near % 4 + quarters) % 4
-        term = total = Decimal(1) if turns % 2 else remainder
-        square, n = remainder * remainder, 1 if turns % 2 == 0 else 0
-        while term and term.adjusted() >= total.adjusted() - context.prec:
-            term *= -square / ((n + 1) * (n + 2))
+        turned = x - near * right
+        rounded = turned.quantize(ROUND)
+        (s, c), (ds, dc) = _of_round(rounded, context.prec), _series(turned - rounded)
+        s, c = s * dc + c * ds, c * dc - s * ds
+        quarters = int(near % 4)
+    with localcontext(prec=digits):
+        sines = +s, +c, -s, -c
+        return sines[quarters], sines[(quarters + 1) % 4]
+
+
+@lru_cache(maxsize=KEPT)
+def _of_round(x: Decimal, digits: int) -> tuple[Decimal, Decimal]:
+    """The sine and cosine, in so many digits, of an angle that many have in common."""
+    return _series(x)
+
+
+def _series(x: Decimal) -> tuple[Decimal, Decimal]:
+    """The sine and cosine of a small angle by Taylor's series, in the context's digits."""
+    square, digits, totals = -x * x, getcontext().prec, []
+    for n, term in ((1, x), (0, Decimal(1))):
+        total = term
+        least = total.adjusted() - digits
+        while term and term.adjusted() >= least:
+            term = term * square / ((n + 1) * (n + 2))
             n += 2
             total += term
-    with localcontext(prec=digits):
-        return -total if turns >= 2 else +total
+        totals.append(total)
+    return totals[0], totals[1]
 
 
 @cache
