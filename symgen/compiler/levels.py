@@ -34,14 +34,26 @@ class Simultaneous:
 
 @dataclass(frozen=True, slots=True)
 class Readers:
-    """Nodes of a level that are read equally often: their rows (k), and of each reading the row
-    and the place of the operand (k x times)."""
+    """Nodes of a level that are read equally often: where they are in the order of `Inward`, and
+    of each reading (times x k) where the reader is there and the place of the operand."""
 
-    read: Rows
-    rows: Rows
+    read: slice
+    readers: Rows
     places: Rows
-    first: int
-    """The least of the rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inward:
+    """The order in which derivatives in the nodes become known: levels from the last to the first,
+    in each of them nodes that are read equally often beside one another."""
+
+    rows: Rows
+    """The rows of the nodes in this order."""
+    place: Rows
+    """Where each row is in it."""
+    readings: tuple[Readers, ...]
+    unread: Rows
+    """Where the nodes are that no other reads."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,8 +69,7 @@ class Levels:
     """Rows of the first operands, then of the second; -1 where there are none."""
     groups: tuple[Simultaneous, ...]
     """In the order of computation."""
-    inward: tuple[Readers, ...]
-    """All readings, in the order in which derivatives in the nodes become known."""
+    inward: Inward
 
     def of(self, refs: tuple[Ref | None, ...]) -> tuple[Rows, Rows]:
         """Which of some references are none to structural zeros, and their rows."""
@@ -87,7 +98,7 @@ def levels(program: Program) -> Levels:
         {i: int(row[k]) for i, k in place.items()},
         read,
         tuple(_groups(depth[ranked], codes[ranked], read)),
-        tuple(_inward(depth[ranked], read)),
+        _inward(depth[ranked], read),
     )
 
 
@@ -110,21 +121,28 @@ def _groups(depth: Rows, codes: Rows, read: Rows) -> list[Simultaneous]:
     ]
 
 
-def _inward(depth: Rows, operands: Rows) -> list[Readers]:
+def _inward(depth: Rows, operands: Rows) -> Inward:
     places, rows = np.nonzero(operands >= 0)
     read = operands[places, rows]
-    times = np.bincount(read, minlength=len(depth))[read]
-    ranked = np.lexsort((places, rows, read, times, -depth[read]))
-    read, rows, places, times = (x[ranked] for x in (read, rows, places, times))
-    return [
-        Readers(
-            read[run][:: times[run.start]],
-            rows[run].reshape(-1, times[run.start]),
-            places[run].reshape(-1, times[run.start]),
-            int(rows[run].min()),
-        )
-        for run in _runs(depth[read], times)
+    times = np.bincount(read, minlength=len(depth))
+    order = np.lexsort((times, -depth))
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    ranked = np.lexsort((places, rows, place[read]))
+    readers, places, times = place[rows[ranked]], places[ranked], times[order]
+    ends = np.cumsum(times)
+    readings = [
+        Readers(run, *(_by_time(x, ends, run) for x in (readers, places)))
+        for run in _runs(depth[order], times)
+        if times[run.start]
     ]
+    return Inward(order, place, tuple(readings), np.nonzero(times == 0)[0])
+
+
+def _by_time(of_readings: Rows, ends: Rows, run: slice) -> Rows:
+    """What is said of the readings of a run of nodes, those of each of them in a column."""
+    first = ends[run.start - 1] if run.start else 0
+    return of_readings[first : ends[run.stop - 1]].reshape(run.stop - run.start, -1).T.copy()
 
 
 def _runs(*keys: Rows) -> list[slice]:

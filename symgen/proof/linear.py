@@ -4,6 +4,7 @@ other."""
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -58,41 +59,41 @@ class ProgramRun:
     def _steep(self) -> list[tuple[Readers, Array]]:
         """The slopes of all readings."""
         inward = levels(self.program).inward
-        return [(r, self.slopes[r.places, r.rows][:, :, None]) for r in inward]
+        slopes = self.slopes[:, inward.rows]
+        return [(r, slopes[r.places, r.readers][:, :, None]) for r in inward.readings]
 
     def derivatives(self, rows: Rows) -> Iterator[tuple[Rows, Array]]:
         """Blocks of the nodes in `rows`, one after the other, each with its derivatives in every
-        node: (nodes, block, states)."""
-        size = max(1, MEMORY // max(self.values.size, 1))
-        finite = bool(np.isfinite(self.slopes).all())
+        node: (nodes, block, states). They may be overwritten, and are when the next ones come."""
+        place, size = levels(self.program).inward.place, max(1, MEMORY // max(self.values.size, 1))
+        space = np.empty((2, len(place) * min(size, len(rows)) * self.width))
+        inward = self._inward if np.isfinite(self.slopes).all() else self._where_reached
         for first in range(0, len(rows), size):
             block = rows[first : first + size]
-            start = np.zeros((len(self.values), len(block), self.width))
-            start[block, np.arange(len(block))] = 1.0
+            shape = len(place), len(block), self.width
+            slopes, by_row = (x[: prod(shape)].reshape(shape) for x in space)
+            slopes[:], slopes[place[block], np.arange(len(block))] = 0.0, 1.0
             with np.errstate(all="ignore"):
-                inward = self._inward if finite else self._where_reached
-                yield block, inward(start, int(block.max()))
+                inward(slopes, int(place[block].min()))
+            yield block, slopes.take(place, axis=0, out=by_row, mode="clip")
 
-    def _inward(self, slopes: Array, last: int) -> Array:
-        """Nodes from `last` back; nothing that comes after it is reached."""
+    def _inward(self, slopes: Array, first: int) -> None:
+        """Nodes from place `first` on; nothing before it is reached."""
         for r, steep in self._steep:
-            if r.first > last:
-                continue
-            if steep.shape[1] == 1:
-                slopes[r.read] += slopes[r.rows[:, 0]] * steep[:, 0]
-            else:
-                slopes[r.read] += (slopes[r.rows] * steep).sum(axis=1)
-        return slopes
+            if r.read.stop > first:
+                arriving = slopes.take(r.readers, axis=0)
+                arriving *= steep
+                slopes[r.read] += np.add.reduce(arriving, axis=0)
 
-    def _where_reached(self, slopes: Array, last: int) -> Array:
+    def _where_reached(self, slopes: Array, first: int) -> None:
         """Where some slopes are infinite: zero times infinity is zero where an entry does not
         depend on what is infinite."""
         reached = slopes[:, :, :1] != 0
-        for r, steep in ((r, steep) for r, steep in self._steep if r.first <= last):
-            via = reached[r.rows]
-            slopes[r.read] += np.where(via, slopes[r.rows] * steep, 0.0).sum(axis=1)
-            reached[r.read] |= via.any(axis=1)
-        return slopes
+        for r, steep in self._steep:
+            if r.read.stop > first:
+                via = reached[r.readers]
+                slopes[r.read] += np.where(via, slopes[r.readers] * steep, 0.0).sum(axis=0)
+                reached[r.read] |= via.any(axis=0)
 
 
 def _portable(op: Op, scalar: str, operands: tuple[Array, ...]) -> Array:
