@@ -49,8 +49,8 @@ def values_of(
     values = np.empty((len(at.nodes), width), TYPES[scalar])
     for group in at.groups:
         if group.op == "input":
-            nodes = at.nodes[group.rows]
-            values[group.rows] = [np.broadcast_to(inputs[n.a][n.b], width) for n in nodes]
+            for row, (_, name, place) in enumerate(at.nodes[group.rows], group.rows.start):
+                values[row] = inputs[name][place]
         elif group.op == "const":
             values[group.rows] = np.array([[n.a] for n in at.nodes[group.rows]], float)
         else:

@@ -3,7 +3,7 @@
 The nodes of a level need none of one another's results, so that an operation is carried out on all
 of them, and on all states, in one call."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Final
 
@@ -64,7 +64,8 @@ class Levels:
     """The node of each row."""
     indices: Rows
     """The place of each row's node on the tape."""
-    row: Mapping[Index, int]
+    row: Rows
+    """The row of each node of the tape, -1 of those that are not live."""
     operands: Rows
     """Rows of the first operands, then of the second; -1 where there are none."""
     groups: tuple[Simultaneous, ...]
@@ -74,40 +75,50 @@ class Levels:
     def of(self, refs: tuple[Ref | None, ...]) -> tuple[Rows, Rows]:
         """Which of some references are none to structural zeros, and their rows."""
         places = [k for k, ref in enumerate(refs) if ref is not None]
-        rows = [self.row[ref.node] for ref in refs if ref is not None]
-        return np.array(places, np.intp), np.array(rows, np.intp)
+        nodes = [ref.node for ref in refs if ref is not None]
+        return np.array(places, np.intp), self.row[np.array(nodes, np.intp)]
 
 
 @remembered
 def levels(program: Program) -> Levels:
     """The levels of a tape that no longer grows."""
-    order = live(program)
-    nodes = [program.nodes[i] for i in order]
-    place = {i: k for k, i in enumerate(order)}
-    first = [-1 if op in LEAVES else place[a] for op, a, _ in nodes]
-    second = [-1 if op in LEAVES or b is None else place[b] for op, _, b in nodes]
-    depth = np.array(_depths(first, second), np.intp)
-    codes = np.array([_CODES[node.op] for node in nodes], np.intp)
+    order = np.array(live(program), np.intp)
+    nodes = [program.nodes[i] for i in order.tolist()]
+    first, second, depths = _operands(len(program.nodes), nodes, order.tolist())
+    depth, codes = np.array(depths, np.intp), np.array([_CODES[op] for op, _, _ in nodes], np.intp)
     ranked = np.lexsort((codes, depth))
-    row = np.empty(len(nodes) + 1, np.intp)
-    row[ranked], row[-1] = np.arange(len(nodes)), -1
+    indices, depth, codes = order[ranked], depth[ranked], codes[ranked]
+    row = np.full(len(program.nodes) + 1, -1, np.intp)
+    row[indices] = np.arange(len(indices))
     read = row[np.array([first, second], np.intp)[:, ranked]]
     return Levels(
-        tuple(nodes[k] for k in ranked),
-        np.array(order, np.intp)[ranked],
-        {i: int(row[k]) for i, k in place.items()},
+        tuple(map(nodes.__getitem__, ranked.tolist())),
+        indices,
+        row,
         read,
-        tuple(_groups(depth[ranked], codes[ranked], read)),
-        _inward(depth[ranked], read),
+        tuple(_groups(depth, codes, read)),
+        _inward(depth, read),
     )
 
 
-def _depths(first: list[int], second: list[int]) -> list[int]:
-    """How many operations stand before each node at the most."""
-    depths: list[int] = []
-    for a, b in zip(first, second, strict=True):
-        depths.append(0 if a < 0 else 1 + (depths[a] if b < 0 else max(depths[a], depths[b])))
-    return depths
+def _operands(
+    size: int, nodes: Sequence[Node], indices: Sequence[Index]
+) -> tuple[list[int], list[int], list[int]]:
+    """The first operand of each node and the second, -1 where there are none, and how many
+    operations stand before the node at the most."""
+    first, second, depths, before = (
+        [-1] * len(nodes),
+        [-1] * len(nodes),
+        [0] * len(nodes),
+        [0] * size,
+    )
+    for k, (op, a, b) in enumerate(nodes):
+        if op not in LEAVES:
+            first[k], most = a, before[a]
+            if b is not None:
+                second[k], most = b, max(most, before[b])
+            depths[k] = before[indices[k]] = most + 1
+    return first, second, depths
 
 
 def _groups(depth: Rows, codes: Rows, read: Rows) -> list[Simultaneous]:

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.compiler.passes import live
+from symgen.compiler.levels import levels
 from symgen.compiler.program import Program
 from symgen.mechanics.canonical import ROUNDING, size_of
 from symgen.mechanics.coupling import coupling_of
@@ -127,7 +127,8 @@ class Accuracy:
 
     def _slack(self, program: Program) -> float:
         """Absolute error of the numbers of a tape from how they were made."""
-        numbers = [program.nodes[k].a for k in live(program) if program.nodes[k].op == "const"]
+        at = levels(program)
+        numbers = [n.a for group in at.groups if group.op == "const" for n in at.nodes[group.rows]]
         return float(CONSTANTS * max([self._natural, *numbers]))
 
     @cached_property

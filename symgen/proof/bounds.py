@@ -151,10 +151,8 @@ class Errors:
         for group in at.groups:
             rows = group.rows
             if group.op == "input":
-                lost_here[rows] = [
-                    np.broadcast_to(self.inputs[n.a].bounds[n.b], self.run.width)
-                    for n in at.nodes[rows]
-                ]
+                for row, (_, name, place) in enumerate(at.nodes[rows], rows.start):
+                    lost_here[row] = self.inputs[name].bounds[place]
             elif group.op == "const":
                 lost_here[rows] = represented(values[rows], self.scalar) + self.slack
             else:

@@ -121,6 +121,8 @@ def visible(program: Program, at: Computing) -> dict[tuple[Index, int], Array]:
 def _numbers(program: Program) -> tuple[Rows, Rows, Rows]:
     """The operands that are numbers: rows of the nodes, places, and rows of the numbers."""
     at = levels(program)
-    const = np.array([node.op == "const" for node in at.nodes] + [False])
+    const = np.zeros(len(at.nodes) + 1, bool)
+    for group in at.groups:
+        const[group.rows] = group.op == "const"
     places, rows = np.nonzero(const[at.operands])
     return rows, places, at.operands[places, rows]
