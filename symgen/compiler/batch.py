@@ -13,6 +13,7 @@ from symgen.compiler.levels import levels
 from symgen.compiler.program import Node, Program
 from symgen.compiler.value import Index
 from symgen.numbers.operations import OPS, Op
+from symgen.numbers.scalar import ZERO, Scalar
 from symgen.numbers.trig import TYPES
 
 Array = NDArray[Any]
@@ -44,18 +45,47 @@ def values_of(
 ) -> Array:
     """The values of all live nodes, a row each (see `symgen.compiler.levels`), states along the
     second axis."""
+    return _in_levels(
+        program, inputs, TYPES[scalar], float, lambda op, operands: compute(op, scalar, operands)
+    )
+
+
+def evaluate_exactly(
+    program: Program, inputs: Mapping[str, Array], number: Callable[[float], Scalar]
+) -> dict[str, Array]:
+    """What `symgen.compiler.evaluate.evaluate` gives, for many states at once: entries along the
+    first axis of inputs and outputs, which are arrays of objects."""
+    values = _in_levels(program, inputs, object, number, lambda op, args: op.evaluate(*args))
+    outputs = {}
+    for out in program.outputs:
+        places, rows = levels(program).of(out.refs)
+        entries = np.full((len(out.refs), values.shape[1]), ZERO, object)
+        entries[places] = values[rows]
+        negative = [k for k, ref in enumerate(out.refs) if ref and ref.negative]
+        entries[negative] = -entries[negative]
+        outputs[out.name] = entries
+    return outputs
+
+
+def _in_levels(
+    program: Program,
+    inputs: Mapping[str, Array],
+    kind: Any,
+    number: Callable[[float], Any],
+    compute: Callable[[Op, tuple[Array, ...]], Array],
+) -> Array:
+    """The values of all live nodes in an array of some kind, its numbers made from those of the
+    tape."""
     at = levels(program)
     width = max((np.shape(x)[1] for x in inputs.values()), default=1)
-    values = np.empty((len(at.nodes), width), TYPES[scalar])
+    values = np.empty((len(at.nodes), width), kind)
     for group in at.groups:
-        if group.op == "input":
-            for row, (_, name, place) in enumerate(at.nodes[group.rows], group.rows.start):
-                values[row] = inputs[name][place]
-        elif group.op == "const":
-            values[group.rows] = np.array([[n.a] for n in at.nodes[group.rows]], float)
-        else:
+        if group.operands:
             operands = tuple(values[rows] for rows in group.operands)
-            values[group.rows] = compute(OPS[group.op], scalar, operands)
+            values[group.rows] = compute(OPS[group.op], operands)
+            continue
+        for row, (op, a, b) in enumerate(at.nodes[group.rows], group.rows.start):
+            values[row] = inputs[a][b] if op == "input" else number(a)
     return values
 
 

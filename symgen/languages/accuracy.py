@@ -152,7 +152,7 @@ class Accuracy:
         """How far base parameters may be apart where a dependency that is left out is no mere
         rounding (axes that are parallel but for 1e-6): least squares at other states give others,
         which predict the same forces."""
-        columns = independent(self.robot.regroup(WHOLE).layout)
+        columns = independent(self.robot.regroups[WHOLE].layout)
         if columns.largest_dropped <= ROUNDING:
             return 0.0
         largest = max(

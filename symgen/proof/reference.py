@@ -4,16 +4,18 @@ function's own algorithm in many digits; and which of the two it was."""
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from math import isfinite
 from typing import Any, Final
 
+import numpy as np
+
 from symgen.algorithms.registry import Quantity
-from symgen.compiler.evaluate import evaluate
+from symgen.compiler.batch import evaluate_exactly
 from symgen.compiler.parallel import spread
 from symgen.numbers.exact import DIGITS, in_decimals
-from symgen.numbers.scalar import Scalar, plain
+from symgen.numbers.scalar import Scalar
 from symgen.proof.judging import steps
 from symgen.proof.laws import Judge, law_of
+from symgen.proof.states import decimals
 from symgen.tracing.function import Function
 from symgen.tracing.robot import Regroup, RuntimeModel
 
@@ -77,33 +79,26 @@ def _of(
     if source(judge.robot, quantity) != SAME:
         outputs: Mapping[str, Any] = judge.of(quantity)
     else:
-        rows = [_run(function, regroup, row) for row in by_state(judge.inputs)]
-        outputs = {out.name: [row[out.name] for row in rows] for out in quantity.outputs}
+        every = _run(function, regroup, judge.inputs)
+        outputs = {out.name: every[out.name] for out in quantity.outputs}
     return {name: [_floats(row) for row in rows] for name, rows in outputs.items()}
 
 
 def _floats(row: Sequence[Scalar]) -> Numbers:
     """The entries of an output. What is `DUST` beside the largest is a zero but for the last digits
     of the law, which depend on the order that it computes in."""
-    values = [plain(x) for x in row]
-    least = DUST * max(filter(isfinite, map(abs, values)), default=0.0)
-    return tuple(0.0 if abs(x) < least else x for x in values)
+    values = np.array([*map(float, row)])
+    sizes = np.abs(values)
+    values[sizes < DUST * sizes.max(initial=0.0, where=np.isfinite(sizes))] = 0.0
+    return tuple(values.tolist())
 
 
-def by_state(inputs: Inputs) -> list[dict[str, Sequence[float]]]:
-    """The inputs of each state."""
-    names = [*inputs]
-    return [dict(zip(names, row, strict=True)) for row in zip(*inputs.values(), strict=True)]
-
-
-def _run(
-    function: Function, regroup: Regroup | None, row: Mapping[str, Sequence[float]]
-) -> dict[str, list[Scalar]]:
-    """The tape of a function in decimal numbers."""
-    inputs: dict[str, list[Scalar]] = {
-        name: [Decimal(x) for x in values] for name, values in row.items()
-    }
+def _run(function: Function, regroup: Regroup | None, inputs: Inputs) -> dict[str, Any]:
+    """The tape of a function in decimal numbers; the states first, as in its inputs."""
+    entries = {name: decimals(rows).T for name, rows in inputs.items()}
     with in_decimals():
         if regroup is not None:
-            inputs["par"] = evaluate(regroup.program, {"pi": inputs["pi"]}, Decimal)["par"]
-        return evaluate(function.program, {k: inputs[k] for k in function.inputs}, Decimal)
+            entries |= evaluate_exactly(regroup.program, {"pi": entries["pi"]}, Decimal)
+        given = {name: entries[name] for name in function.inputs}
+        outputs = evaluate_exactly(function.program, given, Decimal)
+    return {name: rows.T for name, rows in outputs.items()}

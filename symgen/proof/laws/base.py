@@ -39,7 +39,7 @@ MISSING: Final = 1e-6
 
 def keys_of(x: States) -> tuple[Key, ...]:
     """The bodies and moments that are base parameters."""
-    return independent(x.robot.regroup(WHOLE).layout).keys
+    return independent(x.robot.regroups[WHOLE].layout).keys
 
 
 def by_moments(term: Term, x: States) -> Array:
