@@ -72,7 +72,7 @@ def _in_levels(
     inputs: Mapping[str, Array],
     kind: Any,
     number: Callable[[float], Any],
-    compute: Callable[[Op, tuple[Array, ...]], Array],
+    compute: Callable[[Op, tuple[Array, ...]], Any],
 ) -> Array:
     """The values of all live nodes in an array of some kind, its numbers made from those of the
     tape."""

@@ -178,14 +178,14 @@ class Module:
 
     def draw(self, rng: random.Random, count: int) -> list[Drawn]:
         """Plausible states in short numbers."""
-        return _all_short(self.random_states(rng, count))
+        return [*map(_short, self.random_states(rng, count))]
 
     def _finished(self, drawn: Sequence[Drawn], programs: Sequence[Program]) -> list[Drawn]:
         """What was drawn as plausible states in short numbers. Where no program reads torques or
         accelerations, these are left as they are: that they belong together takes a textbook
         run."""
         read = any(name in ("tau", "qdd") for program in programs for name, _ in program.inputs)
-        return _all_short(self._together(drawn) if read else drawn)
+        return [*map(_short, self._together(drawn) if read else drawn)]
 
     def random_states(self, rng: random.Random, count: int) -> list[Drawn]:
         """Random values of the inputs that the functions read; torques and accelerations belong
@@ -280,16 +280,11 @@ class Module:
         return {name: steps(x) for name, x in limits.items()}
 
 
-def _short(values: Numbers) -> Numbers:
-    return tuple(round(x, 4) for x in values)
-
-
-def _all_short(states: Sequence[Drawn]) -> list[Drawn]:
-    """The states in short numbers; torques are so already."""
-    return [
-        ({k: x if k == "tau" else _short(x) for k, x in inputs.items()}, tens)
-        for inputs, tens in states
-    ]
+def _short(drawn: Drawn) -> Drawn:
+    """A state in short numbers; torques are so already."""
+    inputs, tens = drawn
+    short = {k: tuple(round(x, 4) for x in row) for k, row in inputs.items() if k != "tau"}
+    return {k: short.get(k, row) for k, row in inputs.items()}, tens
 
 
 def _rows_of(drawn: Sequence[Drawn]) -> dict[str, list[Numbers]]:

@@ -87,7 +87,7 @@ def _of(
 def _floats(row: Sequence[Scalar]) -> Numbers:
     """The entries of an output. What is `DUST` beside the largest is a zero but for the last digits
     of the law, which depend on the order that it computes in."""
-    values = np.array([*map(float, row)])
+    values = np.asarray(row, object).astype(float)
     sizes = np.abs(values)
     values[sizes < DUST * sizes.max(initial=0.0, where=np.isfinite(sizes))] = 0.0
     return tuple(values.tolist())

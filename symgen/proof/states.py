@@ -257,18 +257,16 @@ def _steps(x: States, *sizes: Decimal) -> Array:
     return np.array(sizes).reshape(-1, 1, *(1 for _ in x.shape), 1)
 
 
-def _along_units(x: States, name: str, *sizes: Decimal) -> States:
+@kept
+def _along_units(x: States, name: str, *sizes: Decimal) -> Any:
     """The states after steps in every coordinate of an input."""
     key, front = ("stepped", name, *sizes, len(x.shape)), (len(sizes), x.n)
 
     def stepped() -> Array:
         return x.moved(front, **{name: _steps(x, *sizes) * units(x)[None]}).given[name]
 
-    if key not in x.known:  # several terms are wanted there
-        values = x.shared.once(key, [x.given.get(name), x.mechanism.moves], stepped)
-        x.known[key] = x.put(**{name: values}).widened(front)
-    there: States = x.known[key]
-    return there
+    values = x.shared.once(key, [x.given.get(name), x.mechanism.moves], stepped)
+    return x.put(**{name: values}).widened(front)
 
 
 def _difference(values: Array) -> Array:
@@ -295,10 +293,7 @@ def second_rate(term: Term, x: States) -> Array:
     return (after - 2 * now + before) / STEP**2
 
 
-def _later(x: States, *times: Decimal) -> States:
-    """The states at times along the motion, the same whatever term is wanted there."""
-    key = "later", *times
-    if key not in x.known:
-        x.known[key] = x.later(np.array(times))
-    there: States = x.known[key]
-    return there
+@kept
+def _later(x: States, *times: Decimal) -> Any:
+    """The states at times along the motion: several terms are wanted there."""
+    return x.later(np.array(times))
