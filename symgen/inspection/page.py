@@ -206,8 +206,12 @@ def groups(name: str, data: Data) -> tuple[list[int], list[str], list[str]]:
 
 
 def _by_body(data: Data, parameters: Iterable[str]) -> tuple[list[int], list[str], list[str]]:
-    """The groups of parameters called hx_2 and the like, whose bodies come in order."""
+    """The groups of parameters called hx_2 and the like, whose bodies come in order; to that within
+    a joint with several coordinates base parameters may belong, too."""
     names = {str(body["index"]): body["name"] for body in (*data["bodies"], *data["rotors"])}
+    names |= {
+        name.rpartition("_")[2]: link for name, link in data["base_parameters"]["links"].items()
+    }
     pairs = [text.rsplit("_", 1) for text in parameters]
     sizes = Counter(body for _, body in pairs)
     return list(sizes.values()), [names[body] for body in sizes], [moment for moment, _ in pairs]

@@ -11,10 +11,13 @@ import pytest
 from browser import needs_browser, shown
 from hostile import hostile
 from inspected import HOSTILE, data
+from joint_kinds import in_python, of_axis
 from tools import invoke, robot_file
 
 import symgen
 from symgen.inspection.mathml import grouping
+from symgen.inspection.page import groups
+from symgen.reading.joints import JOINTS
 
 VOID = {"meta", "input", "wbr"}
 TAGS = {
@@ -119,6 +122,22 @@ def test_one_self_contained_file(name, tmp_path):
     ]
     equations = {text for text in why if " = " in text}
     assert equations == {f"{name} = {text}" for name, text in base["groupings"].items()}
+
+
+@pytest.mark.parametrize("kind", JOINTS)
+def test_every_joint_type_has_a_page(kind, tmp_path):
+    """Base parameters of bodies within joints with several coordinates too (universal ones)."""
+    more = in_python(JOINTS[kind], of_axis(JOINTS[kind].kind, (0.0, 0.0, 1.0)))
+    made = symgen.Builder("each").link("world")
+    for k, parent in enumerate(("world", "l0", "l1")):
+        made.link(f"l{k}", 1.0 + k, (0.1, 0.2, -0.1), (0.1, 0.0, 0.01, 0.2, 0.0, 0.2))
+        word, own = ("revolute", {"axis": (0, 1, 1)}) if k == 1 else (kind, more)
+        made.joint(f"j{k}", word, parent, f"l{k}", (0.1, 0.2, 0.3), (0.3, 0.2, 0.1), **own)
+    seen = symgen.Robot(made).inspect()
+    assert seen.data["bodies"][0]["type"] in seen.page()
+    sizes, labels, columns = groups("Y_b", seen.data)
+    assert sum(sizes) == len(columns) == seen.data["base_parameters"]["count"]
+    assert len(labels) == len(sizes)
 
 
 def test_names_are_data(tmp_path):
