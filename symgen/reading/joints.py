@@ -141,6 +141,8 @@ class JointRow:
     limited: bool = False
     """Whether URDF wants the limits of such joints."""
     takes: tuple[JointConstants, ...] = ()
+    of_drake: Triple | None = None
+    """The axis of such joints in Drake's element, whatever that says."""
 
     @property
     def type(self) -> JointType:
@@ -186,9 +188,9 @@ JOINTS: Final[dict[str, JointRow]] = {
     "continuous": JointRow("revolute", stops=False),
     "prismatic": JointRow("prismatic", limited=True),
     "floating": JointRow("floating", axis=False),
-    "planar": JointRow("planar"),
+    "planar": JointRow("planar", of_drake=(0.0, 0.0, 1.0)),
     "ball": JointRow("ball", axis=False),
-    "universal": JointRow("universal", takes=(SECOND_AXIS,)),
+    "universal": JointRow("universal", takes=(SECOND_AXIS,), of_drake=(1.0, 0.0, 0.0)),
     "cylindrical": JointRow("cylindrical"),
     "screw": JointRow("screw", takes=(PITCH,)),
 }

@@ -25,7 +25,7 @@ from symgen.reading.description import (
 )
 from symgen.reading.drives import drives, with_armatures
 from symgen.reading.extensions import Extension, extensions, note_unused
-from symgen.reading.joints import FIXED, JOINTS, JointRow, joint_nodes, several, single
+from symgen.reading.joints import DRAKES, FIXED, JOINTS, JointRow, joint_nodes, several, single
 from symgen.reading.loops import note_loops
 from symgen.reading.mimic_tags import controlled, mimic_of
 from symgen.reading.quaternions import of_quaternion, rpy_of
@@ -196,7 +196,7 @@ def _joint(node: XmlNode) -> JointElement:
             f"{' and '.join(unused)} of a joint with several coordinates: not used",
             "limits and dynamics of {count} joints with several coordinates ({elements}): not used",
         )
-    axis = _axis(node) if row.axis else (1.0, 0.0, 0.0)
+    axis, constants = _axes(node, row)
     return JointElement(
         name,
         node.line,
@@ -208,8 +208,25 @@ def _joint(node: XmlNode) -> JointElement:
         _limits(node, row) if row.axis else Limits(),
         *_friction(node),
         mimic_of(node) if kind != FIXED else None,
-        row.constants(node, axis),
+        constants,
     )
+
+
+def _axes(node: XmlNode, row: JointRow) -> tuple[Triple, tuple[float, ...]]:
+    """A joint's axis and what its type takes beside. Some joints of Drake's element move as Drake
+    has it: about and along the axes of their frame, whatever is said."""
+    fixed = row.of_drake if node.tag == DRAKES else None
+    if fixed is None:
+        axis = _axis(node) if row.axis else (1.0, 0.0, 0.0)
+        return axis, row.constants(node, axis)
+    said = [tag for tag in ("axis", *row.tags) if node.children(tag)]
+    if said[1:] or (said and _axis(node) != fixed):
+        node.notice(
+            "warning",
+            f"<{'> and <'.join(said)}> of a {row.kind} <{DRAKES}>: not used, as in Drake, whose "
+            f"axis is {' '.join(f'{x:g}' for x in fixed)}; a plain <joint> follows them",
+        )
+    return fixed, row.given(node.label, fixed, {})
 
 
 def _sprung(joint: JointElement, extended: Mapping[str, Extension]) -> JointElement:

@@ -64,6 +64,21 @@ def test_the_second_axis_is_given_or_drakes(tmp_path):
         assert model.body(2).axis == second
 
 
+@pytest.mark.parametrize(
+    ("kind", "axes"),
+    [("universal", [(1, 0, 0), (0, 1, 0)]), ("planar", [(1, 0, 0), (0, 1, 0), (0, 0, 1)])],
+)
+@pytest.mark.parametrize("axis", ["", '<axis xyz="0 0.6 0.8"/>'])
+def test_drakes_element_means_what_drake_reads(tmp_path, kind, axes, axis):
+    """Its parser takes no axis for them (detail_urdf_parser.cc)."""
+    found = read(tmp_path, f'<drake:joint name="j" type="{kind}">{ENDS}{axis}</drake:joint>')
+    assert [body.axis for body in found.model.bodies] == axes
+    said = [str(n) for n in found.notices if "not used, as in Drake" in str(n)]
+    assert len(said) == bool(axis) and all("a plain <joint> follows them" in text for text in said)
+    plain = read(tmp_path, f'<joint name="j" type="{kind}">{ENDS}{axis}</joint>')
+    assert (0.0, 0.6, 0.8) in [body.axis for body in plain.model.bodies] or not axis
+
+
 def test_what_is_not_used_is_said(tmp_path):
     more = '<limit effort="1" velocity="1"/><dynamics damping="1"/>'
     found = read(tmp_path, f'<joint name="j" type="ball">{ENDS}{more}</joint>').notices
