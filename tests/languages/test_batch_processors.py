@@ -54,7 +54,7 @@ NO_VECTORS = ("-DPENDULUM_NO_VECTORS",)
 NATIVE = ("-march=native",)
 
 
-@pytest.mark.parametrize("batch", ["auto", "2", "16"])
+@pytest.mark.parametrize("batch", ["2", "16"])
 @pytest.mark.parametrize(
     "own, users", [(NO_VECTORS, ()), ((), NO_VECTORS), (NATIVE, ()), ((), NATIVE)]
 )
@@ -105,9 +105,17 @@ x86 = pytest.mark.skipif(
 )
 
 
+FUSING = ("-std=gnu11", "-ffp-contract=fast")
+
+
 @x86
-@pytest.mark.parametrize("which", ["pieces", "float", "all inputs"])
-@pytest.mark.parametrize("flags", [(), ("-std=gnu11", "-ffp-contract=fast"), ("-mavx",)])
+@pytest.mark.parametrize(
+    "which, flags",
+    [
+        *((which, ()) for which in ("pieces", "float", "all inputs")),
+        *(("pieces", FUSING), ("float", FUSING), ("float", ("-mavx",))),
+    ],
+)
 def test_one_library_has_the_same_bits_with_each_length_of_vectors(which, flags):
     """Fused products, which only AVX-512 of these has, are not in it whatever the flags."""
     library = build_batch(*made(which), flags, {"choice.c": CHOICE})
