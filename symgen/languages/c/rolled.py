@@ -5,7 +5,7 @@ Each loop is a function of its own; what it reads and makes stands in the work a
 outputs (`symgen.languages.places`)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import groupby
 from typing import Final
@@ -27,6 +27,7 @@ from symgen.languages.dialect import ATOM, Dialect, Text, atom
 from symgen.languages.places import LaneRow, Places, Pointer
 from symgen.languages.sine_loops import SineGroup, before, groups
 from symgen.languages.writer import Statement, Step, Writer, variables
+from symgen.records import dataclass
 
 LANE: Final = "k"
 OUT: Final = "out"
