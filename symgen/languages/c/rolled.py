@@ -297,5 +297,4 @@ class RolledFunction(CFunction):
         )
         writer = _Body(loop.body, inner, turned, [negative for _, negative in texts])
         steps = writer.statements()
-        names = variables(loop.body, steps, writer.flipped)
-        return [block(b) for b in blocks(steps, names, inner)]
+        return [block(b) for b in blocks(steps, variables(loop.body, steps, writer.flipped), inner)]
