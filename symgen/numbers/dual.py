@@ -43,10 +43,14 @@ class Dual:
     __radd__ = __add__
 
     def __neg__(self) -> "Dual":
-        return self._dual(-self.x, -self.d)
+        return Dual(-self.x, -self.d, self.level)
 
     def __sub__(self, other: Scalar) -> Scalar:
-        return self + -other
+        if type(other) is not Dual or other.level < self.level:
+            return self if other is ZERO else Dual(self.x - other, self.d, self.level)
+        if other.level > self.level:
+            return -other + self
+        return Dual(self.x - other.x, self.d - other.d, self.level)
 
     def __rsub__(self, other: Scalar) -> Scalar:
         return -self + other
