@@ -7,9 +7,7 @@ code are those of an ARM compiler, where there is one, generation is processor t
 """
 
 import ctypes
-import os
 import re
-import resource
 import shutil
 import subprocess
 import sys
@@ -22,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.bench.cases import QUANTITIES, ROBOTS
+from benchmarks.bench.cases import QUANTITIES
+from benchmarks.generation import ROOT, RUNS, Robot, commit, generation, robots, written
 
 HEAD = """# Before and after
 
@@ -36,12 +35,10 @@ share no algorithm with the code, bounds of every entry, and formulations chosen
 Bytes are code and constants (gcc `-O2`), float, for `--target cortex-m4f`; what stays straight is the same in the last
 two columns."""
 
-ROOT = Path(__file__).resolve().parents[1]
 PLAIN = ("-O2", "-std=c99")
 BEST = ("-O3", "-march=native", "-ffp-contract=fast")
 BOARD = ("arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard")
 STATES, CALLS, ROUNDS = 64, 640, 60
-RUNS = 3
 DRIVER = """
 #include <time.h>
 typedef double *P;
@@ -74,53 +71,11 @@ double timed(void (*f)(), int n, P const *a, int const *step, int states, int ca
 
 
 @dataclass(frozen=True)
-class Robot:
-    """A file, the options that both take for it, and whether its code is measured for a board."""
-
-    name: str
-    file: Path
-    options: tuple[str, ...] = ()
-    board: bool = True
-
-
-@dataclass(frozen=True)
 class Called:
     """A C function: its name, and name, size and direction of its arguments."""
 
     name: str
     arguments: tuple[tuple[str, int, bool], ...]
-
-
-def robots() -> Iterator[Robot]:
-    """Those of the aims."""
-    yield Robot("ur5", ROBOTS / "ur5.urdf")
-    yield Robot("panda", ROBOTS / "panda.urdf")
-    yield Robot("quadruped, floating", ROBOTS / "quadruped.urdf", ("--base", "floating"))
-    yield Robot("snake16", ROBOTS / "snake16.urdf", board=False)
-
-
-def written(tree: Path, robot: Robot, folder: Path, *more: str) -> float:
-    """Seconds of processor time in which a checkout's symgen writes C into a folder."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    command = [sys.executable, "-m", "symgen", "generate", str(robot.file), "-o", str(folder)]
-    words = ["--lang", "c", "--prefix", "arm", *robot.options, *more]
-    environment = {**os.environ, "PYTHONPATH": str(tree)}
-    environment |= {"PYTHONPYCACHEPREFIX": str(folder.parent / "compiled")}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # else every run would compile its modules
-    subprocess.run([*command, *words], check=True, env=environment, cwd=tree, capture_output=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime - before.ru_utime
-
-
-def generation(trees: Sequence[Path], robot: Robot, scratch: Path) -> list[float]:
-    """The least seconds of processor time of each checkout, in turns, after a run that is not
-    counted."""
-    wanted = [word for name in QUANTITIES for word in ("--quantity", name)]
-    runs = [
-        [written(tree, robot, scratch / str(k), *wanted) for k, tree in enumerate(trees)]
-        for _ in range(RUNS + 1)
-    ]
-    return np.array(runs[1:]).min(axis=0).tolist()
 
 
 def functions(folder: Path) -> dict[str, Called]:
@@ -227,18 +182,11 @@ def sizes(folder: Path) -> dict[str, int]:
     return found
 
 
-def _commit(tree: Path) -> str:
-    """The commit that a checkout is of, or its name where it has no history."""
-    command = ["git", "-C", str(tree), "rev-parse", "--short", "HEAD"]
-    told = subprocess.run(command, capture_output=True, text=True)
-    return told.stdout.strip() or tree.name
-
-
 def page(older: Path) -> Iterator[str]:
     """The page."""
     yield HEAD.format(
-        older=_commit(older),
-        today=_commit(ROOT),
+        older=commit(older),
+        today=commit(ROOT),
         rounds=ROUNDS,
         runs=RUNS,
         calls=CALLS,
@@ -266,9 +214,9 @@ def _robot(older: Path, robot: Robot, scratch: Path) -> Iterator[str]:
     for name in columns[0]:
         cells = (f"{a:.0f}, {b:.0f} | **{a / b:.2f}**" for a, b in (c[name] for c in columns))
         yield f"| {name} | {' | '.join(cells)} |"
-    a, b = generation((older, ROOT), robot, scratch)
+    a, b = generation((older, ROOT), robot, QUANTITIES, scratch)
     yield f"\nGeneration of these nine: {a:.1f} s before, {b:.1f} s after."
-    if robot.board and shutil.which(BOARD[0]):
+    if robot.short and shutil.which(BOARD[0]):
         yield from _board(older, robot, scratch, wanted)
 
 
