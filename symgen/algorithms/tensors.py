@@ -161,8 +161,8 @@ def inverse_dynamics_second_derivatives(
     mixed: dict[tuple[int, int], Entries] = {}
     for k in range(n):
         for j in range(k + 1):
-            mixed[j, k], mixed[k, j] = _mixed(
-                system, lambda x: inverse_dynamics(system, x, qd, qdd), q, j, k
+            mixed[k, j], mixed[j, k] = _mixed(
+                system, lambda x: inverse_dynamics(system, x, qd, qdd), q, k, j
             )
     positions = [mixed[j, k][i] for i in range(n) for j in range(n) for k in range(n)]
     rates = gradient(lambda x: _damping(system, q, x), qd)
