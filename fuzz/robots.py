@@ -11,11 +11,14 @@ from lxml import etree
 
 from fuzz.draw import name as any_name
 from fuzz.nodes import Node, element, read
+from symgen.errors import OptionError
+from symgen.reading.joints import FIXED, JOINTS
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 SMALL: Final = ("pendulum", "scara", "rx90", "panda")
-KINDS: Final = ("revolute", "continuous", "prismatic", "fixed", "planar", "floating")
-WEIGHTS: Final = (8, 3, 4, 3, 1, 1)
+OFTEN: Final = {"revolute": 8, "continuous": 3, "prismatic": 4, FIXED: 3}
+KINDS: Final = (*OFTEN, *(word for word in JOINTS if word not in OFTEN))
+WEIGHTS: Final = tuple(OFTEN.get(word, 1) for word in KINDS)
 ANGLES: Final = (0.0, math.pi / 2, -math.pi / 2, math.pi, 1.5708, 3.1416, 1.57)
 AXES: Final = ("1 0 0", "0 1 0", "0 0 1", "0 0 -1", "0.6 0 0.8", "1 1 1", "0 0 2")
 
@@ -74,8 +77,9 @@ def _joint(rng: Random, name: str, kind: str, parent: str, child: str) -> Node:
         name=name,
         type=kind,
     )
-    if kind in ("revolute", "continuous", "prismatic", "planar") and rng.random() < 0.9:
+    if kind != FIXED and JOINTS[kind].axis and rng.random() < 0.9:
         made.children.append(element("axis", xyz=rng.choice(AXES)))
+    _constants(rng, made, kind)
     if kind in ("revolute", "prismatic") or rng.random() < 0.1:
         limit = element("limit", effort=round(rng.uniform(1, 100), 2), velocity=2)
         if kind != "continuous":
@@ -87,6 +91,25 @@ def _joint(rng: Random, name: str, kind: str, parent: str, child: str) -> Node:
         friction = rng.choice((0, 0.2))
         made.children.append(element("dynamics", damping=0.1, friction=friction, **more))
     return made
+
+
+def _constants(rng: Random, made: Node, kind: str) -> None:
+    """What joints of a type have beside, where it must be said, and now and then where not."""
+    for taken in JOINTS[kind].takes if kind != FIXED else ():
+        try:
+            taken.given(kind, (0.0, 0.0, 1.0), None)
+        except OptionError:
+            left_out = 0.03
+        else:
+            left_out = 0.7
+        tag, key, numbers = taken.written(tuple(rng.uniform(-1, 1) for _ in range(taken.size)))
+        said = " ".join(map(repr, numbers))
+        if rng.random() < left_out:
+            continue
+        if tag:
+            made.children.append(element(tag, **{key: said}))
+        else:
+            made.attributes.append((key, said))
 
 
 def _extras(rng: Random, made: Node, names: list[str]) -> None:

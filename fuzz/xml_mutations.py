@@ -7,12 +7,13 @@ from typing import Final
 from fuzz.draw import name as any_name
 from fuzz.draw import number, numbers, text
 from fuzz.nodes import Node, element
+from symgen.reading.joints import FIXED, JOINTS
 
 Mutation = Callable[[Random, Node], None]
 XML: Final[dict[str, Mutation]] = {}
 TYPES: Final = (
-    *("revolute", "continuous", "prismatic", "fixed", "planar", "floating", "ball", "screw"),
-    *("universal", "", "Revolute", "fixed ", "spherical", "mimic"),
+    *JOINTS,
+    *(FIXED, "", "Revolute", "fixed ", "spherical", "mimic"),
 )
 TAGS: Final = (
     *("link", "joint", "inertial", "mass", "inertia", "origin", "axis", "limit", "mimic", "parent"),
