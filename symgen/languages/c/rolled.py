@@ -1,8 +1,7 @@
 """A C function with loops (``--optimize size``): the same operations as straight-line code, those
 that several lanes do alike written once.
 
-Each loop is a function of its own; what it reads and makes stands in the work array or in the
-outputs (`symgen.languages.places`)."""
+Each loop is a function of its own; what it reads and makes is where `languages.places` says."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
