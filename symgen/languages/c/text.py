@@ -39,10 +39,10 @@ def literal(x: float, scalar: str) -> str:
             + ("; use --scalar double" if scalar == "float" else "")
         )
     text = repr(x) if scalar == "double" else _shortest_single(x)
-    mantissa, e, exponent = text.partition("e")
-    if "." not in mantissa:
-        mantissa += ".0"
-    return mantissa + e + exponent + SUFFIX[scalar]
+    if "." not in text:  # 1e+20
+        mantissa, e, exponent = text.partition("e")
+        text = f"{mantissa}.0{e}{exponent}"
+    return text + SUFFIX[scalar]
 
 
 def _shortest_single(x: float) -> str:
