@@ -55,7 +55,8 @@ class _Balanced(Copy):
         return self._sum(index) if index in self.outer else super().node(index)
 
     def _sum(self, index: Index) -> Value:
-        ready, terms = self.arrivals.so_far(), list[Value]()
+        terms: list[Value] = []
+        ready = self.arrivals.so_far()
         as_written = self._gather(index, False, terms, ready)
         times = [ready[x.node] for x in terms]
         if _joined(times, self.step) >= as_written:

@@ -80,7 +80,7 @@ def block(b: Block) -> list[str]:
 def _broken(start: str, text: str) -> list[str]:
     """An assignment, its right side on several lines where it is long: broken before the last sum
     that is least deep in parentheses."""
-    lines = list[str]()
+    lines: list[str] = []
     while len(start) + len(text) > WIDTH:
         places = _sums(text[: WIDTH - len(start)])
         if not places:
