@@ -7,10 +7,11 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field
+from types import MappingProxyType
 from typing import Final
 
 from symgen.compiler.parts import parts
-from symgen.compiler.passes import flips, live, names, operands, turned, uses
+from symgen.compiler.passes import flips, live, names, operands, remembered, turned, uses
 from symgen.compiler.program import LEAVES, Node, Program
 from symgen.compiler.sums import SUMS
 from symgen.compiler.value import Index, Ref
@@ -65,9 +66,10 @@ def statements(
     return Writer(program, dialect, zeroed, kept).statements()
 
 
-def zeros(program: Program) -> dict[str, int]:
+@remembered
+def zeros(program: Program) -> Mapping[str, int]:
     """How many structural zeros each output has."""
-    return {out.name: sum(ref is None for ref in out.refs) for out in program.outputs}
+    return MappingProxyType({out.name: out.refs.count(None) for out in program.outputs})
 
 
 def variables(

@@ -72,4 +72,6 @@ def _escaped(byte: int) -> str:
 
 def numbers(values: Sequence[float], scalar: str) -> str:
     """The values as initialisers."""
-    return ", ".join(("-" if x < 0 else "") + literal(abs(x), scalar) for x in values)
+    distinct = dict.fromkeys(values)  # a few: most are zero
+    texts = {x: f"{'-' if x < 0 else ''}{literal(abs(x), scalar)}" for x in distinct}
+    return ", ".join([texts[x] for x in values])
