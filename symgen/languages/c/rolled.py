@@ -164,8 +164,7 @@ class RolledFunction(CFunction):
 
     @cached_property
     def _names(self) -> dict[Index, str]:
-        named = variables(self.d.program, self._steps, self.flipped)
-        return named | self._placed
+        return variables(self.d.program, self._steps, self.flipped) | self._placed
 
     @property
     def _placed(self) -> dict[Index, str]:
