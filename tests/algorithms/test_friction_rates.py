@@ -68,9 +68,16 @@ def test_a_module_without_what_feels_friction_says_so(tmp_path):
     assert "is in no function of this module" in (tmp_path / "pendulum.h").read_text()
 
 
-@pytest.mark.parametrize("width", [0.0, 0.05])
-@pytest.mark.parametrize("scalar", ["double", "float"])
-@pytest.mark.parametrize("kinds", ["viscous,coulomb", "runtime:viscous,coulomb,offset"])
+@pytest.mark.parametrize(
+    ("kinds", "width", "scalar"),
+    [
+        ("viscous,coulomb", 0.0, "double"),
+        ("viscous,coulomb", 0.05, "double"),
+        ("runtime:viscous,coulomb,offset", 0.0, "float"),
+        ("runtime:viscous,coulomb,offset", 0.05, "double"),
+        ("runtime:viscous,coulomb,offset", 0.05, "float"),
+    ],
+)
 def test_generated_and_verified(kinds, scalar, width, tmp_path):
     wanted = (
         "inverse_dynamics",

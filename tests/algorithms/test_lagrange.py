@@ -99,7 +99,7 @@ def lagrangian(chain, x, v):
 
 
 def equations(name):
-    """Numeric functions of (x, v, a) for the joint forces, d/dt ∂L/∂v - ∂L/∂x, and for the mass
+    """A numeric function of (x, v, a) for the joint forces, d/dt ∂L/∂v - ∂L/∂x, and the mass
     matrix."""
     n = len(CHAINS[name])
     x, v, a = state = [symbols(f"{letter}:{n}") for letter in "xva"]
@@ -107,7 +107,7 @@ def equations(name):
     momentum = Matrix([energy.diff(speed) for speed in v])
     mass = momentum.jacobian(v)
     tau = mass * Matrix(a) + rate(momentum, x, v) - Matrix([energy.diff(place) for place in x])
-    return tuple(sympy.lambdify(state, what, "numpy", cse=True) for what in (tau, mass))
+    return sympy.lambdify(state, (tau, mass), "numpy", cse=True)
 
 
 # -- the same robot for symgen ---------------------------------------------------------------------
@@ -145,10 +145,11 @@ def states(name):
 
 @pytest.mark.parametrize("name", CHAINS)
 def test_joint_forces_and_mass_matrix_are_those_of_lagrange_equations(name):
-    of, (forces, inertia) = system(robot(name)), equations(name)
+    of, by_lagrange = system(robot(name)), equations(name)
     for state in states(name):
-        agree(inverse_dynamics(of, *state.tolist()), forces(*state))
-        agree(mass_matrix(of, state[0].tolist()), inertia(*state))
+        forces, inertia = by_lagrange(*state)
+        agree(inverse_dynamics(of, *state.tolist()), forces)
+        agree(mass_matrix(of, state[0].tolist()), inertia)
 
 
 def agree(found, expected):

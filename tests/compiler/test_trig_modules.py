@@ -92,8 +92,9 @@ def test_loops_of_sines(robot, sizes):
     assert len(re.findall(r"_sincos\(", text)) == (not sizes)
 
 
-@cases
-@pytest.mark.parametrize("level", ["-O0", "-O2"])
+@pytest.mark.parametrize(
+    ("case", "level"), [*((case, "-O2") for case in CASES), ("double", "-O0"), ("pieces", "-O0")]
+)
 def test_nothing_is_needed_from_anywhere(case, level, tmp_path):
     module, folder = made(case)
     start = f"void _start(void);\nvoid _start(void) {{ (void){module.name}_selftest(); }}\n"

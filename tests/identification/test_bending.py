@@ -13,7 +13,7 @@ from symgen.jobs.job import Job
 
 AXES = ("0 0 1", "0.6 0.8 0", "0 -1 0")
 NAMES = ("a", "b", "c")
-RECIPE = Recipe(duration=20.0, rate=200.0, seed=2, motion=Motion(frequency=0.2, reach=0.9))
+RECIPE = Recipe(duration=10.0, rate=200.0, seed=2, motion=Motion(frequency=0.2, reach=0.9))
 
 
 def arm():

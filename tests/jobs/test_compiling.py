@@ -206,8 +206,8 @@ def test_a_second_run_loads_little(robot, cache):
 def test_processes_at_once(robot, cache):
     command = [sys.executable, "-c", SCRIPT, robot]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    every = [subprocess.Popen(command, env=env, stdout=subprocess.PIPE) for _ in range(3)]
-    assert [process.wait() for process in every] == [0, 0, 0]
+    every = [subprocess.Popen(command, env=env, stdout=subprocess.PIPE) for _ in range(2)]
+    assert [process.wait() for process in every] == [0, 0]
     for process in every:
         process.stdout.close()
     assert len(modules(cache)) == 1 and not [*cache.glob(".new-*")]
