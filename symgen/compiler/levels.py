@@ -3,7 +3,7 @@
 The nodes of a level need none of one another's results, so that an operation is carried out on all
 of them, and on all states, in one call."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
@@ -33,13 +33,24 @@ class Simultaneous:
 
 
 @dataclass(frozen=True, slots=True)
+class Alike:
+    """All nodes with the same operation, whatever their level: their rows, and those of their
+    operands."""
+
+    op: str
+    rows: Rows
+    operands: tuple[Rows, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Readers:
-    """Nodes of a level that are read equally often: where they are in the order of `Inward`, and
-    of each reading (times x k) where the reader is there and the place of the operand."""
+    """Nodes of a level that are read equally often: where they are in the order of `Inward`, which
+    of all readings are theirs, one node after the other, and where the reader of each reading
+    (times x k) is."""
 
     read: slice
+    readings: slice
     readers: Rows
-    places: Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +62,9 @@ class Inward:
     """The rows of the nodes in this order."""
     place: Rows
     """Where each row is in it."""
-    readings: tuple[Readers, ...]
-    unread: Rows
-    """Where the nodes are that no other reads."""
+    readings: Array
+    """Of each reading the place of the operand and the row of the reader."""
+    readers: tuple[Readers, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +81,10 @@ class Levels:
     """Rows of the first operands, then of the second; -1 where there are none."""
     groups: tuple[Simultaneous, ...]
     """In the order of computation."""
+    spans: tuple[slice, ...]
+    """The rows of each level, that of the leaves first."""
+    alike: tuple[Alike, ...]
+    """All operations; leaves are none."""
     inward: Inward
 
     def of(self, refs: tuple[Ref | None, ...]) -> tuple[Rows, Rows]:
@@ -97,6 +112,8 @@ def levels(program: Program) -> Levels:
         row,
         read,
         tuple(_groups(depth, codes, read)),
+        tuple(_runs(depth)),
+        tuple(_alike(codes, read)),
         _inward(depth, read),
     )
 
@@ -132,6 +149,13 @@ def _groups(depth: Rows, codes: Rows, read: Rows) -> list[Simultaneous]:
     ]
 
 
+def _alike(codes: Rows, read: Rows) -> Iterator[Alike]:
+    """The operations that there are."""
+    for code in np.unique(codes[read[0] >= 0], return_index=True)[0].tolist():
+        rows = np.nonzero(codes == code)[0]
+        yield Alike(_NAMES[code], rows, tuple(x[rows] for x in read if x[rows[0]] >= 0))
+
+
 def _inward(depth: Rows, operands: Rows) -> Inward:
     places, rows = np.nonzero(operands >= 0)
     read = operands[places, rows]
@@ -140,20 +164,13 @@ def _inward(depth: Rows, operands: Rows) -> Inward:
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     ranked = np.lexsort((places, rows, place[read]))
-    readers, places, times = place[rows[ranked]], places[ranked], times[order]
-    ends = np.cumsum(times)
-    readings = [
-        Readers(run, *(_by_time(x, ends, run) for x in (readers, places)))
-        for run in _runs(depth[order], times)
-        if times[run.start]
-    ]
-    return Inward(order, place, tuple(readings), np.nonzero(times == 0)[0])
-
-
-def _by_time(of_readings: Rows, ends: Rows, run: slice) -> Rows:
-    """What is said of the readings of a run of nodes, those of each of them in a column."""
-    first = ends[run.start - 1] if run.start else 0
-    return of_readings[first : ends[run.stop - 1]].reshape(run.stop - run.start, -1).T.copy()
+    rows, places, times = rows[ranked], places[ranked], times[order]
+    where, readers, start = place[rows], list[Readers](), 0
+    for run in _runs(depth[order], times):
+        if count := int(times[run.start]):
+            own = slice(start, start := start + count * (run.stop - run.start))
+            readers.append(Readers(run, own, where[own].reshape(-1, count).T.copy()))
+    return Inward(order, place, np.stack([places, rows]), tuple(readers))
 
 
 def _runs(*keys: Rows) -> list[slice]:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.compiler.levels import Rows, levels
-from symgen.compiler.program import Program
+from symgen.compiler.program import LEAVES, Program
 from symgen.compiler.value import Ref
 from symgen.numbers.operations import OPS
 from symgen.numbers.trig import TYPES
@@ -131,34 +131,38 @@ class Errors:
     def _both(self) -> tuple[Array, Array]:
         with np.errstate(all="ignore"):
             errors, slopes = self._rounded(), np.abs(self.run.slopes)
-            gathered = np.empty_like(errors)
-            for group in levels(self.run.program).groups:
-                at = group.rows
+            at = levels(self.run.program)
+            gathered = np.zeros((len(errors) + 1, self.run.width))  # the last stands for no operand
+            ends = {level.stop: level for level in at.spans}
+            for group in at.groups:
+                rows = group.rows
                 if group.op == "sign":
-                    errors[at] = self._jumps(group.operands[0], gathered)
+                    errors[rows] = self._jumps(group.operands[0], gathered)
                 elif group.op in ("mul", "div"):
-                    errors[at] += self._products(group.op, slopes[:, at], group.operands, gathered)
-                gathered[at] = errors[at]
-                for steep, rows in zip(slopes, group.operands, strict=False):
-                    gathered[at] += steep[at] * gathered[rows]
-            return errors, gathered
+                    steep = slopes[:, rows]
+                    errors[rows] += self._products(group.op, steep, group.operands, gathered)
+                if level := ends.get(rows.stop):
+                    gathered[level] = errors[level]
+                    for steep, operands in zip(slopes, at.operands, strict=True):
+                        gathered[level] += steep[level] * gathered[operands[level]]
+            return errors, gathered[:-1]
 
     def _rounded(self) -> Array:
         """What nodes lose whose errors do not depend on those of others."""
         values, at = self.run.values, levels(self.run.program)
         binades = binade(MARGIN * np.abs(values))
         lost_here = np.empty_like(values)
-        for group in at.groups:
-            rows = group.rows
-            if group.op == "input":
-                for row, (_, name, place) in enumerate(at.nodes[rows], rows.start):
+        for group in at.groups[: len(LEAVES)]:
+            if group.op == "const":
+                lost_here[group.rows] = represented(values[group.rows], self.scalar) + self.slack
+            elif group.op == "input":
+                for row, (_, name, place) in enumerate(at.nodes[group.rows], group.rows.start):
                     lost_here[row] = self.inputs[name].bounds[place]
-            elif group.op == "const":
-                lost_here[rows] = represented(values[rows], self.scalar) + self.slack
-            else:
-                lost = SMALLEST[self.scalar] if group.op in ("mul", "div") else 0.0
-                ulp = SINES[self.trig] if group.op in ("sin", "cos") else OPS[group.op].ulp
-                lost_here[rows] = 2.0 * ulp * ROUNDOFF[self.scalar] * binades[rows] + lost
+        for alike in at.alike:
+            lost = SMALLEST[self.scalar] if alike.op in ("mul", "div") else 0.0
+            ulp = SINES[self.trig] if alike.op in ("sin", "cos") else OPS[alike.op].ulp
+            rounded = 2.0 * ulp * ROUNDOFF[self.scalar] * binades[alike.rows]
+            lost_here[alike.rows] = rounded + lost
         return lost_here
 
     def _products(self, op: str, slopes: Array, operands: Sequence[Rows], gathered: Array) -> Array:

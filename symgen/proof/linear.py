@@ -47,20 +47,23 @@ class ProgramRun:
         """The derivatives of each node in its operands, the first of them first."""
         partials = np.zeros((2, *self.values.shape))
         with np.errstate(all="ignore"):
-            for group in levels(self.program).groups:
-                if group.operands:
-                    read = (self.values[rows] for rows in group.operands)
-                    slopes = OPS[group.op].partials(*read, self.values[group.rows])
-                    for k, slope in enumerate(slopes):
-                        partials[k, group.rows] = 0.0 if slope is ZERO else slope
+            for alike in levels(self.program).alike:
+                read = (self.values[rows] for rows in alike.operands)
+                slopes = OPS[alike.op].partials(*read, self.values[alike.rows])
+                for k, slope in enumerate(slopes):
+                    partials[k, alike.rows] = 0.0 if slope is ZERO else slope
         return partials
 
     @cached_property
     def _steep(self) -> list[tuple[Readers, Array]]:
         """The slopes of all readings."""
         inward = levels(self.program).inward
-        slopes = self.slopes[:, inward.rows]
-        return [(r, slopes[r.places, r.readers][:, :, None]) for r in inward.readings]
+        places, rows = inward.readings
+        slopes = self.slopes[places, rows][:, None]
+        return [
+            (r, slopes[r.readings].reshape(*r.readers.T.shape, 1, self.width).swapaxes(0, 1))
+            for r in inward.readers
+        ]
 
     def derivatives(self, rows: Rows) -> Iterator[tuple[Rows, Array]]:
         """Blocks of the nodes in `rows`, one after the other, each with its derivatives in every
