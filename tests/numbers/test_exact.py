@@ -19,7 +19,10 @@ ODD = ("0", "-0.0", "1e-300", "1e15", "3.14159", "0.7853981633974483", "1", "-1"
 def test_sines_of_decimals_are_within_a_unit_of_their_last_digit(digits):
     rng = random.Random(1)
     drawn = [rng.uniform(-10, 10) * 10 ** rng.randint(-25, 18) for _ in range(300)]
-    for x in (*map(Decimal, ODD), *map(Decimal, drawn)):
+    steps = [
+        Decimal(x) + d for x in (0.7, -2.5) for d in map(Decimal, ("1e-17", "-1e-30", "1e-14"))
+    ]
+    for x in (*map(Decimal, ODD), *map(Decimal, drawn), *steps):
         for name in ("sin", "cos"):
             with localcontext(prec=digits):
                 got = elementary(name, x)

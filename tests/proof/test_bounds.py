@@ -16,6 +16,7 @@ from symgen.numbers.exact import in_decimals, number
 from symgen.numbers.operations import OPS
 from symgen.numbers.scalar import ZERO
 from symgen.proof.bounds import BoundedArray, bounded
+from symgen.proof.choice import visible
 
 
 def test_each_operation_adds_half_a_unit_in_the_last_place():
@@ -105,6 +106,16 @@ def test_a_sign_near_zero_may_be_the_other():
     p.output("z", (1,), (OPS["sign"](x),))
     given = BoundedArray(np.array([[1e-9, 1.0]]), np.array([[1e-8, 1e-8]]))
     assert bounded(p, {"x": given}, "float")["z"].bounds.tolist() == [[2.0, 0.0]]
+
+
+def test_bounds_that_the_choice_of_states_found_are_those_of_all_derivatives():
+    made = module("ur5")
+    program = made.functions[0].program
+    accuracy = made.accuracy_at(made.draw(random.Random(2), 5))
+    visible(program, accuracy)
+    kept, fresh = accuracy.bounds(program), bounded(program, accuracy.inputs, *made.arithmetic)
+    for name, x in fresh.items():
+        assert (kept[name].bounds == x.bounds).all() and x.bounds.any()
 
 
 FLAGS = [("-ffp-contract=off",), ("-O3", "-march=native", "-ffp-contract=fast")]

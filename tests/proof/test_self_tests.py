@@ -33,6 +33,19 @@ def test_steps_are_not_below_what_they_stand_for():
     assert made.codes[0][2] == NONE and made.codes[1][0] == LAST and made.codes[1][2] == 0
 
 
+def test_steps_are_the_smallest_that_are_not_below():
+    rng, top = np.random.default_rng(4), 3.21e-7
+    exact = [top * STEP**k for k in range(LAST + 1)]
+    drawn = np.exp(rng.uniform(np.log(exact[-1] / 3), np.log(top), 2000))
+    beside = [float(np.nextafter(x, side)) for x in exact[1:] for side in (0.0, 1.0)]
+    allowed = np.array([*drawn, *exact, *beside, 0.0, np.inf])
+    made = steps(allowed[None])
+    assert made.top == top
+    for x, code in zip(allowed.tolist(), made.codes[0], strict=True):
+        reaching = [k for k, step in enumerate(exact) if step >= x]
+        assert code == (NONE if x == 0.0 else max(reaching, default=0))
+
+
 def test_a_wrong_reference_is_not_excused():
     """What the tape is off counts as far as its constants explain it, no further."""
     made = module("ur5")
