@@ -77,9 +77,11 @@ def _joint(rng: Random, name: str, kind: str, parent: str, child: str) -> Node:
         name=name,
         type=kind,
     )
+    axis = "1 0 0"
     if kind != FIXED and JOINTS[kind].axis and rng.random() < 0.9:
-        made.children.append(element("axis", xyz=rng.choice(AXES)))
-    _constants(rng, made, kind)
+        axis = rng.choice(AXES)
+        made.children.append(element("axis", xyz=axis))
+    _constants(rng, made, kind, axis)
     if kind in ("revolute", "prismatic") or rng.random() < 0.1:
         limit = element("limit", effort=round(rng.uniform(1, 100), 2), velocity=2)
         if kind != "continuous":
@@ -93,19 +95,21 @@ def _joint(rng: Random, name: str, kind: str, parent: str, child: str) -> Node:
     return made
 
 
-def _constants(rng: Random, made: Node, kind: str) -> None:
-    """What joints of a type have beside, where it must be said, and now and then where not."""
+def _constants(rng: Random, made: Node, kind: str, axis: str) -> None:
+    """What joints of a type have beside, where it must be said, and now and then where not: then
+    what is meant by nothing."""
+    x, y, z = map(float, axis.split())
+    size = math.hypot(x, y, z)
     for taken in JOINTS[kind].takes if kind != FIXED else ():
         try:
-            taken.given(kind, (0.0, 0.0, 1.0), None)
+            constants = taken.given(kind, (x / size, y / size, z / size), None)
         except OptionError:
-            left_out = 0.03
+            constants = tuple(round(rng.uniform(-0.2, 0.2), 3) for _ in range(taken.size))
         else:
-            left_out = 0.7
-        tag, key, numbers = taken.written(tuple(rng.uniform(-1, 1) for _ in range(taken.size)))
+            if rng.random() < 0.7:
+                continue
+        tag, key, numbers = taken.written(constants)
         said = " ".join(map(repr, numbers))
-        if rng.random() < left_out:
-            continue
         if tag:
             made.children.append(element(tag, **{key: said}))
         else:

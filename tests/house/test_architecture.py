@@ -4,6 +4,7 @@ import ast
 import sys
 from collections.abc import Iterable
 from functools import cache
+from importlib import import_module
 from statistics import median
 
 from house_files import FILES, ORDER, nodes, tree
@@ -76,6 +77,13 @@ def test_a_room_knows_only_what_stands_before_it():
     assert not told(
         f"{name} must not import symgen.{', symgen.'.join(s)}" for name, s in strangers.items() if s
     )
+
+
+def test_every_file_can_be_loaded():
+    for name in FILES:
+        *rooms, file = name.removesuffix(".py").split("/")
+        if file != "__main__":
+            import_module(".".join(["symgen", *rooms, *([] if file == "__init__" else [file])]))
 
 
 def test_a_room_says_what_it_knows_and_offers():
