@@ -7,6 +7,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from joint_kinds import KINDS, in_python, of_axis
+from joint_mix import mixed
 from joint_zoo import pinocchio, written
 
 import symgen
@@ -133,6 +134,40 @@ def test_the_coriolis_matrix(zoo, state):
         for sign in (1, -1)
     ]
     close(c + c.T, (ends[0] - ends[1]) / (2 * step), 1e-8)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_all_types_in_one_chain_with_odd_constants(seed, chain):
+    model, run = chain
+    data, random = model.createData(), np.random.default_rng(seed)
+    q = pin.integrate(model, pin.neutral(model), random.uniform(-2, 2, model.nv))
+    qd, qdd = random.uniform(-2, 2, (2, model.nv))
+    tau = pin.rnea(model, data, q, qd, qdd)
+    close(run("inverse_dynamics", q=q, qd=qd, qdd=qdd), tau)
+    close(run("forward_dynamics", q=q, qd=qd, tau=tau), qdd, 1e-9)
+    columns = pin.computeJointTorqueRegressor(model, data, q, qd, qdd)
+    order = [10 * k + TENSOR.index(name) for k in range(9) for name in PARAMETER_NAMES]
+    found = run("regressor", q=q, qd=qd, qdd=qdd).reshape(model.nv, -1)
+    close(found, columns[:, order])
+    upper = np.triu(pin.crba(model, data, q))
+    close(run("mass_matrix", q=q).reshape(model.nv, -1), upper + np.triu(upper, 1).T)
+    pin.forwardKinematics(model, data, q)
+    body = pin.computeJointJacobian(model, data, q, model.njoints - 1)
+    close(run("frame_jacobian_body:l8", q=q).reshape(6, -1), body)
+
+
+@pytest.fixture(scope="module")
+def chain():
+    ours, theirs = mixed()
+    robot = RuntimeModel(symgen.Robot(ours).model)
+    function = cache(lambda quantity: trace(robot, Wanted.parse(quantity)))
+
+    def run(quantity, **inputs):
+        found = function(quantity)
+        values = found.run(**{name: list(map(float, inputs[name])) for name in found.inputs})
+        return np.array([float(x) for x in next(iter(values.values()))])
+
+    return theirs, run
 
 
 # -- what a joint type knows -----------------------------------------------------------------------
