@@ -39,13 +39,6 @@ DERIVED = {
         "coriolis_matrix_second_rate": 2253,
         "inverse_dynamics_second_derivatives": 2590,
     },
-    "ur5.urdf": {
-        "christoffel_symbols": 276,
-        "coriolis_matrix": 414,
-        "inverse_dynamics_derivatives": 1213,
-        "inverse_dynamics_second_derivatives": 2639,
-        "momentum_rate_regressor": 2553,
-    },
     "puma560.urdf": {"inverse_dynamics_hessian": 2023},
     PANDA: {
         "mass_matrix_gradient": 984,
