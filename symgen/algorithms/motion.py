@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from symgen.mechanics.rigid_motion import Motion
 from symgen.mechanics.spatial import STILL, Twist
-from symgen.mechanics.system import System
+from symgen.mechanics.system import System, of_positions
 from symgen.numbers.scalar import Scalar
 
 Coordinates = Sequence[Scalar]
@@ -72,6 +72,7 @@ def twists(system: System, q: Coordinates, qd: Coordinates) -> dict[int, Twist]:
     return {i: x.body for i, x in velocities(system, q, qd).items()}
 
 
+@of_positions
 def unit_twists(system: System, q: Coordinates) -> dict[int, dict[int, Twist]]:
     """For every body its twist at unit rate of each joint on its path, outermost joint first.
 
