@@ -1,6 +1,6 @@
 """Which states tell most: those where a wrong number of the code shows above rounding."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Final, Protocol, TypeVar
 
@@ -32,6 +32,9 @@ class Computing(Protocol):
         """The rounding errors of a program's outputs there."""
 
 
+Changes = Mapping[tuple[Index, int], Array]
+"""What shows of each operand that is a number, in each state."""
+
 Drawn = TypeVar("Drawn")
 State = TypeVar("State")
 
@@ -58,26 +61,26 @@ def chosen(
         return first
     drawn += draw(candidates - count)
     computing = at(finished(drawn, unclear))
-    shares = [row for p in unclear for row in visible(p, computing).values()]
-    parts = np.minimum(np.array(shares), CLEAR)
+    known = {p: visible(p, computing) for p in unclear}
+    parts = _parts(known.values())
     most = parts.max(axis=1)
     if not ((most >= 1.0) & (most > BETTER * parts[:, :count].max(axis=1))).any():
         return first
     every = finished(drawn, programs)
-    return [every[k] for k in sorted(telling(asked, at(every), count))]
+    changes = [known[p] if p in known else visible(p, at(every)) for p in asked]
+    return [every[k] for k in sorted(telling(changes, count))]
 
 
 BETTER: Final = 1.01
 """Times what shows in the first states: what others must show to be looked at."""
 
 
-def telling(programs: Sequence[Program], at: Computing, count: int) -> tuple[int, ...]:
-    """`count` of the states, chosen one after the other: each that in which most numbers of the
-    programs show that do not show in those before."""
-    shown = [row for p in _affordable(programs) for row in visible(p, at).values()]
-    if not shown:
+def telling(shown: Sequence[Changes], count: int) -> tuple[int, ...]:
+    """`count` of the states, chosen one after the other: each that in which most numbers of some
+    programs show, by what is `visible` of each, that do not show in those before."""
+    if not any(shown):
         return tuple(range(count))
-    parts = np.minimum(np.array(shown), CLEAR)
+    parts = _parts(shown)
     best, states = np.zeros(len(parts)), list[int]()
     for _ in range(count):
         gains = np.maximum(parts, best[:, None]).sum(axis=0)
@@ -85,6 +88,11 @@ def telling(programs: Sequence[Program], at: Computing, count: int) -> tuple[int
         states.append(int(np.argmax(np.round(gains, 6))))
         best = np.maximum(best, parts[:, states[-1]])
     return tuple(states)
+
+
+def _parts(shown: Iterable[Changes]) -> Array:
+    """How much each number shows in each state, as far as more tells more."""
+    return np.minimum(np.array([row for changes in shown for row in changes.values()]), CLEAR)
 
 
 def _affordable(programs: Sequence[Program]) -> list[Program]:
@@ -98,7 +106,7 @@ def _work(program: Program) -> int:
     return entries * len(levels(program).nodes)
 
 
-def visible(program: Program, at: Computing) -> dict[tuple[Index, int], Array]:
+def visible(program: Program, at: Computing) -> Changes:
     """For each operand that is a number (node and place) the largest change of any output entry
     beside its error bound, in each state, when the number changes by `CHANGES`."""
     errors, ordered = at.errors(program), levels(program)

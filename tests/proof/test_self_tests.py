@@ -180,7 +180,7 @@ def test_states_are_chosen_that_tell_most():
     programs = [f.program for f in made.functions]
     rng = random.Random(3)
     drawn = made.draw(rng, 20)
-    chosen = telling(programs, made.accuracy_at(drawn), 5)
+    chosen = telling([visible(p, made.accuracy_at(drawn)) for p in programs], 5)
     assert len(set(chosen)) == 5
 
     def shown(kept):
