@@ -92,7 +92,8 @@ def telling(shown: Sequence[Changes], count: int) -> tuple[int, ...]:
 
 def _parts(shown: Iterable[Changes]) -> Array:
     """How much each number shows in each state, as far as more tells more."""
-    return np.minimum(np.array([row for changes in shown for row in changes.values()]), CLEAR)
+    rows: Array = np.array([row for changes in shown for row in changes.values()])
+    return np.minimum(rows, CLEAR)
 
 
 def _affordable(programs: Sequence[Program]) -> list[Program]:
