@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
+from typing import Final
 
 from symgen.compiler.passes import live, operands
 from symgen.compiler.program import Program
@@ -17,6 +18,9 @@ def copied(
     names and steps of the algorithm come along, and what it asks to be positive; structural zeros
     stay `ZERO`."""
     return Copy(source, target, inputs).outputs()
+
+
+PAIRS: Final = frozenset({"mul", "add", "sub"})
 
 
 class Copy:
@@ -50,12 +54,11 @@ class Copy:
     def node(self, index: Index) -> Value:
         """One of them on the target."""
         op, a, b = node = self.source.nodes[index]
-        if op == "mul":  # nearly all are one of these three
-            return self.target.value(self.made[a] * self.made[b])
-        if op == "add":
-            return self.target.value(self.made[a] + self.made[b])
-        if op == "sub":
-            return self.target.value(self.made[a] - self.made[b])
+        if op in PAIRS:  # nearly all
+            x, y = self.made[a], self.made[b]
+            if op == "mul":
+                return self.target.mul(x.node, y.node, x.negative != y.negative)
+            return self.target.sum(x.node, y.node, x.negative, y.negative != (op == "sub"))
         if op == "input":
             entry: Value = self.inputs[a][b]
             return entry

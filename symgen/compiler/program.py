@@ -56,7 +56,7 @@ class Program:
         self._index: dict[tuple[str, Any, Any], Index] = {}
         self._numbers: dict[Index, float] = {}
         self._neutral: set[Index] = set()  # of them 0 and 1
-        self._constants: dict[float, Index] = {}
+        self._constants: dict[float, Ref] = {}
         self._section = ""
 
     def __getstate__(self) -> dict[str, Any]:
@@ -76,7 +76,7 @@ class Program:
 
     def output(self, name: str, shape: tuple[int, ...], values: Iterable[Scalar]) -> None:
         """Declare an output array, row-major; structural zeros stay known as such."""
-        refs = tuple(None if v is ZERO else self.value(v).ref for v in values)
+        refs = tuple(None if v is ZERO else self.ref(v) for v in values)
         self.outputs.append(Output(name, shape, refs))
 
     @contextmanager
@@ -102,22 +102,27 @@ class Program:
 
     def value(self, x: Scalar) -> Value:
         """`x` on this tape; numbers become constants."""
+        return x if isinstance(x, Value) else Value(self, *self.ref(x))
+
+    def ref(self, x: Scalar) -> Ref:
+        """The node of `x` on this tape with its sign; numbers become constants."""
         if type(x) is float or type(x) is Exact or type(x) is int:
-            index = self._constants.get(x)
-            if index is not None:
-                return Value(self, index, x < 0)
+            known = self._constants.get(x)
+            if known is not None:
+                return known
         elif isinstance(x, Value):
-            return x
+            return x.ref
         number = plain(x)
         if isinstance(number, Named):
-            return self.known(number)
+            return self.known(number).ref
         index = self._node(("const", abs(number), None))
         self._numbers[index] = abs(number)
         if number in (0.0, 1.0, -1.0):
             self._neutral.add(index)
+        ref = Ref(index, math.copysign(1.0, number) < 0)
         if number:  # zeros are equal, but have signs
-            self._constants[number] = index
-        return Value(self, index, math.copysign(1.0, number) < 0)
+            self._constants[number] = ref
+        return ref
 
     def known(self, x: Named) -> Value:
         """A number with a name on this tape, where such may be. Raises OptionError."""
@@ -125,8 +130,11 @@ class Program:
 
     def constant(self, v: Value) -> float | None:
         """The number that `v` is, None where it is computed."""
-        number = self._numbers.get(v.node)
-        return -number if number is not None and v.negative else number
+        return self._number(v.node, v.negative)
+
+    def _number(self, i: Index, negative: bool) -> float | None:
+        number = self._numbers.get(i)
+        return -number if number is not None and negative else number
 
     def _node(self, node: tuple[str, Any, Any]) -> Index:
         index = self._index.get(node)
@@ -139,62 +147,58 @@ class Program:
         self.sections.append(self._section)
         return index
 
-    def sum(self, x: Value, y: Value, negative: bool) -> Scalar:
-        """x + y, `negative` in place of the sign of y: a sum, a difference where the signs differ,
-        or what needs no operation."""
-        i, j, first = x.node, y.node, x.negative
+    def sum(self, i: Index, j: Index, first: bool, second: bool) -> Value:
+        """The sum of two nodes, `first` and `second` telling which have a minus in front: a sum, a
+        difference where the signs differ, or what needs no operation."""
         neutral, numbers = self._neutral, self._numbers
         if i in neutral or j in neutral or (i in numbers and j in numbers):
-            known = self._plain_sum(x, y if negative == y.negative else -y)
+            known = self._plain_sum(i, j, first, second)
             if known is not None:
                 return known
         if i > j:
-            i, j, first, negative = j, i, negative, first
-        if i == j and first != negative:
+            i, j, first, second = j, i, second, first
+        if i == j and first != second:
             return self.value(0.0)
-        node = ("add" if first == negative else "sub", i, j)
+        node = ("add" if first == second else "sub", i, j)
         index = self._index.get(node)  # as often as products, so without more calls
         return Value(self, self._append(node) if index is None else index, first)
 
-    def _plain_sum(self, x: Value, y: Value) -> Value | None:
-        """x + y where one is a number that needs no sum."""
-        a, b = self.constant(x), self.constant(y)
+    def _plain_sum(self, i: Index, j: Index, first: bool, second: bool) -> Value | None:
+        """The sum where one is a number that needs none."""
+        a, b = self._number(i, first), self._number(j, second)
         if a is not None and b is not None:
-            return self._folded("add", x, y)
-        return y if a == 0 else x if b == 0 else None
+            return self.value(OPS["add"].evaluate(a, b))
+        return Value(self, j, second) if a == 0 else Value(self, i, first) if b == 0 else None
 
-    def mul(self, x: Value, y: Value) -> Scalar:
-        """x y, its sign pulled out."""
-        i, j = x.node, y.node
+    def mul(self, i: Index, j: Index, negative: bool) -> Value:
+        """The product of two nodes, its sign pulled out."""
         neutral, numbers = self._neutral, self._numbers
         if i in neutral or j in neutral or (i in numbers and j in numbers):
-            known = self._multiple(x, y)
+            known = self._multiple(i, j, negative)
             if known is not None:
                 return known
         node = ("mul", i, j) if i < j else ("mul", j, i)
         index = self._index.get(node)
-        negative = x.negative != y.negative
         return Value(self, self._append(node) if index is None else index, negative)
 
-    def _multiple(self, x: Value, y: Value) -> Value | None:
-        """x y where one is a number that needs no product."""
-        a, b = self._numbers.get(x.node), self._numbers.get(y.node)
+    def _multiple(self, i: Index, j: Index, negative: bool) -> Value | None:
+        """The product where one is a number that needs none."""
+        a, b = self._numbers.get(i), self._numbers.get(j)
         if a is not None and b is not None:
-            return self._folded("mul", x, y)
-        size, factor, other = (a, x, y) if b is None else (b, y, x)
+            return self.value(OPS["mul"].evaluate(a, -b if negative else b))
+        size, other = (a, j) if b is None else (b, i)
         if size == 1.0:
-            return -other if factor.negative else other
+            return Value(self, other, negative)
         return self.value(0.0) if size == 0 else None
 
     def div(self, x: Value, y: Value) -> Scalar:
         """x / y, its sign pulled out."""
-        folded = self._folded("div", x, y)
-        if folded is not None:
-            return folded
-        c = self.constant(y)
-        if c in (1.0, -1.0):
-            return x if c == 1.0 else -x
-        if self.constant(x) == 0:
+        a, b = self.constant(x), self.constant(y)
+        if a is not None and b is not None:
+            return self.value(OPS["div"].evaluate(a, b))
+        if b in (1.0, -1.0):
+            return x if b == 1.0 else -x
+        if a == 0:
             return self.value(0.0)
         quotient = Value(self, self._node(("div", x.node, y.node)), x.negative != y.negative)
         self.divisors.setdefault(quotient.node, y.ref)
@@ -209,7 +213,3 @@ class Program:
         if x.negative and not row.parity:
             return Value(self, self._node((op, self._node(("neg", x.node, None)), None)))
         return Value(self, self._node((op, x.node, None)), x.negative and row.parity == "odd")
-
-    def _folded(self, op: str, x: Value, y: Value) -> Value | None:
-        a, b = self.constant(x), self.constant(y)
-        return None if a is None or b is None else self.value(OPS[op].evaluate(a, b))

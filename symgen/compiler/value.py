@@ -39,19 +39,19 @@ class Value:
     def __repr__(self) -> str:
         return f"Value(ref={self.ref!r})"
 
-    def _with(self, other: Scalar) -> "Value | None":
+    def _with(self, other: Scalar) -> Ref | None:
         """`other` on this tape, None where it is of a kind that must do the operation itself."""
-        return self.program.value(other) if isinstance(other, (float, int, Value)) else None
+        return self.program.ref(other) if isinstance(other, (float, int)) else None
 
     def __add__(self, other: Scalar) -> Scalar:
         if type(other) is Value:
-            return self.program.sum(self, other, other.negative)
+            return self.program.sum(self.node, other.node, self.negative, other.negative)
         if other is ZERO:
             return self
-        operand = self._with(other)
-        if operand is None:
+        ref = self._with(other)
+        if ref is None:
             return NotImplemented
-        return self.program.sum(self, operand, operand.negative)
+        return self.program.sum(self.node, ref[0], self.negative, ref[1])
 
     __radd__ = __add__
 
@@ -60,7 +60,7 @@ class Value:
 
     def __sub__(self, other: Scalar) -> Scalar:
         if type(other) is Value:
-            return self.program.sum(self, other, not other.negative)
+            return self.program.sum(self.node, other.node, self.negative, not other.negative)
         return self + -other
 
     def __rsub__(self, other: Scalar) -> Scalar:
@@ -68,23 +68,27 @@ class Value:
 
     def __mul__(self, other: Scalar) -> Scalar:
         if type(other) is Value:
-            return self.program.mul(self, other)
+            return self.program.mul(self.node, other.node, self.negative != other.negative)
         if other is ZERO:
             return ZERO
-        operand = self._with(other)
-        return NotImplemented if operand is None else self.program.mul(operand, self)
+        ref = self._with(other)
+        if ref is None:
+            return NotImplemented
+        return self.program.mul(ref[0], self.node, self.negative != ref[1])
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Scalar) -> Scalar:
+        if type(other) is Value:
+            return self.program.div(self, other)
         if other is ZERO:
             return 1.0 / other  # raises
-        operand = self._with(other)
-        return NotImplemented if operand is None else self.program.div(self, operand)
+        ref = self._with(other)
+        return NotImplemented if ref is None else self.program.div(self, Value(self.program, *ref))
 
     def __rtruediv__(self, other: Scalar) -> Scalar:
-        operand = self._with(other)
-        return NotImplemented if operand is None else self.program.div(operand, self)
+        ref = self._with(other)
+        return NotImplemented if ref is None else self.program.div(Value(self.program, *ref), self)
 
     def applied(self, op: str) -> "Value":
         """A function of the table."""
