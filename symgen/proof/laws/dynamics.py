@@ -49,6 +49,7 @@ def at_rest(x: States) -> Array:
     return tau(x.free().put(qd=None, qdd=None))
 
 
+@kept
 def without_acceleration(x: States) -> Array:
     """Joint forces where q̈ = 0, with friction, springs and wrenches where x has them."""
     return tau(x.put(qdd=None))
@@ -108,6 +109,7 @@ def solved(m: Array, right: Array) -> Array:
 
 
 @flat
+@kept
 def accelerations(x: States) -> Array:
     """q̈ with M q̈ = τ - (C q̇ + g, friction, springs and wrenches), (..., n)."""
     driving = x.given["tau"] - without_acceleration(x)

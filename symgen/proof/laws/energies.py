@@ -31,12 +31,14 @@ def first_moment(x: States) -> Array:
 
 
 @flat
+@kept
 def centre(x: States) -> Array:
     """The centre of mass, (..., 3)."""
     moment = first_moment(x)
     return moment[..., :3] / moment[..., 3:]
 
 
+@kept
 def momenta(x: States) -> Array:
     """Momentum about the root's origin at unit velocities, linear part first, (..., 6, n)."""
     robot, state = x.mechanism, x.textbook

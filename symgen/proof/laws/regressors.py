@@ -182,6 +182,7 @@ def wrench_regressor(x: States, link: str) -> Array:
 
 
 @law("momentum_regressor", UNITS)
+@kept
 def momentum_regressor(x: States) -> Array:
     """P."""
     return (mass_by_parameters(x) * x.given["qd"][..., None, :, None]).sum(-2)
