@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
-
-from symgen.records import dataclass
 
 
 class SymgenError(Exception):

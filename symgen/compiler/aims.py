@@ -6,13 +6,13 @@ model of `symgen.compiler.costs` tells which result is there first; sums are reg
 pays (`symgen.compiler.sums`). By size, what takes least memory for code and numbers."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from symgen.compiler.costs import HOST, Processor, cost
 from symgen.compiler.passes import counts, live
 from symgen.compiler.program import Program
 from symgen.compiler.sums import balanced
-from symgen.records import dataclass
 
 AIMS: Final = ("operations", "latency", "size")
 

@@ -6,12 +6,12 @@ larger of the two bounds the time from below, and predicts the order of what is 
 counts alone mislead (docs/benchmarks/ideas.md)."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from symgen.compiler.passes import operation_counts, remembered
 from symgen.compiler.program import Program
 from symgen.numbers.operations import OPS
-from symgen.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

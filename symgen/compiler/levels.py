@@ -4,6 +4,7 @@ The nodes of a level need none of one another's results, so that an operation is
 of them, and on all states, in one call."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
@@ -14,7 +15,6 @@ from symgen.compiler.passes import live, remembered
 from symgen.compiler.program import LEAVES, Node, Program
 from symgen.compiler.value import Index, Ref
 from symgen.numbers.operations import OPS
-from symgen.records import dataclass
 
 Rows = NDArray[np.intp]
 Array = NDArray[Any]

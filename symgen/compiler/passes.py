@@ -4,7 +4,7 @@ changes rounding."""
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import wraps
 from types import MappingProxyType
 from typing import Concatenate, ParamSpec, TypeVar
@@ -13,7 +13,6 @@ from symgen.compiler.naming import named
 from symgen.compiler.program import LEAVES, Node, Program
 from symgen.compiler.value import Index, Ref
 from symgen.numbers.operations import COUNTED, OPS
-from symgen.records import dataclass
 
 
 def operands(node: Node) -> tuple[Index, ...]:

@@ -5,6 +5,7 @@ operations are those of the tape, so that results are the same bits; a language 
 or, as if there were none, the tape."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import LEAVES, Program
@@ -12,7 +13,6 @@ from symgen.compiler.rows import NOTHING, Refs
 from symgen.compiler.value import Index, Ref
 from symgen.numbers.operations import OPS
 from symgen.numbers.scalar import ZERO, Scalar
-from symgen.records import dataclass
 
 READ, MADE = "x", "y"
 """The arrays that a body reads and makes: what belongs to one lane."""

@@ -1,11 +1,11 @@
 """Rows of values, a lane each, and what they are made of."""
 
+from dataclasses import dataclass
 from typing import Final
 
 from symgen.compiler.passes import live
 from symgen.compiler.program import LEAVES, Program
 from symgen.compiler.value import Index, Ref
-from symgen.records import dataclass
 
 Refs = tuple[Ref, ...]
 Nodes = tuple[Index, ...]

@@ -3,6 +3,7 @@ or data."""
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import sympy
@@ -13,7 +14,6 @@ from symgen.compiler.program import Output
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
 from symgen.mechanics.model import Model
-from symgen.records import dataclass
 from symgen.symbolic.names import Meaning
 from symgen.symbolic.setting import KINDS
 from symgen.symbolic.symbolic import Symbolic

@@ -2,12 +2,12 @@
 
 import io
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from symgen.errors import OptionError
 from symgen.jobs.targets import OutputFile, holding
-from symgen.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import PurePath
 from types import ModuleType
 from typing import Any
@@ -18,7 +19,6 @@ from symgen.native.compiler import EXACT, FAST, NATIVE, SAME, CompilerError, wor
 from symgen.native.extension import MISSING, extension_module, include
 from symgen.native.store import Store, digest
 from symgen.reading.assemble import Loaded
-from symgen.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any, Final, TypeVar
 
@@ -21,7 +21,6 @@ from symgen.reading.assemble import Loaded, load_with
 from symgen.reading.options import RobotOptions
 from symgen.reading.right_angles import SNAPPED, RightAngle
 from symgen.reading.sources import RobotSource, is_path, name_of
-from symgen.records import dataclass
 from symgen.text import shown
 from symgen.tracing.function import Function
 from symgen.tracing.options import FunctionOptions

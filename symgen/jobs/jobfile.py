@@ -9,6 +9,7 @@ import os
 import re
 import textwrap
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,7 +29,6 @@ from symgen.reading.denavit_hartenberg import is_table
 from symgen.reading.formats import read as read_robot
 from symgen.reading.options import NO_XACRO, XacroOptions
 from symgen.reading.toml_reader import Table, said
-from symgen.records import dataclass
 from symgen.text import reason, shown
 
 META: Final = "symgen.jobfile"

@@ -4,7 +4,7 @@ the URDF."""
 import hashlib
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -15,7 +15,6 @@ from symgen.languages.language import Language
 from symgen.languages.module import Module, RobotOrigin
 from symgen.mechanics.model import Body, Link
 from symgen.mechanics.pose import Triple
-from symgen.records import dataclass
 
 NAME: Final = "manifest.json"
 FORMAT: Final = 2

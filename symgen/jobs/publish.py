@@ -9,6 +9,7 @@ import signal
 import tempfile
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -24,7 +25,6 @@ from symgen.jobs.staging import (
     undone_on_failure,
 )
 from symgen.jobs.targets import Files, check_targets, exists, foreign
-from symgen.records import dataclass
 from symgen.text import reason, shown
 
 NOTHING: Final[Files] = MappingProxyType({})

@@ -6,11 +6,11 @@ command. The files that a run reads are never replaced."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from symgen.errors import OptionError
-from symgen.records import dataclass
 from symgen.text import reason
 
 EDGE: Final = 1 << 16

@@ -9,7 +9,7 @@ import random
 import shlex
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -28,7 +28,6 @@ from symgen.languages.module import Module
 from symgen.native.library import Library
 from symgen.numbers.trig import TYPES
 from symgen.reading.assemble import Loaded
-from symgen.records import dataclass
 from symgen.tracing.function import Function
 from symgen.tracing.options import FunctionOptions
 from symgen.tracing.trace import every_formulation

@@ -1,14 +1,13 @@
 """Statements as blocks of lines of code, once variables have names."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from symgen.compiler.value import Index
 from symgen.languages.dialect import COSINES, SINES, Dialect, Text
 from symgen.languages.sine_loops import SineLoop
 from symgen.languages.writer import Statement, Step
-from symgen.records import dataclass
 
 
 class CodeLine(NamedTuple):

@@ -11,13 +11,13 @@ Compilers keep a value on the stack until its last reader in a piece, those in s
 
 from collections import defaultdict
 from collections.abc import Container, Sequence
+from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import pairwise
 from typing import Final
 
 from symgen.compiler.value import Index
 from symgen.languages.writer import Step
-from symgen.records import dataclass
 
 WORK: Final = "w"
 """The array in which values wait for later pieces."""

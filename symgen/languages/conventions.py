@@ -4,6 +4,7 @@ Texts here are plain; each language escapes what comes from the robot's file in 
 
 import textwrap
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from symgen.languages import joints_in_words as words
@@ -11,7 +12,6 @@ from symgen.languages.module import Module
 from symgen.mechanics.independence import independent
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.mechanics.parameter_names import base_names, link_of
-from symgen.records import dataclass
 
 WIDTH: Final = 108
 """Longest line of a convention that is made of names."""

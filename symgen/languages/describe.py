@@ -6,6 +6,7 @@ Texts here are plain; each language escapes what comes from the robot's file in 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -17,7 +18,6 @@ from symgen.compiler.value import Ref
 from symgen.languages import joints_in_words as words
 from symgen.languages.module import Module
 from symgen.numbers.operations import COUNTED, OPS
-from symgen.records import dataclass
 from symgen.tracing.function import Function
 from symgen.tracing.robot import Regroup
 

@@ -1,10 +1,10 @@
 """A target language as the writer sees it: an operation table and a few ways to say things."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from symgen.numbers.operations import OPS, Op
-from symgen.records import dataclass
 
 Token = str | int
 """A piece of code, or the number of a tape node whose variable stands there."""

@@ -1,11 +1,11 @@
 """Examples for the tests that come with a module: states, and the results there."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from symgen.languages.accuracy import Steps
 from symgen.languages.describe import Argument, FunctionDescription
 from symgen.languages.module import Module, Numbers
-from symgen.records import dataclass
 
 
 @dataclass(frozen=True)

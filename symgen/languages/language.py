@@ -1,11 +1,11 @@
 """A language: everything that symgen needs to know of one, in one object."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from symgen.languages.module import Module
-from symgen.records import dataclass
 from symgen.tracing.function import Function
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
@@ -24,7 +25,6 @@ from symgen.languages.subject import (
     results,
     share_of_runs,
 )
-from symgen.records import dataclass
 from symgen.text import shown
 from symgen.tracing.function import Function
 

@@ -4,6 +4,7 @@ files runs in a process of its own, so that nothing of them is imported here."""
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -12,7 +13,6 @@ from symgen.languages.describe import FunctionDescription, descriptions
 from symgen.languages.outside import Call, Failed, ran
 from symgen.languages.subject import Array, Arrays, Subject, inputs
 from symgen.native.compiler import workspace
-from symgen.records import dataclass
 
 DRIVER: Final = """
 import sys

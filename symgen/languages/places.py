@@ -6,6 +6,7 @@ are read together lie together, and room is used again."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -16,7 +17,6 @@ from symgen.compiler.rows import NOTHING, Refs
 from symgen.compiler.value import Index, Ref
 from symgen.languages.chunks import WORK
 from symgen.languages.stretches import RowOf, Stretch, allocated, neighbours
-from symgen.records import dataclass
 
 
 class ArrayEntry(NamedTuple):

@@ -7,6 +7,7 @@ only be held longer."""
 
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -15,7 +16,6 @@ from symgen.compiler.program import LEAVES, Program
 from symgen.compiler.value import Index
 from symgen.languages.dialect import Text, Token
 from symgen.numbers.operations import OPS
-from symgen.records import dataclass
 
 LONGEST: Final = 8
 

@@ -2,6 +2,7 @@
 work arrays."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from symgen.compiler.passes import used
@@ -13,7 +14,6 @@ from symgen.languages.dialect import Dialect
 from symgen.languages.module import Module
 from symgen.languages.writer import signed, statements, variables, zeros
 from symgen.numbers.operations import OPS
-from symgen.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,11 @@
 """Room in a work array for what the loops of rolled code read and make."""
 
 from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
 
 from symgen.compiler.passes import operands, uses
 from symgen.compiler.rolled import Loop, Rolled
 from symgen.compiler.value import Index
-from symgen.records import dataclass
 
 RowOf = tuple[str, int, int]
 """A row of a loop: what the loop does with it, the number of its step, its own number."""

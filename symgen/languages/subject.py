@@ -5,6 +5,7 @@ run of the same algorithms, and against the law of each quantity."""
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -17,7 +18,6 @@ from symgen.languages.describe import FunctionDescription, descriptions
 from symgen.languages.module import Module, Numbers
 from symgen.native.isolated import limited
 from symgen.proof.judging import Judges, judgements
-from symgen.records import dataclass
 from symgen.tracing.function import Function
 
 STATES: Final = 50

@@ -6,7 +6,7 @@ a named constant. Outputs are stored as soon as they are known, which keeps few 
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
@@ -18,7 +18,6 @@ from symgen.compiler.value import Index, Ref
 from symgen.languages.dialect import Dialect, Text, Token, atom, negated
 from symgen.languages.sine_loops import LONGEST, SineGroup, SineLoop, before, groups
 from symgen.numbers.operations import OPS
-from symgen.records import dataclass
 
 CONSTANT_ENTRIES = "constant entries"
 ANGLES = "sines and cosines"

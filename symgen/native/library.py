@@ -1,6 +1,7 @@
 """A shared library made of C sources, loaded, and its functions called with NumPy arrays."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from symgen.native.compiler import EXACT, run_tuned, workspace
 from symgen.native.isolated import limited
-from symgen.records import dataclass
 
 Array = NDArray[Any]
 

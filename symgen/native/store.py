@@ -15,13 +15,13 @@ import tempfile
 import time
 import warnings
 from collections.abc import Iterator
+from dataclasses import dataclass
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from threading import Lock
 from types import ModuleType
 from typing import Any, Final
 
-from symgen.records import dataclass
 from symgen.text import reason
 
 VARIABLE: Final = "SYMGEN_CACHE"

@@ -5,6 +5,7 @@ For tapes that a compiler would take longer for than they are run, such as gradi
 many joints."""
 
 from copy import deepcopy
+from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
@@ -18,7 +19,6 @@ from symgen.compiler.value import Value
 from symgen.native.compiler import EXACT
 from symgen.native.library import Library, pointers
 from symgen.numbers.operations import OPS, Op
-from symgen.records import dataclass
 from symgen.render import render
 
 Numbers = NDArray[np.float64]

@@ -6,12 +6,11 @@ line, job files and their documentation read the fields' rows (`rows`). Knows er
 Offers these, `Choices` of several groups, and the kinds of values (`kinds`)."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, field, fields, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, TypeVar, dataclass_transform
 
 from symgen.errors import OptionError
 from symgen.options.kinds import TEXT, ValueKind
-from symgen.records import dataclass
 from symgen.text import cited, hint
 
 Names = tuple[str, ...] | Callable[[Any, str], Iterable[str]]

@@ -2,12 +2,10 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from operator import index
 from os import fspath
 from typing import Any, Final
-
-from symgen.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

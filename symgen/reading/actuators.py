@@ -9,7 +9,7 @@ else gives an inertia. The file comes first, entry by entry."""
 import hashlib
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Final
 
 from symgen.errors import Notice
@@ -21,7 +21,6 @@ from symgen.reading import toml_reader
 from symgen.reading.description import Description, JointElement
 from symgen.reading.joints import several, single
 from symgen.reading.toml_reader import Table
-from symgen.records import dataclass
 from symgen.text import quoted, shown
 
 """What of a rotor is computed: all it does, its inertia on the joint's own, or nothing."""

@@ -3,7 +3,7 @@ lumped."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from symgen.errors import Notice, OptionError, SourceLocation
@@ -26,7 +26,6 @@ from symgen.reading.right_angles import RightAngle, Rounder, turn
 from symgen.reading.sizes import check_size
 from symgen.reading.sources import RobotSource, described, name_of
 from symgen.reading.unfold import MovingJoint, bodies
-from symgen.records import dataclass
 from symgen.text import shown
 
 WIDEST_SNAP = 0.1

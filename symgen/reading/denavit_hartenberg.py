@@ -13,7 +13,7 @@ import hashlib
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,7 +25,6 @@ from symgen.reading.description import EARTH, Description
 from symgen.reading.given import ZEROS, Numbers, one, several
 from symgen.reading.quaternions import of_rpy
 from symgen.reading.toml_reader import Table
-from symgen.records import dataclass
 from symgen.text import cited, quoted, shown
 
 CONVENTIONS: Final = ("standard", "modified")

@@ -1,12 +1,11 @@
 """The description of a robot: what its file says, validated, before any choice is made."""
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 from symgen.errors import Notice, RobotError, SourceLocation
 from symgen.mechanics.model import Limits
 from symgen.mechanics.pose import IDENTITY, Matrix3, Triple
-from symgen.records import dataclass
 
 EARTH: Final = (0.0, 0.0, -9.81)
 """Free fall where a file says nothing of it (m/s²)."""

@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
@@ -19,7 +20,6 @@ from symgen.reading import xacro_child
 from symgen.reading.leftovers import expressions_read, is_statement, xacro_nodes
 from symgen.reading.options import XacroOptions
 from symgen.reading.xml_reader import XmlNode
-from symgen.records import dataclass
 from symgen.text import quoted, repeated, shown
 
 MISSING: Final = "needs xacro to be expanded; install it: pip install 'symgen[xacro]'"

@@ -6,13 +6,13 @@ reference="JOINT">`` elements of these names or of those that Gazebo's reader of
 ``springStiffness`` and ``springReference``."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 from symgen.errors import RobotError, gathered
 from symgen.reading.joints import joint_nodes
 from symgen.reading.xml_reader import XmlNode
-from symgen.records import dataclass
 from symgen.text import quoted, shown
 
 WORDS: Final = {

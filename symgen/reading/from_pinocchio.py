@@ -6,6 +6,7 @@ types are told by their short names."""
 import math
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, Final
 
 from symgen.errors import OptionError, RobotError, SourceLocation
@@ -23,7 +24,6 @@ from symgen.reading.description import (
 from symgen.reading.given import ZEROS, origin, triple
 from symgen.reading.tensors import tensor_trouble
 from symgen.reading.tree import check
-from symgen.records import dataclass
 from symgen.text import shown
 
 FILE: Final = "pin.Model"

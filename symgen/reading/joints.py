@@ -6,6 +6,7 @@ The words are URDF's and, for joints that URDF has not, SDFormat's and Drake's (
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from symgen.errors import OptionError
@@ -14,7 +15,6 @@ from symgen.mechanics.joints.planar import plane
 from symgen.mechanics.pose import Triple
 from symgen.reading.given import one, triple
 from symgen.reading.xml_reader import XmlNode
-from symgen.records import dataclass
 
 Constants = tuple[float, ...]
 Tag = tuple[str, str, Constants]

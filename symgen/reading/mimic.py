@@ -5,14 +5,13 @@ linear stays so. Motors, whose angles may be coordinates in place of those of jo
 like joints (see `symgen.reading.motors`)."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 from symgen.errors import RobotError
 from symgen.reading.description import Description, JointElement, Mimic
 from symgen.reading.joints import several
 from symgen.reading.unfold import Following
-from symgen.records import dataclass
 from symgen.text import quoted, shown
 
 LARGEST_FOLLOWING: Final = 1e6

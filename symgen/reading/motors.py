@@ -6,7 +6,7 @@ joints turn is a body that follows them; where they are those of actuators, the 
 motors, q = A⁻¹ (θ - a). Torques of motors are those that do the same work."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from symgen.errors import OptionError
@@ -15,7 +15,6 @@ from symgen.reading.description import JointElement, Mimic, Motor, Transmission
 from symgen.reading.joints import single
 from symgen.reading.part import RobotPart
 from symgen.reading.unfold import Following, MotorBody
-from symgen.records import dataclass
 from symgen.text import quoted, shown
 
 JOINTS: Final = "joints"

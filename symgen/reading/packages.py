@@ -9,11 +9,9 @@ and ``share`` in AMENT_PREFIX_PATH."""
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
-
-from symgen.records import dataclass
 
 DEEPEST: Final = 3
 """Packages are this many folders below those that are looked into, or less."""

@@ -2,14 +2,13 @@
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from symgen.errors import OptionError
 from symgen.reading.description import Description, JointElement, LinkElement, Origin
 from symgen.reading.joints import JOINTS, single
 from symgen.reading.mimic import held_by_leaders
 from symgen.reading.tree import joint_above, outward
-from symgen.records import dataclass
 from symgen.text import hint, shown
 
 FLOATING_BASE = "floating_base"

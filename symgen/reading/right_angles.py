@@ -5,12 +5,11 @@ taken as the multiple of pi/2 it stands for, because an exact 0 or ±1 costs no 
 generated code."""
 
 import math
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from symgen.errors import Notice, SourceLocation
 from symgen.mechanics.pose import Matrix3, Triple
 from symgen.numbers.exact import cos, sin
-from symgen.records import dataclass
 
 SNAPPED = 1e-9
 """How near (rad) to a right angle an angle is taken for one where nothing else is said."""

@@ -9,13 +9,13 @@ import re
 import tomllib
 from bisect import bisect_left
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from symgen.errors import RobotError, SourceLocation
 from symgen.mechanics.pose import Triple
 from symgen.mechanics.soundness import LARGEST
-from symgen.records import dataclass
 from symgen.text import hint, shown, unread
 
 MAX_BYTES: Final = 2**18

@@ -9,13 +9,13 @@ are (ros_control, transmission_interface):
     four-bar:     θ₁ = a₁ n₁ (q₁ - o₁),   θ₂ = a₂ (n₂ (q₂ - o₂) + (q₁ - o₁))"""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from symgen.errors import RobotError
 from symgen.reading.description import Motor, Transmission
 from symgen.reading.drives import INERTIA, LARGEST_RATIO, REDUCTIONS
 from symgen.reading.xml_reader import XML_SPACE, XmlNode
-from symgen.records import dataclass
 from symgen.text import shown
 
 

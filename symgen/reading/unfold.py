@@ -2,11 +2,10 @@
 rotors, followers."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from symgen.mechanics.model import Body, Follow, Joint, Link, Rotor
 from symgen.mechanics.pose import IDENTITY, Pose
-from symgen.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,10 @@
 kind."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
 from symgen.reading.xml_reader import XmlNode
-from symgen.records import dataclass
 from symgen.text import quoted
 
 MOST_NAMES: Final = 4

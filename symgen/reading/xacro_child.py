@@ -12,13 +12,12 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from symgen.reading.declaration import without_declaration
 from symgen.reading.packages import Packages
-from symgen.records import dataclass
 
 SECONDS: Final = 6
 """Seconds of computing that an expansion may take; the largest robots in use need less than two."""

@@ -8,7 +8,7 @@ import math
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,6 @@ from lxml import etree
 from symgen.errors import Notice, RobotError, SourceLocation
 from symgen.mechanics.pose import Triple
 from symgen.reading.declaration import without_declaration
-from symgen.records import dataclass
 from symgen.text import shown, unread
 
 MAX_BYTES = 64 * 2**20

@@ -1,7 +1,7 @@
 """Results of ``robot.check()`` and ``symgen check``."""
 
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from symgen.errors import Notice, SourceLocation
@@ -11,7 +11,6 @@ from symgen.mechanics.consistency import InertiaVerdict, judge
 from symgen.mechanics.coupling import positions
 from symgen.reading.assemble import Loaded
 from symgen.reading.options import RobotOptions
-from symgen.records import dataclass
 from symgen.robot.rotors import RotorEffects, rotor_effects
 from symgen.robot.views import joints_of
 from symgen.text import html_table

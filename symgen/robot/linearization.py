@@ -1,6 +1,7 @@
 """A robot near a state: the linear system that controllers are designed for."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,6 @@ from symgen.errors import OptionError
 from symgen.jobs.job import Job
 from symgen.mechanics.coupling import positions
 from symgen.reading.sources import RobotSource
-from symgen.records import dataclass
 from symgen.robot.motion import drift, normalized, vector
 from symgen.text import html_table
 from symgen.tracing.function import Function

@@ -1,12 +1,12 @@
 """Results of ``robot.inspect()``."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from symgen.inspection.looking import page_of
 from symgen.inspection.page import on_terminal
 from symgen.jobs.job import Job
 from symgen.reading.assemble import Loaded
-from symgen.records import dataclass
 from symgen.text import html
 
 

@@ -8,7 +8,7 @@ looked for among random ones, corners of the limits first, and then coordinate b
 the worst: a lower bound that is near the largest, the same on every machine but for rounding."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -19,7 +19,6 @@ from symgen.jobs.job import Job
 from symgen.mechanics.coupling import coupling_of, velocities
 from symgen.mechanics.model import Model
 from symgen.numbers.scalar import ZERO
-from symgen.records import dataclass
 from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted

@@ -5,13 +5,13 @@ There are no contacts, no end stops and no clever time steps: what is integrated
 τ, to the tolerance that is asked for."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from symgen.errors import OptionError, SymgenError
-from symgen.records import dataclass
 from symgen.robot.motion import normalized, rates, vector
 from symgen.text import html_table
 from symgen.tracing.tape import read_by_option

@@ -1,11 +1,11 @@
 """Views of a robot's joints and links, for people who ask in Python."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from symgen.mechanics.listing import ListedJoint, carrying_link, listed
 from symgen.mechanics.matrices import about_centre
 from symgen.mechanics.model import Link, Model
-from symgen.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

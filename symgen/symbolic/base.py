@@ -3,7 +3,7 @@
 (Gautier & Khalil, IEEE T-RA 1990; SYMORO prints the same relations for arms given in modified
 Denavit and Hartenberg's parameters.)"""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import sympy
 
@@ -17,7 +17,6 @@ from symgen.mechanics.pose import Pose
 from symgen.mechanics.spatial import Vector
 from symgen.mechanics.system import LinkFrame, System
 from symgen.numbers.named import Named
-from symgen.records import dataclass
 from symgen.symbolic.closed import Closed
 from symgen.symbolic.gathering import Number
 from symgen.symbolic.names import symbol

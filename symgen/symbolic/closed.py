@@ -1,7 +1,7 @@
 """Closed forms: entries of quantities as people would write them."""
 
 from collections.abc import Hashable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 import sympy
@@ -9,7 +9,6 @@ import sympy
 from symgen.compiler.program import Output
 from symgen.compiler.value import Ref
 from symgen.errors import OptionError
-from symgen.records import dataclass
 from symgen.symbolic.expansion import MOST, Ring
 from symgen.symbolic.gathering import Number, PolynomialWriter
 from symgen.symbolic.harmonics import groups_of, harmonic, reduced

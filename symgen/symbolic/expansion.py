@@ -4,13 +4,12 @@ An angle is a sum of coordinates; the tape keeps that of parallel axes as one (q
 this. Other functions, roots and divisors are generators as they are."""
 
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Final
 
 from symgen.compiler.value import Index, Ref
 from symgen.numbers.operations import OPS
-from symgen.records import dataclass
 from symgen.symbolic.paper import Paper
 from symgen.symbolic.polynomial import Polynomial, TooLarge, factors, in_digits
 

@@ -6,7 +6,7 @@ is taken out of the terms that have it (a greedy form of Horner's rule)."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from typing import Final
@@ -14,7 +14,6 @@ from typing import Final
 import sympy
 
 from symgen.numbers.operations import OPS
-from symgen.records import dataclass
 from symgen.symbolic.expansion import Ring
 from symgen.symbolic.polynomial import HIGHEST, Polynomial, factors, generators, monomial
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Final
 
@@ -10,7 +11,6 @@ import sympy
 from symgen.algorithms import INPUTS
 from symgen.mechanics.coupling import positions
 from symgen.mechanics.model import Model
-from symgen.records import dataclass
 from symgen.text import html_table
 
 STEMS: Final[Mapping[str, str]] = {

@@ -6,11 +6,10 @@ mathematics leaves nothing above rounding."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from functools import lru_cache
 from typing import Final
-
-from symgen.records import dataclass
 
 BITS: Final = 8
 HIGHEST: Final = (1 << BITS) - 1

@@ -1,7 +1,7 @@
 """A robot on paper: which of its numbers are symbols, and its system with those symbols in it."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
@@ -15,7 +15,6 @@ from symgen.mechanics.spatial import Vector
 from symgen.mechanics.system import System
 from symgen.numbers.named import Named
 from symgen.numbers.scalar import ZERO, Scalar, plain
-from symgen.records import dataclass
 from symgen.symbolic.names import Meaning, symbol
 from symgen.symbolic.paper import Paper
 from symgen.text import cited

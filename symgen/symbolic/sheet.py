@@ -1,7 +1,7 @@
 """A quantity worked out on paper: its algorithm run once on symbols."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -14,7 +14,6 @@ from symgen.errors import OptionError
 from symgen.mechanics.parameters import system
 from symgen.mechanics.system import System
 from symgen.numbers.scalar import ZERO
-from symgen.records import dataclass
 from symgen.symbolic.names import Meaning, input_meanings, input_symbols
 from symgen.symbolic.paper import Paper
 from symgen.symbolic.setting import Setting, meanings, on_paper

@@ -19,7 +19,6 @@ def nodes(name: str) -> tuple[ast.AST, ...]:
 
 
 ORDER = (
-    "records",
     "errors",
     "text",
     "options",

@@ -5,6 +5,7 @@ one instruction (a Cortex-M0+ up to 124); what lies further takes another for it
 time. So pieces of a function whose work array is longer get a pointer to each part of it that they
 use, and are told that these overlap nothing: what they have read once need not be read again."""
 
+from dataclasses import dataclass
 from typing import Final
 
 from symgen.compiler.costs import HOST
@@ -13,7 +14,6 @@ from symgen.languages.c.text import BYTES
 from symgen.languages.chunks import WORK
 from symgen.languages.describe import Argument
 from symgen.languages.module import Module
-from symgen.records import dataclass
 
 REACH: Final = 1024
 """Bytes from the first number that an instruction of such a Cortex-M reaches to the end of the

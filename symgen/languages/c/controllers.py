@@ -2,6 +2,7 @@
 function that computes it; and a closed loop that was recorded in many digits."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
@@ -15,7 +16,6 @@ from symgen.languages.describe import Argument
 from symgen.languages.module import Module
 from symgen.numbers.trig import TYPES
 from symgen.proof.closed_loop import TIME, ClosedLoopRecord, departures, loop_of, record, recordable
-from symgen.records import dataclass
 from symgen.render import render
 
 TOLERANCE: Final = {"double": 1e-9, "float": 2e-3}

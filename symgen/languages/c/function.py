@@ -2,6 +2,7 @@
 array."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
@@ -21,7 +22,6 @@ from symgen.languages.dialect import Dialect
 from symgen.languages.module import Module
 from symgen.languages.writer import Step, signed, statements, variables, zeros
 from symgen.numbers.operations import OPS
-from symgen.records import dataclass
 
 WHOLE: Final = 2.5
 """A function stays in one up to this many times the assignments of a piece, ..."""

@@ -4,7 +4,7 @@ The arithmetic and its order are those of the scalar function, so that results h
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -21,7 +21,6 @@ from symgen.languages.describe import Argument, descriptions
 from symgen.languages.dialect import Dialect, Text, atom, call, functions
 from symgen.languages.module import Module
 from symgen.numbers.operations import OPS
-from symgen.records import dataclass
 from symgen.render import render
 
 INTEGERS: Final = {"double": "long long", "float": "int"}

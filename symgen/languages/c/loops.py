@@ -5,7 +5,7 @@ The recursive least squares of a Panda, row by row of its regressor, would be 46
 some 600 kB of code in a line. The loops do the same operations in the same order, those with
 structural zeros too, so that they give the bits of the tape that they stand for."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from symgen.algorithms.controllers import CONTROLLERS, ControllerType
@@ -13,7 +13,6 @@ from symgen.languages.c.function import CFunction
 from symgen.languages.c.text import literal
 from symgen.languages.describe import Argument, FunctionDescription
 from symgen.languages.module import Module
-from symgen.records import dataclass
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 

@@ -2,12 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from symgen.compiler.value import Index
 from symgen.languages.c.banks import Banks
 from symgen.languages.c.layout import named_arrays, wrapped
 from symgen.languages.writer import Step
-from symgen.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

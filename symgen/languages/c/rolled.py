@@ -4,7 +4,7 @@ that several lanes do alike written once.
 Each loop is a function of its own; what it reads and makes is where `languages.places` says."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 from typing import Final
@@ -26,7 +26,6 @@ from symgen.languages.dialect import ATOM, Dialect, Text, atom
 from symgen.languages.places import LaneRow, Places, Pointer
 from symgen.languages.sine_loops import SineGroup, before, groups
 from symgen.languages.writer import Statement, Step, Writer, variables
-from symgen.records import dataclass
 
 LANE: Final = "k"
 OUT: Final = "out"

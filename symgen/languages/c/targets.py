@@ -1,9 +1,9 @@
 """The processors that a report can have figures of."""
 
+from dataclasses import dataclass
 from typing import Final
 
 from symgen.compiler.costs import CORTEX_M, HOST, Processor
-from symgen.records import dataclass
 
 ARM: Final = "arm-none-eabi-gcc"
 HARD: Final = ("-mthumb", "-mfloat-abi=hard")

@@ -6,7 +6,7 @@ inputs of f and then its outputs, which ours does not read. (CasADi 3.8, casadi/
 and FunctionInternal::jacobian.)"""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
@@ -23,7 +23,6 @@ from symgen.languages.describe import Argument, FunctionDescription, description
 from symgen.languages.module import Module
 from symgen.languages.slopes import slope
 from symgen.numbers.scalar import ZERO, Scalar
-from symgen.records import dataclass
 
 LARGEST: Final = 30_000
 """Operations of a function times the entries of its outputs, up to which what is no derivative of

@@ -1,12 +1,12 @@
 """Arrays as CasADi has them: matrices, column by column, without the entries that always vanish."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from math import prod
 from typing import Any
 
 from symgen.numbers.scalar import ZERO
-from symgen.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """JAX: a package with pure functions, and the same through compiled C that XLA calls."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Final
 
@@ -19,7 +19,6 @@ from symgen.languages.python.files import DIALECT as PYTHON
 from symgen.languages.python.files import LAYOUTS, block_lines, comment, named, pivots, unpacked
 from symgen.languages.slopes import slope
 from symgen.languages.writer import Step
-from symgen.records import dataclass
 from symgen.render import render
 
 DIALECT: Final = replace(

@@ -3,6 +3,7 @@
 The functions are built in: a call of one state runs no Python. They broadcast over leading axes."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
@@ -16,7 +17,6 @@ from symgen.languages.c.text import string
 from symgen.languages.describe import Argument
 from symgen.languages.module import Module
 from symgen.languages.python.files import comment
-from symgen.records import dataclass
 from symgen.render import render
 
 SOURCE: Final = "_native.c"

@@ -1,7 +1,7 @@
 """The bodies and joints of a compiled MuJoCo model as links and joints of a `Description`."""
 
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from symgen.mechanics.model import Limits
@@ -12,7 +12,6 @@ from symgen.reading.joints import FIXED, JOINTS
 from symgen.reading.quaternions import of_quaternion, origin_of
 from symgen.reading.right_angles import turn
 from symgen.reading.xml_reader import XmlNode
-from symgen.records import dataclass
 from symgen.text import shown
 
 WORDS: Final = ("floating", "ball", "prismatic", "revolute")

@@ -2,13 +2,13 @@
 another."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from symgen.errors import RobotError
 from symgen.mechanics.pose import Pose
 from symgen.reading.sdf.scopes import Scope
 from symgen.reading.sdf.values import pose, text
 from symgen.reading.xml_reader import XmlNode
-from symgen.records import dataclass
 from symgen.text import shown
 
 WORLD = "world"

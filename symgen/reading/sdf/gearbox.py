@@ -5,7 +5,7 @@ child about axis2, θ₂ = -ratio θ₁ (SDFormat, gearbox_reference_body). Wher
 joints the second follows the first."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from symgen.mechanics.pose import Triple
@@ -13,7 +13,6 @@ from symgen.reading.description import JointElement, LinkElement, Mimic
 from symgen.reading.sdf.frames import Frames
 from symgen.reading.sdf.joints import SdfJoint
 from symgen.reading.sdf.values import number, text
-from symgen.records import dataclass
 from symgen.text import shown
 
 PARALLEL: Final = 1e-6

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from symgen.mechanics.model import Limits
@@ -14,7 +15,6 @@ from symgen.reading.sdf.frames import MODEL, Frames
 from symgen.reading.sdf.scopes import Scope
 from symgen.reading.sdf.values import bound, flag, number, numbers, text, triple
 from symgen.reading.xml_reader import XmlNode
-from symgen.records import dataclass
 from symgen.text import shown
 
 CLOSE: Final = 1e-9

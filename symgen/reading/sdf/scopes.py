@@ -3,13 +3,12 @@
 import hashlib
 import os
 from collections.abc import Iterator
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from symgen.reading.sdf.values import flag, text
 from symgen.reading.xml_reader import XmlFile, XmlNode, file_bytes, parsed
-from symgen.records import dataclass
 from symgen.text import shown
 
 DEEPEST: Final = 16
