@@ -20,6 +20,8 @@ def run() -> None:
     except KeyboardInterrupt:
         sys.stderr.write("interrupted; nothing has been left half written\n")
         sys.exit(128 + 2)
+    finally:
+        gc.freeze()  # Python looks through all objects again as it ends
 
 
 if __name__ == "__main__":
