@@ -78,7 +78,7 @@ def _sha256(data: bytes) -> str:
 
 
 def surroundings() -> list[Any]:
-    """The text of all that a compiled module depends on beside its source: symgen as it is
+    """The state of all that a compiled module depends on beside its source: symgen as it is
     installed, compiler, processor, Python and NumPy. Raises CompilerError."""
     return [_installed(), identity(), processor(), SUFFIX, np.__version__]
 

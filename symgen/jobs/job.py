@@ -190,7 +190,7 @@ def _placed(loaded: Loaded) -> Iterator[None]:
     except ImpossibleInertia as error:
         names = ", ".join(f"link '{shown(name)}'" for name in error.links)
         place = loaded.places.get(error.links[0], SourceLocation(loaded.file, 1))
-        raise RefusedInertia(place, names, error.told) from None
+        raise RefusedInertia(place, names, error.fault) from None
 
 
 def _missing(loaded: Loaded, robot: RuntimeModel) -> tuple[Notice, ...]:

@@ -57,8 +57,8 @@ def read(folder: Path) -> tuple[Module, dict[str, str]]:
             f"{str(path)!r} is not a manifest of symgen ({error}); generate it anew"
         ) from error
     except SymgenError as error:
-        fault = str(error).removeprefix("error: ")
-        raise OptionError(f"{str(path)!r}: {fault}; generate it anew") from error
+        sentence = str(error).removeprefix("error: ")
+        raise OptionError(f"{str(path)!r}: {sentence}; generate it anew") from error
     return module, dict(listed.files)
 
 

@@ -189,10 +189,11 @@ class System:
     def to_body(self, i: int, q: Sequence[Scalar]) -> tuple[Step, ...]:
         """The elementary steps from the joint frame of body `i` to its own; the same ones for the
         same scalar, so that sine and cosine are looked up once."""
-        if i not in self.known or self.known[i][0] is not q[i - 1]:
-            self.known[i] = q[i - 1], self.body(i).placement.to_body(q[i - 1])
-        steps: tuple[Step, ...] = self.known[i][1]
-        return steps
+        at, steps = self.known.get(i, (None, ()))
+        if at is not q[i - 1]:
+            steps = self.body(i).placement.to_body(q[i - 1])
+            self.known[i] = q[i - 1], steps
+        return tuple(steps)
 
     def steps(self, i: int, q: Sequence[Scalar]) -> tuple[Step, ...]:
         """The elementary steps from the frame of the parent of body `i` to its own."""

@@ -23,8 +23,6 @@ from symgen.reading.joints import several, single
 from symgen.reading.toml_reader import Table
 from symgen.text import quoted, shown
 
-"""What of a rotor is computed: all it does, its inertia on the joint's own, or nothing."""
-
 
 @dataclass(frozen=True, slots=True)
 class Actuator:
@@ -211,7 +209,7 @@ class Drives:
 
     def left_out(self, robot: Description, moving: Collection[str]) -> list[Notice]:
         """A note for the rotor of each joint that does not move."""
-        silent = (
+        unmoved = (
             joint
             for joint in robot.joints
             if joint.name not in moving and joint.name in self.actuators
@@ -224,7 +222,7 @@ class Drives:
                 "does not move, so its rotor is left out",
                 "rotors of {count} joints that do not move are left out ({elements})",
             )
-            for joint in silent
+            for joint in unmoved
             if self.actuators[joint.name].rotor
         ]
 

@@ -102,10 +102,10 @@ def _second_axis(node: XmlNode, axis: Triple) -> Constants:
     second = node.only("axis2")
     if second is None:
         return plane(axis)[0]
-    found = _across(axis, second.triple("xyz"))
-    if found is None:
+    across = _across(axis, second.triple("xyz"))
+    if across is None:
         raise second.error("axis2 of a universal joint is not at right angles to its axis")
-    return found
+    return across
 
 
 def _given_axis2(label: str, axis: Triple, second: Any) -> Constants:
@@ -114,10 +114,10 @@ def _given_axis2(label: str, axis: Triple, second: Any) -> Constants:
     if second is None:
         return plane(axis)[0]
     x, y, z = map(float, triple(f"{label}: axis2", second))
-    found = _across(axis, (x, y, z))
-    if found is None:
+    across = _across(axis, (x, y, z))
+    if across is None:
         raise OptionError(f"{label}: axis2 is not at right angles to its axis")
-    return found
+    return across
 
 
 SECOND_AXIS: Final = JointConstants(
@@ -206,6 +206,11 @@ def joint_nodes(root: XmlNode) -> list[XmlNode]:
     plain = root.children("joint")
     elements = {node.element for node in plain}
     return [n for n in root if n.element in elements or n.tag == DRAKES]
+
+
+def word_of(joint: XmlNode) -> str:
+    """The word for the type of a joint's element, empty where it has none."""
+    return (joint.element.get("type") or "").strip()
 
 
 FIXED: Final = "fixed"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from symgen.reading.drives import has_rotor, reduction, unread_rotor
-from symgen.reading.joints import DRAKES, JOINTS, joint_nodes, several
+from symgen.reading.joints import DRAKES, JOINTS, joint_nodes, several, word_of
 from symgen.reading.leftovers import check_leftovers, is_xacro
 from symgen.reading.loops import LOOP_TAGS
 from symgen.reading.xml_reader import XmlNode
@@ -85,7 +85,7 @@ UNKNOWN: Final = "unknown tags, ignored: {elements}"
 def _is_known(part: str, owner: XmlNode, node: XmlNode, root: XmlNode) -> bool:
     """Whether what stands in an element of the file is one of its tags, or one of those that only
     joints of the owner's type have."""
-    row = JOINTS.get(owner.element.get("type") or "") if part == "joint" else None
+    row = JOINTS.get(word_of(owner)) if part == "joint" else None
     if is_xacro(node):  # said already
         return True
     if node.tag in (row.tags if row else ()) or (part == "robot" and node.tag in OWN):
@@ -98,7 +98,7 @@ def _note_foreign(root: XmlNode) -> None:
     screw."""
     every = {name for row in JOINTS.values() for name in row.attributes}
     for node in joint_nodes(root):
-        kind = node.element.get("type") or ""
+        kind = word_of(node)
         own = JOINTS[kind].attributes if kind in JOINTS else ()
         for name in sorted(every.intersection(node.element.keys()).difference(own)):
             node.called(f"joint '{shown(node.element.get('name') or '')}'").notice(
@@ -127,7 +127,7 @@ def _note_dynamics(root: XmlNode) -> None:
         joint
         for joint in joint_nodes(root)
         if any(map(_is_damped, joint.children("dynamics")))
-        and not several(joint.element.get("type") or "")
+        and not several(word_of(joint))
     ]
     nodes = [joint.children("dynamics")[0] for joint in joints]
     _note_effect(

@@ -219,8 +219,9 @@ def _axes(node: XmlNode, row: JointRow) -> tuple[Triple, tuple[float, ...]]:
     if fixed is None:
         axis = _axis(node) if row.axis else (1.0, 0.0, 0.0)
         return axis, row.constants(node, axis)
-    said = [tag for tag in ("axis", *row.tags) if node.children(tag)]
-    if said[1:] or (said and _axis(node) != fixed):
+    beside = [tag for tag in row.tags if node.children(tag)]
+    said = [*(["axis"] if node.children("axis") else []), *beside]
+    if beside or (said and _axis(node) != fixed):
         node.notice(
             "warning",
             f"<{'> and <'.join(said)}> of a {row.kind} <{DRAKES}>: not used, as in Drake, whose "

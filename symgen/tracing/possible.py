@@ -19,10 +19,10 @@ MOST_NAMED: Final = 20
 
 
 class ImpossibleInertia(OptionError):
-    """A quantity needs the inertia of `links` that no body has; `told` says so of them."""
+    """A quantity needs the inertia of `links` that no body has; `fault` says so of them."""
 
     def __init__(self, links: list[str], fault: str) -> None:
-        self.links, self.told = links, fault
+        self.links, self.fault = links, fault
         super().__init__(f"{_named(links)}: {fault}")
 
 

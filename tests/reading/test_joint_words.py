@@ -79,6 +79,20 @@ def test_drakes_element_means_what_drake_reads(tmp_path, kind, axes, axis):
     assert (0.0, 0.6, 0.8) in [body.axis for body in plain.model.bodies] or not axis
 
 
+def test_a_second_axis_alone_of_drakes_element_is_said_to_have_no_effect(tmp_path):
+    joint = f'<drake:joint name="j" type="universal">{ENDS}<axis2 xyz="0 0 1"/></drake:joint>'
+    (said,) = [str(n) for n in read(tmp_path, joint).notices]
+    assert "<axis2> of a universal <drake:joint>: not used, as in Drake" in said
+
+
+def test_blanks_around_a_type_say_nothing(tmp_path):
+    """Of what such joints alone have."""
+    for kind, more in (("screw", ' pitch="0.1">'), ("universal", '><axis2 xyz="0 0 1"/>')):
+        joint = f'<joint name="j" type=" {kind} "{more}{ENDS}</joint>'
+        found = read(tmp_path, joint)
+        assert found.notices == () and found.model.body(1).joint.constants
+
+
 def test_what_is_not_used_is_said(tmp_path):
     more = '<limit effort="1" velocity="1"/><dynamics damping="1"/>'
     found = read(tmp_path, f'<joint name="j" type="ball">{ENDS}{more}</joint>').notices
