@@ -43,7 +43,7 @@ def currents(folder, file, seed, noise=0.01):
     loaded, names = job.load(), list(truth())
     rubbing = {f"viscous {n}": 2.0 for n in names} | {f"coulomb {n}": 3.0 for n in names}
     recipe = Recipe(duration=15.0, rate=100.0, seed=seed, friction=rubbing, motion=Motion(0.2))
-    t = np.arange(2500) / 100.0
+    t = np.arange(1500) / 100.0
     q, qd, qdd = moved(loaded.model, recipe, t)
     tau = exact(job, loaded, recipe, q, qd, qdd)
     i = tau / np.array(list(truth().values()))
