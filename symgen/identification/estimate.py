@@ -117,16 +117,6 @@ class Estimate:
         return self.values[: len(self.mapping)]
 
     @property
-    def unexplained(self) -> float:
-        """The residual of the forces by what was measured, of the rows held out where there are
-        some: root mean square over channels."""
-        shares = [
-            (c.validation_residual or c.residual) / (c.validation_measured or c.measured or 1.0)
-            for c in self.channels
-        ]
-        return float(np.sqrt(np.mean(np.square(shares))))
-
-    @property
     def prior_values(self) -> Numbers:
         """All values as the prior and the robot's files have them."""
         return np.concatenate([self.mapping.base(self.mapping.prior), self.prior_friction])

@@ -152,7 +152,7 @@ class EstimateOutputs:
 
     @property
     def lines(self) -> list[str]:
-        """The lines for people."""
+        """The lines of the report, for people."""
         shaped = lines_of_bodies(self.shape) if self.shape else []
         carried = lines_of_payload(self.payload) if self.payload else []
         drives = [*self.drives.remarks, self._again(self.drives)] if self.drives else []

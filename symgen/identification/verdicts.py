@@ -159,8 +159,8 @@ def _of_standard(estimate: Estimate) -> Iterator[Verdict]:
 def _of_mass(
     subject: str, masses: tuple[float, float], source: str, cure: str
 ) -> Iterator[Verdict]:
-    """Against a mass that is far from that of its prior, the second of the two (kg). A prior of
-    0 or less means no mass."""
+    """The verdict against a mass that is far from its prior; `masses` are both (kg). A prior of 0
+    or less means no mass."""
     mass, prior = masses
     if prior > 0 and not prior / HEAVY <= mass <= HEAVY * prior:
         yield Verdict(

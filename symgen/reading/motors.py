@@ -18,8 +18,7 @@ from symgen.reading.unfold import Following, MotorBody
 from symgen.text import quoted, shown
 
 JOINTS: Final = "joints"
-ACTUATORS: Final = "actuators"
-"""Whose the coordinates of the user are."""
+"""Where the coordinates of the user are those of joints; else they are those of actuators."""
 
 
 @dataclass(frozen=True)

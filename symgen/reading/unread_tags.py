@@ -96,11 +96,11 @@ def _is_known(part: str, owner: XmlNode, node: XmlNode, root: XmlNode) -> bool:
 def _note_foreign(root: XmlNode) -> None:
     """Notes attributes that the elements of joints of other types have, such as the pitch of a
     screw."""
-    every = {name for row in JOINTS.values() for name in row.attributes}
+    names = {name for row in JOINTS.values() for name in row.attributes}
     for node in joint_nodes(root):
         kind = word_of(node)
-        own = JOINTS[kind].attributes if kind in JOINTS else ()
-        for name in sorted(every.intersection(node.element.keys()).difference(own)):
+        used = JOINTS[kind].attributes if kind in JOINTS else ()
+        for name in sorted(names.intersection(node.element.keys()).difference(used)):
             node.called(f"joint '{shown(node.element.get('name') or '')}'").notice(
                 "note", f"{name} of a joint of type '{shown(kind)}': not used"
             )
@@ -126,8 +126,7 @@ def _note_dynamics(root: XmlNode) -> None:
     joints = [
         joint
         for joint in joint_nodes(root)
-        if any(map(_is_damped, joint.children("dynamics")))
-        and not several(word_of(joint))
+        if any(map(_is_damped, joint.children("dynamics"))) and not several(word_of(joint))
     ]
     nodes = [joint.children("dynamics")[0] for joint in joints]
     _note_effect(

@@ -220,11 +220,11 @@ def _axes(node: XmlNode, row: JointRow) -> tuple[Triple, tuple[float, ...]]:
         axis = _axis(node) if row.axis else (1.0, 0.0, 0.0)
         return axis, row.constants(node, axis)
     beside = [tag for tag in row.tags if node.children(tag)]
-    said = [*(["axis"] if node.children("axis") else []), *beside]
-    if beside or (said and _axis(node) != fixed):
+    tags = [*(["axis"] if node.children("axis") else []), *beside]
+    if beside or (tags and _axis(node) != fixed):
         node.notice(
             "warning",
-            f"<{'> and <'.join(said)}> of a {row.kind} <{DRAKES}>: not used, as in Drake, whose "
+            f"<{'> and <'.join(tags)}> of a {row.kind} <{DRAKES}>: not used, as in Drake, whose "
             f"axis is {' '.join(f'{x:g}' for x in fixed)}; a plain <joint> follows them",
         )
     return fixed, row.given(node.label, fixed, {})

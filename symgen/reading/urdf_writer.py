@@ -96,8 +96,8 @@ def _joint(root: etree._Element, joint: JointElement, armature: float) -> None:
     if row is not None and row.axis:
         _add(node, "axis", xyz=_numbers(joint.axis))
     for tag, attribute, values in row.written(joint.constants) if row is not None else ():
-        own = _add(node, tag) if tag else node
-        own.set(attribute, _numbers(values))
+        element = _add(node, tag) if tag else node
+        element.set(attribute, _numbers(values))
     if _needs_limit(joint):
         _add(node, "limit", **_limit(joint.limits, joint.kind))
     _dynamics(node, joint, armature)
