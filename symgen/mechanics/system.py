@@ -249,7 +249,7 @@ def of_positions(
 ) -> Callable[Concatenate[System, Sequence[Scalar], Options], Term]:
     """A term that depends on positions alone, computed once where it is asked for again at the very
     same scalars: derivatives along velocities do so for each of them. What it returns is shared, so
-    nobody may change it."""
+    nobody may change it, nor arrays that are given as scalars in place."""
 
     @wraps(term)
     def once(
