@@ -113,7 +113,7 @@ class Group(click.Group):
 
 @contextmanager
 def _echo_of_usage(program: click.Context | None = None) -> Iterator[None]:
-    """What click echoes of the command line leaves as every other text: escaped, and not too
+    """The command line as click echoes it in an error: like every other text escaped, and not too
     long, below the usage of its command, which click leaves out for an option without its value."""
     try:
         yield

@@ -53,7 +53,7 @@ def values_of(
 def evaluate_exactly(
     program: Program, inputs: Mapping[str, Array], number: Callable[[float], Scalar]
 ) -> dict[str, Array]:
-    """What `symgen.compiler.evaluate.evaluate` gives, for many states at once: entries along the
+    """The outputs of `symgen.compiler.evaluate.evaluate` for many states at once: entries along the
     first axis of inputs and outputs, which are arrays of objects."""
     values = _in_levels(program, inputs, object, number, lambda op, args: op.evaluate(*args))
     outputs = {}

@@ -75,7 +75,8 @@ class Copy:
         return -value if negative else value
 
     def _noted(self, index: Index) -> None:
-        """What is known of a node beside its value."""
+        """Notes what is known of a node beside its value: names, and whether it must be
+        positive."""
         for known, prime in ((self.source.names, ""), (self.source.passing_names, PRIME)):
             if index in known:
                 name, negative = known[index]

@@ -26,7 +26,7 @@ def possible() -> bool:
 
 @contextmanager
 def processes(count: int) -> Iterator[None]:
-    """What is spread inside runs in `count` processes at once."""
+    """A context in which work that is spread runs in `count` processes at once."""
     before = _PROCESSES.set(count)
     try:
         yield

@@ -1,4 +1,4 @@
-"""What is read off a finished tape: live nodes, operation counts, names and signs. Nothing here
+"""Readings of a finished tape: live nodes, operation counts, names and signs. Nothing here
 changes rounding."""
 
 from collections import Counter
@@ -94,8 +94,8 @@ def distinct(program: Program, output: str) -> list[int]:
 
 
 def pivots(program: Program) -> tuple[Ref, ...]:
-    """What must be positive and finite for every division to be one by a positive number that has a
-    reciprocal, and what an algorithm itself requires to be positive.
+    """The values that must be positive and finite for every division to be one by a positive number
+    that has a reciprocal, and what an algorithm itself requires to be positive.
 
     Of a reciprocal that is the reciprocal itself (infinite where the divisor is zero, zero where it
     is infinite), of another quotient the divisor; with the sign that the divisor has for the

@@ -60,7 +60,7 @@ class Program:
         self._section = ""
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a copy gets, or another process: all but what is found again."""
+        """The state that a copy gets, or another process: all but what is found again."""
         return {**self.__dict__, "findings": {}}
 
     def __repr__(self) -> str:

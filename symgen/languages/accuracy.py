@@ -77,7 +77,7 @@ class Accuracy:
         return distances
 
     def bounds(self, program: Program) -> dict[str, BoundedArray]:
-        """What a program computes, with bounds of its errors; found once."""
+        """The outputs of a program with bounds of their errors; found once."""
         if program not in self._known_bounds:
             self._known_bounds[program] = self.errors(program).outputs()
         return self._known_bounds[program]

@@ -166,7 +166,7 @@ class Module:
 
     @cached_property
     def references(self) -> References:
-        """What the outputs must be at the states of the self-test, and where that comes from."""
+        """The values of the outputs at the states of the self-test, and where these come from."""
         return references(self.robot, self.functions, self.regroup, self._test_inputs)
 
     @cached_property
@@ -181,7 +181,7 @@ class Module:
         return [*map(_short, self.random_states(rng, count))]
 
     def _finished(self, drawn: Sequence[Drawn], programs: Sequence[Program]) -> list[Drawn]:
-        """What was drawn as plausible states in short numbers. Where no program reads torques or
+        """The drawn states as plausible ones in short numbers. Where no program reads torques or
         accelerations, these are left as they are: that they belong together takes a textbook
         run."""
         read = any(name in ("tau", "qdd") for program in programs for name, _ in program.inputs)

@@ -42,7 +42,7 @@ class SineLoop:
 
     @property
     def tokens(self) -> tuple[Token, ...]:
-        """What its code is made of, but for the variables that it makes."""
+        """The pieces of its code, but for the variables that it makes."""
         return tuple(t for angle in self.angles for t in angle.tokens)
 
     @property

@@ -44,7 +44,7 @@ class Statement:
 
     @property
     def tokens(self) -> tuple[Token, ...]:
-        """What its code is made of, but for the variable that it makes."""
+        """The pieces of its code, but for the variable that it makes."""
         return self.left + self.right.tokens
 
     @property
@@ -60,8 +60,8 @@ Step = Statement | SineLoop
 def statements(
     program: Program, dialect: Dialect, zeroed: Collection[str] = (), kept: Collection[Index] = ()
 ) -> list[Step]:
-    """What a program does, in order, before its variables have names; the nodes in `kept` become
-    variables."""
+    """The statements of a program, in order, before its variables have names; the nodes in `kept`
+    become variables."""
     return Writer(program, dialect, zeroed, kept).statements()
 
 
@@ -165,7 +165,7 @@ class Writer:
             self.result.append(SineLoop(title, tuple(map(self.text, group.angles)), group.pairs))
 
     def needed(self, group: SineGroup) -> list[Index]:
-        """What must be written before a group of sines."""
+        """The nodes that must be written before a group of sines."""
         return before(self.program, group)
 
     def _value(self, index: Index) -> None:

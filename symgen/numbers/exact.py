@@ -52,8 +52,9 @@ enough apart that steps of derivatives have them in common."""
 
 @lru_cache(maxsize=KEPT)
 def _sine_and_cosine(x: Decimal, digits: int) -> tuple[Decimal, Decimal]:
-    """By the sums of three angles: right ones, a round one and what is left. Decimal is of C, and
-    mpmath, which has this too, takes longer to load than most sines that are wanted."""
+    """Sine and cosine by the sums of three angles: right ones, a round one and what is left.
+    Decimal is of C, and mpmath, which has this too, takes longer to load than most sines that are
+    wanted."""
     with localcontext(prec=digits + SPARE + max(0, x.adjusted())) as context:
         right = _pi(context.prec + SPARE) / 2
         near = (x / right).to_integral_value()

@@ -189,8 +189,8 @@ def gradient(result: Scalar, inputs: Sequence[RecordedNumber]) -> list[Scalar]:
 
 
 class _Sweep:
-    """What the result feels of each step: by itself, and of a product as a part of a turn, where
-    what it feels of the angle is known already."""
+    """The sensitivity of the result to each step: by itself, and of a product as a part of a turn,
+    where what it feels of the angle is known already."""
 
     def __init__(self, record: Record) -> None:
         self.record = record
@@ -198,7 +198,7 @@ class _Sweep:
         self.turned: list[Scalar] = [ZERO] * len(record.steps)
 
     def pass_on(self, k: int) -> None:
-        """What is felt of step `k`, to those that it was computed from."""
+        """Passes the sensitivity to step `k` on to those that it was computed from."""
         step, factor = self.record.steps[k], self.record.factor(k)
         if not self.record.active[k] or not step.at:
             return

@@ -148,7 +148,7 @@ class Errors:
             return errors, gathered[:-1]
 
     def _rounded(self) -> Array:
-        """What nodes lose whose errors do not depend on those of others."""
+        """The roundings of nodes whose errors do not depend on those of others."""
         values, at = self.run.values, levels(self.run.program)
         binades = binade(MARGIN * np.abs(values))
         lost_here = np.empty_like(values)
@@ -166,7 +166,7 @@ class Errors:
         return lost_here
 
     def _products(self, op: str, slopes: Array, operands: Sequence[Rows], gathered: Array) -> Array:
-        """What errors of both operands make together, of second order: all there is where those of
+        """The product of both operands' errors, of second order: all there is where those of
         first order cancel (1 - x² / x² times what may be zero).
 
         What has gathered may be far more than there is, so a small part of what it makes of first

@@ -47,7 +47,7 @@ def torques_and_accelerations(
 
 
 def _lack(forces: Sequence[float], needed: Sequence[float]) -> list[float]:
-    """What is there beyond what the accelerations need."""
+    """The torques beyond those that the accelerations need."""
     return [a - b if b else 0.0 for a, b in zip(forces, needed, strict=True)]
 
 

@@ -24,7 +24,7 @@ class SharedValues:
         self._keeps = keeps
 
     def once(self, kind: Any, sources: Sequence[Any], make: Callable[[], Any]) -> Any:
-        """What is made of the sources, of one kind of thing."""
+        """The value of that kind made of these sources, kept as long as they are."""
         key = (kind, *map(id, sources))
         if key in self._known:
             return self._known[key][1]

@@ -33,7 +33,7 @@ class Tangent(Protocol):
         """Positions displaced along a small change, right to its third power."""
 
     def turned_acceleration(self, v: Array) -> Array:
-        """What a motion at constant velocity numbers adds to half the square of time."""
+        """The part that a motion at constant velocity numbers adds to half the square of time."""
 
     def bracket(self, a: Array, b: Array) -> Array:
         """[a, b] as derivations: along a of that along b less along b of that along a."""
@@ -161,7 +161,7 @@ def displaced(robot: Mechanism, q: Array, change: Array) -> Array:
 
 
 def turned_accelerations(robot: Mechanism, v: Array) -> Array:
-    """What velocities v add to the displacement by half the square of time."""
+    """The part of the displacement by half the square of time that velocities v add."""
     return np.concatenate(
         [b.tangent.turned_acceleration(v[..., b.rates]) for b in _by_rate(robot)], axis=-1
     )

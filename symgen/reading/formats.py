@@ -78,7 +78,7 @@ def without_packages(robot: Description, idle: Sequence[str]) -> Description:
 
 
 def _of_content(root: XmlNode, error: RobotError) -> RobotError:
-    """What is wrong with the expansion of a file that does not say that it is to be expanded: at
+    """The fault in the expansion of a file that does not say that it is to be expanded: at
     its first element of xacro, because nobody sees the lines of the expansion."""
     node = next(xacro_nodes(root), root)
     text = f"what xacro makes of this file is no robot: {error.element}: {error.message}"

@@ -26,7 +26,7 @@ def description(robot: Any) -> Description:
 
 
 def _with_mimics(robot: Any) -> bytes:
-    """What yourdfpy writes, which leaves <mimic> out, with it."""
+    """The URDF that yourdfpy writes, with the <mimic> that it leaves out."""
     root = etree.fromstring(robot.write_xml_string())
     for element, joint in zip(root.findall("joint"), robot.robot.joints, strict=True):
         if joint.mimic is not None:

@@ -129,7 +129,7 @@ def _context(module: Module) -> dict[str, Any]:
 
 
 def _chosen(module: Module) -> list[str]:
-    """What formulations are chosen by, where that is not the count of operations."""
+    """The aim that formulations are chosen by, where that is not the count of operations."""
     aim = aim_of(module.choices)
     if aim == Aim("operations"):
         return []
@@ -139,7 +139,7 @@ def _chosen(module: Module) -> list[str]:
 
 
 def _precision(module: Module) -> list[str]:
-    """What the errors of single precision that are stated at each function are."""
+    """A sentence on the errors of single precision that are stated at each function."""
     if module[COptions].scalar == "double":
         return []
     return [
@@ -172,14 +172,14 @@ def _selftest(module: Module) -> dict[str, Any]:
 def _all_allowed(
     module: Module, functions: Sequence[CFunction]
 ) -> dict[str, dict[str, tuple[str, list[str]]]]:
-    """What is allowed of each function, as `_allowed` has it."""
+    """The allowed errors of each function, as `_allowed` has it."""
     _ = module.test_states  # made once, before there are copies of this process
     allowed = spread(lambda function: _allowed(module, function), functions)
     return {f.d.name: row for f, row in zip(functions, allowed, strict=True)}
 
 
 def _allowed(module: Module, function: CFunction) -> dict[str, tuple[str, list[str]]]:
-    """What is allowed of each output: the largest allowed error and the steps below it, a row a
+    """The allowed errors of each output: the largest allowed error and the steps below it, a row a
     state."""
     traced = next(f for f in module.functions if f.name == function.d.name)
     return {
@@ -197,7 +197,7 @@ def _results(function: CFunction) -> list[Argument]:
 
 
 def _limits(function: CFunction, a: Argument) -> str:
-    """What is allowed of an output, as arguments, but for the state."""
+    """The allowed errors of an output, as arguments, but for the state."""
     name = f"{function.d.name}_{a.name}"
     return f"MOST_{name.upper()}, steps_{name}"
 

@@ -265,7 +265,7 @@ class CFunction:
 
     @property
     def kept(self) -> dict[Index, str]:
-        """What stands for values that are handed on through the work array."""
+        """The texts of values that are handed on through the work array."""
         slots = self._pieces.slots if self._pieces else {}
         return {k: f"{self.banks.at(slot)[0]}[{self._names[k]}]" for k, slot in slots.items()}
 

@@ -35,7 +35,7 @@ def found_compiler(target: str) -> list[str] | None:
 
 
 def remarks(module: Module) -> list[str]:
-    """What is to be said of a module's C: that it needs the math library where it has sines of its
+    """Remarks on a module's C: that it needs the math library where it has sines of its
     own; of its target, if there is one, that it computes the scalar in software, and that the
     report has no stack and code sizes without its compiler."""
     c = module[COptions]

@@ -218,7 +218,7 @@ class RolledFunction(CFunction):
     def _texts(
         self, number: int, loop: Loop, where: Mapping[Index, str]
     ) -> tuple[list[tuple[str, bool]], list[str]]:
-        """What stands for each row that is read, and whether that is its negative; tables."""
+        """The text of each row that is read, and whether that is its negative; tables."""
         tables, rows = list[str](), list[tuple[str, bool]]()
         for j, row in enumerate(loop.reads):
             if len(row) == 1:

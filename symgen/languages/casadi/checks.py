@@ -123,7 +123,7 @@ def _jacobian(subject: Subject, function: Function, call: Call) -> Check:
 
 
 def _slopes(function: Function, state: Arrays) -> dict[str, Array]:
-    """What outputs change by where the inputs move as in `MOVED`."""
+    """The rates at which outputs change where the inputs move as in `MOVED`."""
     displaced: dict[str, Sequence[complex]] = {}
     first = 0
     for name in function.inputs:

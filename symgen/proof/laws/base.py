@@ -43,7 +43,8 @@ def keys_of(x: States) -> tuple[Key, ...]:
 
 
 def by_moments(term: Term, x: States) -> Array:
-    """What a term is where one of the base parameters is 1 and all else massless, the last axis."""
+    """The values of a term where one of the base parameters is 1 and all else massless, the last
+    axis."""
     bare, keys = massless(x), keys_of(x)
     bodies = dict.fromkeys(i for i, _ in keys)
     parts = [_of_body(term, bare, i, [k for j, k in keys if j == i]) for i in bodies]

@@ -120,7 +120,7 @@ def with_passive(columns: Array, x: States) -> Array:
 
 
 def stored_columns(x: States) -> Array:
-    """What ½ k (q - r)², less what it is at q = 0, has of k and of k r: (..., 1, 2 x joints)."""
+    """The columns of k and of k r in ½ k (q - r)² less its value at q = 0: (..., 1, 2 x joints)."""
     joints = rubbing(x) if x.robot.springs else []
     at = [coordinate(x.mechanism.part(i), x.textbook.course.positions) for i in joints]
     columns = [column for q in at for column in (q * q / 2, -q)]
