@@ -74,7 +74,7 @@ def as_rows(error: SymgenError) -> list[dict[str, Any]]:
     """An error as data for JSON, a row for each fault: file, line and element are null where it is
     not about a spot in a robot's file."""
     several = error.errors if isinstance(error, RobotErrors) else (error,)
-    return [_row(one) for one in several]
+    return [_row(fault) for fault in several]
 
 
 def _row(error: SymgenError) -> dict[str, Any]:

@@ -130,7 +130,7 @@ def gains(
     wanted = _wanted(model)
     read = [reading(log, wanted, model, options, Wish()) for log in logs]
     for _ in range(PASSES):
-        parts = [p for k, one in enumerate(read) for p in _parts(drives, one, bool(k), progress)]
+        parts = [p for k, run in enumerate(read) for p in _parts(drives, run, bool(k), progress)]
         gram = np.sum(parts, axis=0)
         values, residuals, others = solved(gram, mass)
         others[len(drives.mapping) : drives.size - 9] = 0.0
@@ -140,7 +140,7 @@ def gains(
     errors = np.sqrt(share * np.sum((jack - jack.mean(axis=0)) ** 2, axis=0))
     names = wanted.velocities
     per = tuple(f"{'N m' if row.unit.startswith('rad') else 'N'}/A" for row in velocities(model))
-    notes = tuple(note for one in read for note in one.notes)
+    notes = tuple(note for run in read for note in run.notes)
     count = (read[0].plan.samples, read[1].plan.samples)
     return Gains(names, per, values, errors, residuals, count, notes)
 

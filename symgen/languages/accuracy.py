@@ -112,14 +112,14 @@ class Accuracy:
         limits = {}
         for name, reference in wanted.items():
             x = bounds[name]
-            want = np.array(reference, float).T.reshape(len(x.values), -1)
+            exact = np.array(reference, float).T.reshape(len(x.values), -1)
             limit = np.where(loose[name].bounds > 0, loose[name].bounds, self._dust)
             limit = limit + (self._grouped if name == BASE_PARAMETERS else 0.0)
             with np.errstate(invalid="ignore"):  # infinite references
-                off = np.abs(x.values - want)
-                last = 0.5 * np.spacing(np.abs(want))  # the reference had more digits
-                smaller = np.where(off <= limit, off, 0.0) + represented(want, self.scalar) + last
-                largest = np.abs(want).max(axis=0, initial=0.0, where=np.isfinite(want))
+                off = np.abs(x.values - exact)
+                last = 0.5 * np.spacing(np.abs(exact))  # the reference had more digits
+                smaller = np.where(off <= limit, off, 0.0) + represented(exact, self.scalar) + last
+                largest = np.abs(exact).max(axis=0, initial=0.0, where=np.isfinite(exact))
                 smaller += ROUNDOFF[self.scalar] ** 2 * largest
             sums = FACTOR * (x.bounds + smaller).T
             limits[name] = np.where(np.isnan(sums), np.inf, sums)

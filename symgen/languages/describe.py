@@ -194,8 +194,8 @@ def tables(module: Module, comment: Callable[[str], str], first: int = 0) -> lis
         [_cells(row, comment, first) for row in rows]
         for rows in (module.joint_rows(), module.velocity_rows())
     )
-    every = [_head("velocity" if rates else "joint"), *coordinates, *rates]
-    widths = [max(map(len, column)) for column in zip(*every, strict=True)]
+    table = [_head("velocity" if rates else "joint"), *coordinates, *rates]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     if not rates:
         return [*_laid([_head("joint"), *coordinates], widths)]
     return [

@@ -124,8 +124,8 @@ class Module:
     def _layout(self) -> Regroup:
         """A regrouping of some function; one that takes the regrouped parameters `par`, if there is
         any."""
-        every = [r for f in self.functions for r in f.regroups.values()]
-        return next((r for r in every if r.regrouping != WHOLE), every[0])
+        regroups = [r for f in self.functions for r in f.regroups.values()]
+        return next((r for r in regroups if r.regrouping != WHOLE), regroups[0])
 
     @property
     def layout(self) -> System:

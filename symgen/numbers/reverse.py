@@ -213,11 +213,16 @@ class _Sweep:
     def _turn(self, step: Step, felt: Scalar) -> bool:
         """The same for a sum that is a turn; whether it is."""
         factors = [self.record.factor(i) for i in step.at] if step.op in SIGNS else [None]
-        one, two = factors[0], factors[-1]
-        if one is None or two is None or one.angle != two.angle or step.at[0] == step.at[1]:
+        first, second = factors[0], factors[-1]
+        if (
+            first is None
+            or second is None
+            or first.angle != second.angle
+            or step.at[0] == step.at[1]
+        ):
             return False
         plus, minus = SIGNS[step.op]
-        self._add(one.angle, (plus * one.slope + minus * two.slope) * felt)
+        self._add(first.angle, (plus * first.slope + minus * second.slope) * felt)
         for i, sign in zip(step.at, (plus, minus), strict=True):
             self.turned[i] = self.turned[i] + sign * felt
         return True

@@ -109,8 +109,8 @@ class Errors:
         few = [out for out in outputs if sharp and len(out.refs) * len(at.nodes) <= WORK]
         rows = {out.name: at.of(out.refs)[1] for out in outputs}
         ends = np.cumsum([len(rows[out.name]) for out in few])
-        every = np.concatenate([np.empty(0, np.intp), *(rows[out.name] for out in few)])
-        bounds = np.split(self._by_derivatives(every), ends) if few else []
+        rows_of_few = np.concatenate([np.empty(0, np.intp), *(rows[out.name] for out in few)])
+        bounds = np.split(self._by_derivatives(rows_of_few), ends) if few else []
         known = {out.name: bound for out, bound in zip(few, bounds, strict=False)}
         return {
             out.name: self._entries(out.refs, known.get(out.name, self.gathered[rows[out.name]]))

@@ -53,9 +53,9 @@ def chosen(
 
     In double precision nearly every change shows in nearly every state, so that there is hardly
     ever more to draw and to ask."""
-    drawn, asked = draw(count), _affordable(programs)
+    drawn, affordable = draw(count), _affordable(programs)
     first = finished(drawn, programs)
-    shown = [(p, visible(p, at(first))) for p in asked]
+    shown = [(p, visible(p, at(first))) for p in affordable]
     unclear = [p for p, changes in shown if any(x.max() < CLEAR for x in changes.values())]
     if not unclear:
         return first
@@ -67,7 +67,7 @@ def chosen(
     if not ((most >= 1.0) & (most > BETTER * parts[:, :count].max(axis=1))).any():
         return first
     every = finished(drawn, programs)
-    changes = [known[p] if p in known else visible(p, at(every)) for p in asked]
+    changes = [known[p] if p in known else visible(p, at(every)) for p in affordable]
     return [every[k] for k in sorted(telling(changes, count))]
 
 

@@ -94,8 +94,8 @@ def loop_of(
     """The controller of a function at its start, with the gains of its row."""
     sizes = {name: prod(shape) for name, shape in function.program.inputs}
     gains = {
-        name: [number(x) for x in (each if len(each) > 1 else each * sizes[name])]
-        for name, each in row.gains.items()
+        name: [number(x) for x in (given if len(given) > 1 else given * sizes[name])]
+        for name, given in row.gains.items()
     }
     if row.by_inertia:
         felt = _inertias(robot)
@@ -160,12 +160,12 @@ def record(
     joints."""
     real, row = TYPES[scalar], loop.row
     n, start, number = robot.model.dof, _start_positions(robot), loop.number
-    still = [number(0.0)] * n
+    zeros = [number(0.0)] * n
     aim = _aim(robot, loop.link, start, number) if "p_ref" in row.step else {}
     program = _traced(RuntimeModel((plant or robot).model), "step:euler")
-    body = Plant(program, [number(x) for x in start], still, still, number)
+    body = Plant(program, [number(x) for x in start], zeros, zeros, number)
     rows: dict[str, list[list[float]]] = {}
-    tau = still
+    tau = zeros
     with in_decimals():
         for sample in range(samples):
             t = sample * TIME

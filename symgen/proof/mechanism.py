@@ -139,8 +139,8 @@ class Mechanism:
     @cached_property
     def _apart(self) -> bool:
         """Whether the bodies' joints are the velocities, one by one."""
-        each = [[(index, factor) for index, _, factor in part.terms] for part in self.parts]
-        return each == [[(k, 1)] for k in range(self.velocities)]
+        terms = [[(index, factor) for index, _, factor in part.terms] for part in self.parts]
+        return terms == [[(k, 1)] for k in range(self.velocities)]
 
 
 @lru_cache(maxsize=8)

@@ -79,8 +79,8 @@ def _of(
     if source(judge.robot, quantity) != SAME:
         outputs: Mapping[str, Any] = judge.of(quantity)
     else:
-        every = _run(function, regroup, judge.inputs)
-        outputs = {out.name: every[out.name] for out in quantity.outputs}
+        results = _run(function, regroup, judge.inputs)
+        outputs = {out.name: results[out.name] for out in quantity.outputs}
     return {name: [_floats(row) for row in rows] for name, rows in outputs.items()}
 
 

@@ -17,8 +17,8 @@ them takes a bit for each other."""
 def with_rolls(plain: CFunction) -> CFunction:
     """The function with loops where columns are alike, unless it has loops of its own."""
     looked_for = type(plain) is CFunction and counts(plain.d.program).total <= MOST
-    found = looked_for and rolled(plain.d.program).loops
-    return RolledFunction(plain.module, plain.d) if found else plain
+    loops = looked_for and rolled(plain.d.program).loops
+    return RolledFunction(plain.module, plain.d) if loops else plain
 
 
 def remarks(functions: Sequence[CFunction]) -> list[str]:

@@ -153,14 +153,14 @@ def _precision(module: Module) -> list[str]:
 
 def _selftest(module: Module) -> dict[str, Any]:
     every_function, c = functions(module), module[COptions]
-    every = [a for function in every_function for a in function.arguments]
+    arguments = [a for function in every_function for a in function.arguments]
     return {
         "zero": literal(0.0, c.scalar),
         "step": literal(STEP, c.scalar),
         "factor": FACTOR,
         "sines": f"{SINES[c.trig]:g} unit{'s' * (SINES[c.trig] != 1)}",
         "allowed": _all_allowed(module, [f for f in every_function if _results(f)]),
-        "inputs": {a.name for a in every if a.direction == "in"},
+        "inputs": {a.name for a in arguments if a.direction == "in"},
         "call": _call,
         "rows_call": _rows_call,
         "batches": {f.d.name: f for f in batch_functions(module)},

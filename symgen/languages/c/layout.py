@@ -99,8 +99,8 @@ SIGN: Final = re.compile(r"[(\[)\]]| [+-] ")
 def _sums(text: str) -> list[tuple[int, int]]:
     """Where there is a sign between two terms, and how deep in parentheses."""
     signs, depth = [], 0
-    for found in SIGN.finditer(text):
-        mark, place = found[0], found.start() + 1
+    for match in SIGN.finditer(text):
+        mark, place = match[0], match.start() + 1
         if mark in "([" or mark in ")]":
             depth += 1 if mark in "([" else -1
         elif place > SHORTEST:

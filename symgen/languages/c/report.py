@@ -171,8 +171,8 @@ def _stack(f: CFunction, usage: str) -> int:
 def _code(path: Path, command: list[str]) -> int:
     """Bytes of code and constants of an object file, told by the tool that belongs to a
     compiler."""
-    asked = [*command, "-print-prog-name=size"]
-    answer = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
+    question = [*command, "-print-prog-name=size"]
+    answer = subprocess.run(question, capture_output=True, text=True, check=False).stdout.strip()
     tool = answer if shutil.which(answer) else "size"
     sizes = subprocess.run([tool, str(path)], capture_output=True, text=True, check=True)
     text, data, *_ = sizes.stdout.splitlines()[1].split()

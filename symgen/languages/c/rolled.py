@@ -104,11 +104,11 @@ class _Writer(Writer):
                 self.store(node)
 
     def entries(self) -> dict[Index, list[tuple[str, int, bool]]]:
-        found = super().entries()
+        entries = super().entries()
         for node, at in self.places.found.items():
             if at.array != WORK:
-                found[node] = [e for e in found[node] if e[:2] != (at.array, at.entry)]
-        return found
+                entries[node] = [e for e in entries[node] if e[:2] != (at.array, at.entry)]
+        return entries
 
 
 class _Body(Writer):
@@ -123,10 +123,10 @@ class _Body(Writer):
         super().__init__(body, dialect, flipped=flips(body, signs))
 
     def entries(self) -> dict[Index, list[tuple[str, int, bool]]]:
-        found = super().entries()
-        for node, some in found.items():
-            found[node] = [(array, k, minus != self.turned[k]) for array, k, minus in some]
-        return found
+        entries = super().entries()
+        for node, stores in entries.items():
+            entries[node] = [(array, k, minus != self.turned[k]) for array, k, minus in stores]
+        return entries
 
 
 @dataclass(frozen=True)
@@ -167,14 +167,14 @@ class RolledFunction(CFunction):
 
     @property
     def _placed(self) -> dict[Index, str]:
-        found = self.places.found
-        return {node: self.banks.entry(at.array, at.entry) for node, at in found.items()}
+        places = self.places.found
+        return {node: self.banks.entry(at.array, at.entry) for node, at in places.items()}
 
-    def _cut(self, made: Sequence[Step]) -> tuple[tuple[Step, ...], ...]:
+    def _cut(self, order: Sequence[Step]) -> tuple[tuple[Step, ...], ...]:
         """In pieces, loops by themselves."""
         pieces = list[tuple[Step, ...]]()
-        for loop, some in groupby(made, key=lambda s: isinstance(s, Rolls)):
-            steps = list(some)
+        for loop, group in groupby(order, key=lambda s: isinstance(s, Rolls)):
+            steps = list(group)
             pieces += [(s,) for s in steps] if loop else cut(steps, self.chunk).pieces
         return tuple(pieces)
 

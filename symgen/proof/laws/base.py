@@ -57,8 +57,8 @@ def _of_body(term: Term, bare: States, i: int, moments: Sequence[int]) -> Array:
     part = bare.mechanism.part(i)
     frame = _on_axis(frame_of(canonical_frames(bare.robot.lumped)[i - 1].pose, Decimal), part)
     solid, solids = Solid("", frame, _ten(rows)), part.solids
-    one = with_part(bare, i, len(moments), solids=(*solids, solid))
-    return np.moveaxis(term(one), 0, -1)
+    with_solid = with_part(bare, i, len(moments), solids=(*solids, solid))
+    return np.moveaxis(term(with_solid), 0, -1)
 
 
 def _on_axis(frame: Frame, part: MechanismBody) -> Frame:
@@ -108,16 +108,16 @@ def grouping(x: States) -> Array:
     there is none, or more than one."""
     n, count = x.n, len(keys_of(x))
     states = _random(x, 3 + 3 * count // (2 * n))
-    part, every = (
+    part, by_tens = (
         f(tau, states).reshape(states.shape[0] * n, -1) for f in (by_moments, by_parameters)
     )
-    felt = every.astype(bool).any(axis=0)  # no equations for parameters that move nothing
-    factors = np.full((part.shape[1], every.shape[1]), Decimal(0), object)
+    felt = by_tens.astype(bool).any(axis=0)  # no equations for parameters that move nothing
+    factors = np.full((part.shape[1], by_tens.shape[1]), Decimal(0), object)
     try:
-        factors[:, felt] = solved(_product(part, part), _product(part, every[:, felt]))
+        factors[:, felt] = solved(_product(part, part), _product(part, by_tens[:, felt]))
     except ArithmeticError as error:
         raise LawError("base parameters that are not independent") from error
-    by_found, wanted = part.astype(float) @ factors.astype(float), every.astype(float)
+    by_found, wanted = part.astype(float) @ factors.astype(float), by_tens.astype(float)
     if np.abs(by_found - wanted).max(initial=0.0) > MISSING * np.abs(wanted).max(initial=0.0):
         raise LawError("base parameters that leave out what forces depend on")
     return factors

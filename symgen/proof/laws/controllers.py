@@ -83,11 +83,11 @@ def recursive_least_squares(x: States) -> tuple[Array, Array]:
     g = x.given
     rows, beta = base.base_regressor(x), g["beta_hat"]
     width = beta.shape[-1]
-    lower, each = np.tril_indices(width), range(width)
+    lower, diagonal = np.tril_indices(width), range(width)
     u = np.full((*x.shape, width, width), Decimal(0))
     u[..., lower[1], lower[0]] = g["P"]
-    d = u[..., each, each] / g["forget"]
-    u[..., each, each] = Decimal(1)
+    d = u[..., diagonal, diagonal] / g["forget"]
+    u[..., diagonal, diagonal] = Decimal(1)
     p = ((u * d[..., None, :])[..., :, None, :] * u[..., None, :, :]).sum(-1)
     for k in range(x.n):
         y = rows[..., k, :]
@@ -95,11 +95,11 @@ def recursive_least_squares(x: States) -> tuple[Array, Array]:
         share = 1 / (1 + (y * gain).sum(-1, keepdims=True))
         beta = beta + gain * share * (g["tau"][..., k, None] - (y * beta).sum(-1, keepdims=True))
         p = p - gain[..., :, None] * (share * gain)[..., None, :]
-    for k in reversed(each):  # P = U D Uᵀ, from the last column on
+    for k in reversed(diagonal):  # P = U D Uᵀ, from the last column on
         d[..., k] = p[..., k, k]
         u[..., :, k] = p[..., :, k] / d[..., k, None]
         p = p - u[..., :, None, k] * (d[..., k, None] * u[..., :, k])[..., None, :]
-    u[..., each, each] = d
+    u[..., diagonal, diagonal] = d
     return beta, u[..., lower[1], lower[0]]
 
 

@@ -94,17 +94,17 @@ def _times(tensor: Array, v: Array) -> Array:
 def solved(m: Array, right: Array) -> Array:
     """M⁻¹ times the columns of `right`, (..., n, k), by elimination without exchange. Where `right`
     has more axes in front, that of M is done once."""
-    left, n = m.copy(), m.shape[-1]
+    remaining, n = m.copy(), m.shape[-1]
     front = np.broadcast_shapes(m.shape[:-2], right.shape[:-2])
     solution = np.broadcast_to(right, (*front, n, right.shape[-1])).copy()
     for k in range(n):
-        pivot, below = left[..., k, k, None], left[..., k + 1 :, k, None]
-        left[..., k, k + 1 :] = left[..., k, k + 1 :] / pivot
+        pivot, below = remaining[..., k, k, None], remaining[..., k + 1 :, k, None]
+        remaining[..., k, k + 1 :] = remaining[..., k, k + 1 :] / pivot
         solution[..., k, :] = solution[..., k, :] / pivot
-        left[..., k + 1 :, k + 1 :] -= below * left[..., k, None, k + 1 :]
+        remaining[..., k + 1 :, k + 1 :] -= below * remaining[..., k, None, k + 1 :]
         solution[..., k + 1 :, :] -= below * solution[..., k, None, :]
     for k in reversed(range(n)):
-        solution[..., :k, :] -= left[..., :k, k, None] * solution[..., k, None, :]
+        solution[..., :k, :] -= remaining[..., :k, k, None] * solution[..., k, None, :]
     return solution
 
 
@@ -155,9 +155,9 @@ def christoffel_symbols_full(x: States) -> Array:
 @law("christoffel_symbols", CHRISTOFFEL, 1)
 def christoffel_symbols(x: States) -> Array:
     """Γ_ijk with j ≤ k, the mean of both orders."""
-    every = symbols(x)
+    gamma = symbols(x)
     j, k = np.triu_indices(x.n)
-    return (every[..., j, k] + every[..., k, j]) / 2
+    return (gamma[..., j, k] + gamma[..., k, j]) / 2
 
 
 @law("coriolis_matrix", CHRISTOFFEL, 1)

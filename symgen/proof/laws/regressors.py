@@ -66,8 +66,8 @@ def _of_body(term: Term, bare: States, i: int) -> Array:
         return np.moveaxis(term(with_part(bare, i, 1, spin=Decimal(1))), 0, -1)
     first, *others = part.solids
     ten = tuple(unit_columns(bare, 10))
-    one = with_part(bare, i, 10, solids=(replace(first, ten=ten), *others))
-    return np.moveaxis(term(one), 0, -1)
+    with_columns = with_part(bare, i, 10, solids=(replace(first, ten=ten), *others))
+    return np.moveaxis(term(with_columns), 0, -1)
 
 
 def rubbing(x: States) -> list[int]:
