@@ -144,12 +144,14 @@ class Builder:
         limits = _optional_numbers(
             label, lower=lower, upper=upper, velocity=velocity, effort=effort
         )
-        passive = {"damping": damping, "friction": friction, "stiffness": stiffness}
+        drive = {"ratio": ratio, "rotor_inertia": rotor_inertia, "armature": armature}
+        driven = _optional_numbers(label, **drive)
+        passive = {"damping": damping, "friction": friction}
+        passive |= {"stiffness": stiffness, "reference": reference}
         felt = {key: one(f"{label}: {key}", x) for key, x in passive.items()}
         along = unit(label, axis) if row.axis else (1.0, 0.0, 0.0)
-        drives = _drives(label, name, line, (ratio, rotor_inertia, armature))
-        own = {**limits, **{key: x or None for key, x in felt.items()}}
-        _check_single(label, kind, {**own, "drive": next(iter(drives), None)})
+        drives = _drives(label, name, line, driven)
+        _check_single(label, kind, {**limits, **driven, **{k: x or None for k, x in felt.items()}})
         self._joints.append(
             JointElement(
                 name,
@@ -165,7 +167,7 @@ class Builder:
                 _mimic(label, line, mimic, multiplier, offset),
                 row.given(label, along, constants),
                 felt["stiffness"],
-                one(f"{label}: reference", reference),
+                felt["reference"],
             )
         )
         self._drives += drives
@@ -241,16 +243,15 @@ def _optional_numbers(label: str, **numbers: float | None) -> dict[str, float | 
 
 
 def _drives(
-    label: str, joint: str, line: int, numbers: tuple[float | None, float | None, float | None]
+    label: str, joint: str, line: int, numbers: Mapping[str, float | None]
 ) -> list[DriveElement]:
     """The drive of a joint, where any of its numbers is given. Raises OptionError."""
-    names = ("ratio", "rotor_inertia", "armature")
-    drive = [*_optional_numbers(label, **dict(zip(names, numbers, strict=True))).values()]
-    if drive[0] == 0 or any(x is not None and x < 0 for x in drive[1:]):
+    if numbers["ratio"] == 0 or any((numbers[k] or 0) < 0 for k in ("rotor_inertia", "armature")):
         raise OptionError(
             f"{label}: give a ratio other than 0, and no negative rotor_inertia or armature"
         )
-    return [DriveElement(joint, line, *drive)] if any(x is not None for x in drive) else []
+    given = any(x is not None for x in numbers.values())
+    return [DriveElement(joint, line, *numbers.values())] if given else []
 
 
 def _mimic(
