@@ -88,8 +88,8 @@ def test_the_words_for_springs(tmp_path, inside, outside, reference):
         ('<dynamics stiffness="4" spring_stiffness="5"/>', "", "stiffness is 4 and spring_stiffness is 5"),
         ('<dynamics stiffness="4"/>', '<gazebo reference="j"><springStiffness>5</springStiffness></gazebo>', "keep one of them"),
         ('<dynamics armature="-1"/>', "", "armature is negative (-1)"),
-        ('<dynamics stiffness="1e308"/>', "", "its spring or its drive is too large"),
-        ('<dynamics friction="-1e308"/>', "", "friction, its spring or its drive is too large"),
+        ('<dynamics stiffness="1e308"/>', "", "spring, drive, pitch or second axis is too large"),
+        ('<dynamics friction="-1e308"/>', "", "friction, spring, drive, pitch or second axis is too large"),
         ("", '<gazebo reference="j"><springStiffness>hard</springStiffness></gazebo>', "which is not a decimal number"),
     ],
 )  # fmt: skip
