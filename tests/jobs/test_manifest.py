@@ -7,11 +7,11 @@ import math
 import re
 
 import pytest
-from tools import robot_file
+from tools import generated, robot_file
 
 from symgen.api import generate
 from symgen.errors import OptionError
-from symgen.jobs.manifest_reader import read
+from symgen.jobs.manifest_reader import RULES, read
 
 OTHERS = (
     None,
@@ -130,6 +130,29 @@ def test_every_edit_is_read_or_refused_in_one_sentence(written, share, tmp_path)
             accepted += 1
             assert not re.fullmatch(DERIVED, ".".join(map(str, path))), path
     assert refused > 2 * accepted > 0
+
+
+BROKEN = {
+    "prefix": (("prefix",), "1x"),
+    "functions": (("functions",), {}),
+    "files": (("files",), {}),
+    "runtime.friction": (("runtime", "friction"), ["viscous", "slippery"]),
+    "runtime.springs": (("runtime", "springs_input"), True),
+    "runtime.friction_width": (("runtime", "friction_width"), -1.0),
+    "runtime.parameters or runtime.wrenches": (("runtime", "wrenches"), ["nobody"]),
+    "model.gravity": (("model", "gravity"), [0.0, 0.0, 1e200]),
+}
+"""An edit that breaks each rule, and no other."""
+
+
+@pytest.mark.parametrize("place", RULES)
+def test_every_rule_is_told_with_its_place(place, tmp_path):
+    path, value = BROKEN[place]
+    data = json.loads((generated("pendulum")[1] / "manifest.json").read_text())
+    changed = _edited(data, path, lambda o, k: _set(o, k, value))
+    (tmp_path / "manifest.json").write_text(json.dumps(changed))
+    with pytest.raises(OptionError, match=rf"\({place}: is not what a manifest has there\)"):
+        read(tmp_path)
 
 
 @pytest.mark.parametrize(
