@@ -14,6 +14,7 @@ from symgen.identification.drives import DriveUnknowns
 from symgen.identification.equations import LinearEquations, Supports
 from symgen.identification.kernel import Kernel
 from symgen.identification.samples import Samples
+from symgen.identification.separable import random_states
 from symgen.jobs.job import Job
 from symgen.mechanics.coupling import Coupling
 from symgen.mechanics.listing import listed
@@ -26,8 +27,6 @@ Numbers = NDArray[np.float64]
 
 COMPONENTS: Final = ("fx", "fy", "fz", "tx", "ty", "tz")
 """Of a wrench: force, then torque about the link's origin, in the link's axes."""
-STATES: Final = 64
-"""Random states that tell which parameters sensors depend on; each gives an equation a channel."""
 
 
 def wrenches(joints: Sequence[str]) -> tuple[Sensed, ...]:
@@ -119,11 +118,8 @@ class Stacked:
         return LinearEquations(columns, samples.measured, used)
 
 
-def random_rows(kernels: Sequence[Kernel], coupling: Coupling, seed: int = 0) -> Numbers:
+def random_rows(kernels: Sequence[Kernel], coupling: Coupling) -> Numbers:
     """The regressors at random states, row under row."""
-    random = np.random.default_rng(seed)
-    q, qd, qdd = (random.uniform(-2, 2, (STATES, size)) for size in kernels[0].inputs)
-    for four in coupling.quaternions:
-        q[:, four] /= np.linalg.norm(q[:, four], axis=1, keepdims=True)
-    parts = [kernel(q, qd, qdd) for kernel in kernels]
+    states = random_states(coupling)
+    parts = [kernel(*states) for kernel in kernels]
     return np.concatenate([rows.reshape(-1, rows.shape[2]) for rows in parts])

@@ -21,7 +21,7 @@ States = tuple[Numbers, Numbers, Numbers]
 """q (N x nq), qd and qdd (N x n each)."""
 
 STATES: Final = 64
-"""Random states that tell; each gives an equation a joint."""
+"""Random states that tell which unknowns there are; each gives an equation a channel."""
 
 
 def random_states(coupling: Coupling) -> States:

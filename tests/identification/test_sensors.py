@@ -7,11 +7,14 @@ import numpy as np
 import pytest
 from tools import invoke
 
+import symgen
 from benchmarks.identifiability import chain
 from benchmarks.simulated_logs import Recipe, exact, moved, write
 from symgen.identification.methods import problem
+from symgen.identification.separable import random_states
 from symgen.identification.settings import Settings
 from symgen.jobs.job import Job
+from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.model import PARAMETER_NAMES
 
 JOINTS = ("joint1", "joint2", "joint3")
@@ -106,3 +109,12 @@ def test_sensors_that_cannot_be(arm, tmp_path):
         "wrench:joint1", "--friction", "viscous"
     )
     assert "has no column 'wrench_fx'" in refused("wrench:joint1")
+
+
+def test_random_states_are_states_of_the_robot():
+    """Four of their positions are a unit quaternion where a joint has one."""
+    built = symgen.Builder("turning").link("base").link("body", 1.0, inertia=(1, 0, 0, 1, 0, 1))
+    robot = symgen.Robot(built.joint("j", "ball", "base", "body"))
+    q, qd, qdd = random_states(coupling_of(robot.model))
+    assert q.shape[1] == 4 and qd.shape == qdd.shape == (len(q), 3)
+    assert np.allclose(np.linalg.norm(q, axis=1), 1.0, rtol=1e-15)
