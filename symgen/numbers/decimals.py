@@ -62,6 +62,9 @@ class Exact(float):
     def __rsub__(self, other: Any) -> Any:
         return -(self - other) if type(other) is int else float.__rsub__(self, other)
 
+    def __truediv__(self, other: Any) -> Any:
+        return NotImplemented if isinstance(other, Named) else float.__truediv__(self, other)
+
     def __neg__(self) -> "Exact":
         return Exact(-self.decimal)
 

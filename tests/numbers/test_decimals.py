@@ -18,6 +18,7 @@ from symgen.compiler.program import Program
 from symgen.mechanics.angle import Angle
 from symgen.mechanics.spatial import Shift, Vector
 from symgen.numbers.decimals import DIGITS, Exact, exact, exactly
+from symgen.numbers.named import given as given_by_user
 from symgen.numbers.scalar import ZERO
 
 SHORT = st.decimals(-1000, 1000, places=6).map(lambda x: x + Decimal(0))
@@ -60,6 +61,14 @@ def test_arrays_symbols_and_tapes():
     (q,) = program.input("q", (1,))
     program.output("y", (2,), [Exact("0.1") * q + Exact("0.1") * Exact("0.2"), Exact("0.1") * ZERO])
     assert evaluate(program, {"q": [0.7]})["y"] == [0.1 * 0.7 + 0.02, ZERO]
+
+
+@pytest.mark.parametrize("op", [operator.add, operator.sub, operator.mul, operator.truediv])
+def test_with_numbers_that_have_a_name_it_keeps_the_name(op):
+    a = sympy.Symbol("a", real=True)
+    half, half_of_sympy = Exact("0.5"), sympy.Rational(1, 2)
+    assert op(half, given_by_user(a)).expression == op(half_of_sympy, a)
+    assert op(given_by_user(a), half).expression == op(a, half_of_sympy)
 
 
 def test_long_decimals_become_floats():
