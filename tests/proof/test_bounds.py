@@ -39,6 +39,14 @@ def test_a_result_that_is_zero_was_not_rounded():
     assert 0 < bounds[3] < 10 * 2.0**-53  # its operands were rounded
 
 
+def test_what_is_too_small_for_the_type_may_become_zero():
+    p = Program()
+    x, y = p.input("x", (2,))
+    p.output("z", (2,), (x * x, x / y))
+    z = bounded(p, {"x": at([1e-30], [1e30])}, "float")["z"]
+    assert (z.values > 0).all() and (z.bounds >= z.values).all()
+
+
 def test_errors_that_cancel_on_their_way_are_not_added():
     """(x y) - (x y) computed once is exact; running error analysis adds both."""
     p = Program()
