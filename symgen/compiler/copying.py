@@ -10,6 +10,9 @@ from symgen.compiler.value import Index, Value
 from symgen.numbers.operations import OPS
 from symgen.numbers.scalar import PRIME, ZERO, Scalar, positive
 
+PAIRS: Final = frozenset({"mul", "add", "sub"})
+"""Operations of two operands whose signs the tape takes apart from their nodes."""
+
 
 def copied(
     source: Program, target: Program, inputs: Mapping[str, Sequence[Value]]
@@ -18,9 +21,6 @@ def copied(
     names and steps of the algorithm come along, and what it asks to be positive; structural zeros
     stay `ZERO`."""
     return Copy(source, target, inputs).outputs()
-
-
-PAIRS: Final = frozenset({"mul", "add", "sub"})
 
 
 class Copy:

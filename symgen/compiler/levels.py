@@ -123,12 +123,8 @@ def _operands(
 ) -> tuple[list[int], list[int], list[int]]:
     """The first operand of each node and the second, -1 where there are none, and how many
     operations stand before the node at the most."""
-    first, second, depths, before = (
-        [-1] * len(nodes),
-        [-1] * len(nodes),
-        [0] * len(nodes),
-        [0] * size,
-    )
+    first, second = [-1] * len(nodes), [-1] * len(nodes)
+    depths, before = [0] * len(nodes), [0] * size  # by live node, by node of the tape
     for k, (op, a, b) in enumerate(nodes):
         if op not in LEAVES:
             first[k], most = a, before[a]
@@ -151,7 +147,7 @@ def _groups(depth: Rows, codes: Rows, read: Rows) -> list[Simultaneous]:
 
 def _alike(codes: Rows, read: Rows) -> Iterator[Alike]:
     """The operations that there are."""
-    for code in np.unique(codes[read[0] >= 0], return_index=True)[0].tolist():
+    for code in distinct(codes[read[0] >= 0]).tolist():
         rows = np.nonzero(codes == code)[0]
         yield Alike(_NAMES[code], rows, tuple(x[rows] for x in read if x[rows[0]] >= 0))
 
@@ -171,6 +167,11 @@ def _inward(depth: Rows, operands: Rows) -> Inward:
             own = slice(start, start := start + count * (run.stop - run.start))
             readers.append(Readers(run, own, where[own].reshape(-1, count).T.copy()))
     return Inward(order, place, np.stack([places, rows]), tuple(readers))
+
+
+def distinct(numbers: Rows) -> Rows:
+    """Each number once, in ascending order."""
+    return np.unique(numbers, return_index=True)[0]  # asked for no more, numpy.ma is loaded
 
 
 def _runs(*keys: Rows) -> list[slice]:

@@ -36,7 +36,7 @@ def remembered(
     def again(program: Program, /, *given: Given.args, **others: Given.kwargs) -> Found:
         named = len(program.names), len(program.passing_names)
         version = len(program.nodes), len(program.outputs), *named
-        key = (read.__name__, *given, *others.values())
+        key = (read, given, *others.items())
         known = program.findings.get(key)
         if known is None or known[0] != version:
             known = program.findings[key] = version, read(program, *given, **others)
@@ -183,10 +183,10 @@ def flips(program: Program, fixed: Signs = ()) -> AbstractSet[Index]:
     flipped = {index for index, negative in fixed if negative}
     for index in live(program):
         node = program.nodes[index]
-        if node.op == "mul" and index not in fixed_signs:  # half of all, without calls
-            negative = (node.a in flipped) != (node.b in flipped)
-        elif node.op in LEAVES or index in fixed_signs:
+        if node.op in LEAVES or index in fixed_signs:
             continue
+        if node.op == "mul":  # half of all, without calls
+            negative = (node.a in flipped) != (node.b in flipped)
         else:
             signs = [k in flipped for k in operands(node)]
             negative = turned(node, signs, wanted_sign.get(index, False))

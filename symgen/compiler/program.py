@@ -55,7 +55,7 @@ class Program:
         self.findings: dict[Any, tuple[Any, Any]] = {}
         self._index: dict[tuple[str, Any, Any], Index] = {}
         self._numbers: dict[Index, float] = {}
-        self._neutral: set[Index] = set()  # of them 0 and 1
+        self._neutral: set[Index] = set()  # those of them that are 0 or 1
         self._constants: dict[float, Ref] = {}
         self._section = ""
 

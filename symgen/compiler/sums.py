@@ -72,8 +72,8 @@ class _Balanced(Copy):
     def _gather(
         self, index: Index, negative: bool, terms: list[Value], ready: Sequence[float]
     ) -> float:
-        """Add the terms of a sum to `terms`, in the order of the tape, each with its sign; when the
-        sum is ready as it stands."""
+        """Add the terms of a sum to `terms`, in the order of the tape, each with its sign. Returns
+        the time at which the sum is ready as it stands."""
         op, a, b = self.source.nodes[index]
         latest = 0.0
         for k, minus in ((a, negative), (b, negative != (op == "sub"))):

@@ -59,7 +59,8 @@ def _infix(sign: str, binding: int, right: int) -> Callable[[Text, Text], Text]:
         if b.binding < right:
             b = _inside(b, right)
         tokens = a.tokens + between + b.tokens
-        return tuple.__new__(Text, (tokens, binding, a.length + length + b.length))
+        whole = tokens, binding, a.length + length + b.length
+        return tuple.__new__(Text, whole)  # Text(*whole) without its Python: most texts are these
 
     return written
 

@@ -22,7 +22,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.compiler.levels import Rows, levels
+from symgen.compiler.levels import Rows, distinct, levels
 from symgen.compiler.program import LEAVES, Program
 from symgen.compiler.value import Ref
 from symgen.numbers.operations import OPS
@@ -194,8 +194,7 @@ class Errors:
     def _by_derivatives(self, rows: Rows) -> Array:
         """The error bounds of some nodes by their derivatives in all nodes before."""
         known, bounds = self._arrived
-        distinct, _ = np.unique(rows, return_inverse=True)
-        for block, slopes in self.run.derivatives(distinct[~known[distinct]]):
+        for block, slopes in self.run.derivatives(distinct(rows[~known[rows]])):
             self.of_entries(block, slopes)
         return bounds[rows]
 

@@ -6,7 +6,7 @@ from typing import Final, Protocol, TypeVar
 
 import numpy as np
 
-from symgen.compiler.levels import Rows, levels
+from symgen.compiler.levels import Rows, distinct, levels
 from symgen.compiler.program import Program
 from symgen.compiler.value import Index
 from symgen.proof.bounds import Array, Errors
@@ -117,8 +117,7 @@ def visible(program: Program, at: Computing) -> Changes:
         parts = run.slopes[places, rows] * run.values[numbers] * CHANGES[at.scalar]
         most = np.zeros_like(parts)
         _, rows_of = ordered.of(tuple(ref for out in program.outputs for ref in out.refs))
-        distinct, _ = np.unique(rows_of, return_inverse=True)  # without it, numpy.ma is loaded
-        for block, slopes in run.derivatives(distinct):
+        for block, slopes in run.derivatives(distinct(rows_of)):
             changes = np.abs(slopes[rows] * parts[:, None, :])
             changes /= errors.of_entries(block, slopes)
             largest = np.where(np.isfinite(changes), changes, 0.0).max(axis=1)

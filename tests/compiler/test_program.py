@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from symgen.compiler.passes import counts, live
+from symgen.compiler.passes import counts, live, remembered
 from symgen.compiler.program import Program
 from symgen.numbers import operations
 from symgen.numbers.scalar import ZERO
@@ -126,3 +126,18 @@ def test_the_refusal_is_a_sentence_with_a_way_out(ab, ask):
 def test_a_value_cannot_be_a_key(ab):
     with pytest.raises(TypeError, match="unhashable"):
         hash(ab[0])
+
+
+def test_what_is_remembered_is_that_of_the_function_and_its_arguments(program):
+    def times(power):
+        @remembered
+        def found(program, factor=1, offset=0):
+            return factor * power + offset
+
+        return found
+
+    for power in (10, 100):
+        found = times(power)
+        for _ in range(2):
+            assert found(program) == power and found(program, 3) == 3 * power
+            assert found(program, offset=5) == power + 5 and found(program, factor=5) == 5 * power

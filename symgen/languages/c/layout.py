@@ -92,8 +92,8 @@ def _broken(start: str, text: str) -> list[str]:
     return [*lines, start + text]
 
 
-SIGN: Final = re.compile(r"[(\[)\]]| [+-] ")
-"""A parenthesis, or the sign between two terms."""
+SIGN: Final = re.compile(r"[()\[\]]| [+-] ")
+"""A parenthesis or bracket, or the sign between two terms."""
 
 
 def _sums(text: str) -> list[tuple[int, int]]:
@@ -101,8 +101,10 @@ def _sums(text: str) -> list[tuple[int, int]]:
     signs, depth = [], 0
     for match in SIGN.finditer(text):
         mark, place = match[0], match.start() + 1
-        if mark in "([" or mark in ")]":
-            depth += 1 if mark in "([" else -1
+        if mark in "([":
+            depth += 1
+        elif mark in ")]":
+            depth -= 1
         elif place > SHORTEST:
             signs.append((place, depth))
     return signs

@@ -7,7 +7,7 @@ import numpy as np
 
 from symgen.proof.arrays import applied, applied_transposed
 from symgen.proof.laws import base
-from symgen.proof.laws.dynamics import at_rest, mass, solved, symbols, tau
+from symgen.proof.laws.dynamics import at_rest, coriolis, mass, solved, tau
 from symgen.proof.laws.kinematics import pose
 from symgen.proof.laws.manifold import between
 from symgen.proof.laws.registry import law
@@ -56,8 +56,7 @@ def joint_impedance(x: States) -> Array:
 def momentum_observer(x: States) -> tuple[Array, Array, Array]:
     """r, the momentum that is explained, 1."""
     g, p = x.given, applied(mass(x), x.given["qd"])
-    c = (symbols(x) * g["qd"][..., None, None, :]).sum(-1)
-    moved = applied_transposed(c, g["qd"])
+    moved = applied_transposed(coriolis(x), g["qd"])
     after = g["p_int"] + g["h"] * (g["tau"] + moved - at_rest(x) + g["r"])
     explained = g["started"] * after + (1 - g["started"]) * p
     return g["gain"] * (p - explained), explained, 0 * g["started"] + 1
@@ -130,5 +129,5 @@ def cartesian_impedance(x: States, link: str) -> Array:
     force = g["k_x"] * e - g["d_x"] * applied(j, g["qd"])
     free = g["k_p"] * _error(x) - g["k_d"] * g["qd"]
     felt = solved(inverse, applied(np.swapaxes(right, -1, -2), free)[..., None])[..., 0]
-    driving = (j * (force - felt)[..., :, None]).sum(-2)
+    driving = applied_transposed(j, force - felt)
     return _clamped(driving + free + at_rest(x), g["limit"])

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from symgen.proof import textbook
+from symgen.proof.arrays import applied_transposed, eye
 from symgen.proof.laws.registry import law
 from symgen.proof.mechanism import entries
 from symgen.proof.sharing import flat
-from symgen.proof.states import States, decimals, gradient, kept
+from symgen.proof.states import States, gradient, kept
 from symgen.proof.tangent import brackets
 
 Array = Any
@@ -119,7 +120,7 @@ def accelerations(x: States) -> Array:
 @kept
 def inverse(x: States) -> Array:
     """M⁻¹."""
-    return solved(mass(x), decimals(np.eye(x.n)))
+    return solved(mass(x), eye(x.n))
 
 
 @law("inverse_dynamics", NEWTON)
@@ -169,7 +170,7 @@ def coriolis_matrix(x: States) -> Array:
 @law("coriolis_transpose_product", CHRISTOFFEL, 1)
 def coriolis_transpose_product(x: States) -> Array:
     """Cᵀ q̇."""
-    return (coriolis(x) * x.given["qd"][..., :, None]).sum(-2)
+    return applied_transposed(coriolis(x), x.given["qd"])
 
 
 @law("forward_dynamics", ELIMINATION)

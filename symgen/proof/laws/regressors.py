@@ -10,7 +10,7 @@ import numpy as np
 from symgen.mechanics.spatial import NULL
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.proof.arrays import applied_transposed
-from symgen.proof.laws.dynamics import at_rest, mass, symbols, tau
+from symgen.proof.laws.dynamics import at_rest, coriolis, mass, tau
 from symgen.proof.laws.energies import potential
 from symgen.proof.laws.kinematics import frame
 from symgen.proof.laws.registry import law
@@ -143,11 +143,7 @@ def reference(x: States) -> Array:
 @kept
 def coriolis_by_parameters(x: States) -> Array:
     """∂C/∂π, (..., n, n, p)."""
-
-    def c(y: States) -> Array:
-        return (symbols(y) * y.given["qd"][..., None, None, :]).sum(-1)
-
-    return by_parameters(c, x)
+    return by_parameters(coriolis, x)
 
 
 def sensed(x: States, link: str) -> Array:

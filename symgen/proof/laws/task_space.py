@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from symgen.proof.arrays import applied, applied_transposed, product
+from symgen.proof.arrays import applied, applied_transposed, eye, product
 from symgen.proof.laws.dynamics import inverse, solved, without_acceleration
 from symgen.proof.laws.energies import (
     LINKS,
@@ -148,16 +148,14 @@ def task(x: States, link: str) -> tuple[Array, Array, Array]:
     j, m = aligned(x, link), inverse(x)
     right = product(m, np.swapaxes(j, -1, -2))
     inverse_inertia = product(j, right)
-    eye = np.array([[Decimal(int(a == b)) for b in range(6)] for a in range(6)], object)
-    return j, right, inverse_inertia + (x.given["damping"] ** 2)[..., None] * eye
+    return j, right, inverse_inertia + (x.given["damping"] ** 2)[..., None] * eye(6)
 
 
 @law("operational_space_inertia", TASK, 1)
 def operational_space_inertia(x: States, link: str) -> tuple[Array, Array]:
     """Λ and Λ⁻¹."""
     inverse_inertia = task(x, link)[2]
-    eye = np.array([[Decimal(int(a == b)) for b in range(6)] for a in range(6)], object)
-    return solved(inverse_inertia, eye), inverse_inertia
+    return solved(inverse_inertia, eye(6)), inverse_inertia
 
 
 @law("operational_space_bias", TASK, 1)
