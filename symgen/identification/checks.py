@@ -123,17 +123,17 @@ UNIT: Final = 1e-3
 
 
 def check_quaternions(
-    log: Log, columns: Sequence[str], first: Sequence[int], start: int, rows: Numbers
+    log: Log, columns: Sequence[str], quaternions: Sequence[slice], start: int, rows: Numbers
 ) -> None:
-    """Raises LogError for four entries, `first` and those after it, that are no unit quaternion."""
-    for k in first:
-        norms = np.linalg.norm(rows[:, k : k + 4], axis=1)
+    """Raises LogError for four entries that are no unit quaternion."""
+    for four in quaternions:
+        norms = np.linalg.norm(rows[:, four], axis=1)
         bad = np.flatnonzero(np.abs(norms - 1) > UNIT)
         if len(bad):
             row = int(bad[0])
             raise LogError(
                 log.place(start + row),
-                f"columns '{shown(columns[k])}' to '{shown(columns[k + 3])}' are no "
+                f"columns '{shown(columns[four][0])}' to '{shown(columns[four][-1])}' are no "
                 f"unit quaternion here: their norm is {norms[row]:.4g}",
             )
 

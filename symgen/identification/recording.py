@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -21,7 +20,7 @@ from symgen.identification.logs import Log, LogError, open_log
 from symgen.identification.rows import Clock, Rows, Usable
 from symgen.identification.samples import BlockPlan, Samples, pieces
 from symgen.identification.survey import Survey, survey
-from symgen.mechanics.coupling import positions, velocities
+from symgen.mechanics.coupling import coupling_of, positions, velocities
 from symgen.mechanics.model import Limits, Model
 from symgen.text import quoted, shown
 
@@ -200,7 +199,7 @@ class _Look:
     def __post_init__(self) -> None:
         limits = _limits(self.model, self.options) if self.model else []
         self.tally = Tally(self.source.log, self.layout, limits)
-        self.quaternions = _quaternions(self.model) if self.model else ()
+        self.quaternions = coupling_of(self.model).quaternions if self.model else []
         self.seen = 0
 
     def __call__(self, part: Usable) -> None:
@@ -220,14 +219,6 @@ def _limits(model: Model, options: LogOptions) -> Sequence[tuple[Limits, str]]:
     if not plain or options.trust_units:
         return []
     return [(model.limits[row.name], row.unit) for row in rows]
-
-
-def _quaternions(model: Model) -> tuple[int, ...]:
-    """The columns of positions at which those of floating joints begin."""
-    units = [row.unit for row in positions(model)]
-    return tuple(
-        k for k, (before, unit) in enumerate(pairwise(units), 1) if unit == "1" and before == "m"
-    )
 
 
 def _check_there(log: Log, looked: Survey) -> None:

@@ -9,6 +9,7 @@ import pytest
 from arm_logs import ARM, JOINT, but, good, lines, log, matrices, quick  # noqa: F401
 from tools import invoke
 
+import symgen
 from benchmarks.simulated_logs import Motion
 from symgen.jobs.job import Job
 from symgen.mechanics.coupling import positions, velocities
@@ -124,9 +125,22 @@ def test_names_with_commas_stand_in_quotes(tmp_path):
     assert done.exit_code == 0 and json.loads(done.stdout)["channels"][0]["name"] == "a,b;é"
 
 
-def test_a_quaternion_must_have_norm_one(tmp_path):
-    rows = 200
-    model = Job.of(ARM, base="floating").load().model
+def swinging(folder):
+    """A robot whose second joint is a ball joint."""
+    built = symgen.Builder("swinging").link("base").joint("hinge", "continuous", "base", "a")
+    for link in ("a", "b"):
+        built.link(link, 1.0, (0.1, 0.2, 0.3), (1, 0, 0, 2, 0, 2.5))
+    symgen.Robot(built.joint("ball", "ball", "a", "b", (0, 0, 1))).write_urdf(folder / "s.urdf")
+    return folder / "s.urdf"
+
+
+@pytest.mark.parametrize(
+    ("robot", "base", "joint"),
+    [(lambda folder: ARM, "floating", "floating_base"), (swinging, "fixed", "ball")],
+)
+def test_a_quaternion_must_have_norm_one(robot, base, joint, tmp_path):
+    rows, file = 200, robot(tmp_path)
+    model = Job.of(file, base=base).load().model
     random, turn = np.random.default_rng(0), np.arange(rows) / rows
     columns = {f"q_{row.name}": random.normal(size=rows) for row in positions(model)} | {"t": turn}
     columns |= {
@@ -137,15 +151,13 @@ def test_a_quaternion_must_have_norm_one(tmp_path):
     for name, x in zip(
         ("qx", "qy", "qz", "qw"), (np.sin(turn), 0 * turn, 0 * turn, np.cos(turn)), strict=True
     ):
-        columns[f"q_floating_base.{name}"] = x
-    arguments = ("--base", "floating")
-    assert invoke("identify", ARM, log(tmp_path, columns), *arguments).exit_code == 0
-    columns["q_floating_base.qw"][70] = 0.0
-    said = refusal(log(tmp_path, columns), *arguments)
-    assert (
-        "log.csv:72: error: columns 'q_floating_base.qx' to 'q_floating_base.qw' are no unit "
-        "quaternion" in said
-    )
+        columns[f"q_{joint}.{name}"] = x
+    sound = invoke("identify", file, log(tmp_path, columns), "--base", base)
+    assert sound.exit_code == 0, sound.output
+    columns[f"q_{joint}.qw"][70] = 0.0
+    done = invoke("identify", file, log(tmp_path, columns), "--base", base)
+    said = f"log.csv:72: error: columns 'q_{joint}.qx' to 'q_{joint}.qw' are no unit quaternion"
+    assert done.exit_code == 2 and said in done.stderr, done.output
 
 
 def test_a_damaged_stream(tmp_path):
