@@ -14,6 +14,7 @@ import pytest
 from tools import generated, invoke, run
 
 from symgen.jobs.verify import verify
+from symgen.languages import subject
 from symgen.languages.language import Language
 from symgen.native import isolated
 from symgen.native.compiler import CompilerError, compiler, version
@@ -206,3 +207,12 @@ def test_python_that_leaves_is_a_failed_check(copy):
     claimed(copy, path.name)
     done = invoke("verify", copy)
     assert done.exit_code == 1 and "Python module loads" in done.stdout
+
+
+def test_functions_run_at_as_many_states_as_their_length_allows(monkeypatch):
+    module, folder = generated("ur5", quantities=("gravity",))
+    (function,) = module.functions
+    proven = subject.Subject(folder, module, {})
+    for times, count in ((0, subject.FEWEST), (7, 7), (10**6, subject.STATES)):
+        monkeypatch.setattr(subject, "OPERATIONS", times * function.counts.total)
+        assert len(proven.some(function)) == count
