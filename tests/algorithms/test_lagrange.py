@@ -100,14 +100,27 @@ def lagrangian(chain, x, v):
 
 def equations(name):
     """A numeric function of (x, v, a) for the joint forces, d/dt ∂L/∂v - ∂L/∂x, and the mass
-    matrix."""
+    matrix.
+
+    SymPy has the Lagrangian, which is quadratic in v; complex steps have its derivatives by x,
+    without the seconds that SymPy takes for those of products."""
     n = len(CHAINS[name])
-    x, v, a = state = [symbols(f"{letter}:{n}") for letter in "xva"]
-    energy = lagrangian(CHAINS[name], x, v)
-    momentum = Matrix([energy.diff(speed) for speed in v])
-    mass = momentum.jacobian(v)
-    tau = mass * Matrix(a) + rate(momentum, x, v) - Matrix([energy.diff(place) for place in x])
-    return sympy.lambdify(state, (tau, mass), "numpy", cse=True)
+    x, v = state = [symbols(f"{letter}:{n}") for letter in "xv"]
+    energy = sympy.lambdify(state, lagrangian(CHAINS[name], x, v), "numpy", cse=True)
+    e, step = np.eye(n), 1e-30
+
+    def mass(x):
+        own = [energy(x, e[i]) for i in range(n)]
+        rest = energy(x, 0 * e[0])
+        pairs = [[energy(x, e[i] + e[j]) for j in range(n)] for i in range(n)]
+        return np.array(pairs) - own - np.reshape(own, (n, 1)) + rest
+
+    def forces(x, v, a):
+        rate_of_mass = mass(x + 1j * step * v).imag / step
+        slopes = [np.imag(energy(x + 1j * step * e[k], v)) / step for k in range(n)]
+        return mass(x) @ a + rate_of_mass @ v - slopes, mass(x)
+
+    return forces
 
 
 # -- the same robot for symgen ---------------------------------------------------------------------
