@@ -195,7 +195,7 @@ def test_forces_count_as_limits():
 
 def test_the_command_writes_motion_and_picture_and_the_same_again(tmp_path):
     arguments = [
-        SCARA,
+        robot_file("pendulum"),
         "-o",
         tmp_path / "m.csv",
         "--plot",
@@ -218,13 +218,13 @@ def test_the_command_writes_motion_and_picture_and_the_same_again(tmp_path):
     assert run(*arguments).exit_code == 0
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == files
     names = files["m.csv"].decode().splitlines()[0].split(",")
-    assert names[:3] == ["t", "q_shoulder", "q_elbow"] and len(names) == 13
+    assert names[:3] == ["t", "q_shoulder", "q_elbow"] and len(names) == 7
     rows = np.loadtxt(tmp_path / "m.csv", delimiter=",", skiprows=1)
-    assert rows.shape == (201, 13)
-    np.testing.assert_allclose(rows[[0, 200], 5:], 0, atol=1e-9)
-    np.testing.assert_allclose(rows[0, 1:5], rows[200, 1:5], atol=1e-9)
+    assert rows.shape == (201, 7)
+    np.testing.assert_allclose(rows[[0, 200], 3:], 0, atol=1e-9)
+    np.testing.assert_allclose(rows[0, 1:3], rows[200, 1:3], atol=1e-9)
     np.testing.assert_allclose(
-        np.gradient(rows[:, 1:5], 0.02, axis=0)[1:200], rows[1:200, 5:9], atol=0.15
+        np.gradient(rows[:, 1:3], 0.02, axis=0)[1:200], rows[1:200, 3:5], atol=0.15
     )
 
 

@@ -6,7 +6,7 @@ import shlex
 
 import numpy as np
 import pytest
-from arm_logs import log
+from arm_logs import log, quick  # noqa: F401
 from tools import invoke
 
 import symgen

@@ -119,8 +119,9 @@ def test_every_term_says_what_it_is():
 
 
 def test_prediction_of_an_estimate_and_of_the_files(tmp_path, monkeypatch):
-    """An estimate predicts its log down to the noise; the file, without friction, does not."""
-    monkeypatch.setattr("symgen.identification.plots.encoded", lambda figure, kind: b"")
+    """An estimate predicts its log down to the noise; the file, without friction, does not. Pictures are laid out and not drawn."""
+    for module in ("plots", "prediction_plots"):
+        monkeypatch.setattr(f"symgen.identification.{module}.encoded", lambda figure, kind: b"")
     *_, path = log(tmp_path, LAWS["coulomb"])
     out = tmp_path / "out"
     done = invoke("identify", FILE, path, "--friction", "viscous,coulomb", "-o", out)

@@ -158,7 +158,7 @@ def cells(text, table):
 
 STATES = {
     "scara": ((), [0.5, -1.0, 1.2, 0.3]),
-    "quadruped": (("--base", "floating"), None),
+    "biped": (("--base", "floating"), None),
 }
 
 

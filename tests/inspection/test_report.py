@@ -15,12 +15,12 @@ from symgen.languages.c.files import functions
 from symgen.languages.c.report import found_compiler
 from symgen.languages.c.targets import TARGETS
 
-FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
+FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "coriolis_matrix")
 NUMBER = r"(?<![\w.\[])(?:\d+\.\d*(?:e[+-]?\d+)?)f?(?![\w.])"
 
 
 def made(**options):
-    module, folder = generated("ur5", quantities=FUNCTIONS, **options)
+    module, folder = generated("scara", quantities=FUNCTIONS, **options)
     return module, folder, json.loads((folder / f"{module.name}_report.json").read_text())
 
 
@@ -62,7 +62,7 @@ def test_every_key_is_documented():
 def test_a_target_changes_nothing_but_the_report():
     (_, plain, _), (_, measured, _) = made(), made(target="host")
     for path in plain.iterdir():
-        if path.name not in ("manifest.json", "ur5_report.json"):
+        if path.name not in ("manifest.json", "scara_report.json"):
             assert path.read_bytes() == (measured / path.name).read_bytes()
 
 

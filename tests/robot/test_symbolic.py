@@ -92,7 +92,11 @@ SHAPES = {
 
 @pytest.mark.parametrize(
     ("shape", "kind"),
-    [*((shape, "revolute") for shape in SHAPES), ("square", "prismatic"), ("askew", "prismatic")],
+    [
+        *((shape, "revolute") for shape in SHAPES if shape != "askew"),
+        ("square", "prismatic"),
+        ("askew", "prismatic"),  # the last joint of which turns
+    ],
 )
 def test_lengths_of_any_shape_may_be_symbols(shape, kind):
     """Equations with symbols, at numbers, are those of the robot with these numbers."""

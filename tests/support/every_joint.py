@@ -148,6 +148,7 @@ FAMILIES |= {
     "few floating": lambda seed: robot(
         seed, (FREE, R), chain, place=square, axis=straight, shuffled=False
     ),
+    "few inside": lambda seed: robot(seed, (R, FREE), chain),
     "few ball on floating": lambda seed: robot(seed, (FREE, BALL), branch, shuffled=False),
     "few geared mimic": lambda seed: robot(seed, (R, P, R), branch, geared=True, mimics=((2, 0),)),
     "few ball on universal": lambda seed: robot(seed, (UNIVERSAL, BALL), chain),

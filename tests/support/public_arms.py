@@ -22,6 +22,7 @@ FINGERS = [("panda_finger_joint1", 0.0), ("panda_finger_joint2", 0.0)]
 UR5, PANDA = "ur_description/urdf/ur5_robot.urdf", "panda_description/urdf/panda.urdf"
 
 
+ANYMAL = "anymal_b_simple_description/robots/anymal.urdf"
 TALOS, RX90 = "talos_data/robots/talos_reduced.urdf", "rx90"
 
 
