@@ -109,7 +109,9 @@ def test_a_picture_is_the_same_bytes_every_time(tmp_path, monkeypatch):
     groups = plots._groups
     for kind, begin in (("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")):
         if kind != "png":  # the layout of many panels, which takes longest, is one for all kinds
-            monkeypatch.setattr(plots, "_groups", lambda estimate: dict([*groups(estimate).items()][:1]))
+            monkeypatch.setattr(
+                plots, "_groups", lambda estimate: dict([*groups(estimate).items()][:1])
+            )
         one, other = (plots.encoded(plots.parameters(found.estimate), kind) for _ in range(2))
         assert one.startswith(begin) and one == other, kind
     page = found._repr_html_()  # what a notebook shows is what the command prints

@@ -15,12 +15,12 @@ from symgen.languages.c.files import functions
 from symgen.languages.c.report import found_compiler
 from symgen.languages.c.targets import TARGETS
 
-FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "coriolis_matrix")
+FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
 NUMBER = r"(?<![\w.\[])(?:\d+\.\d*(?:e[+-]?\d+)?)f?(?![\w.])"
 
 
-def made(**options):
-    module, folder = generated("scara", quantities=FUNCTIONS, **options)
+def made(robot="scara", **options):
+    module, folder = generated(robot, quantities=FUNCTIONS, **options)
     return module, folder, json.loads((folder / f"{module.name}_report.json").read_text())
 
 
@@ -70,11 +70,11 @@ def test_a_target_changes_nothing_but_the_report():
 def test_measured_figures(target):
     if found_compiler(target) is None:
         pytest.skip(f"{TARGETS[target].compiler} is not installed")
-    _, _, single = made(target=target, scalar="float")
+    _, _, single = made("ur5", target=target, scalar="float")
     for row in single["functions"].values():
         assert 0 < row["stack"] < 4096 and 200 < row["code"] < 30000
     if target in ("host", "cortex-m4f"):
-        _, _, pieces = made(target=target, scalar="float", chunk=30)
+        _, _, pieces = made("ur5", target=target, scalar="float", chunk=30)
         for name, row in single["functions"].items():
             assert pieces["functions"][name]["stack"] <= row["stack"] + 64
     assert single["target"]["name"] == target and re.search(

@@ -27,6 +27,7 @@ COMMANDS = (
 
 @pytest.mark.parametrize("name", FILES)
 def test_in_a_file(tmp_path, name):
+    (tmp_path / ".git").mkdir()  # where the search for packages ends
     (tmp_path / name).write_text(FILES[name])
     done = invoke("check", tmp_path / name)
     assert done.exit_code == 2 and done.stdout == ""

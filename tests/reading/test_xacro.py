@@ -160,7 +160,7 @@ def test_arguments_given_twice(tmp_path):
         load(package(tmp_path), xacro_args=[("a", "b"), ("a", "c")])
 
 
-ENDLESS = {"power": "9**9**9", "memory": "len([0 for i in range(10**10)])"}
+ENDLESS = {"power": "9**9**9", "memory": "len([0] * 10**10)"}
 
 
 @pytest.mark.usefixtures("library")

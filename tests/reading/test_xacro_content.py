@@ -2,7 +2,7 @@
 
 import pytest
 from tools import invoke
-from xacros import PLAIN, XMLNS, library, plain, said  # noqa: F401
+from xacros import PLAIN, XMLNS, library, plain, repository, said  # noqa: F401
 
 from symgen.errors import RobotError
 from symgen.reading.alone import is_alone
@@ -150,7 +150,7 @@ def test_the_command_of_the_message_works_and_so_does_a_job(tmp_path):
     )
 
 
-@pytest.mark.usefixtures("library")
+@pytest.mark.usefixtures("library", "repository")
 def test_a_package_that_only_unread_files_are_from_stops_nothing(tmp_path):
     gazebo = "<gazebo><plugin><file>$(find far_control)/config/c.yaml</file></plugin></gazebo>"
     path = plain(tmp_path / "arm.xacro", gazebo, MESH.format("$(find far_meshes)"))
@@ -158,7 +158,7 @@ def test_a_package_that_only_unread_files_are_from_stops_nothing(tmp_path):
     assert line.startswith("note: xacro: package 'far_control' is not found, and only files that")
 
 
-@pytest.mark.usefixtures("library")
+@pytest.mark.usefixtures("library", "repository")
 @pytest.mark.parametrize(
     "more",
     [

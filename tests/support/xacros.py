@@ -12,6 +12,12 @@ def library():
     pytest.importorskip("xacrodoc", reason="needs the extra xacro")
 
 
+@pytest.fixture
+def repository(tmp_path):
+    """The search for a package that is nowhere ends here, and goes through nothing else of /tmp."""
+    (tmp_path / ".git").mkdir()
+
+
 PLAIN = """<robot name="r" {ns}>{more}<link name="base">{look}</link>
 <link name="a"><inertial><mass value="{mass}"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0"
  izz="1"/></inertial></link>
