@@ -1,8 +1,9 @@
 """The compiler's core: straight-line programs, and loops made of them.
 
-Knows numbers alone, and no mechanics. Offers the tape on which equal expressions are one from birth
-(`program`), passes over it (`passes`), its evaluation, derivatives and text, and work on several of
-them at once (`parallel`).
+Knows numbers alone, and no mechanics but a custom: entries of the input ``q`` are angles, and their
+sines and cosines have names (s1, c2_3 in `naming`). Offers the tape on which equal expressions are
+one from birth (`program`), passes over it (`passes`), its evaluation, derivatives and text, and
+work on several of them at once (`parallel`).
 
 Rolled code: values that the same operations compute stand side by side in a pack (`packs`), a lane
 each, walked from results inward as long as the operations agree; where they differ, lanes read rows

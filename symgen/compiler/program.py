@@ -41,7 +41,7 @@ LEAVES: Final = ("input", "const")
 
 
 class Program:
-    """A growing tape, its inputs and its outputs."""
+    """The tape of a function: its nodes so far, its inputs and its outputs."""
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []

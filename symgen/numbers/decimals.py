@@ -1,4 +1,5 @@
-"""Numbers of a robot's file in exact decimal arithmetic, as long as they meet only one another.
+"""Numbers of a robot in exact decimal arithmetic, as long as they meet only one another: from where
+parameters are regrouped (`symgen.mechanics.parameters`), before that they are floats, to the tape.
 
 A file says 0.425 and 7.58e-3, and what dynamics makes of them, 0.425² or 1.39056646875 + 0.007555,
 is a decimal again. In binary each step would round, and generated code would say

@@ -1,6 +1,6 @@
 """The operations of the tape, one row each, and the functions that algorithms call.
 
-A row is everything there is to know about an operation. The tape (`compiler.program.Value`), duals,
+A row is everything there is to know about an operation. The tape (`compiler.value.Value`), duals,
 fixed-precision numbers, the evaluators, counts, derivatives, the tape's interpreter and every
 language read it, so that a new function is a row here and its test::
 

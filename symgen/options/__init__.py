@@ -46,7 +46,8 @@ class Option:
     default: Any = None
 
     def parsed(self, given: Any) -> Any:
-        """The value of what the command line has. Raises OptionError."""
+        """The value of what the command line has, which `checked` has to allow yet. Raises
+        OptionError for what is none of its kind."""
         for text in given if isinstance(given, tuple) else (given,):
             try:
                 self.kind.parsed((text,) if isinstance(given, tuple) else text)

@@ -1,5 +1,5 @@
-"""From a file to the `Model` that is compiled: part chosen, joints held, fixed links
-lumped."""
+"""From a file to the `Model` that is compiled: part chosen, joints held, and for every link the
+body that it moves with; what links weigh together is summed in `symgen.mechanics.parameters`."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -217,7 +217,7 @@ def about_origin(inertial: Inertial, pose: Pose) -> tuple[float, ...]:
 
 
 def _joint(joint: JointElement) -> Joint:
-    kind = JOINTS[joint.kind].kind
+    kind = JOINTS[joint.kind].kind  # the file's word (continuous) for that of JOINT_TYPES
     bare = Joint(joint.name, kind, joint.axis, joint.limits, constants=joint.constants)
     rubbing = replace(bare, damping=joint.damping, friction=joint.friction)
     return replace(rubbing, stiffness=joint.stiffness, reference=joint.reference)

@@ -159,7 +159,7 @@ class Regroup:
     layout: System
 
     @cached_property
-    def turned(self) -> "Regroup":
+    def with_tip_frames(self) -> "Regroup":
         """The regrouped parameters with the frames of `symgen.mechanics.tip_frames`, where all is
         known at generation."""
         model = self.robot.model

@@ -29,24 +29,24 @@ def outputs(
     """The outputs of one quantity by name, on the scalars of `inputs`."""
     quantity, formulation = part
     free_fall = Vector(*inputs["g"]) if "g" in inputs else None
-    robot = regroup.system(inputs.get(regroup.input, ()), free_fall, sections)
+    system = regroup.system(inputs.get(regroup.input, ()), free_fall, sections)
     if quantity.feels_wrench and "wrench" in inputs:
-        robot = regroup.robot.pushed(robot, inputs["wrench"])
+        system = regroup.robot.pushed(system, inputs["wrench"])
     felt = quantity.passive
     if felt and regroup.robot.passive_kinds:
-        robot = robot.with_passive(regroup.robot.passive(felt, inputs))
-    robot = replace(
-        robot,
+        system = system.with_passive(regroup.robot.passive(felt, inputs))
+    system = replace(
+        system,
         passive_kinds=regroup.robot.passive_kinds,
         friction_width=regroup.robot.friction_width,
     )
     result = formulation.algorithm(
-        robot,
-        *(of_bodies(robot.coupling, quantity, name, inputs[name]) for name in quantity.inputs),
+        system,
+        *(of_bodies(system.coupling, quantity, name, inputs[name]) for name in quantity.inputs),
     )
     arrays = zip(quantity.outputs, result if len(quantity.outputs) > 1 else (result,), strict=True)
     return {
-        out.name: list(of_user(robot.coupling, quantity, out, values)) for out, values in arrays
+        out.name: list(of_user(system.coupling, quantity, out, values)) for out, values in arrays
     }
 
 

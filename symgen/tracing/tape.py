@@ -52,7 +52,11 @@ def _regroups_of(regroups: Mapping[str, Regroup], parts: tuple[Part, ...]) -> di
     """The regroupings of a function; frames of tip bodies are turned where nothing in it reads
     parameters or poses of links."""
     chosen = {f.regrouping: regroups[f.regrouping] for _, f in parts}
-    return chosen if WHOLE in chosen else {name: regroup.turned for name, regroup in chosen.items()}
+    return (
+        chosen
+        if WHOLE in chosen
+        else {name: regroup.with_tip_frames for name, regroup in chosen.items()}
+    )
 
 
 def _check_finite(wanted: Wanted, program: Program) -> None:

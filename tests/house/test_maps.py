@@ -66,7 +66,7 @@ OWNED = sorted(set(re.findall(r"`(\w+)` (?:of|in) `([\w/]+\.py)`", RECIPES)))
 @pytest.mark.parametrize(("name", "path"), OWNED)
 def test_names_of_recipes_are_in_their_files(name, path):
     text = found(path).read_text(encoding="utf-8")
-    defined = rf"^(class |def )?{name}\b( *[:=(|])"
+    defined = rf"^(class |def |    def )?{name}\b( *[:=(|])"
     assert re.search(defined, text, re.MULTILINE), f"CONTRIBUTING.md: {path} has no {name}"
 
 

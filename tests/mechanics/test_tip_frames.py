@@ -57,4 +57,4 @@ def test_parameters_of_run_time_keep_the_frames():
         RuntimeModel(QUADRUPED, (QUADRUPED.bodies[0].name,)), Wanted.parse("inverse_dynamics")
     )
     (regroup,) = opened.regroups.values()
-    assert regroup.turned is regroup
+    assert regroup.with_tip_frames is regroup

@@ -145,7 +145,7 @@ def agrees(name, wanted):
     assert found.states == 1 and not found.problem
     for formulation in suited:
         regroup = robot.regroups[formulation.regrouping]
-        regroup = regroup if formulation.regrouping == WHOLE else regroup.turned
+        regroup = regroup if formulation.regrouping == WHOLE else regroup.with_tip_frames
         par = evaluate(regroup.program, {"pi": state["pi"]})["par"]
         got = outputs((quantity, formulation), regroup, state | {"par": par})
         assert got.keys() == found.wanted.keys()

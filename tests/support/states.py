@@ -45,7 +45,7 @@ def functions(robot: RuntimeModel, quantity: str) -> list[Function]:
 def _function(robot: RuntimeModel, quantity: Quantity, way: Formulation) -> Function:
     regroup = robot.regroups[way.regrouping]
     if way.regrouping != WHOLE:
-        regroup = regroup.turned
+        regroup = regroup.with_tip_frames
     used = {*quantity.inputs} | read_by_option(robot, (quantity,))
     if robot.runtime and quantity.needs_inertia:
         used.add(regroup.input)

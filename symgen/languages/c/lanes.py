@@ -79,7 +79,7 @@ class BatchFunction(ManyFunction):
     """A function of a module as C on vectors."""
 
     @cached_property
-    def scalar(self) -> CFunction:
+    def single(self) -> CFunction:
         """The function of a single state."""
         return with_loops(self.module, self.d)
 
@@ -202,7 +202,7 @@ class BatchFunction(ManyFunction):
     def stack(self) -> int:
         """About the bytes that a call needs for each state of a block, beside what the compiler
         needs."""
-        entries = sum(a.size for a in self.arguments) + self.scalar.work
+        entries = sum(a.size for a in self.arguments) + self.single.work
         return BYTES[self.c.scalar] * entries
 
 
