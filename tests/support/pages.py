@@ -14,6 +14,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import traceback
@@ -25,6 +26,8 @@ from typing import Any
 from tools import ROOT
 
 FILE = re.compile(r"\s*(?:/\*|//|#|%|--|;|<!--)\s*([\w.-]+\.\w+)\s*(?:\*/|-->)?\s*\n")
+PATIENCE = 300
+"""Seconds after which a command has failed."""
 TOOLS = (
     "cc",
     "c++",
@@ -122,7 +125,7 @@ class Page:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 text=True,
-                timeout=300,
+                timeout=PATIENCE,
             )
             status, printed = done.returncode, done.stdout
         assert status == 0, f"{command}\n{printed}"
@@ -153,6 +156,7 @@ def _run(words: Sequence[str], folder: Path, environment: dict[str, str], said: 
     """The process of the command; never returns."""
     status = 1
     try:
+        signal.alarm(PATIENCE)
         os.chdir(folder)
         os.environ.update(environment)
         to = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_APPEND)

@@ -22,7 +22,8 @@ class Piece:
 
 
 def named(piece: Sequence[Step], where: Mapping[Index, str]) -> set[str]:
-    """The arrays that a piece names, of entries of its own and of those that variables stand in."""
+    """The arrays that a piece names, of entries of its own and of those that variables stand in.
+    Entries of an array begin alike, so that few texts are searched."""
     texts = {t if isinstance(t, str) else where[t] for s in piece for t in (*s.makes, *s.tokens)}
     starts = {start for text in texts for start in text.split("[")[:-1]}
     return {array for start in starts for array in named_arrays(f"{start}[")}
