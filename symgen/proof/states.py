@@ -288,7 +288,8 @@ def rate(term: Term, x: States) -> Array:
 
 
 def second_rate(term: Term, x: States) -> Array:
-    """d²/dt² of a term along the motion."""
+    """d²/dt² of a term along the motion. Now is a step of no time: slopes where no step was taken
+    are off by `FINE`, which is more than STEP²."""
     (after, before), (now,) = term(_later(x, STEP, -STEP)), term(_later(x, 0 * STEP))
     return (after - 2 * now + before) / STEP**2
 
