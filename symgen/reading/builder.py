@@ -14,7 +14,6 @@ from dataclasses import replace
 from typing import Any, Final
 
 from symgen.errors import OptionError, SourceLocation
-from symgen.mechanics.model import Limits
 from symgen.mechanics.pose import IDENTITY
 from symgen.reading.description import (
     EARTH,
@@ -23,7 +22,6 @@ from symgen.reading.description import (
     Inertial,
     JointElement,
     LinkElement,
-    Mimic,
     Origin,
 )
 from symgen.reading.given import (
@@ -34,9 +32,9 @@ from symgen.reading.given import (
     several,
     tensor,
     triple,
-    unit,
 )
-from symgen.reading.joints import FIXED, JOINTS, JointRow, single
+from symgen.reading.given_joint import GivenJoint
+from symgen.reading.joints import FIXED
 from symgen.reading.quaternions import Rows
 from symgen.reading.tensors import tensor_trouble
 from symgen.reading.tree import check
@@ -124,53 +122,26 @@ class Builder:
         **constants: Any,
     ) -> "Builder":
         """A joint of `kind` revolute, continuous, prismatic, fixed, floating, planar, ball,
-        universal, cylindrical or screw.
-
-        The frame of link `child` is in that of `parent` at `xyz` (m), turned by `rpy` (roll, pitch,
-        yaw about fixed axes, rad), by a `rotation` matrix, or by a unit `quaternion` x, y, z, w,
-        when the joint is at 0; `axis` is in the child's frame and need not be a unit vector.
-        `constants` are what its type takes beside: a universal joint an `axis2`, a screw a
-        `pitch`, the advance in one turn (m).
+        universal, cylindrical or screw. The frame of `child` is in that of `parent` at `xyz` (m),
+        turned by `rpy` (roll, pitch, yaw about fixed axes, rad), a `rotation` matrix or a unit
+        `quaternion` x, y, z, w, when the joint is at 0; `axis`, of any length, is in the child's
+        frame. `constants` are an `axis2` of a universal joint, a screw's `pitch` (m in a turn).
 
         `lower`, `upper`, `velocity` and `effort` are limits (rad or m, N m or N); `damping`
         (N m s/rad or N s/m) and `friction` (N m or N) count with the option ``friction``, a spring
-        of `stiffness` (N m/rad or N/m), relaxed at `reference`, with ``springs``. Where a joint
-        `mimic` is named, the coordinate is `multiplier` times that one's plus `offset`; with
-        several, as in ``{"crank": 1.0, "shoulder": -1.0}``, theirs times these factors. `ratio` and
-        `rotor_inertia` (kg m²) are those of a geared drive, `armature` is inertia as the joint
-        feels it (kg m² or kg)."""
-        line, label = self._line_of("joint", name), f"joint '{shown(name)}'"
-        row = _row(label, kind)
-        limits = _optional_numbers(
-            label, lower=lower, upper=upper, velocity=velocity, effort=effort
-        )
+        of `stiffness` (N m/rad or N/m), relaxed at `reference`, with ``springs``. A joint that does
+        `mimic` another is `multiplier` times that plus `offset`; of several it is a sum, as in
+        ``{"crank": 1.0, "shoulder": -1.0}``. `ratio` and `rotor_inertia` (kg m²) are those of a
+        geared drive, `armature` is inertia as the joint feels it (kg m² or kg)."""
+        ends = name, self._line_of("joint", name), kind, str(parent), str(child)
+        pose, follows = (xyz, rpy, rotation, quaternion), (mimic, multiplier, offset)
+        limits = {"lower": lower, "upper": upper, "velocity": velocity, "effort": effort}
         drive = {"ratio": ratio, "rotor_inertia": rotor_inertia, "armature": armature}
-        driven = _optional_numbers(label, **drive)
         passive = {"damping": damping, "friction": friction}
         passive |= {"stiffness": stiffness, "reference": reference}
-        felt = {key: one(f"{label}: {key}", x) for key, x in passive.items()}
-        along = unit(label, axis) if row.axis else (1.0, 0.0, 0.0)
-        drives = _drives(label, name, line, driven)
-        _check_single(label, kind, {**limits, **driven, **{k: x or None for k, x in felt.items()}})
-        self._joints.append(
-            JointElement(
-                name,
-                line,
-                kind,
-                str(parent),
-                str(child),
-                origin(label, line, xyz, rpy, rotation, quaternion),
-                along,
-                Limits(**limits),
-                felt["damping"],
-                felt["friction"],
-                _mimic(label, line, mimic, multiplier, offset),
-                row.given(label, along, constants),
-                felt["stiffness"],
-                felt["reference"],
-            )
-        )
-        self._drives += drives
+        given = GivenJoint(*ends, pose, axis, limits, drive, passive, follows, constants)
+        self._joints.append(given.element)
+        self._drives += given.drives
         return self
 
     def frame(
@@ -220,56 +191,6 @@ class Builder:
         if not isinstance(name, str) or not name.strip():
             raise OptionError(f"a {kind} is called {shown(repr(name), 60)}; give it a name")
         return _caller()[1] if self._at is None else self._at
-
-
-def _row(label: str, kind: object) -> JointRow:
-    """The row of a type of joint. Raises OptionError where there is none of that name."""
-    if not isinstance(kind, str) or kind not in (*JOINTS, FIXED):
-        types = ", ".join((*JOINTS, FIXED))
-        raise OptionError(f"{label}: no type '{shown(str(kind))}'; use {types}")
-    return JOINTS.get(kind, JointRow(FIXED, axis=False))
-
-
-def _check_single(label: str, kind: str, given: Mapping[str, Any]) -> None:
-    """Refuses what only joints with one coordinate have. Raises OptionError."""
-    foreign = [word for word, x in given.items() if x is not None]
-    if foreign and not single(kind):
-        raise OptionError(f"{label}: a {kind} joint has no {foreign[0]}; remove it")
-
-
-def _optional_numbers(label: str, **numbers: float | None) -> dict[str, float | None]:
-    """Numbers, some of which are not given. Raises OptionError."""
-    return {key: None if x is None else one(f"{label}: {key}", x) for key, x in numbers.items()}
-
-
-def _drives(
-    label: str, joint: str, line: int, numbers: Mapping[str, float | None]
-) -> list[DriveElement]:
-    """The drive of a joint, where any of its numbers is given. Raises OptionError."""
-    if numbers["ratio"] == 0 or any((numbers[k] or 0) < 0 for k in ("rotor_inertia", "armature")):
-        raise OptionError(
-            f"{label}: give a ratio other than 0, and no negative rotor_inertia or armature"
-        )
-    given = any(x is not None for x in numbers.values())
-    return [DriveElement(joint, line, *numbers.values())] if given else []
-
-
-def _mimic(
-    label: str, line: int, mimic: str | Mapping[str, float] | None, multiplier: float, offset: float
-) -> Mimic | None:
-    """The joint that a joint follows. Raises OptionError where it is told to follow nothing."""
-    if mimic is None:
-        if multiplier != 1 or offset != 0:
-            raise OptionError(f"{label}: multiplier and offset are of a mimic; name its joint")
-        return None
-    terms = {mimic: multiplier} if isinstance(mimic, str) else mimic
-    if not terms or not isinstance(terms, Mapping):
-        raise OptionError(f"{label}: mimics no joint; name one, or leave mimic out")
-    (first, by), *also = (
-        (str(name), one(f"{label}: multiplier", factor, names=False))
-        for name, factor in terms.items()
-    )
-    return Mimic(line, first, by, one(f"{label}: offset", offset, names=False), tuple(also))
 
 
 def digest_of(name: str, *parts: Iterable[Any]) -> str:
