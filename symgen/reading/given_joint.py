@@ -4,7 +4,7 @@ description."""
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 from symgen.errors import OptionError
 from symgen.mechanics.model import Limits
@@ -12,10 +12,13 @@ from symgen.reading.description import DriveElement, JointElement, Mimic
 from symgen.reading.given import Numbers, one, origin, unit
 from symgen.reading.joints import FIXED, JOINTS, JointRow, single
 from symgen.reading.quaternions import Rows
-from symgen.text import shown
+from symgen.text import hint, shown
 
 OptionalNumbers = Mapping[str, float | None]
 """Numbers by their words, None where they are not given."""
+
+PLACES: Final = ("xyz", "rpy", "axis", "rotation", "quaternion")
+FOLLOWS: Final = ("mimic", "multiplier", "offset")
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,7 @@ class GivenJoint:
     def element(self) -> JointElement:
         """The joint of a description. Raises OptionError."""
         row = _row(self.label, self.kind)
+        self._check_words()
         limits, drive = (_optional_numbers(self.label, **x) for x in (self.limits, self.drive))
         felt = {key: one(f"{self.label}: {key}", x) for key, x in self.passive.items()}
         along = unit(self.label, self.axis) if row.axis else (1.0, 0.0, 0.0)
@@ -68,6 +72,15 @@ class GivenJoint:
             felt["stiffness"],
             felt["reference"],
         )
+
+    def _check_words(self) -> None:
+        """Refuses words that no joint has, with those near to them. Raises OptionError."""
+        constants = [taken.word for row in JOINTS.values() for taken in row.takes]
+        unknown = [word for word in self.constants if word not in constants]
+        if unknown:
+            numbers = (*self.limits, *self.drive, *self.passive)
+            near = hint(unknown[0], [*PLACES, *numbers, *FOLLOWS, *constants], 30)
+            raise OptionError(f"{self.label}: no argument is called '{shown(unknown[0])}'; {near}")
 
     @property
     def drives(self) -> list[DriveElement]:

@@ -83,7 +83,11 @@ def test_what_is_wrong_is_said_with_the_line_of_the_call():
         (lambda b: b.joint("j", "hinge", "a", "b"), "no type 'hinge'; use revolute"),
         (lambda b: b.joint("j", "revolute", "a", "b", axis=(0, 0, 0)), "axis is zero"),
         (lambda b: b.joint("j", "revolute", "a", "b", pitch=1.0), "has no pitch"),
-        (lambda b: b.joint("j", "revolute", "a", "b", lowr=1.0), "has no lowr; remove it"),
+        (
+            lambda b: b.joint("j", "revolute", "a", "b", lowr=1.0),
+            "is called 'lowr'; near names: 'lower'",
+        ),
+        (lambda b: b.joint("j", "revolute", "a", "b", pitch=1.0), "has no pitch; remove it"),
         (lambda b: b.joint("j", "ball", "a", "b", lower=0.0), "a ball joint has no lower; remove"),
         (lambda b: b.joint("j", "planar", "a", "b", stiffness=1.0), "has no stiffness; remove it"),
         (lambda b: b.joint("j", "cylindrical", "a", "b", ratio=50), "has no ratio; remove it"),
