@@ -30,8 +30,7 @@ today's ({today}), both in one process, in turns; the least of {rounds} rounds o
 with a call by address (about 4 ns). Defaults are those of each time: the C library's sines before, the module's own now.
 Best flags: `{best}`, `--trig inline --zeros once`.
 Values were compared first. Generation is processor time (user) of `symgen generate --lang c`, the least of {runs} runs in
-turns, with modules and templates compiled before, as Python keeps them; what takes time now and did not then are laws that
-share no algorithm with the code, bounds of every entry, and formulations chosen by latency.
+turns, with modules and templates compiled before, as Python keeps them; more is in [time of generation](generation.md).
 Bytes are code and constants (gcc `-O2`), float, for `--target cortex-m4f`; what stays straight is the same in the last
 two columns."""
 
@@ -215,7 +214,7 @@ def _robot(older: Path, robot: Robot, scratch: Path) -> Iterator[str]:
         cells = (f"{a:.0f}, {b:.0f} | **{a / b:.2f}**" for a, b in (c[name] for c in columns))
         yield f"| {name} | {' | '.join(cells)} |"
     a, b = generation((older, ROOT), robot, QUANTITIES, scratch)
-    yield f"\nGeneration of these nine: {a:.1f} s before, {b:.1f} s after."
+    yield f"\nGeneration of these nine: {a:.2f} s before, {b:.2f} s after."
     if robot.short and shutil.which(BOARD[0]):
         yield from _board(older, robot, scratch, wanted)
 
