@@ -88,6 +88,21 @@ def unit_twists(system: System, q: Coordinates) -> dict[int, dict[int, Twist]]:
     return units
 
 
+def unit_twist_rates(
+    system: System, q: Coordinates, qd: Coordinates
+) -> dict[int, dict[int, Twist]]:
+    """For every body the rates at which the unit twists of the joints on its path change in space,
+    outermost joint first: that of joint j, fixed to body j, at its twist v_j is v_j × S_j."""
+    moving, rates = twists(system, q, qd), dict[int, dict[int, Twist]]()
+    for i in system.outward:
+        steps = system.steps(i, q)
+        before = rates.get(system.body(i).parent, {}).items()
+        with system.section(i, "rates of unit twists"):
+            carried = {j: rate.moved_out(steps).named(f"d{i}_{j}") for j, rate in before}
+            rates[i] = {i: moving[i].cross(system.body(i).S)} | carried
+    return rates
+
+
 # -- accelerations ---------------------------------------------------------------------------------
 
 

@@ -8,11 +8,11 @@ placed as in `symgen.algorithms.regressors`."""
 from dataclasses import replace
 from itertools import combinations_with_replacement
 
-from symgen.algorithms.entries import of_velocities, reader
-from symgen.algorithms.motion import motions, unit_twists
+from symgen.algorithms.entries import at_momentary_rest, of_velocities, reader
+from symgen.algorithms.motion import motions, twists, unit_twist_rates, unit_twists
 from symgen.algorithms.places import Coordinates
 from symgen.algorithms.registry import Array, quantity
-from symgen.algorithms.regressors import full, joint_entries
+from symgen.algorithms.regressors import full, joint_entries, read_by
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.spatial import NULL
 from symgen.mechanics.system import System
@@ -108,20 +108,18 @@ def gravity_by_parameters(system: System, q: Coordinates) -> list[Scalar]:
             ("n", "ten"),
         ),
     ),
-    source="De Luca & Mattone, ICRA 2003, eq. 6; " + CHRISTOFFEL,
+    source="De Luca & Mattone, ICRA 2003, eq. 6, and ICRA 2005 for Cᵀ q̇ as ∂T/∂q",
     regroupings=(WHOLE,),
 )
 def momentum_rate_regressor(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """N with N π = Cᵀ q̇ - g, n x 10 n, row-major: d/dt (M q̇) = τ + Cᵀ q̇ - g, for dM/dt = C +
-    Cᵀ, with τ less friction and with what external wrenches give, where there are any."""
-    n, width = system.size, system.parameters
-    coriolis, gravity = (
-        coriolis_matrix_by_parameters(system, q, qd),
-        gravity_by_parameters(system, q),
-    )
-    sums = [
-        sum((qd[i] * coriolis[(i * n + j) * width + p] for i in range(n)), ZERO)
-        for j in range(n)
-        for p in range(width)
-    ]
-    return [x - g for x, g in zip(sums, gravity, strict=True)]
+    Cᵀ, with τ less friction and with what external wrenches give, where there are any.
+
+    The momentum of joint j is ∫ J_j · ṙ dm, so Cᵀ q̇, all of its rate that is not ∫ J_j · r̈ dm, is
+    ∫ J̇_j · ṙ dm: what the rate of unit twist j finds in the velocities. (What J_j changes by at a
+    point because that moves is across ṙ.)"""
+    rates, zeros = unit_twist_rates(system, q, qd), [ZERO] * system.size
+    moved = read_by(system, rates, at_momentary_rest(twists(system, q, qd)))
+    held = joint_entries(system, q, motions(system, q, zeros, zeros))
+    entries = {at: moved.get(at, ZERO) - held.get(at, ZERO) for at in {**moved, **held}}
+    return full(entries, system.size, system.parameters)

@@ -35,8 +35,15 @@ def joint_entries(
     system: System, q: Coordinates, moving: Mapping[int, Motion]
 ) -> dict[tuple[int, int], Scalar]:
     """The entries of every joint for the users' ten of every body, by joint index and column."""
+    return read_by(system, unit_twists(system, q), moving)
+
+
+def read_by(
+    system: System, units: Mapping[int, Mapping[int, Twist]], moving: Mapping[int, Motion]
+) -> dict[tuple[int, int], Scalar]:
+    """What twists of every body, by body and joint, find in its motion for its users' ten, by joint
+    index and column."""
     entries: dict[tuple[int, int], Scalar] = {}
-    units = unit_twists(system, q)
     for i, columns in system.columns.items():
         with system.section(i, "columns"):
             read = reader(system, i, moving[i])

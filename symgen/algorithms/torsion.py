@@ -23,12 +23,7 @@ def commutators(system: System) -> Iterator[tuple[int, int, int, float]]:
     for run in dict.fromkeys(system.shared.values()):
         units = dict(zip(run, system.body(run[0]).placement.twists, strict=True))
         for j, k in combinations(run, 2):
-            yield from ((k, j, i, sign) for i, sign in _along(_bracket(units[k], units[j]), units))
-
-
-def _bracket(a: Twist, b: Twist) -> Twist:
-    """a × b of two motions (Featherstone 2008, eq. 2.29)."""
-    return Twist(a.w.cross(b.w), a.w.cross(b.v) - b.w.cross(a.v))
+            yield from ((k, j, i, sign) for i, sign in _along(units[k].cross(units[j]), units))
 
 
 def _along(x: Twist, units: dict[int, Twist]) -> Iterator[tuple[int, float]]:

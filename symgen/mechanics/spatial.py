@@ -207,6 +207,12 @@ class Twist:
         w, v = (Vector(*(times(x, rate) for x in part)) for part in (self.w, self.v))
         return Twist(w, v)
 
+    def cross(self, other: "Twist") -> "Twist":
+        """The rate of a twist that is fixed to a body which moves at this one, v × m (F08, eq.
+        2.29)."""
+        w, v = self.w, self.v
+        return Twist(w.cross(other.w), w.cross(other.v) + v.cross(other.w))
+
     def at(self, r: Vector) -> Vector:
         """The velocity of the point `r`."""
         return self.v + self.w.cross(r)
