@@ -70,6 +70,20 @@ def reader(system: System, i: int, x: Motion) -> Callable[[Twist], list[Scalar]]
     return lambda twist: ten_entries(twist_seen_in(twist, link_pose), at_link)
 
 
+def read_by(
+    system: System, units: Mapping[int, Mapping[int, Twist]], moving: Mapping[int, Motion]
+) -> dict[tuple[int, int], Scalar]:
+    """The power of twists of every body, by body and joint, in its motion for its users' ten, by
+    joint index and column."""
+    entries: dict[tuple[int, int], Scalar] = {}
+    for i, columns in system.columns.items():
+        with system.section(i, "columns"):
+            read = reader(system, i, moving[i])
+            for j, twist in units[i].items():
+                entries |= {(j - 1, k): x for k, x in zip(columns, read(twist), strict=True)}
+    return entries
+
+
 def moment_entries(twist: Twist, x: Motion) -> list[Callable[[], Scalar]]:
     """An entry, to be computed, for each of `symgen.mechanics.independence.MOMENTS`."""
     pairs = ((0, 0), (0, 1), (2, 0), (1, 1), (1, 2), (2, 2))

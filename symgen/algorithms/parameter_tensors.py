@@ -8,11 +8,11 @@ placed as in `symgen.algorithms.regressors`."""
 from dataclasses import replace
 from itertools import combinations_with_replacement
 
-from symgen.algorithms.entries import at_momentary_rest, of_velocities, reader
+from symgen.algorithms.entries import at_momentary_rest, of_velocities, read_by, reader
 from symgen.algorithms.motion import motions, twists, unit_twist_rates, unit_twists
 from symgen.algorithms.places import Coordinates
 from symgen.algorithms.registry import Array, quantity
-from symgen.algorithms.regressors import full, joint_entries, read_by
+from symgen.algorithms.regressors import full, joint_entries
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.spatial import NULL
 from symgen.mechanics.system import System

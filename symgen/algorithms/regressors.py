@@ -10,7 +10,7 @@ regressors `symgen.mechanics.base_parameters`."""
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from symgen.algorithms.entries import at_momentary_rest, moment_entries, reader
+from symgen.algorithms.entries import at_momentary_rest, moment_entries, read_by, reader
 from symgen.algorithms.motion import motions, twists, unit_twists
 from symgen.algorithms.places import Coordinates, Height, heights
 from symgen.algorithms.registry import Array, quantity
@@ -36,20 +36,6 @@ def joint_entries(
 ) -> dict[tuple[int, int], Scalar]:
     """The entries of every joint for the users' ten of every body, by joint index and column."""
     return read_by(system, unit_twists(system, q), moving)
-
-
-def read_by(
-    system: System, units: Mapping[int, Mapping[int, Twist]], moving: Mapping[int, Motion]
-) -> dict[tuple[int, int], Scalar]:
-    """What twists of every body, by body and joint, find in its motion for its users' ten, by joint
-    index and column."""
-    entries: dict[tuple[int, int], Scalar] = {}
-    for i, columns in system.columns.items():
-        with system.section(i, "columns"):
-            read = reader(system, i, moving[i])
-            for j, twist in units[i].items():
-                entries |= {(j - 1, k): x for k, x in zip(columns, read(twist), strict=True)}
-    return entries
 
 
 def base_entries(
