@@ -1,5 +1,6 @@
 """What the pages of the site show is what happens."""
 
+import os
 import re
 import shutil
 from pathlib import Path
@@ -25,6 +26,9 @@ NEEDS = {"languages/casadi.md": "casadi", "languages/jax.md": "jax"}
 def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
     if page in NEEDS:
         pytest.importorskip(NEEDS[page], reason=f"{NEEDS[page]} is not installed")
+    # What pages compile is not optimised, and not mistaken for what is.
+    monkeypatch.setenv("SYMGEN_TEST_FLAGS", "-O0")
+    monkeypatch.setenv("SYMGEN_CACHE", f"{os.environ['SYMGEN_CACHE']}-of-pages")
     shutil.copytree(ROOT / "robots", tmp_path / "robots")
     try:
         Page(tmp_path).run((DOCS / page).read_text(encoding="utf-8"))

@@ -46,7 +46,8 @@ def package(name, tmp_path, **options):
     """The package of a robot, its C compiled."""
     _, folder = generated(name, languages=("casadi",), **options)
     shutil.copytree(folder / f"{name}_casadi", tmp_path / f"{name}_casadi")
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    # Not optimised: that takes longer than all else, and bits are compared in test_same_bits.py.
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "SYMGEN_TEST_FLAGS": "-O0"}
     command = [sys.executable, "-m", f"{name}_casadi.build"]
     subprocess.run(command, check=True, env=environment, cwd=tmp_path, capture_output=True)
     sys.path.insert(0, str(tmp_path))

@@ -4,6 +4,7 @@ slots."""
 import re
 import subprocess
 from functools import cache
+from itertools import accumulate
 
 import numpy as np
 import pytest
@@ -99,7 +100,11 @@ def held(piece):
     """Most values of a piece that it reads later on, at any statement."""
     made = {node: k for k, s in enumerate(piece) for node in s.makes}
     last = {node: k for k, s in enumerate(piece) for node in s.right.reads & made.keys()}
-    return max((sum(made[n] < k <= last[n] for n in last) for k in range(len(piece))), default=0)
+    changes = [0] * (len(piece) + 2)
+    for node, end in last.items():
+        changes[made[node] + 1] += 1
+        changes[end + 1] -= 1
+    return max(accumulate(changes[: len(piece)]), default=0)
 
 
 def chain(length):

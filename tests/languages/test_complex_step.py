@@ -8,7 +8,7 @@ from math import prod
 
 import numpy as np
 import pytest
-from tools import generated, imported, robot_file, run
+from tools import generated, imported, invoke, robot_file
 
 import symgen
 from symgen.algorithms import QUANTITIES
@@ -129,8 +129,8 @@ def test_compiled_c_refuses_complex_numbers_in_one_sentence(scalar):
 
 
 def test_a_package_refuses_them_too(tmp_path):
-    done = run("build", robot_file("pendulum"), "-o", tmp_path, "--quantity", "bias")
-    assert done.returncode == 0, done.stderr
+    done = invoke("build", robot_file("pendulum"), "-o", tmp_path, "--quantity", "bias")
+    assert done.exit_code == 0, done.output
     text = "import numpy as np, pendulum\npendulum.bias(np.zeros(2), np.zeros(2) + 1e-30j)"
     path = os.pathsep.join(map(str, [tmp_path, *tmp_path.iterdir()]))
     for wheel in tmp_path.glob("*.whl"):

@@ -8,7 +8,7 @@ import subprocess
 import numpy as np
 import pytest
 from random_trees import ROBOTS
-from tools import robot_file
+from tools import generated, robot_file
 
 from symgen.algorithms import LINK_QUANTITIES
 from symgen.algorithms.controllers import CONTROLLERS
@@ -27,10 +27,11 @@ from symgen.tracing.wanted import Wanted
 EVERY = tuple(name for name in CONTROLLERS if name not in LINK_QUANTITIES)
 
 
-def built(folder, *flags):
-    """Compiles all that was generated; the exit status of the self-test."""
+def built(folder, *flags, to=None):
+    """Compiles all that was generated, into its folder or another one; the exit status of the
+    self-test."""
     sources = [str(path) for path in sorted(folder.glob("*.c"))]
-    out = folder / "selftest"
+    out = (to or folder) / "selftest"
     command = [*compiler().split()] if isinstance(compiler(), str) else [*compiler()]
     subprocess.run([*command, *STRICT, *flags, *sources, "-lm", "-o", str(out)], check=True)
     return subprocess.run([str(out)], check=False).returncode
@@ -46,15 +47,14 @@ def test_closed_loops_are_as_recorded(tmp_path, scalar):
 
 def test_least_squares_hold_in_single_precision(tmp_path):
     """Whose covariance itself does not, of 36 parameters."""
-    where = tmp_path / "r"
-    some = ("recursive_least_squares",)
-    generate(ROBOTS / "rx90.urdf", out=where, controllers=some, scalar="float")
-    assert built(where) == 0
+    _, folder = generated("rx90", languages=("c",), controllers=LEARNING, scalar="float")
+    assert built(folder, to=tmp_path) == 0
 
 
+LEARNING = ("recursive_least_squares",)
 LOOPED = {
-    "as ever": ("rx90", 0.1, {}),
-    "float": ("scara", 0.22, {"scalar": "float"}),
+    "as ever": ("scara", 0.22, {}),
+    "float": ("rx90", 0.1, {"scalar": "float"}),
     "friction, short pieces, zeros left out": (
         "rx90",
         0.1,
@@ -73,16 +73,16 @@ few joints most lines are those around the loops."""
         for name, row in LOOPED.items()
     ],
 )
-def test_loops_have_the_bits_of_the_straight_lines(tmp_path, robot, most, options):
-    name = "recursive_least_squares"
-    module, *_ = generate(ROBOTS / f"{robot}.urdf", tmp_path, ["c"], controllers=(name,), **options)
-    code = (tmp_path / f"{robot}_{name}.c").read_text()
+def test_loops_have_the_bits_of_the_straight_lines(robot, most, options):
+    (name,) = LEARNING
+    module, folder = generated(robot, languages=("c",), controllers=LEARNING, **options)
+    code = (folder / f"{robot}_{name}.c").read_text()
     (traced,) = (f for f in module.functions if f.name == name)
     assert len(code.splitlines()) < most * traced.counts.total
     scalar, states = options.get("scalar", "double"), module.random_states(random.Random(1), 3)
     given = {key: np.array([x[key] for x, _ in states], TYPES[scalar]) for key in traced.inputs}
     given["P"] = np.abs(given["P"])
-    found = getattr(build(module, tmp_path), name)(*given.values())
+    found = getattr(build(module, folder), name)(*given.values())
     by_tape = evaluate_batch(traced.program, {key: x.T for key, x in given.items()}, scalar)
     for got, wanted in zip(found, by_tape.values(), strict=True):
         assert np.array_equal(got, wanted.T)

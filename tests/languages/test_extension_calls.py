@@ -111,9 +111,10 @@ def test_the_c_of_the_extension_has_no_warnings(tmp_path):
         for name, text in {**code_files(module), SOURCE: extension(module)}.items():
             (folder / name).write_text(text, encoding="utf-8")
         system = ["-isystem", sysconfig.get_path("include"), "-isystem", np.get_include()]
-        for compiler in ("gcc", "clang"):
-            flags = ["-std=c11", "-O1", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
-            command = [compiler, *flags, *system, "-Wno-psabi", "-c", SOURCE, "-o", "x.o"]
+        # What clang warns of does not depend on what it makes of the code, as with gcc.
+        for compiler in (["gcc", "-O1", "-c", "-o", "x.o"], ["clang", "-fsyntax-only"]):
+            flags = ["-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
+            command = [*compiler, *flags, *system, "-Wno-psabi", SOURCE]
             done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
             assert done.returncode == 0, done.stderr[:3000]
 

@@ -198,11 +198,11 @@ def block(name, place, **options):
     return module, folder, place / "run"
 
 
-@pytest.mark.parametrize("scalar", ["double", "float"])
-def test_the_s_function_gives_what_the_c_gives(scalar, tmp_path):
+@pytest.mark.parametrize("options", [{}, {"scalar": "float"}], ids=["double", "float"])
+def test_the_s_function_gives_what_the_c_gives(options, tmp_path):
     from symgen.languages.c.calls import build
 
-    module, folder, program = block("pendulum", tmp_path, quantities=SOME, scalar=scalar)
+    module, folder, program = block("pendulum", tmp_path, quantities=SOME, **options)
     calls, rng = build(module, folder), np.random.default_rng(0)
     for d in descriptions(module):
         ins = [a for a in d.arguments if a.direction == "in"]

@@ -230,5 +230,5 @@ def test_names_stay_data(tmp_path):
 )
 def test_robots_that_ros2_control_has_no_place_for(options, said, tmp_path):
     given = ("-o", tmp_path / "x", "--lang", "c", "--glue", "ros2", *options)
-    done = invoke("generate", robot_file("quadruped"), *given)
+    done = invoke("generate", robot_file("biped"), *given)
     assert done.exit_code == 2 and said in done.stderr and not (tmp_path / "x").exists()

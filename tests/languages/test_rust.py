@@ -81,7 +81,8 @@ def test_names_stay_data(tmp_path):
     joint = text.split('<joint name="')[1].split('"')[0]
     escaped = nasty.replace('"', "&quot;")
     (tmp_path / "x.urdf").write_text(text.replace(f'"{joint}"', f'"{escaped}"'), "utf-8")
-    done = invoke("generate", tmp_path / "x.urdf", "-o", tmp_path / "x", "--lang", "rust")
+    some = ("--lang", "rust", "--quantity", "gravity")
+    done = invoke("generate", tmp_path / "x.urdf", "-o", tmp_path / "x", *some)
     assert done.exit_code == 0, done.output
     assert invoke("verify", tmp_path / "x").exit_code == 0
     program = 'fn main() { print!("{}", pendulum::JOINT_NAMES[0]); }'

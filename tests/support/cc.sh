@@ -6,13 +6,15 @@
 # Only runs that end well, say nothing and write one file are kept. A shell, since tests call it
 # thousands of times and it starts in a hundredth of the time that Python takes.
 # The glue of an extension module (_native.c), which computes nothing, is not optimised unless
-# warnings are asked for: that takes twice as long as all else of a small robot.
+# warnings are asked for: that takes twice as long as all else of a small robot. Nor is a library
+# whose operations are to be those written, for no certain processor: its bits are the same; and what
+# SYMGEN_TEST_FLAGS asks for comes last.
 
 compiler=${SYMGEN_TEST_CC:-gcc}
 store=${0%/*}/../../build/tests/compiled
 
 # Runs that do something else than to compile and link are those of the compiler itself.
-outs=0 out= glue=
+outs=0 out= glue= shared= written= plain=
 for x; do
     if [ "$out" = "?" ]; then
         out=$x
@@ -20,7 +22,10 @@ for x; do
     fi
     case $x in
         _native.c) glue=${glue:--O0} ;;
-        -W*) glue=" " ;;
+        -shared) shared=-O0 ;;
+        -ffp-contract=off) written=-O0 ;;
+        -W*) glue=" " plain=" " ;;
+        -march=* | -m*) plain=" " ;;
     esac
     case $x in
         -o) outs=$((outs + 1)) out="?" ;;
@@ -30,11 +35,13 @@ done
 if [ $outs != 1 ] || [ "$out" = "?" ]; then
     exec "$compiler" "$@"
 fi
+if [ "$shared$written" = -O0-O0 ]; then plain=${plain:--O0}; else plain=; fi
+last="$glue $plain $SYMGEN_TEST_FLAGS"
 
 # What each argument is: the last part of a path, of a folder that it is one, of others all; and
 # which compiler it is.
 arguments() {
-    printf '%s\0' "$compiler"
+    printf '%s\0' "$compiler" "$last"
     stat -L -c '%s %Y' "$(command -v "$compiler")"
     for x; do
         case $x in
@@ -85,7 +92,7 @@ flock 9 2> /dev/null
 if [ -e "$kept" ]; then
     exec cp -p "$kept" "$out"
 fi
-"$compiler" "$@" $glue > "$kept.said" 2> "$kept.warned"
+"$compiler" "$@" $last > "$kept.said" 2> "$kept.warned"
 status=$?
 if [ -s "$kept.said" ]; then cat "$kept.said"; fi
 if [ -s "$kept.warned" ]; then cat "$kept.warned" >&2; fi

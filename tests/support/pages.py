@@ -112,6 +112,7 @@ class Page:
 
     def shell(self, command: str) -> str:
         """What a command prints. It must succeed."""
+        command = OPTIMISED.sub("-O0", command)
         path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
         plain = {"PATH": path, "COLUMNS": "100", "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
         if OURS.fullmatch(command.strip()):
@@ -132,6 +133,9 @@ class Page:
         return printed
 
 
+OPTIMISED = re.compile(r"(?<!\S)-O[23](?!\S)")
+"""What compilers are told on pages, and here not: it takes longer than what a page shows of the
+result."""
 OURS = re.compile(r"symgen [^|&;<>$*?()`\n]*")
 """Commands of symgen alone, of which a shell makes nothing else."""
 
