@@ -6,6 +6,7 @@ from functools import cache
 import mpmath
 import numpy as np
 import pytest
+from mpmath import libmp
 
 from symgen.numbers.trig import SINES, TYPES, sincos
 
@@ -48,11 +49,15 @@ def angles(scalar):
 
 
 def error(x, got, function, scalar):
-    """Largest error in units in the last place."""
-    places = np.spacing(np.abs(got)).astype(float)
-    with mpmath.workdps(40):
-        wanted = (function(mpmath.mpf(v)) for v in x.tolist())
-        return max(
-            float(abs(g - w)) / u
-            for g, w, u in zip(got.tolist(), wanted, places.tolist(), strict=True)
-        )
+    """Largest error in units in the last place: of float by the double of libm, which is some
+    hundred million times as near, of double by mpmath, in 120 bits."""
+    places, left = np.spacing(np.abs(got)).astype(float), []
+    if scalar == "float":
+        own = {mpmath.sin: math.sin, mpmath.cos: math.cos}[function]
+        left = [g - own(v) for g, v in zip(got.tolist(), x.tolist(), strict=True)]
+    else:
+        own = {mpmath.sin: libmp.mpf_sin, mpmath.cos: libmp.mpf_cos}[function]
+        for g, v in zip(got.tolist(), x.tolist(), strict=True):
+            wanted = own(libmp.from_float(v), 120)
+            left.append(libmp.to_float(libmp.mpf_sub(libmp.from_float(g), wanted, 53)))
+    return float((np.abs(left) / places).max())
