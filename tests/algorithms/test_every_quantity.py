@@ -18,7 +18,7 @@ from symgen import algorithms
 from symgen.algorithms import INPUTS, LINK_QUANTITIES, QUANTITIES
 from symgen.algorithms.registry import Quantity
 from symgen.compiler.evaluate import evaluate
-from symgen.mechanics.parameters import system
+from symgen.mechanics.parameters import WHOLE, system
 from symgen.tracing.robot import RuntimeModel, dimensions
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
@@ -68,6 +68,12 @@ class Law:
 @cache
 def robot_of(name: str, opening: str) -> RuntimeModel:
     return OPENINGS[opening](model(name))
+
+
+@cache
+def laid_out(name: str, regrouping: str = WHOLE):
+    """The layout of a robot with the parameters of its file."""
+    return system(model(name), regrouping=regrouping)
 
 
 @cache
@@ -138,10 +144,10 @@ def formulations_agree(name, quantity, opening):
     widths = [0.01 if given == "h" else 2 for given in EVERY[quantity].inputs]
     pairs = zip(widths, sizes, strict=True)
     state = [random.uniform(-width, width, size).ravel().tolist() for width, size in pairs]
-    ways = [way for way in EVERY[quantity].formulations if way.suits(system(robot))]
+    ways = [way for way in EVERY[quantity].formulations if way.suits(laid_out(name))]
     link = {"link": robot.bodies[-1].links[-1].name} if quantity in LINK_QUANTITIES else {}
     first, *others = [
-        way.algorithm(system(robot, regrouping=way.regrouping), *state, **link) for way in ways
+        way.algorithm(laid_out(name, way.regrouping), *state, **link) for way in ways
     ]
     several = len(EVERY[quantity].outputs) > 1
     for other in others:
