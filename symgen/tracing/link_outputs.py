@@ -8,6 +8,7 @@ outputs of a robot share a name, and a name depends on its file and --root and -
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from symgen.algorithms.registry import INPUTS, LINK_QUANTITIES, QUANTITIES, Array, Quantity
 from symgen.mechanics.model import Model
@@ -42,16 +43,22 @@ def _called(out: Array, name: str | None) -> Array:
 
 
 def _names(model: Model) -> Names:
-    links = [
-        link.name for links in (model.base, *(b.links for b in model.bodies)) for link in links
-    ]
+    moving = (body.links for body in model.bodies)
+    links = tuple(link.name for links in (model.base, *moving) for link in links)
+    return _of_links(links, tuple(QUANTITIES))
+
+
+@lru_cache(maxsize=8)
+def _of_links(links: tuple[str, ...], known: tuple[str, ...]) -> Names:
+    """The names for links, once for all functions of a robot and as long as the same quantities are
+    known."""
     wished = {
         (stem, plain.name, link): out.name
         for stem, quantity in LINK_QUANTITIES.items()
         for link in links
         for plain, out in zip(quantity.outputs, quantity.of(link).outputs, strict=True)
     }
-    taken = {*INPUTS, *(out.name for q in QUANTITIES.values() for out in q.outputs)}
+    taken = {*INPUTS, *(out.name for q in map(QUANTITIES.__getitem__, known) for out in q.outputs)}
     reserved, names = taken | {*wished.values()}, Names()
     for key, name in wished.items():
         names[key] = _free(name, taken, reserved)

@@ -146,9 +146,7 @@ def formulations_agree(name, quantity, opening):
     state = [random.uniform(-width, width, size).ravel().tolist() for width, size in pairs]
     ways = [way for way in EVERY[quantity].formulations if way.suits(laid_out(name))]
     link = {"link": robot.bodies[-1].links[-1].name} if quantity in LINK_QUANTITIES else {}
-    first, *others = [
-        way.algorithm(laid_out(name, way.regrouping), *state, **link) for way in ways
-    ]
+    first, *others = [way.algorithm(laid_out(name, way.regrouping), *state, **link) for way in ways]
     several = len(EVERY[quantity].outputs) > 1
     for other in others:
         for a, b in zip(other, first, strict=True) if several else [(other, first)]:

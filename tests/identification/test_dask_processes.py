@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,9 @@ from tools import invoke, robot_file
 from benchmarks.simulated_logs import Recipe, simulated, write
 from symgen.jobs.job import Job
 
-pytest.importorskip("distributed", reason="needs Dask: pip install 'symgen[dask]'")
+pytestmark = pytest.mark.skipif(
+    find_spec("distributed") is None, reason="needs Dask: pip install 'symgen[dask]'"
+)
 ARM = robot_file("scara")
 ROOT = str(Path(__file__).resolve().parents[2])
 PATIENCE = 300
