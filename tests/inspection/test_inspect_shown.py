@@ -45,14 +45,13 @@ def pixels(path):
     return struct.unpack(">II", head[16:24])
 
 
-def test_plot_is_a_picture_that_fits_a_page_and_the_same_each_time(tmp_path):
+def test_plot_is_a_picture_that_fits_a_page(tmp_path):
+    """And the same each time, as tests/jobs/test_targets.py has it of every format."""
     pytest.importorskip("matplotlib")
-    for k in range(2):
-        done = invoke("inspect", PENDULUM, "--plot", tmp_path / f"{k}.png")
-        assert done.exit_code == 0 and done.stdout == done.stderr == ""
+    done = invoke("inspect", PENDULUM, "--plot", tmp_path / "0.png")
+    assert done.exit_code == 0 and done.stdout == done.stderr == ""
     width, height = pixels(tmp_path / "0.png")
     assert 800 <= width <= 3600 and 200 <= height <= 1800
-    assert (tmp_path / "0.png").read_bytes() == (tmp_path / "1.png").read_bytes()
 
 
 def test_sparsity_is_what_vanishes_in_every_state():
