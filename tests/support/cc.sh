@@ -9,8 +9,7 @@
 # The glue of an extension module (_native.c), which computes nothing, is not optimised unless
 # warnings are asked for: that takes twice as long as all else of a small robot. Nor is a library
 # whose operations are to be those written, for no certain processor: its bits are the same, which is
-# tried with -O3; and what
-# SYMGEN_TEST_FLAGS asks for comes last.
+# tried with -O3. What SYMGEN_TEST_FLAGS asks for comes last.
 
 compiler=${SYMGEN_TEST_CC:-gcc}
 store=${0%/*}/../../build/tests/compiled
