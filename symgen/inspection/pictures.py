@@ -1,11 +1,16 @@
 """Pictures as files: their formats, and the marks by which a command knows its own."""
 
 import io
-from collections.abc import Sequence
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
+from symgen import output
 from symgen.errors import OptionError
 from symgen.jobs.targets import OutputFile, holding
 
@@ -55,6 +60,33 @@ def encoded(figure: Any, kind: str, dpi: int, owner: str | None = None) -> bytes
 
     form, stream = FORMATS[f".{kind}"], io.BytesIO()
     metadata = {form.writer: owner, **dict.fromkeys(form.left_out)}
-    with mpl.rc_context({"svg.hashsalt": owner or "symgen"}):
+    with mpl.rc_context({"svg.hashsalt": owner or "symgen"}), _without_shapes():
         figure.savefig(stream, format=kind, dpi=dpi, metadata=metadata)
     return stream.getvalue()
+
+
+@contextmanager
+def _without_shapes() -> Iterator[None]:
+    """Characters that the font of pictures does not have are said in a line of ours. Its font comes
+    with matplotlib: one of the system would draw other bytes on each."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    missing = set[int]()
+    for warning in caught:
+        glyph = re.match(r"Glyph (\d+) ", str(warning.message))
+        if glyph is None:
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
+        else:
+            missing.add(int(glyph[1]))
+    if missing:
+        _say_missing(tuple(sorted(missing)))
+
+
+@lru_cache
+def _say_missing(characters: tuple[int, ...]) -> None:
+    """Once for the same characters, however many pictures have them."""
+    names = ", ".join(f"{chr(x)} (U+{x:04X})" for x in characters)
+    output.say(f"note: the font of pictures has no {names}; boxes stand for them", error=True)
