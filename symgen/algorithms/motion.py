@@ -6,7 +6,7 @@ its steps and for the twist of its body against the parent (`System.relative`), 
 What a single body's motion is and how it is carried from frame to frame is in
 `symgen.mechanics.rigid_motion`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from symgen.mechanics.rigid_motion import Motion
@@ -78,29 +78,33 @@ def unit_twists(system: System, q: Coordinates) -> dict[int, dict[int, Twist]]:
 
     They start as floats, since kept exact the constants that gather on a path become long decimals,
     of which fewer are equal."""
-    units: dict[int, dict[int, Twist]] = {0: {}}
-    for i in system.outward:
-        steps = system.steps(i, q)
-        before = units[system.body(i).parent].items()
-        with system.section(i, "unit twists"):
-            carried = {j: twist.moved_out(steps).named(f"{i}_{j}") for j, twist in before}
-        units[i] = {i: system.body(i).S.scaled(1.0)} | carried
-    return units
+    return _of_path(system, q, lambda i: system.body(i).S.scaled(1.0), "unit twists")
 
 
 def unit_twist_rates(
-    system: System, q: Coordinates, qd: Coordinates
+    system: System, q: Coordinates, moving: Mapping[int, Twist]
 ) -> dict[int, dict[int, Twist]]:
-    """For every body the rates at which the unit twists of the joints on its path change in space,
-    outermost joint first: that of joint j, fixed to body j, at its twist v_j is v_j × S_j."""
-    moving, rates = twists(system, q, qd), dict[int, dict[int, Twist]]()
+    """For every body the rates at which the unit twists of the joints on its path change in space
+    where bodies move at the twists `moving`, outermost joint first: that of joint j, fixed to body
+    j, is v_j × S_j."""
+    return _of_path(
+        system, q, lambda i: moving[i].cross(system.body(i).S), "rates of unit twists", "d"
+    )
+
+
+def _of_path(
+    system: System, q: Coordinates, of_joint: Callable[[int], Twist], step: str, letter: str = ""
+) -> dict[int, dict[int, Twist]]:
+    """For every body a twist of each joint on its path as seen from it, outermost joint first: that
+    `of_joint`, in the body that it moves, carried outward."""
+    seen: dict[int, dict[int, Twist]] = {0: {}}
     for i in system.outward:
         steps = system.steps(i, q)
-        before = rates.get(system.body(i).parent, {}).items()
-        with system.section(i, "rates of unit twists"):
-            carried = {j: rate.moved_out(steps).named(f"d{i}_{j}") for j, rate in before}
-            rates[i] = {i: moving[i].cross(system.body(i).S)} | carried
-    return rates
+        with system.section(i, step):
+            before = seen[system.body(i).parent].items()
+            carried = {j: x.moved_out(steps).named(f"{letter}{i}_{j}") for j, x in before}
+            seen[i] = {i: of_joint(i)} | carried
+    return seen
 
 
 # -- accelerations ---------------------------------------------------------------------------------

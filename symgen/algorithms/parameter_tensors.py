@@ -118,8 +118,8 @@ def momentum_rate_regressor(system: System, q: Coordinates, qd: Coordinates) -> 
     The momentum of joint j is ∫ J_j · ṙ dm, so Cᵀ q̇, all of its rate that is not ∫ J_j · r̈ dm, is
     ∫ J̇_j · ṙ dm: what the rate of unit twist j finds in the velocities. (What J_j changes by at a
     point because that moves is across ṙ.)"""
-    rates, zeros = unit_twist_rates(system, q, qd), [ZERO] * system.size
-    moved = read_by(system, rates, at_momentary_rest(twists(system, q, qd)))
+    moving, zeros = twists(system, q, qd), [ZERO] * system.size
+    moved = read_by(system, unit_twist_rates(system, q, moving), at_momentary_rest(moving))
     held = joint_entries(system, q, motions(system, q, zeros, zeros))
     entries = {at: moved.get(at, ZERO) - held.get(at, ZERO) for at in {**moved, **held}}
     return full(entries, system.size, system.parameters)

@@ -44,12 +44,12 @@ class GivenJoint:
         """What messages call it."""
         return f"joint '{shown(self.name)}'"
 
-    @cached_property
+    @property
     def element(self) -> JointElement:
         """The joint of a description. Raises OptionError."""
         row = _row(self.label, self.kind)
         self._check_words()
-        limits, drive = (_optional_numbers(self.label, **x) for x in (self.limits, self.drive))
+        limits, drive = _optional_numbers(self.label, self.limits), self._driven
         felt = {key: one(f"{self.label}: {key}", x) for key, x in self.passive.items()}
         along = unit(self.label, self.axis) if row.axis else (1.0, 0.0, 0.0)
         _check_drive(self.label, drive)
@@ -85,9 +85,13 @@ class GivenJoint:
     @property
     def drives(self) -> list[DriveElement]:
         """The drive of a joint, where any of its numbers is given. Raises OptionError."""
-        numbers = _optional_numbers(self.label, **self.drive)
-        given = any(x is not None for x in numbers.values())
-        return [DriveElement(self.name, self.line, *numbers.values())] if given else []
+        numbers = self._driven.values()
+        given = any(x is not None for x in numbers)
+        return [DriveElement(self.name, self.line, *numbers)] if given else []
+
+    @cached_property
+    def _driven(self) -> OptionalNumbers:
+        return _optional_numbers(self.label, self.drive)
 
 
 def _row(label: str, kind: object) -> JointRow:
@@ -105,7 +109,7 @@ def _check_single(label: str, kind: str, given: Mapping[str, Any]) -> None:
         raise OptionError(f"{label}: a {kind} joint has no {foreign[0]}; remove it")
 
 
-def _optional_numbers(label: str, **numbers: float | None) -> dict[str, float | None]:
+def _optional_numbers(label: str, numbers: OptionalNumbers) -> OptionalNumbers:
     """Numbers, some of which are not given. Raises OptionError."""
     return {key: None if x is None else one(f"{label}: {key}", x) for key, x in numbers.items()}
 
