@@ -68,7 +68,7 @@ typedef struct {
     char robot[6];
     char generator[13];
     char source[65];
-    char options[264];
+    char options[288];
     char functions[4][17];
     panda_joint_type joints[9];
 } panda_info_type;

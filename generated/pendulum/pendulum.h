@@ -61,7 +61,7 @@ typedef struct {
     char robot[9];
     char generator[13];
     char source[65];
-    char options[264];
+    char options[288];
     char functions[4][17];
     pendulum_joint_type joints[2];
 } pendulum_info_type;

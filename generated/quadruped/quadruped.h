@@ -115,7 +115,7 @@ typedef struct {
     char robot[10];
     char generator[13];
     char source[65];
-    char options[349];
+    char options[373];
     char functions[5][17];
     quadruped_joint_type joints[18];
 } quadruped_info_type;

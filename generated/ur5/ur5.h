@@ -65,7 +65,7 @@ typedef struct {
     char robot[4];
     char generator[13];
     char source[65];
-    char options[264];
+    char options[288];
     char functions[4][17];
     ur5_joint_type joints[6];
 } ur5_info_type;

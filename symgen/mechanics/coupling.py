@@ -169,7 +169,7 @@ def _target(ways: Sequence[tuple[int, float]], shape: Sequence[int]) -> tuple[in
 
 @lru_cache(maxsize=8)
 def coupling_of(model: Model) -> Coupling:
-    """How the coordinates of a robot's user drive its bodies: joint by joint as in the file, those
+    """How the coordinates of a robot's user drive its bodies: in the order of the joints, those
     that follow another left out."""
     index, place, drives = 0, 0, dict[int, Drive]()
     for i, joint in model.leading:

@@ -39,7 +39,7 @@ class ListedJoint:
 
 
 def listed(model: Model) -> list[ListedJoint]:
-    """The joints in the order of the file."""
+    """The joints in the order of their bodies."""
     return _rows(model, [i for i, joint in model.joints if not joint.type.spins])
 
 

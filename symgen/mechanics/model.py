@@ -1,12 +1,13 @@
 """The model of a robot: a tree of bodies, each moved by one coordinate of a joint, with the inertia
 of every link.
 
-Base is 0, bodies are numbered in the order of their joints in the file. A joint with several
-coordinates is a run of bodies without links but the last, a rotor one more body, and a joint that
-mimics another a body that `follows`: how the bodies' coordinates come from those of the user is the
-business of `symgen.mechanics.coupling`. A motor whose angle is a coordinate is a rotor that does
-not follow, but is followed by the joints that it moves. All lengths in m, angles in rad, masses in
-kg. Rotations are row-major 3x3 tuples."""
+Base is 0, bodies are numbered in the order of their joints: that of the file, where no joint is
+before one that carries it, unless an option keeps the order of the file as it is. A joint with
+several coordinates is a run of bodies without links but the last, a rotor one more body, and a
+joint that mimics another a body that `follows`: how the bodies' coordinates come from those of the
+user is the business of `symgen.mechanics.coupling`. A motor whose angle is a coordinate is a rotor
+that does not follow, but is followed by the joints that it moves. All lengths in m, angles in rad,
+masses in kg. Rotations are row-major 3x3 tuples."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -20,7 +20,14 @@ from symgen.reading.mimic import following
 from symgen.reading.motors import Motors, motors_of
 from symgen.reading.options import GROUPS, RobotOptions, XacroOptions
 from symgen.reading.part import WORLD, RobotPart, afloat, part_of
-from symgen.reading.remarks import left_out, massless, odd_joints, still_impossible, units
+from symgen.reading.remarks import (
+    left_out,
+    massless,
+    odd_joints,
+    reordered,
+    still_impossible,
+    units,
+)
 from symgen.reading.repair import repaired
 from symgen.reading.right_angles import RightAngle, Rounder, turn
 from symgen.reading.sizes import check_size
@@ -52,7 +59,7 @@ class Loaded:
 
 def load(source: RobotSource, **options: Any) -> Loaded:
     """The robot in a URDF, MJCF or SDF file, a text of XML or an object (`RobotSource`) as a model;
-    bodies in file order of their joints.
+    bodies in the order of their joints (`RobotPart.moving`).
 
     `options` are those of `RobotOptions` and `XacroOptions`. Link `root` becomes the base and only
     what it carries stays; with `tip` only the links from root to tip stay. `lock` holds joints at a
@@ -73,7 +80,7 @@ def load_with(source: RobotSource, choices: Choices) -> Loaded:
     rounder = Rounder(_tolerance(wanted.snap_angles))
     robot = repaired(described(source, choices[XacroOptions]), wanted.repair_inertia)
     robot = coupled(robot, wanted.couple)
-    part = part_of(robot, wanted.root, wanted.tip, wanted.lock)
+    part = part_of(robot, wanted.root, wanted.tip, wanted.lock, wanted.joint_order)
     part = afloat(part) if wanted.base == "floating" else part
     _check_supported(part)
     gravity, fall = free_fall(part, wanted.gravity, lambda joint: _joint_pose(part, joint, rounder))
@@ -86,6 +93,7 @@ def load_with(source: RobotSource, choices: Choices) -> Loaded:
         *part.robot.notices,
         *fall,
         *unused,
+        *reordered(part),
         *massless(part, model),
         *odd_joints(part),
         *units(part, model),

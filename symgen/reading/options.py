@@ -5,6 +5,7 @@ from typing import Any, Final
 from symgen.options import group, option
 from symgen.options.kinds import NUMBER, NUMBER_PAIRS, PAIRS, TEXTS, choice, vector_or
 from symgen.reading.fall import Gravity
+from symgen.reading.part import BASE_TO_TIP, FILE_ORDER
 from symgen.reading.repair import NEAREST
 from symgen.reading.right_angles import SNAPPED
 
@@ -141,6 +142,14 @@ class RobotOptions:
         "they move by transmissions or gear ratios.",
         choice("joints", "actuators"),
         default="joints",
+    )
+    joint_order: str = option(
+        "--joint-order",
+        "KIND",
+        "Order of the coordinates: base-to-tip (that of the file, but no joint before one that "
+        "carries it) or file (that of the file as it is).",
+        choice(BASE_TO_TIP, FILE_ORDER),
+        default=BASE_TO_TIP,
     )
     repair_inertia: str | None = option(
         "--repair-inertia",

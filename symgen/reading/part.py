@@ -3,12 +3,13 @@
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from symgen.errors import OptionError
 from symgen.reading.description import Description, JointElement, LinkElement, Origin
 from symgen.reading.joints import JOINTS, single
 from symgen.reading.mimic import held_by_leaders
-from symgen.reading.tree import joint_above, outward
+from symgen.reading.tree import base_to_tip, joint_above, outward
 from symgen.text import hint, shown
 
 FLOATING_BASE = "floating_base"
@@ -18,19 +19,39 @@ WORLD = ""
 """The link that carries it: no link of a file has this name."""
 
 
+BASE_TO_TIP: Final = "base-to-tip"
+FILE_ORDER: Final = "file"
+
+
 @dataclass(frozen=True, slots=True)
 class RobotPart:
     """The part of a robot that is compiled: a root, the joints below it (parents first) and the
-    held ones' values."""
+    held ones' values. `joint_order` is the option ``--joint-order``."""
 
     robot: Description
     root: str
     joints: tuple[JointElement, ...]
     held: Mapping[str, float]
+    joint_order: str = BASE_TO_TIP
 
     @property
     def moving(self) -> tuple[JointElement, ...]:
-        """Joints with a coordinate, in file order."""
+        """The joints with a coordinate, in the order of the coordinates: the file's order, from
+        base to tip unless `joint_order` is ``file``."""
+        in_file = self.moving_in_file_order
+        if self.joint_order == FILE_ORDER:
+            return in_file
+        moving, carriers = {joint.name for joint in in_file}, dict[str, str | None]()
+        carrier_of_link: dict[str, str | None] = {self.root: None}
+        for joint in self.joints:
+            carriers[joint.name] = carrier_of_link[joint.parent]
+            moves = joint.name in moving
+            carrier_of_link[joint.child] = joint.name if moves else carriers[joint.name]
+        return base_to_tip(in_file, carriers)
+
+    @property
+    def moving_in_file_order(self) -> tuple[JointElement, ...]:
+        """The joints with a coordinate, in the order of the file."""
         moving = {
             joint.name
             for joint in self.joints
@@ -55,10 +76,14 @@ class RobotPart:
 
 
 def part_of(
-    robot: Description, root: str | None, tip: str | None, lock: Sequence[tuple[str, float]]
+    robot: Description,
+    root: str | None,
+    tip: str | None,
+    lock: Sequence[tuple[str, float]],
+    joint_order: str = BASE_TO_TIP,
 ) -> RobotPart:
     """The part from link `root` (the first of all by default), out to link `tip` if given, with
-    joints held by `lock`.
+    joints held by `lock` and coordinates in the order `joint_order`.
 
     Raises OptionError for a name that the robot does not have.
     """
@@ -67,7 +92,8 @@ def part_of(
     joints = tuple(outward(robot, base))
     if tip is not None:
         joints = _path(robot, base, _known("--tip", "link", tip, links))
-    return RobotPart(robot, base, joints, held_by_leaders(robot, _locked(robot, lock)))
+    held = held_by_leaders(robot, _locked(robot, lock))
+    return RobotPart(robot, base, joints, held, joint_order)
 
 
 def afloat(part: RobotPart) -> RobotPart:
@@ -79,7 +105,7 @@ def afloat(part: RobotPart) -> RobotPart:
         name, part.robot.line, "floating", WORLD, part.root, Origin(part.robot.line)
     )
     robot = replace(part.robot, joints=(joint, *part.robot.joints))
-    return RobotPart(robot, WORLD, (joint, *part.joints), part.held)
+    return replace(part, robot=robot, root=WORLD, joints=(joint, *part.joints))
 
 
 def _known(option: str, kind: str, name: str, names: Collection[str]) -> str:

@@ -25,6 +25,23 @@ def left_out(part: RobotPart) -> Iterator[Notice]:
         )
 
 
+def reordered(part: RobotPart) -> Iterator[Notice]:
+    """A note where the coordinates are not in the order of the file."""
+    in_file, ordered = (
+        [joint.name for joint in joints if joint.mimics is None]
+        for joints in (part.moving_in_file_order, part.moving)
+    )
+    first = next((name for name, other in zip(in_file, ordered, strict=True) if name != other), "")
+    if first:
+        k = in_file.index(first)
+        sentence = (
+            f"coordinates run from the base to the tip: joint '{shown(ordered[k])}' is before "
+            f"'{shown(first)}', which stands earlier in the file; --joint-order file keeps the "
+            "order of the file"
+        )
+        yield Notice(part.robot.place(part.robot.line), "note", part.robot.tag, sentence)
+
+
 def massless(part: RobotPart, model: Model) -> Iterator[Notice]:
     """A warning where nothing that moves has mass or inertia, which makes every force 0."""
     tens = [link.parameters for body in model.bodies for link in body.links]

@@ -2,6 +2,7 @@
 tree."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from heapq import heapify, heappop, heappush
 from typing import Final
 
 from symgen.errors import RobotError, together
@@ -37,6 +38,26 @@ def outward(robot: Description, root: str) -> Iterator[JointElement]:
         for joint in below.get(link, ()):
             links.append(joint.child)
             yield joint
+
+
+def base_to_tip(
+    joints: Sequence[JointElement], carriers: Mapping[str, str | None]
+) -> tuple[JointElement, ...]:
+    """The joints in topological order: none stands before the joint that carries it, given by name
+    in `carriers` (None for the base).
+
+    The order is the lexicographically smallest one in the given positions (Kahn 1962 with a heap),
+    so joints that are in topological order already keep their order."""
+    carried: dict[str | None, list[int]] = {}
+    for k, joint in enumerate(joints):
+        carried.setdefault(carriers[joint.name], []).append(k)
+    ready, ordered = [*carried.get(None, ())], list[JointElement]()
+    heapify(ready)
+    while ready:
+        ordered.append(joints[heappop(ready)])
+        for k in carried.get(ordered[-1].name, ()):
+            heappush(ready, k)
+    return tuple(ordered)
 
 
 def _has_links(robot: Description) -> Faults:

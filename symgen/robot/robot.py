@@ -103,7 +103,7 @@ class Robot:
 
     @cached_property
     def joints(self) -> tuple[JointView, ...]:
-        """The joints that move, in the order of the file."""
+        """The joints that move, in the order of their coordinates."""
         return joints_of(self.model)
 
     @cached_property

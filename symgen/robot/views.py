@@ -49,7 +49,7 @@ class LinkInertia:
 
 
 def joints_of(model: Model) -> tuple[JointView, ...]:
-    """The joints in the order of the file."""
+    """The joints in the order of their coordinates."""
     return tuple(_joint(model, joint) for joint in listed(model))
 
 

@@ -77,7 +77,8 @@ def has_mass(model: Model) -> bool:
 
 
 def singular_joints(model: Model, unknown: Collection[str] = ()) -> list[ListedJoint]:
-    """The joints without which the rest moves no differently, in file order; none if M is regular.
+    """The joints without which the rest moves no differently, in the order of their coordinates;
+    none if M is regular.
 
     Found as the pivots of M = Lᵀ D L (Featherstone 2008, section 6.5) that vanish at random states.
     The parameters of the links called `unknown` come at run time: they are those of some body, and

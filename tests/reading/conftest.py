@@ -1,4 +1,5 @@
-"""Files of a few lines, read."""
+"""Files of a few lines, read with the coordinates in the order of the file: `TREE` has a joint
+before the one that carries it, so that numbers of bodies are in no convenient order."""
 
 import pytest
 from trees import TREE
@@ -11,6 +12,6 @@ def read(tmp_path):
     def read(body: str = TREE, **options) -> Loaded:
         path = tmp_path / "r.urdf"
         path.write_text(f'<robot name="r">\n{body}\n</robot>', encoding="utf-8")
-        return load(path, **options)
+        return load(path, **{"joint_order": "file", **options})
 
     return read
