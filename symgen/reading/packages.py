@@ -79,8 +79,9 @@ class Packages:
         for levels in range(depth, -1, -1):
             below: list[Path] = []
             for folder in level:
+                is_package = self._remember(folder)
                 yield folder
-                if not self._remember(folder) and levels:
+                if not is_package and levels:
                     below += self._folders(folder)
             level = below
 

@@ -117,11 +117,10 @@ def _trouble(
     import xacro
 
     inner = getattr(error, "exc", None)
-    if ABSENT in str(error) or isinstance(error, MissingPackages):
-        needed = [
-            n for n in dict.fromkeys([*progress.absent, *progress.included]) if _absent(progress, n)
-        ]
-        return {"packages": needed}
+    if progress.absent and (ABSENT in str(error) or isinstance(error, MissingPackages)):
+        names = dict.fromkeys([*progress.absent, *progress.included])
+        needed = [name for name in names if _absent(progress, name)]
+        return {"packages": needed or progress.absent}
     if type(inner).__name__ == "ArgException":
         declared = {n: d for n, d in progress.arguments.items() if n not in request["arguments"]}
         lacking = [n for n in progress.lacking(str(inner)) if n not in request["arguments"]]

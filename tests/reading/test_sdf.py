@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from random_sdf import sdf_text
+from random_sdf import NestedSdf, sdf_text
 
 from symgen.compiler.evaluate import evaluate
 from symgen.errors import RobotError
@@ -57,6 +57,36 @@ def test_drake_agrees(tmp_path, seed):
     mass, bias, gravity = terms(path, q, qd)
     expected = plant.CalcMassMatrix(context)[np.ix_(order, order)]
     assert np.allclose(mass, expected, rtol=0, atol=1e-9)
+    assert np.allclose(gravity, weight, rtol=0, atol=1e-9)
+    assert np.allclose(bias, plant.CalcBiasTerm(context)[order] + weight, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_nested_included_and_merged_models_stand_where_drake_has_them(tmp_path, seed):
+    """Models without a frame of their own stand in the model around them, wherever that stands;
+    placement frames, canonical links, frames of the world, and the names of merged models."""
+    plants = pytest.importorskip("pydrake.multibody.plant")
+    from pydrake.multibody.parsing import Parser
+
+    path = NestedSdf(seed).write(tmp_path)
+    plant = plants.MultibodyPlant(0.0)
+    parser = Parser(plant)
+    for folder in (inner for inner in tmp_path.iterdir() if inner.is_dir()):
+        parser.package_map().Add(folder.name, str(folder))
+    parser.AddModels(str(path))
+    plant.Finalize()
+    joints = [plant.get_joint(index) for index in plant.GetJointIndices()]
+    place = {joint.name(): joint.velocity_start() for joint in joints if joint.num_velocities()}
+    names = load(path, snap_angles=0.0).model.joint_names
+    order = [place[name.rpartition("::")[2]] for name in names]
+    assert len(order) == plant.num_velocities() >= 3
+    rng, context = np.random.default_rng(seed), plant.CreateDefaultContext()
+    q, qd = rng.uniform(-1, 1, (2, len(order)))
+    plant.SetPositions(context, q[np.argsort(order)])
+    plant.SetVelocities(context, qd[np.argsort(order)])
+    weight = -plant.CalcGravityGeneralizedForces(context)[order]
+    mass, bias, gravity = terms(path, q, qd)
+    assert np.allclose(mass, plant.CalcMassMatrix(context)[np.ix_(order, order)], rtol=0, atol=1e-9)
     assert np.allclose(gravity, weight, rtol=0, atol=1e-9)
     assert np.allclose(bias, plant.CalcBiasTerm(context)[order] + weight, rtol=0, atol=1e-9)
 

@@ -56,6 +56,24 @@ def test_macros_packages_and_arguments(tmp_path):
 
 
 @pytest.mark.usefixtures("library")
+def test_a_package_at_the_root_of_a_clone_is_found_whatever_the_folder_is_called(tmp_path):
+    """Universal Robots' ROS 2 description as cloned: package.xml is in the repository's root."""
+    path = package(tmp_path)
+    clone = path.parents[1].rename(tmp_path / "Cloned_Repo-main")
+    (clone / ".git").mkdir()
+    assert load(clone / "urdf" / path.name).model.dof == 1
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize("name", ["$(arg hand)", "$(env NOT_SET)", "", "a b"])
+def test_a_package_name_that_is_computed_is_refused_in_one_sentence(name, tmp_path):
+    path = package(tmp_path, ROBOT.replace("find arm_description", f"find {name}"))
+    with pytest.raises(RobotError) as caught:
+        load(path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.usefixtures("library")
 def test_includes_beside_the_file(tmp_path, monkeypatch):
     path = package(
         tmp_path, ROBOT.replace("$(find arm_description)/urdf/piece.xacro", "piece.xacro")

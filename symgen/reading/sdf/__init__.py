@@ -8,13 +8,13 @@ from pathlib import Path
 from symgen.mechanics.pose import IDENTITY, Triple
 from symgen.reading.description import EARTH, Description, JointElement, LinkElement
 from symgen.reading.loops import LEFT_OPEN
-from symgen.reading.sdf.frames import WORLD, Frames
+from symgen.reading.sdf.frames import Frames
 from symgen.reading.sdf.gearbox import geared
 from symgen.reading.sdf.joints import SdfJoint, joint_elements
 from symgen.reading.sdf.links import link_elements
-from symgen.reading.sdf.scopes import Scope, scopes, version_of
+from symgen.reading.sdf.scopes import WORLD, Scope, scopes, version_of
 from symgen.reading.sdf.unread import note_unread
-from symgen.reading.sdf.values import triple
+from symgen.reading.sdf.values import pose, triple
 from symgen.reading.tree import check
 from symgen.reading.xml_reader import XmlNode
 from symgen.text import quoted, shown
@@ -30,6 +30,8 @@ def described(root: XmlNode, path: Path, digest: str) -> Description:
     outer, top, name = _top(root, path)
     inside = list(scopes(top))
     frames = Frames(inside)
+    if pose(top.placed)[1]:
+        frames.add_world(outer)
     links = [link for scope in inside for link in link_elements(scope)]
     joints, tied = _tree(root, inside, frames)
     links += tied
@@ -84,8 +86,8 @@ def _top(root: XmlNode, path: Path) -> tuple[Scope, Scope, str]:
     if len(worlds) > 1:
         raise label.error("has several <world>; keep one")
     node = worlds[0].called("<world>") if worlds else label
-    outer = Scope(node, "", path.parent, version_of(root), node)
-    models = list(outer.models())
+    outer = Scope(node, "::", path.parent, version_of(root), node)
+    models = list(outer.models)
     moving = [model for model in models if not model.static] or models
     if len(moving) != 1:
         names = f"{len(moving)} models ({quoted(m.name for m in moving)})" if moving else "none"

@@ -6,13 +6,10 @@ from dataclasses import dataclass
 
 from symgen.errors import RobotError
 from symgen.mechanics.pose import Pose
-from symgen.reading.sdf.scopes import Scope
+from symgen.reading.sdf.scopes import MODEL, WORLD, Scope, scopes
 from symgen.reading.sdf.values import pose, text
 from symgen.reading.xml_reader import XmlNode
 from symgen.text import shown
-
-WORLD = "world"
-MODEL = "__model__"
 
 
 @dataclass(frozen=True)
@@ -30,31 +27,41 @@ class SdfFrame:
 class Frames:
     """The frames of all scopes, by their names in the whole file."""
 
-    def __init__(self, scopes: Iterable[Scope]) -> None:
+    def __init__(self, models: Iterable[Scope]) -> None:
         self._frames: dict[str, SdfFrame] = {}
-        for scope in scopes:
+        for scope in models:
             self._add_model(scope)
-            for node in scope.node:
-                adding = ADDING.get(node.tag)
-                if adding is not None:
-                    name = node.text("name")
-                    called = node.called(f"{node.tag} '{shown(name)}'")
-                    self._frames.setdefault(scope.prefix + name, adding(scope, called, name))
+            self._add_elements(scope)
+
+    def add_world(self, world: Scope) -> None:
+        """Add the frames of a world and of all models in it, by their names in the world."""
+        self._add_elements(world)
+        for model in world.models:
+            for scope in scopes(model):
+                self._add_model(scope)
+                self._add_elements(scope)
+
+    def _add_elements(self, scope: Scope) -> None:
+        for node in scope.node:
+            adding = ADDING.get(node.tag)
+            if adding is not None:
+                name = node.text("name")
+                called = node.called(f"{node.tag} '{shown(name)}'")
+                self._frames.setdefault(scope.prefix + name, adding(scope, called, name))
 
     def _add_model(self, scope: Scope) -> None:
-        outer = scope.prefix.removesuffix(f"{scope.name}::")
+        around = scope.around
+        assert around is not None  # the world has no frame of its own to be placed
         place, frame = pose(scope.placed)
-        base = outer + frame if frame else outer + MODEL if outer else WORLD
+        base = around.absolute(frame or MODEL)
         chosen = text(scope.placed, "placement_frame", "") if scope.placed.tag == "include" else ""
         chosen = chosen or scope.node.element.get("placement_frame", "")
-        placement = scope.prefix + chosen if chosen else ""
-        frame_of_model = SdfFrame(
-            scope.placed, place, base, scope.prefix + _canonical(scope), placement
-        )
-        self._frames[scope.prefix + MODEL] = frame_of_model
-        if scope.prefix:
+        placement = scope.absolute(chosen) if chosen else ""
+        holder = _canonical(scope)
+        self._frames[scope.frame] = SdfFrame(scope.placed, place, base, holder, placement)
+        if not scope.merged and scope.prefix:
             self._frames[scope.prefix.removesuffix("::")] = SdfFrame(
-                scope.placed, Pose(), scope.prefix + MODEL, scope.prefix + MODEL
+                scope.placed, Pose(), scope.frame, scope.frame
             )
 
     def pose(self, name: str, base: str = WORLD, by: XmlNode | None = None) -> Pose:
@@ -93,20 +100,22 @@ class Frames:
         raise self._lost(name, by)
 
     def _lost(self, name: str, by: XmlNode) -> RobotError:
+        short = shown(name.removeprefix("::"))
         return by.error(
-            f"'{shown(name)}' is no link, joint, frame or model of the file; correct the name"
+            f"'{short}' is no link, joint, frame or model of the file; correct the name"
         )
 
 
 def _canonical(scope: Scope) -> str:
-    """The link that a model's own frame is fixed to, or the first of its models."""
+    """The name, in the whole file, of what a model's own frame is fixed to: its canonical link, by
+    default its first link, or the frame of its first model where it has no link."""
     name = scope.node.element.get("canonical_link")
     if name:
-        return name
-    first = next((n for n in scope.node if n.tag in ("link", "model", "include")), None)
-    if first is None or first.tag == "include":
-        return next((f"{s.name}::{MODEL}" for s in scope.models()), WORLD)
-    return first.text("name")
+        return scope.absolute(name)
+    for part in scope.parts:
+        for link in part.node.children("link"):
+            return part.absolute(link.text("name"))
+    return next((inner.frame for inner in scope.models), WORLD)
 
 
 def _link(scope: Scope, node: XmlNode, name: str) -> SdfFrame:

@@ -11,8 +11,8 @@ from symgen.numbers.exact import norm
 from symgen.reading.description import JointElement, LinkElement, Mimic
 from symgen.reading.joints import FIXED, JOINTS
 from symgen.reading.quaternions import origin_of
-from symgen.reading.sdf.frames import MODEL, Frames
-from symgen.reading.sdf.scopes import Scope
+from symgen.reading.sdf.frames import Frames
+from symgen.reading.sdf.scopes import MODEL, Scope
 from symgen.reading.sdf.values import bound, flag, number, numbers, text, triple
 from symgen.reading.xml_reader import XmlNode
 from symgen.text import shown

@@ -4,6 +4,7 @@ import hashlib
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
@@ -11,16 +12,25 @@ from symgen.reading.sdf.values import flag, text
 from symgen.reading.xml_reader import XmlFile, XmlNode, file_bytes, parsed
 from symgen.text import shown
 
-DEEPEST: Final = 16
-"""How deep models may include each other."""
+MAX_NESTING: Final = 16
+"""The most levels of models that include each other."""
+MODEL: Final = "__model__"
+"""SDFormat's name for the frame of the model around an element."""
+MERGED: Final = "_merged__{}__model__"
+"""SDFormat's name for the frame of a model whose elements are merged into the model around it."""
+WORLD: Final = "world"
 PATHS: Final = ("GZ_SIM_RESOURCE_PATH", "SDF_PATH", "GAZEBO_MODEL_PATH", "IGN_GAZEBO_RESOURCE_PATH")
 """Where Gazebo looks for models, beside the folders above the file."""
 
 
 @dataclass(frozen=True)
 class Scope:
-    """A model (or the world): its element, what its names are preceded by, its file, the version of
-    that, and the element that places it, which is its own or its <include>."""
+    """A model, or the world: a set of elements whose names refer to each other.
+
+    `prefix` precedes the names of its elements in the whole file, `placed` is the element whose
+    <pose> places the model (its own, or its <include>), and `around` is the scope that contains it
+    (None for the world). The elements of a `merged` model belong to the model around it: they have
+    its prefix, and only ``__model__`` still means a frame of their own."""
 
     node: XmlNode
     prefix: str
@@ -28,16 +38,38 @@ class Scope:
     version: tuple[int, int]
     placed: XmlNode
     name: str = ""
-    depth: int = 0
+    around: "Scope | None" = None
+    merged: bool = False
     digests: list[str] = field(default_factory=list)
     """The digests of all included files."""
 
-    def absolute(self, name: str) -> str:
-        """A name of this scope, as it is called in the whole file."""
-        return "world" if name == "world" else self.prefix + name
+    @property
+    def frame(self) -> str:
+        """The name of the model's own frame in the whole file."""
+        if self.around is None:
+            return WORLD
+        return self.prefix + (MERGED.format(self.name) if self.merged else MODEL)
 
-    def models(self) -> Iterator["Scope"]:
-        """The models directly inside, in file order."""
+    def absolute(self, name: str) -> str:
+        """The name in the whole file of what this scope calls `name`."""
+        if name == MODEL:
+            return self.frame
+        return WORLD if name == WORLD else self.prefix + name
+
+    @property
+    def parts(self) -> Iterator["Scope"]:
+        """The model itself and those that are merged into it."""
+        yield self
+        for inner in self.models:
+            if inner.merged:
+                yield from inner.parts
+
+    @cached_property
+    def models(self) -> tuple["Scope", ...]:
+        """The models directly inside, merged ones too, in file order. Raises RobotError."""
+        return tuple(self._models())
+
+    def _models(self) -> Iterator["Scope"]:
         for child in self.node:
             if child.tag == "model":
                 name = child.text("name")
@@ -48,14 +80,16 @@ class Scope:
     def _inner(self, node: XmlNode, placed: XmlNode, name: str) -> "Scope":
         return replace(
             self, node=node, placed=placed.called(node.label), name=name,
-            prefix=f"{self.prefix}{name}::", depth=self.depth + 1,
+            prefix=f"{self.prefix}{name}::", around=self, merged=False,
         )  # fmt: skip
 
+    @property
+    def _depth(self) -> int:
+        return 0 if self.around is None else self.around._depth + 1
+
     def _included(self, include: XmlNode) -> "Scope":
-        if self.depth > DEEPEST:
+        if self._depth > MAX_NESTING:
             raise include.error("models include each other without end")
-        if include.element.get("merge") in ("true", "1"):
-            raise include.error("merge is not supported yet; remove it, or copy the model's parts")
         path = _file_of(include, self.folder)
         data = file_bytes(path)
         self.digests.append(hashlib.sha256(data).hexdigest())
@@ -68,7 +102,16 @@ class Scope:
         name = text(include, "name", model.text("name"))
         inner = self._inner(model.called(f"model '{shown(name)}'"), include, name)
         placed = include if include.only("pose") is not None else model
-        return replace(inner, folder=path.parent, version=version_of(node), placed=placed)
+        found = replace(inner, folder=path.parent, version=version_of(node), placed=placed)
+        return self._merging(include, found) if _is_merge(include) else found
+
+    def _merging(self, include: XmlNode, model: "Scope") -> "Scope":
+        """A model whose elements become elements of this one."""
+        if self.around is None:
+            raise include.error(
+                "merge is for models inside a model, and this one stands in the world; remove merge"
+            )
+        return replace(model, prefix=self.prefix, merged=True)
 
     @property
     def static(self) -> bool:
@@ -76,6 +119,10 @@ class Scope:
         return flag(self.node, "static") or (
             self.placed.tag == "include" and flag(self.placed, "static")
         )
+
+
+def _is_merge(include: XmlNode) -> bool:
+    return include.element.get("merge") in ("true", "1")
 
 
 def version_of(root: XmlNode) -> tuple[int, int]:
@@ -114,5 +161,5 @@ def _file_of(include: XmlNode, folder: Path) -> Path:
 def scopes(top: Scope) -> Iterator[Scope]:
     """A scope and all inside, outer ones first."""
     yield top
-    for inner in top.models():
+    for inner in top.models:
         yield from scopes(inner)
