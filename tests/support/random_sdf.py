@@ -120,7 +120,9 @@ class NestedSdf:
         rng, name = self.rng, self._name("model")
         where = _pose(rng, rng.choice(["", "", *known]))
         how = rng.choice(["nested", "include", "merge"])
-        link = self._name("root") if how == "merge" else "base"  # merged names are the outer model's
+        link = (
+            self._name("root") if how == "merge" else "base"
+        )  # merged names are the outer model's
         body = self._model_body(levels, link)
         if how == "nested":
             chosen = rng.choice(["", ' placement_frame="base"', ' canonical_link="base"'])
