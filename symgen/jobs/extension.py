@@ -17,7 +17,7 @@ from symgen.languages.python.extension import SOURCE, compiled_files, extension
 from symgen.native.compiled import Compiled
 from symgen.native.compiler import EXACT, FAST, NATIVE, SAME, CompilerError, workspace
 from symgen.native.extension import MISSING, extension_module, include
-from symgen.native.store import Store, digest
+from symgen.native.store import Store, digest, module_name
 from symgen.reading.assemble import Loaded
 
 
@@ -81,7 +81,7 @@ class CompileJob:
         stored = self.store.found(key)
         if stored is not None:
             return stored
-        name = f"{module.name}_{key[:16]}"
+        name = module_name(module.name, key)
         data = extension_module(name, files, units, flags)
         new = self.store.keep(name, data)
         self.store.answer(key, name, data)

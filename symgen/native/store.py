@@ -1,15 +1,17 @@
 """Compiled modules, kept on disk so that they are compiled once.
 
-The folder is ``SYMGEN_CACHE``, or ``symgen`` in the user's folder for such files; an empty
-SYMGEN_CACHE keeps nothing. In it a module is one file, and a record, named by a digest of all that
-a module depends on, says which one answers it and what its bytes are. Files appear whole, by their
-last name; nothing else is ever changed, so that processes need not wait for each other."""
+The store is the folder ``compiled-modules`` in ``SYMGEN_CACHE``, or in ``symgen`` in the user's
+folder for such files; an empty SYMGEN_CACHE keeps nothing. In it a module is one file, and a
+record, named by a digest of all that a module depends on, says which one answers it and what its
+bytes are. Files appear whole, by their last name; nothing else is ever changed, so that processes
+need not wait for each other. The store deletes only files whose names it makes itself."""
 
 import contextlib
 import hashlib
 import importlib.util
 import json
 import os
+import re
 import sys
 import tempfile
 import time
@@ -31,10 +33,28 @@ LIMIT: Final = 512 << 20
 ROOM: Final = "symgen.native.kept"
 """The package that kept modules are imported from, also to unpickle their functions."""
 
+SUBFOLDER: Final = "compiled-modules"
+"""The folder of the store in the cache folder, which may hold other files of the user."""
+
 STAGED: Final = ".new-"
 DAY: Final = 86400.0
 SUFFIX: Final = EXTENSION_SUFFIXES[0]
 """How the name of an extension module of this Python ends: its version, ABI and platform."""
+
+KEY_LENGTH: Final = 40
+"""Hexadecimal digits of a digest, which names a record."""
+
+ID_LENGTH: Final = 16
+"""Hexadecimal digits of a digest at the end of a module's name."""
+
+STAGED_NAME: Final = re.compile(rf"{re.escape(STAGED)}[a-z0-9_]{{8}}")
+"""The names that `tempfile` makes for files that are being written."""
+
+STORED_NAME: Final = re.compile(
+    rf"[0-9a-f]{{{KEY_LENGTH}}}\.json"
+    rf"|[a-z][a-z0-9_]*_[0-9a-f]{{{ID_LENGTH}}}(\.[\w-]+)?\.(so|pyd)"
+)
+"""The names of records and of modules, also those of other versions of Python."""
 
 
 def usual() -> Path | None:
@@ -63,14 +83,17 @@ class Store:
         wanted = os.environ.get(VARIABLE)
         if wanted is not None and not wanted.strip():
             return cls(None)
-        folder = Path(wanted).absolute() if wanted is not None else usual()
-        if folder is None:
+        cache = Path(wanted).absolute() if wanted is not None else usual()
+        if cache is None:
             return cls(None)
-        trouble = _trouble(folder)
-        if trouble and (wanted is not None or "others" in trouble):
-            sentence = f"{str(folder)!r} {trouble}; compiled modules are not kept (see {VARIABLE})"
-            warnings.warn(sentence, stacklevel=3)
-        return cls(None if trouble else folder)
+        for folder in (cache, cache / SUBFOLDER):
+            trouble = _trouble(folder)
+            if trouble:
+                if wanted is not None or "others" in trouble:
+                    sentence = f"compiled modules are not kept (see {VARIABLE})"
+                    warnings.warn(f"{str(folder)!r} {trouble}; {sentence}", stacklevel=3)
+                return cls(None)
+        return cls(cache / SUBFOLDER)
 
     def found(self, key: str) -> ModuleType | None:
         """The module that answers a digest, loaded; None where there is none, or its bytes are not
@@ -120,12 +143,13 @@ class Store:
 
     def _write(self, name: str, data: bytes) -> Path:
         assert self.folder is not None
-        with tempfile.NamedTemporaryFile(prefix=STAGED, dir=self.folder, delete=False) as stream:
-            stream.write(data)
+        number, staged = tempfile.mkstemp(prefix=STAGED, dir=self.folder)
         try:
-            return Path(stream.name).replace(self.folder / name)
-        except OSError:
-            Path(stream.name).unlink(missing_ok=True)
+            with open(number, "wb") as stream:  # noqa: PTH123 (a descriptor, not a path)
+                stream.write(data)
+            return Path(staged).replace(self.folder / name)
+        except OSError:  # such as a full disk, which may show only when the file is closed
+            Path(staged).unlink(missing_ok=True)
             raise
 
     def _tidy(self) -> None:
@@ -141,12 +165,12 @@ class Store:
                 total -= size
 
     def _files(self) -> Iterator[tuple[float, int, Path]]:
-        """Last use, size and path of each file that is the store's own."""
+        """Last use, size and path of each file that the store made."""
         assert self.folder is not None
         with os.scandir(self.folder) as entries:
             for entry in entries:
-                endings = (SUFFIX, ".json", ".so", ".pyd")
-                if entry.name.startswith(STAGED) or entry.name.endswith(endings):
+                ours = STORED_NAME.fullmatch(entry.name) or STAGED_NAME.fullmatch(entry.name)
+                if ours and entry.is_file(follow_symlinks=False):
                     with contextlib.suppress(OSError):
                         status = entry.stat(follow_symlinks=False)
                         yield status.st_mtime, status.st_size, Path(entry.path)
@@ -184,7 +208,12 @@ _LOADING: Final = Lock()
 """Two threads would make two modules of one."""
 
 
+def module_name(name: str, key: str) -> str:
+    """The name of the module of a robot called `name` whose digest is `key`."""
+    return f"{name}_{key[:ID_LENGTH]}"
+
+
 def digest(*parts: Any) -> str:
     """A digest of plain data. Raises TypeError for anything else."""
     text = json.dumps(parts, sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:40]
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:KEY_LENGTH]

@@ -18,7 +18,7 @@ from symgen.jobs import compiling
 from symgen.jobs.compiling import FILES
 from symgen.jobs.options import MODULE
 from symgen.languages.c.calls import build
-from symgen.native.store import SUFFIX
+from symgen.native.store import SUBFOLDER, SUFFIX
 from symgen.options import rows
 
 Q = [0.3, -0.4]
@@ -34,7 +34,7 @@ def robot(tmp_path):
 def cache(tmp_path, monkeypatch):
     folder = tmp_path / "cache"
     monkeypatch.setenv("SYMGEN_CACHE", str(folder))
-    return folder
+    return folder / SUBFOLDER
 
 
 @pytest.fixture

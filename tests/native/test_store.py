@@ -3,6 +3,7 @@ hands of others."""
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -14,7 +15,7 @@ from tools import ROOT
 from symgen.native import store as store_module
 from symgen.native.compiler import processor
 from symgen.native.extension import extension_module
-from symgen.native.store import SUFFIX, Store, digest, usual
+from symgen.native.store import SUFFIX, Store, digest, module_name, usual
 
 SOURCE = """#include <Python.h>
 static int Execute(PyObject *m) { return PyModule_AddIntConstant(m, "N", NUMBER); }
@@ -69,26 +70,71 @@ def test_what_was_harmed_is_not_loaded(store, harm):
     assert store.found("key") is None
 
 
+FOREIGN = ("measurements.json", "libmine.so", "notes.txt", ".new-york", "ur5_robot.so", "a" * 39 + ".json")
+"""Files of the user, with names that resemble those of the store."""
+
+
+def names_of(k):
+    """The name of a module and the key of its record, as `symgen.compile` makes them."""
+    key = digest(k)
+    return module_name("t_c", key), key
+
+
 def test_its_size_is_bounded(store, monkeypatch):
-    data = module("t_c")
+    data = module(names_of(0)[0])
     monkeypatch.setattr(store_module, "LIMIT", 3 * len(data) + 1000)
-    foreign = store.folder / "notes.txt"
-    foreign.write_text("mine")
     for k in range(5):
-        store.keep(f"t_c{k}", module(f"t_c{k}"))
-        store.answer(f"key{k}", f"t_c{k}", data)
+        name, key = names_of(k)
+        store.keep(name, module(name))
+        store.answer(key, name, data)
         past = time.time() - 100 + k
-        os.utime(store.folder / f"t_c{k}{SUFFIX}", (past, past))
-        os.utime(store.folder / f"key{k}.json", (past, past))
+        os.utime(store.folder / f"{name}{SUFFIX}", (past, past))
+        os.utime(store.folder / f"{key}.json", (past, past))
         if k == 2:
-            os.utime(store.folder / f"t_c0{SUFFIX}")  # used since
+            os.utime(store.folder / f"{names_of(0)[0]}{SUFFIX}")  # used since
     left = {path.name.split(".")[0] for path in store.folder.glob(f"*{SUFFIX}")}
-    assert "t_c0" in left and "t_c4" in left and "t_c1" not in left and len(left) <= 4
-    assert foreign.read_text() == "mine"
+    kept = [names_of(k)[0] in left for k in range(5)]
+    assert kept[0] and kept[4] and not kept[1] and sum(kept) <= 4
+
+
+def test_files_of_the_user_are_never_deleted(store, monkeypatch):
+    """The user's files are larger than the limit and older than a day, in SYMGEN_CACHE and in the
+    store itself."""
+    cache, (name, key) = store.folder.parent, names_of("new")
+    assert store.folder == cache / store_module.SUBFOLDER
+    users = [folder / file for folder in (cache, store.folder) for file in FOREIGN]
+    old = store.folder / f"{names_of('old')[0]}{SUFFIX}"
+    for path in (*users, old):
+        path.write_bytes(b"x" * 5000)
+        os.utime(path, (1, 1))
+    (store.folder / f"{names_of('folder')[0]}.so").mkdir()
+    data = module(name)
+    monkeypatch.setattr(store_module, "LIMIT", len(data) + 1000)
+    store.keep(name, data)
+    store.answer(key, name, data)
+    assert all(path.read_bytes() == b"x" * 5000 for path in users)
+    assert not old.exists(), "the store deletes its own files"
+
+
+def test_a_full_disk_leaves_nothing(store, monkeypatch):
+    """The write fails at a limit on the size of files, as it does on a full disk."""
+    resource = pytest.importorskip("resource", reason="this system has no limits of processes")
+    data = module("t_h", 8)
+    usual = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            store._write(f"t_h{SUFFIX}", data)
+        store.answer("key", "t_h" * 1000, data)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, usual)
+    assert not [*store.folder.iterdir()]
 
 
 def test_what_a_killed_process_left_goes_after_a_day(store):
-    old, new = store.folder / ".new-old", store.folder / ".new-new"
+    old, new = store.folder / ".new-old_0000", store.folder / ".new-new_0000"
     for path in (old, new):
         path.write_bytes(b"x")
     os.utime(old, (1, 1))
@@ -134,7 +180,7 @@ def test_where_modules_are_kept(tmp_path, monkeypatch):
     assert Store.here().folder is None
     monkeypatch.delenv("SYMGEN_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "x"))
-    assert usual() == tmp_path / "x" / "symgen" == Store.here().folder
+    assert usual() == tmp_path / "x" / "symgen" == Store.here().folder.parent
     assert (tmp_path / "x" / "symgen").stat().st_mode & 0o777 == 0o700
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
