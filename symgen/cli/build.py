@@ -10,7 +10,7 @@ from symgen.cli.progress import progress, say
 from symgen.jobs.options import NameOptions
 from symgen.languages.c.options import COptions
 from symgen.languages.release import Release
-from symgen.native.compiler import FAST
+from symgen.native.compiler import PORTABLE_FAST
 from symgen.options import rows
 from symgen.tracing.options import FunctionOptions
 
@@ -29,15 +29,20 @@ from symgen.tracing.options import FunctionOptions
 @click.option(
     "--exact",
     is_flag=True,
-    help="The bits that the C has on all machines, in place of the fastest for this one.",
+    help="Do not fuse products and sums, so that results have the bits of the generated C.",
+)
+@click.option(
+    "--native",
+    is_flag=True,
+    help="Use all instructions of this processor, which is faster. The wheel is called "
+    "NAME-VERSION-1native-*.whl; importing it fails on a processor without these instructions.",
 )
 @click.option(
     "--cflags",
     metavar="FLAGS",
     default=None,
-    show_default=" ".join(FAST),
-    help="What the C compiler is told. Without -march=native the package runs on other processors; "
-    "without -ffp-contract=fast its last bits do not depend on the processor.",
+    show_default=" ".join(PORTABLE_FAST),
+    help="Flags of the C compiler in place of those that --exact and --native set.",
 )
 @with_options(
     rows(COptions, only=("scalar", "batch", "chunk")),
@@ -45,7 +50,9 @@ from symgen.tracing.options import FunctionOptions
     ROBOT,
     VERBOSE,
 )
-def build(file: str, package_out: Path, exact: bool, cflags: str | None, **options: Any) -> None:
+def build(
+    file: str, package_out: Path, exact: bool, native: bool, cflags: str | None, **options: Any
+) -> None:
     """Compile a robot's dynamics into a Python package: functions of one state or many.
 
     \b
@@ -64,6 +71,6 @@ def build(file: str, package_out: Path, exact: bool, cflags: str | None, **optio
     from symgen.jobs.package import build as run
 
     with progress() as tell:
-        module, loaded, paths = run(file, package_out, cflags, tell, exact, **options)
+        module, loaded, paths = run(file, package_out, cflags, tell, exact, native, **options)
     say(loaded.notices)
     generated(module, paths)

@@ -36,7 +36,7 @@ def generated(module: Module, paths: Sequence[Path]) -> None:
     operations(module)
     report = next((path for path in paths if path.name == f"{module.name}_report.json"), None)
     if module[COptions].target and report:
-        sizes(module, json.loads(report.read_text()))
+        sizes(module, json.loads(report.read_text(encoding="utf-8")))
     folder = next(path for path in paths if path.name == "manifest.json").parent
     console().print(
         f"{len(paths)} files in {escape(str(folder))}; prove them: symgen verify "
@@ -153,21 +153,33 @@ def checks(folder: Path, results: Sequence["Check"]) -> None:
     """The checks of a folder."""
     rows = table(f"{folder}", ["", "check", "figure"])
     for check in results:
-        mark = "[green]ok[/]" if check.passed else "[bold red]FAILED[/]"
-        rows.add_row(mark, escape(check.what), escape(check.detail))
-    failed = sum(not check.passed for check in results)
+        rows.add_row(_mark(check), escape(check.what), escape(check.detail))
     out = console()
     out.print(rows)
-    out.print(
-        f"{failed} of {len(results)} checks failed"
-        if failed
-        else f"all {len(results)} checks passed"
-    )
+    out.print(_conclusion(results))
+
+
+def _mark(check: "Check") -> str:
+    if not check.ran:
+        return "[bold yellow]not run[/]"
+    return "[green]ok[/]" if check.passed else "[bold red]FAILED[/]"
+
+
+def _conclusion(results: Sequence["Check"]) -> str:
+    missed = sum(not check.ran for check in results)
+    failed = sum(not check.passed for check in results) - missed
+    if not missed + failed:
+        return f"all {len(results)} checks passed"
+    counts = [f"{failed} of {len(results)} checks failed"] if failed or not missed else []
+    counts += [f"{missed} of {len(results)} checks could not be run"] if missed else []
+    return "; ".join(counts)
 
 
 def checks_data(results: Sequence["Check"]) -> dict[str, Any]:
     """The data of ``symgen verify --json``."""
-    rows = [{"check": c.what, "passed": c.passed, "figure": c.detail} for c in results]
+    rows = [
+        {"check": c.what, "passed": c.passed, "ran": c.ran, "figure": c.detail} for c in results
+    ]
     return {"passed": all(c.passed for c in results), "checks": rows}
 
 

@@ -16,7 +16,7 @@ from symgen.languages.module import Module
 from symgen.languages.python.extension import SOURCE, compiled_files, extension
 from symgen.native.compiled import Compiled
 from symgen.native.compiler import EXACT, FAST, NATIVE, SAME, CompilerError, workspace
-from symgen.native.extension import MISSING, extension_module, include
+from symgen.native.extension import extension_module, include, missing_headers
 from symgen.native.store import Store, digest, module_name
 from symgen.reading.assemble import Loaded
 
@@ -95,9 +95,8 @@ class CompileJob:
 
 def _through_cffi(module: Module, exact: bool) -> Compiled:
     """Without Python's headers: libraries of C can be called all the same."""
-    sentence = (
-        f"{MISSING}; until then calls go through cffi, which takes 50 times as long for a state"
-    )
+    cost = "until then calls go through cffi, which takes 50 times as long for a state"
+    sentence = f"{missing_headers()}; {cost}"
     warnings.warn(sentence, stacklevel=4)
     with workspace() as folder:
         for name, text in code_files(module).items():

@@ -51,28 +51,33 @@ class JobFile:
 
 
 def read(path: str | os.PathLike[str]) -> JobFile:
-    """The job in a file; paths in it are relative to its folder.
+    """The job in a file; paths in it are relative to its folder, and a leading ``~`` is the user's
+    home folder.
 
-    Raises RobotError, one line with file and line, for a key that no option has and for a value of
-    another type."""
+    Raises RobotError, one line with file and line, for a key that no option has, for a value of
+    another type and for the home folder of an unknown user."""
     table, _ = toml_reader.read(path, "a job file (symgen init writes one)")
     kinds = {ROBOT: TEXT} | {row.name: row.kind for row in JOB}
     table.only(kinds)
     values = {key: _value(table, key, kinds[key]) for key in table.data}
     paths = [ROBOT, *(row.name for row in JOB if row.path)]
-    folder = Path(path).parent
-    return JobFile(
-        Path(path),
-        table,
-        values | {key: _beside(folder, values[key]) for key in paths if values.get(key)},
-    )
+    located = {key: _located(table, key, values[key]) for key in paths if values.get(key)}
+    return JobFile(Path(path), table, values | located)
 
 
-def _beside(folder: Path, value: str | list[str]) -> str | list[str]:
-    """Paths as seen from where the program runs."""
+def _located(table: Table, key: str, value: str | list[str]) -> str | list[str]:
+    """One path or several of a job file, relative to the working directory. Raises RobotError."""
     if isinstance(value, list):
-        return [os.fspath(folder / entry) for entry in value]
-    return os.fspath(folder / value)
+        return [_path(table, key, entry) for entry in value]
+    return _path(table, key, value)
+
+
+def _path(table: Table, key: str, text: str) -> str:
+    expanded = os.path.expanduser(text)  # noqa: PTH111 (Path would make ~ of ./~)
+    if text.startswith("~") and expanded == text:
+        user = text.split("/", 1)[0]
+        raise table.error(key, f"names {shown(user)}, a home folder that is not known")
+    return os.fspath(Path(table.file).parent / expanded)
 
 
 def _value(table: Table, key: str, of: ValueKind) -> Any:

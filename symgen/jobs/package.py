@@ -5,7 +5,6 @@ import base64
 import hashlib
 import io
 import os
-import shlex
 import sys
 import sysconfig
 import zipfile
@@ -29,8 +28,9 @@ from symgen.languages.module import Module
 from symgen.languages.python.extension import SOURCE, bound, compiled_files, extension, stub
 from symgen.languages.python.files import comment
 from symgen.languages.release import Release
-from symgen.native.compiler import FAST, SAME
+from symgen.native.compiler import NATIVE, PORTABLE_EXACT, PORTABLE_FAST
 from symgen.native.extension import extension_module
+from symgen.native.platforms import platform
 from symgen.native.store import SUFFIX
 from symgen.reading.assemble import Loaded
 from symgen.reading.sources import RobotSource
@@ -46,18 +46,21 @@ def build(
     cflags: str | None = None,
     progress: Callable[[str], None] = lambda step: None,
     exact: bool = False,
+    native: bool = False,
     **options: Any,
 ) -> tuple[Module, Loaded, list[Path]]:
     """Build a package from the robot in a file or an object: ``OUT/NAME`` to be imported, and a
     wheel beside it.
 
     `options` are those of `symgen.jobs.job.Job.of`. Sines are inline and states computed by
-    vectors, unless a function has operations that these cannot do (tanh). It is compiled for this
-    machine and as fast as may be, or `exact`, with the bits that the C has everywhere, or with the
-    flags `cflags`.
+    vectors, unless a function has operations that these cannot do (tanh). By default the package
+    runs on all processors of this machine's architecture; with `native` only on those with the
+    instructions of this one, which the build tag of the wheel shows and which the package checks
+    when it is imported. With `exact` it has the bits that the C has everywhere; `cflags` replaces
+    all of these flags.
     Needs a C compiler and Python's headers. Returns the module, the loaded robot and the paths
     written. Raises SymgenError, and then nothing was written."""
-    flags = _flags(cflags, exact)
+    flags = _flags(cflags, exact, native)
     set_options = {k: v for k, v in options.items() if v is not None}
     job = Job.of(robot, **set_options, glue=())
     progress("reading the robot")
@@ -66,28 +69,38 @@ def build(
     module = fastest(job.module(loaded), set_options)
     sources = files(module, ["c"])
     progress("compiling")
-    contents: Contents = {**sources, **native(module, sources, flags), **interface(module)}
+    contents: Contents = {
+        **sources,
+        **compiled_extension(module, sources, flags),
+        **interface(module),
+    }
     contents[NAME] = manifest(module, contents)
-    wheel = OutputFile(Path(out) / _wheel_name(module), Mark("symgen build", _is_ours))
+    wheel = OutputFile(Path(out) / _wheel_name(module, flags), Mark("symgen build", _is_ours))
     wheel.check()
     in_wheel = {name: x for name, x in contents.items() if not name.endswith((".c", ".h", ".json"))}
-    paths = publish(contents, Path(out) / module.name, beside={wheel: _wheel(module, in_wheel)})
+    paths = publish(
+        contents, Path(out) / module.name, beside={wheel: _wheel(module, in_wheel, flags)}
+    )
     return module, loaded, [*paths, wheel.path]
 
 
-def _flags(text: str | None, exact: bool) -> list[str]:
-    """Flags as a shell would part them. Raises OptionError."""
+def _flags(text: str | None, exact: bool, native: bool) -> list[str]:
+    """The flags of the C compiler. Raises OptionError."""
     if text is None:
-        return [*(SAME if exact else FAST)]
-    if exact:
-        raise OptionError("--exact has flags of its own; leave --cflags away")
+        portable = PORTABLE_EXACT if exact else PORTABLE_FAST
+        return [*portable, NATIVE] if native else [*portable]
+    if exact or native:
+        option = "--exact" if exact else "--native"
+        raise OptionError(f"{option} sets the flags itself; remove it or --cflags")
     try:
-        return shlex.split(text)
+        return platform().split(text)
     except ValueError as error:
         raise OptionError(f"--cflags {cited(text)}: {error}") from None
 
 
-def native(module: Module, sources: Mapping[str, str], cflags: Sequence[str]) -> dict[str, bytes]:
+def compiled_extension(
+    module: Module, sources: Mapping[str, str], cflags: Sequence[str]
+) -> dict[str, bytes]:
     """The extension module, name to bytes. Raises CompilerError."""
     files = {**sources, SOURCE: extension(module)}
     name = SOURCE.removesuffix(".c")
@@ -145,11 +158,21 @@ def _numpy() -> str:
     return ">=1.26" if int(np.__version__.partition(".")[0]) > 1 else ">=1.26,<2"
 
 
-def _wheel_name(module: Module) -> str:
-    return f"{module.name}-{module[Release].module_version}-{_tag()}.whl"
+BUILD_TAG: Final = "1native"
+"""The build tag of a wheel for the processor that compiled it; PEP 427 wants a leading digit."""
 
 
-def _wheel(module: Module, contents: Mapping[str, str | bytes]) -> bytes:
+def _build_tags(flags: Sequence[str]) -> list[str]:
+    """The build tag of a wheel that a compiler with these flags made, if it has one."""
+    return [BUILD_TAG] if NATIVE in flags else []
+
+
+def _wheel_name(module: Module, flags: Sequence[str]) -> str:
+    version = module[Release].module_version
+    return f"{'-'.join([module.name, version, *_build_tags(flags), _tag()])}.whl"
+
+
+def _wheel(module: Module, contents: Mapping[str, str | bytes], flags: Sequence[str]) -> bytes:
     """The bytes of a wheel of the package (PEP 427), the same for the same contents."""
     info = f"{module.name}-{module[Release].module_version}.dist-info"
     texts = {
@@ -159,11 +182,13 @@ def _wheel(module: Module, contents: Mapping[str, str | bytes]) -> bytes:
     texts[f"{info}/METADATA"] = (
         f"Metadata-Version: 2.1\nName: {module.name}\nVersion: {module[Release].module_version}\n"
         "Summary: Dynamics of a robot, generated by symgen\n"
+        "License: 0BSD\n"
+        f"Requires-Python: ==3.{sys.version_info.minor}.*\n"
         f"Requires-Dist: numpy{_numpy()}\n"
     ).encode()
-    texts[f"{info}/WHEEL"] = (
-        f"Wheel-Version: 1.0\n{OURS}\nRoot-Is-Purelib: false\nTag: {_tag()}\n".encode()
-    )
+    lines = ["Wheel-Version: 1.0", OURS, "Root-Is-Purelib: false", f"Tag: {_tag()}"]
+    lines += [f"Build: {tag}" for tag in _build_tags(flags)]
+    texts[f"{info}/WHEEL"] = "\n".join([*lines, ""]).encode()
     rows = [f"{name},sha256={_digest(data)},{len(data)}" for name, data in texts.items()]
     texts[f"{info}/RECORD"] = "\n".join([*rows, f"{info}/RECORD,,", ""]).encode()
     stream = io.BytesIO()

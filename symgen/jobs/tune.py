@@ -6,7 +6,6 @@ with it the same bytes come out everywhere."""
 
 import os
 import random
-import shlex
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -26,6 +25,7 @@ from symgen.languages.c.options import COptions
 from symgen.languages.describe import descriptions
 from symgen.languages.module import Module
 from symgen.native.library import Library
+from symgen.native.platforms import platform
 from symgen.numbers.trig import TYPES
 from symgen.reading.assemble import Loaded
 from symgen.tracing.function import Function
@@ -129,7 +129,7 @@ def _times(module: Module, candidates: Sequence[Function]) -> list[float]:
         for each, ds in zip(modules, described, strict=True)
         for d in ds
     )
-    library = Library.build(declarations, files, shlex.split(os.environ.get("CFLAGS", "")))
+    library = Library.build(declarations, files, platform().split(os.environ.get("CFLAGS", "")))
     count = max(32, BATCH // max(f.counts.total + 1 for f in candidates))
     calls = [(name, _arrays(each, count)) for name, each in zip(names, modules, strict=True)]
     least = [float("inf")] * len(calls)

@@ -1,13 +1,15 @@
 """Languages that a program outside of Python runs: their results against the float run, and against
 the law of each quantity where no C or Python beside them has been."""
 
+import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -21,6 +23,7 @@ from symgen.languages.subject import (
     against_laws,
     described,
     inputs,
+    not_run,
     of_bound,
     results,
     share_of_runs,
@@ -35,6 +38,8 @@ JUDGED: Final = ("{name}.h", "{name}.py")
 class Failed(Exception):
     """The error that the program running the code reported."""
 
+
+NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
 SECONDS: Final = 1800
 """Longer than this no step takes with a module of ours; all functions of a large robot may take
@@ -81,7 +86,7 @@ class Outside:
         progress(f"{self.label} module")
         if self.missing:
             needed = f"{' and '.join(self.missing)} must be installed"
-            yield Check(f"{self.label} runs", False, needed)
+            yield not_run(f"{self.label} runs", needed)
             return
         judged = {file.format(name=subject.module.name) for file in JUDGED}
         alone = judged.isdisjoint(subject.hashes)
@@ -119,19 +124,35 @@ def _key(arrays: Sequence[Array]) -> bytes:
     return b"".join(np.asarray(x, float).tobytes() for x in arrays)
 
 
-def ran(command: Sequence[str], folder: Path, stdin: bytes = b"", seconds: int = SECONDS) -> bytes:
-    """The output of a program, given `stdin`. Raises Failed with the line that says what is
-    wrong."""
-    return done(command, folder, stdin, seconds).stdout
+def ran(
+    command: Sequence[str],
+    folder: Path,
+    stdin: bytes = b"",
+    seconds: int = SECONDS,
+    environment: Mapping[str, str] = NOTHING,
+) -> bytes:
+    """The output of a program, given `stdin` and more variables of the environment. Raises Failed
+    with the line of its output that describes the error."""
+    return done(command, folder, stdin, seconds, environment).stdout
 
 
 def done(
-    command: Sequence[str], folder: Path, stdin: bytes = b"", seconds: int = SECONDS
+    command: Sequence[str],
+    folder: Path,
+    stdin: bytes = b"",
+    seconds: int = SECONDS,
+    environment: Mapping[str, str] = NOTHING,
 ) -> subprocess.CompletedProcess[bytes]:
-    """A program that has run, with what it said. Raises Failed, as `ran` does."""
+    """The finished process of a program, as for `ran`. Raises Failed, as `ran` does."""
     try:
         return subprocess.run(
-            command, cwd=folder, input=stdin, capture_output=True, timeout=seconds, check=True
+            command,
+            cwd=folder,
+            input=stdin,
+            capture_output=True,
+            timeout=seconds,
+            check=True,
+            env={**os.environ, **environment},
         )
     except subprocess.TimeoutExpired:
         raise Failed(f"{command[0]} takes more than {seconds} s") from None

@@ -32,11 +32,18 @@ Arrays = dict[str, Array]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing checked: what, whether it holds, and the figure or the reason."""
+    """One check: its claim, whether the claim holds, and the figure or the reason."""
 
     what: str
     passed: bool
     detail: str
+    ran: bool = True
+    """False if a tool that the check needs is not installed; then it has not passed either."""
+
+
+def not_run(what: str, reason: str) -> Check:
+    """A check that could not be run, and the reason."""
+    return Check(what, passed=False, detail=reason, ran=False)
 
 
 @dataclass(frozen=True)

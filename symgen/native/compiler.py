@@ -1,8 +1,8 @@
 """The system's C compiler: which one, what it is told, and what it says."""
 
 import os
-import platform
-import shlex
+import platform as host
+import re
 import shutil
 import subprocess
 import sys
@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Final
 
 from symgen.errors import SymgenError
+from symgen.native.isolated import outer_temporary_folder
+from symgen.native.platforms import platform, scratch_folder
 from symgen.text import reason, shown
 
 STRICT: Final = (
@@ -35,41 +37,59 @@ EXACT: Final = ("-ffp-contract=off",)
 NATIVE: Final = "-march=native"
 """The widest vectors of this processor, where the compiler knows the flag."""
 
-FAST: Final = ("-O2", NATIVE, "-ffp-contract=fast", "-fno-math-errno")
-"""For this machine, products and sums fused where that is faster: the last bits of results may be
-others than on another one."""
+PORTABLE_FAST: Final = ("-O2", "-ffp-contract=fast", "-fno-math-errno")
+"""For all processors of an architecture. Products and sums are fused where the architecture always
+has such an instruction, as AArch64 does and x86-64 does not."""
 
-SAME: Final = ("-O2", NATIVE, "-ffp-contract=off", "-fno-tree-slp-vectorize")
-"""For this machine, with the bits that all machines compute. gcc 12 fuses scalar code that it
-vectorises, whatever the second-to-last says."""
+PORTABLE_EXACT: Final = ("-O2", "-ffp-contract=off", "-fno-tree-slp-vectorize")
+"""For all processors of an architecture, with the same bits on all machines. gcc 12 fuses scalar
+code that it vectorises, whatever the second flag says."""
+
+FAST: Final = (*PORTABLE_FAST, NATIVE)
+"""For this processor, products and sums fused where that is faster: the last bits of results may
+differ from those of another processor."""
+
+SAME: Final = (*PORTABLE_EXACT, NATIVE)
+"""For this processor, with the same bits as on all machines."""
+
+MAX_LINES_SHOWN: Final = 3
+"""Longer outputs of a compiler go to a log file, and a message shows their first error."""
 
 
 class CompilerError(SymgenError):
-    """The system's C compiler is missing or refuses the code."""
+    """The system's C compiler refuses the code or cannot be run."""
 
     several_lines = True
 
 
+class NoCompilerError(CompilerError):
+    """There is no C compiler, or $CC names none."""
+
+
 def compiler() -> list[str]:
-    """The C compiler, a program and its first arguments: $CC as a shell would part it, or where
-    that is not set cc, gcc or clang. Raises CompilerError, also where $CC names no program: another
-    compiler in its place would prove nothing of the one that is meant."""
+    """The C compiler, a program and its first arguments: the words of $CC, or cc, gcc or clang if
+    that is not set. Raises NoCompilerError, also if $CC names no program: a check with another
+    compiler would prove nothing about the named one."""
     wanted = os.environ.get("CC", "")
     if wanted.strip():
         return _named(wanted)
     program = next((c for c in ("cc", "gcc", "clang") if shutil.which(c)), None)
     if program is None:
-        raise CompilerError("error: no C compiler found; install gcc or set CC")
+        raise NoCompilerError(
+            f"error: no C compiler found; {platform().compiler_advice}, or set CC to one"
+        )
     return [program]
 
 
 def _named(wanted: str) -> list[str]:
+    if shutil.which(wanted):  # a path with blanks
+        return [wanted]
     try:
-        parts = shlex.split(wanted)
+        parts = platform().split(wanted)
     except ValueError as error:
-        raise CompilerError(f"error: CC='{shown(wanted)}': {error}") from None
+        raise NoCompilerError(f"error: CC='{shown(wanted)}': {error}") from None
     if not parts or shutil.which(parts[0]) is None:
-        raise CompilerError(
+        raise NoCompilerError(
             f"error: CC='{shown(wanted)}': there is no such program; set CC to a C compiler or "
             "leave it unset"
         )
@@ -88,7 +108,7 @@ def identity() -> list[str | int]:
 def processor() -> str:
     """The text that NATIVE depends on: the processor's name and instructions, where the system
     tells them."""
-    facts = [platform.machine(), platform.processor(), sys.platform]
+    facts = [host.machine(), host.processor(), sys.platform]
     with suppress(OSError), Path("/proc/cpuinfo").open(encoding="utf-8", errors="replace") as lines:
         wanted = ("model name", "flags", "Features", "CPU implementer", "CPU part", "isa", "cpu")
         first = takewhile(str.strip, lines)  # one processor of many
@@ -100,7 +120,12 @@ def version(command: Sequence[str]) -> str:
     """The first line that a compiler says of itself, the command where it says nothing."""
     try:
         run = subprocess.run(
-            [*command, "--version"], capture_output=True, text=True, check=False, timeout=60
+            [*command, "--version"],
+            capture_output=True,
+            encoding="utf-8",
+            errors="backslashreplace",
+            check=False,
+            timeout=60,
         )
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return " ".join(command)
@@ -108,7 +133,8 @@ def version(command: Sequence[str]) -> str:
 
 
 def run_compiler(arguments: Sequence[str], folder: Path) -> None:
-    """Run the C compiler in `folder`. Raises CompilerError with what it said."""
+    """Run the C compiler in `folder`. Raises CompilerError with its output; of a long one with the
+    first error and the path of a log file."""
     command = compiler()
     try:
         run = subprocess.run(
@@ -116,16 +142,33 @@ def run_compiler(arguments: Sequence[str], folder: Path) -> None:
             cwd=folder,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            text=True,
+            encoding="utf-8",
             errors="backslashreplace",
             check=False,
         )
     except OSError as error:
         raise CompilerError(f"error: cannot run '{shown(command[0])}': {reason(error)}") from error
     if run.returncode:
-        raise CompilerError(
-            f"error: the C compiler refused the generated code:\n{run.stderr.strip()}"
-        )
+        output = (run.stderr.strip() or run.stdout.strip()).splitlines()
+        called = f"{shown(command[0])}, exit status {run.returncode}"
+        raise CompilerError(f"error: the C compiler ({called}) failed: {summary(output)}")
+
+
+def summary(output: Sequence[str]) -> str:
+    """A compiler's output, line by line, for a message: all of a short one, the first error of a
+    long one and the path of a log file that has the rest."""
+    if not output:
+        return "it printed nothing"
+    if len(output) <= MAX_LINES_SHOWN:
+        return "\n".join(output)
+    first = next((line for line in output if re.search(r"\berror\b", line)), output[0])
+    try:
+        number, path = tempfile.mkstemp(".log", "symgen-compiler-", outer_temporary_folder())
+        with open(number, "w", encoding="utf-8", errors="backslashreplace") as stream:  # noqa: PTH123
+            stream.write("\n".join([*output, ""]))
+    except OSError as error:
+        return f"{first} ({len(output)} lines in all, no log: {reason(error)})"
+    return f"{first} (all {len(output)} lines: {path})"
 
 
 def run_tuned(arguments: Sequence[str], folder: Path) -> None:
@@ -141,11 +184,11 @@ def run_tuned(arguments: Sequence[str], folder: Path) -> None:
 
 @contextmanager
 def workspace() -> Iterator[Path]:
-    """A scratch folder; a library loaded from it stays usable after it is gone. Raises
-    CompilerError where files cannot be written there."""
+    """A scratch folder, as `scratch_folder` has it. Raises CompilerError if files cannot be written
+    there."""
     try:
-        with tempfile.TemporaryDirectory(prefix="symgen-") as name:
-            yield Path(name)
+        with scratch_folder() as folder:
+            yield folder
     except OSError as error:
         raise CompilerError(
             f"error: cannot compile: {reason(error)}; TMPDIR names the folder for temporary files"

@@ -1,30 +1,29 @@
 """Extension modules of CPython: C sources made into a file that Python imports."""
 
 import os
-import sys
 import sysconfig
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Final
 
 import numpy as np
 
 from symgen.native.compiler import CompilerError, run_tuned, workspace
 from symgen.native.library import quiet
+from symgen.native.platforms import platform
 from symgen.native.store import SUFFIX
 
-LINK: Final = {"darwin": ("-undefined", "dynamic_lookup")}
-"""What a compiler needs to be told to leave Python's functions open, by platform."""
 
-MISSING: Final = "Python.h is missing; install the headers of this Python (python3-dev)"
+def missing_headers() -> str:
+    """The message for a Python without its headers."""
+    return f"Python.h is missing; {platform().headers_advice}"
 
 
 def include() -> Path:
     """The folder of Python's headers. Raises CompilerError where they are not installed."""
     folder = Path(sysconfig.get_path("include"))
     if not (folder / "Python.h").is_file():
-        raise CompilerError(f"error: {MISSING}")
+        raise CompilerError(f"error: {missing_headers()}")
     return folder
 
 
@@ -36,6 +35,7 @@ def extension_module(
     `files` are name to text, headers too, `units` those that are compiled, several at a time, with
     `flags`; one of them defines ``PyInit_`` and the macro EXTENSION, which is the name. Raises
     CompilerError."""
+    system = platform()
     headers = [f"-I{include()}", f"-I{np.get_include()}", "-I."]
     with workspace() as folder:
         for file, text in files.items():
@@ -43,12 +43,14 @@ def extension_module(
 
         def one(unit: str) -> str:
             named = [f"-DEXTENSION={name}"] if "EXTENSION" in files[unit] else []
-            run_tuned([*flags, "-fPIC", *headers, *named, "-c", unit, "-o", f"{unit}.o"], folder)
+            common = [*flags, *system.position_independent, *headers, *named]
+            run_tuned([*common, "-c", unit, "-o", f"{unit}.o"], folder)
             return f"{unit}.o"
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             objects = [*pool.map(one, units)]
         library = f"{name}{SUFFIX}"
-        link = [*flags, "-shared", *quiet(flags), *objects, *LINK.get(sys.platform, ()), "-lm"]
+        link = [*flags, "-shared", *quiet(flags), *objects]
+        link += [*system.extension_links(), *system.math_library]
         run_tuned([*link, "-o", library], folder)
         return (folder / library).read_bytes()

@@ -37,8 +37,14 @@ def limited() -> Iterator[None]:
             signal.alarm(0)
 
 
-_alone: Final = list[bool]()
-"""Not empty in a process that `isolated` made."""
+_alone: Final = list[str]()
+"""In a process that `isolated` made, the folder for temporary files of the process before it;
+otherwise empty."""
+
+
+def outer_temporary_folder() -> str:
+    """The folder for temporary files that outlive the process of `isolated`."""
+    return _alone[0] if _alone else tempfile.gettempdir()
 
 
 def isolated(work: Work, scratch: Path) -> Iterator[Any]:
@@ -76,7 +82,7 @@ def _run(work: Work, sending: "Connection", scratch: Path) -> NoReturn:
         for ends in (signal.SIGALRM, signal.SIGINT, signal.SIGTERM):
             signal.signal(ends, signal.SIG_DFL)
         faulthandler.disable()  # the process that waits says what happened
-        _alone.append(True)
+        _alone.append(tempfile.gettempdir())
         tempfile.tempdir = str(scratch)
         try:
             work(lambda said: sending.send(("said", said)))

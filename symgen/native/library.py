@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from symgen.native.compiler import EXACT, run_tuned, workspace
 from symgen.native.isolated import limited
+from symgen.native.platforms import platform
 
 Array = NDArray[Any]
 
@@ -38,11 +39,12 @@ class Library:
         with workspace() as folder:
             for name, text in files.items():
                 (folder / name).write_text(text, encoding="utf-8")
-            common = ["-O2", "-fPIC", "-shared", *flags, *quiet(flags), *units]
-            common += ["-lm", "-o", "library.so"]
-            run_tuned(common, folder)
+            system = platform()
+            name = f"library{system.library_suffix}"
+            common = ["-O2", *system.position_independent, "-shared", *flags, *quiet(flags)]
+            run_tuned([*common, *units, *system.math_library, "-o", name], folder)
             with limited():  # it may have code that runs when it is loaded
-                return cls(ffi, ffi.dlopen(str(folder / "library.so")))
+                return cls(ffi, ffi.dlopen(str(folder / name)))
 
     def call(self, name: str, *arguments: int | Array) -> Any:
         """Calls the function and gives what it returns."""

@@ -24,6 +24,7 @@ from threading import Lock
 from types import ModuleType
 from typing import Any, Final
 
+from symgen.native.platforms import scratch_folder
 from symgen.text import reason
 
 VARIABLE: Final = "SYMGEN_CACHE"
@@ -122,8 +123,8 @@ class Store:
                 path = self._write(f"{name}{SUFFIX}", data)
                 self._tidy()
                 return loaded(name, path)
-        with tempfile.TemporaryDirectory(prefix="symgen-") as folder:
-            path = Path(folder) / f"{name}{SUFFIX}"
+        with scratch_folder() as folder:
+            path = folder / f"{name}{SUFFIX}"
             path.write_bytes(data)
             return loaded(name, path)
 

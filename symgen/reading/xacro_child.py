@@ -176,7 +176,7 @@ def _mended(source: Any, filename: str | None) -> Any:
     """The text of a file whose declaration the parser would refuse; else what was given."""
     if source is None and filename is not None:
         with contextlib.suppress(OSError, UnicodeDecodeError):
-            text, _, wrong = without_declaration(Path(filename).read_text("utf-8-sig"))
+            text, _, wrong = without_declaration(Path(filename).read_text(encoding="utf-8-sig"))
             return text.lstrip() if wrong else None
     return source
 

@@ -148,7 +148,25 @@ def test_the_sample_is_what_its_job_file_writes(tmp_path):
     assert snapshot(tmp_path / "ur5") == snapshot(out)
 
 
+def test_a_leading_tilde_is_the_home_folder(tmp_path, monkeypatch):
+    home = tmp_path / "home"
+    robot = home / "robots" / "pendulum.urdf"
+    robot.parent.mkdir(parents=True)
+    robot.write_bytes(Path(PENDULUM).read_bytes())
+    monkeypatch.setenv("HOME", str(home))
+    path = job(tmp_path, 'out = "~/made"\nquantities = ["gravity"]', "~/robots/pendulum.urdf")
+    assert invoke("generate", path).exit_code == 0
+    assert (home / "made" / "pendulum.h").is_file() and not (tmp_path / "~").exists()
+    paths = read(job(tmp_path, 'package_paths = ["~", "./~", "x"]')).values["package_paths"]
+    assert paths == [str(home), str(tmp_path / "~"), str(tmp_path / "x")]
+
+
 REFUSED = [
+    (
+        "actuators = '~nobody_here/x'",
+        3,
+        "actuators: names ~nobody_here, a home folder that is not known",
+    ),
     ("snap_angle = 1", 3, "snap_angle: no key is called 'snap_angle'; near names: 'snap_angles'"),
     ('\n"\\u0007zz" = 1', 4, "\\x07zz: no key is called '\\x07zz'; there are 'file', 'out'"),
     ("[prefix]\nx = 1", 3, "prefix: is a table in place of a text; write it like"),

@@ -178,7 +178,8 @@ def test_package_and_wheel_appear_together_or_not_at_all(tmp_path, package, monk
     ("arguments", "said"),
     [
         (["--cflags", "'"], '--cflags "\'": No closing quotation'),
-        (["--exact", "--cflags", "-O1"], "--exact has flags of its own"),
+        (["--exact", "--cflags", "-O1"], "--exact sets the flags itself; remove it or --cflags"),
+        (["--native", "--cflags", "-O1"], "--native sets the flags itself; remove it or --cflags"),
         (
             ["--friction", "runtime:coulomb", "--friction-width", "0.1", "--batch", "4"],
             "vectors of states have no tanh, which inverse_dynamics needs; leave --friction-width away",

@@ -70,7 +70,14 @@ def test_what_was_harmed_is_not_loaded(store, harm):
     assert store.found("key") is None
 
 
-FOREIGN = ("measurements.json", "libmine.so", "notes.txt", ".new-york", "ur5_robot.so", "a" * 39 + ".json")
+FOREIGN = (
+    "measurements.json",
+    "libmine.so",
+    "notes.txt",
+    ".new-york",
+    "ur5_robot.so",
+    "a" * 39 + ".json",
+)
 """Files of the user, with names that resemble those of the store."""
 
 

@@ -21,6 +21,7 @@ from symgen.languages.subject import (
     as_tuple,
     described,
     inputs,
+    not_run,
     of_bound,
     relative_error,
     results,
@@ -30,11 +31,13 @@ from symgen.native.compiled import Compiled
 from symgen.native.compiler import (
     STRICT,
     CompilerError,
+    NoCompilerError,
     compiler,
     run_compiler,
     version,
     workspace,
 )
+from symgen.native.platforms import platform
 from symgen.numbers.trig import TYPES
 from symgen.proof.machine import machine
 from symgen.tracing.function import Function
@@ -47,6 +50,9 @@ def checks(subject: Subject, progress: Callable[[str], None]) -> Iterator[Check]
         yield _selftest(subject)
         progress("compiling for comparison")
         compiled = build(subject.module, subject.folder)
+    except NoCompilerError as error:
+        yield not_run("C compiles without a warning", str(error))
+        return
     except CompilerError as error:
         yield Check("C compiles without a warning", False, str(error))
         return
@@ -74,7 +80,9 @@ def _selftest(subject: Subject) -> Check:
     files = [file for file in subject.hashes if file.endswith(".c") and "/" not in file]
     sources = [str(folder / file) for file in files]
     with workspace() as work:
-        run_compiler([*STRICT, f"-I{folder}", *sources, "-lm", "-o", "selftest"], work)
+        run_compiler(
+            [*STRICT, f"-I{folder}", *sources, *platform().math_library, "-o", "selftest"], work
+        )
         try:
             run = subprocess.run(
                 [str(work / "selftest")], check=False, stdin=subprocess.DEVNULL, timeout=PATIENCE

@@ -17,7 +17,8 @@ from symgen.languages.c.function import CFunction
 from symgen.languages.c.options import COptions, aim_of, others
 from symgen.languages.c.targets import TARGETS
 from symgen.languages.module import Module
-from symgen.native.compiler import CompilerError, compiler, version, workspace
+from symgen.native.compiler import CompilerError, compiler, summary, version, workspace
+from symgen.text import shown
 
 FORMAT: Final = 1
 FLAGS: Final = ("-std=c99", "-O2", "-ffunction-sections", "-fstack-usage")
@@ -142,16 +143,17 @@ def _compiled(
         [*command, *FLAGS, *flags, "-c", f"{f.full_name}.c"],
         cwd=work,
         capture_output=True,
-        text=True,
+        encoding="utf-8",
+        errors="backslashreplace",
         check=False,
     )
     if run.returncode:
-        raise CompilerError(
-            f"error: {command[0]} refused the generated code:\n{run.stderr.strip()}"
-        )
+        called = f"{shown(command[0])}, exit status {run.returncode}"
+        output = summary(run.stderr.strip().splitlines())
+        raise CompilerError(f"error: the compiler ({called}) failed: {output}")
     stem = work / f.full_name
     return {
-        "stack": _stack(f, stem.with_suffix(".su").read_text()),
+        "stack": _stack(f, stem.with_suffix(".su").read_text(encoding="utf-8")),
         "code": _code(stem.with_suffix(".o"), command),
     }
 
@@ -172,8 +174,10 @@ def _code(path: Path, command: list[str]) -> int:
     """Bytes of code and constants of an object file, told by the tool that belongs to a
     compiler."""
     question = [*command, "-print-prog-name=size"]
-    answer = subprocess.run(question, capture_output=True, text=True, check=False).stdout.strip()
+    answer = subprocess.run(
+        question, capture_output=True, encoding="utf-8", errors="replace", check=False
+    ).stdout.strip()
     tool = answer if shutil.which(answer) else "size"
-    sizes = subprocess.run([tool, str(path)], capture_output=True, text=True, check=True)
+    sizes = subprocess.run([tool, str(path)], capture_output=True, encoding="utf-8", check=True)
     text, data, *_ = sizes.stdout.splitlines()[1].split()
     return int(text) + int(data)

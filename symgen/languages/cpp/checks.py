@@ -1,7 +1,6 @@
 """C++ proven: the system's compiler takes the header under strict warnings; a program runs it."""
 
 import os
-import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -10,6 +9,7 @@ from symgen.languages.describe import descriptions
 from symgen.languages.outside import Call, Outside, driven, ran
 from symgen.languages.subject import Subject
 from symgen.native.compiler import workspace
+from symgen.native.platforms import platform
 from symgen.render import render
 
 FLAGS: Final = (
@@ -27,7 +27,7 @@ FLAGS: Final = (
 
 def compiler() -> list[str]:
     """$CXX with its arguments, else c++."""
-    return shlex.split(os.environ.get("CXX", "")) or ["c++"]
+    return platform().split(os.environ.get("CXX", "")) or ["c++"]
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from symgen.languages.module import Module
 from symgen.languages.outside import Call, Failed, Outside, binary, parted, ran
 from symgen.languages.subject import Array, Arrays, Check, Subject
 from symgen.native.compiler import workspace
+from symgen.native.platforms import platform
 from symgen.render import render
 from symgen.text import shown
 
@@ -41,7 +42,9 @@ def _runs(subject: Subject, folder: Path, how: Callable[[str], str]) -> Call:
             finished.add(drivers[d.name])
         results = folder / f"{d.name}.told"
         if not results.is_file():
-            raise Failed(shown((folder / f"{d.name}.error").read_text(errors="replace")))
+            raise Failed(
+                shown((folder / f"{d.name}.error").read_text(encoding="utf-8", errors="replace"))
+            )
         return parted(d, results.read_bytes(), len(states))
 
     return run
@@ -82,8 +85,9 @@ def _gateway(subject: Subject) -> Iterator[Call]:
         for file, text in files.items():
             (folder / file).write_text(text, encoding="utf-8")
         units = [*sources(subject.module), f"{name}_mex.c"]
+        flags = [*platform().position_independent, *CFLAGS]
         command = ["mkoctfile", "--mex", *units, "--output", f"{name}_mex.mex"]
-        ran(["env", f"CFLAGS=-fPIC {' '.join(CFLAGS)}", *command], folder)
+        ran(command, folder, environment={"CFLAGS": " ".join(flags)})
         yield _runs(subject, folder, lambda function: f"{name}_mex('{function}', ")
 
 

@@ -29,6 +29,29 @@ NUMPY: Final = {"double": ("NPY_DOUBLE", "float64"), "float": ("NPY_FLOAT", "flo
 """What NumPy calls each scalar in C and in Python."""
 
 
+INSTRUCTIONS: Final = {
+    "__SSE3__": "sse3",
+    "__SSSE3__": "ssse3",
+    "__SSE4_1__": "sse4.1",
+    "__SSE4_2__": "sse4.2",
+    "__POPCNT__": "popcnt",
+    "__AVX__": "avx",
+    "__FMA__": "fma",
+    "__FMA4__": "fma4",
+    "__XOP__": "xop",
+    "__BMI__": "bmi",
+    "__BMI2__": "bmi2",
+    "__AVX2__": "avx2",
+    "__AVX512F__": "avx512f",
+    "__AVX512CD__": "avx512cd",
+    "__AVX512DQ__": "avx512dq",
+    "__AVX512BW__": "avx512bw",
+    "__AVX512VL__": "avx512vl",
+}
+"""Instructions beyond those of every x86-64 that compilers use for arithmetic: the macro that is
+defined where the flags allow them, and their name in ``__builtin_cpu_supports``."""
+
+
 @dataclass(frozen=True)
 class BoundFunction:
     """A C function as Python's."""
@@ -191,6 +214,7 @@ def extension(module: Module) -> str:
         width=width(module) if c.batch else 1,
         numpy_type=NUMPY[c.scalar][0],
         string=string,
+        instructions=INSTRUCTIONS,
         joints=module.robot.model.joint_names,
         parameters=module.robot.blocks if module.regroup is not None else {},
         nq=module.dimensions["nq"],
