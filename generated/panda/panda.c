@@ -1,4 +1,4 @@
-/* panda.c: constant data, see panda.h. */
+/* panda.c: constant data, declared in panda.h. */
 #include "panda.h"
 
 const panda_info_type panda_info = {

@@ -1,4 +1,4 @@
-/* pendulum.c: constant data, see pendulum.h. */
+/* pendulum.c: constant data, declared in pendulum.h. */
 #include "pendulum.h"
 
 const pendulum_info_type pendulum_info = {

@@ -1,4 +1,4 @@
-/* quadruped.c: constant data, see quadruped.h. */
+/* quadruped.c: constant data, declared in quadruped.h. */
 #include "quadruped.h"
 
 const quadruped_info_type quadruped_info = {

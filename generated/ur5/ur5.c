@@ -1,4 +1,4 @@
-/* ur5.c: constant data, see ur5.h. */
+/* ur5.c: constant data, declared in ur5.h. */
 #include "ur5.h"
 
 const ur5_info_type ur5_info = {

@@ -17,10 +17,10 @@ from symgen.numbers.operations import OPS
 @dataclass(frozen=True, slots=True)
 class Processor:
     """A kind of processor: `name` is that of its column in `symgen.numbers.operations.Op.cycles`,
-    `said` what it is in words."""
+    `description` a noun phrase for it."""
 
     name: str
-    said: str
+    description: str
 
     def latency(self, op: str) -> float:
         """Cycles from the operands of an operation to its result."""
@@ -33,12 +33,13 @@ class Processor:
 
 HOST: Final = Processor(
     "host",
-    "a processor of today's computers: two sums or products a cycle, 4 cycles each, a quotient 13",
+    "a current desktop processor (two additions or multiplications per cycle with a latency of 4 "
+    "cycles, divisions of 13 cycles)",
 )
 CORTEX_M: Final = Processor(
     "cortex-m",
-    "a Cortex-M with a floating-point unit, in order: one sum or product a cycle, a "
-    "quotient 14, a sine 30",
+    "an in-order Cortex-M with a floating-point unit (one addition or multiplication per cycle, "
+    "divisions of 14 cycles, sines of 30 cycles)",
 )
 MACHINES: Final = {row.name: row for row in (HOST, CORTEX_M)}
 

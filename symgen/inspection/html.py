@@ -22,7 +22,7 @@ from symgen.inspection.page import (
     sign,
 )
 from symgen.inspection.report import counted
-from symgen.languages.conventions import LOCAL_NAMES, conventions
+from symgen.languages.conventions import conventions
 from symgen.languages.module import Module
 from symgen.render import render
 
@@ -63,7 +63,7 @@ def page(data: Data, module: Module, patterns: Mapping[str, np.ndarray[Any, Any]
         equation=grouping,
         patterns=list(_patterns(patterns, data)),
         most=max(totals.values(), default=1) or 1,
-        conventions=[line for line in conventions(module) if line not in LOCAL_NAMES],
+        conventions=conventions(module),
     )
 
 

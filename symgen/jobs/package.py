@@ -21,7 +21,7 @@ from symgen.jobs.manifest import NAME, manifest
 from symgen.jobs.publish import publish
 from symgen.jobs.targets import Mark, OutputFile
 from symgen.languages.c.quickest import fastest
-from symgen.languages.conventions import conventions
+from symgen.languages.conventions import convention_lines
 from symgen.languages.describe import tables
 from symgen.languages.files import files
 from symgen.languages.module import Module
@@ -134,7 +134,7 @@ def _docstring(module: Module) -> str:
         "`threads` share the states, and the GIL is released. What needs the inverse of M raises",
         "numpy.linalg.LinAlgError where that is not positive definite or a result not finite.",
         "",
-        *map(comment, conventions(module)),
+        *map(comment, convention_lines(module)),
         "",
         *tables(module, comment),
         '"""',

@@ -1,9 +1,9 @@
-"""The conventions of a module in words, as every language puts them at the head of its files.
+"""The conventions of a module as sentences, and as the lines at the head of generated files.
 
-Texts here are plain; each language escapes what comes from the robot's file in its own way."""
+The texts are plain; each language escapes what comes from the robot's file in its own way."""
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,74 +14,88 @@ from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.mechanics.parameter_names import base_names, link_of
 
 WIDTH: Final = 108
-"""Longest line of a convention that is made of names."""
+"""Maximum number of characters of a line of the conventions in generated files."""
 
 
 BASE_PARAMETERS: Final = (
-    "They are moments of mass in canonical frames with what regrouping adds: MR mass, MXR first, "
-    "SXXR second moments, ZZR inertia about the joint's axis, JR of a rotor; symgen inspect "
-    "--groupings has them in parameters of the file."
+    "A base parameter is a moment of mass of a body in its canonical frame, including the "
+    "parameters that are regrouped into it: MR is a mass, MXR a first moment, SXXR a second "
+    "moment, ZZR the inertia about the joint axis and JR the inertia of a rotor. `symgen inspect "
+    "--groupings` prints each one in terms of the parameters of the robot's file."
 )
-
-
-LOCAL_NAMES: Final = (
-    "Local names: w, wd, a, f, n, U, h, S of body i (from 1) are angular velocity and its "
-    "derivative,",
-    "acceleration, force, moment, acceleration field, first and second moments of mass in "
-    "its canonical",
-    "frame (z along its joint); f6_4 is what a unit rate of joint 6 needs at body 4, ao6 the "
-    "acceleration of",
-    "joint 6 in the axes of what carries it; f6a, f6b are f6 on the way to the parent, T6 is "
-    "what turns S6;",
-    "MA, BA, IA, p are of articulated bodies, Ma, Ba, Ia of such whose joint gives way, K and u "
-    "of their joints.",
-    "c2 and s2 are cosine and sine of q[1], q2_3 is q[1] + q[2], theta7 is q[6] and a constant; "
-    "w2_xy is",
-    "w2_x w2_y, s2_h3_z a product too, k_f5_x a constant times f5_x; M_0_1 is an entry that is "
-    "stored,",
-    "M_0_1_p1 a part of it, X_v2 a second value called X; neg_X is -X; t1, t2, ... have no name.",
-)
-"""What is said of variables inside functions."""
 
 
 @dataclass(frozen=True)
 class Entries:
-    """Words of a language for the entries of arrays."""
+    """How a language indexes arrays."""
 
     matrices: str
-    """How a matrix is laid out."""
-    names: Sequence[str]
-    """`LOCAL_NAMES` as the language writes entries."""
+    """A sentence about the memory layout of matrices."""
+    entry: str = "{array}[{index}]"
+    """How an entry of an array is written."""
     first: int = 0
-    """The number of the first entry."""
+    """The index of the first entry."""
+
+    def of(self, array: str, number: int) -> str:
+        """Entry `number` (counted from 0) of `array`, as the language writes it."""
+        return self.entry.format(array=array, index=number + self.first)
 
 
-ROWS: Final = Entries("Matrices are row-major.", LOCAL_NAMES)
-"""What most languages say of entries: flat arrays from 0."""
+ROWS: Final = Entries("Matrices are stored in row-major order.")
+"""Flat arrays whose first index is 0, as in most languages."""
+
+
+def convention_lines(module: Module, entries: Entries = ROWS, *more: str) -> list[str]:
+    """The conventions of a module, and the sentences in `more`, as a list with a bullet for each
+    sentence, wrapped to lines of at most `WIDTH` characters."""
+    return bullets([*conventions(module, entries), *more])
+
+
+def bullets(sentences: Iterable[str]) -> list[str]:
+    """Sentences as a bulleted list, wrapped to lines of at most `WIDTH` characters."""
+    return [
+        line
+        for text in sentences
+        for line in textwrap.wrap(
+            text,
+            WIDTH,
+            initial_indent="- ",
+            subsequent_indent="  ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    ]
 
 
 def conventions(module: Module, entries: Entries = ROWS) -> list[str]:
-    """The conventions of a module, a sentence each."""
+    """The conventions of a module, one sentence or one paragraph an item."""
     model = module.robot.model
-    lines = [*meaning(module, entries), *entries.names, gravity(module)]
-    lines += [*_parameters(module), *_wrenches(module), *_friction(module)]
-    lines += _springs(module)
-    return [*lines, *_base_parameters(module), *words.joints(model)]
+    return [
+        *meaning(module, entries),
+        gravity(module),
+        *_parameters(module),
+        *_wrenches(module),
+        *_friction(module),
+        *_springs(module),
+        *_base_parameters(module),
+        *words.joints(model),
+    ]
 
 
 def meaning(module: Module, entries: Entries = ROWS) -> list[str]:
-    """The meaning of coordinates, forces and matrices: those of the conventions that everybody
-    needs."""
+    """The conventions that every user of a function needs: the meaning of coordinates, forces and
+    matrices."""
     return [
-        *words.order(module.robot.model),
-        _law(module),
-        "SI units: m, kg, s, rad; a revolute joint has N m and rad, a prismatic joint N and m.",
+        words.order(module.robot.model),
+        *_law(module),
+        "All quantities are in SI units (m, kg, s, rad). The force of a revolute joint is a torque "
+        "in N m, the force of a prismatic joint is in N.",
         entries.matrices,
     ]
 
 
 def _base_parameters(module: Module) -> list[str]:
-    """The names of base parameters, where a function has them."""
+    """The names of the base parameters, if a function of the module has them."""
     outputs = (out for f in module.functions for q in f.quantities for out in q.outputs)
     shapes = {size for out in outputs for size in out.shape}
     if not shapes & {"b", "y_b"}:
@@ -90,9 +104,10 @@ def _base_parameters(module: Module) -> list[str]:
     bodies = {name.rpartition("_")[2]: link_of(module.robot.model, name) for name in names}
     links = ", ".join(f"{number} {link}" for number, link in bodies.items())
     return [
-        *_wrapped(f"Base parameters, in the order of beta and of columns: {', '.join(names)}."),
-        *_wrapped(f"Their bodies, by the links that move with them: {links}."),
-        *_wrapped(BASE_PARAMETERS),
+        f"The base parameters, in the order of beta and of regressor columns, are "
+        f"{', '.join(names)}.",
+        f"The number in the name of a base parameter is that of its body: {links}.",
+        BASE_PARAMETERS,
     ]
 
 
@@ -102,16 +117,20 @@ def _friction(module: Module) -> list[str]:
     kinds = ", ".join(module.robot.friction)
     rubbing = [body.joint.name for body in module.robot.model.bodies if body.rubs]
     which = (
-        "joint by joint"
+        "of every joint"
         if rubbing == list(module.robot.model.joint_names)
-        else f"for {', '.join(rubbing)}"
+        else f"of {', '.join(rubbing)}"
     )
-    where = (
-        f"the input friction, {kinds} {which}" if module.robot.runtime_friction else _files(module)
+    origin = (
+        f"the input `friction` ({kinds} {which})"
+        if module.robot.runtime_friction
+        else _files(module)
     )
-    law = f"tau = ... + viscous qd + coulomb {_step(module)}."
-    sentence = f"Joint friction ({kinds}) is in {_felt(module)}{_friction_columns(module)}: {law}"
-    return [*_wrapped(sentence), f"Its coefficients are from {where}."]
+    return [
+        f"Joint friction ({kinds}) is included in {_containing(module)}"
+        f"{_friction_columns(module)}: tau = ... + viscous qd + coulomb {_step(module)}.",
+        f"The friction coefficients come from {origin}.",
+    ]
 
 
 def _springs(module: Module) -> list[str]:
@@ -119,105 +138,110 @@ def _springs(module: Module) -> list[str]:
     if not robot.springs:
         return []
     springs = [b.joint.name for b in robot.model.bodies if b.rubs]
-    whose = [b.joint.name for b in robot.model.bodies if b.rubs and b.joint.stiffness]
-    where = (
-        f"the input springs, stiffness and reference of {', '.join(springs)}"
+    stiff = [b.joint.name for b in robot.model.bodies if b.rubs and b.joint.stiffness]
+    origin = (
+        f"the input `springs` (stiffness and reference of {', '.join(springs)})"
         if robot.runtime_springs
-        else f"{_files(module)}: {', '.join(whose) or 'no joint has one'}"
+        else f"{_files(module)} ({', '.join(stiff) or 'no joint has a spring'})"
     )
-    law = "tau = ... + stiffness (q - reference), V = ... + stiffness (q - reference)^2 / 2"
     columns = _friction_columns(module, "y_v")
-    sentence = f"Joint springs are in {_felt(module, springs=True)}{columns}: {law}."
-    lines = [*_wrapped(sentence), *_wrapped(f"They are from {where}.")]
+    sentences = [
+        f"Joint springs are included in {_containing(module, springs=True)}{columns}: "
+        "tau = ... + stiffness (q - reference), V = ... + stiffness (q - reference)^2 / 2.",
+        f"The spring coefficients come from {origin}.",
+    ]
     if columns:
-        lines += _wrapped(
-            "Their columns are those of stiffness and preload, which is stiffness times reference; "
-            "the regressor of V leaves out stiffness reference^2 / 2, which no state changes."
+        sentences.append(
+            "The spring columns of a regressor belong to the stiffness and to the preload "
+            "(stiffness times reference). The regressor of V omits the constant "
+            "stiffness reference^2 / 2."
         )
-    return lines
+    return sentences
 
 
-def _felt(module: Module, springs: bool = False) -> str:
-    """The quantities of the module that friction and external wrenches are in, or springs."""
+def _containing(module: Module, springs: bool = False) -> str:
+    """The quantities of the module that contain friction and external wrenches, or springs."""
     quantities = [q for f in module.functions for q in f.quantities]
-    felt = [q.name for q in quantities if (q.feels_springs if springs else q.feels_wrench)]
-    return ", ".join(dict.fromkeys(felt)) or "no function of this module"
+    names = [q.name for q in quantities if (q.feels_springs if springs else q.feels_wrench)]
+    return ", ".join(dict.fromkeys(names)) or "no function of this module"
 
 
-def _friction_columns(module: Module, *words: str) -> str:
-    """Which quantities have columns for friction, or for springs with `words`."""
-    columns = {"y", "y_b", *words}
+def _friction_columns(module: Module, *sizes: str) -> str:
+    """A clause that names the quantities with columns for friction, or with `sizes` for springs."""
+    columns = {"y", "y_b", *sizes}
     quantities = [q for f in module.functions for q in f.quantities]
     names = dict.fromkeys(
         q.name for q in quantities if any(columns & {*o.shape} for o in q.outputs)
     )
-    return "".join(f"; {name} has columns for it" for name in names)
-
-
-def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
+    return f" (with columns of their own in {', '.join(names)})" if names else ""
 
 
 def _files(module: Module) -> str:
-    """Where the robot's numbers are from."""
+    """The files that the coefficients are read from."""
     return (
-        "the files of the robot and its actuators"
-        if module.source.actuators
-        else "the robot's file"
+        "the robot's file and the actuator file" if module.source.actuators else "the robot's file"
     )
 
 
 def _step(module: Module) -> str:
     width = module.robot.friction_width
     step = f"tanh(qd / {width!r})" if width else "sign(qd)"
-    return f"{step} + offset" + (", the width in rad/s or m/s" if width else ", sign(0) = 0")
+    return f"{step} + offset" + (
+        ", with the width in rad/s or m/s" if width else ", with sign(0) = 0"
+    )
 
 
 def _wrenches(module: Module) -> list[str]:
     if not module.robot.wrenches:
         return []
     links = ", ".join(module.robot.wrenches)
+    axes = "the root link" if module.robot.root_axes else "the link"
     return [
-        f"External wrenches act on {links}: six numbers each, force x y z and moment x y z about "
-        f"the link's",
-        f"origin, in {'the root' if module.robot.root_axes else 'the link'}'s axes; positive where "
-        "the surroundings push the robot.",
-        *_wrapped(
-            f"They count in {_felt(module)}; derivatives and rates hold their six numbers constant."
-        ),
+        f"External wrenches act on {links}. Each has six components, the force (x, y, z) and the "
+        f"moment (x, y, z) about the origin of the link, in the axes of {axes}. A component is "
+        "positive where the environment pushes the robot in the positive direction.",
+        f"External wrenches are included in {_containing(module)}. Derivatives and rates treat the "
+        "six components as constants.",
     ]
 
 
-def _law(module: Module) -> str:
+def _law(module: Module) -> list[str]:
     missing = {
         "friction": not module.robot.friction,
         "springs": not module.robot.springs and words.has_springs(module.robot.model),
         "rotor inertia": not words.has_rotors(module.robot.model),
     }
-    *most, last = [name for name, left_out in missing.items() if left_out] or [""]
-    without = f"{', '.join(most)} and {last}" if most else last
-    law = f"tau = M(q) qdd + C(q, qd) qd + g(q){f', without {without}' if without else ''}"
-    return f"{law}; gravity g(q) holds the robot still."
+    *others, last = [name for name, is_missing in missing.items() if is_missing] or [""]
+    excluded = f"{', '.join(others)} and {last}" if others else last
+    law = "The equation of motion is tau = M(q) qdd + C(q, qd) qd + g(q)"
+    return [
+        f"{law}, without {excluded}." if excluded else f"{law}.",
+        "The gravity forces g(q) are the joint forces that hold the robot at rest.",
+    ]
 
 
 def gravity(module: Module) -> str:
-    """Which way things fall."""
-    where = words.frame(module.robot.model)
+    """A sentence that gives the gravitational acceleration."""
+    frame = words.frame(module.robot.model)
     if module.robot.runtime_gravity:
         return (
-            f"Free fall is the input g (m/s^2, axes of the {where}); on Earth, z up: 0, 0, -9.81."
+            f"The gravitational acceleration is the input g (m/s^2, in the axes of the {frame}). "
+            "On Earth, with z up, it is 0, 0, -9.81."
         )
     x, y, z = module.robot.model.gravity
-    return f"Free fall is ({x!r}, {y!r}, {z!r}) m/s^2 in the axes of the {where}."
+    return (
+        f"The gravitational acceleration is ({x!r}, {y!r}, {z!r}) m/s^2 in the axes of the {frame}."
+    )
 
 
 def _parameters(module: Module) -> list[str]:
     if not module.robot.runtime:
-        return ["Inertial parameters are constants of the code."]
+        return ["The inertial parameters are constants in the code."]
     names = ", ".join(PARAMETER_NAMES)
     return [
-        f"Inertial parameters are inputs, ten a link in the order {names}:",
-        "mass, first moment m c, inertia about the link's origin in the link's axes "
-        "(off-diagonals as in the matrix).",
-        "Regroup them once whenever they change; the functions take the result as par.",
+        f"The inertial parameters are inputs, ten for each link in the order {names}: mass, first "
+        "moment m c, and inertia about the origin of the link in the axes of the link "
+        "(off-diagonal entries as in the matrix).",
+        "Call the regroup function once whenever the parameters change, and pass its result to the "
+        "other functions as par.",
     ]

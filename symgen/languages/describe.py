@@ -12,10 +12,12 @@ from typing import Final
 
 from symgen.algorithms import INPUTS
 from symgen.algorithms.registry import Array, Quantity
+from symgen.algorithms.titles import title
 from symgen.compiler.passes import counts, live, pivots, used
 from symgen.compiler.program import Program
 from symgen.compiler.value import Ref
 from symgen.languages import joints_in_words as words
+from symgen.languages.local_names import constants
 from symgen.languages.module import Module
 from symgen.numbers.operations import COUNTED, OPS
 from symgen.tracing.function import Function
@@ -59,6 +61,8 @@ class FunctionDescription:
     pivots: tuple[Ref, ...] = ()
     """What must be positive and finite for the results to be of any use, where a mass matrix is
     inverted."""
+    constants: tuple[str, ...] = ()
+    """The numbers in the code that have a name, as in ``0.425 = -d_3``."""
 
     def padded(self, a: Argument) -> tuple[object, ...]:
         """Width and text of an argument's columns, and its unit, for a table of all arguments."""
@@ -121,11 +125,19 @@ def _described(module: Module, function: Function) -> FunctionDescription:
         formulas,
         arguments,
         count,
-        function.formulation + (", sums as trees" if function.trees else ""),
+        _formulation(function),
         sources,
         function.program,
         pivots(function.program) if inverts else (),
+        tuple(constants(function)),
     )
+
+
+def _formulation(function: Function) -> str:
+    """The formulations of a function in words."""
+    names = dict.fromkeys(formulation.name for _, formulation in function.parts)
+    trees = "; long sums as balanced trees" if function.trees else ""
+    return " + ".join(map(title, names)) + trees
 
 
 def _formula(q: Quantity) -> str:

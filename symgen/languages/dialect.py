@@ -24,7 +24,7 @@ class Text(NamedTuple):
         return frozenset([t for t in self.tokens if type(t) is int])
 
 
-SINES, COSINES = "sine", "cosine"
+SINES, COSINES = "angle_sine", "cosine"
 
 SUM, PRODUCT, NEGATION, ATOM = range(4)
 """Bindings, loosest first."""

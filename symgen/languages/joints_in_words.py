@@ -1,7 +1,6 @@
 """Sentences on joints that are not one coordinate each, of followers and of rotors."""
 
 import re
-import textwrap
 from collections.abc import Callable, Iterator
 from typing import Final
 
@@ -21,51 +20,43 @@ def frame(model: Model) -> str:
     return "root link" if model.base else "world"
 
 
-def order(model: Model) -> list[str]:
-    """The order of coordinates."""
+def order(model: Model) -> str:
+    """A sentence on the order of the coordinates."""
     if motors(model):
-        return [
-            *textwrap.wrap(
-                "Coordinates are the angles of motors (rad), their forces the torques that do the "
-                "same work (N m), where a joint is moved by motors, and those of the joint where it"
-                " is not, in the order of the joints in the file (table below).",
-                WIDTH,
-            )
-        ]
+        return (
+            "For a joint that is moved by motors, the coordinates are the angles of the motors "
+            "(rad) and the forces are the torques that do the same work (N m). For every other "
+            "joint they are those of the joint. Coordinates follow the order of the joints in the "
+            "file (table below)."
+        )
     if not floats(model):
-        return ["Coordinates follow the order of the moving joints in the file (table below)."]
+        return "Coordinates follow the order of the moving joints in the file (table below)."
     coupling = coupling_of(model)
     first = ", the floating base first" if not model.base else ""
-    return [
+    return (
         f"Coordinates follow the order of the moving joints in the file{first} (tables below): "
-        f"{coupling.positions}",
-        f"positions q; {coupling.velocities} velocities qd, which accelerations, forces and "
-        f"matrices follow.",
-    ]
-
-
-WIDTH: Final = 110
-"""Characters of a line of text at the most."""
+        f"there are {coupling.positions} positions q and {coupling.velocities} velocities qd. "
+        "Accelerations, forces and matrices follow the velocities."
+    )
 
 
 def joints(model: Model) -> list[str]:
-    """How joints with several coordinates, followers and rotors are to be understood."""
+    """Sentences on the joints with several coordinates, on followers and on rotors."""
     present = [
         kind for kind in JOINT_TYPES.values() if any(j.type is kind for _, j in model.joints)
     ]
     sentences = list(dict.fromkeys(text for kind in present for text in kind.words))
     if floats(model) and not model.base:
         sentences.append(
-            "The frame that the base moves in is the world: poses, positions and gravity are in "
-            "its axes."
+            "The frame in which the base moves is the world: poses, positions and gravity are "
+            "expressed in its axes."
         )
     if any(not kind.single for kind in present):
         sentences.append(
-            "Of the bodies in local names a joint with several coordinates has one for each of "
-            "them, the last with its link."
+            "In local names, a joint with several coordinates counts as one body for each "
+            "coordinate; the link belongs to the last of them."
         )
-    lines = [line for text in sentences for line in textwrap.wrap(text, WIDTH)]
-    return [*lines, *_followers(model), *_rotors(model)]
+    return [*sentences, *_followers(model), *_rotors(model)]
 
 
 def _followers(model: Model) -> Iterator[str]:
@@ -74,13 +65,13 @@ def _followers(model: Model) -> Iterator[str]:
         yield f"Joint {joint.name} follows {joint.leader}: {joint.name} = {joint.follows}."
     if any(len(joint.leaders) > 1 for joint in followers):
         yield (
-            "Followers have no coordinates; what acts on them is felt by what they follow, times "
-            "the factors."
+            "A follower has no coordinate; the forces on it act on the joints that it follows, "
+            "multiplied by the factors."
         )
     elif followers:
         yield (
-            "It has no coordinate of its own; what acts on it is felt by the joint it follows, "
-            "times the factor."
+            "A follower has no coordinate; the force on it acts on the joint that it follows, "
+            "multiplied by the factor."
         )
 
 

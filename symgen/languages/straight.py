@@ -8,9 +8,10 @@ from typing import Any
 from symgen.compiler.passes import used
 from symgen.compiler.program import Program
 from symgen.languages.blocks import Block, blocks
-from symgen.languages.conventions import ROWS, Entries, conventions
+from symgen.languages.conventions import ROWS, Entries, convention_lines
 from symgen.languages.describe import Argument, FunctionDescription, descriptions, laid_out, tables
 from symgen.languages.dialect import Dialect
+from symgen.languages.local_names import legend, listed
 from symgen.languages.module import Module
 from symgen.languages.writer import signed, statements, variables, zeros
 from symgen.numbers.operations import OPS
@@ -28,6 +29,8 @@ class Straight:
     """How many structural zeros each output has, which no line writes."""
     work: int = 0
     """Entries of an array ``work`` that holds the variables, 0 where each is one of its own."""
+    names: tuple[str, ...] = ()
+    """The names of its variables, in the order of definition."""
 
 
 @dataclass(frozen=True)
@@ -53,13 +56,17 @@ class Style:
     def context(self, module: Module) -> dict[str, Any]:
         """The variables of the templates of every such language."""
         described = descriptions(module)
+        bodies = {d.name: self.straight(d) for d in described}
+        names = [name for body in bodies.values() for name in body.names]
         return {
             "module": module,
             "functions": described,
-            "bodies": {d.name: self.straight(d) for d in described},
-            "conventions": conventions(module, self.entries),
+            "bodies": bodies,
+            "legend": legend(described, names, self.entries),
+            "conventions": convention_lines(module, self.entries),
             "tables": tables(module, self.comment, self.entries.first),
             "comment": self.comment,
+            "listed": listed,
             "text": self.text,
             "layouts": [self.index(a) for a in laid_out(described)],
         }
@@ -69,6 +76,7 @@ class Style:
         empty = zeros(d.program)
         steps = statements(d.program, self.dialect, empty, [ref.node for ref in d.pivots])
         where = variables(d.program, steps)
+        names = tuple(where.values())
         too_many = self.most is not None and len(where) > self.most
         if too_many:
             where = {node: f"work[{k}]" for k, node in enumerate(where)}
@@ -78,6 +86,7 @@ class Style:
             tuple(signed(d.program, d.pivots, where)),
             empty,
             len(where) if too_many else 0,
+            names,
         )
 
     def _lines(self, block: Block) -> list[str]:

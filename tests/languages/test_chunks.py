@@ -193,7 +193,7 @@ def counted(body):
     """Assignments of a body; the sines of several angles are one."""
     return len(
         re.findall(
-            r"^ .*? = (?!(?:co)?sine\d*\[)",
+            r"^ .*? = (?!(?:co|angle_)sine\d*\[)",
             re.sub(r"/\*.*?\*/|enum \{.*?\}", "", body, flags=re.DOTALL),
             re.MULTILINE,
         )

@@ -18,7 +18,7 @@ def test_the_header_has_the_formula_and_the_outputs_of_every_quantity(tmp_path):
         linked = f"_{LINK}" if quantity.name in LINK_QUANTITIES else ""
         name = re.escape(f"pendulum_{quantity.name.replace(':', '_')}{linked}(")
         comment = r"/\*((?:(?!\*/).)*)\*/\n(?:#define \w+ \d+\n)?"
-        row = re.search(rf"{comment}(?:void|int) {name}([^;]*);", header, re.DOTALL)
+        row = re.search(rf"{comment}(?:void|int|pendulum_status) {name}([^;]*);", header, re.DOTALL)
         assert row, quantity.name
         formula = re.sub(r"of a link\b", f"of link {LINK}", quantity.formula)
         formula = formula.replace(" a link", f" link {LINK}")

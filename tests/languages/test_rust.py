@@ -111,4 +111,5 @@ def test_the_documentation_shows_what_is_written(tmp_path):
     page = (tmp_path / "doc" / "arm" / "index.html").read_text(encoding="utf-8")
     described = page[page.index("top-doc") :].partition("</section>")[0]
     shown = " ".join(unescape(re.sub("<[^>]*>", "", described)).split())
-    assert "robot *arm* [one] `two` <b>." in shown and "sine of q[1]" in shown
+    assert "robot *arm* [one] `two` <b>." in shown
+    assert "Every function is generic over Real, which is f32 or f64." in shown

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Final
 
 from symgen.languages.c.layout import wrapped
 from symgen.languages.c.options import COptions
@@ -53,13 +54,18 @@ def own_functions(module: Module) -> tuple[str, ...]:
     return INLINE if module[COptions].trig == "inline" else ()
 
 
+REPLACED: Final = "/* angles, replaced by their sines */"
+
+
 def _loop(name: str, real: str, angles: Sequence[str], number: str) -> list[str]:
-    """Sines, in the place of their angles, and cosines; arrays are filled up to whole vectors with
+    """Sines, which replace their angles, and cosines; arrays are padded to whole vectors with
     zeros."""
     size = f"{name.upper()}_FILLED({len(angles)})"
     sines, cosines = f"{SINES}{number}", f"{COSINES}{number}"
     return [
-        *wrapped(f"{real} {sines}[{size}] = {{", angles, "}; /* angles until the call */"),
+        *wrapped(
+            f"{real} {sines}[{size}] = {{", angles, "}; /* angles, replaced by their sines */"
+        ),
         f"{real} {cosines}[{size}];",
         f"{name}_sincos_all({size}, {sines}, {cosines});",
     ]

@@ -1,5 +1,6 @@
 """C99: the files of a module."""
 
+import textwrap
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final
@@ -17,22 +18,24 @@ from symgen.languages.c.packaging import glue_files
 from symgen.languages.c.text import comment, literal, numbers, string
 from symgen.languages.c.trig import trig_header
 from symgen.languages.chunks import WORK
-from symgen.languages.conventions import conventions
+from symgen.languages.conventions import ROWS, WIDTH, convention_lines
 from symgen.languages.describe import Argument, descriptions, laid_out, tables
+from symgen.languages.local_names import listed
 from symgen.languages.module import Module
+from symgen.languages.release import Release
 from symgen.proof.bounds import SINES
 from symgen.render import render
 
 CALLS: Final = (
-    "Functions keep nothing between calls and may run in several threads; outputs "
-    "must not overlap inputs."
+    "Functions are re-entrant and thread-safe: they keep no state between calls. Outputs must not "
+    "overlap inputs."
 )
 
 FAILURE: Final = (
-    "0 where M is positive definite and all outputs and their sum are finite, else 1: then they "
-    "mean nothing."
+    "0 if M is positive definite and all outputs are finite; otherwise 1, and the outputs are "
+    "undefined."
 )
-"""What a function that inverts M returns."""
+"""The status of a function that inverts M."""
 
 
 def _packed_pairs(prefix: str, a: Argument) -> str:
@@ -116,26 +119,38 @@ def _context(module: Module) -> dict[str, Any]:
         "functions": functions(module),
         "controllers": controllers(module, functions(module)),
         "layouts": [LAYOUTS[a.layout](module.name, a) for a in laid_out(descriptions(module))],
-        "conventions": [*conventions(module), CALLS, *_chosen(module), *_precision(module)],
+        "conventions": convention_lines(
+            module, ROWS, CALLS, *_objective(module), *_precision(module)
+        ),
         "tables": tables(module, comment),
         "comment": comment,
         "string": string,
         "numbers": lambda values: numbers(values, module[COptions].scalar),
         "failure": FAILURE,
+        "release": module[Release],
+        "name_width": _name_width,
+        "listed": listed,
+        "wrapped": lambda text: textwrap.wrap(text, WIDTH - 12),
         "libm": any(f.math for f in functions(module)),
         "largest": LARGEST[module[COptions].scalar],
         **information(module),
     }
 
 
-def _chosen(module: Module) -> list[str]:
-    """The aim that formulations are chosen by, where that is not the count of operations."""
+def _objective(module: Module) -> list[str]:
+    """The objective of the choice between formulations, if it is not the operation count."""
     aim = aim_of(module.choices)
     if aim == Aim("operations"):
         return []
-    model = "" if aim.name == "size" else f", for {aim.machine.said}"
-    loops = ["What several columns have alike is computed in loops."] if aim.name == "size" else []
-    return [f"Formulations are chosen by {aim.name}{model}.", *loops]
+    if aim.name == "size":
+        return [
+            "Of several formulations, the generator chose the one with the smallest code; columns "
+            "with the same structure are computed in loops."
+        ]
+    return [
+        "Of several formulations, the generator chose the one with the lowest estimated latency on "
+        f"{aim.machine.description}."
+    ]
 
 
 def _precision(module: Module) -> list[str]:
@@ -143,12 +158,16 @@ def _precision(module: Module) -> list[str]:
     if module[COptions].scalar == "double":
         return []
     return [
-        "Float errors at each function are largest differences of entries from the exact result of "
-        "its operations",
-        f"in the {len(module.test_states)} states of the self-test: a bound of all rounding "
-        "errors, and what is seen with the sines",
-        "of symgen --trig inline; in parentheses of the largest entry in these states.",
+        "The float error of a function is the largest difference between an entry and the exact "
+        f"result in the {len(module.test_states)} states of the self-test: first a bound of all "
+        "rounding errors, then the error observed with the sines of --trig inline. Values in "
+        "parentheses are relative to the largest entry in these states.",
     ]
+
+
+def _name_width(function: CFunction) -> int:
+    """The length of the longest name of an argument."""
+    return max(len(a.name) for a in function.arguments)
 
 
 def _selftest(module: Module) -> dict[str, Any]:

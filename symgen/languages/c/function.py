@@ -19,6 +19,7 @@ from symgen.languages.c.trig import INLINE
 from symgen.languages.chunks import WORK, Pieces, alive, cut
 from symgen.languages.describe import Argument, FunctionDescription
 from symgen.languages.dialect import Dialect
+from symgen.languages.local_names import Legend
 from symgen.languages.module import Module
 from symgen.languages.writer import Step, signed, statements, variables, zeros
 from symgen.numbers.operations import OPS
@@ -191,8 +192,8 @@ class CFunction:
 
     @property
     def returns(self) -> str:
-        """``int`` for a function that can fail, ``void`` for the others."""
-        return "int" if self.d.pivots else "void"
+        """The return type: the status type for a function that can fail, else ``void``."""
+        return f"{self.module.name}_status" if self.d.pivots else "void"
 
     @property
     def rounding(self) -> list[str]:
@@ -215,6 +216,12 @@ class CFunction:
             OPS[op].library for op in used(self.d.program).difference(brought)
         )
 
+    @property
+    def legend(self) -> list[str]:
+        """The meaning of its local names."""
+        defined = tuple(dict.fromkeys(self._names.values()))
+        return Legend(defined, tuple(a.name for a in self.outputs)).lines()
+
     @cached_property
     def lines(self) -> list[list[str]]:
         """The body in blocks of lines, where the function is in one piece."""
@@ -223,7 +230,7 @@ class CFunction:
     @property
     def checks(self) -> list[str]:
         """Lines that return the status, where the function is in one piece."""
-        return self.status(self._signed(self.d.pivots, self._names), self.finite)
+        return self.status(self._signed(self.d.pivots, self._names), self.finite, self.statuses)
 
     @property
     def finite(self) -> list[str]:
@@ -240,18 +247,30 @@ class CFunction:
     @property
     def verdict_of_pieces(self) -> list[str]:
         """Lines that return the status, where the function is in pieces."""
-        return f"return ({joined(['(bad == 0)', *self.finite], ' && ')}) ? 0 : 1;".split(NEWLINE)
+        good = joined(["(bad == 0)", *self.finite], " && ")
+        return f"return ({good}) ? {' : '.join(self.statuses)};".split(NEWLINE)
 
     @property
     def outputs(self) -> list[Argument]:
         """The arrays that it writes."""
         return self.d.outs
 
-    def status(self, pivots: Sequence[str], others: Sequence[str] = ()) -> list[str]:
-        """The lines that return 0 if all pivots are regular and what `others` call holds, else 1;
-        none without pivots."""
+    @property
+    def statuses(self) -> tuple[str, str]:
+        """The values that it returns on success and on failure."""
+        name = self.module.name.upper()
+        return f"{name}_OK", f"{name}_SINGULAR"
+
+    def status(
+        self,
+        pivots: Sequence[str],
+        others: Sequence[str] = (),
+        statuses: tuple[str, str] = ("0", "1"),
+    ) -> list[str]:
+        """The lines that return the first of `statuses` if all pivots are regular and all calls in
+        `others` are true, else the second; none without pivots."""
         calls = joined([*(f"regular({x})" for x in pivots), *others], " && ")
-        return f"return ({calls}) ? 0 : 1;".split(NEWLINE) if pivots else []
+        return f"return ({calls}) ? {' : '.join(statuses)};".split(NEWLINE) if pivots else []
 
     @cached_property
     def pieces(self) -> list[Piece]:

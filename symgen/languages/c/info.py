@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from symgen.languages.c.options import COptions
 from symgen.languages.c.text import fits, numbers, string
-from symgen.languages.describe import descriptions
 from symgen.languages.module import Module
 from symgen.mechanics.coupling import velocities
 
@@ -20,18 +19,15 @@ HIDDEN: Final = ("glue", "target")
 
 
 def information(module: Module) -> dict[str, Any]:
-    """The texts and joints of the struct, and the sizes of its arrays."""
-    robot, generator = _cut(module.robot.model.name), f"symgen {module.version}"
-    info = {"robot": robot, "generator": generator, "options": _options(module)}
-    sizes = {name: _size(text) for name, text in info.items()}
-    sizes["joint"] = max(map(_size, module.robot.model.joint_names))
-    sizes["function"] = max(_size(d.name) for d in descriptions(module))
-    return {"info": {**info, "joints": list(_joints(module))}, "sizes": sizes}
-
-
-def _size(text: str) -> int:
-    """Bytes of a C array for the text and the zero behind it."""
-    return len(text.encode("utf-8", "surrogatepass")) + 1
+    """The texts and joints of the struct, as a variable `info` of the templates."""
+    return {
+        "info": {
+            "robot": _cut(module.robot.model.name),
+            "generator": f"symgen {module.version}",
+            "options": _options(module),
+            "joints": list(_joints(module)),
+        }
+    }
 
 
 def _cut(text: str) -> str:

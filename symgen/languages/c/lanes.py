@@ -192,7 +192,12 @@ class BatchFunction(ManyFunction):
         """Calls that tell in which lanes all entries of each output are finite numbers."""
         return [f"{self.real}_finite({a.name}, {a.size})" for a in self.outputs]
 
-    def status(self, pivots: Sequence[str], others: Sequence[str] = ()) -> list[str]:
+    def status(
+        self,
+        pivots: Sequence[str],
+        others: Sequence[str] = (),
+        statuses: tuple[str, str] = ("0", "1"),
+    ) -> list[str]:
         """The lines that return the mask of the lanes where all pivots are regular and what
         `others` call holds; none without pivots."""
         tests = [*(f"{self.module.name.upper()}_REGULAR({x})" for x in pivots), *others]

@@ -60,6 +60,14 @@ class Core(CFunction):
         return f"{self.stem}part{k}"
 
     @property
+    def returns(self) -> str:
+        return "int" if self.d.pivots else "void"
+
+    @property
+    def statuses(self) -> tuple[str, str]:
+        return "0", "1"
+
+    @property
     def signature(self) -> str:
         return self.declaration(f"static {self.returns}", f"{self.stem}core", self.arguments)
 

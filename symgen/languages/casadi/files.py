@@ -12,12 +12,13 @@ from symgen.languages.c.text import literal, string
 from symgen.languages.c.trig import trig_header
 from symgen.languages.casadi.external import External, externals
 from symgen.languages.casadi.patterns import shape_of
-from symgen.languages.conventions import conventions
+from symgen.languages.conventions import convention_lines
 from symgen.languages.describe import FunctionDescription, descriptions, laid_out, tables
 from symgen.languages.dialect import call, functions
+from symgen.languages.local_names import legend
 from symgen.languages.module import Module
 from symgen.languages.python.files import DIALECT as PYTHON
-from symgen.languages.python.files import LAYOUTS, block_lines, comment, unpacked
+from symgen.languages.python.files import LAYOUTS, block_lines, comment, unpacked, variable_names
 from symgen.languages.writer import statements, variables, zeros
 from symgen.render import render
 
@@ -40,7 +41,8 @@ def files(module: Module) -> dict[str, str]:
         "unpacked": lambda d, a: unpacked(d, a, DIALECT),
         "shape": shape_of,
         "layouts": [LAYOUTS[a.layout](a) for a in laid_out(descriptions(module))],
-        "conventions": conventions(module),
+        "conventions": convention_lines(module),
+        "legend": legend(descriptions(module), variable_names(descriptions(module), DIALECT)),
         "tables": tables(module, comment),
         "comment": comment,
         "text": ascii,

@@ -7,9 +7,10 @@ from symgen.languages.c.files import FAILURE, LAYOUTS
 from symgen.languages.c.options import COptions
 from symgen.languages.c.text import LARGEST, SUFFIX, comment, literal, numbers
 from symgen.languages.c.trig import LIMITS, ULP, rows, steps
-from symgen.languages.conventions import conventions
+from symgen.languages.conventions import convention_lines
 from symgen.languages.cuda.function import CudaFunction
 from symgen.languages.describe import descriptions, laid_out, tables
+from symgen.languages.local_names import listed
 from symgen.languages.module import Module
 from symgen.render import render
 
@@ -35,9 +36,10 @@ def files(module: Module) -> dict[str, str]:
         "module": module,
         "c": c,
         "functions": kernels,
-        "conventions": conventions(module),
+        "conventions": convention_lines(module),
         "tables": tables(module, comment),
         "comment": comment,
+        "listed": listed,
         "threads": THREADS,
         "largest": literal(LARGEST[c.scalar], c.scalar),
         "numbers": lambda values: numbers(values, c.scalar),

@@ -10,13 +10,22 @@ from symgen.languages.c.files import code_files
 from symgen.languages.c.lanes import width
 from symgen.languages.c.options import COptions
 from symgen.languages.c.quickest import fastest
-from symgen.languages.conventions import conventions
+from symgen.languages.conventions import convention_lines
 from symgen.languages.describe import FunctionDescription, descriptions, laid_out, tables
 from symgen.languages.dialect import call, functions
+from symgen.languages.local_names import legend
 from symgen.languages.module import Module
 from symgen.languages.python.extension import BoundFunction, bound
 from symgen.languages.python.files import DIALECT as PYTHON
-from symgen.languages.python.files import LAYOUTS, block_lines, comment, named, pivots, unpacked
+from symgen.languages.python.files import (
+    LAYOUTS,
+    block_lines,
+    comment,
+    named,
+    pivots,
+    unpacked,
+    variable_names,
+)
 from symgen.languages.slopes import slope
 from symgen.languages.writer import Step
 from symgen.render import render
@@ -51,7 +60,8 @@ def files(module: Module) -> dict[str, str]:
         "unpacked": lambda d, a: unpacked(d, a, DIALECT),
         "moves": {d.name: _move(module, d) for d in described},
         "layouts": [LAYOUTS[a.layout](a) for a in laid_out(described)],
-        "conventions": conventions(module),
+        "conventions": convention_lines(module),
+        "legend": legend(described, variable_names(described, DIALECT)),
         "tables": tables(module, comment),
         "comment": comment,
         "text": ascii,

@@ -1,6 +1,5 @@
 """MATLAB: how it is written, and the files of a package, of a MEX gateway and of an S-function."""
 
-import re
 from dataclasses import replace
 from hashlib import sha256
 from typing import Any, Final
@@ -10,7 +9,7 @@ from symgen.languages.c.files import functions as c_functions
 from symgen.languages.c.function import CFunction
 from symgen.languages.c.options import COptions
 from symgen.languages.chunks import WORK
-from symgen.languages.conventions import LOCAL_NAMES, Entries, gravity, meaning
+from symgen.languages.conventions import Entries, bullets, gravity, meaning
 from symgen.languages.describe import Argument, FunctionDescription, descriptions
 from symgen.languages.dialect import Dialect, call, functions
 from symgen.languages.examples import examples
@@ -23,8 +22,8 @@ LONGEST: Final = 63
 """Characters of a name; MATLAB cuts what is longer (namelengthmax)."""
 
 ENTRIES: Final = Entries(
-    "Vectors are columns, indices begin with 1, and entry (i, j) of a matrix is M(i, j).",
-    [re.sub(r"q\[(\d)\]", lambda k: f"q({int(k[1]) + 1})", line) for line in LOCAL_NAMES],
+    "Vectors are columns. Indices begin with 1, and entry (i, j) of a matrix is M(i, j).",
+    "{array}({index})",
     1,
 )
 
@@ -37,7 +36,7 @@ def files(module: Module) -> dict[str, str]:
     context = matlab.context(module) | {
         "package": package(module.name),
         "word": word,
-        "meaning": [*meaning(module, ENTRIES), gravity(module)],
+        "meaning": bullets([*meaning(module, ENTRIES), gravity(module)]),
         "c": module[COptions],
         "c_functions": [row(f) for f in c_functions(module)],
         "sources": sources(module),

@@ -8,7 +8,7 @@ from symgen.compiler.passes import live, used
 from symgen.compiler.program import Program
 from symgen.compiler.value import Index
 from symgen.languages.blocks import Block, blocks
-from symgen.languages.conventions import conventions
+from symgen.languages.conventions import convention_lines
 from symgen.languages.describe import (
     Argument,
     FunctionDescription,
@@ -17,6 +17,7 @@ from symgen.languages.describe import (
     tables,
 )
 from symgen.languages.dialect import Dialect, call, functions
+from symgen.languages.local_names import legend
 from symgen.languages.module import Module
 from symgen.languages.writer import Step, signed, statements, variables, zeros
 from symgen.numbers.operations import OPS, Op
@@ -66,7 +67,8 @@ def files(module: Module) -> dict[str, str]:
         "table": _table,
         "pivots": lambda d: pivots(d, DIALECT),
         "layouts": [LAYOUTS[a.layout](a) for a in laid_out(described)],
-        "conventions": conventions(module),
+        "conventions": convention_lines(module),
+        "legend": legend(described, variable_names(described, DIALECT)),
         "tables": tables(module, comment),
         "comment": comment,
         "text": ascii,
@@ -91,6 +93,11 @@ def named(d: FunctionDescription, dialect: Dialect) -> tuple[list[Step], dict[In
 def _body(d: FunctionDescription) -> list[list[str]]:
     """The blocks of lines of a function."""
     return [block_lines(block) for block in blocks(*named(d, DIALECT), DIALECT)]
+
+
+def variable_names(described: Sequence[FunctionDescription], dialect: Dialect) -> list[str]:
+    """The names of the variables of some functions, in the order of definition."""
+    return [name for d in described for name in named(d, dialect)[1].values()]
 
 
 def pivots(d: FunctionDescription, dialect: Dialect) -> str:

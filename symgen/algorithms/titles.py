@@ -1,0 +1,65 @@
+"""The formulations in words, for headers of generated code and for tables."""
+
+from typing import Final
+
+ALGORITHMS: Final[dict[str, str]] = {
+    "absolute_angles": "reverse differentiation of Kane's equations in absolute joint angles",
+    "adjoint_hessians": "forward differentiation of the adjoint recursion",
+    "adjoints": "adjoint (reverse-mode) Newton-Euler recursion",
+    "cartesian_impedance": "operational-space control law on recursive dynamics",
+    "centroidal": "centroidal recursion over composite bodies",
+    "christoffel": "recursion over triples of joints with composite bodies",
+    "christoffel_from_symbols": "contraction of the Christoffel symbols with the velocities",
+    "christoffel_from_symbols_up": "contraction of the Christoffel symbols in ancestor frames",
+    "christoffel_up": "recursion over triples of joints, in ancestor frames",
+    "composite": "composite-rigid-body algorithm",
+    "composite_axial": "composite-rigid-body algorithm with moments about the joint axes",
+    "composite_shared": "composite-rigid-body algorithm with one momentum per coordinate",
+    "controllers": "control law on recursive dynamics",
+    "coriolis": "recursion over composite bodies with the moments of their velocity fields",
+    "coriolis_newton_euler": "Newton-Euler form, summed over bodies",
+    "derivatives": "analytical derivatives of the Newton-Euler recursion",
+    "derivatives_by_duals": "forward differentiation with dual numbers",
+    "elastic": "second-order rates of the Newton-Euler recursion",
+    "energies": "sums over bodies",
+    "forward_dynamics": "composite-rigid-body algorithm and factorization of M",
+    "forward_dynamics_articulated": "articulated-body algorithm",
+    "forward_dynamics_by_pairs": "composite-rigid-body algorithm, factorization in 2 x 2 blocks",
+    "forward_dynamics_by_tree": "factorization of M or articulated bodies, by depth of the tree",
+    "geared": "articulated-body algorithm with rotors",
+    "kinematics": "forward kinematics from the root outward",
+    "learning": "adaptive law on recursive regressors",
+    "newton_euler": "recursive Newton-Euler algorithm",
+    "operational_space": "operational-space inertia from the factors of M",
+    "parameter_tensors": "recursion over unit inertial parameters, as tensors",
+    "products": "forward differentiation along a direction",
+    "products_articulated": "forward differentiation of the articulated-body algorithm",
+    "rates": "forward differentiation with respect to time",
+    "rates_from_coriolis": "dM/dt = C + C^T",
+    "rates_from_symbols": "forward differentiation of the Christoffel symbols with respect to time",
+    "regressors": "recursion over unit inertial parameters",
+    "step_jacobians": "analytical derivatives of the integrator step",
+    "step_jacobians_by_duals": "forward differentiation of the integrator step with dual numbers",
+    "steps": "integrator step on the configuration manifold",
+    "steps_articulated": "integrator step on the manifold with the articulated-body algorithm",
+    "task_space": "forward differentiation of the kinematics",
+    "tensors": "forward differentiation with respect to all positions",
+    "tensors_from_symbols": "forward differentiation of the Christoffel symbols",
+    "virtual_power": "reverse differentiation of Kane's equations",
+}
+"""What each algorithm computes with, by the part of a formulation's name before the slash."""
+
+REGROUPINGS: Final[dict[str, str]] = {
+    "minimal": "base parameters",
+    "balanced": "regrouped parameters with balanced masses",
+    "whole": "link parameters",
+}
+"""The inertial parameters that a formulation computes with, by the part of its name behind the
+slash."""
+
+
+def title(formulation: str) -> str:
+    """A formulation such as ``newton_euler/minimal`` in words, its name behind in parentheses.
+    Raises KeyError for a formulation that has no title."""
+    algorithm, _, regrouping = formulation.partition("/")
+    return f"{ALGORITHMS[algorithm]}; {REGROUPINGS[regrouping]} ({formulation})"

@@ -1,0 +1,293 @@
+"""A legend for the local variables of generated functions, and names for their constants.
+
+Variables are named after the symbols of the algorithms (Featherstone 2008 for articulated bodies,
+Khalil and Kleinfinger 1986 for canonical frames). A legend explains only the names that occur."""
+
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from symgen.compiler.passes import live
+from symgen.compiler.program import Program
+from symgen.languages.conventions import ROWS, WIDTH, Entries
+from symgen.mechanics.inertia import Inertia
+from symgen.mechanics.placement import Placement
+from symgen.mechanics.system import System
+from symgen.numbers.decimals import Exact
+from symgen.numbers.scalar import Scalar
+from symgen.tracing.function import Function
+
+BODY: Final = "body {1}"
+COMPOSITE: Final = "body {1} and all bodies that it carries"
+ARTICULATED: Final = "articulated body {1}"
+
+STEMS: Final[tuple[tuple[str, str], ...]] = (
+    ("w", f"angular velocity of {BODY}"),
+    ("wr", f"reference angular velocity of {BODY}"),
+    ("wd", f"angular acceleration of {BODY}"),
+    ("v", f"linear velocity of the origin of {BODY}"),
+    ("a", f"linear acceleration of the origin of {BODY}, gravity included"),
+    (
+        "ao",
+        "linear acceleration of the origin of joint {1}, in the axes of the body that carries it",
+    ),
+    ("U", f"matrix of the acceleration field of {BODY}: acceleration = a{{1}} + U{{1}} r"),
+    ("da", f"change of the linear acceleration of {BODY} by joint accelerations"),
+    ("dwd", f"change of the angular acceleration of {BODY} by joint accelerations"),
+    ("f", f"force on {COMPOSITE}"),
+    ("n", f"moment on {COMPOSITE}"),
+    ("m", f"mass of {COMPOSITE}"),
+    ("h", f"first moment of mass of {COMPOSITE}"),
+    ("S", f"second moment of mass of {COMPOSITE}"),
+    ("T", "term of the rotation of S{1} (double-angle form)"),
+    ("R", f"row of the rotation matrix from {BODY} to the root"),
+    ("p", f"position of the origin of {BODY}, or, with K, momentum of {COMPOSITE}"),
+    ("K", f"first moment of the velocity field of {COMPOSITE}"),
+    ("e", "transposed part of the Coriolis column of joint {1}"),
+    ("F", "force of the Coriolis column of joint {1}"),
+    ("N", "moment of the Coriolis column of joint {1}"),
+    ("pu", f"linear momentum of {COMPOSITE} at the velocities lambda"),
+    ("lu", f"angular momentum of {COMPOSITE} at the velocities lambda"),
+    ("su", f"cross moment of velocity fields of {COMPOSITE}"),
+    ("MA", f"mass matrix block of {ARTICULATED}"),
+    ("BA", f"coupling block of {ARTICULATED}"),
+    ("IA", f"rotational inertia block of {ARTICULATED}"),
+    ("Ma", "MA{1} after projecting out joint {{1}}"),
+    ("Ba", "BA{1} after projecting out joint {1}"),
+    ("Ia", "IA{1} after projecting out joint {1}"),
+    ("Kf", "force per unit force of joint {1} on its articulated body"),
+    ("Kn", "moment per unit force of joint {1} on its articulated body"),
+    ("pf", f"bias force of {ARTICULATED}"),
+    ("pn", f"bias moment of {ARTICULATED}"),
+    ("paf", "bias force that joint {1} transmits to its parent"),
+    ("pan", "bias moment that joint {1} transmits to its parent"),
+    ("d", "reciprocal of the pivot of joint {1} (its articulated inertia)"),
+    ("u", "force of joint {1} minus the bias force along its axis"),
+    ("r", "u{1} times d{1}"),
+    ("theta", "position of joint {1} plus a constant angle"),
+)
+"""Stems of names that end with the number of a body or joint, and what they denote."""
+
+PAIR: Final = re.compile(r"^([fnmhSKeFNwvpR]|pu|lu|su)(\d+)_(\d+)(?:_|$)")
+STEPPED: Final = re.compile(r"^([A-Za-z]+)(\d+)([a-j])(?:_|$)")
+PRODUCT_OF_COMPONENTS: Final = re.compile(r"^((?:wr|wd|w|a|v|h|f|n)\d+)_([xyz])([xyz])$")
+SINE: Final = re.compile(r"^([cs])(\d+(?:_\d+)*)$")
+SUM: Final = re.compile(r"^(q|qd|qdd)(\d+(?:_\d+)+)$")
+SHIFTED: Final = re.compile(r"^([cs])(theta\d+(?:_\d+)*)$")
+MULTIPLE: Final = re.compile(r"^k\d*_(.+)$")
+PART: Final = re.compile(r"^(.+)_p\d+$")
+VERSION: Final = re.compile(r"^(.+)_v\d+$")
+UNNAMED: Final = re.compile(r"^t\d+$")
+NEGATED: Final = "neg_"
+
+
+class HasName(Protocol):
+    """An array argument."""
+
+    @property
+    def name(self) -> str: ...
+
+
+class Described(Protocol):
+    """A function with output arrays."""
+
+    @property
+    def outs(self) -> Sequence[HasName]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Legend:
+    """The legend of the variables of a function (or of several functions).
+
+    `names` are the names of the variables in the order of definition, `outputs` those of the output
+    arrays; `entries` is how the language indexes arrays."""
+
+    names: tuple[str, ...]
+    outputs: tuple[str, ...] = ()
+    entries: Entries = ROWS
+
+    def lines(self) -> list[str]:
+        """A table with an example of each kind of name that occurs, and its meaning."""
+        found: dict[str, tuple[str, str]] = {}
+        for name in self.names:
+            for kind, example, text in self._kinds(name):
+                found.setdefault(kind, (example, text))
+        width = max((len(example) for example, _ in found.values()), default=0)
+        return [f"{example:<{width}}  {text}" for example, text in found.values()]
+
+    def _kinds(self, name: str) -> Iterator[tuple[str, str, str]]:
+        """Kind, example and meaning of a name and of the names that it is composed of."""
+        if name.startswith(NEGATED):
+            yield NEGATED, name, f"-{name.removeprefix(NEGATED)}"
+            name = name.removeprefix(NEGATED)
+        if UNNAMED.match(name):
+            yield "t", "t1, t2, ...", "intermediate values without a name"
+            return
+        for kind, pattern, text in (
+            ("part", PART, "partial sum of {}"),
+            ("version", VERSION, "another value of {}"),
+            ("multiple", MULTIPLE, "constant times {}"),
+        ):
+            while match := pattern.match(name):
+                yield kind, name, text.format(match[1])
+                name = match[1]
+        yield from self._simple(name) or self._factors(name)
+
+    def _factors(self, name: str) -> list[tuple[str, str, str]]:
+        """The kinds of a product of two names; nothing for a name that is no product."""
+        pieces = re.split(r"_(?=[A-Za-z]+\d)", name, maxsplit=1)
+        if len(pieces) != 2:
+            return []
+        first, second = pieces
+        product = ("product", name, f"{self._factor(first)} times {self._factor(second)}")
+        return [product, *self._simple(first), *self._simple(second)]
+
+    def _factor(self, name: str) -> str:
+        """A factor of a product: an entry of an input, or a variable."""
+        match = re.fullmatch(r"(q|qd|qdd)(\d+)", name)
+        return self.entries.of(match[1], int(match[2]) - 1) if match else name
+
+    def _simple(self, name: str) -> list[tuple[str, str, str]]:
+        """The kinds of a name that is no product, empty where it is of no kind."""
+        function = {"c": "cosine", "s": "sine"}
+        if match := SINE.match(name):
+            return [("sine", name, f"{function[match[1]]} of {self._sum('q', match[2])}")]
+        if match := SHIFTED.match(name):
+            return [("shifted", name, f"{function[match[1]]} of {match[2]}")]
+        if match := SUM.match(name):
+            return [("sum", name, self._sum(match[1], match[2]))]
+        if match := PRODUCT_OF_COMPONENTS.match(name):
+            stem, i, j = match.groups()
+            return [("components", name, f"{stem}_{i} times {stem}_{j}"), *self._stem(stem)]
+        output = next((out for out in self.outputs if name.startswith(f"{out}_")), None)
+        if output and re.fullmatch(r"[\d_]+", name.removeprefix(f"{output}_")):
+            index = ", ".join(name.removeprefix(f"{output}_").split("_"))
+            return [("entry", name, f"entry [{index}] of {output}, indices from 0")]
+        return self._stem(name)
+
+    def _sum(self, array: str, joints: str) -> str:
+        return " + ".join(self.entries.of(array, int(k) - 1) for k in joints.split("_"))
+
+    def _stem(self, name: str) -> list[tuple[str, str, str]]:
+        """The kind of a name by its stem; for names of a pair or of a step their kind, too."""
+        match = re.match(r"([A-Za-z]+)(\d+)", name)
+        texts = dict(STEMS)
+        if not match or match[1] not in texts:
+            return []
+        stem, number = match.groups()
+        if pair := PAIR.match(name):
+            example = f"{stem}{number}_{pair[3]}"
+            return [
+                (
+                    f"{stem} pair",
+                    example,
+                    f"{stem} of joint {number} (unit velocity or acceleration), seen at body "
+                    f"{pair[3]}",
+                )
+            ]
+        row = (stem, stem + number, texts[stem].replace("{1}", number))
+        if step := STEPPED.match(name):
+            example = f"{stem}{number}{step[3]}"
+            text = f"{stem}{number} in an intermediate frame on the way to the parent"
+            return [row, ("step", example, text)]
+        return [row]
+
+
+def legend(
+    functions: Iterable[Described], names: Iterable[str], entries: Entries = ROWS
+) -> list[str]:
+    """The lines of the legend of several functions whose variables have these names."""
+    outputs = dict.fromkeys(a.name for d in functions for a in d.outs)
+    return Legend(tuple(dict.fromkeys(names)), tuple(outputs), entries).lines()
+
+
+# -- constants -------------------------------------------------------------------------------------
+
+MOMENT_NAMES: Final = {"m": "MR", "x": "MXR", "y": "MYR", "z": "MZR"}
+NO_BREAK: Final = "\x00"
+"""Stands for a space at which a line is not broken."""
+TRIVIAL: Final = frozenset({0.5, 1.0, 2.0})
+"""Factors that occur in every formula, so that a name for them would mislead."""
+AXES: Final = ((0, "x"), (1, "y"), (2, "z"))
+
+
+def constants(function: Function) -> list[str]:
+    """The numeric constants of a function that have a name, as texts such as ``0.425 = -d_3``, in
+    the order of first use.
+
+    The names are the regrouped inertial parameters of bodies (with their sums and differences), the
+    constants of canonical frames, and the gravitational acceleration."""
+    names = _names(function)
+    values = _constants(function.program)
+    return [f"{value!r} = {names[value]}" for value in values if value in names]
+
+
+def listed(texts: Iterable[str]) -> list[str]:
+    """Texts as a list with commas, wrapped between them to lines of at most `WIDTH` characters."""
+    unbroken = ", ".join(text.replace(" ", NO_BREAK) for text in texts)
+    lines = textwrap.wrap(unbroken, WIDTH - 4, break_long_words=False, break_on_hyphens=False)
+    return [line.replace(NO_BREAK, " ") for line in lines]
+
+
+def _constants(program: Program) -> list[float]:
+    nodes = (program.nodes[k] for k in live(program))
+    return list(dict.fromkeys(abs(float(node.a)) for node in nodes if node.op == "const"))
+
+
+def _names(function: Function) -> dict[float, str]:
+    """A name for each absolute value; the first one, where several have it."""
+    found: dict[float, str] = {}
+    for regrouping in dict.fromkeys(formulation.regrouping for _, formulation in function.parts):
+        for name, value in _system(function.regroups[regrouping].layout):
+            number = _number(value)
+            if number and abs(number) not in TRIVIAL:
+                found.setdefault(abs(number), f"{'-' if number < 0 else ''}{name}")
+    return found
+
+
+def _number(value: Scalar) -> float | None:
+    """The value of a constant, None for a tape value or a structural zero."""
+    return float(value) if isinstance(value, Exact | int | float) else None
+
+
+def _system(layout: System) -> Iterator[tuple[str, Scalar]]:
+    for i, body in enumerate(layout.bodies, 1):
+        yield from ((f"{name}_{i}", value) for name, value in _frame(body.placement))
+        yield from ((f"{name}_{i}", value) for name, value in _moments(body.inertia))
+        yield from _sums(i, body.inertia)
+    for fall in layout.gravity.values():
+        yield from ((f"g_{axis}", fall[k]) for k, axis in AXES)
+
+
+def _frame(placement: Placement) -> Iterator[tuple[str, Scalar]]:
+    """The constants of a canonical frame; a placement of another kind has none."""
+    to_axis = getattr(placement, "to_axis", None)
+    if to_axis is None:
+        return
+    yield from (("d", to_axis.d), ("b", to_axis.b), ("r", placement.r), ("y", to_axis.y))
+    angles = {"alpha": to_axis.alpha, "beta": to_axis.beta, "gamma": to_axis.gamma}
+    for name, angle in angles.items():
+        yield f"cos({name})", angle.c0
+        yield f"sin({name})", angle.s0
+
+
+def _moments(inertia: Inertia) -> Iterator[tuple[str, Scalar]]:
+    yield "MR", inertia.m
+    yield from ((MOMENT_NAMES[axis], inertia.h[k]) for k, axis in AXES)
+    for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)):
+        yield f"S{'XYZ'[i]}{'XYZ'[j]}R", inertia.s[i, j]
+
+
+def _sums(i: int, inertia: Inertia) -> Iterator[tuple[str, Scalar]]:
+    """Sums and differences of two second moments: moments of inertia, and the terms that rotate
+    them. Differences are positive."""
+    for a, b, axis in ((0, 1, "Z"), (1, 2, "X"), (0, 2, "Y")):
+        first, second = _number(inertia.s[a, a]), _number(inertia.s[b, b])
+        if first is None or second is None:
+            continue
+        yield f"{axis}{axis}R_{i}", inertia.s[a, a] + inertia.s[b, b]
+        larger, smaller = (a, b) if first >= second else (b, a)
+        names = (f"S{'XYZ'[k] * 2}R_{i}" for k in (larger, smaller))
+        yield " - ".join(names), inertia.s[larger, larger] - inertia.s[smaller, smaller]
