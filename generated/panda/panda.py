@@ -6,7 +6,7 @@ SHA-256 of the robot's file: 6f48836a6d5e886ccb7e117fb57e1d00866a768f8b9ffa28563
 
 Conventions
 
-- Coordinates follow the order of the moving joints in the file (table below).
+- The table below gives the order of the coordinates.
 - The equation of motion is tau = M(q) qdd + C(q, qd) qd + g(q), without friction and rotor inertia.
 - The gravity forces g(q) are the joint forces that hold the robot at rest.
 - All quantities are in SI units (m, kg, s, rad). The force of a revolute joint is a torque in N m, the

@@ -6,8 +6,8 @@ SHA-256 of the robot's file: 44bdefe5e4fde9e2359cc379d9c9ac4e0de83c2ac121884bc42
 
 Conventions
 
-- Coordinates follow the order of the moving joints in the file, the floating base first (tables below):
-  there are 19 positions q and 18 velocities qd. Accelerations, forces and matrices follow the velocities.
+- There are 19 positions q and 18 velocities qd, the floating base first; the tables below give their order.
+  Accelerations, forces and matrices are in the order of the velocities.
 - The equation of motion is tau = M(q) qdd + C(q, qd) qd + g(q), without friction and rotor inertia.
 - The gravity forces g(q) are the joint forces that hold the robot at rest.
 - All quantities are in SI units (m, kg, s, rad). The force of a revolute joint is a torque in N m, the
@@ -15,17 +15,20 @@ Conventions
 - Matrices are stored in row-major order.
 - The gravitational acceleration is (0.0, 0.0, -9.81) m/s^2 in the axes of the world.
 - The inertial parameters are constants in the code.
-- A floating joint has seven positions: x, y, z of the body's origin in the frame it moves in (m) and the
-  unit quaternion qx, qy, qz, qw, which turns the body's axes into those of that frame. Its six velocities
-  are the twist of the body in its own axes: velocity of the origin (m/s), angular velocity (rad/s); its
-  forces are the force and the moment about the origin (N, N m) in the same axes.
-- Accelerations are the rates of these velocities, and forces are what does work on them. Derivatives in q
-  are along unit twists, a column for each velocity, not by the numbers of the quaternion, dq likewise; a
-  quaternion's length must be 1, it is not normalised. Coordinates, velocities and forces are Pinocchio's. C
-  qd is the bias without gravity, dM/dt is C + C^T, and C_ij is the sum over k of Gamma_ijk qd_k; where j
-  and k both belong to such a joint, Gamma_ijk and Gamma_ikj differ, and packed symbols have their mean.
-  tau_qq is the derivative of dtau_dq along the twists; with such j and k tau_qq_ijk and tau_qq_ikj differ,
-  and dg/dq is not symmetric.
+- A floating joint has seven positions: the origin x, y, z of the body in the parent frame (m), and the unit
+  quaternion qx, qy, qz, qw of the rotation from body axes to parent axes. Its six velocities are the twist
+  of the body in body axes: linear velocity of the origin (m/s), then angular velocity (rad/s). Its six
+  forces are the force (N) and the moment about the origin (N m) in the same axes.
+- Accelerations of ball and floating joints are the time derivatives of these velocities, and forces are
+  power-conjugate to the velocities. Coordinates, velocities and forces are the same as in Pinocchio.
+- The quaternion must have unit length; it is not normalized.
+- Derivatives with respect to q (and directions dq) are taken along unit twists, with one column for each
+  velocity, not with respect to the components of the quaternion.
+- C qd is the bias force without gravity, dM/dt = C + C^T, and C_ij is the sum over k of Gamma_ijk qd_k. If
+  coordinates j and k belong to the same ball or floating joint, Gamma_ijk and Gamma_ikj differ; packed
+  Christoffel symbols contain their mean.
+- tau_qq is the derivative of dtau_dq along unit twists. For two coordinates j and k of the same ball or
+  floating joint tau_qq_ijk and tau_qq_ikj differ, and dg/dq is not symmetric.
 - The frame in which the base moves is the world: poses, positions and gravity are expressed in its axes.
 - In local names, a joint with several coordinates counts as one body for each coordinate; the link belongs
   to the last of them.

@@ -7,7 +7,7 @@
  *
  * Conventions
  *
- * - Coordinates follow the order of the moving joints in the file (table below).
+ * - The table below gives the order of the coordinates.
  * - The equation of motion is tau = M(q) qdd + C(q, qd) qd + g(q), without friction and rotor inertia.
  * - The gravity forces g(q) are the joint forces that hold the robot at rest.
  * - All quantities are in SI units (m, kg, s, rad). The force of a revolute joint is a torque in N m, the

@@ -6,7 +6,7 @@ SHA-256 of the robot's file: b8b4780ad17aacadca28f25d9e459289745cefe3ad9bfb799e1
 
 Conventions
 
-- Coordinates follow the order of the moving joints in the file (table below).
+- The table below gives the order of the coordinates.
 - The equation of motion is tau = M(q) qdd + C(q, qd) qd + g(q), without friction and rotor inertia.
 - The gravity forces g(q) are the joint forces that hold the robot at rest.
 - All quantities are in SI units (m, kg, s, rad). The force of a revolute joint is a torque in N m, the

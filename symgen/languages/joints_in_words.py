@@ -26,17 +26,16 @@ def order(model: Model) -> str:
         return (
             "For a joint that is moved by motors, the coordinates are the angles of the motors "
             "(rad) and the forces are the torques that do the same work (N m). For every other "
-            "joint they are those of the joint. Coordinates follow the order of the joints in the "
-            "file (table below)."
+            "joint they are those of the joint. The table below gives their order."
         )
     if not floats(model):
-        return "Coordinates follow the order of the moving joints in the file (table below)."
+        return "The table below gives the order of the coordinates."
     coupling = coupling_of(model)
     first = ", the floating base first" if not model.base else ""
     return (
-        f"Coordinates follow the order of the moving joints in the file{first} (tables below): "
-        f"there are {coupling.positions} positions q and {coupling.velocities} velocities qd. "
-        "Accelerations, forces and matrices follow the velocities."
+        f"There are {coupling.positions} positions q and {coupling.velocities} velocities "
+        f"qd{first}; the tables below give their order. Accelerations, forces and matrices are in "
+        "the order of the velocities."
     )
 
 

@@ -90,7 +90,7 @@ class HasName(Protocol):
     def name(self) -> str: ...
 
 
-class Described(Protocol):
+class DescribedFunction(Protocol):
     """A function with output arrays."""
 
     @property
@@ -196,7 +196,7 @@ class Legend:
 
 
 def legend(
-    functions: Iterable[Described], names: Iterable[str], entries: Entries = ROWS
+    functions: Iterable[DescribedFunction], names: Iterable[str], entries: Entries = ROWS
 ) -> list[str]:
     """The lines of the legend of several functions whose variables have these names."""
     outputs = dict.fromkeys(a.name for d in functions for a in d.outs)

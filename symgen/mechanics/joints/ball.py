@@ -17,8 +17,8 @@ class Ball(BodyAxesJoint):
     quaternion = slice(0, 4)
     run = (JointPart(TURN, Z, 2), JointPart(TURN, X, 0), JointPart(TURN, Y, 1))
     words = (
-        "A ball joint has four positions, the unit quaternion qx, qy, qz, qw, which turns the "
-        "body's axes into those of the joint's frame. Its three velocities are the body's angular "
-        "velocity in its own axes (rad/s), its forces the moment in the same axes (N m).",
-        OF_TWISTS,
+        "A ball joint has four positions, the unit quaternion qx, qy, qz, qw of the rotation from "
+        "body axes to joint axes. Its three velocities are the angular velocity of the body in "
+        "body axes (rad/s), and its three forces are the moment in the same axes (N m).",
+        *OF_TWISTS,
     )

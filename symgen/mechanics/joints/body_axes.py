@@ -165,16 +165,19 @@ def _turned(quaternion: Quaternion, w: Sequence[float]) -> list[float]:
 
 
 OF_TWISTS: Final = (
-    "Accelerations are the rates of these velocities, and forces are what does work on them. "
-    "Derivatives in q are along unit twists, a column for each velocity, not by the numbers of the "
-    "quaternion, dq likewise; a quaternion's length must be 1, it is not normalised. Coordinates, "
-    "velocities and forces are Pinocchio's. C qd is the bias without gravity, dM/dt is C + C^T, "
-    "and C_ij is the sum over k of Gamma_ijk qd_k; where j and k both belong to such a joint, "
-    "Gamma_ijk and Gamma_ikj differ, and packed symbols have their mean. tau_qq is the derivative "
-    "of dtau_dq along the twists; with such j and k tau_qq_ijk and tau_qq_ikj differ, and dg/dq is "
-    "not symmetric."
+    "Accelerations of ball and floating joints are the time derivatives of these velocities, and "
+    "forces are power-conjugate to the velocities. Coordinates, velocities and forces are the same "
+    "as in Pinocchio.",
+    "The quaternion must have unit length; it is not normalized.",
+    "Derivatives with respect to q (and directions dq) are taken along unit twists, with one "
+    "column for each velocity, not with respect to the components of the quaternion.",
+    "C qd is the bias force without gravity, dM/dt = C + C^T, and C_ij is the sum over k of "
+    "Gamma_ijk qd_k. If coordinates j and k belong to the same ball or floating joint, Gamma_ijk "
+    "and Gamma_ikj differ; packed Christoffel symbols contain their mean.",
+    "tau_qq is the derivative of dtau_dq along unit twists. For two coordinates j and k of the "
+    "same ball or floating joint tau_qq_ijk and tau_qq_ikj differ, and dg/dq is not symmetric.",
 )
-"""What people have to know of all these types."""
+"""Sentences on the coordinates that all these types have in common."""
 
 SMALL: Final = 1e-5
 """Below this angle (rad) the next terms of the series are less than rounding."""

@@ -23,12 +23,12 @@ class Floating(BodyAxesJoint):
     )
     quaternion = slice(3, 7)
     words = (
-        "A floating joint has seven positions: x, y, z of the body's origin in the frame it moves "
-        "in (m) and the unit quaternion qx, qy, qz, qw, which turns the body's axes into those of "
-        "that frame. Its six velocities are the twist of the body in its own axes: velocity of the "
-        "origin (m/s), angular velocity (rad/s); its forces are the force and the moment about the "
-        "origin (N, N m) in the same axes.",
-        OF_TWISTS,
+        "A floating joint has seven positions: the origin x, y, z of the body in the parent frame "
+        "(m), and the unit quaternion qx, qy, qz, qw of the rotation from body axes to parent "
+        "axes. Its six velocities are the twist of the body in body axes: linear velocity of the "
+        "origin (m/s), then angular velocity (rad/s). Its six forces are the force (N) and the "
+        "moment about the origin (N m) in the same axes.",
+        *OF_TWISTS,
     )
     run = (
         JointPart(SLIDE, Z, 2),

@@ -20,10 +20,10 @@ class Planar(JointType):
     velocities = (Coordinate("x", "m"), Coordinate("y", "m"), Coordinate("theta", "rad"))
     rubs = False
     words = (
-        "A planar joint moves by x and y, then turns by theta about the normal of its plane; x is "
-        "the x axis of the joint's frame as it appears in the plane (its y axis where x is the "
-        "normal), and y completes x, y, normal. Velocities and forces in x and y are along these "
-        "axes, which do not turn with the body.",
+        "A planar joint translates by x and y and then rotates by theta about the normal of its "
+        "plane. The x direction is the projection of the x axis of the joint frame onto the plane "
+        "(of its y axis if x is the normal), and (x, y, normal) is right-handed. Velocities and "
+        "forces in x and y are along these directions, which do not rotate with the body.",
     )
 
     def parts(self, joint: "Joint") -> tuple[JointPart, ...]:

@@ -21,8 +21,9 @@ class Universal(JointType):
     constants = ("second axis, x", "second axis, y", "second axis, z")
     rubs = False
     words = (
-        "A universal joint turns by theta1 about its first axis, which moves with the parent, then "
-        "by theta2 about its second, at right angles, which moves with the body.",
+        "A universal joint rotates by theta1 about its first axis, which is fixed to the parent, "
+        "and then by theta2 about its second axis, which is perpendicular to the first and fixed "
+        "to the body.",
     )
 
     def fault(self, joint: "Joint") -> str | None:
