@@ -61,7 +61,7 @@ def joint(rng: Random, names: Names) -> str:
 
 @cache
 def _quantities() -> dict[str, tuple[bool, tuple[str, ...]]]:
-    from symgen.inspection.report import registry_data
+    from symgen.inspection.registry_tables import registry_data
 
     found = registry_data()["quantities"]
     return {name: (bool(row["of_link"]), tuple(row["formulations"])) for name, row in found.items()}

@@ -86,7 +86,10 @@ def warning_of_python(case: Case, outcome: Outcome) -> str | None:
 @oracle
 def status(case: Case, outcome: Outcome) -> str | None:
     allowed = {0, 2} | ({1} if case.command == "verify" else set())
-    if case.command == "identify" and "is not written, for what speaks against" in outcome.said:
+    if (
+        case.command == "identify"
+        and "was not written because the estimate is implausible" in outcome.said
+    ):
         allowed |= {1}
     if "full stdout" in planned(case) or "closed stdout" in planned(case):
         allowed |= {1}

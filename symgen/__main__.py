@@ -5,20 +5,21 @@ import sys
 from typing import Final
 
 UNCOLLECTED: Final = 500_000
-"""New objects after which Python looks for those that only one another know. Tapes make many and
-drop none in circles: at Python's 700 a tenth of the time goes into looking, at 50,000 a twentieth.
-"""
+"""The number of new objects after which the garbage collector runs. Tapes allocate many objects
+without reference cycles: with Python's default of 700, a tenth of the time is spent in the
+collector; with 50,000, a twentieth."""
 
 
 def run() -> None:
-    """The command line. Ctrl-C while it is still being loaded ends it as it does later."""
+    """Run the command line. Ctrl-C while it is being imported has the same effect as later."""
     gc.set_threshold(UNCOLLECTED)
     try:
         from symgen.cli.main import main
 
         main()
     except KeyboardInterrupt:
-        sys.stderr.write("interrupted; nothing has been left half written\n")
+        if sys.stderr is not None:
+            sys.stderr.write("interrupted; no incomplete file was left\n")
         sys.exit(128 + 2)
     finally:
         gc.freeze()  # Python looks through all objects again as it ends

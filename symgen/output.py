@@ -9,14 +9,14 @@ import json
 import math
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 import click
 from rich.console import Console
 from rich.text import Text
 
-from symgen.errors import SymgenError
+from symgen.errors import Notice, SymgenError
 from symgen.text import escaped, shown
 
 PIPE_WIDTH: Final = 200
@@ -84,6 +84,11 @@ def as_json(data: object) -> str:
     """JSON as it is printed and written: two texts of equal data are equal, and what is not finite
     is null, because JSON has no such number."""
     return json.dumps(_finite(data), indent=1, allow_nan=False)
+
+
+def written(paths: Iterable[object], notices: Iterable[Notice] = ()) -> dict[str, Any]:
+    """The JSON data of a command that writes files: their paths and the notices."""
+    return {"files": [str(path) for path in paths], "notices": [n.data() for n in notices]}
 
 
 def _finite(data: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Text from files made fit for people: names are data, whatever they hold."""
+"""Text for messages: escaped and shortened names and values, lists of names, suggestions."""
 
 import difflib
 import os
@@ -6,18 +6,19 @@ from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from html import escape
 from pathlib import Path
+from typing import Final
 
 
 def escaped(text: str) -> str:
-    """`text` with every character that cannot be seen as its escape, ends of lines excepted."""
+    """`text` with every unprintable character escaped, except line ends."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
 
 
 def in_ascii(text: str, code: str, unsafe: str = "") -> str:
-    """`text` in printable ASCII; every other character, and each of `unsafe`, as `code`, a format
-    of its number, has it."""
+    """`text` in printable ASCII: every other character, and each of `unsafe`, is replaced by `code`
+    formatted with its code point."""
     return "".join(
         c if c.isascii() and c.isprintable() and c not in unsafe else code.format(ord(c))
         for c in text
@@ -25,56 +26,75 @@ def in_ascii(text: str, code: str, unsafe: str = "") -> str:
 
 
 def shown(text: str, width: int = 160) -> str:
-    """`text` fit for one line of output: unprintable characters escaped, cut after `width`
-    characters."""
+    """`text` for one line of output: unprintable characters are escaped, and it is cut after
+    `width` characters."""
     line = escaped(text[: width + 1]).replace("\n", "\\n")
     return line if len(line) <= width else line[:width] + "..."
 
 
 def cited(value: object, width: int = 80) -> str:
-    """A value that somebody gave, for a message that says what to give instead: as Python writes
-    it, the middle of a long one left out, so that what helps stays in sight."""
+    """A given value for a message, as Python writes it; the middle of a long one is left out."""
     text, half = repr(value), (width - 3) // 2
     return text if len(text) <= width else f"{text[:half]}...{text[-half:]}"
 
 
 def quoted(names: Iterable[str], most: int = 6) -> str:
-    """Names in quotes for a message, the first `most` of them."""
+    """A list of names in quotes for a message, the first `most` of them."""
     all_quoted = [f"'{shown(name)}'" for name in names]
     if len(all_quoted) > most:
         all_quoted[most:] = [f"{len(all_quoted) - most} more"]
     return " and ".join(filter(None, (", ".join(all_quoted[:-1]), *all_quoted[-1:])))
 
 
+MIN_SIMILARITY: Final = 0.6
+"""The least similarity (difflib's ratio) of a name that is suggested."""
+MAX_SIMILARITY_LOSS: Final = 0.12
+"""How much less similar than the best suggestion another one may be."""
+
+
+def near_names(name: str, known: Iterable[str]) -> list[str]:
+    """The known names that a user who typed `name` probably meant, at most three, the nearest
+    first; none if no known name is similar. Capitals are ignored."""
+    typed = name.lower()
+    similarity = {
+        candidate: difflib.SequenceMatcher(None, candidate.lower(), typed).ratio()
+        for candidate in known
+    }
+    best = max(similarity.values(), default=0.0)
+    if best < MIN_SIMILARITY:
+        return []
+    near = [key for key, value in similarity.items() if value >= best - MAX_SIMILARITY_LOSS]
+    same = [candidate for candidate in near if candidate.lower() == typed]
+    return same or sorted(near, key=similarity.__getitem__, reverse=True)[:3]
+
+
 def hint(name: str, known: Collection[str], most: int = 6) -> str:
-    """The hint for somebody who gave a name that is not among those known: the names near to it,
-    those that differ in capitals first, or else all of them (the first `most`)."""
-    lower = [candidate for candidate in known if candidate.lower() == name.lower()]
-    near = lower or difflib.get_close_matches(name, known, 3, 0.5)
+    """The end of a message about an unknown name: the names near to it, or else the known names
+    (the first `most`)."""
+    near = near_names(name, known)
     return f"near names: {quoted(near)}" if near else f"there are {quoted(known, most) or 'none'}"
 
 
 def reason(error: Exception) -> str:
-    """Why something failed, in one line: what the system says of it, else the exception's words."""
+    """The reason of a failure in one line: the message of the system, else of the exception."""
     text = getattr(error, "strerror", None) or str(error)
     return " ".join(text.split())
 
 
 def unread(path: str | os.PathLike[str], error: Exception) -> str:
-    """A sentence that a file cannot be read, why, and the names near to its own where it is not
-    there."""
+    """The message that a file cannot be read, with the reason and, if it does not exist, the near
+    names of files in its folder."""
     near: list[str] = []
     if isinstance(error, FileNotFoundError):
         missing = Path(path)
         with suppress(OSError):
-            beside_it = sorted(file.name for file in missing.parent.iterdir())
-            near = difflib.get_close_matches(missing.name, beside_it, 3, 0.7)
-    beside = f"; near names beside it: {quoted(near)}" if near else ""
+            near = near_names(missing.name, sorted(f.name for f in missing.parent.iterdir()))
+    beside = f"; near names: {quoted(near)}" if near else ""
     return f"cannot be read ({shown(reason(error), 200)}){beside}"
 
 
 def repeated(names: Iterable[str]) -> str | None:
-    """The first of some names that stands there a second time, None if each does once."""
+    """The first name that occurs a second time; None if all names differ."""
     before = set[str]()
     for name in names:
         if name in before:
@@ -84,12 +104,12 @@ def repeated(names: Iterable[str]) -> str | None:
 
 
 def html(text: str) -> str:
-    """`text` as it is in a page."""
+    """`text` escaped for HTML."""
     return escape(escaped(text))
 
 
 def html_table(title: str, head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table for notebooks, every cell escaped."""
+    """An HTML table for notebooks; every cell is escaped."""
     cells = "".join(
         "<tr>" + "".join(f"<td>{html(str(x))}</td>" for x in row) + "</tr>" for row in rows
     )

@@ -3,74 +3,80 @@
 from pathlib import Path
 from typing import Any
 
-import click
-
-from symgen.cli.options import FILE, ROBOT, VERBOSE, folder, with_options
+from symgen.cli.help import command, option
+from symgen.cli.options import FILE, FUNCTIONS, JSON, ROBOT, VERBOSE, folder, out, with_options
 from symgen.cli.progress import progress, say
 from symgen.jobs.options import NameOptions
 from symgen.languages.c.options import COptions
 from symgen.languages.release import Release
 from symgen.native.compiler import PORTABLE_FAST
 from symgen.options import rows
-from symgen.tracing.options import FunctionOptions
 
 
-@click.command()
+@command()
 @FILE
-@click.option(
-    "-o",
-    "--out",
-    "package_out",
-    metavar="DIR",
-    required=True,
-    callback=folder,
-    help="Folder for the package NAME and its wheel.",
-)
-@click.option(
+@out("DIR", "Folder for the package NAME and its wheel.", required=True, callback=folder)
+@option(
     "--exact",
     is_flag=True,
     help="Do not fuse products and sums, so that results have the bits of the generated C.",
+    section="C code",
 )
-@click.option(
+@option(
     "--native",
     is_flag=True,
     help="Use all instructions of this processor, which is faster. The wheel is called "
     "NAME-VERSION-1native-*.whl; importing it fails on a processor without these instructions.",
+    section="C code",
 )
-@click.option(
+@option(
     "--cflags",
     metavar="FLAGS",
     default=None,
     show_default=" ".join(PORTABLE_FAST),
-    help="Flags of the C compiler in place of those that --exact and --native set.",
+    help="Flags of the C compiler, instead of those that --exact and --native set.",
+    section="C code",
+    rare=True,
 )
 @with_options(
+    rows(NameOptions, Release),
+    JSON,
+    FUNCTIONS,
     rows(COptions, only=("scalar", "batch", "chunk")),
-    rows(NameOptions, Release, FunctionOptions),
     ROBOT,
     VERBOSE,
 )
 def build(
-    file: str, package_out: Path, exact: bool, native: bool, cflags: str | None, **options: Any
+    file: str,
+    out: Path,
+    exact: bool,
+    native: bool,
+    cflags: str | None,
+    as_json: bool,
+    **options: Any,
 ) -> None:
-    """Compile a robot's dynamics into a Python package: functions of one state or many.
+    """Compile a robot's dynamics into a Python package with functions of one state or many.
 
     \b
-    DIR gets
-      NAME/                the package with its types and C sources: symgen verify DIR/NAME
-                           proves these
-      NAME-VERSION-*.whl   the same to be installed with pip
-    Sine and cosine are inline, the vectors those of --batch auto, where functions have no tanh
-    (--friction-width). The out folder of a job file is not touched.
+    DIR contains afterwards
+      NAME/                the package with type stubs and C sources
+                           (symgen verify DIR/NAME checks them)
+      NAME-VERSION-*.whl   a wheel of the package for pip install
+    The out folder of a job file is not used.
 
     \b
     symgen build robots/ur5.urdf -o build/python --quantity regressor --quantity inverse_dynamics
     PYTHONPATH=build/python python -c "import ur5; print(ur5.regressor.__doc__)"
     """
-    from symgen.inspection.report import generated
+    from symgen import output
+    from symgen.inspection.report import generated, operations_data
     from symgen.jobs.package import build as run
 
     with progress() as tell:
-        module, loaded, paths = run(file, package_out, cflags, tell, exact, native, **options)
+        module, loaded, paths = run(file, out, cflags, tell, exact, native, **options)
+    if as_json:
+        data = operations_data(module) | output.written(paths, loaded.notices)
+        output.say(output.as_json(data))
+        return
     say(loaded.notices)
     generated(module, paths)

@@ -2,24 +2,27 @@
 
 from typing import Any
 
-import click
-
+from symgen.cli.help import command
 from symgen.cli.options import FILE, JSON, ROBOT, VERBOSE, with_options
 from symgen.cli.progress import say
 
 
-@click.command()
+@command()
 @FILE
 @with_options(JSON, ROBOT, VERBOSE)
 def check(file: str, as_json: bool, **options: Any) -> None:
-    """Read a robot and judge it, without writing anything.
+    """Read a robot and check it. No file is written.
 
-    Prints its joints, and for each body whether its inertia is one that a rigid body can have.
-    With --actuators also what rotors do within the robot's limits: by how much forces and
-    accelerations are off where ratio² inertia stands on the diagonal, or nothing, and where.
-    Notes and warnings go to stderr, one a line; nothing is ever altered. Exit status 2 if the robot
-    cannot be compiled. With --json all of it, every note by itself, goes to stdout; what is refused
-    too, as a list of errors."""
+    The command prints the joints and states for each body whether its inertia is physically
+    possible. With --actuators it also prints the largest error of the reflected-inertia
+    approximation of each rotor within the robot's limits. Notes and warnings are printed on
+    stderr. The exit status is 2 if the robot cannot be compiled. With --json, errors are printed
+    as JSON too.
+
+    \b
+    symgen check robots/ur5.urdf
+    symgen check robots/ur5.urdf --json
+    """
     from symgen import output
     from symgen.inspection.report import robot
     from symgen.jobs.job import Job

@@ -2,24 +2,23 @@
 
 from typing import Any
 
-import click
-
-from symgen.cli.options import FILE, VERBOSE, with_options
+from symgen.cli.help import command
+from symgen.cli.options import FILE, JSON, VERBOSE, out, with_options
 from symgen.cli.progress import say
 from symgen.options import rows
 from symgen.reading.options import RobotOptions, XacroOptions
 
 
-@click.command()
+@command()
 @FILE
-@click.option("-o", "--out", required=True, metavar="OUT.urdf", help="The URDF to write.")
-@with_options(rows(XacroOptions), rows(RobotOptions, only=("repair_inertia",)), VERBOSE)
-def convert(file: str, out: str, repair_inertia: str | None, **options: Any) -> None:
-    """Write a robot's file, in any format that is read, as a URDF.
+@out("OUT.urdf", "The URDF file to write.", required=True)
+@with_options(JSON, rows(XacroOptions), rows(RobotOptions, only=("repair_inertia",)), VERBOSE)
+def convert(file: str, out: str, repair_inertia: str | None, as_json: bool, **options: Any) -> None:
+    """Convert a robot file of any supported format to URDF.
 
-    The URDF has the links, joints, inertia, limits, damping, friction and couplings that were read;
-    geometry, which dynamics do not need, is left out. What a URDF cannot say is said on stderr. An
-    existing file is never replaced.
+    The URDF contains links, joints, inertias, limits, damping, friction and couplings. It contains
+    no geometry. Properties that URDF cannot represent are reported on stderr. An existing file is
+    never replaced.
 
     \b
     symgen convert model.sdf -o model.urdf
@@ -27,5 +26,9 @@ def convert(file: str, out: str, repair_inertia: str | None, **options: Any) -> 
     from symgen import output
     from symgen.jobs.convert import convert as run
 
-    say(run(file, out, XacroOptions(**options), repair_inertia))
+    notices = run(file, out, XacroOptions(**options), repair_inertia)
+    if as_json:
+        output.say(output.as_json(output.written([out], notices)))
+        return
+    say(notices)
     output.say(f"wrote {out}")

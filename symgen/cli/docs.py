@@ -6,28 +6,31 @@ from typing import Final
 import click
 
 from symgen.cli.completion import naming
+from symgen.cli.help import command
+from symgen.cli.options import JSON, with_options
 from symgen.errors import OptionError
 from symgen.text import hint, shown
 
 PAGES: Final = {
-    "tutorial": "from a robot's file to verified C in ten minutes",
-    "usage": "all commands and the main options at a glance",
-    "quantities": "every quantity with its inputs, outputs and units",
-    "conventions": "orders, frames, signs, units; other libraries' conventions",
-    "inputs": "URDF, xacro, MJCF, SDF, DH tables: what is read and what is not",
-    "formats": "job files, files of actuators, manifests, what --json prints",
-    "python": "symgen from Python, and what is compiled for it",
+    "tutorial": "tutorial: from a URDF to verified C in ten minutes",
+    "usage": "overview of the commands and the main options",
+    "quantities": "every quantity with inputs, outputs and units",
+    "conventions": "order of coordinates, frames, signs, units; other libraries",
+    "inputs": "URDF, xacro, MJCF, SDF and DH tables: supported elements",
+    "formats": "job files, actuator files, manifests and JSON output",
+    "python": "the Python interface and compiled modules",
     "firmware": "generated C on microcontrollers",
     "controllers": "controllers and observers",
-    "excitation": "motions that tell parameters apart",
-    "identification": "logs, friction, methods, what is written",
+    "excitation": "exciting motions for identification",
+    "identification": "logs, friction models, methods and results of identification",
 }
-"""What is on each page that is installed."""
+"""The titles of the installed pages."""
 
 
-@click.command()
+@command()
 @click.argument("page", metavar="[PAGE]", required=False, shell_complete=naming(tuple(PAGES)))
-def docs(page: str | None) -> None:
+@with_options(JSON)
+def docs(page: str | None, as_json: bool) -> None:
     """Print a page of the documentation, or list the pages.
 
     \b
@@ -37,14 +40,16 @@ def docs(page: str | None) -> None:
 
     if page is None:
         width = max(map(len, PAGES))
-        output.say("\n".join(f"{name:{width}}  {title}" for name, title in PAGES.items()))
+        lines = "\n".join(f"{name:{width}}  {title}" for name, title in PAGES.items())
+        output.say(output.as_json({"pages": PAGES}) if as_json else lines)
         return
     if page not in PAGES:
-        raise OptionError(f"{shown(page)!r} is no page; {hint(page, PAGES, len(PAGES))}")
-    output.say(_folder().joinpath(f"{page}.md").read_text(encoding="utf-8").rstrip())
+        raise OptionError(f"no page is called {shown(page)!r}; {hint(page, PAGES, len(PAGES))}")
+    text = _folder().joinpath(f"{page}.md").read_text(encoding="utf-8").rstrip()
+    output.say(output.as_json({"page": page, "text": text}) if as_json else text)
 
 
 def _folder() -> Path:
-    """Where the pages are: in a wheel, or in a checkout."""
+    """The folder of the pages, in an installed package or in a checkout."""
     package = Path(__file__).resolve().parents[1]
     return next((f for f in (package / "docs", package.parent / "docs") if f.is_dir()), package)

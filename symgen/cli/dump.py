@@ -2,27 +2,37 @@
 
 from typing import Any
 
-import click
-
 from symgen import output
 from symgen.cli.completion import completer
-from symgen.cli.options import FILE, ROBOT, with_options
+from symgen.cli.help import command, option
+from symgen.cli.options import FILE, JSON, ROBOT, with_options
 from symgen.options import rows
 from symgen.tracing.options import FunctionOptions
 
 
-@click.command()
+@command()
 @FILE
-@click.option(
+@option(
     "--quantity",
     metavar="NAME",
     required=True,
     shell_complete=completer(rows(FunctionOptions, only=["quantities"])[0]),
-    help="A quantity, or NAME=A+B.",
+    help="Quantity (see symgen list), or NAME=A+B for a function that computes A and B.",
+    section="Functions",
 )
-@with_options(rows(FunctionOptions, only=["parameters", "optimize"]), ROBOT)
-def dump(file: str, quantity: str, **options: Any) -> None:
-    """Print a quantity as a program, one operation a line."""
+@with_options(rows(FunctionOptions, only=["parameters", "optimize"]), JSON, ROBOT)
+def dump(file: str, quantity: str, as_json: bool, **options: Any) -> None:
+    """Print the operations of a function, one per line.
+
+    \b
+    symgen dump robots/ur5.urdf --quantity gravity
+    """
     from symgen.api import trace
 
-    output.say(repr(trace(file, quantity, **options).program))
+    function = trace(file, quantity, **options)
+    lines = repr(function.program)
+    if as_json:
+        data = {"quantity": function.name, **function.counts.as_dict()}
+        output.say(output.as_json(data | {"lines": lines.splitlines()}))
+    else:
+        output.say(lines)

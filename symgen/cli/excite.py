@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from symgen import output
+from symgen.cli.help import command
 from symgen.cli.identify import at_runtime
-from symgen.cli.options import FILE, JSON, ROBOT, with_options
+from symgen.cli.options import FILE, JSON, ROBOT, path_option, with_options
+from symgen.cli.options import out as out_option
 from symgen.errors import OptionError
 from symgen.identification.plan import ExcitationPlan
 from symgen.options import Option, rows
@@ -20,25 +22,20 @@ if TYPE_CHECKING:
     from symgen.mechanics.model import Model
 
 WRITTEN: Final = (
-    click.option(
-        "-o",
-        "--out",
-        metavar="OUT.csv",
+    out_option(
+        "OUT.csv",
+        "File for the motion, with the columns t, q_JOINT, qd_JOINT and qdd_JOINT.",
         required=True,
         type=click.Path(path_type=Path),
-        help="The motion: columns t, q_JOINT, qd_JOINT, qdd_JOINT, as symgen identify reads them.",
     ),
-    click.option(
-        "--plot",
-        metavar="OUT.png|svg|pdf",
-        type=click.Path(path_type=Path),
-        help="Draw positions, velocities and forces with their limits.",
+    path_option(
+        "--plot", "OUT.png|svg|pdf", "Plot positions, velocities and forces with their limits."
     ),
 )
 
 
 def _limits(robot: Any, start: str) -> list[str]:
-    """A joint; after it what is limited."""
+    """The joints; after a joint the kinds of limits."""
     from symgen.identification.bounds import KINDS
 
     if not start:
@@ -46,13 +43,16 @@ def _limits(robot: Any, start: str) -> list[str]:
     return [f"{kind}=" for kind in KINDS] if start.endswith(".") else []
 
 
+SECTION: Final = ExcitationPlan.SECTION
+
 ASKED: Final = (
     Option(
         "--limit",
         "JOINT.KIND=VALUE",
-        "A limit before that of the file; KIND is lower, upper, velocity or effort. A continuous "
-        "joint goes half a turn to either side where nothing is said. Repeatable.",
+        "Override a limit of the robot's file. KIND is lower, upper, velocity or effort. A "
+        "continuous joint without limits moves by half a turn to either side.",
         TEXTS,
+        section=SECTION,
         name="limits",
         names=_limits,
         parted=".=",
@@ -60,42 +60,45 @@ ASKED: Final = (
     Option(
         "--friction",
         "KINDS",
-        "Tell joint friction apart too: some of viscous,coulomb,offset; the file's friction counts "
-        "in the forces.",
+        "Also excite joint friction. KINDS is a list of viscous, coulomb and offset. The friction "
+        "of the robot's file is part of the forces.",
+        section=SECTION,
         name="friction",
         default="",
     ),
     Option(
         "--friction-width",
         "W",
-        "As of symgen identify: the width of the step of Coulomb friction; 0 takes sign.",
+        "Smooth Coulomb friction: use tanh(qd / W) instead of sign(qd), as in symgen identify.",
         NUMBER,
+        section=SECTION,
+        rare=True,
         name="friction_width",
         default=0.0,
     ),
     Option(
         "--springs",
         None,
-        "Tell springs apart too; those of the file count in the forces.",
+        "Also excite joint springs. The springs of the robot's file are part of the forces.",
         FLAG,
+        section=SECTION,
         name="springs",
         default=False,
     ),
 )
-"""What is asked of the robot, in the words of this command."""
+"""The options of the robot whose meaning differs from that in other commands."""
 
 
-@click.command()
+@command()
 @FILE
-@with_options(WRITTEN, rows(ExcitationPlan), ASKED, ROBOT, JSON)
+@with_options(WRITTEN, JSON, rows(ExcitationPlan), ASKED, ROBOT)
 def excite(file: str, out: Path, plot: Path | None, as_json: bool, **options: Any) -> None:
-    """Find a periodic motion that tells a robot's parameters apart.
+    """Optimize an exciting motion for the identification of a robot.
 
-    The motion of each joint is a Fourier series (Swevers 1997) that keeps position, velocity and
-    force within the limits of the file; forces are those of inverse dynamics with the file's
-    parameters. It lowers the condition number of the base regressor, rows divided by each joint's
-    effort limit and columns scaled to unit length. Out of scope: collisions of the robot with
-    itself or its surroundings are NOT checked; look at the motion before it is run.
+    The motion of each joint is a Fourier series (Swevers 1997) within the limits of position,
+    velocity and force. Forces are computed by inverse dynamics with the parameters of the robot's
+    file. The optimization minimizes the condition number of the base regressor. Collisions are NOT
+    checked: review the motion before you run it on a robot.
 
     \b
     symgen excite robots/panda_arm.urdf -o motion.csv --plot motion.png
@@ -114,7 +117,7 @@ def excite(file: str, out: Path, plot: Path | None, as_json: bool, **options: An
         excitation = excited(sought, tell)
         files = {motion: csv(excitation)}
         for target in pictures:
-            tell("drawing")
+            tell("drawing the plot")
             files[target] = picture(excitation, target)
         write_files(files)
     if as_json:
@@ -126,7 +129,7 @@ def excite(file: str, out: Path, plot: Path | None, as_json: bool, **options: An
 
 
 def task(file: str, options: dict[str, Any]) -> "ExcitationTask":
-    """The task to excite, by the options of the command. Raises SymgenError."""
+    """The task of the excitation for the options of the command. Raises SymgenError."""
     import numpy as np
 
     from symgen.identification.bounds import bounds
@@ -139,7 +142,7 @@ def task(file: str, options: dict[str, Any]) -> "ExcitationTask":
     limits = [_limit(text) for text in options.pop("limits")]
     job = Job.of(file, **{**options, "friction": at_runtime(options["friction"])})
     if job[RobotOptions].gravity == "runtime":
-        raise OptionError("--gravity runtime: a motion is made under one gravity; give it as X,Y,Z")
+        raise OptionError("--gravity runtime: symgen excite needs a constant; give X,Y,Z")
     loaded = job.load()
     bound, mapping = bounds(loaded, limits), torque_mapping(loaded.model)
     drives = friction(job, loaded.model)
@@ -166,7 +169,7 @@ def _limit(text: str) -> tuple[str, str, float]:
 
 
 def _lengths(model: "Model") -> tuple[bool, ...]:
-    """Of which velocities the coordinates are lengths."""
+    """For each velocity: whether its coordinate is a length."""
     from symgen.mechanics.coupling import velocities
 
     return tuple(row.unit.startswith("m") for row in velocities(model))

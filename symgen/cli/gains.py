@@ -7,7 +7,9 @@ import click
 
 from symgen import output
 from symgen.cli.completion import naming
+from symgen.cli.help import command, option
 from symgen.cli.options import FILE, JSON, ROBOT, with_options
+from symgen.cli.options import out as out_option
 from symgen.cli.progress import progress
 from symgen.identification.log_options import LogOptions
 from symgen.options import rows
@@ -16,25 +18,33 @@ from symgen.reading.options import links
 LOGS = rows(LogOptions)
 
 
-@click.command()
+@command()
 @FILE
 @click.argument("unloaded", metavar="LOG", type=click.Path())
 @click.argument("loaded", metavar="LOG_WITH_LOAD", type=click.Path())
-@click.option("--mass", metavar="KG", type=float, required=True, help="Of the load.")
-@click.option(
+@out_option(
+    "GAINS.toml",
+    "File for the torque constants, to be used as --columns of symgen identify.",
+    type=click.Path(path_type=Path),
+)
+@with_options(JSON)
+@option(
+    "--mass",
+    metavar="KG",
+    type=float,
+    required=True,
+    help="Mass of the load (kg).",
+    section="Load",
+)
+@option(
     "--link",
     metavar="LINK",
     shell_complete=naming(links),
-    help="What carries the load; by default the last one.",
+    help="Link that carries the load.",
+    show_default="the last link",
+    section="Load",
 )
-@click.option(
-    "-o",
-    "--out",
-    metavar="GAINS.toml",
-    type=click.Path(path_type=Path),
-    help="A file for --columns of symgen identify.",
-)
-@with_options(LOGS, ROBOT, JSON)
+@with_options(LOGS, ROBOT)
 def gains(
     file: str,
     unloaded: str,
@@ -45,11 +55,11 @@ def gains(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Find the force by ampere of each joint, from a run without and one with a known load.
+    """Estimate the torque constant of each joint from runs with and without a known load.
 
-    Both logs hold motor currents. The load's centre and inertia, the robot's parameters and
-    friction need not be known; the mass gives the scale. Both motions should be exciting ones
-    (symgen excite), and different from each other or the same.
+    Both logs must contain motor currents. The mass of the load must be known; its centre of mass
+    and inertia, the parameters of the robot and friction are estimated. Both motions should be
+    exciting motions (symgen excite). They may be the same or different.
 
     \b
     symgen gains robots/ur10e.urdf motion.csv motion_load.csv --mass 2.805 -o gains.toml

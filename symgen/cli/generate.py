@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symgen import output
-from symgen.cli.options import FILE, JSON, PROCESSES, ROBOT, VERBOSE, with_options
+from symgen.cli.help import command, option
+from symgen.cli.options import FILE, FUNCTIONS, JSON, PROCESSES, ROBOT, VERBOSE, with_options
 from symgen.cli.progress import progress, say
 from symgen.compiler.parallel import processes
 from symgen.errors import Notice
 from symgen.jobs.options import OF_LANGUAGES, NameOptions, WriteOptions
 from symgen.languages.release import Release
 from symgen.options import rows
-from symgen.tracing.options import FunctionOptions
 
 if TYPE_CHECKING:
     from symgen.jobs.job import Job
@@ -22,18 +22,20 @@ if TYPE_CHECKING:
     from symgen.languages.module import Module
 
 
-@click.command()
+@command()
 @FILE
-@click.option(
+@with_options(rows(WriteOptions, NameOptions, Release), JSON, FUNCTIONS, rows(*OF_LANGUAGES), ROBOT)
+@option(
     "--tune",
     is_flag=True,
-    help="Compile the best few formulations of each quantity with $CC and $CFLAGS, time them on "
-    "this machine and take the fastest; the choice goes into manifest and job file.",
+    help="Compile the best formulations of each quantity with $CC and $CFLAGS, measure their times "
+    "on this machine and use the fastest. The choice is stored in the manifest and in the job "
+    "file.",
+    section="Functions",
+    rare=True,
 )
 @PROCESSES
-@with_options(
-    rows(WriteOptions, *OF_LANGUAGES, NameOptions, Release, FunctionOptions), ROBOT, JSON, VERBOSE
-)
+@with_options(VERBOSE)
 def generate(
     file: str,
     out: Path,
@@ -43,16 +45,16 @@ def generate(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Write C and Python for a robot's dynamics.
+    """Generate C and Python code for the dynamics of a robot.
 
     \b
-    The folder gets
-      ROBOT.h, ROBOT.c, ROBOT_QUANTITY.c   C99 without heap, globals, warnings
-      ROBOT_selftest.c, CMakeLists.txt     reference values; exit status 0 when all agree
-      ROBOT.py                             the same for NumPy, for batches too
-      ROBOT_report.json                    operations, work arrays; stack and code with --target
-      manifest.json                        what was generated from what, counts
-    All files appear together or not at all. A job file (symgen init) may stand in FILE's place.
+    The folder contains afterwards
+      ROBOT.h, ROBOT.c, ROBOT_QUANTITY.c   C99 without heap or global variables
+      ROBOT_selftest.c, CMakeLists.txt     a self-test with reference values
+      ROBOT.py                             the same functions for NumPy
+      ROBOT_report.json                    operation counts, work arrays, sizes
+      manifest.json                        inputs, options and digests
+    Either all files are written or none. FILE may be a job file (symgen init).
 
     \b
     symgen generate robots/ur5.urdf -o build/ur5 --lang c --scalar float
@@ -86,7 +88,7 @@ def _tuned(job: "Job", tell: Callable[[str], None]) -> tuple["Job", Sequence["Ti
 
 
 def _notices_of_choice(job: "Job") -> Sequence[Notice]:
-    """Notices of the choice of ``--tune`` that a job file keeps."""
+    """The notices about storing the choice of ``--tune`` in the job file."""
     from symgen.jobs.jobfile import keep_formulations
 
     return keep_formulations(click.get_current_context(), job.choice())
@@ -98,7 +100,7 @@ def _print(
     times: Sequence["TimedFormulation"],
     choice_notices: Sequence[Notice],
 ) -> None:
-    """The tables of what was written, with what an option would help."""
+    """Print tables of the generated functions, and remarks."""
     from symgen.inspection.report import generated, timed
     from symgen.languages.c.report import remarks
 

@@ -1,54 +1,84 @@
-"""Help that fits the terminal: examples longer than a line are continued as a shell has it."""
+"""Help of commands: options in sections, rare options on request, lines that fit the terminal.
+
+``--help`` describes the options of a command that most users need. Sections that several commands
+share are described by one command (`DESCRIBED_BY`); the others list the names of the options.
+``--help-all`` describes every option."""
 
 import re
 import textwrap
 from collections.abc import Iterator
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 import click
 
-GO_ON: Final = " \\"
-"""What ends a line of a command that goes on."""
+CONTINUATION: Final = " \\"
+"""The end of a line of a shell command that continues on the next line."""
 INDENT: Final = "    "
+
+SECTIONS: Final = (
+    "Output",
+    "Functions",
+    "C code",
+    "Display",
+    "Load",
+    "Motion",
+    "Model and method",
+    "Prediction",
+    "Log",
+    "Robot",
+    "General",
+)
+"""The sections of the help, in order. An option without a section belongs to the last one."""
+DESCRIBED_BY: Final = {"Robot": "check", "Log": "log"}
+"""The command whose help describes the options of a shared section."""
+MAX_NAME_WIDTH: Final = 26
+"""Columns of the names of options; the help of a longer name begins on the next line."""
+
+ALL: Final = "symgen.help-all"
+"""The key in a context's ``meta`` that requests the help of every option."""
 
 
 class Formatter(click.HelpFormatter):
-    """Click's, with long examples in several lines."""
+    """Click's formatter, which also continues long examples on several lines."""
 
     def write_text(self, text: str) -> None:
-        """A text of paragraphs; one that begins with a backspace stands as it is."""
-        room = self.width - self.current_indent
-        super().write_text("\n\n".join(_fitted(part, room) for part in text.split("\n\n")))
+        """Write paragraphs. A paragraph that begins with a backspace keeps its lines."""
+        columns = self.width - self.current_indent
+        super().write_text("\n\n".join(_fitted(part, columns) for part in text.split("\n\n")))
 
 
-def _fitted(paragraph: str, room: int) -> str:
+def _fitted(paragraph: str, columns: int) -> str:
     lines = paragraph.split("\n")
     if "\b" not in lines[0]:
         return paragraph
-    return "\n".join([lines[0], *(piece for line in lines[1:] for piece in _pieces(line, room))])
+    pieces = (piece for line in lines[1:] for piece in _pieces(line, columns))
+    return "\n".join([lines[0], *pieces])
 
 
-def _pieces(line: str, room: int) -> Iterator[str]:
-    """A line broken between words where it does not fit: of a command first the remark, then the
-    command itself; of other lines below the last of their columns."""
-    if len(line) <= room:
+def _pieces(line: str, columns: int) -> Iterator[str]:
+    """A line, broken between words if it is too long. A command is separated from its remark and
+    continued; other lines are continued below their last column."""
+    if len(line) <= columns:
         yield line
         return
     command, gap, remark = line.partition("   ")
     if not line.startswith("symgen "):
         start = re.search(r"\S.*?\s{3,}(?=\S)|^\s*", line)
-        yield from textwrap.wrap(line, room, subsequent_indent=" " * (start.end() if start else 0))
+        indent = " " * (start.end() if start else 0)
+        yield from textwrap.wrap(line, columns, subsequent_indent=indent)
         return
     if gap:
-        yield from _pieces(command.rstrip(), room)
+        yield from _pieces(command.rstrip(), columns)
         yield INDENT + remark.strip()
         return
-    words = line.split(" ")
+    words = re.findall(r" *(?:-o|--[\w-]+) [^-\s]\S*| *\S+", line)
+    words = [word.removeprefix(" ") for word in words]
     now = words.pop(0)
     while words:
         longer = f"{now} {words[0]}"
-        if now.strip() and len(longer) + len(GO_ON) * bool(words[1:]) > room:
-            yield now.rstrip() + GO_ON
+        if now.strip() and len(longer) + len(CONTINUATION) * bool(words[1:]) > columns:
+            yield now.rstrip() + CONTINUATION
             longer = INDENT + words[0]
         now = longer
         words.pop(0)
@@ -56,12 +86,88 @@ def _pieces(line: str, room: int) -> Iterator[str]:
 
 
 class HelpContext(click.Context):
-    """A command that is run, with our help."""
+    """A click context whose help is written by `Formatter`."""
 
     formatter_class = Formatter
 
 
-def with_help(command: click.Command) -> click.Command:
-    """The command with our help."""
-    command.context_class = HelpContext
-    return command
+class SectionOption(click.Option):
+    """A click option with its section in the help; only ``--help-all`` describes a rare one."""
+
+    def __init__(self, *names: Any, section: str = "", rare: bool = False, **more: Any) -> None:
+        super().__init__(*names, **more)
+        self.section, self.rare = section, rare
+
+
+option = partial(click.option, cls=SectionOption)
+"""`click.option` that also takes `section` and `rare`."""
+
+
+def _section(parameter: click.Parameter) -> str:
+    return getattr(parameter, "section", "") or SECTIONS[-1]
+
+
+def _show_all(ctx: click.Context, param: click.Parameter, requested: bool) -> None:
+    """Print the help of every option and exit."""
+    if requested and not ctx.resilient_parsing:
+        from symgen import output
+
+        ctx.meta[ALL] = True
+        output.say(ctx.get_help())
+        ctx.exit()
+
+
+class Command(click.Command):
+    """A command whose help lists its options in sections."""
+
+    context_class = HelpContext
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """The parameters, ``--help-all`` included if ``--help`` does not describe all."""
+        params = super().get_params(ctx)
+        if all(map(self._is_described, params)):
+            return params
+        return [*params, _HELP_ALL]
+
+    def _is_described(self, parameter: click.Parameter) -> bool:
+        """True if ``--help`` describes a parameter."""
+        return not getattr(parameter, "rare", False) and not self._referenced(_section(parameter))
+
+    def _referenced(self, section: str) -> bool:
+        """True if another command describes a section."""
+        return DESCRIBED_BY.get(section, self.name) != self.name
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options in sections."""
+        everything = ctx.meta.get(ALL, False)
+        options = [p for p in self.get_params(ctx) if isinstance(p, click.Option) and not p.hidden]
+        described = [p for p in options if everything or self._is_described(p)]
+        records = {p: record for p in described if (record := p.get_help_record(ctx))}
+        width = min(max(len(name) for name, _ in records.values()), MAX_NAME_WIDTH)
+        for section in filter(lambda s: any(_section(p) == s for p in options), SECTIONS):
+            members = [p for p in options if _section(p) == section]
+            named = ", ".join(p.opts[-1] for p in members if p not in records)
+            rows = [(records[p][0].ljust(width), records[p][1]) for p in members if p in records]
+            referenced = bool(named) and self._referenced(section)
+            see = f" (see symgen {DESCRIBED_BY[section]} --help)" if referenced else ""
+            with formatter.section(section + see):
+                if rows:
+                    formatter.write_dl(rows, col_max=width)
+                if named:
+                    text = named if referenced else f"With --help-all: {named}"
+                    columns = formatter.width - formatter.current_indent
+                    lines = textwrap.wrap(text, columns, break_on_hyphens=False)
+                    formatter.write_text("\n".join(["\b", *lines]))
+
+
+_HELP_ALL: Final = SectionOption(
+    ["--help-all"],
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_all,
+    help="Describe every option and exit.",
+)
+
+command = partial(click.command, cls=Command)
+"""`click.command` that makes a `Command`."""

@@ -9,7 +9,9 @@ import click
 
 from symgen import output
 from symgen.cli.completion import naming
-from symgen.cli.options import FILE, JSON, PICTURES, ROBOT, folder, with_options
+from symgen.cli.help import command, option
+from symgen.cli.options import FILE, JSON, PICTURES, ROBOT, folder, path_option, with_options
+from symgen.cli.options import out as out_option
 from symgen.errors import OptionError
 from symgen.identification.settings import Settings
 from symgen.options import rows
@@ -21,74 +23,75 @@ if TYPE_CHECKING:
     from symgen.identification.shaping import EstimateOutputs
 
 RESULTS: Final = (
-    click.option(
-        "--force",
-        is_flag=True,
-        help="Write the URDF even where warnings say that the estimate is of no use.",
-    ),
-    click.option(
-        "--validation",
-        metavar="LOG2",
-        help="Predict another log with the estimate and tell how far it is off.",
-    ),
-    click.option(
-        "-o",
-        "--out",
-        metavar="DIR",
+    out_option(
+        "DIR",
+        "Folder for identification.json and plots. Files of an earlier run are replaced.",
         callback=folder,
-        help="Folder for identification.json and plots; those of an earlier run are replaced.",
+    ),
+    path_option(
+        "--urdf",
+        "OUT.urdf",
+        "Write a copy of the robot's file whose inertias are physically consistent and have the "
+        "identified base parameters. Only <inertial> elements are changed.",
+    ),
+    path_option(
+        "--actuators-out",
+        "OUT.toml",
+        "Write the identified friction, springs and rotor inertias to an actuator file for "
+        "--actuators.",
+    ),
+    path_option(
+        "--html",
+        "OUT.html",
+        "Write an HTML report with the log, errors, forces and parameters.",
     ),
     PICTURES,
-    click.option(
-        "--urdf",
-        metavar="OUT.urdf",
-        type=click.Path(path_type=Path),
-        help="Write the robot's file with consistent inertias that have the base parameters found, "
-        "the nearest to the prior; nothing but <inertial> is altered, friction neither.",
+    option(
+        "--force",
+        is_flag=True,
+        help="Write the URDF even if warnings say that the estimate is implausible.",
+        section="Output",
+        rare=True,
     ),
-    click.option(
-        "--html",
-        metavar="OUT.html",
-        type=click.Path(path_type=Path),
-        help="Write a report as one page: what was read, errors, forces, parameters.",
-    ),
-    click.option(
-        "--actuators-out",
-        metavar="OUT.toml",
-        type=click.Path(path_type=Path),
-        help="Write friction, springs and armatures found as a file that --actuators takes.",
-    ),
-    click.option(
+    *JSON,
+    option(
         "--payload",
         metavar="LINK",
         shell_complete=naming(links),
-        help="Give what this link carries beyond the prior, with standard errors; all else is "
-        "taken to be as the prior says.",
+        help="Estimate the payload of this link relative to the prior, with standard errors. All "
+        "other parameters keep their prior values.",
+        section="Model and method",
+    ),
+    option(
+        "--validation",
+        metavar="LOG2",
+        help="Predict the forces of a second log with the estimate and report the error.",
+        section="Model and method",
     ),
 )
-"""What is made of an estimate."""
+"""The options for the results of an estimate."""
 
 
 @dataclass(frozen=True)
 class ExtraOutputs:
-    """Outputs asked for beside the estimate: the file of a URDF, the link of a payload, another log
-    for validation."""
+    """Requested outputs besides the estimate: the path of a URDF, the link of a payload, a second
+    log for validation."""
 
     urdf: Path | None = None
     payload: str | None = None
     validation: str | None = None
     actuators: Path | None = None
-    """A file of actuators."""
+    """The path of an actuator file."""
     force: bool = False
-    """Write the URDF even of an estimate that is refused."""
+    """Write the URDF even if the estimate is implausible."""
     html: Path | None = None
-    """A page."""
+    """The path of an HTML report."""
 
 
-@click.command()
+@command()
 @FILE
 @click.argument("log", metavar="LOG", type=click.Path())
-@with_options(rows(Settings), RESULTS, ROBOT, JSON)
+@with_options(RESULTS, rows(Settings), ROBOT)
 def identify(
     file: str,
     log: str,
@@ -105,9 +108,9 @@ def identify(
 ) -> None:
     """Identify inertial parameters and friction from a log.
 
-    LOG is CSV, NPZ or Parquet with columns t (s), q_JOINT, qd_JOINT, qdd_JOINT and tau_JOINT;
-    velocities and accelerations may be missing. It may be larger than memory.
-    symgen docs identification has the columns, the methods and what is written.
+    LOG is a CSV, NPZ or Parquet file or a ROS bag with columns t (s), q_JOINT, qd_JOINT, qdd_JOINT
+    and tau_JOINT. Velocities and accelerations may be missing. symgen docs identification
+    describes columns, methods and results.
 
     \b
     symgen identify robots/panda_arm.urdf log.csv
@@ -138,14 +141,14 @@ def identify(
 
 
 def _end(paths: tuple[Path | None, ...], extra: "EstimateOutputs", as_json: bool) -> None:
-    """Says what was written; exit status 1 where a file was asked for and is not."""
+    """Print the files that were written; exit with status 1 if a requested file was not."""
     for path in paths[:2] if extra.unwritten else paths:
         if path is not None and not as_json:
             output.say(f"wrote {path}")
     if extra.unwritten:
         output.say(
-            f"error: {shown(str(extra.unwritten))} is not written, for what speaks against the "
-            "estimate (warnings above); --force writes it all the same",
+            f"error: {shown(str(extra.unwritten))} was not written because the estimate is "
+            "implausible (see the warnings); use --force to write it anyway",
             error=True,
         )
         raise SystemExit(1)
@@ -158,7 +161,7 @@ def run(
     progress: Callable[[str], None],
     wishes: ExtraOutputs = ExtraOutputs(),
 ) -> tuple["Identified", "EstimateOutputs"]:
-    """Identify with the options of the command, and what the wishes ask for. Raises
+    """The estimate for the options of the command and the requested outputs. Raises
     SymgenError."""
     from symgen.identification.predicting import validated
     from symgen.identification.run import identify as identified
@@ -178,7 +181,7 @@ def run(
 
 
 def at_runtime(friction: str) -> str:
-    """The kinds of friction as unknowns; no file need give them. Raises OptionError."""
+    """The kinds of friction as inputs of the model. Raises OptionError for unknown kinds."""
     from symgen.mechanics.passive import FRICTION as KINDS
 
     kinds = friction.removeprefix("runtime:").split(",") if friction else []
@@ -201,8 +204,8 @@ def _say(identified: "Identified", extra: "EstimateOutputs", as_json: bool) -> N
 def written(
     identified: "Identified", folder: Path, extra: "EstimateOutputs", kind: str
 ) -> list[Path]:
-    """Write identification.json and pictures of a kind into a folder, and what else was asked for.
-    Raises SymgenError, and then nothing was written."""
+    """Write identification.json and pictures of a kind into a folder, and the other requested
+    files. Raises SymgenError; then nothing was written."""
     from symgen.identification.plots import pictures
     from symgen.identification.report import LISTING, data, listed
     from symgen.jobs.publish import publish

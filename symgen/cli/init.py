@@ -5,21 +5,22 @@ from typing import Any
 import click
 
 from symgen import output
-from symgen.cli.options import with_options
+from symgen.cli.help import command
+from symgen.cli.options import JSON, with_options
+from symgen.cli.options import out as out_option
 from symgen.options import rows
 from symgen.reading.options import XacroOptions
 
 
-@click.command()
+@command()
 @click.argument("file", metavar="FILE", type=click.Path())
-@click.option("-o", "--out", metavar="JOB.toml", help="The job file; ROBOT.toml here by default.")
-@with_options(rows(XacroOptions))
-def init(file: str, out: str | None, **options: Any) -> None:
-    """Write a job file for a robot: every option with its default and what it means.
+@out_option("JOB.toml", "Job file to write.", show_default="ROBOT.toml in the current folder")
+@with_options(JSON, rows(XacroOptions))
+def init(file: str, out: str | None, as_json: bool, **options: Any) -> None:
+    """Write a job file for a robot, with all options, their defaults and descriptions.
 
-    Every command that takes FILE takes the job file in its place, with the options that it
-    has; options on the command line come before those of the job file. An existing file is never
-    replaced.
+    Every command that takes FILE also takes a job file. Options on the command line override those
+    of the job file. An existing file is never replaced.
 
     \b
     symgen init robots/ur5.urdf -o ur5.toml
@@ -27,4 +28,5 @@ def init(file: str, out: str | None, **options: Any) -> None:
     """
     from symgen.jobs.jobfile import init as run
 
-    output.say(f"wrote {run(file, out, XacroOptions(**options))}")
+    path = run(file, out, XacroOptions(**options))
+    output.say(output.as_json(output.written([path])) if as_json else f"wrote {path}")

@@ -1,70 +1,64 @@
 """The command ``symgen inspect``."""
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
-
-import click
 
 from symgen import output
 from symgen.cli.completion import naming
-from symgen.cli.options import FILE, ROBOT, with_options
+from symgen.cli.help import command, option
+from symgen.cli.options import FILE, JSON, ROBOT, VERBOSE, path_option, with_options
 from symgen.cli.progress import progress, say
 from symgen.errors import Notice, OptionError
 from symgen.text import cited
 
 
 def _quantities(robot: Any, start: str) -> Iterable[str]:
-    """The quantities of `--entry`, to be completed."""
+    """The completions of `--entry`."""
     from symgen.tracing.options import quantities
 
     return quantities(robot, start)
 
 
-@click.command()
+@command()
 @FILE
-@click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    help="Print everything as JSON (stable, see symgen docs formats).",
-)
-@click.option(
-    "--latex", is_flag=True, help="Print the groupings of base parameters, or the entry, as LaTeX."
-)
-@click.option(
-    "--html",
-    metavar="OUT",
-    type=click.Path(path_type=Path),
-    help="Write one self-contained HTML file.",
-)
-@click.option(
+@path_option("--html", "OUT.html", "Write a self-contained HTML page.")
+@path_option(
     "--plot",
-    metavar="OUT.png|svg|pdf",
-    type=click.Path(path_type=Path),
-    help="Draw which entries of regressor, M and Christoffel symbols are not zero.",
+    "OUT.png|svg|pdf",
+    "Plot which entries of the regressor, the mass matrix and the Christoffel symbols are nonzero.",
 )
-@click.option(
+@with_options(JSON)
+@option(
     "--groupings",
     is_flag=True,
-    help="Print every base parameter in the parameters of the file, with --symbolic lengths in "
-    "closed form.",
+    help="Print every base parameter as a combination of the parameters of the file, with "
+    "--symbolic lengths in closed form.",
+    section="Display",
 )
-@click.option(
+@option(
     "--entry",
     metavar="QUANTITY[:OUTPUT][:I,J]",
     shell_complete=naming(_quantities, ":"),
-    help="Print an entry (indices from 1) or a whole array in closed form.",
+    help="Print an entry (indices from 1) or an array of a quantity in closed form.",
+    section="Display",
 )
-@click.option(
+@option(
     "--symbolic",
     metavar="KINDS",
     shell_complete=naming(("masses", "lengths"), ","),
-    help="For --entry: masses, lengths or both, with a comma, as symbols; for --groupings lengths.",
+    help="Use symbols instead of numbers: masses, lengths or masses,lengths for --entry; lengths "
+    "for --groupings.",
+    section="Display",
 )
-@with_options(ROBOT)
+@option(
+    "--latex",
+    is_flag=True,
+    help="Print the groupings of base parameters, or the entry, as LaTeX.",
+    section="Display",
+)
+@with_options(ROBOT, VERBOSE)
 def inspect(file: str, entry: str | None, symbolic: str | None, **options: Any) -> None:
-    """Look at a robot: bodies, canonical frames, base parameters, closed forms.
+    """Analyse a robot: bodies, frames, base parameters, closed forms.
 
     \b
     symgen inspect panda.urdf
@@ -100,11 +94,12 @@ def inspect(file: str, entry: str | None, symbolic: str | None, **options: Any) 
 
 
 def _check(entry: str | None, symbolic: str | None, shown: dict[str, Any]) -> None:
-    """Refuses what would have no effect. Raises OptionError."""
+    """Raise OptionError for options that would have no effect."""
     idle = [f"--{name}" for name in ("html", "plot", "groupings") if shown[name]]
     if entry is not None and idle:
-        raise OptionError(f"{idle[0]}: has no effect with --entry; leave out one of them")
+        raise OptionError(f"{idle[0]}: has no effect with --entry; remove one of the two options")
     if entry is None and symbolic is not None and not shown["groupings"]:
         raise OptionError(
-            f"--symbolic {cited(symbolic)}: says what --entry or --groupings show; add one"
+            f"--symbolic {cited(symbolic)}: has an effect only with --entry or --groupings; add "
+            "one of them"
         )

@@ -1,18 +1,31 @@
 """The command ``symgen list``."""
 
-import click
-
 from symgen import output
+from symgen.cli.help import command, option
 from symgen.cli.options import JSON, with_options
 
 
-@click.command("list")
+@command("list")
+@option(
+    "--all",
+    "every",
+    is_flag=True,
+    help="Print the formula, the inputs and the outputs of each quantity.",
+    section="Output",
+)
 @with_options(JSON)
-def list_(as_json: bool) -> None:
-    """List the quantities and languages."""
-    from symgen.inspection.report import registry, registry_data
+def list_(every: bool, as_json: bool) -> None:
+    """List the quantities and languages.
+
+    \b
+    symgen list
+    symgen list --all
+    """
+    from symgen.inspection.registry_tables import overview, registry, registry_data
 
     if as_json:
         output.say(output.as_json(registry_data()))
-    else:
+    elif every:
         registry()
+    else:
+        overview()

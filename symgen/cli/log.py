@@ -6,32 +6,33 @@ from typing import Any
 import click
 
 from symgen import output
-from symgen.cli.options import JSON, ROBOT, with_options
+from symgen.cli.help import command, option
+from symgen.cli.options import JSON, ROBOT, path_option, with_options
 from symgen.cli.progress import progress
 from symgen.identification.log_options import LogOptions
 from symgen.options import rows
 
 
-@click.command()
+@command()
 @click.argument("log", metavar="LOG", type=click.Path())
-@click.option(
+@path_option(
+    "--plot", "OUT.png|svg|pdf", "Plot position, velocity and force of each joint over time."
+)
+@with_options(JSON)
+@option(
     "--robot",
     metavar="FILE",
     type=click.Path(),
-    help="The robot: its joints are looked for, and the motion is held against their limits.",
+    help="Robot file. Its joint names identify the columns, and its limits are compared with the "
+    "motion.",
+    section="Log",
 )
-@click.option(
-    "--plot",
-    metavar="OUT.png|svg|pdf",
-    type=click.Path(path_type=Path),
-    help="Draw position, velocity and force of each joint over time.",
-)
-@with_options(rows(LogOptions), ROBOT, JSON)
+@with_options(rows(LogOptions), ROBOT)
 def log(log: str, robot: str | None, plot: Path | None, as_json: bool, **options: Any) -> None:
-    """Show what is understood of a log: columns, time, gaps, standstill, ranges.
+    """Show how a log is interpreted: columns, sample rate, gaps, standstill, ranges.
 
-    LOG is text (CSV, with any delimiter), NPZ, Parquet or a ROS bag. Nothing is written but --plot.
-    Whoever is satisfied gives the same options to symgen identify.
+    LOG is a text file (CSV, with any delimiter), NPZ, Parquet or a ROS bag. When the result is
+    right, give the same options to symgen identify.
 
     \b
     symgen log motion.csv
@@ -47,7 +48,7 @@ def log(log: str, robot: str | None, plot: Path | None, as_json: bool, **options
         model = None if robot is None else Job.of(robot, **options).load().model
         look = log_report.looked_at(log, wanted, model, tell)
         if target is not None:
-            tell("drawing")
+            tell("drawing the plot")
             write_files({target: log_plots.picture(look, target)})
     for note in look.reading.notes:
         output.say(note, error=True)

@@ -1,6 +1,7 @@
-"""The command line: one file a command, loaded when it is asked for."""
+"""The command line. Each command is in its own file, which is loaded when the command is used."""
 
 import errno
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,80 +12,94 @@ from typing import Any, Final
 import click
 
 from symgen import __version__
-from symgen.cli.help import HelpContext, with_help
+from symgen.cli.help import HelpContext
 from symgen.errors import SymgenError, as_rows
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
-COMMANDS: Final = {
-    "init": "Write a job file for a robot: every option with its default and what it means.",
-    "check": "Read a robot and judge it, without writing anything.",
-    "generate": "Write C and Python for a robot's dynamics.",
-    "build": "Compile a robot's dynamics into a Python package for many states at once.",
-    "verify": "Compile generated files and prove them.",
-    "ops": "Count operations per quantity.",
-    "dump": "Print a quantity as a program, one operation a line.",
-    "inspect": "Look at a robot: bodies, canonical frames, base parameters, closed forms.",
-    "view": "Show a robot in the browser: sliders move it, numbers follow.",
-    "excite": "Find a periodic motion that tells a robot's parameters apart.",
-    "log": "Show what is understood of a log of a robot's motion.",
-    "gains": "Find the force by ampere of each joint from runs with and without a load.",
-    "identify": "Identify inertial parameters and friction from a log.",
-    "predict": "Predict the joint forces of a log and tell how far they are off.",
-    "convert": "Write a robot's file, in any format that is read, as a URDF.",
-    "list": "List the quantities and languages.",
-    "docs": "Print a page of the documentation, or list the pages.",
+SECTIONS: Final = {
+    "Start": {
+        "init": "Write a job file for a robot, with all options.",
+        "check": "Read a robot and check it.",
+        "view": "Show a robot in the browser.",
+        "inspect": "Analyse a robot: bodies, base parameters, closed forms.",
+        "convert": "Convert a robot file to URDF.",
+        "docs": "Print a page of the documentation.",
+    },
+    "Code": {
+        "generate": "Generate C and Python code for the dynamics of a robot.",
+        "build": "Compile a robot's dynamics into a Python package.",
+        "verify": "Compile generated files and verify them.",
+        "ops": "Count the operations of each function.",
+        "dump": "Print the operations of a function, one per line.",
+        "list": "List the quantities and languages.",
+    },
+    "Logs": {
+        "log": "Show how a log is interpreted.",
+        "gains": "Estimate motor torque constants with a known load.",
+        "excite": "Optimize an exciting motion for identification.",
+        "identify": "Identify inertial parameters and friction from a log.",
+        "predict": "Predict the joint forces of a log and report the error.",
+    },
 }
-"""What each command does, by its name. Each is the command NAME in the file NAME.py of this
-room."""
+"""The commands and their summaries by section. The command NAME is in the file NAME.py of this
+package."""
+
+COMMANDS: Final = {name: text for section in SECTIONS.values() for name, text in section.items()}
+"""The summaries of all commands by name."""
 
 
 HELP: Final[Any] = getattr(click.exceptions, "NoArgsIsHelpError", ())
-"""What click 8.2 raises with the help, lines and all, of a program that is given nothing."""
+"""The exception of click 8.2 that prints the help of a program without arguments."""
 
 INTERRUPTED: Final = 128 + 2
-"""The exit status of what SIGINT has ended, as a shell has it."""
+"""The exit status of a program that SIGINT has interrupted, as in shells."""
 
 
 class Group(click.Group):
-    """Prints an error of the input in one line on stderr and exits with status 2."""
+    """The program. An error is printed in one line on stderr; the exit status is 2."""
 
     context_class = HelpContext
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names, in the order of work."""
+        """The names of the commands, in the order of the help."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command, loaded; None where there is none of that name."""
+        """The command of a name, loaded; None if there is none."""
         if cmd_name not in COMMANDS:
             return None
         module = import_module(f"symgen.cli.{cmd_name}")
-        return with_help(getattr(module, f"{cmd_name}_" if cmd_name == "list" else cmd_name))
+        command = getattr(module, f"{cmd_name}_" if cmd_name == "list" else cmd_name)
+        assert isinstance(command, click.Command)
+        return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """The command of the first word; one that is none is told the near ones."""
+        """The command of the first word. For an unknown command, the error names near ones."""
         if args and args[0] not in COMMANDS and not ctx.resilient_parsing:
             from symgen.text import hint
 
-            ctx.fail(f"No such command {args[0]!r}; {hint(args[0], COMMANDS, len(COMMANDS))}.")
+            ctx.fail(f"no command is called {args[0]!r}; {hint(args[0], COMMANDS, len(COMMANDS))}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list of commands in ``symgen --help``, without loading them."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        """Write the commands in sections, without loading them."""
+        width = max(map(len, COMMANDS))
+        for section, commands in SECTIONS.items():
+            with formatter.section(section):
+                formatter.write_dl([(name.ljust(width), text) for name, text in commands.items()])
 
     def make_context(self, *args: Any, **options: Any) -> click.Context:
-        """The context of the command line of the program itself."""
-        with _echo_of_usage():
+        """The context of the program's command line."""
+        with _usage_errors_in_one_line():
             return super().make_context(*args, **options)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """The command's result; an error of the input ends it, with --json as JSON too."""
+        """The command's result. An error in the input ends the program; with ``--json`` it is also
+        printed as JSON."""
         as_json = "--json" in ctx.args
         try:
-            with _echo_of_usage(ctx):
+            with _usage_errors_in_one_line(ctx):
                 return super().invoke(ctx)
         except SymgenError as error:
             from symgen import output
@@ -97,11 +112,12 @@ class Group(click.Group):
         except KeyboardInterrupt:
             from symgen import output
 
-            output.say("interrupted; nothing has been left half written", error=True)
+            output.say("interrupted; no incomplete file was left", error=True)
             ctx.exit(INTERRUPTED)
 
     def main(self, *args: Any, **options: Any) -> Any:
-        """The whole program; what the system refuses ends it in one line too."""
+        """Run the program. Errors of the operating system end it with one line, too."""
+        _open_streams()
         try:
             try:
                 return super().main(*args, **options)
@@ -111,43 +127,86 @@ class Group(click.Group):
             sys.exit(_refused(error))
 
 
+def _open_streams() -> None:
+    """Connect closed standard streams to the null device, so that no file that is opened later
+    takes their descriptors. Exit with status 2 if standard output is closed: the result could not
+    be printed."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:  # it is closed, and os.open takes the lowest free descriptor
+            os.open(os.devnull, os.O_RDWR)
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(2, "w", closefd=False)
+    if sys.stdout is None:
+        sys.stderr.write("error: standard output is closed; redirect it, as in > /dev/null\n")
+        sys.exit(2)
+
+
+class MisuseError(click.UsageError):
+    """A command line that click rejects, printed in one line like every other error."""
+
+    def show(self, file: Any = None) -> None:
+        """Print the error on stderr."""
+        from symgen import output
+
+        output.say(f"error: {self.message}", error=True)
+
+
 @contextmanager
-def _echo_of_usage(program: click.Context | None = None) -> Iterator[None]:
-    """The command line as click echoes it in an error: like every other text escaped, and not too
-    long, below the usage of its command, which click leaves out for an option without its value."""
+def _usage_errors_in_one_line(program: click.Context | None = None) -> Iterator[None]:
+    """Turn the errors of click into `MisuseError`: escaped, cut, and with a pointer to the help."""
     try:
         yield
     except click.UsageError as error:
         if isinstance(error, HELP):
             raise
-        from symgen.output import LONGEST
-        from symgen.text import shown
+        raise MisuseError(_misuse(error, program), error.ctx) from None
 
-        if error.ctx is None and program is not None and program.invoked_subcommand is not None:
-            command = main.get_command(program, program.invoked_subcommand)
-            assert command is not None, "click has found it"
-            error.ctx = click.Context(command, program, program.invoked_subcommand)
-        text = shown(error.message, LONGEST)
-        if isinstance(error, click.NoSuchOption) and error.option_name[1:2].isdigit():
-            text += " Several numbers are one word: 0,0,-9.81."
-        vars(error)["message"] = text  # which click declares final
-        raise
+
+def _misuse(error: click.UsageError, program: click.Context | None) -> str:
+    """The message of an error of click, with a pointer to the help of the command."""
+    from symgen.output import LONGEST
+    from symgen.text import shown
+
+    names = ["symgen"]
+    if error.ctx is not None and error.ctx.parent is not None:
+        names.append(str(error.ctx.info_name))
+    elif error.ctx is None and program is not None and program.invoked_subcommand is not None:
+        names.append(program.invoked_subcommand)
+    text = error.format_message()
+    if isinstance(error, click.NoSuchOption):
+        text = error.message.removesuffix(".") + _about_option(error)
+    text = text[:1].lower() + text[1:].removesuffix(".")
+    return f"{shown(text, LONGEST)}; see {' '.join(names)} --help"
+
+
+def _about_option(error: click.NoSuchOption) -> str:
+    """The advice for an unknown option."""
+    if error.option_name[1:2].isdigit():
+        return "; write several numbers as one word, as in 0,0,-9.81"
+    from symgen.text import near_names, quoted
+
+    options = error.ctx.command.get_params(error.ctx) if error.ctx is not None else []
+    flags = [name[2:] for option in options for name in option.opts if name.startswith("--")]
+    near = [f"--{name}" for name in near_names(error.option_name.lstrip("-"), flags)]
+    return f"; near names: {quoted(near)}" if near else ""
 
 
 def _refused(error: Exception) -> int:
-    """Say in one line what the system has refused; the exit status. Raises what is no matter of
-    output or of the machine's size."""
+    """Print an OSError, MemoryError or RecursionError in one line and return the exit status. An
+    OSError about a file is raised again."""
     from symgen import output
 
     if isinstance(error, OSError):
         if error.filename is not None:
             raise error
         output.abandon()
-        if error.errno == errno.EPIPE:  # whoever reads has seen enough
+        if error.errno == errno.EPIPE:  # the reader of the pipe has finished
             return 1
-        output.say(f"error: cannot print the rest: {error.strerror}", error=True)
+        output.say(f"error: cannot write to standard output: {error.strerror}", error=True)
     else:
-        lacking = "memory" if isinstance(error, MemoryError) else "depth of calls"
+        lacking = "memory" if isinstance(error, MemoryError) else "stack space"
         output.say(f"error: out of {lacking}; the input is too large for this machine", error=True)
     return 2
 
@@ -155,16 +214,16 @@ def _refused(error: Exception) -> int:
 @click.group(cls=Group, context_settings=CONTEXT)
 @click.version_option(__version__, prog_name="symgen")
 def main() -> None:
-    """A compiler for robot dynamics: from a robot's file (URDF, xacro, MJCF, SDF, DH table) to
-    small, verified C and Python.
+    """Compile robot dynamics: from a robot file (URDF, xacro, MJCF, SDF, DH table) to small,
+    verified C and Python code.
 
     \b
-    symgen init robots/ur5.urdf -o ur5.toml         all options in one file, for the robot's place
-    symgen check robots/ur5.urdf                    is the robot sound?
-    symgen generate robots/ur5.urdf -o build/ur5    write C and Python
-    symgen verify build/ur5                         compile and prove them
-    symgen ops robots/ur5.urdf                      how many operations
+    symgen check robots/ur5.urdf                    read the robot and check it
+    symgen generate robots/ur5.urdf -o build/ur5    generate C and Python code
+    symgen verify build/ur5                         compile and verify the code
+    symgen ops robots/ur5.urdf                      count operations
+    symgen init robots/ur5.urdf -o ur5.toml         write a job file with all options
     """
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):  # a robot's names must not fail to print anywhere
+        if isinstance(stream, TextIOWrapper):  # names of a robot must be printable in any locale
             stream.reconfigure(errors="backslashreplace")

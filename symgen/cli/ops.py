@@ -2,25 +2,33 @@
 
 from typing import Any
 
-import click
-
 from symgen import output
-from symgen.cli.options import FILE, JSON, ROBOT, VERBOSE, with_options
+from symgen.cli.help import command, option
+from symgen.cli.options import FILE, FUNCTIONS, JSON, ROBOT, VERBOSE, with_options
 from symgen.cli.progress import progress, say
-from symgen.options import rows
-from symgen.tracing.options import FunctionOptions
 
 
-@click.command()
+@command()
 @FILE
-@click.option("--all", "every", is_flag=True, help="Show every formulation, not only the cheapest.")
-@with_options(rows(FunctionOptions), ROBOT, JSON, VERBOSE)
+@with_options(JSON)
+@option(
+    "--all",
+    "every",
+    is_flag=True,
+    help="Show every formulation, not only the cheapest.",
+    section="Functions",
+)
+@with_options(FUNCTIONS, ROBOT, VERBOSE)
 def ops(file: str, every: bool, as_json: bool, **options: Any) -> None:
-    """Count operations per quantity.
+    """Count the operations of each function.
 
-    Each quantity is traced in every formulation; the cheapest is shown.
+    Additions include subtractions. A sine and a cosine count one each. Negations are not counted.
+    The columns work and path are times on a processor model, in cycles: of all operations, and of
+    the longest chain of dependent operations.
 
-    Additions include subtractions; sine and cosine count one each; negation is free.
+    \b
+    symgen ops robots/ur5.urdf
+    symgen ops robots/ur5.urdf --quantity mass_matrix --all
     """
     from symgen.inspection.report import (
         formulations,

@@ -1,5 +1,5 @@
-"""The command line's view of options: what is defined in groups (`symgen.options`) as click has
-it, and the arguments that several commands share."""
+"""Options and arguments of commands: click's view of the rows of `symgen.options`, and the options
+and arguments that several commands share."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -9,22 +9,30 @@ import click
 
 from symgen.cli import progress
 from symgen.cli.completion import completer
+from symgen.cli.help import option
 from symgen.errors import OptionError
 from symgen.inspection.pictures import KINDS
 from symgen.options import Option, rows
 from symgen.reading.options import RobotOptions, XacroOptions
+from symgen.tracing.options import FunctionOptions
 
-Command = Callable[..., Any]
-Decorator = Callable[[Command], Command]
+Function = Callable[..., Any]
+Decorator = Callable[[Function], Function]
 
 ROBOT: Final = rows(RobotOptions, XacroOptions)
 """The options of every command that reads a robot."""
 
+_FIRST: Final = ("quantities", "controllers")
+FUNCTIONS: Final = tuple(sorted(rows(FunctionOptions), key=lambda row: row.name not in _FIRST))
+"""The options of functions in the order of the help: what to compute comes first."""
+
+REPEATABLE: Final = " Can be given several times."
+
 
 def with_options(*groups: Iterable[Option | Decorator]) -> Decorator:
-    """Adds options to a command: rows of groups, or click's own."""
+    """A decorator that adds options to a command: rows of groups, or click's own."""
 
-    def decorate(command: Command) -> Command:
+    def decorate(command: Function) -> Function:
         for entry in reversed([entry for group in groups for entry in group]):
             command = (clicked(entry) if isinstance(entry, Option) else entry)(command)
         return command
@@ -33,17 +41,22 @@ def with_options(*groups: Iterable[Option | Decorator]) -> Decorator:
 
 
 def clicked(row: Option) -> Decorator:
-    """A row as click's option."""
+    """A row as an option of click."""
     names = [*filter(None, [row.short]), row.flag, row.name]
-    more: dict[str, Any] = {"help": row.help, "required": row.required}
+    more: dict[str, Any] = {
+        "help": row.help + REPEATABLE * row.kind.repeatable,
+        "required": row.required,
+        "section": row.section,
+        "rare": row.rare,
+    }
     if row.kind.flag:
-        return click.option(*names, is_flag=True, **more)
+        return option(*names, is_flag=True, **more)
     text = _text(row)
     if not row.kind.repeatable and text is not None:
         more |= {"default": text, "show_default": bool(text) or text == 0}
     if row.shown_default:
         more["show_default"] = row.shown_default
-    return click.option(
+    return option(
         *names,
         metavar=row.metavar,
         multiple=row.kind.repeatable,
@@ -55,7 +68,7 @@ def clicked(row: Option) -> Decorator:
 
 
 def _text(row: Option) -> Any:
-    """The default as the command line would have it."""
+    """The default as the command line spells it."""
     value = row.default
     if isinstance(value, tuple):
         return ",".join(map(_number, value))
@@ -73,19 +86,37 @@ def _parser(row: Option) -> Callable[[click.Context, click.Parameter, Any], Any]
     return parsed
 
 
-PICTURES: Final = click.option(
+PICTURES: Final = option(
     "--pictures",
     metavar="KIND",
     type=click.Choice(KINDS),
     default="png",
     show_default=True,
-    help=f"Format of the pictures of -o: {', '.join(KINDS)}.",
+    help=f"Format of the pictures in the folder of -o: {', '.join(KINDS)}.",
+    section="Output",
+    rare=True,
 )
 JSON: Final = (
-    click.option(
-        "--json", "as_json", is_flag=True, help="Print JSON (stable, see symgen docs formats)."
+    option(
+        "--json",
+        "as_json",
+        is_flag=True,
+        help="Print the result as JSON (see symgen docs formats).",
+        section="Output",
     ),
 )
+
+
+def out(metavar: str, help: str, **more: Any) -> Decorator:
+    """The option ``-o``, a file or a folder to write."""
+    return option("-o", "--out", metavar=metavar, help=help, section="Output", **more)
+
+
+def path_option(flag: str, metavar: str, help: str) -> Decorator:
+    """An option for a file to write."""
+    return option(
+        flag, metavar=metavar, type=click.Path(path_type=Path), help=help, section="Output"
+    )
 
 
 def _remembered(ctx: click.Context, param: click.Parameter, given: bool) -> None:
@@ -93,26 +124,26 @@ def _remembered(ctx: click.Context, param: click.Parameter, given: bool) -> None
 
 
 VERBOSE: Final = (
-    click.option(
+    option(
         "--verbose",
         is_flag=True,
         expose_value=False,
         callback=_remembered,
-        help="Print every note by itself, not one line for each kind.",
+        help="Print each note separately instead of one line for each kind.",
     ),
 )
 
 
 def folder(ctx: click.Context, param: click.Parameter, text: str | None) -> Path | None:
-    """A folder to write into. Raises OptionError for none."""
+    """A folder to write into. Raises OptionError for an empty name."""
     if text == "":
-        raise OptionError("--out '': give a folder, . for this one")
+        raise OptionError("--out '': give a folder, . for the current one")
     return None if text is None else Path(text)
 
 
 def _robot_file(ctx: click.Context, param: click.Parameter, text: str) -> str:
-    """The robot's file itself, or that of a job, whose options then stand where the command line
-    has none."""
+    """The path of a robot's file, or the one that a job file names. The options of the job file
+    become the defaults of the command."""
     from symgen.jobs.jobfile import followed
 
     return followed(ctx, text, "file")
@@ -124,7 +155,7 @@ def _made_folder(ctx: click.Context, param: click.Parameter, text: str) -> Path:
     return Path(followed(ctx, text, "out"))
 
 
-PROCESSES: Final = click.option(
+PROCESSES: Final = option(
     "-j",
     "--processes",
     "count",
@@ -132,7 +163,7 @@ PROCESSES: Final = click.option(
     type=click.IntRange(1, 256),
     default=1,
     show_default=True,
-    help="Compute functions in so many processes at once; the files are the same.",
+    help="Number of parallel processes. The generated files do not depend on it.",
 )
 
 FILE = click.argument(

@@ -6,32 +6,34 @@ from typing import Any
 import click
 
 from symgen import output
+from symgen.cli.help import command, option
 from symgen.cli.options import FILE, JSON, PICTURES, ROBOT, folder, with_options
+from symgen.cli.options import out as out_option
 from symgen.identification.log_options import LogOptions
 from symgen.options import rows
 
 RESULTS = (
-    click.option(
-        "--estimate",
-        metavar="FILE.json",
-        help="Predict with the parameters of this identification.json (of symgen identify -o) in "
-        "place of those of the robot's files.",
-    ),
-    click.option(
-        "-o",
-        "--out",
-        metavar="DIR",
+    out_option(
+        "DIR",
+        "Folder for prediction.json and plots. Files of an earlier run are replaced.",
         callback=folder,
-        help="Folder for prediction.json and pictures; those of an earlier run are replaced.",
     ),
     PICTURES,
+    *JSON,
+    option(
+        "--estimate",
+        metavar="FILE.json",
+        help="Use the parameters of this identification.json (written by symgen identify -o) "
+        "instead of those of the robot's file.",
+        section="Prediction",
+    ),
 )
 
 
-@click.command()
+@command()
 @FILE
 @click.argument("log", metavar="LOG", type=click.Path())
-@with_options(RESULTS, rows(LogOptions), ROBOT, JSON)
+@with_options(RESULTS, rows(LogOptions), ROBOT)
 def predict(
     file: str,
     log: str,
@@ -41,10 +43,10 @@ def predict(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Predict the joint forces of a log and tell how far they are off.
+    """Predict the joint forces of a log and report the error.
 
-    The model is that of the robot's files, with friction, springs and rotors of --actuators, or an
-    estimate. LOG as for symgen identify.
+    The model is the robot's file with friction, springs and rotors of --actuators, or an
+    estimate. LOG is a log as for symgen identify.
 
     \b
     symgen predict robots/ur5.urdf log.csv
@@ -64,7 +66,7 @@ def predict(
         model, reading = model_of(file, log, estimate, log_options, options, tell)
         prediction = predicted(reading, model, tell)
         if out is not None:
-            tell("drawing")
+            tell("drawing the plots")
             written(prediction, out, pictures)
     for note in reading.notes:
         output.say(note, error=True)

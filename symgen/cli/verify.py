@@ -3,36 +3,39 @@
 import sys
 from pathlib import Path
 
-import click
-
-from symgen.cli.options import FOLDER
+from symgen.cli.help import command, option
+from symgen.cli.options import FOLDER, JSON, with_options
 from symgen.cli.progress import progress
 
 
-@click.command()
+@command()
 @FOLDER
-@click.option(
+@with_options(JSON)
+@option(
     "--run-changed",
     is_flag=True,
-    help="Compile and run the files even if they are not as they were generated.",
+    help="Compile and run the files even if they were changed after generation.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
 def verify(folder: Path, run_changed: bool, as_json: bool) -> None:
-    """Compile generated files and prove them.
+    """Compile generated files and verify them.
 
-    The code in DIR is compiled and RUN, C and Python, with your rights: verify no folder whose
-    origin you do not know. The digests in its manifest tell of accidents, not of an author.
+    DIR is a generated folder, or the job file that names it. The code in DIR is compiled and RUN
+    with your permissions: do not verify a folder from an unknown source. The digests in the
+    manifest detect accidental changes only.
 
-    The compiler is $CC with its arguments, or where that is not set cc, gcc or clang, whichever is
-    found first; it is named with its version.
+    \b
+    The command checks that
+      - the files are unchanged (else nothing is run),
+      - the C code compiles without warnings and passes its self-test,
+      - its results equal the algorithms on Python floats, bit for bit,
+      - every quantity agrees with an independent reference,
+      - the Python module agrees.
+    The compiler is $CC with its arguments, or cc, gcc or clang. The exit status is 1 if a check
+    fails.
 
-    DIR is a generated folder, or the job file that names it.
-
-    Checks that the files are unchanged, and runs nothing of them if not; that the C compiles under
-    strict warnings and passes its self-test, that it equals the algorithms run on Python floats bit
-    for bit, that every quantity is what a law says that shares no algorithm with it (the line names
-    the judge), and that the Python module agrees. Exit status 1 if a check fails; a quantity
-    without a judge fails."""
+    \b
+    symgen verify build/ur5
+    """
     from symgen import output
     from symgen.inspection.report import checks, checks_data
     from symgen.jobs.verify import verify as run

@@ -2,20 +2,19 @@
 
 from typing import Any
 
-import click
-
-from symgen.cli.options import FILE, ROBOT, with_options
+from symgen.cli.help import command
+from symgen.cli.options import FILE, JSON, ROBOT, with_options
 from symgen.cli.progress import progress, say
 
 
-@click.command()
+@command()
 @FILE
-@with_options(ROBOT)
-def view(file: str, **options: Any) -> None:
-    """Show a robot in the browser: sliders move it, and numbers follow.
+@with_options(JSON, ROBOT)
+def view(file: str, as_json: bool, **options: Any) -> None:
+    """Show a robot in the browser, with sliders for its joints.
 
-    It is the page that symgen inspect --html writes, in a file of the system's folder for temporary
-    files, whose path is printed.
+    The page is the same as that of symgen inspect --html. It is written to the folder for
+    temporary files, and its path is printed. With --json no browser is opened.
 
     \b
     symgen view robots/panda.urdf
@@ -31,7 +30,10 @@ def view(file: str, **options: Any) -> None:
     with progress() as tell:
         tell("reading the robot")
         _, notices = look(file, options, tell, False, False, page, None, False)
+    if as_json:
+        output.say(output.as_json(output.written([page], notices)))
+        return
     say(notices)
     output.say(str(page))
     if not webbrowser.open(page.as_uri()):
-        output.say("no browser was found; open the file above in one", error=True)
+        output.say("no browser was found; open the file above in a browser", error=True)

@@ -1,6 +1,6 @@
-"""How to read a log: the options that ``symgen log`` and every command that reads one share."""
+"""The options for reading a log, shared by all commands that read one."""
 
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from symgen.errors import OptionError
 from symgen.options import group, option
@@ -9,7 +9,7 @@ from symgen.reading.options import joint_values, moving_joints
 from symgen.text import cited
 
 AUTO: Final = "auto"
-"""What is to be found."""
+"""The value of an option whose value is to be estimated."""
 
 UNITS: Final[dict[str, tuple[str, float]]] = {
     "rad": ("rad", 1.0),
@@ -49,26 +49,28 @@ GROUPS: Final = {
 
 @group
 class LogOptions:
-    """How to read a log.
+    """The options for reading a log.
 
     `columns` is a TOML file; `column` has patterns by group, `unit` names of units by group,
-    `scale` factors by column; `rate` in Hz, 0 where the log has its own time; `cutoff` in Hz, 0
-    where it is chosen. Raises OptionError."""
+    `scale` factors by column; `rate` is in Hz, 0 for the time stamps of the log; `cutoff` is in
+    Hz, 0 for an automatic choice. Raises OptionError."""
+
+    SECTION: ClassVar[str] = "Log"
 
     columns: str | None = option(
         "--columns",
         "MAP.toml",
-        "What the log's columns mean: t, q, qd, qdd, tau, current, ref, each a pattern or a list "
-        "of names, and the options below by name.",
+        "TOML file that maps the columns of the log: t, q, qd, qdd, tau, current and ref, each a "
+        "pattern or a list of names. It may also set the other options of this section.",
         default=None,
         path=True,
     )
     column: tuple[tuple[str, str], ...] = option(
         "--column",
         "GROUP=PATTERN",
-        "Where t, q, qd, qdd, tau, current, wrench or ref (commanded positions) stand: "
-        "q=actual_q_{} with the joint's name or number (from 0 or 1) for {}, q=a,b,c, q=2-7 by "
-        "number; or of one joint, tau_JOINT=NAME. May be repeated.",
+        "Columns of a group: t, q, qd, qdd, tau, current, wrench or ref (commanded positions). "
+        "Examples: q=actual_q_{} ({} stands for the joint's name, or its number from 0 or 1), "
+        "q=a,b,c (names), q=2-7 (numbers), tau_JOINT=NAME (one joint).",
         PAIRS,
         give="give GROUP=PATTERN, as in q=actual_q_{}",
         default=(),
@@ -76,8 +78,10 @@ class LogOptions:
     joints: tuple[str, ...] = option(
         "--joints",
         "J,J,...",
-        "The joints that numbered columns belong to, in their order, where it is not the robot's.",
+        "Joints of numbered columns, in the order of the columns. The default is the order of the "
+        "robot's coordinates.",
         NAMES,
+        rare=True,
         names=moving_joints,
         parted=",",
         default=(),
@@ -85,8 +89,8 @@ class LogOptions:
     unit: tuple[tuple[str, str], ...] = option(
         "--unit",
         "GROUP=UNIT",
-        f"Unit of a group where it is not SI: q=deg, qd=rpm, t=ms, tau=Ncm ({', '.join(UNITS)}; "
-        "of velocities by second). May be repeated.",
+        "Unit of a group if it is not an SI unit, such as q=deg, qd=rpm, t=ms or tau=Ncm. Units: "
+        f"{', '.join(UNITS)}; velocities per second.",
         PAIRS,
         give="give GROUP=UNIT, as in q=deg",
         default=(),
@@ -94,24 +98,25 @@ class LogOptions:
     scale: tuple[tuple[str, float], ...] = option(
         "--scale",
         "COLUMN=X",
-        "Multiply a column, as in tau_joint2=-1. May be repeated.",
+        "Multiply a column by a factor, such as tau_joint2=-1.",
         NUMBER_PAIRS,
+        rare=True,
         give="give COLUMN=X, as in tau_joint2=-1",
         default=(),
     )
     rate: float = option(
         "--rate",
         "HZ",
-        "Rows are even, so many a second, whatever time stamps say; the log needs none.",
+        "Assume a constant sample rate (Hz) and ignore time stamps.",
         NUMBER,
         default=0.0,
-        shown_default="by time stamps",
+        shown_default="from the time stamps",
     )
     torque_constant: tuple[tuple[str, float], ...] = option(
         "--torque-constant",
         "JOINT=K",
-        "Force of a joint by its motor's current, N m/A or N/A, times --gear-ratio. Currents are "
-        "read where these are given. May be repeated; 'symgen gains' finds them.",
+        "Torque constant (N m/A or N/A) of a joint or, with --gear-ratio, of its motor. Currents "
+        "are read for these joints. symgen gains estimates torque constants.",
         NUMBER_PAIRS,
         give="give JOINT=K, as in elbow=11.1",
         names=joint_values,
@@ -121,8 +126,9 @@ class LogOptions:
     gear_ratio: tuple[tuple[str, float], ...] = option(
         "--gear-ratio",
         "JOINT=N",
-        "Where --torque-constant is the motor's own. May be repeated.",
+        "Gear ratio of a joint, if --torque-constant is that of the motor.",
         NUMBER_PAIRS,
+        rare=True,
         give="give JOINT=N, as in elbow=101",
         names=joint_values,
         parted="=",
@@ -131,22 +137,28 @@ class LogOptions:
     delay: str = option(
         "--delay",
         "S|J=S,...|auto",
-        "Forces are recorded so many seconds after the motion that they belong to, all of them or "
-        "by joint; negative where they come before it. auto: an unknown of each joint (symgen "
-        "identify).",
+        "Delay (s) of the recorded forces relative to the motion, for all joints or JOINT=S,... "
+        "for each; negative if they are early. auto estimates it for each joint (symgen identify "
+        "only).",
         default="0",
+        rare=True,
     )
     cutoff: float = option(
         "--cutoff",
         "HZ",
-        "Of the symmetric filter that gives velocities and accelerations where the log has none; "
-        "by default ten times the bandwidth of the motion.",
+        "Cut-off frequency (Hz) of the zero-phase filter that is used to differentiate positions "
+        "and velocities.",
         NUMBER,
         default=0.0,
-        shown_default="by the motion",
+        shown_default="10 times the bandwidth of the motion",
     )
     trust_units: bool = option(
-        "--trust-units", None, "Do not suspect wrong units.", FLAG, default=False
+        "--trust-units",
+        None,
+        "Do not check the plausibility of the units.",
+        FLAG,
+        default=False,
+        rare=True,
     )
 
     def validate(self) -> None:

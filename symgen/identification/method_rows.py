@@ -6,8 +6,9 @@ from typing import Final
 
 @dataclass(frozen=True)
 class Method:
-    """A method: what equations it makes of a log (``forces`` at instants, or the balance of
-    ``momentum`` or ``energy`` over intervals), and whether it solves them with instruments."""
+    """A method: the equations that it forms from a log (``forces`` at each sample, or the balance
+    of ``momentum`` or ``energy`` over intervals), and whether it solves them with instrumental
+    variables."""
 
     name: str
     equations: str
@@ -18,14 +19,14 @@ class Method:
 METHODS: Final = {
     row.name: row
     for row in (
-        Method("acceleration", "forces", "least squares of forces at every row"),
-        Method("momentum", "momentum", "of its balance over intervals, without accelerations"),
-        Method("energy", "energy", "the same of energy"),
+        Method("acceleration", "forces", "least squares on the joint forces of every sample"),
+        Method("momentum", "momentum", "momentum balance over intervals, needs no accelerations"),
+        Method("energy", "energy", "energy balance over intervals, needs no accelerations"),
         Method(
             "instrumental",
             "forces",
-            "instrumental variables of commanded positions (columns ref_JOINT), for logs whose "
-            "noise biases least squares",
+            "instrumental variables from the commanded positions (columns ref_JOINT), for noise "
+            "that biases least squares",
             instruments=True,
         ),
     )
@@ -34,5 +35,5 @@ METHODS: Final = {
 
 
 def methods_in_words() -> str:
-    """The methods with what they are, for help."""
-    return "; ".join(f"{row.name}: {row.about}" for row in METHODS.values())
+    """The methods with their descriptions, for the help."""
+    return "; ".join(f"{row.name} ({row.about})" for row in METHODS.values())

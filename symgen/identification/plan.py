@@ -1,6 +1,7 @@
-"""How an exciting motion is to be, as its options say."""
+"""The options of an exciting motion."""
 
 import math
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,33 +15,51 @@ Numbers = NDArray[np.float64]
 
 @group
 class ExcitationPlan:
-    """How a motion is to be: harmonics, period (s), rate of its rows (Hz), part of each limit that
-    is left alone, the seed of its start, evaluations to spend, and whether it starts and ends at
-    rest. Raises OptionError."""
+    """The options of a motion: harmonics, period (s), sample rate (Hz), the fraction of each limit
+    that is kept free, whether it starts and ends at rest, the seed and the budget of the search.
+    Raises OptionError."""
+
+    SECTION: ClassVar[str] = "Motion"
 
     harmonics: int = option(
-        "--harmonics", "N", "Of the Fourier series of each joint.", WHOLE, default=5
+        "--harmonics",
+        "N",
+        "Number of harmonics of the Fourier series of each joint.",
+        WHOLE,
+        default=5,
     )
     period: float = option(
         "--period",
         "S",
-        "After which the motion repeats; the highest frequency is harmonics / period.",
+        "Period of the motion (s). The highest frequency is harmonics / period.",
         NUMBER,
         default=10.0,
     )
-    rate: float = option("--rate", "HZ", "Rows a second.", NUMBER, default=1000.0)
+    rate: float = option("--rate", "HZ", "Sample rate of the motion (Hz).", NUMBER, default=1000.0)
     margin: float = option(
-        "--margin", "FRACTION", "The part of every limit that is left alone.", NUMBER, default=0.1
+        "--margin",
+        "FRACTION",
+        "Fraction of every limit that the motion keeps free.",
+        NUMBER,
+        default=0.1,
     )
     rest: bool = option(
         "--rest", None, "Start and end with zero velocity and acceleration.", FLAG, default=False
     )
-    seed: int = option("--seed", "N", "Of the random motions to begin with.", WHOLE, default=0)
+    seed: int = option(
+        "--seed",
+        "N",
+        "Seed of the random motions from which the search starts.",
+        WHOLE,
+        default=0,
+        rare=True,
+    )
     budget: int = option(
         "--budget",
         "N",
-        "How many motions to evaluate, with gradients, in the search.",
+        "Number of motions that the search evaluates, with gradients.",
         WHOLE,
+        rare=True,
         default=300,
     )
 

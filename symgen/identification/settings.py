@@ -1,7 +1,7 @@
-"""The choices of a run of identification, valid from construction."""
+"""The settings of an identification, valid from construction."""
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from symgen.errors import OptionError
 from symgen.identification.log_options import AUTO, LogOptions, check_number
@@ -26,33 +26,37 @@ def _sensors(robot: Any, start: str) -> Iterable[str]:
 
 @group
 class Settings(LogOptions):
-    """How to identify; the fields are the options of ``symgen identify`` that no other command has.
+    """The options of ``symgen identify`` that no other command has.
 
-    `interval` in s; `held_out` is the part of the log that is held out. Raises
+    `interval` is in s; `held_out` is the fraction of the log that is held out. Raises
     OptionError."""
+
+    SECTION: ClassVar[str] = "Model and method"
 
     sensor: str = option(
         "--sensor",
         "KIND",
-        "What was measured: torque (columns tau_JOINT), wrench:JOINT, which goes through a joint "
-        "(wrench_fx to wrench_tz, on the link that it moves, in its frame), wrench:JOINT,JOINT "
-        "(wrench_JOINT_fx, ...), or torque+wrench:JOINT.",
+        "Measured forces: torque (columns tau_JOINT), wrench:JOINT (columns wrench_fx to "
+        "wrench_tz: the wrench that the joint transmits to the link that it moves, in that link's "
+        "frame), "
+        "wrench:JOINT,JOINT (columns wrench_JOINT_fx, ...) or torque+wrench:JOINT.",
         default="torque",
+        rare=True,
         names=_sensors,
         parted=":,",
     )
     method: str = option(
         "--method",
         "NAME",
-        f"{methods_in_words()}.",
+        f"Estimation method: {methods_in_words()}.",
         choice(*METHODS),
         default="acceleration",
     )
     friction: str = option(
         "--friction",
         "TERMS",
-        f"Identify friction of the joints too: some of {','.join(FRICTION)} (see "
-        "symgen docs identification), or auto, which chooses by cross-validation.",
+        f"Also identify joint friction. TERMS is a list of {', '.join(FRICTION)} (see symgen docs "
+        "identification). auto selects the terms by cross-validation.",
         default="",
         names=(AUTO, *FRICTION),
         parted=",",
@@ -60,123 +64,134 @@ class Settings(LogOptions):
     friction_width: str = option(
         "--friction-width",
         "W|auto",
-        "Make the step of Coulomb friction smooth, tanh(qd / W) with W in rad/s or m/s; 0 takes "
-        "sign, auto searches.",
+        "Smooth Coulomb friction: use tanh(qd / W) instead of sign(qd), with W in rad/s or m/s. 0 "
+        "uses sign(qd); auto estimates W.",
         default="0",
     )
     springs: bool = option(
         "--springs",
         None,
-        "Identify springs too: stiffness and preload, which is stiffness times reference, of each "
-        "joint.",
+        "Also identify the stiffness and the preload (stiffness times reference) of each joint's "
+        "spring.",
         FLAG,
         default=False,
     )
     armature: bool = option(
         "--armature",
         None,
-        "Identify the inertia of each joint's rotor too, as the joint feels it.",
+        "Also identify the inertia of each joint's rotor, reflected to the joint.",
         FLAG,
         default=False,
     )
     loss: str = option(
         "--loss",
         "NAME",
-        "squares; or huber, with which rows that are far off weigh less, as outliers should.",
+        "Loss function: squares, or huber, which reduces the weight of outliers.",
         choice(*LOSSES),
         default="squares",
     )
     slowest: float | None = option(
         "--slowest",
         "V",
-        "The rate of joints (rad/s or m/s) below which the sign of friction counts as unknown, so "
-        "that rows are left out; found from the noise without it.",
+        "Joint velocity (rad/s or m/s) below which the sign of the velocity is taken as unknown; "
+        "samples with slower joints are left out if friction depends on the sign.",
         NUMBER,
         default=None,
+        shown_default="from the noise of the velocities",
+        rare=True,
     )
     interval: float = option(
         "--interval",
         "S",
-        "Length of the intervals of --method momentum and energy.",
+        "Length (s) of the intervals of --method momentum and --method energy.",
         NUMBER,
+        rare=True,
         default=0.1,
     )
     held_out: float = option(
         "--validate",
         "FRACTION",
-        "Hold out the end of the log for validation, this part of it.",
+        "Fraction at the end of the log that is held out for validation.",
         NUMBER,
         default=0.2,
     )
     full: bool = option(
         "--full",
         None,
-        "Give standard parameters of every body too: the prior decides what the log does not. "
-        "Without it base parameters alone, which the log decides.",
+        "Also estimate the standard parameters of every body. The prior determines those that the "
+        "log does not. Without this option only base parameters are estimated.",
         FLAG,
         default=False,
     )
     consistent: bool = option(
         "--consistent",
         None,
-        "Least squares among base parameters that bodies can have, with friction, rotors and "
-        "springs that are not negative: in one step, by linear matrix inequalities.",
+        "Constrain the least-squares estimate to physically consistent parameters (linear matrix "
+        "inequalities): inertias that bodies can have; friction, rotor inertias and stiffnesses "
+        "that are not negative.",
         FLAG,
         default=False,
     )
     entropic: float = option(
         "--entropic",
         "W",
-        "With --consistent: keep bodies near the prior, by W times the log-det divergence of their "
-        "pseudo-inertias from its, and give standard parameters of every body. 1 weighs like one "
-        "observation of each body.",
+        "With --consistent: add W times the log-det divergence between the estimated and the prior "
+        "pseudo-inertias to the objective, and estimate the standard parameters of every body. W "
+        "= 1 has the weight of one observation of each body.",
         NUMBER,
         default=0.0,
         shown_default="no prior",
+        rare=True,
     )
     refine: bool = option(
         "--refine",
         None,
-        "Refine the estimate by multiple shooting: the model, pushed by the measured forces, is to "
-        "move as the robot did. Kept only where it foresees motion and forces held out better.",
+        "Refine the estimate by multiple shooting: fit the simulated motion under the measured "
+        "forces to the measured motion. The result is used only if it predicts the held-out "
+        "motion and forces better.",
         FLAG,
         default=False,
+        rare=True,
     )
     prior: str = option(
         "--prior",
         "urdf|FILE",
-        "Standard parameters known beforehand: those of the robot's file, or of a JSON or TOML "
-        "file.",
+        "Prior standard parameters: urdf (those of the robot's file) or a JSON or TOML file.",
         default="urdf",
     )
     prior_deviation: float = option(
         "--prior-deviation",
         "X",
-        "How far --full takes the prior to be off: standard deviation relative to each body's own "
-        "size. --friction auto tries this, three and ten times as much, and no prior at all.",
+        "Standard deviation of the prior of --full, relative to the size of each body. --friction "
+        "auto also tries 3 and 10 times this value and no prior.",
         NUMBER,
         default=0.3,
+        rare=True,
     )
     max_condition: float = option(
         "--max-condition",
         "X",
-        "Refuse a log whose regressor, columns scaled to unit length, has a larger condition "
-        "number.",
+        "Reject a log whose regressor has a larger condition number (columns scaled to unit "
+        "length).",
         NUMBER,
         default=1e4,
+        rare=True,
     )
     engine: str = option(
         "--engine",
         "NAME",
-        "Who computes: serial, or dask (threads of this process unless --scheduler is given).",
+        "How to run the computation: serial, or dask (in threads of this process unless "
+        "--scheduler is given).",
         choice(*ENGINES),
         default="serial",
+        rare=True,
     )
     scheduler: str | None = option(
         "--scheduler",
         "ADDRESS",
-        "A running Dask scheduler, as in tcp://host:8786.",
+        "Address of a running Dask scheduler, such as tcp://host:8786.",
         default=None,
+        rare=True,
     )
 
     def validate(self) -> None:

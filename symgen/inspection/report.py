@@ -9,13 +9,10 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 from rich.table import Table
 
-from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
 from symgen.compiler.costs import Processor
 from symgen.errors import Notice
 from symgen.inspection.tables import table
-from symgen.languages import LANGUAGES
 from symgen.languages.c.options import COptions
-from symgen.languages.describe import arguments_in_words
 from symgen.languages.module import Module
 from symgen.mechanics.consistency import InertiaVerdict
 from symgen.mechanics.coupling import coupling_of
@@ -271,41 +268,3 @@ def warnings(loaded: Loaded, verdicts: Sequence[InertiaVerdict]) -> list[Notice]
         )
         for v in telling
     ]
-
-
-def registry() -> None:
-    """The quantities and languages."""
-    rows = table("quantities", ["name", "formula", "arguments"])
-    for q in QUANTITIES.values():
-        rows.add_row(q.name, escape(q.formula), escape(arguments_in_words(q)))
-    for q in LINK_QUANTITIES.values():
-        rows.add_row(f"{q.name}:LINK", escape(q.formula), escape(arguments_in_words(q)))
-    out = console()
-    out.print(rows)
-    out.print(
-        "sizes: n velocities, nq positions (n but for floating joints), n2 = n (n + 1) / 2, ten "
-        "= ten a body and "
-        "one a rotor, y = ten and columns of friction and springs, b base parameters"
-    )
-    rows = table("languages", ["name", "what comes out"])
-    for language in LANGUAGES.values():
-        rows.add_row(language.name, escape(language.summary))
-    out.print(rows)
-
-
-def registry_data() -> dict[str, Any]:
-    """The data of ``symgen list --json``."""
-    quantities = {
-        q.name: {
-            "formula": q.formula,
-            "of_link": q.name in LINK_QUANTITIES,
-            "inputs": list(q.inputs),
-            "outputs": [
-                {"name": a.name, "shape": list(a.shape), "unit": a.unit} for a in q.outputs
-            ],
-            "formulations": [formulation.name for formulation in q.formulations],
-            "sources": list(dict.fromkeys(formulation.source for formulation in q.formulations)),
-        }
-        for q in [*QUANTITIES.values(), *LINK_QUANTITIES.values()]
-    }
-    return {"quantities": quantities, "languages": list(LANGUAGES)}

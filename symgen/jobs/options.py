@@ -1,8 +1,8 @@
-"""The options of a job, in the order that a job file has them."""
+"""The options of a job, in the order of a job file."""
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 from symgen.languages import DEFAULT, LANGUAGES
 from symgen.languages.release import Release
@@ -22,22 +22,26 @@ def _folder(text: str) -> Path:
 class NameOptions:
     """The name of the module."""
 
+    SECTION: ClassVar[str] = "Output"
+
     prefix: str | None = option(
         "--prefix",
         "NAME",
-        "Begin of all C names and files; the robot's name by default.",
+        "Prefix of all C names and files. The default is the robot's name.",
         default=None,
     )
 
 
 @group
 class WriteOptions:
-    """Where files go, and in which languages."""
+    """Where files are written, and in which languages."""
+
+    SECTION: ClassVar[str] = "Output"
 
     out: Path | None = option(
         "--out",
         "DIR",
-        "Folder for the files; those of an earlier run for the same robot are replaced.",
+        "Folder for the files. Files of an earlier run for the same robot are replaced.",
         replace(TEXT, parsed=_folder),
         give="give a folder, . for this one",
         short="-o",
@@ -48,7 +52,7 @@ class WriteOptions:
     languages: tuple[str, ...] = option(
         "--lang",
         "LANG",
-        f"{', '.join(LANGUAGES)}; {' and '.join(DEFAULT)} by default. Repeatable.",
+        f"Language to generate: {', '.join(LANGUAGES)}. The default is {' and '.join(DEFAULT)}.",
         TEXTS.like('["c", "python"]'),
         default=(),
         names=tuple(LANGUAGES),
@@ -58,9 +62,9 @@ class WriteOptions:
 OF_LANGUAGES: Final = tuple(x.options for x in LANGUAGES.values() if x.options is not None)
 
 MODULE: Final = (RobotOptions, XacroOptions, FunctionOptions, *OF_LANGUAGES, NameOptions, Release)
-"""What shapes a module."""
+"""The groups of options that determine a module."""
 
 JOB: Final[tuple[Option, ...]] = rows(
     WriteOptions, *OF_LANGUAGES, NameOptions, Release, FunctionOptions, RobotOptions, XacroOptions
 )
-"""What a job file can say beside the robot's file; a key is the name of an option."""
+"""The options of a job file. A key is the name of an option; the key ``file`` is extra."""

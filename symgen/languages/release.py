@@ -1,7 +1,7 @@
-"""The release of a package of a module: its own version and address, not those of symgen."""
+"""The version and the address of a generated package (not those of symgen)."""
 
 import re
-from typing import Final
+from typing import ClassVar, Final
 
 from symgen.errors import OptionError
 from symgen.options import group, option
@@ -16,16 +16,20 @@ class Release:
     """The version of a module, MAJOR.MINOR.PATCH (Semantic Versioning 2.0.0), and the address of
     its project, which may be empty."""
 
+    SECTION: ClassVar[str] = "Output"
+
     module_version: str = option(
         "--module-version",
         "X.Y.Z",
-        "Version of the module, in the files of build systems, the manifest and wheels.",
+        "Version of the module. It is written into build files, manifest and wheel.",
+        rare=True,
         default="0.1.0",
     )
     module_url: str = option(
         "--module-url",
         "URL",
-        "Address of the project that the module belongs to, for packages that name one.",
+        "Address of the project. It is written into packages that name one.",
+        rare=True,
         default="",
     )
 

@@ -7,6 +7,7 @@ Offers these, `Choices` of several groups, and the kinds of values (`kinds`)."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
+from inspect import get_annotations
 from typing import Any, TypeVar, dataclass_transform
 
 from symgen.errors import OptionError
@@ -41,7 +42,11 @@ class Option:
     parted: str = ""
     """The characters after which another name begins."""
     shown_default: str = ""
-    """What is the default, in words, where no value says it."""
+    """A description of the default, where its value alone does not describe it."""
+    section: str = ""
+    """The heading of the help under which the option is listed."""
+    rare: bool = False
+    """True for an option that only ``--help-all`` describes."""
     name: str = ""
     default: Any = None
 
@@ -92,9 +97,10 @@ Group = TypeVar("Group")
 
 @dataclass_transform(frozen_default=True, field_specifiers=(option,))
 def group(cls: type[Group]) -> type[Group]:
-    """Makes a frozen dataclass of options, each of which is checked when one is made.
+    """Makes a frozen dataclass of options. Its constructor checks each option.
 
-    A class may check what concerns several of them in a method ``validate``."""
+    A class may check relations between options in a method ``validate``. Its attribute ``SECTION``
+    is the section of the options that do not name one."""
 
     def __post_init__(self: Any) -> None:
         for row in rows(type(self)):
@@ -110,7 +116,10 @@ def rows(*groups: type, only: Iterable[str] | None = None) -> tuple[Option, ...]
     """The options of some groups in order, or those of them that are named."""
     options = [
         replace(
-            f.metadata["option"], name=f.name, default=None if f.default is MISSING else f.default
+            f.metadata["option"],
+            name=f.name,
+            default=None if f.default is MISSING else f.default,
+            section=f.metadata["option"].section or _section(cls, f.name),
         )
         for cls in groups
         for f in fields(cls)
@@ -118,6 +127,12 @@ def rows(*groups: type, only: Iterable[str] | None = None) -> tuple[Option, ...]
     ]
     wanted = None if only is None else set(only)
     return tuple(row for row in options if wanted is None or row.name in wanted)
+
+
+def _section(cls: type, name: str) -> str:
+    """The section of the class that defines a field."""
+    owner = next(c for c in cls.__mro__ if name in get_annotations(c))
+    return str(getattr(owner, "SECTION", ""))
 
 
 @dataclass(frozen=True)

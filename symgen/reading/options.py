@@ -1,6 +1,6 @@
-"""The options of a robot's file: which part of it, held how, under which gravity."""
+"""The options that select and modify the robot that is read from a file."""
 
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from symgen.options import group, option
 from symgen.options.kinds import NUMBER, NUMBER_PAIRS, PAIRS, TEXTS, choice, vector_or
@@ -36,12 +36,14 @@ def _leaders(robot: Any, start: str) -> list[str]:
 
 @group
 class XacroOptions:
-    """The options of xacro: what a file with xacro in it is expanded with."""
+    """The options for the expansion of xacro files."""
+
+    SECTION: ClassVar[str] = "Robot"
 
     xacro_args: tuple[tuple[str, str], ...] = option(
         "--xacro-arg",
         "NAME=VALUE",
-        "An argument of a file with xacro in it, which is expanded first. Repeatable.",
+        "Set an argument of the xacro file.",
         PAIRS,
         default=(),
         give="give NAME=VALUE, as in hand=true",
@@ -49,8 +51,9 @@ class XacroOptions:
     package_paths: tuple[str, ...] = option(
         "--package-path",
         "DIR",
-        "Look for the packages of $(find PACKAGE) in this folder and below it, before the folders "
-        "around the file, ROS_PACKAGE_PATH and AMENT_PREFIX_PATH. Repeatable.",
+        "Search this folder and its subfolders for the packages of $(find PACKAGE) and package:// "
+        "first. The folders around the file, ROS_PACKAGE_PATH and AMENT_PREFIX_PATH are searched "
+        "after it.",
         TEXTS.like('["DIR"]'),
         default=(),
         path=True,
@@ -63,26 +66,28 @@ NO_XACRO: Final = XacroOptions()
 
 @group
 class RobotOptions:
-    """The options of reading: what is taken of a robot's file, and what is made of it."""
+    """The options that select a part of the robot's file and modify the model."""
+
+    SECTION: ClassVar[str] = "Robot"
 
     root: str | None = option(
         "--root",
         "LINK",
-        "Take this link as the base; what it does not carry is left out.",
+        "Use this link as the base. Only the links that it carries are kept.",
         default=None,
         names=links,
     )
     tip: str | None = option(
         "--tip",
         "LINK",
-        "Keep only the links from the base to this one.",
+        "Use this link as the tip. Only the links between the base and the tip are kept.",
         default=None,
         names=links,
     )
     lock: tuple[tuple[str, float], ...] = option(
         "--lock",
         "JOINT=VALUE",
-        "Hold a joint at a value (rad or m). Repeatable.",
+        "Lock a joint at a position (rad or m).",
         NUMBER_PAIRS.like("{ JOINT = 0.0 }"),
         default=(),
         give="give JOINT=VALUE (rad or m), as in finger_joint1=0.02",
@@ -92,43 +97,44 @@ class RobotOptions:
     gravity: Gravity = option(
         "--gravity",
         "X,Y,Z|runtime",
-        "Free fall in the axes of the root link, or of the world where the base floats (m/s^2); or "
-        "an input of the functions. By default it keeps the direction that it has in the whole "
-        "file.",
+        "Gravitational acceleration (m/s^2) in the axes of the root link, or of the world if the "
+        "base floats. runtime makes it an input of the functions.",
         vector_or("runtime"),
         default=None,
-        shown_default="0,0,-9.81 in the axes of the file's root",
+        shown_default="0,0,-9.81 in the axes of the root link of the file",
         give="give three numbers X,Y,Z (m/s^2) or runtime",
         names=("runtime",),
     )
     snap_angles: float = option(
         "--snap-angles",
         "TOL",
-        "Make rpy angles this near (rad) to a multiple of pi/2 exact; 0 turns it off.",
+        "Round roll, pitch and yaw angles to a multiple of pi/2 if they differ from it by at most "
+        "TOL (rad). 0 disables rounding.",
         NUMBER,
+        rare=True,
         default=SNAPPED,
     )
     actuators: str | None = option(
         "--actuators",
         "FILE.toml",
-        "Rotors, friction and springs of the joints (see symgen docs formats), before those of the "
-        "robot's file.",
+        "Read rotors, friction and springs of the joints from this file (see symgen docs formats). "
+        "They override those of the robot's file.",
         path=True,
         default=None,
     )
     base: str = option(
         "--base",
         "KIND",
-        "fixed, or floating: the root link moves freely, a unit quaternion in q and its twist in "
-        "its own axes as the first six velocities.",
+        "fixed or floating. With floating, the root link moves freely: q contains its position and "
+        "unit quaternion, and the first six velocities are its twist in its own axes.",
         choice("fixed", "floating"),
         default="fixed",
     )
     couple: tuple[tuple[str, str], ...] = option(
         "--couple",
         "JOINT=TERMS",
-        "Let a joint follow others: TERMS are LEADER:FACTOR of each, separated by commas, and an "
-        "offset (rad or m). Repeatable.",
+        "Make a joint follow other joints linearly. TERMS is a list LEADER:FACTOR,... and may end "
+        "with an offset (rad or m).",
         PAIRS.like('{ JOINT = "LEADER:1,LEADER:-1,0.0" }'),
         default=(),
         give="give JOINT=LEADER:FACTOR[,LEADER:FACTOR...][,OFFSET]",
@@ -138,9 +144,10 @@ class RobotOptions:
     coordinates: str = option(
         "--coordinates",
         "KIND",
-        "joints, or actuators: angles and torques of motors in place of those of the joints that "
-        "they move by transmissions or gear ratios.",
+        "joints or actuators. With actuators, q and tau are the positions and torques of the "
+        "motors that move the joints through transmissions or gears.",
         choice("joints", "actuators"),
+        rare=True,
         default="joints",
     )
     joint_order: str = option(
@@ -150,21 +157,25 @@ class RobotOptions:
         "carries it) or file (that of the file as it is).",
         choice(BASE_TO_TIP, FILE_ORDER),
         default=BASE_TO_TIP,
+        rare=True,
     )
     repair_inertia: str | None = option(
         "--repair-inertia",
         "KIND",
-        "nearest: take for inertia that no body has the nearest that one can have (mass and centre "
-        "of mass kept, second moments nearest in the Frobenius norm), and say what was changed.",
+        "nearest: replace a physically impossible inertia by the nearest possible one and report "
+        "the change. Mass and centre of mass are kept; the distance is the Frobenius norm of the "
+        "second moments.",
         choice(NEAREST),
+        rare=True,
         default=None,
     )
     rotors: str = option(
         "--rotors",
         "KIND",
-        "What is taken of rotors: exact (all they do), reflected (gear ratio squared times "
-        "inertia, on the joint's own) or none.",
+        "How to model rotors: exact (with gyroscopic torques), reflected (squared gear ratio times "
+        "rotor inertia, added to the diagonal of the mass matrix) or none.",
         choice(*ROTORS),
+        rare=True,
         default="exact",
     )
 

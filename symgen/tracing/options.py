@@ -1,7 +1,7 @@
-"""The options of a function: what it computes, how, and which numbers are its inputs."""
+"""The options of functions: what they compute, how, and which numbers are inputs."""
 
 from collections.abc import Collection, Iterable
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
 from symgen.algorithms.controllers import CONTROLLERS, unknown_controller
@@ -68,11 +68,14 @@ def _formulations(robot: Any, start: str) -> Iterable[str]:
 class FunctionOptions:
     """The options of functions: what is computed, and which of the robot's numbers are inputs."""
 
+    SECTION: ClassVar[str] = "Functions"
+
     parameters: str = option(
         "--parameters",
         "KIND",
-        "Inertial parameters: constant, runtime (ten inputs for every body) or "
-        "runtime:LINK[,LINK...] (for these only, such as a payload).",
+        "How the inertial parameters enter: constant (numbers in the code), runtime (inputs of the "
+        "functions, ten for each body) or runtime:LINK[,LINK...] (inputs for these links only, "
+        "such as a payload).",
         default="constant",
         names=_parameters,
         parted=":,",
@@ -80,8 +83,9 @@ class FunctionOptions:
     external_wrench: tuple[str, ...] = option(
         "--external-wrench",
         "LINK[,LINK...]",
-        "Add an input of force and moment on these links to inverse and forward dynamics and their "
-        "derivatives: force x y z, moment x y z about the link's origin, in its axes.",
+        "Add an external wrench on each of these links as an input of inverse and forward dynamics "
+        "and their derivatives: force x y z, then moment x y z about the link's origin, in the "
+        "link's axes.",
         NAMES.like('["LINK"]'),
         default=(),
         names=links,
@@ -90,17 +94,18 @@ class FunctionOptions:
     wrench_axes: str = option(
         "--wrench-axes",
         "AXES",
-        "The axes that --external-wrench is in, and constant in where something is differentiated: "
-        "link, or root, about the link's origin all the same.",
+        "Axes in which --external-wrench is given: link or root. Derivatives hold the wrench "
+        "constant in these axes. The moment is about the link's origin in both cases.",
         choice("link", "root"),
+        rare=True,
         default="link",
     )
     friction: str = option(
         "--friction",
         "KINDS",
-        "Add joint friction, viscous and coulomb of the file and offset of --actuators, to inverse "
-        "and forward dynamics and their derivatives, and its columns to regressors; "
-        "runtime:viscous,coulomb,offset makes the coefficients an input. sign(0) is 0.",
+        "Add joint friction to inverse and forward dynamics, their derivatives and regressors. "
+        "KINDS is a list of viscous, coulomb and offset; the coefficients are those of the robot's "
+        "file and of --actuators (offset). runtime:KINDS makes them inputs. sign(0) is 0.",
         default="",
         names=_friction,
         parted=":,",
@@ -108,32 +113,34 @@ class FunctionOptions:
     friction_width: float = option(
         "--friction-width",
         "W",
-        "Make the step of Coulomb friction smooth, tanh(qd / W) with W in rad/s or m/s; 0 takes "
-        "sign.",
+        "Smooth Coulomb friction: use tanh(qd / W) instead of sign(qd), with W in rad/s or m/s. 0 "
+        "uses sign(qd).",
         NUMBER,
+        rare=True,
         default=0.0,
     )
     springs: bool = option(
         "--springs",
         None,
-        "Add the springs of joints, stiffness (q - reference) of the file or of --actuators, to "
-        "inverse and forward dynamics, their derivatives and potential energy, and their columns "
-        "to regressors.",
+        "Add the joint springs, stiffness (q - reference), of the robot's file or of --actuators "
+        "to inverse and forward dynamics, their derivatives, potential energy and regressors.",
         FLAG,
         default=False,
     )
     runtime_springs: bool = option(
         "--runtime-springs",
         None,
-        "The same with stiffness and reference of every joint as an input.",
+        "Like --springs, with the stiffness and reference of every joint as inputs.",
         FLAG,
+        rare=True,
         default=False,
     )
     quantities: tuple[str, ...] = option(
         "--quantity",
         "NAME",
-        "What to compute (see symgen list), or NAME=A+B for one function that computes A and B "
-        "together; all means every one, by default the four of inverse dynamics. Repeatable.",
+        "Quantity to compute (see symgen list). NAME=A+B defines one function that computes A and "
+        "B together; all selects every quantity of the robot. The default is "
+        "inverse_dynamics, gravity, bias and mass_matrix.",
         TEXTS.like('["inverse_dynamics", "terms=bias+mass_matrix"]'),
         default=(),
         names=quantities,
@@ -142,8 +149,8 @@ class FunctionOptions:
     controllers: tuple[str, ...] = option(
         "--controller",
         "NAME",
-        "A controller or observer (see symgen docs controllers): its function and, in C, a struct "
-        "for its state with a step. Repeatable.",
+        "Generate a controller or an observer (see symgen docs controllers): a function and, in C, "
+        "a struct with its state and a step function.",
         TEXTS.like('["momentum_observer"]'),
         default=(),
         names=tuple(CONTROLLERS),
@@ -151,10 +158,11 @@ class FunctionOptions:
     formulations: tuple[tuple[str, str], ...] = option(
         "--formulation",
         "QUANTITY=NAME",
-        "How to compute a quantity (see symgen ops --all); the cheapest by default. Repeatable.",
+        "Formulation of a quantity (see symgen ops --all). The default is the cheapest one.",
         PAIRS.like('{ mass_matrix = "composite/minimal" }'),
         default=(),
         give="give QUANTITY=NAME, as in mass_matrix=composite/minimal",
+        rare=True,
         names=_formulations,
         parted="=",
     )
@@ -162,10 +170,10 @@ class FunctionOptions:
     optimize: str | None = option(
         "--optimize",
         "AIM",
-        "What formulations are chosen by: operations, their count (for a Cortex-M --target the "
-        "cycles that they take); latency, the model of a processor in which results wait for one "
-        "another (symgen ops shows both; sums may be regrouped); size of code, with loops in C. "
-        "By default latency, for a Cortex-M --target operations.",
+        "Objective when choosing between formulations: operations (fewest operations, or cycles "
+        "for a Cortex-M --target), latency (shortest time on a processor model; sums may be "
+        "reordered) or size (smallest code, with loops in C). The default is latency, or "
+        "operations for a Cortex-M --target.",
         choice(*AIMS),
         default=None,
     )

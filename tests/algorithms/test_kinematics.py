@@ -259,7 +259,7 @@ def test_a_quantity_of_a_link_is_asked_for_by_the_name_of_the_link():
     [
         ("frame_pose", "frame_pose is that of a link; name one, as in frame_pose:LINK"),
         ("gravity:flange", "no quantity is called 'gravity:flange'"),
-        ("frame_pose:nose", "no link is called 'nose'; near names: 'base'"),
+        ("frame_pose:nose", "no link is called 'nose'; there are "),
     ],
 )
 def test_errors_say_what_to_write(text, problem):

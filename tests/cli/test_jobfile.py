@@ -219,7 +219,7 @@ def test_what_is_missing(tmp_path):
     )
     assert "cannot be read" in refusal("generate", tmp_path / "b.toml")
     path = job(tmp_path, "")
-    assert "Missing option '-o'" in invoke("generate", path).stderr
+    assert "missing option '-o'" in invoke("generate", path).stderr
     assert "has no out; add out" in refusal("verify", path)
     path = job(tmp_path, "out = 'x'", "gone.urdf")
     assert refusal("generate", path).startswith(

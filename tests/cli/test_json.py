@@ -60,10 +60,12 @@ def test_list_json():
     found = data("list", "--json")
     assert found.keys() == {"quantities", "languages"} and found["languages"] == list(LANGUAGES)
     for row in found["quantities"].values():
-        assert row.keys() == {"formula", "of_link", "inputs", "outputs", "formulations", "sources"}
+        assert row.keys() == documented("symgen list --json") - {
+            "quantities", "languages", "name", "shape", "unit",
+        }  # fmt: skip
         assert all(out.keys() == {"name", "shape", "unit"} for out in row["outputs"])
         assert row["formulations"] and row["sources"] and row["inputs"]
-    table = invoke("list").stdout
+    table = invoke("list", "--all").stdout
     assert all(name in table for name in (*found["quantities"], *LANGUAGES))
 
 
@@ -137,6 +139,44 @@ def test_generate_json(tmp_path):
     assert found["files"] == sorted(p.relative_to(out).as_posix() for p in out.rglob("*.*"))
     own = documented("symgen generate --json") | documented("symgen ops --json")
     assert {*found} <= own and found["notices"] == []
+
+
+WRITTEN = "symgen init, convert, view and build --json"
+
+
+@pytest.mark.parametrize(
+    ("command", "name"), [("init", "job.toml"), ("convert", "robot.urdf"), ("build", "package")]
+)
+def test_written_files_as_data(command, name, tmp_path):
+    more = ("--quantity", "gravity") if command == "build" else ()
+    done = invoke(command, PENDULUM, "-o", tmp_path / name, "--json", *more)
+    found = json.loads(done.stdout)
+    assert found["files"] and all(Path(path).exists() for path in found["files"])
+    assert documented(WRITTEN) == {"files", "notices"} <= found.keys()
+    if command == "build":
+        counts = data("ops", PENDULUM, "--json", *more)
+        assert {key: found[key] for key in counts} == counts
+    else:
+        assert found["files"] == [str(tmp_path / name)]
+
+
+def test_view_json_opens_no_browser(monkeypatch):
+    monkeypatch.setattr("webbrowser.open", lambda address: pytest.fail("a browser was opened"))
+    (page,) = json.loads(invoke("view", PENDULUM, "--json").stdout)["files"]
+    assert Path(page).read_text(encoding="utf-8").startswith("<!doctype html>\n")
+
+
+def test_dump_json():
+    found = data("dump", PENDULUM, "--quantity", "gravity", "--json")
+    assert found.keys() == documented("symgen dump --json") and found["quantity"] == "gravity"
+    assert found["lines"] == invoke("dump", PENDULUM, "--quantity", "gravity").stdout.splitlines()
+
+
+def test_docs_json():
+    pages = data("docs", "--json")["pages"]
+    found = data("docs", "formats", "--json")
+    assert found["page"] == "formats" and found["text"].startswith("# ") and "formats" in pages
+    assert found.keys() | {"pages"} == documented("symgen docs --json")
 
 
 def test_excite_json(tmp_path):

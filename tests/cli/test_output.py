@@ -121,7 +121,7 @@ def test_a_full_device_is_one_line(command):
     with FULL.open("w") as device:
         done = run(*arguments, to=device)
     assert done.returncode == 2
-    assert done.stderr == "error: cannot print the rest: No space left on device\n"
+    assert done.stderr == "error: cannot write to standard output: No space left on device\n"
 
 
 def test_a_reader_that_has_seen_enough_is_no_error():

@@ -5,8 +5,10 @@ import re
 from shell import PENDULUM, data
 from tools import invoke, robot_file, snapshot
 
-from symgen.algorithms import QUANTITIES
+from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
 from symgen.api import trace
+from symgen.inspection.registry_tables import OTHER, SECTIONS, sections
+from symgen.languages import LANGUAGES
 
 
 def test_part_of_a_robot():
@@ -80,3 +82,24 @@ def test_dump_is_the_program():
     done = invoke("dump", PENDULUM, "--quantity", "gravity")
     program = trace(PENDULUM, "gravity").program
     assert done.stdout == f"{program!r}\n" and "output tau_g[2]" in done.stdout
+
+
+def test_list_names_every_quantity_in_one_screen():
+    """Every name is listed once, under a known section; frames are abbreviated."""
+    done = invoke("list")
+    lines = done.stdout.splitlines()
+    assert len(lines) <= 48 and max(map(len, lines)) <= 100
+    words = {
+        f"{start}{middle}{end}"
+        for word in re.findall(r"^  (.*)$", done.stdout, re.MULTILINE)
+        for name in word.split()
+        for start, options, end in [re.fullmatch(r"([^{]*)(?:\{(.*)\})?(.*)", name).groups()]
+        for middle in (options or "").split(",")
+    }
+    names = {*QUANTITIES, *(f"{name}:LINK" for name in LINK_QUANTITIES), *LANGUAGES}
+    assert words == names
+
+
+def test_every_file_of_algorithms_has_a_section_in_the_list():
+    found = sections()
+    assert OTHER not in found and list(found) == list(SECTIONS)

@@ -1,5 +1,6 @@
 """What goes to stdout and what to stderr, what is printed where, and how programs end."""
 
+import os
 import re
 import subprocess
 import sys
@@ -65,7 +66,7 @@ def test_an_interrupt_ends_with_the_status_of_one(monkeypatch, tmp_path):
     monkeypatch.setattr("symgen.jobs.job.Job.of", stopped)
     done = invoke("generate", PENDULUM, "-o", tmp_path / "out")
     assert (done.exit_code, done.stdout) == (130, "") and not (tmp_path / "out").exists()
-    assert done.stderr == "interrupted; nothing has been left half written\n"
+    assert done.stderr == "interrupted; no incomplete file was left\n"
 
 
 def test_an_interrupt_while_the_program_is_loaded(monkeypatch, capsys):
@@ -76,3 +77,42 @@ def test_an_interrupt_while_the_program_is_loaded(monkeypatch, capsys):
     with pytest.raises(SystemExit) as ended:
         program.run()
     assert ended.value.code == 130 and "interrupted" in capsys.readouterr().err
+
+
+CLOSED = {
+    "stdout": (">&-", 2, "error: standard output is closed; redirect it, as in > /dev/null\n"),
+    "stderr": ("2>&-", 0, ""),
+    "stdin": ("<&-", 0, ""),
+    "stdout and stderr": (">&- 2>&-", 2, ""),
+}
+
+
+@pytest.mark.parametrize("streams", CLOSED)
+@pytest.mark.parametrize("command", ["check", "ops", "check --json", "generate", "--help"])
+def test_closed_streams_end_in_one_line(streams, command, tmp_path):
+    """Nothing is written into a file that took the descriptor of a closed stream."""
+    redirection, status, said = CLOSED[streams]
+    words = {"generate": f"generate {PENDULUM} --quantity gravity -o out", "--help": "--help"}
+    line = words.get(command, f"{command.split()[0]} {PENDULUM} {command.partition(' ')[2]}")
+    done = subprocess.run(
+        ["sh", "-c", f"{sys.executable} -m symgen {line} {redirection}"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert (done.returncode, done.stderr) == (status, said)
+    assert (tmp_path / "out").exists() == (command == "generate" and not status)
+
+
+def test_an_error_with_closed_stderr_has_its_status(tmp_path):
+    done = subprocess.run(
+        ["sh", "-c", f"{sys.executable} -m symgen check missing.urdf 2>&-"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "")

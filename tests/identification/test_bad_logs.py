@@ -94,7 +94,7 @@ def test_bad_files(tmp_path):
     assert "a log ends in .csv, .tsv, .txt, .dat, .npz, .parquet" in refusal("log.xlsx")
     assert "cannot be read (No such file or directory)" in refusal(tmp_path / "none.csv")
     (tmp_path / "nine.csv").write_text("t\n")
-    assert refusal(tmp_path / "none.csv").endswith("; near names beside it: 'nine.csv'")
+    assert refusal(tmp_path / "none.csv").endswith("; near names: 'nine.csv'")
     for suffix in (".npz", ".parquet"):
         (tmp_path / f"x{suffix}").write_text("nothing of that kind")
         assert f"x{suffix}: error: " in refusal(tmp_path / f"x{suffix}")

@@ -207,4 +207,6 @@ def test_groupings_in_closed_form():
     assert {*found} | inner == documented(heading)
     assert r"\mathrm{MXR}_{2} &= d_{3}" in invoke(*options, "--latex").stdout
     said = refusal("inspect", PENDULUM, "--symbolic", "lengths")
-    assert said == "error: --symbolic 'lengths': says what --entry or --groupings show; add one"
+    assert said == (
+        "error: --symbolic 'lengths': has an effect only with --entry or --groupings; add one of them"
+    )

@@ -54,7 +54,7 @@ def test_bad_entries(text, said):
         ),
         (
             ["--entry", "gravity:1", "--html", "x.html"],
-            "--html: has no effect with --entry; leave out one of them",
+            "--html: has no effect with --entry; remove one of the two options",
         ),
         (["--html", "/dev/null/r.html"], "cannot write '/dev/null/r.html': File exists"),
         (

@@ -1,7 +1,7 @@
 """The options of C."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import ClassVar, Final
 
 from symgen.compiler.aims import Aim
 from symgen.compiler.costs import Processor
@@ -22,37 +22,41 @@ WIDTHS: Final = ("auto", "2", "4", "8", "16", "32", "64")
 
 @group
 class COptions:
-    """The options of C: what shapes the C of a module."""
+    """The options of the C code of a module."""
+
+    SECTION: ClassVar[str] = "C code"
 
     scalar: str = option(
         "--scalar",
         "TYPE",
-        "Scalar type of C: double or float.",
+        "Scalar type of the C code: double or float.",
         choice("double", "float"),
         default="double",
     )
     trig: str = option(
         "--trig",
         "KIND",
-        "Sine and cosine of C: inline for code of their own that needs no C library, within 2 ulp "
-        "up to 65536 rad (double) or 1024 rad (float), or libm.",
+        "Sine and cosine of the C code: inline (included in the code, error below 2 ulp up to "
+        "65536 rad in double and 1024 rad in float) or libm (those of the C library).",
         choice("inline", "libm"),
+        rare=True,
         default="inline",
     )
     zeros: str = option(
         "--zeros",
         "WHEN",
-        "Entries of C outputs that vanish in every state: written always, or once by the caller, "
-        "who sets the array to zero before the first call (up to 40 % faster for large "
-        "regressors).",
+        "How to handle entries of C outputs that are zero in every state: always writes them, once "
+        "leaves them to the caller, who must set the array to zero before the first call (up to "
+        "40 % faster for large regressors).",
         choice("always", "once"),
+        rare=True,
         default="always",
     )
     batch: str | None = option(
         "--batch",
         "W|auto",
-        "Add C functions for many states at once, in blocks of W states (2, 4, 8, ...), or of 64 "
-        "bytes an entry (auto), on vectors as long as the processor has. Not with --trig libm.",
+        "Add C functions that evaluate many states in one call with SIMD vectors, in blocks of W "
+        "states (2, 4, 8, ...). auto uses 64 bytes per entry. Cannot be combined with --trig libm.",
         whole_or("auto"),
         default=None,
         names=WIDTHS,
@@ -60,7 +64,8 @@ class COptions:
     glue: tuple[str, ...] = option(
         "--glue",
         "NAME[,NAME...]",
-        f"Files for build systems: {', '.join(GLUE)}; cpp is a C++ header.",
+        f"Files for build systems and frameworks: {', '.join(GLUE)} (cpp is a C++ header for the "
+        "C code).",
         NAMES,
         default=("cmake",),
         names=tuple(GLUE),
@@ -69,17 +74,18 @@ class COptions:
     target: str | None = option(
         "--target",
         "NAME",
-        "Write C for a processor, and stack and code size into the report: "
-        f"{' or '.join(TARGETS)}.",
+        "Processor for which the C code is written; the report then contains stack and code "
+        f"sizes: {', '.join(TARGETS)}.",
         choice(*TARGETS),
         default=None,
     )
     chunk: int = option(
         "--chunk",
         "N",
-        "Cut C functions of more than 2.5 N assignments into static ones of at most N; 100 keeps "
-        "their stack below 1 kB in float, 2 kB in double.",
+        "Split C functions with more than 2.5 N assignments into static functions with at most N. "
+        "100 keeps their stack below 1 kB in float and 2 kB in double.",
         WHOLE,
+        rare=True,
         default=100,
     )
 
