@@ -15,7 +15,13 @@ from symgen.options import rows
 
 @command()
 @FILE
-@out("DIR", "Folder for the package NAME and its wheel.", required=True, callback=folder)
+@out(
+    "DIR",
+    "Folder for the package NAME and its wheel.",
+    name="package_out",
+    required=True,
+    callback=folder,
+)
 @option(
     "--exact",
     is_flag=True,
@@ -48,7 +54,7 @@ from symgen.options import rows
 )
 def build(
     file: str,
-    out: Path,
+    package_out: Path,
     exact: bool,
     native: bool,
     cflags: str | None,
@@ -73,7 +79,7 @@ def build(
     from symgen.jobs.package import build as run
 
     with progress() as tell:
-        module, loaded, paths = run(file, out, cflags, tell, exact, native, **options)
+        module, loaded, paths = run(file, package_out, cflags, tell, exact, native, **options)
     if as_json:
         data = operations_data(module) | output.written(paths, loaded.notices)
         output.say(output.as_json(data))

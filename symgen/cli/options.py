@@ -107,9 +107,10 @@ JSON: Final = (
 )
 
 
-def out(metavar: str, help: str, **more: Any) -> Decorator:
-    """The option ``-o``, a file or a folder to write."""
-    return option("-o", "--out", metavar=metavar, help=help, section="Output", **more)
+def out(metavar: str, help: str, *, name: str = "out", **more: Any) -> Decorator:
+    """The option ``-o``, a file or a folder to write. With another `name`, the key ``out`` of a job
+    file has no effect on it."""
+    return option("-o", "--out", name, metavar=metavar, help=help, section="Output", **more)
 
 
 def path_option(flag: str, metavar: str, help: str) -> Decorator:
