@@ -10,6 +10,7 @@ from benchmarks import oracle_mjcf
 from symgen.errors import RobotError
 from symgen.reading import joints
 from symgen.reading.assemble import load
+from symgen.reading.mjcf.unread import ROWS
 
 TILTED = """<mujoco model="tilted">
   <compiler angle="degree" eulerseq="zyx"/>
@@ -136,6 +137,46 @@ def test_armature_damping_friction_limits(tmp_path):
 def test_what_is_not_read_is_said(tmp_path, option, joint, body, rest, words):
     path = written(tmp_path, ONE % (option, joint, body, rest) + "</mujoco>")
     assert any(words in line for line in said(path)), said(path)
+
+
+ARM = ONE % ("", "", "", "") + "</mujoco>"
+CLOTH = (
+    '<flexcomp name="cloth" type="grid" count="3 3 1" spacing=".1 .1 .1" pos="0 0 1" dim="2" mass="0.1" '
+    'radius="0.01"><pin id="0 1 2 3 4 5 6 7 8"/></flexcomp></worldbody>'
+)
+FIXED_TENDON = '<tendon><fixed %s><joint joint="j" coef="1"/></fixed></tendon>'
+HAS = {
+    "_curved_springs": (ONE % ("", 'stiffness="3 0.5"', "", ""), "'j'"),
+    "_of_several": (ONE % ("", "", '<body name="b"><joint name="s" type="ball" damping="1"/><geom size="1"/></body>', ""), "'s'"),
+    "_tendons": (ONE % ("", "", "", FIXED_TENDON % 'stiffness="2"'), "'number 0'"),
+    "_weightless": (ARM.replace('<body name="a"', '<body name="a" gravcomp="1"'), "'a'"),
+    "_flexes": (ARM.replace("</worldbody>", CLOTH), "'cloth'"),
+    "_medium": (ONE % ('viscosity="1"', "", "", ""), "'viscosity'"),
+    "_plugins": (ONE % ("", "", "", '<extension><plugin plugin="mujoco.pid"/></extension><actuator><plugin plugin="mujoco.pid" joint="j"/></actuator>'), "'number 0'"),
+    "_curved": (ONE % ("", 'damping="3 0.5"', "", ""), "'j'"),
+    "_mocap": (ARM.replace("</worldbody>", '<body name="hand" mocap="true"/></worldbody>'), "'hand'"),
+    "_no_gravity": (ONE % ("", "", "", '<option><flag gravity="disable"/></option>'), "'gravity'"),
+    "_rubbed": (ONE % ("", 'frictionloss="3"', "", ""), "1 joint"),
+}  # fmt: skip
+"""A model that has what each row of ROWS is about, and what its sentence names."""
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.names.__name__)
+def test_every_row_of_what_is_not_read_has_a_model(tmp_path, row):
+    """The accessors of MuJoCo's models change from version to version: each is used here."""
+    text, named = HAS[row.names.__name__]
+    path = written(tmp_path, text if text.endswith("</mujoco>") else text + "</mujoco>")
+    beginning = f"{row.level}: {row.said.partition('{')[0]}"
+    assert any(line.startswith(beginning) and named in line for line in said(path)), said(path)
+
+
+def test_elements_without_names_are_numbered(tmp_path):
+    tied = FIXED_TENDON % 'name="t"' + '<equality><tendon tendon1="t"/></equality>'
+    path = written(tmp_path, ONE % ("", "", "", tied) + "</mujoco>")
+    assert any("tendon 't' is coupled" in line for line in said(path)), said(path)
+    loop = '<equality><connect body1="a" anchor="0 0 0"/></equality>'
+    path = written(tmp_path, ONE % ("", "", "", loop) + "</mujoco>")
+    assert any("('number 0') closes a loop" in line for line in said(path)), said(path)
 
 
 def test_nothing_is_said_where_all_is_read(tmp_path):

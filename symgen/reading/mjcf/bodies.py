@@ -44,6 +44,10 @@ class CompiledMjcf:
         taken = {name for name in names if name}
         return tuple(name or free(f"{word}{i}", taken) for i, name in enumerate(names))
 
+    def name(self, kind: Any, index: int) -> str:
+        """The name of an element of a kind (mjtObj); "number INDEX" where the file gives none."""
+        return self.mujoco.mj_id2name(self.model, int(kind), index) or f"number {index}"
+
     def line(self, kind: str, name: str) -> int:
         """Where it stands; the root's line for what comes from an included file."""
         return self.lines.get((kind, name), self.root.line)

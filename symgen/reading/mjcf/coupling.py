@@ -26,7 +26,8 @@ def coupled(robot: CompiledMjcf, joints: Sequence[JointElement]) -> tuple[JointE
         elif kind == "tendon" and _fixed(robot, i):
             _tie_tendon(robot, i, follows)
         else:
-            unused.setdefault(kind, []).append(robot.model.equality(i).name or f"number {i}")
+            name = robot.name(robot.mujoco.mjtObj.mjOBJ_EQUALITY, i)
+            unused.setdefault(kind, []).append(name)
     for kind, names in unused.items():
         effect = "closes a loop, which is left open" if kind in LOOPS else "has no effect"
         _warn(robot, f"<{kind}> of <equality> ({quoted(names)}) {effect}: the parts move freely")
@@ -89,7 +90,8 @@ def _tie_tendon(robot: CompiledMjcf, i: int, follows: dict[str, Mimic]) -> None:
     """A tendon of a length that is linear in that of another, or constant."""
     model, (a0, a1, *higher) = robot.model, map(float, robot.model.eq_data[i][:5])
     first, second = int(model.eq_obj1id[i]), int(model.eq_obj2id[i])
-    subject = f"tendon '{shown(model.tendon(first).name or f'number {first}')}' is coupled"
+    tendon = robot.name(robot.mujoco.mjtObj.mjOBJ_TENDON, first)
+    subject = f"tendon '{shown(tendon)}' is coupled"
     if any(higher) and second >= 0:
         _warn(robot, f"{subject} {CURVED}, which has no effect")
         return

@@ -32,7 +32,8 @@ def _motors(robot: CompiledMjcf) -> Iterator[Motor]:
     model, kinds = robot.model, robot.mujoco.mjtTrn
     for i in range(model.nu):
         gear, at = float(model.actuator_gear[i][0]), int(model.actuator_trnid[i][0])
-        name = model.actuator(i).name or f"actuator{i}"
+        actuator = int(robot.mujoco.mjtObj.mjOBJ_ACTUATOR)
+        name = robot.mujoco.mj_id2name(model, actuator, i) or f"actuator{i}"
         kind, terms = int(model.actuator_trntype[i]), dict[str, float]()
         if kind in (kinds.mjTRN_JOINT, kinds.mjTRN_JOINTINPARENT) and robot.single(at):
             terms = {robot.joints[at]: 1.0}

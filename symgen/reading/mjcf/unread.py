@@ -52,7 +52,7 @@ def _tendons(robot: CompiledMjcf) -> Iterator[str]:
     for i in range(m.ntendon):
         rows = (m.tendon_stiffness, m.tendon_damping, m.tendon_frictionloss, m.tendon_armature)
         if _any(*(row[i] for row in rows)) or m.tendon_limited[i]:
-            yield m.tendon(i).name or f"number {i}"
+            yield robot.name(robot.mujoco.mjtObj.mjOBJ_TENDON, i)
 
 
 def _weightless(robot: CompiledMjcf) -> Iterator[str]:
@@ -65,7 +65,8 @@ def _mocap(robot: CompiledMjcf) -> Iterator[str]:
 
 
 def _flexes(robot: CompiledMjcf) -> Iterator[str]:
-    return (robot.model.flex(i).name or f"number {i}" for i in range(robot.model.nflex))
+    kind = robot.mujoco.mjtObj.mjOBJ_FLEX
+    return (robot.name(kind, i) for i in range(robot.model.nflex))
 
 
 def _medium(robot: CompiledMjcf) -> Iterator[str]:
@@ -74,7 +75,8 @@ def _medium(robot: CompiledMjcf) -> Iterator[str]:
 
 
 def _plugins(robot: CompiledMjcf) -> Iterator[str]:
-    return (f"number {i}" for i in range(robot.model.nplugin))
+    kind = robot.mujoco.mjtObj.mjOBJ_PLUGIN
+    return (robot.name(kind, i) for i in range(robot.model.nplugin))
 
 
 def _no_gravity(robot: CompiledMjcf) -> Iterator[str]:
