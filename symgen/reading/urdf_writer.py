@@ -26,6 +26,8 @@ from symgen.text import quoted
 OWN: Final = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 """The joint types of URDF itself."""
 DRAKE: Final = "http://drake.mit.edu"
+HARDWARE_INTERFACE: Final = "hardware_interface/EffortJointInterface"
+"""What ROS asks of the joint of a transmission; nothing here reads it."""
 UNLIMITED: Final = 1e9
 """What is written for a limit that URDF asks for and the robot has not."""
 
@@ -75,16 +77,15 @@ def _inertial(node: etree._Element, inertial: Inertial) -> None:
 
 
 def _dynamics(node: etree._Element, joint: JointElement, armature: float) -> None:
-    """Friction as URDF has it, springs and what is felt of a rotor as its extensions do."""
-    attributes: dict[str, object] = {}
-    if joint.damping or joint.friction:
-        attributes |= {"damping": joint.damping, "friction": joint.friction}
+    """Friction as URDF has it; springs and armature as extensions of it have them. URDF's own
+    readers refuse a <dynamics> without damping and friction, so these are always in it."""
+    extensions: dict[str, object] = {}
     if joint.stiffness:
-        attributes |= {"spring_stiffness": joint.stiffness, "spring_reference": joint.reference}
+        extensions |= {"spring_stiffness": joint.stiffness, "spring_reference": joint.reference}
     if armature:
-        attributes |= {"armature": armature}
-    if attributes:
-        _add(node, "dynamics", **attributes)
+        extensions |= {"armature": armature}
+    if joint.damping or joint.friction or extensions:
+        _add(node, "dynamics", damping=joint.damping, friction=joint.friction, **extensions)
 
 
 def _joint(root: etree._Element, joint: JointElement, armature: float) -> None:
@@ -145,6 +146,7 @@ def _drive(root: etree._Element, drive: DriveElement, motor: Motor) -> None:
     node = _add(root, "transmission", name=f"{drive.joint}.transmission")
     _add(node, "type").text = "transmission_interface/SimpleTransmission"
     joint = _add(node, "joint", name=drive.joint)
+    _add(joint, "hardwareInterface").text = HARDWARE_INTERFACE
     if motor.offset:
         _add(joint, "offset").text = repr(-motor.offset / by)
     actuator = _add(node, "actuator", name=motor.name)
@@ -163,7 +165,11 @@ def _unsaid(robot: Description) -> Iterator[tuple[str, str]]:
         yield "note", f"limits that are missing ({made_up} joints) are written as {UNLIMITED:g}"
     foreign = sorted({j.kind for j in robot.joints if j.kind not in OWN})
     if foreign:
-        yield "warning", f"joints of type {quoted(foreign)} are read by symgen; URDF has no such"
+        yield (
+            "warning",
+            f"joints of type {quoted(foreign)} are an extension that symgen reads; URDF has no "
+            "such type, so other programs refuse the file",
+        )
     extended = {
         "spring_stiffness": [j.name for j in robot.joints if j.stiffness],
         "armature": [drive.joint for drive in robot.drives if drive.armature],

@@ -1,6 +1,7 @@
 """``symgen convert``: what is read of a file in any format is read of the URDF that is written."""
 
 from dataclasses import astuple, replace
+from importlib.util import find_spec
 
 import pytest
 from random_sdf import sdf_text
@@ -68,7 +69,7 @@ def test_what_a_urdf_cannot_say_is_said(tmp_path):
     assert "armature ('j') is written in <dynamics>; URDF itself has no such" in result.stderr
     assert "give --gravity 0,0,-3" in result.stderr
     assert (
-        "read by symgen; URDF has no such"
+        "URDF has no such type, so other programs refuse the file"
         in invoke("convert", source(tmp_path, "sdf4"), "-o", tmp_path / "b.urdf").stderr
     )
 
@@ -119,3 +120,76 @@ def test_motors_that_joints_share_are_not_written(tmp_path):
     wild = ROOT / "tests" / "wild" / "differential.urdf"
     result = invoke("convert", wild, "-o", tmp_path / "out.urdf")
     assert "('left_motor' and 'right_motor') are not in the URDF" in result.stderr
+
+
+EVERYTHING = """<mujoco model="all"><option gravity="0 0 -9.81"/>
+<worldbody>
+  <body name="base"><freejoint name="free"/><inertial pos="0 0 0" mass="3" diaginertia="1 1 1"/>
+    <body name="a"><joint name="sprung" axis="0 1 0" stiffness="4" springref="0.2"/>
+      <inertial pos="0.1 0 0" mass="1" diaginertia="0.1 0.1 0.1"/>
+      <body name="b"><joint name="heavy" type="slide" armature="0.5" range="-1 1" actuatorfrcrange="-5 5"/>
+        <joint name="second" axis="0 0 1" damping="0.1" pos="0 0.1 0"/>
+        <inertial pos="0 0 0" mass="1" diaginertia="0.1 0.1 0.1"/></body></body>
+    <body name="c"><joint name="follower" axis="1 0 0"/>
+      <inertial pos="0.1 0 0" mass="1" diaginertia="0.1 0.1 0.1"/></body>
+    <body name="d"><joint name="lone" axis="1 0 0" frictionloss="0.2"/>
+      <inertial pos="0.1 0 0" mass="1" diaginertia="0.1 0.1 0.1"/></body></body>
+</worldbody>
+<equality><joint joint1="follower" joint2="second" polycoef="0.1 -2 0 0 0"/></equality>
+<actuator><motor name="m" joint="lone" gear="40"/></actuator></mujoco>"""
+SPRING_ALONE = """<robot name="sprung"><link name="base"/><link name="a"/><joint name="j" type="continuous">
+<parent link="base"/><child link="a"/><dynamics spring_stiffness="3"/></joint></robot>"""
+SOURCES = {"everything.xml": EVERYTHING, "hinge.xml": HINGE, "spring_alone.urdf": SPRING_ALONE}
+SOURCES |= {f"random{seed}.sdf": sdf_text(seed) for seed in range(6)}
+FILES = [*(ROOT / "tests" / "sdf").glob("*.sdf"), *(ROOT / "tests" / "wild").glob("*.urdf")]
+FILES += [*(ROOT / "tests" / "cases").glob("*.urdf"), *(ROOT / "robots").glob("*.urdf")]
+FOREIGN = "so other programs refuse the file"
+"""Said of joint types that URDF has not, such as screws."""
+
+
+def written_urdf(name, folder):
+    """The URDF of a source, None of one that is refused, and whether a joint is foreign to URDF."""
+    path = next((file for file in FILES if file.name == name), folder / name)
+    if name in SOURCES:
+        path.write_text(SOURCES[name])
+    result = invoke("convert", path, "-o", folder / "out.urdf")
+    assert result.exit_code == 0 or name not in SOURCES, result.output
+    return None if result.exit_code else (folder / "out.urdf", FOREIGN in result.stderr)
+
+
+@pytest.mark.parametrize("name", sorted([*SOURCES, *(file.name for file in FILES)]))
+def test_what_is_written_is_read_by_the_readers_of_others(name, tmp_path):
+    """By urdfdom (through Pinocchio), by urdfdom's Python reader where it is installed, and by
+    yourdfpy; only a joint type that URDF has not is refused, and that is a warning."""
+    pin = pytest.importorskip("pinocchio")
+    pytest.importorskip("mujoco")
+    made = written_urdf(name, tmp_path)
+    if made is None:
+        return
+    path, is_foreign = made
+    if is_foreign:
+        with pytest.raises(ValueError, match="does not contain a valid URDF model"):
+            pin.buildModelFromUrdf(str(path))
+        return
+    model = pin.buildModelFromUrdf(str(path))
+    joints = {joint.name for joint in read(path).joints if joint.kind != "fixed"}
+    assert {*model.names} - {"universe", "root_joint"} == joints
+    for reader in (_by_urdfdom_py, _by_yourdfpy):
+        reader(path, joints)
+
+
+def _by_urdfdom_py(path, joints):
+    if find_spec("urdf_parser_py") is None:
+        return
+    from urdf_parser_py.urdf import URDF
+
+    assert joints <= {joint.name for joint in URDF.from_xml_string(path.read_bytes()).joints}
+
+
+def _by_yourdfpy(path, joints):
+    if find_spec("yourdfpy") is None:
+        return
+    import yourdfpy
+
+    robot = yourdfpy.URDF.load(str(path), load_meshes=False, build_scene_graph=False)
+    assert joints <= {*robot.joint_map}
