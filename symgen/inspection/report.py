@@ -14,7 +14,7 @@ from symgen.errors import Notice
 from symgen.inspection.tables import table
 from symgen.languages.c.options import COptions
 from symgen.languages.module import Module
-from symgen.mechanics.consistency import InertiaVerdict
+from symgen.mechanics.consistency import INDEFINITE, InertiaVerdict
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.listing import ListedJoint, listed, motors, numbered, rotor_of
 from symgen.output import console
@@ -244,7 +244,8 @@ def _verdicts(verdicts: Sequence[InertiaVerdict]) -> Table:
     for v in verdicts:
         if v.kind == "link" and not v.warning:
             continue  # a sound link is no news beside its body
-        mark = "[bold yellow]warning[/]" if v.warning else "[green]ok[/]"
+        is_odd = v.warning or v.status == INDEFINITE
+        mark = "[bold yellow]warning[/]" if is_odd else "[green]ok[/]"
         rows.add_row(mark, escape(f"{v.kind} {v.name}"), v.status, escape(v.message))
     return rows
 

@@ -21,14 +21,17 @@ from symgen.reading.assemble import Loaded, load_with
 from symgen.reading.options import RobotOptions
 from symgen.reading.right_angles import SNAPPED, RightAngle
 from symgen.reading.sources import RobotSource, is_path, name_of
-from symgen.text import shown
+from symgen.text import quoted, shown
 from symgen.tracing.function import Function
 from symgen.tracing.options import FunctionOptions
-from symgen.tracing.possible import ImpossibleInertia
+from symgen.tracing.possible import ImpossibleInertia, impossible_links, negative_moments
 from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.sampled import SAMPLED_STATES, largest_relative_change
 from symgen.tracing.trace import every_formulation, trace_all
 from symgen.tracing.wanted import Wanted
 
+LARGE_REPAIR: Final = 0.05
+"""A repair of inertia that changes the mass matrix by more than this part of it is warned of."""
 LONGEST_NAME: Final = 4000
 """C99 compilers need not take string literals of more than 4095 characters."""
 
@@ -77,9 +80,10 @@ class Job:
         """The loaded model with what this job leaves open. Raises OptionError for a link that it
         does not have."""
         wanted = self[RobotOptions]
-        return self[FunctionOptions].robot(
+        robot = self[FunctionOptions].robot(
             loaded.model, wanted.gravity == "runtime", wanted.actuators is not None
         )
+        return replace(robot, allow_unphysical=wanted.allow_unphysical)
 
     def wanted(self) -> list[Wanted]:
         """The functions to generate. Raises OptionError."""
@@ -134,7 +138,7 @@ class Job:
     def saving(self, loaded: Loaded, module: Module) -> tuple[Notice, ...]:
         """A hint how many operations a wider snap would save, where the file has angles just beside
         right ones; and what is asked for that the robot does not have."""
-        missing = _missing(loaded, module.robot)
+        missing = (*_missing(loaded, module.robot), *self._inertia_notices(loaded, module.robot))
         near = self._near(loaded)
         if not near:
             return missing
@@ -145,6 +149,24 @@ class Job:
             return missing
         saved = f"saves {now - then} of {now} operations"
         return missing if then >= now else (*missing, *self.beside(loaded, saved))
+
+    def _inertia_notices(self, loaded: Loaded, robot: RuntimeModel) -> Iterator[Notice]:
+        """What became of inertia that no body has, by --allow-unphysical or --repair-inertia."""
+        wanted = self[RobotOptions]
+        if wanted.allow_unphysical:
+            yield unphysical_notice(loaded, robot)
+        if wanted.repair_inertia is None:
+            return
+        written = self.changed(repair_inertia=None).load().model
+        change = largest_relative_change(replace(robot, model=written), robot)
+        if change:
+            message = (
+                f"the repaired inertia changes the mass matrix by up to {100 * change:.3g} % of "
+                f"its size in {SAMPLED_STATES} sampled states; --allow-unphysical uses the inertia "
+                "as written where the mass matrix is positive definite"
+            )
+            level = "warning" if change > LARGE_REPAIR else "note"
+            yield Notice(SourceLocation(loaded.file, 1), level, "--repair-inertia", message)
 
     def beside(self, loaded: Loaded, gain: str = "makes equations shorter") -> tuple[Notice, ...]:
         """A note where the file has angles just beside right ones: a wider snap, and what it
@@ -176,6 +198,22 @@ class Job:
             gravity=wanted.gravity or model.gravity,
             optimize=self.aim.name,
         )
+
+
+def unphysical_notice(loaded: Loaded, robot: RuntimeModel) -> Notice:
+    """The warning of links whose inertia is used although no body has it; a note where no link has
+    one."""
+    links = impossible_links(robot)
+    if not links:
+        text = "every body has an inertia that a body can have; the option has no effect"
+        return Notice(SourceLocation(loaded.file, 1), "note", "--allow-unphysical", text)
+    names = quoted([link.name for link in links])
+    text = (
+        f"{negative_moments(links)}, which no body has; used as written (--allow-unphysical), "
+        f"because the mass matrix is positive definite in all of {SAMPLED_STATES} sampled states"
+    )
+    place = loaded.places.get(links[0].name, SourceLocation(loaded.file, 1))
+    return Notice(place, "warning", f"link {names}" if len(links) == 1 else f"links {names}", text)
 
 
 class RefusedInertia(RobotError):

@@ -18,6 +18,7 @@ from symgen.mechanics.model import Model
 from symgen.mechanics.passive import FRICTION
 from symgen.mechanics.soundness import fault
 from symgen.options import Choices, rows
+from symgen.reading.options import RobotOptions
 from symgen.text import quoted, reason, shown
 from symgen.tracing.function import Function
 from symgen.tracing.robot import RuntimeModel
@@ -135,7 +136,7 @@ def _check_derived(module: Module, files: Mapping[str, str], data: Mapping[str, 
 
 def _module(listed: Manifest) -> Module:
     """The module, traced anew. Raises SymgenError where its functions cannot be."""
-    tree, runtime = listed.model, listed.runtime
+    tree, runtime, choices = listed.model, listed.runtime, _choices(listed.options)
     robot = RuntimeModel(
         Model(tree.name, tree.bodies, tree.base, tree.gravity),
         tuple(runtime.parameters),
@@ -146,9 +147,9 @@ def _module(listed: Manifest) -> Module:
         runtime.friction_width,
         runtime.springs,
         runtime.springs_input,
+        allow_unphysical=choices[RobotOptions].allow_unphysical,
     )
     computed = {name: row for name, row in listed.functions.items() if row.quantities}
-    choices = _choices(listed.options)
     aim = aim_of(choices)
     return Module(
         listed.prefix,

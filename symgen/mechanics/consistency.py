@@ -119,12 +119,12 @@ def _verdict(kind: str, name: str, p: Array, warned: bool) -> InertiaVerdict:
 
 
 def _central(p: Array) -> tuple[Array, float]:
-    """S about the centre of mass over its trace, and how much of it is rounding."""
+    """S about the centre of mass over the size of its trace, and how much of it is rounding."""
     central = central_moments(p)
-    trace, size = float(np.trace(central)), float(np.trace(p[:3, :3]))
-    if trace <= 1e-15 * abs(size):  # a point mass, as far as the digits tell
+    trace, size = float(np.trace(central)), abs(float(np.trace(p[:3, :3])))
+    if -1e-12 * size <= trace <= 1e-15 * size:  # a point mass, as far as the digits tell
         return np.zeros((3, 3)), ROUNDING
-    return central / trace, ROUNDING + 1e-15 * size / trace
+    return central / abs(trace), ROUNDING + 1e-15 * size / abs(trace)
 
 
 def _status(least: float, rounding: float) -> str:

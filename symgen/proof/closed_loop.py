@@ -107,7 +107,8 @@ def loop_of(
 
 def _inertias(robot: RuntimeModel) -> list[float]:
     """The inertia that each joint feels at the start, in three digits."""
-    n, program = robot.model.dof, _traced(RuntimeModel(robot.model), "mass_matrix")
+    constant = RuntimeModel(robot.model, allow_unphysical=robot.allow_unphysical)
+    n, program = robot.model.dof, _traced(constant, "mass_matrix")
     with in_decimals():
         mass_matrix = evaluate(
             program, {"q": [Decimal(x) for x in _start_positions(robot)]}, Decimal
@@ -162,7 +163,8 @@ def record(
     n, start, number = robot.model.dof, _start_positions(robot), loop.number
     zeros = [number(0.0)] * n
     aim = _aim(robot, loop.link, start, number) if "p_ref" in row.step else {}
-    program = _traced(RuntimeModel((plant or robot).model), "step:euler")
+    moved = RuntimeModel((plant or robot).model, allow_unphysical=robot.allow_unphysical)
+    program = _traced(moved, "step:euler")
     body = Plant(program, [number(x) for x in start], zeros, zeros, number)
     rows: dict[str, list[list[float]]] = {}
     tau = zeros

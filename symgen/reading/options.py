@@ -2,8 +2,9 @@
 
 from typing import Any, ClassVar, Final
 
+from symgen.errors import OptionError
 from symgen.options import group, option
-from symgen.options.kinds import NUMBER, NUMBER_PAIRS, PAIRS, TEXTS, choice, vector_or
+from symgen.options.kinds import FLAG, NUMBER, NUMBER_PAIRS, PAIRS, TEXTS, choice, vector_or
 from symgen.reading.fall import Gravity
 from symgen.reading.part import BASE_TO_TIP, FILE_ORDER
 from symgen.reading.repair import NEAREST
@@ -169,6 +170,14 @@ class RobotOptions:
         rare=True,
         default=None,
     )
+    allow_unphysical: bool = option(
+        "--allow-unphysical",
+        None,
+        "Use inertia that no body has as the file has it, with a warning, where the mass matrix is "
+        "positive definite in all sampled states, as with parameters identified from joint forces.",
+        FLAG,
+        default=False,
+    )
     rotors: str = option(
         "--rotors",
         "KIND",
@@ -178,6 +187,14 @@ class RobotOptions:
         rare=True,
         default="exact",
     )
+
+    def validate(self) -> None:
+        """Raises OptionError for options that exclude each other."""
+        if self.allow_unphysical and self.repair_inertia is not None:
+            raise OptionError(
+                "--allow-unphysical uses inertia as the file has it and --repair-inertia changes "
+                "it; give one of them"
+            )
 
 
 GROUPS: Final = (RobotOptions, XacroOptions)

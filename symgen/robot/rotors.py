@@ -19,6 +19,7 @@ from symgen.jobs.job import Job
 from symgen.mechanics.coupling import coupling_of, velocities
 from symgen.mechanics.model import Model
 from symgen.numbers.scalar import ZERO
+from symgen.reading.options import RobotOptions
 from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
@@ -119,7 +120,11 @@ class RotorSearch:
     @classmethod
     def of(cls, job: Job, model: Model) -> "RotorSearch":
         """The search for a job, whose rotors are taken in three ways."""
-        robots = {k: RuntimeModel(job.changed(rotors=k).load().model) for k in ("exact", *KINDS)}
+        unphysical = job[RobotOptions].allow_unphysical
+        robots = {
+            kind: RuntimeModel(job.changed(rotors=kind).load().model, allow_unphysical=unphysical)
+            for kind in ("exact", *KINDS)
+        }
         forward, inverse = (
             {k: trace(robot, Wanted.parse(name)).program for k, robot in robots.items()}
             for name in ("forward_dynamics", "inverse_dynamics")

@@ -4,7 +4,7 @@ about the centre of mass are not negative.
 What needs no constants of it, poses, Jacobians, regressors and whatever has them as inputs, does
 not ask, nor does what feels only masses and their centres, as gravity does."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -14,6 +14,7 @@ from symgen.mechanics.consistency import principal_moments
 from symgen.mechanics.model import Body, Link
 from symgen.text import shown
 from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.sampled import SAMPLED_STATES, is_positive_definite
 
 MOST_NAMED: Final = 20
 
@@ -30,31 +31,60 @@ def _named(links: list[str]) -> str:
     return ", ".join(f"link '{shown(name)}'" for name in links[:MOST_NAMED])
 
 
+def impossible_links(robot: RuntimeModel) -> list[Link]:
+    """The links with inertia that no body has, in bodies that as a whole have none either."""
+    return [link for body in robot.lumped.bodies for link in _bad(body, robot)]
+
+
 def check_possible(
     robot: RuntimeModel,
     quantities: Iterable[Quantity],
     reads: Callable[[Quantity, RuntimeModel], bool],
 ) -> None:
     """Refuses quantities that need the constants of a body with an impossible inertia, all of these
-    at once. `reads` tells of a quantity whether it is another one for a robot that differs from
-    this one in the moments of inertia of those bodies. Raises ImpossibleInertia."""
+    at once, unless the robot allows it and its mass matrix is positive definite. `reads` tells of a
+    quantity whether it is another one for a robot that differs from this one in the moments of
+    inertia of those bodies. Raises ImpossibleInertia."""
     asking = [q for q in quantities if q.needs_inertia]
-    bad = [link for body in robot.lumped.bodies for link in _bad(body, robot)] if asking else []
+    bad = impossible_links(robot) if asking else []
     names = {link.name for link in bad}
     needing = next((q.name for q in asking if bad and reads(q, _heavier(robot, names))), None)
     if needing is None:
         return
-    moments = "; ".join(
-        ", ".join(f"{x:.4g}" for x in principal_moments([link])) for link in bad[:MOST_NAMED]
-    )
+    definite = is_positive_definite(robot)
+    if robot.allow_unphysical and definite:
+        return
     joined = ",".join(shown(link.name) for link in bad[:MOST_NAMED])
     raise ImpossibleInertia(
         [link.name for link in bad],
-        f"inertia has a negative principal moment (the three are {moments} kg m^2), which no body "
+        f"{negative_moments(bad)}, which no body "
         f"has, and {needing} needs it; correct its inertia, make it an input with --parameters "
         f"runtime:{joined}, or take the nearest that a body can "
-        "have with --repair-inertia nearest",
+        f"have with --repair-inertia nearest{_way_out(robot, definite)}",
     )
+
+
+def negative_moments(links: Sequence[Link]) -> str:
+    """The sentence on the principal moments of links."""
+    moments = "; ".join(
+        ", ".join(f"{x:.4g}" for x in principal_moments([link])) for link in links[:MOST_NAMED]
+    )
+    return f"inertia has a negative principal moment (the three are {moments} kg m^2)"
+
+
+def _way_out(robot: RuntimeModel, definite: bool) -> str:
+    """What --allow-unphysical can do for a robot, or why it does nothing."""
+    if definite:
+        return (
+            "; --allow-unphysical uses it as written, because the mass matrix is positive definite "
+            f"in all of {SAMPLED_STATES} sampled states"
+        )
+    if robot.allow_unphysical:
+        return (
+            "; --allow-unphysical has no effect, because the mass matrix is not positive definite "
+            f"in all of {SAMPLED_STATES} sampled states"
+        )
+    return ""
 
 
 def _heavier(robot: RuntimeModel, names: set[str]) -> RuntimeModel:

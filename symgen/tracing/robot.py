@@ -50,6 +50,9 @@ class RuntimeModel:
     runtime_springs: bool = False
     root_axes: bool = False
     """Whether external wrenches are in the root's axes, not in those of their links."""
+    allow_unphysical: bool = False
+    """Whether inertia that no body has is used as written where the mass matrix is positive
+    definite."""
 
     def pushed(self, system: System, wrench: Sequence[Scalar]) -> System:
         """A system of this robot under its external wrenches."""

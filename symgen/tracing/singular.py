@@ -5,7 +5,7 @@ Where a joint moves no inertia of its own, M is singular; without mass there is 
 import math
 import random
 import shlex
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 import numpy as np
@@ -14,7 +14,7 @@ from symgen.algorithms.factors import coupled_mass_matrix
 from symgen.algorithms.registry import Quantity
 from symgen.errors import OptionError
 from symgen.mechanics.listing import ListedJoint, moving
-from symgen.mechanics.model import Model
+from symgen.mechanics.model import Body, Model
 from symgen.mechanics.parameters import system
 from symgen.mechanics.system import System
 from symgen.numbers.scalar import plain
@@ -110,13 +110,31 @@ def remedy(model: Model, joints: list[ListedJoint]) -> str:
     if single:
         pronoun = "it" if len(single) == 1 else "them"
         locks = " ".join(f"--lock {shlex.quote(f'{shown(j.name)}={_inside(j):g}')}" for j in single)
-        remedies.append(f"give the links beyond {pronoun} mass, or hold {pronoun} with {locks}")
+        lack = _what_lacks(model, single)
+        remedies.append(f"give the links beyond {pronoun} {lack}, or hold {pronoun} with {locks}")
     for joint in (joint for joint in joints if joint not in single):
         floating_base = not model.base and not model.body(joint.bodies[0]).parent
         instead = ", or make one that has them the --root" if floating_base else ""
         link = shown(joint.body.name)
         remedies.append(f"give link '{link}' mass and inertia of its own{instead}")
     return "; ".join(remedies)
+
+
+def _what_lacks(model: Model, joints: list[ListedJoint]) -> str:
+    """What the links beyond joints that move no inertia do not have: mass, or, where they have
+    mass on the axes of these joints, moments of inertia about them."""
+    beyond = [body for joint in joints for body in _beyond(model, joint.bodies[0])]
+    tens = [link.parameters for body in beyond for link in body.links]
+    if any(ten is not None and ten[0] for ten in tens):
+        return "moments of inertia about the axes (their mass is on the axes)"
+    return "mass"
+
+
+def _beyond(model: Model, i: int) -> Iterator[Body]:
+    """Body `i` and all that it carries."""
+    yield model.body(i)
+    for child in model.children(i):
+        yield from _beyond(model, child)
 
 
 def _inside(joint: ListedJoint) -> float:
