@@ -6,13 +6,13 @@ from symgen.cli.help import command
 from symgen.cli.options import FILE, JSON, VERBOSE, out, with_options
 from symgen.cli.progress import say
 from symgen.options import rows
-from symgen.reading.options import RobotOptions, XacroOptions
+from symgen.reading.options import RobotOptions, SourceOptions
 
 
 @command()
 @FILE
 @out("OUT.urdf", "The URDF file to write.", required=True)
-@with_options(JSON, rows(XacroOptions), rows(RobotOptions, only=("repair_inertia",)), VERBOSE)
+@with_options(JSON, rows(SourceOptions), rows(RobotOptions, only=("repair_inertia",)), VERBOSE)
 def convert(file: str, out: str, repair_inertia: str | None, as_json: bool, **options: Any) -> None:
     """Convert a robot file of any supported format to URDF.
 
@@ -26,7 +26,7 @@ def convert(file: str, out: str, repair_inertia: str | None, as_json: bool, **op
     from symgen import output
     from symgen.jobs.convert import convert as run
 
-    notices = run(file, out, XacroOptions(**options), repair_inertia)
+    notices = run(file, out, SourceOptions(**options), repair_inertia)
     if as_json:
         output.say(output.as_json(output.written([out], notices)))
         return

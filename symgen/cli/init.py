@@ -9,13 +9,13 @@ from symgen.cli.help import command
 from symgen.cli.options import JSON, with_options
 from symgen.cli.options import out as out_option
 from symgen.options import rows
-from symgen.reading.options import XacroOptions
+from symgen.reading.options import SourceOptions
 
 
 @command()
 @click.argument("file", metavar="FILE", type=click.Path())
 @out_option("JOB.toml", "Job file to write.", show_default="ROBOT.toml in the current folder")
-@with_options(JSON, rows(XacroOptions))
+@with_options(JSON, rows(SourceOptions))
 def init(file: str, out: str | None, as_json: bool, **options: Any) -> None:
     """Write a job file for a robot, with all options, their defaults and descriptions.
 
@@ -28,5 +28,5 @@ def init(file: str, out: str | None, as_json: bool, **options: Any) -> None:
     """
     from symgen.jobs.jobfile import init as run
 
-    path = run(file, out, XacroOptions(**options))
+    path = run(file, out, SourceOptions(**options))
     output.say(output.as_json(output.written([path])) if as_json else f"wrote {path}")

@@ -13,13 +13,13 @@ from symgen.cli.help import option
 from symgen.errors import OptionError
 from symgen.inspection.pictures import KINDS
 from symgen.options import Option, rows
-from symgen.reading.options import RobotOptions, XacroOptions
+from symgen.reading.options import RobotOptions, SourceOptions
 from symgen.tracing.options import FunctionOptions
 
 Function = Callable[..., Any]
 Decorator = Callable[[Function], Function]
 
-ROBOT: Final = rows(RobotOptions, XacroOptions)
+ROBOT: Final = rows(RobotOptions, SourceOptions)
 """The options of every command that reads a robot."""
 
 _FIRST: Final = ("quantities", "controllers")

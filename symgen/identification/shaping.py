@@ -34,7 +34,7 @@ from symgen.mechanics.parameters import lumped
 from symgen.options import typed
 from symgen.reading.assemble import Loaded
 from symgen.reading.formats import text_of
-from symgen.reading.options import RobotOptions, XacroOptions
+from symgen.reading.options import RobotOptions, SourceOptions
 from symgen.text import shown
 
 Numbers = NDArray[np.float64]
@@ -48,7 +48,7 @@ def shape(job: Job, loaded: Loaded, estimate: Estimate, progress: Callable[[str]
     SymgenError."""
     progress("looking for consistent bodies")
     consistent = bodies(loaded.model, estimate)
-    data = text_of(job.file, job[XacroOptions])
+    data = text_of(job.file, job[SourceOptions])
     text = with_inertials(data, shown(job.file), consistent.links)
     reread = _read_again(job, text)
     lumped_model = lumped(reread.model, [body.name for body in reread.model.moving])
@@ -164,7 +164,7 @@ class EstimateOutputs:
         words += ["--actuators", str(self.actuators)]
         words += ["--friction", ",".join(drives.kinds)] if drives.kinds else []
         words += ["--springs"] if drives.springs else []
-        words += typed(self.job.choices, RobotOptions, XacroOptions, leave=("actuators",))
+        words += typed(self.job.choices, RobotOptions, SourceOptions, leave=("actuators",))
         return f"regenerate: {' '.join(shown(quote(word)) for word in words)}"
 
     @property

@@ -4,16 +4,20 @@ from pathlib import Path
 
 from symgen.errors import Notice, OptionError
 from symgen.jobs.publish import write_new
-from symgen.reading.options import NO_XACRO, XacroOptions
+from symgen.reading.options import NO_SOURCE_OPTIONS, SourceOptions
 from symgen.reading.repair import repaired
 from symgen.reading.sources import RobotSource, described
 from symgen.reading.substitution import symbols
+from symgen.reading.tree import check_one_root
 from symgen.reading.urdf_writer import urdf_of
 from symgen.text import quoted
 
 
 def convert(
-    source: RobotSource, out: str, xacro: XacroOptions = NO_XACRO, repair: str | None = None
+    source: RobotSource,
+    out: str,
+    options: SourceOptions = NO_SOURCE_OPTIONS,
+    repair: str | None = None,
 ) -> tuple[Notice, ...]:
     """Write the robot of a `source` as the URDF `out`, a new file, with inertia that no body has
     repaired if asked for (`symgen.reading.repair`); what was noticed while reading, and what a URDF
@@ -22,7 +26,8 @@ def convert(
     Raises SymgenError, and then nothing was written."""
     if Path(out).suffix.lower() != ".urdf":
         raise OptionError(f"--out {out!r}: a URDF ends in .urdf")
-    robot = repaired(described(source, xacro), repair)
+    robot = repaired(described(source, options), repair)
+    check_one_root(robot)
     names = symbols(robot)
     if names:
         raise OptionError(

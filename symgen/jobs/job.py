@@ -54,7 +54,7 @@ class Job:
 
         `robot` is a path, a text of XML or an object (`symgen.reading.sources`); what has a job
         already, such as a `symgen.Robot`, keeps the options of that. `options` are those of the
-        groups `MODULE`: `RobotOptions`, `XacroOptions`, `FunctionOptions`, `COptions`,
+        groups `MODULE`: `RobotOptions`, `SourceOptions`, `FunctionOptions`, `COptions`,
         `NameOptions` and `Release`. Raises OptionError."""
         job = robot if isinstance(robot, Job) else getattr(robot, "job", None)
         if isinstance(job, Job):

@@ -27,7 +27,7 @@ from symgen.options.kinds import TEXT, ValueKind, quoted
 from symgen.reading import toml_reader
 from symgen.reading.denavit_hartenberg import is_table
 from symgen.reading.formats import read as read_robot
-from symgen.reading.options import NO_XACRO, XacroOptions
+from symgen.reading.options import NO_SOURCE_OPTIONS, SourceOptions
 from symgen.reading.toml_reader import Table, said
 from symgen.text import reason, shown
 
@@ -173,24 +173,26 @@ HEAD: Final = """\
 """
 
 
-def init(file: str, out: str | None, xacro: XacroOptions = NO_XACRO) -> Path:
+def init(file: str, out: str | None, options: SourceOptions = NO_SOURCE_OPTIONS) -> Path:
     """Write a job file with every option for the robot in `file`, into `out` or ROBOT.toml here.
 
     Raises SymgenError where that is no robot or the job file exists; then nothing was written.
     """
-    robot = read_robot(file, xacro)
+    robot = read_robot(file, options)
     path = Path(out if out is not None else f"{Path(file).name.partition('.')[0] or 'robot'}.toml")
     if path.suffix.lower() != ".toml":
         raise OptionError(f"--out {str(path)!r}: a job file ends in .toml")
     set_ = {"out": quoted(f"build/{identifier(robot.name, LANGUAGES.values())}")}
-    if xacro.xacro_args:
+    if options.xacro_args:
         set_["xacro_args"] = (
-            "{ " + ", ".join(f"{quoted(k)} = {quoted(v)}" for k, v in xacro.xacro_args) + " }"
+            "{ " + ", ".join(f"{quoted(k)} = {quoted(v)}" for k, v in options.xacro_args) + " }"
         )
     try:
-        if xacro.package_paths:
-            folders = (os.path.relpath(folder, path.parent) for folder in xacro.package_paths)
+        if options.package_paths:
+            folders = (os.path.relpath(folder, path.parent) for folder in options.package_paths)
             set_["package_paths"] = f"[{', '.join(map(quoted, folders))}]"
+        if options.model is not None:
+            set_["model"] = quoted(options.model)
         text = written(path.name, os.path.relpath(file, path.parent), set_)
     except (OSError, ValueError) as error:
         raise OptionError(f"cannot write {str(path)!r}: {reason(error)}") from None

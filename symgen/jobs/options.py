@@ -8,7 +8,7 @@ from symgen.languages import DEFAULT, LANGUAGES
 from symgen.languages.release import Release
 from symgen.options import Option, group, option, rows
 from symgen.options.kinds import TEXT, TEXTS
-from symgen.reading.options import RobotOptions, XacroOptions
+from symgen.reading.options import RobotOptions, SourceOptions
 from symgen.tracing.options import FunctionOptions
 
 
@@ -61,10 +61,10 @@ class WriteOptions:
 
 OF_LANGUAGES: Final = tuple(x.options for x in LANGUAGES.values() if x.options is not None)
 
-MODULE: Final = (RobotOptions, XacroOptions, FunctionOptions, *OF_LANGUAGES, NameOptions, Release)
+MODULE: Final = (RobotOptions, SourceOptions, FunctionOptions, *OF_LANGUAGES, NameOptions, Release)
 """The groups of options that determine a module."""
 
 JOB: Final[tuple[Option, ...]] = rows(
-    WriteOptions, *OF_LANGUAGES, NameOptions, Release, FunctionOptions, RobotOptions, XacroOptions
+    WriteOptions, *OF_LANGUAGES, NameOptions, Release, FunctionOptions, RobotOptions, SourceOptions
 )
 """The options of a job file. A key is the name of an option; the key ``file`` is extra."""

@@ -18,7 +18,7 @@ from symgen.reading.fall import above_root, free_fall
 from symgen.reading.joints import JOINTS
 from symgen.reading.mimic import following
 from symgen.reading.motors import Motors, motors_of
-from symgen.reading.options import GROUPS, RobotOptions, XacroOptions
+from symgen.reading.options import GROUPS, RobotOptions, SourceOptions
 from symgen.reading.part import WORLD, RobotPart, afloat, part_of
 from symgen.reading.remarks import (
     left_out,
@@ -61,7 +61,7 @@ def load(source: RobotSource, **options: Any) -> Loaded:
     """The robot in a URDF, MJCF or SDF file, a text of XML or an object (`RobotSource`) as a model;
     bodies in the order of their joints (`RobotPart.moving`).
 
-    `options` are those of `RobotOptions` and `XacroOptions`. Link `root` becomes the base and only
+    `options` are those of `RobotOptions` and `SourceOptions`. Link `root` becomes the base and only
     what it carries stays; with `tip` only the links from root to tip stay. `lock` holds joints at a
     value (rad or m). `gravity` is the acceleration of free fall in root axes (m/s²), by default
     that of the file's own root (see `fall`). A `base` that is ``floating`` instead of ``fixed`` is
@@ -78,7 +78,7 @@ def load_with(source: RobotSource, choices: Choices) -> Loaded:
     """The robot of a file, as `load`, with options that are made already."""
     wanted = choices[RobotOptions]
     rounder = Rounder(_tolerance(wanted.snap_angles))
-    robot = repaired(described(source, choices[XacroOptions]), wanted.repair_inertia)
+    robot = repaired(described(source, choices[SourceOptions]), wanted.repair_inertia)
     robot = coupled(robot, wanted.couple)
     part = part_of(robot, wanted.root, wanted.tip, wanted.lock, wanted.joint_order)
     part = afloat(part) if wanted.base == "floating" else part

@@ -14,7 +14,6 @@ from dataclasses import replace
 from typing import Any, Final
 
 from symgen.errors import OptionError, SourceLocation
-from symgen.mechanics.pose import IDENTITY
 from symgen.reading.description import (
     EARTH,
     Description,
@@ -175,7 +174,7 @@ class Builder:
             (),
             drives,
             self.gravity,
-            IDENTITY,
+            (),
             f"robot '{shown(self.name)}'",
         )
         check(robot)

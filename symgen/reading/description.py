@@ -135,8 +135,8 @@ class Description:
     """At most one a joint."""
     gravity: Triple = EARTH
     """Free fall in the axes of the world (m/s²)."""
-    tilt: Matrix3 = IDENTITY
-    """How the root is turned in the world, where it does not float."""
+    tilts: tuple[tuple[str, Matrix3], ...] = ()
+    """The rotation in the world of roots that do not float; the identity of roots not named."""
     tag: str = "<robot>"
     """How messages call the whole file."""
     transmissions: tuple[Transmission, ...] = ()
@@ -150,8 +150,12 @@ class Description:
         """An error in this file, to be raised by the caller."""
         return RobotError(self.place(line), element, message)
 
+    def tilt(self, root: str) -> Matrix3:
+        """The rotation of a root in the world."""
+        return dict(self.tilts).get(root, IDENTITY)
+
     @property
     def roots(self) -> tuple[str, ...]:
-        """Links that are no joint's child; exactly one in a valid robot."""
+        """Links that are no joint's child."""
         children = {joint.child for joint in self.joints}
         return tuple(link.name for link in self.links if link.name not in children)

@@ -18,7 +18,7 @@ from lxml import etree
 from symgen.errors import Notice, OptionError, RobotError, SourceLocation
 from symgen.reading import xacro_child
 from symgen.reading.leftovers import expressions_read, is_statement, xacro_nodes
-from symgen.reading.options import XacroOptions
+from symgen.reading.options import SourceOptions
 from symgen.reading.xml_reader import XmlNode
 from symgen.text import quoted, repeated, shown
 
@@ -59,7 +59,7 @@ def needs_expansion(path: str | os.PathLike[str], root: XmlNode) -> bool:
     return any(map(is_statement, xacro_nodes(root))) or any(True for _ in expressions_read(root))
 
 
-def expanded(path: str | os.PathLike[str], root: XmlNode, options: XacroOptions) -> Expansion:
+def expanded(path: str | os.PathLike[str], root: XmlNode, options: SourceOptions) -> Expansion:
     """The expansion of a file with the element `root`, which was refused by then if it is no XML.
 
     ``$(find PACKAGE)`` is looked for as `symgen.reading.packages` says. Raises RobotError, one line
@@ -110,7 +110,7 @@ BEGIN: Final = (
 """What the process that expands is told; isolated, it looks into no folder but those given."""
 
 
-def _answer(path: Path, root: XmlNode, options: XacroOptions) -> dict[str, Any]:
+def _answer(path: Path, root: XmlNode, options: SourceOptions) -> dict[str, Any]:
     """The answer of a process of its own, with bounds on time and memory."""
     if not find_spec("xacro"):
         raise _error(root, MISSING)

@@ -43,8 +43,10 @@ def free_fall(
 
 def _of_root(part: RobotPart) -> Triple:
     """Free fall in the axes of the file's root, or of the world where that floats."""
-    robot = part.robot
-    return robot.gravity if part.root == WORLD else _inside(robot.tilt, robot.gravity)
+    robot, above = part.robot, above_root(part)
+    if part.root == WORLD:
+        return robot.gravity
+    return _inside(robot.tilt(above[0].parent if above else part.root), robot.gravity)
 
 
 def _checked(gravity: Sequence[float]) -> Triple:

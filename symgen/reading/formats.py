@@ -4,7 +4,7 @@ name; each has a reader, and all readers give the same `Description`."""
 import hashlib
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Final
@@ -14,44 +14,79 @@ from symgen.reading import denavit_hartenberg, urdf
 from symgen.reading.description import Description
 from symgen.reading.expansion import Expansion, existing, expanded, is_named, needs_expansion
 from symgen.reading.leftovers import xacro_nodes
-from symgen.reading.options import NO_XACRO, XacroOptions
+from symgen.reading.options import NO_SOURCE_OPTIONS, SourceOptions
+from symgen.reading.tree import check_one_root
 from symgen.reading.xml_reader import XmlNode, file_bytes, parsed
 from symgen.text import quoted, shown
 
-Reader = Callable[[XmlNode, Path, str], Description]
+Reader = Callable[..., Description]
 """From the root element, the file's path (where other files are looked for beside it), and the
-SHA-256 of its bytes."""
+SHA-256 of its bytes; where a file may have several models, also from the name of one or None."""
 
 
-def _loaded(room: str) -> Reader:
+@dataclass(frozen=True)
+class FileFormat:
+    """A format: its reader, and whether a file of it may have several models."""
+
+    reader: Reader
+    has_models: bool = False
+
+
+def _loaded(package: str) -> Reader:
     """The reader in a folder beside this file, which is loaded when it has something to read."""
-    return lambda *given: import_module(f"symgen.reading.{room}").described(*given)
+    return lambda *given: import_module(f"symgen.reading.{package}").described(*given)
 
 
-READERS: Final[dict[str, Reader]] = {"mujoco": _loaded("mjcf"), "sdf": _loaded("sdf")}
-"""The readers by root element; every other file is read as a URDF, whose reader says what is
+FORMATS: Final[dict[str, FileFormat]] = {
+    "mujoco": FileFormat(_loaded("mjcf")),
+    "sdf": FileFormat(_loaded("sdf"), has_models=True),
+}
+"""The formats by root element; every other file is read as a URDF, whose reader says what is
 missing."""
+URDF: Final = FileFormat(urdf.described)
 
 
-def read(path: str | os.PathLike[str], xacro: XacroOptions = NO_XACRO) -> Description:
+def of_element(root: XmlNode, path: Path, digest: str, options: SourceOptions) -> Description:
+    """The robot in the root element of a file. Raises RobotError, and OptionError for an option
+    that the format does not have."""
+    row = FORMATS.get(root.tag, URDF)
+    if row.has_models:
+        return row.reader(root, path, digest, options.model)
+    check_single_model(f"'{root.source.file}'", options)
+    return row.reader(root, path, digest)
+
+
+def check_single_model(source: str, options: SourceOptions) -> None:
+    """Raises OptionError for --model where there is only one."""
+    if options.model is not None:
+        raise OptionError(
+            f"--model '{shown(options.model)}': {source} is one robot, only an SDF file may have "
+            "several models; remove the option"
+        )
+
+
+def read(path: str | os.PathLike[str], options: SourceOptions = NO_SOURCE_OPTIONS) -> Description:
     """The robot in a file (or pipe) of any format; one with xacro in it, whatever it is called, is
     expanded first.
 
     Raises RobotError, one line with file, line and element, for everything that is not one valid
     robot."""
     if denavit_hartenberg.is_table(path):
-        not_expanded(path, xacro)
-        return without_packages(denavit_hartenberg.read(path), xacro.package_paths)
+        check_single_model(f"'{shown(os.fspath(path))}'", options)
+        not_expanded(path, options)
+        return without_packages(denavit_hartenberg.read(path), options.package_paths)
     data = file_bytes(path)
     root = parsed(data, shown(os.fspath(path)))
-    expansion = _expansion(path, root, xacro)
+    expansion = _expansion(path, root, options)
     if expansion is None:
-        robot = _reader(root)(root, Path(path), hashlib.sha256(data).hexdigest())
-        return without_packages(robot, xacro.package_paths)
+        robot = of_element(root, Path(path), hashlib.sha256(data).hexdigest(), options)
+        return without_packages(robot, options.package_paths)
     inside = parsed(expansion.text, f"{shown(os.fspath(path))} (expanded)")
     inside.source.notices.extend((*root.source.notices, *expansion.notices))
     try:
-        robot = _reader(inside)(inside, Path(path), expansion.digest)
+        robot = of_element(inside, Path(path), expansion.digest, options)
+        if not is_named(path):
+            check_one_root(robot)  # macros that are not defined leave links without joints
     except RobotError as error:
         if is_named(path):
             raise
@@ -59,13 +94,13 @@ def read(path: str | os.PathLike[str], xacro: XacroOptions = NO_XACRO) -> Descri
     return without_packages(robot, expansion.idle)
 
 
-def not_expanded(path: str | os.PathLike[str], xacro: XacroOptions) -> None:
+def not_expanded(path: str | os.PathLike[str], options: SourceOptions) -> None:
     """Refuse what only an expansion takes. Raises OptionError."""
-    if xacro.xacro_args:
+    if options.xacro_args:
         raise OptionError(
             f"--xacro-arg: '{shown(os.fspath(path))}' has no xacro in it; remove the option"
         )
-    existing(xacro.package_paths)
+    existing(options.package_paths)
 
 
 def without_packages(robot: Description, idle: Sequence[str]) -> Description:
@@ -85,22 +120,18 @@ def _of_content(root: XmlNode, error: RobotError) -> RobotError:
     return node.called(f"<{shown(node.tag)}>").error(text)
 
 
-def text_of(path: str | os.PathLike[str], xacro: XacroOptions = NO_XACRO) -> bytes:
+def text_of(path: str | os.PathLike[str], options: SourceOptions = NO_SOURCE_OPTIONS) -> bytes:
     """The bytes of a file, expanded where it has xacro in it. Raises RobotError."""
     data = file_bytes(path)
-    expansion = _expansion(path, parsed(data, shown(os.fspath(path))), xacro)
+    expansion = _expansion(path, parsed(data, shown(os.fspath(path))), options)
     return data if expansion is None else expansion.text
 
 
 def _expansion(
-    path: str | os.PathLike[str], root: XmlNode, xacro: XacroOptions
+    path: str | os.PathLike[str], root: XmlNode, options: SourceOptions
 ) -> Expansion | None:
     """The expansion of a file by xacro, None where it has none in it."""
     if needs_expansion(path, root):
-        return expanded(path, root, xacro)
-    not_expanded(path, xacro)
+        return expanded(path, root, options)
+    not_expanded(path, options)
     return None
-
-
-def _reader(root: XmlNode) -> Reader:
-    return READERS.get(root.tag, urdf.described)

@@ -104,7 +104,7 @@ def description(model: Any) -> Description:
     name = str(model.name) or "robot"
     digest = digest_of(name, *all_of, drives, gravity)
     robot = Description(
-        name, FILE, digest, 1, *all_of, (), drives, gravity, IDENTITY, f"model '{shown(name)}'"
+        name, FILE, digest, 1, *all_of, (), drives, gravity, (), f"model '{shown(name)}'"
     )
     check(robot)
     return robot

@@ -36,8 +36,8 @@ def _leaders(robot: Any, start: str) -> list[str]:
 
 
 @group
-class XacroOptions:
-    """The options for the expansion of xacro files."""
+class SourceOptions:
+    """The options of a robot file: how xacro expands it, and which of its models is read."""
 
     SECTION: ClassVar[str] = "Robot"
 
@@ -60,9 +60,17 @@ class XacroOptions:
         path=True,
         local=True,
     )
+    model: str | None = option(
+        "--model",
+        "NAME",
+        "Read this model of an SDF file whose world has several. Default: the only one that is not "
+        "static.",
+        rare=True,
+        default=None,
+    )
 
 
-NO_XACRO: Final = XacroOptions()
+NO_SOURCE_OPTIONS: Final = SourceOptions()
 
 
 @group
@@ -173,9 +181,11 @@ class RobotOptions:
     allow_unphysical: bool = option(
         "--allow-unphysical",
         None,
-        "Use inertia that no body has as the file has it, with a warning, where the mass matrix is "
-        "positive definite in all sampled states, as with parameters identified from joint forces.",
+        "Use a physically impossible inertia as it is written, with a warning, if the mass matrix "
+        "is positive definite in all sampled states. Parameters identified from joint torques "
+        "often are of this kind.",
         FLAG,
+        rare=True,
         default=False,
     )
     rotors: str = option(
@@ -197,5 +207,5 @@ class RobotOptions:
             )
 
 
-GROUPS: Final = (RobotOptions, XacroOptions)
+GROUPS: Final = (RobotOptions, SourceOptions)
 """What `load` takes."""

@@ -9,7 +9,7 @@ from symgen.errors import OptionError
 from symgen.reading.description import Description, JointElement, LinkElement, Origin
 from symgen.reading.joints import JOINTS, single
 from symgen.reading.mimic import held_by_leaders
-from symgen.reading.tree import base_to_tip, joint_above, outward
+from symgen.reading.tree import base_to_tip, check_one_root, joint_above, outward
 from symgen.text import hint, shown
 
 FLOATING_BASE = "floating_base"
@@ -82,12 +82,15 @@ def part_of(
     lock: Sequence[tuple[str, float]],
     joint_order: str = BASE_TO_TIP,
 ) -> RobotPart:
-    """The part from link `root` (the first of all by default), out to link `tip` if given, with
+    """The part from link `root` (the only root by default), out to link `tip` if given, with
     joints held by `lock` and coordinates in the order `joint_order`.
 
-    Raises OptionError for a name that the robot does not have.
+    Raises OptionError for a name that the robot does not have, RobotError where it has several
+    roots and `root` is None.
     """
     links = [link.name for link in robot.links]
+    if root is None:
+        check_one_root(robot)
     base = robot.roots[0] if root is None else _known("--root", "link", root, links)
     joints = tuple(outward(robot, base))
     if tip is not None:

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, Final, Protocol, TypeAlias, TypeGuard, runtime_checkable
 
 from symgen.errors import OptionError
-from symgen.reading import formats, urdf
+from symgen.reading import formats
 from symgen.reading.description import Description
-from symgen.reading.options import NO_XACRO, XacroOptions
+from symgen.reading.options import NO_SOURCE_OPTIONS, SourceOptions
 from symgen.reading.xml_reader import parsed
 from symgen.text import shown
 
@@ -40,15 +40,19 @@ object's class."""
 TEXT: Final = "XML text"
 
 
-def described(source: RobotSource, xacro: XacroOptions = NO_XACRO) -> Description:
+def described(source: RobotSource, options: SourceOptions = NO_SOURCE_OPTIONS) -> Description:
     """The robot in a source of any kind. Raises SymgenError where it is not one valid robot,
     TypeError for an object of a kind that is not known."""
     if is_path(source):
-        return formats.read(source, xacro)
-    if xacro.xacro_args:
+        return formats.read(source, options)
+    if options.xacro_args:
         raise OptionError("--xacro-arg: only a file with xacro has arguments; remove the option")
-    robot = _of_text(source) if isinstance(source, str) else _of_object(source)
-    return formats.without_packages(robot, xacro.package_paths)
+    if isinstance(source, str):
+        robot = _of_text(source, options)
+    else:
+        formats.check_single_model("a robot in Python", options)
+        robot = _of_object(source)
+    return formats.without_packages(robot, options.package_paths)
 
 
 def is_path(source: RobotSource) -> "TypeGuard[str | os.PathLike[str]]":
@@ -65,13 +69,12 @@ def name_of(source: RobotSource) -> str:
     return TEXT if isinstance(source, str) else f"{_of_object(source).name} (Python)"
 
 
-def _of_text(text: str) -> Description:
+def _of_text(text: str, options: SourceOptions) -> Description:
     data = text.lstrip("\ufeff \t\r\n").encode()
     root = parsed(data, TEXT)
     if any("xacro" in str(uri) for uri in root.element.nsmap.values()):
         raise OptionError(f"{TEXT}: has xacro in it; save it as a .xacro file and give its path")
-    reader = formats.READERS.get(root.tag, urdf.described)
-    return reader(root, Path(TEXT), hashlib.sha256(data).hexdigest())
+    return formats.of_element(root, Path(TEXT), hashlib.sha256(data).hexdigest(), options)
 
 
 def _of_object(source: Any) -> Description:

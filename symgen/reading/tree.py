@@ -1,5 +1,4 @@
-"""Whether the links and joints of a file are one robot: unique names, known links, a single
-tree."""
+"""Whether the links and joints of a file are a robot: unique names, known links, trees."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
@@ -15,7 +14,7 @@ Element = LinkElement | JointElement
 
 def check(robot: Description) -> None:
     """Raises RobotError, with a way out, for the first rule of CHECKS that `robot` breaks, wherever
-    it does."""
+    it does. A robot may have several roots until one is chosen (`check_one_root`)."""
     for rule in CHECKS:
         broken = together(rule(robot))
         if broken is not None:
@@ -141,14 +140,15 @@ def _cycle(above: Mapping[str, JointElement], link: str) -> list[JointElement]:
     return [visited[name] for name in reversed(names[names.index(link) :])]
 
 
-def _one_root(robot: Description) -> Faults:
+def check_one_root(robot: Description) -> None:
+    """Raises RobotError for a robot with several roots, where none of them was chosen."""
     roots = robot.roots
     if len(roots) > 1:
-        yield robot.error(
+        raise robot.error(
             robot.line,
             robot.tag,
-            f"has {len(roots)} root links, {quoted(roots)}; tie them into one tree"
-            " with joints, or remove all but one with what they carry",
+            f"has {len(roots)} root links, {quoted(roots)}; tie them into one tree with joints, or "
+            "choose one with --root LINK, which leaves out what that link does not carry",
         )
 
 
@@ -162,6 +162,5 @@ CHECKS: Final[tuple[Callable[[Description], Faults], ...]] = (
     _known_links,
     _one_parent,
     _no_cycle,
-    _one_root,
 )
 """Rules in the order that gives the most telling message first."""

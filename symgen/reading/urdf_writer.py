@@ -191,11 +191,12 @@ def _unsaid(robot: Description) -> Iterator[tuple[str, str]]:
     shared = [m.name for t in robot.transmissions if len(t.joints) > 1 for m in t.motors]
     if shared:
         yield "warning", f"motors that several joints share ({quoted(shared)}) are not in the URDF"
-    if robot.gravity != EARTH or robot.tilt != IDENTITY:
+    if robot.gravity != EARTH or robot.tilt(robot.roots[0]) != IDENTITY:
         gravity = ",".join(f"{g:.12g}" for g in in_root(robot))
         yield "warning", f"gravity is not in the URDF; give --gravity {gravity}"
 
 
 def in_root(robot: Description) -> tuple[float, ...]:
     """Free fall in the axes of the root."""
-    return tuple(sum(robot.tilt[i][k] * robot.gravity[i] for i in range(3)) for k in range(3))
+    tilt = robot.tilt(robot.roots[0])
+    return tuple(sum(tilt[i][k] * robot.gravity[i] for i in range(3)) for k in range(3))

@@ -19,7 +19,7 @@ from symgen.options import Choices
 from symgen.reading.assemble import Loaded
 from symgen.reading.denavit_hartenberg import DH, dh_builder
 from symgen.reading.description import EARTH
-from symgen.reading.options import XacroOptions
+from symgen.reading.options import SourceOptions
 from symgen.reading.sources import RobotSource, described, is_path
 from symgen.reading.substitution import substituted, symbols
 from symgen.robot.notebook import robot_html
@@ -168,7 +168,7 @@ class Robot:
 
         Raises OptionError for a symbol that it does not have."""
         source = self.job.file if self.job.given is None else self.job.given
-        robot = described(source, self.job[XacroOptions])
+        robot = described(source, self.job[SourceOptions])
         options = self.job.changed(xacro_args=()).choices.flat()
         return self._like(Robot(Job.of(substituted(robot, values), **options)))
 
@@ -221,7 +221,7 @@ class Robot:
         from symgen.jobs.convert import convert
 
         source = self.job.file if self.job.given is None else self.job.given
-        return convert(source, fspath(out), self.job[XacroOptions])
+        return convert(source, fspath(out), self.job[SourceOptions])
 
     def linearize(
         self,

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from symgen.mechanics.pose import IDENTITY, Triple
+from symgen.errors import OptionError
+from symgen.mechanics.pose import Triple
 from symgen.reading.description import EARTH, Description, JointElement, LinkElement
 from symgen.reading.loops import LEFT_OPEN
 from symgen.reading.sdf.frames import Frames
@@ -17,17 +18,17 @@ from symgen.reading.sdf.unread import note_unread
 from symgen.reading.sdf.values import pose, triple
 from symgen.reading.tree import check
 from symgen.reading.xml_reader import XmlNode
-from symgen.text import quoted, shown
+from symgen.text import hint, quoted, shown
 
 
-def described(root: XmlNode, path: Path, digest: str) -> Description:
-    """The model of an SDF file, or of the one world in it.
+def described(root: XmlNode, path: Path, digest: str, model: str | None = None) -> Description:
+    """The model of an SDF file, or of the one world in it; the one called `model` of several.
 
     Names of nested models are preceded by theirs, as in ``arm::elbow``; between a joint and a child
     link whose frame is not the joint's there is a link without mass called CHILD.JOINT. Joints to
     the world make `world` the first link; without one the model floats in SDFormat, which a note
     says. Raises RobotError for what is no such file."""
-    outer, top, name = _top(root, path)
+    outer, top, name = _top(root, path, model)
     inside = list(scopes(top))
     frames = Frames(inside)
     if pose(top.placed)[1]:
@@ -79,7 +80,7 @@ def _tree(
     return geared(joints, links, boxes, frames), links
 
 
-def _top(root: XmlNode, path: Path) -> tuple[Scope, Scope, str]:
+def _top(root: XmlNode, path: Path, name: str | None) -> tuple[Scope, Scope, str]:
     """The scope around the model, the model without a prefix, and its name."""
     label = root.called("<sdf>")
     worlds = root.children("world")
@@ -87,17 +88,40 @@ def _top(root: XmlNode, path: Path) -> tuple[Scope, Scope, str]:
         raise label.error("has several <world>; keep one")
     node = worlds[0].called("<world>") if worlds else label
     outer = Scope(node, "::", path.parent, version_of(root), node)
-    models = list(outer.models)
-    moving = [model for model in models if not model.static] or models
-    if len(moving) != 1:
-        names = f"{len(moving)} models ({quoted(m.name for m in moving)})" if moving else "none"
-        raise label.error(f"needs one <model> that is not static, has {names}")
-    if len(models) > 1:
-        label.notice("note", f"{len(models) - 1} static models are left out")
-    top = moving[0]
+    top = _only(label, outer) if name is None else _named(outer, name)
+    others = [model for model in outer.models if model is not top]
+    if others:
+        kind = "static models" if all(model.static for model in others) else "models"
+        label.notice("note", f"{len(others)} {kind} are left out")
     if top.static:
         label.notice("warning", f"model '{shown(top.name)}' is static; read as if it were not")
     return outer, replace(top, prefix=""), top.name
+
+
+def _only(label: XmlNode, outer: Scope) -> Scope:
+    """The only model that moves, or the only one. Raises RobotError."""
+    candidates = [model for model in outer.models if not model.static] or outer.models
+    if len(candidates) == 1:
+        return candidates[0]
+    if not candidates:
+        raise label.error("needs one <model>, has none")
+    names = quoted(model.name for model in candidates)
+    raise label.error(
+        f"has {len(candidates)} models that are not static ({names}); choose one with --model NAME"
+        if not candidates[0].static
+        else f"has {len(candidates)} models ({names}), all static; choose one with --model NAME"
+    )
+
+
+def _named(outer: Scope, name: str) -> Scope:
+    """The model with a name. Raises OptionError."""
+    found = next((model for model in outer.models if model.name == name), None)
+    if found is None:
+        names = [model.name for model in outer.models]
+        raise OptionError(
+            f"--model '{shown(name)}': the file has no such model; {hint(name, names)}"
+        )
+    return found
 
 
 def _gravity(outer: Scope) -> Triple:
@@ -106,15 +130,15 @@ def _gravity(outer: Scope) -> Triple:
 
 
 def _noted(robot: Description, root: XmlNode, frames: Frames) -> Description:
-    """The description with the rotation of its root in the world, and all notices."""
+    """The description with the rotations of its roots in the world, and all notices."""
     label = root.called("<sdf>")
-    tilt = IDENTITY
-    if robot.roots[0] != WORLD:
-        tilt = frames.pose(robot.roots[0]).rotation
+    loose = [name for name in robot.roots if name != WORLD]
+    if loose and robot.roots[0] != WORLD:
         label.notice(
             "note",
-            f"link '{shown(robot.roots[0])}' has no joint to the world, where it floats by "
+            f"link '{shown(loose[0])}' has no joint to the world, where it floats by "
             "SDFormat; --base says whether it does",
         )
+    tilts = tuple((name, frames.pose(name).rotation) for name in loose)
     notices = tuple(sorted(root.source.notices, key=lambda notice: notice.place.line))
-    return replace(robot, tilt=tilt, notices=notices)
+    return replace(robot, tilts=tilts, notices=notices)
