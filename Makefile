@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 SAMPLES := pendulum ur5 panda
 
-.PHONY: help demo test quick sweep docs lint format types fuzz oracle oracle-mjcf mutants bench bench-batch bench-one-call bench-python bench-languages bench-cuda generate \
+.PHONY: help demo test quick sweep docs lint figures format types fuzz oracle oracle-mjcf mutants bench bench-batch bench-one-call bench-python bench-languages bench-cuda generate \
         clean firmware firmware-docs gauntlet example-firmware adaptive-mpc arm host
 
 help: ## this list
@@ -53,9 +53,13 @@ docs: $(VENV)/ready-dev ## the site, in build/site; what a page shows is run by 
 	$(BIN)/sphinx-build -q -W --keep-going -b html -d build/site-pages docs build/site
 	@echo "open build/site/index.html"
 
-lint: $(VENV)/ready-dev ## ruff: findings and format
+lint: $(VENV)/ready-dev ## ruff, and the style of pages and help texts (docs/style.toml)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python -m pytest -q -n 0 tests/house/test_style.py
+
+figures: $(VENV)/ready-dev ## recount operations, and write every figure of the pages from the stored results (half a minute)
+	$(BIN)/python -m benchmarks.figures
 
 format: $(VENV)/ready-dev ## ruff format, and imports in order
 	$(BIN)/ruff check --fix --select I .

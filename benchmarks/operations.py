@@ -1,22 +1,13 @@
-"""Operation counts beside the best peer's and the first prototype's: `python -m
-benchmarks.operations`.
+"""The page docs/benchmarks/operations.md, which `make figures` writes: our operation counts, those of
+the best peer and those of the first prototype.
 
-Writes docs/benchmarks/operations.md. Counts are deterministic; the figures of the others were
-measured once, with Pinocchio 4.1 over casadi::SX in its best mode and urdf2casadi 1.0 (the smaller
-one is the best peer)."""
+Our counts are deterministic. Those of the peers were measured once, with Pinocchio 4.1 over
+casadi::SX in its best mode and urdf2casadi 1.0 (the smaller one is the best peer)."""
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import mean
 from typing import Final
 
-from symgen.reading.assemble import load
-from symgen.tracing.robot import RuntimeModel
-from symgen.tracing.trace import trace
-from symgen.tracing.wanted import Wanted
-from tests.support.public_robots import example_robots
-
-ROOT: Final = Path(__file__).resolve().parent.parent
 TITLE: Final = ("UR5", "Panda", "Talos", "snake 16")
 AIM: Final = (
     "inverse_dynamics",
@@ -42,26 +33,14 @@ OTHERS: Final[Mapping[str, tuple[tuple[int | None, int], ...]]] = {
 prototype's."""
 
 
-def robots() -> list[RuntimeModel]:
-    """UR5, Panda with its fingers held, Talos on its base, and the snake of `robots/`."""
-    held = [("panda_finger_joint1", 0.0), ("panda_finger_joint2", 0.0)]
-    names = ("urdf/ur5_robot.urdf", "urdf/panda.urdf", "robots/talos_reduced.urdf")
-    public = [next(file for file in example_robots() if str(file).endswith(name)) for name in names]
-    files = (*public, ROOT / "robots/snake16.urdf")
-    return [
-        RuntimeModel(load(file, lock=held if file.name == "panda.urdf" else ()).model)
-        for file in files
-    ]
+def text(counts: Mapping[str, Mapping[str, int]]) -> str:
+    """The page; `counts` are ours by robot, in the order of `TITLE`, and quantity."""
+    ours = {quantity: [row[quantity] for row in counts.values()] for quantity in OTHERS}
+    return "\n".join(page(ours)) + "\n"
 
 
-def counted() -> dict[str, list[int]]:
-    """Our operations by quantity, a count for each robot."""
-    every = robots()
-    return {q: [trace(robot, Wanted.parse(q)).counts.total for robot in every] for q in OTHERS}
-
-
-def page(ours: Mapping[str, list[int]]) -> Iterator[str]:
-    """The lines of the document."""
+def page(ours: Mapping[str, Sequence[int]]) -> Iterator[str]:
+    """The lines of the page."""
     ratios = {q: [n / OTHERS[q][k][1] for k, n in enumerate(row)] for q, row in ours.items()}
     yield from (*HEAD, "")
     yield f"| quantity | {' | '.join(TITLE)} | mean of ours / prototype |"
@@ -87,18 +66,7 @@ def page(ours: Mapping[str, list[int]]) -> Iterator[str]:
 
 HEAD: Final = """# Operations
 
-Written by `python -m benchmarks.operations`. Counts are `+ - * /` and sine or cosine with the parameters of the file;
+Written by `make figures`. Counts are `+ - * /` and sine or cosine with the parameters of the file;
 negation is free. Each cell: best peer (Pinocchio 4.1 over casadi::SX or urdf2casadi 1.0, whichever is less) / first
 prototype / **symgen now**. What was tried to get here: [ideas.md](ideas.md). `tests/algorithms/test_counts.py` guards the counts.
 """.splitlines()
-
-
-def main() -> None:
-    """Write the document."""
-    text = "\n".join(page(counted())) + "\n"
-    (ROOT / "docs/benchmarks/operations.md").write_text(text, encoding="utf-8")
-    print(text)
-
-
-if __name__ == "__main__":
-    main()

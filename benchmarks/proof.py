@@ -1,9 +1,11 @@
-"""Published tables with our figures beside them, in Markdown: ``python -m benchmarks.proof`` (see
-docs/proof.md).
+"""Measurements for docs/proof.md: ``python -m benchmarks.proof`` stores them in
+docs/benchmarks/proof.json, from which `make figures` writes the tables of the page.
 
-Errors are of the algorithms on floats, which the compiled C equals bit for bit, or of the compiled
-C where it says so."""
+Errors are those of the algorithms on floats, which the compiled C equals bit for bit, or those of
+the compiled C where a docstring says so."""
 
+import json
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -16,33 +18,21 @@ import numpy as np
 import pinocchio as pin
 
 import symgen
+from benchmarks.call_times import call_times
+from benchmarks.figures.counts import HUMANOID, WEIGHTLESS, model
 from benchmarks.judge import Judge
+from benchmarks.published import ECHEANDIA_SYMBOLIC, ECHEANDIA_VALIDITY, JOHANNESSEN_AGREEMENT
 from symgen.algorithms import QUANTITIES
 from symgen.mechanics.model import Model
 from symgen.mechanics.parameters import WHOLE, lumped, system
-from symgen.native.compiled import Compiled
 from symgen.reading.assemble import load
-from symgen.tracing.robot import RuntimeModel
-from symgen.tracing.trace import trace
-from symgen.tracing.wanted import Wanted
-from tests.support.public_robots import example_robots
 from tests.support.random_trees import STEP, anywhere, chain, tree, turning, unit
 
 Array = Any
 ROBOTS = Path(__file__).resolve().parent.parent / "robots"
-PUBLIC = {
-    "UR5": ("ur_description/urdf/ur5_robot.urdf", ()),
-    "Panda": ("panda_description/urdf/panda.urdf", ("panda_finger_joint1", "panda_finger_joint2")),
-    "Talos": ("talos_data/robots/talos_reduced.urdf", ()),
-}
-WEIGHTLESS = (0.0, 0.0, 0.0)
-
-
-def public(name: str) -> Model:
-    """A robot of example-robot-data."""
-    file, fingers = PUBLIC[name]
-    path = next(p for p in example_robots() if p.as_posix().endswith(f"/{file}"))
-    return load(path, lock=[(joint, 0.0) for joint in fingers]).model
+FILE = ROBOTS.parent / "docs" / "benchmarks" / "proof.json"
+PUBLIC = {"UR5": "example/ur5", "Panda": "example/panda", "Talos": "example/talos"}
+"""Robots of the table of laws, by the key of `benchmarks.figures.counts.ROBOTS`."""
 
 
 def numbers(entries: Sequence[Any], *shape: int) -> Array:
@@ -75,25 +65,12 @@ def states(n: int, count: int, rows: int = 4) -> Array:
     return np.random.default_rng(0).uniform(-2, 2, (count, rows, n))
 
 
-def table(title: str, head: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    print(f"\n### {title}\n")
-    print("| " + " | ".join(head) + " |\n|---" + "|---:" * (len(head) - 1) + "|")
-    for row in rows:
-        print("| " + " | ".join(f"{x:.1e}" if isinstance(x, float) else str(x) for x in row) + " |")
-
-
-# -- Echeandia's validity --------------------------------------------------------------------------
-
-PUBLISHED_VALIDITY = {
-    5: ("5.7e-14", "3.6e-15", "1.1e-13"),
-    10: ("7.3e-12", "5.7e-14", "7.3e-12"),
-    15: ("2.9e-11", "2.3e-13", "1.0e-12"),
-}
+# -- Echeandia (2020) --------------------------------------------------------------------------------
 
 
 def validity(robot: Model, count: int = 100) -> tuple[float, float, float, float]:
-    """Largest |C qd - tau(RNEA, g = 0, qdd = 0)|, |M' - (C + C^T)|, |sum Gamma qd - C|; largest
-    torque beside it."""
+    """Largest |C qd - tau(RNEA, g = 0, qdd = 0)|, |M' - (C + C^T)|, |sum Gamma qd - C|, and the
+    largest torque, N m."""
     robot, worst = replace(robot, gravity=WEIGHTLESS), np.zeros(4)
     for q, qd, *_ in states(robot.dof, count):
         c, tau = run("coriolis_matrix", robot, q, qd), run("inverse_dynamics", robot, q, qd, 0 * q)
@@ -105,31 +82,21 @@ def validity(robot: Model, count: int = 100) -> tuple[float, float, float, float
     return a, b, c, size
 
 
-def echeandia() -> None:
-    """Serial chains and trees of branching factor 2 with generic axes, offsets and inertias."""
-    rows = []
-    for kind, parents in (("chain", chain), ("tree", lambda rng, k: k // 2)):
-        for n in (5, 10, 15):
-            ours = validity(tree(1, anywhere, unit, turning, parents, (n,)))
-            theirs = PUBLISHED_VALIDITY[n] if kind == "chain" else ("", "", "")
-            both = [
-                f"{x:.1e} / {y}" if y else f"{x:.1e}" for x, y in zip(ours, theirs, strict=False)
-            ]
-            rows.append([f"{kind}, {n} bodies", *both, f"{ours[3]:.0f} N m"])
-    head = ["ours / published", "C q̇ − τ", "Ṁ − (C + Cᵀ)", "Σ Γ q̇ − C", "largest torque"]
-    table("Validity of C, Ṁ and Γ (Echeandia 2020)", head, rows)
+def validities() -> dict[str, tuple[float, ...]]:
+    """`validity` of serial chains and of trees with branching factor 2, with axes, offsets and
+    inertias of no special direction."""
+    parents = {"chain": chain, "tree": lambda rng, k: k // 2}
+    return {
+        f"{kind}, {n} bodies": validity(tree(1, anywhere, unit, turning, parents[kind], (n,)))
+        for kind in parents
+        for n in ECHEANDIA_VALIDITY
+    }
 
-
-# -- Echeandia's times ------------------------------------------------------------------------------
-
-PUBLISHED_TIMES = {"chain": (18, 122), "tree": (10, 33)}
-"""Table 3.2: µs of C and Γ in C++, 20 bodies, a chain and a tree of branching factor 2."""
-
-PUBLISHED_SYMBOLIC = {5: (0.06, 0.25), 10: (0.18, 1.11), 15: (0.36, 2.13)}
-"""Table 3.3: seconds of symbolic M and Γ in MATLAB."""
 
 BRANCHING = {"chain": 1, "tree": 2}
 TERMS_OF_C = ("coriolis_matrix", "christoffel_symbols_full", "christoffel_symbols")
+FLAGS = {"-O2": ("-O2",), "-O3 -march=native": ("-O3", "-march=native", "-ffp-contract=fast")}
+"""Flags of the C compiler for the times of one call."""
 
 
 def generic_urdf(n: int, branching: int) -> str:
@@ -149,32 +116,29 @@ def generic_urdf(n: int, branching: int) -> str:
     return text + "</robot>"
 
 
-def echeandia_times() -> None:
-    """Tables 3.2 and 3.3 beside ours: compiled C, and how long it takes to make it."""
+def times_of_c() -> dict[str, dict[str, list[float]]]:
+    """By kind of tree and by flags: nanoseconds of one call of `TERMS_OF_C`, 20 bodies."""
     with TemporaryDirectory() as folder:
-        file = Path(folder) / "generic.urdf"
-        rows = []
+        file, found = Path(folder) / "generic.urdf", {}
         for kind, branching in BRANCHING.items():
             file.write_text(generic_urdf(20, branching), encoding="utf-8")
-            code = symgen.compile(file, *TERMS_OF_C)
-            q, qd, *_ = states(20, 200).swapaxes(0, 1)
-            given = {name: (q, qd) if name == "coriolis_matrix" else (q,) for name in TERMS_OF_C}
-            times = [nanoseconds(code, name, x) / 1000 for name, x in given.items()]
-            theirs = (*PUBLISHED_TIMES[kind], None)
-            cells = [
-                f"{x:.1f}" + (f" / {y}" if y else "") for x, y in zip(times, theirs, strict=True)
-            ]
-            rows.append([f"{kind}, 20 bodies", *cells])
-        head = ["µs, ours / published (C++)", "C", "Γ, all n³", "Γ, packed"]
-        table("Times of C and Γ (Echeandia 2020, table 3.2)", head, rows)
-        rows = []
-        for n, theirs in PUBLISHED_SYMBOLIC.items():
+            found[kind] = {
+                name: call_times(file, TERMS_OF_C, flags) for name, flags in FLAGS.items()
+            }
+    return found
+
+
+def symbolic_times() -> dict[str, list[float]]:
+    """By number of bodies: seconds of processor time from the file of a chain to the operations of
+    M and of all Christoffel symbols."""
+    with TemporaryDirectory() as folder:
+        file, found = Path(folder) / "generic.urdf", {}
+        for n in ECHEANDIA_SYMBOLIC:
             file.write_text(generic_urdf(n, 1), encoding="utf-8")
-            ours = [seconds(file, name) for name in ("mass_matrix", "christoffel_symbols_full")]
-            cells = [f"{x:.2f} / {y:.2f}" for x, y in zip(ours, theirs, strict=True)]
-            rows.append([f"chain, {n} bodies", *cells])
-        head = ["s of processor, ours / published (MATLAB)", "M", "Γ"]
-        table("Symbolic run time (Echeandia 2020, table 3.3)", head, rows)
+            found[str(n)] = [
+                seconds(file, name) for name in ("mass_matrix", "christoffel_symbols_full")
+            ]
+    return found
 
 
 def seconds(file: Path, quantity: str, repeats: int = 3) -> float:
@@ -188,20 +152,12 @@ def seconds(file: Path, quantity: str, repeats: int = 3) -> float:
     return best
 
 
-# -- Johannessen's agreement -----------------------------------------------------------------------
-
-AGREEMENT = ("gravity", "coriolis", "inverse_dynamics", "mass_matrix", "forward_dynamics")
-PUBLISHED_AGREEMENT = {
-    "pendulum": ("1.3e-12", "1.2e-12", "", "6.5e-13", ""),
-    "ur5": ("4.4e-12", "1.0e-11", "4.4e-7", "1.4e-12", "7.9e-7"),
-    "iiwa7": ("2.9e-12", "3.8e-12", "", "2.1e-12", ""),
-    "snake16": ("2.5e-12", "2.2e-10", "", "6.5e-11", ""),
-}
+# -- Johannessen et al. (2019) -----------------------------------------------------------------------
 
 
 def agreement(name: str, count: int = 1000) -> Iterator[float]:
-    """Sums of absolute differences between the compiled C and Pinocchio over random states, by
-    AGREEMENT."""
+    """Sums of absolute differences between the compiled C and Pinocchio over random states, in
+    the order of `JOHANNESSEN_AGREEMENT`."""
     path = ROBOTS / f"{name}.urdf"
     judge = Judge(path, load(path).model)
     heavy = symgen.compile(path, "gravity", "inverse_dynamics", "mass_matrix", "forward_dynamics")
@@ -229,104 +185,18 @@ def total(found: Array, expected: Callable[[int], Array]) -> float:
     return float(sum(np.abs(x - expected(k)).sum() for k, x in enumerate(found)))
 
 
-def johannessen() -> None:
-    rows = []
-    for name, theirs in PUBLISHED_AGREEMENT.items():
-        pairs = zip(agreement(name), theirs, strict=True)
-        rows.append([name, *(f"{x:.1e} / {y}" if y else f"{x:.1e}" for x, y in pairs)])
-    head = [
-        "ours to Pinocchio / published",
-        "g",
-        "C q̇",
-        "inverse dynamics",
-        "M",
-        "forward dynamics",
-    ]
-    table("Sums of absolute differences over 1000 random states (Johannessen 2019)", head, rows)
+# -- Garofalo et al. (2013) --------------------------------------------------------------------------
 
 
-# -- Johannessen's operation counts ----------------------------------------------------------------
-
-COUNTED = {
-    "gravity": ("gravity", (18, 199, 224)),
-    "C q̇": ("bias", (79, 648, 572)),
-    "inverse dynamics": ("inverse_dynamics", (110, 696, 710)),
-    "M": ("mass_matrix", (34, 872, 1217)),
-    "forward dynamics": ("forward_dynamics", (132, 1948, 2272)),
-    "∂g": ("gravity_gradient", (29, 881, 2347)),
-    "∂ inverse dynamics": ("inverse_dynamics_derivatives", (234, 4731, 16159)),
-    "∂M": ("mass_matrix_gradient", (44, 4095, 11635)),
-    "∂ forward dynamics": ("forward_dynamics_derivatives", (378, 13517, 40901)),
-    "d/dt g": ("gravity_rate", (32, 491, 687)),
-    "d/dt inverse dynamics": ("inverse_dynamics_rate", (219, 1807, 2029)),
-    "d/dt M": ("mass_matrix_rate", (48, 2909, 11635)),
-    "forward dynamics along a change": ("forward_dynamics_jvp", (290, 5828, 7218)),
-}
-"""By name: our quantity, and the published operations for pendulum, UR5, snake (the better of their
-two for FD)."""
-
-
-def counts() -> None:
-    robots = [
-        load(ROBOTS / "pendulum.urdf").model,
-        public("UR5"),
-        load(ROBOTS / "snake16.urdf").model,
-    ]
-    rows = []
-    for name, (quantity, theirs) in COUNTED.items():
-        light = [replace(robot, gravity=WEIGHTLESS) if name == "C q̇" else robot for robot in robots]
-        wanted = Wanted(quantity, (QUANTITIES[quantity],))
-        ours = [trace(RuntimeModel(robot), wanted).counts.total for robot in light]
-        rows.append([name, *(f"**{x}** / {y}" for x, y in zip(ours, theirs, strict=True))])
-    table(
-        "Operations, ours / published (Johannessen 2019)",
-        ["", "pendulum", "UR5", "snake, 16 joints"],
-        rows,
-    )
-
-
-# -- all matrices and their rates for a humanoid ---------------------------------------------------
-
-TERMS = "mass_matrix+coriolis_matrix+gravity"
-RATES = "mass_matrix_rate+coriolis_matrix_rate+gravity_rate"
-
-
-def nanoseconds(code: Compiled, name: str, inputs: Sequence[Array], repeats: int = 15) -> float:
-    """Shortest time for a state, of a batch in C, into the same arrays each time: new ones of some
-    hundred kilobytes come from the system page by page, which takes longer than filling them."""
-    best, call = float("inf"), getattr(code, name)
-    made = call(*inputs)
-    for _ in range(repeats):
-        start = time.perf_counter()
-        call(*inputs, out=made)
-        best = min(best, time.perf_counter() - start)
-    return best / len(inputs[0]) * 1e9
-
-
-def humanoid() -> None:
-    path = ROBOTS / "humanoid25.urdf"
-    texts = f"terms={TERMS}", f"rates={TERMS}+{RATES}"
-    code = symgen.compile(path, *texts)
-    q, qd, qdd, _ = states(25, 200).swapaxes(0, 1)
-    times = nanoseconds(code, "terms", (q, qd)), nanoseconds(code, "rates", (q, qd, qdd))
-    operations = [symgen.trace(path, t).counts.total for t in texts]
-    rows = [
-        [what, n, f"{t / 1000:.2f} µs"]
-        for what, n, t in zip(("M, C, g", "with Ṁ, Ċ, ġ"), operations, times, strict=True)
-    ]
-    rows.append(
-        [
-            "ratio to twice the former",
-            f"{operations[1] / operations[0] / 2:.2f}",
-            f"{times[1] / times[0] / 2:.2f}",
-        ]
-    )
-    rows.append(["published (25 joints, 2.8 GHz): M, C, g; ratio", "", "244 µs; 0.71"])
-    table(
-        "A humanoid of 25 joints: all matrices and their rates",
-        ["one C function", "operations", "time"],
-        rows,
-    )
+def humanoid_times() -> dict[str, dict[str, float]]:
+    """By flags and by function of `HUMANOID`: nanoseconds of one call."""
+    wanted = [f"{name}={quantities}" for name, quantities in HUMANOID.items()]
+    return {
+        name: dict(
+            zip(HUMANOID, call_times(ROBOTS / "humanoid25.urdf", wanted, flags), strict=True)
+        )
+        for name, flags in FLAGS.items()
+    }
 
 
 # -- laws ------------------------------------------------------------------------------------------
@@ -378,23 +248,48 @@ def slope(robot: Model, by: int, *at: Array) -> Array:
     return np.stack(columns, axis=1)
 
 
-def worst_errors(count: int = 5) -> None:
-    columns: list[dict[str, float]] = []
+def worst_errors(count: int = 5) -> dict[str, dict[str, float]]:
+    """By law and robot: the largest error over `count` states, relative to the largest entry (or
+    to 1 where all entries are smaller)."""
+    worst: dict[str, dict[str, float]] = {}
     for name in PUBLIC:
-        robot, worst = public(name), {}
+        robot = model(PUBLIC[name])
         for state in states(robot.dof, count):
             for law, a, b in laws(robot, *state):
                 error = float(np.abs(a - b).max() / max(1.0, np.abs(b).max()))
-                worst[law] = max(worst.get(law, 0.0), error)
-        columns.append(worst)
-    rows = [[law, *(column[law] for column in columns)] for law in columns[0]]
-    table("Worst errors of the laws, relative to the largest entry", ["law", *PUBLIC], rows)
+                column = worst.setdefault(law, {})
+                column[name] = max(column.get(name, 0.0), error)
+    return worst
+
+
+def here() -> dict[str, Any]:
+    """The machine and the versions that the times belong to."""
+    from benchmarks.bench.__main__ import machine
+
+    found = machine(("pin", "numpy"))
+    wanted = ("processor", "cores", "gcc", "python", "commit", "packages")
+    return {name: found[name] for name in wanted} | {
+        "date": time.strftime("%Y-%m-%d"),
+        "load": round(os.getloadavg()[1], 1),
+    }
+
+
+PARTS: dict[str, Callable[[], Any]] = {
+    "machine": here,
+    "laws": worst_errors,
+    "validity": validities,
+    "times_of_c": times_of_c,
+    "symbolic_times": symbolic_times,
+    "agreement": lambda: {name: list(agreement(name)) for name in JOHANNESSEN_AGREEMENT},
+    "humanoid_times": humanoid_times,
+}
+"""The parts of the results, each measured by its function."""
 
 
 def main() -> None:
-    """Print every table."""
-    for part in (echeandia, echeandia_times, johannessen, counts, humanoid, worst_errors):
-        part()
+    """Measure everything and store it."""
+    found = {name: part() for name, part in PARTS.items()}
+    FILE.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""Rotors in forward dynamics: tables in Markdown, ``python -m benchmarks.rotors > docs/rotors.md``.
+"""The page docs/rotors.md, which `make figures` writes: rotors in forward dynamics.
 
 The experiment of Echeandia (2020, ch. 4): chains and trees of thin-walled cylinders with a geared
 rotor at each joint."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -50,7 +50,7 @@ NAMES = {"none": "ABA", "reflected": "MCRBA", "exact": "MABA"}
 """What Echeandia calls them."""
 
 INTRODUCTION = """\
-Written by `python -m benchmarks.rotors`. The experiment of Echeandia (Rigid-body dynamics algorithms for
+Written by `make figures`. The experiment of Echeandia (Rigid-body dynamics algorithms for
 physically interactive robots, Notre Dame 2020, ch. 4) says: thin-walled cylinders, rotors of 0.5 kg, gear ratio 5, no
 gravity, joint i at i rad under i N m; `moving`: all rates pi/2 rad/s. What it leaves out can be recovered from its tables:
 the robots are Featherstone's autoTree(N, bf) with its defaults (spatial_v2: skew 0, so all axes are parallel; tubes of
@@ -186,8 +186,20 @@ def operations(built: System, way: Any) -> int:
     return counts(program).total
 
 
-def lines() -> Iterator[str]:
-    """The page."""
+def forward_dynamics_counts(n: int) -> dict[str, int]:
+    """Operations of forward dynamics of a chain of `n` bodies whose axes are not parallel: by
+    articulated bodies with rotors, by a factorisation of M with rotors, and by articulated bodies
+    without rotors."""
+    exact, none = (system(robot(n, 1, way, turned=True)) for way in ("exact", "none"))
+    return {
+        "articulated": operations(exact, geared.forward_dynamics),
+        "factors": operations(exact, forward_dynamics),
+        "plain": operations(none, forward_dynamics_articulated),
+    }
+
+
+def lines(growth: Sequence[Mapping[str, int]]) -> Iterator[str]:
+    """The page; `growth` has a row of `forward_dynamics_counts` for each number of bodies."""
     yield "# Rotors\n"
     yield f"{INTRODUCTION}\n"
     yield "Largest difference of the accelerations, rad/s²; published in brackets:\n"
@@ -213,16 +225,7 @@ def lines() -> Iterator[str]:
     )
     yield "| bodies | articulated, rotors | a body | M in factors, rotors | articulated, no spin |"
     yield "|---|---|---|---|---|"
-    for n in GROWTH:
-        exact, none = (system(robot(n, 1, way, turned=True)) for way in ("exact", "none"))
-        mine = operations(exact, geared.forward_dynamics)
-        factors, plain = (
-            operations(exact, forward_dynamics),
-            operations(none, forward_dynamics_articulated),
-        )
-        yield f"| {n} | {mine} | {mine / n:.0f} | {factors} | {plain} |"
+    for row in growth:
+        n, mine = row["bodies"], row["articulated"]
+        yield f"| {n} | {mine} | {mine / n:.0f} | {row['factors']} | {row['plain']} |"
     yield f"\n{OWN}"
-
-
-if __name__ == "__main__":
-    print("\n".join(lines()))

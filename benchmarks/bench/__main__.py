@@ -7,6 +7,7 @@ compiled."""
 import json
 import platform
 import subprocess
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
@@ -26,8 +27,9 @@ PACKAGES = ("pin", "casadi", "urdf2casadi", "example-robot-data", "numpy")
 DOCS = Path("docs/benchmarks")
 
 
-def machine() -> dict[str, Any]:
-    """Where it was measured, and with what."""
+def machine(packages: Sequence[str] = PACKAGES) -> dict[str, Any]:
+    """The processor, the compiler, the commit and the versions of `packages`. Raises
+    PackageNotFoundError for a package that is not installed."""
     names = [
         line.partition(":")[2].strip()
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
@@ -48,7 +50,7 @@ def machine() -> dict[str, Any]:
         "python": platform.python_version(),
         "commit": commit,
         "flags": FLAGS,
-        "packages": {name: version(name) for name in PACKAGES},
+        "packages": {name: version(name) for name in packages},
     }
 
 

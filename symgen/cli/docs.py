@@ -1,5 +1,6 @@
 """The command ``symgen docs``."""
 
+import re
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +27,9 @@ PAGES: Final = {
 }
 """The titles of the installed pages."""
 
+FIGURE_MARK: Final = re.compile(r"<!--=.*?-->")
+"""The comments that mark figures on pages (`make figures`); a browser does not show them."""
+
 
 @command()
 @click.argument("page", metavar="[PAGE]", required=False, shell_complete=naming(tuple(PAGES)))
@@ -45,7 +49,8 @@ def docs(page: str | None, as_json: bool) -> None:
         return
     if page not in PAGES:
         raise OptionError(f"no page is called {shown(page)!r}; {hint(page, PAGES, len(PAGES))}")
-    text = _folder().joinpath(f"{page}.md").read_text(encoding="utf-8").rstrip()
+    text = _folder().joinpath(f"{page}.md").read_text(encoding="utf-8")
+    text = FIGURE_MARK.sub("", text).rstrip()
     output.say(output.as_json({"page": page, "text": text}) if as_json else text)
 
 

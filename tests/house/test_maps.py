@@ -1,4 +1,4 @@
-"""The maps of README.md and CONTRIBUTING.md: every line is true, and nothing is missing."""
+"""The map and the recipes of CONTRIBUTING.md: every line is true, and nothing is missing."""
 
 import re
 
@@ -9,11 +9,11 @@ from tools import ROOT
 from symgen.languages import LANGUAGES
 from symgen.reading.joints import JOINTS
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 MAP = dict(
-    re.findall(r"^(\S+/) +(\S.*)$", README.split("## Map\n")[1].split("```")[1], re.MULTILINE)
+    re.findall(r"^(\S+/) +(\S.*)$", PAGE.split("\n## Map\n")[1].split("```")[1], re.MULTILINE)
 )
-RECIPES = re.sub(r"\s+", " ", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+RECIPES = re.sub(r"\s+", " ", PAGE)
 BUILT = re.compile(r"[._].*|build|dist|.*\.egg-info")
 """What commands make beside what is in the repository."""
 PLACES = ("", "symgen/")
@@ -31,7 +31,7 @@ def folders(place):
 
 def test_the_map_has_every_folder():
     rooms, top = folders(ROOT / "symgen"), folders(ROOT) - {"examples/"}
-    assert rooms | top <= MAP.keys(), f"README.md, Map: {sorted((rooms | top) - MAP.keys())}"
+    assert rooms | top <= MAP.keys(), f"CONTRIBUTING.md, Map: {sorted((rooms | top) - MAP.keys())}"
     assert not [name for name in MAP if not (ROOT / name).is_dir()]
     top = {path.name for path in (ROOT / "symgen").glob("[a-z]*.py")}
     assert set(re.findall(r"\b\w+\.py\b", MAP["symgen/"])) == top
@@ -50,12 +50,15 @@ def found(path):
     return next((ROOT / p / path for p in PLACES if (ROOT / p / path).exists()), None)
 
 
+MADE = re.compile(r"build/|LANG|NAME")
+"""Paths that a command makes, and those with a name that the reader chooses."""
+
 NAMED = set(re.findall(r"`((?:[\w-]+/)+[\w.-]*|[\w-]+/[\w./-]+)`", RECIPES)) | set(
     re.findall(r"(?<![\w/`])(docs/[\w/-]+\.md)", RECIPES)
 )
 
 
-@pytest.mark.parametrize("path", sorted(p for p in NAMED if not re.search(r"LANG|NAME", p)))
+@pytest.mark.parametrize("path", sorted(p for p in NAMED if not MADE.search(p)))
 def test_paths_of_recipes_exist(path):
     assert found(path) is not None, f"CONTRIBUTING.md names {path}"
 
@@ -78,6 +81,28 @@ def test_classes_of_recipes_are_there(name):
     files = (ROOT / "symgen").rglob("*.py")
     defined = re.compile(rf"^class {name}\b", re.MULTILINE)
     assert any(defined.search(path.read_text(encoding="utf-8")) for path in files), name
+
+
+STEPS = {
+    title: re.findall(r"^(\d+)\. ", body, re.MULTILINE)
+    for title, body in re.findall(
+        r"^### (.*?)\n(.*?)(?=^##)", PAGE.split("\n## Recipes\n")[1], re.MULTILINE | re.DOTALL
+    )
+}
+
+
+def test_recipes_are_numbered_steps():
+    """A recipe with several steps numbers them from 1."""
+    assert len(STEPS) > 12 and sum(len(steps) > 1 for steps in STEPS.values()) > 8
+    wrong = {t: s for t, s in STEPS.items() if s != [str(k + 1) for k in range(len(s))]}
+    assert not wrong
+
+
+def test_the_first_screen_is_clone_environment_and_one_test():
+    first = PAGE.split("```")[1]
+    assert re.search(
+        r"^git clone .*\nmake demo.*\nmake quick.*\n\S+ -m pytest tests/", first, re.MULTILINE
+    )
 
 
 TYPES = sorted({row.kind for row in JOINTS.values()})
