@@ -12,7 +12,7 @@ from typing import Final
 from benchmarks.figures.counts import ROOT
 from benchmarks.figures.values import FIGURES
 
-MARKED: Final = re.compile(r"<!--=([^>]+?)-->(.*?)<!--=-->", re.DOTALL)
+MARKED: Final = re.compile(r"<!--=([^>\n]+?)-->(.*?)<!--=-->", re.DOTALL)
 
 
 def pages() -> list[Path]:
