@@ -23,7 +23,7 @@ static const pendulum_real in_q[STATES][2] = {
     {1.3652, -1.2952},
     {0.4227, -0.9479},
     {-0.8757, -1.3141},
-    {0.9663, -0.4788}
+    {-18182.125, 7641.625}
 };
 
 static const pendulum_real in_qd[STATES][2] = {
@@ -47,7 +47,7 @@ static const pendulum_real want_tau[STATES][2] = {
     {7.12836319774958, -1.6858850287908356},
     {-11.235813148320174, -7.398559129346323},
     {2.9086937667352446, 2.6584505977200097},
-    {35.538935534066255, 8.157746737480442}
+    {30.15342669674921, 6.178926311853964}
 };
 
 static const pendulum_real want_tau_g[STATES][2] = {
@@ -55,7 +55,7 @@ static const pendulum_real want_tau_g[STATES][2] = {
     {11.729916627172953, 0.20584179971435912},
     {3.3535813327896062, -1.4755791729222334},
     {-11.437748778880712, -2.3969468141823884},
-    {11.06442169578831, 1.3785559033575354}
+    {12.923950314642461, 1.2976903580781987}
 };
 
 static const pendulum_real want_tau_b[STATES][2] = {
@@ -63,7 +63,7 @@ static const pendulum_real want_tau_b[STATES][2] = {
     {12.5573346391367, -0.757009726705909},
     {-1.386708321221604, -6.5558856968300825},
     {-11.064762132988962, -2.846645635008576},
-    {11.668325825198018, 1.2912449350211876}
+    {11.6713594226747, 1.478786857308788}
 };
 
 static const pendulum_real want_M[STATES][4] = {
@@ -71,7 +71,7 @@ static const pendulum_real want_M[STATES][4] = {
     {1.3632724851442302, 0.28163624257211506, 0.28163624257211506, 0.2},
     {1.5500339868946162, 0.37501699344730816, 0.37501699344730816, 0.2},
     {1.3523319108617797, 0.27616595543088984, 0.27616595543088984, 0.2},
-    {1.7325290514124043, 0.46626452570620214, 0.46626452570620214, 0.2}
+    {1.3768132894173666, 0.2884066447086833, 0.2884066447086833, 0.2}
 };
 
 static pendulum_real magnitude(pendulum_real x)
@@ -79,40 +79,40 @@ static pendulum_real magnitude(pendulum_real x)
     return (x < 0.0) ? -x : x;
 }
 
-#define MOST_INVERSE_DYNAMICS_TAU 3.12e-14
+#define MOST_INVERSE_DYNAMICS_TAU 2.52e-14
 static const unsigned char steps_inverse_dynamics_tau[STATES][2] = {
-    {2, 17},
-    {8, 23},
-    {5, 11},
-    {7, 17},
-    {0, 12}
+    {0, 15},
+    {6, 21},
+    {3, 9},
+    {5, 15},
+    {0, 16}
 };
 
-#define MOST_GRAVITY_TAU_G 1.31e-14
+#define MOST_GRAVITY_TAU_G 1.24e-14
 static const unsigned char steps_gravity_tau_g[STATES][2] = {
     {2, 16},
-    {3, 21},
-    {6, 13},
-    {0, 12},
-    {0, 12}
+    {2, 20},
+    {5, 12},
+    {0, 11},
+    {0, 19}
 };
 
-#define MOST_BIAS_TAU_B 1.45e-14
+#define MOST_BIAS_TAU_B 1.38e-14
 static const unsigned char steps_bias_tau_b[STATES][2] = {
-    {2, 18},
+    {1, 17},
     {0, 17},
-    {2, 6},
-    {2, 12},
-    {0, 12}
+    {1, 5},
+    {1, 11},
+    {1, 17}
 };
 
-#define MOST_MASS_MATRIX_M 8.65e-16
+#define MOST_MASS_MATRIX_M 6.76e-16
 static const unsigned char steps_mass_matrix_M[STATES][4] = {
-    {6, 18, 18, 37},
-    {7, 18, 18, 37},
-    {4, 12, 12, 37},
-    {2, 18, 18, 37},
-    {0, 14, 14, 37}
+    {4, 15, 15, 34},
+    {5, 16, 16, 34},
+    {2, 9, 9, 34},
+    {0, 16, 16, 34},
+    {5, 16, 16, 34}
 };
 
 /* Largest error allowed: `most`, 0.9 times that for each step; 255 stands for none at all. */

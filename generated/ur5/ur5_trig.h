@@ -1,9 +1,9 @@
 /* ur5_trig.h: sine and cosine for the sources of this module, without the C library.
  *
  * The error is below 2 ulp (units in the last place) for |x| <= 2^16 rad; beyond that the absolute error grows
- * like |x| 2^-53, and for |x| > 1e15 rad results mean nothing. NaN and infinity give NaN. Nothing is chosen by a
- * condition, so the time does not depend on x; results are the same bits on every machine that does not contract
- * operations (gcc and clang: -ffp-contract=off).
+ * like |x| 2^-53. NaN, infinity and |x| > 1.8e15 rad give NaN. Nothing is chosen by a condition, so the time does not
+ * depend on x; results are the same bits on every machine that does not contract operations (gcc and clang:
+ * -ffp-contract=off).
  *
  * x = k pi/2 + r, |r| <= pi/4, pi/2 in parts whose products with k are exact (Cody & Waite 1980, ch. 8); minimax
  * polynomials in r^2; then the angle sum with the exact sine and cosine of k pi/2.
@@ -67,12 +67,13 @@ static inline void ur5_sincos(ur5_real x, ur5_real *sine, ur5_real *cosine)
     const ur5_real turn_c = ((u - 1.0) * (u - 6.0)) * 0.16666666666666666;
     const ur5_real turn_s = (m * turn_c) + m;
 
-    /* r + e = x - k pi/2: e is what rounding takes. */
-    const ur5_real r1 = x - (k * 1.5707963267923333);
-    const ur5_real p2 = k * 2.5633441515839558e-12;
-    const ur5_real r  = r1 - p2;
-    const ur5_real e2 = (r1 - r) - p2;
-    const ur5_real e  = e2 - (k * 1.0562999066987428e-23);
+    /* r + e = x - k pi/2: e is what rounding takes. Where k is too large for that, `scaled` overflows and e is NaN. */
+    const ur5_real r1     = x - (k * 1.5707963267923333);
+    const ur5_real scaled = k * 1.596672247627776e+293;
+    const ur5_real p2     = scaled * 1.605429138880815e-305;
+    const ur5_real r      = r1 - p2;
+    const ur5_real e2     = (r1 - r) - p2;
+    const ur5_real e      = e2 - (k * 1.0562999066987428e-23);
 
     /* Sine and cosine of r, with what e does to them. */
     const ur5_real z      = r * r;
@@ -128,11 +129,12 @@ static inline __attribute__((always_inline)) void ur5_sincos_angles(ur5_real *si
     const ur5_angles u      = m * m;
     const ur5_angles turn_c = ((u - 1.0) * (u - 6.0)) * 0.16666666666666666;
     const ur5_angles turn_s = (m * turn_c) + m;
-    const ur5_angles r1 = x - (k * 1.5707963267923333);
-    const ur5_angles p2 = k * 2.5633441515839558e-12;
-    const ur5_angles r  = r1 - p2;
-    const ur5_angles e2 = (r1 - r) - p2;
-    const ur5_angles e  = e2 - (k * 1.0562999066987428e-23);
+    const ur5_angles r1     = x - (k * 1.5707963267923333);
+    const ur5_angles scaled = k * 1.596672247627776e+293;
+    const ur5_angles p2     = scaled * 1.605429138880815e-305;
+    const ur5_angles r      = r1 - p2;
+    const ur5_angles e2     = (r1 - r) - p2;
+    const ur5_angles e      = e2 - (k * 1.0562999066987428e-23);
     const ur5_angles z      = r * r;
     const ur5_angles z2     = z * z;
     const ur5_angles s0     = (0.008333333333322115 * z) - 0.1666666666666663;

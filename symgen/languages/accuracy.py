@@ -29,6 +29,9 @@ CONSTANTS: Final = 2.0 * ROUNDING
 the robot's file in double precision; what nearly cancels there (an axis that is all but vertical)
 keeps the error of what it was, and what is left of it below `ROUNDING` is taken for zero."""
 
+TURN: Final = 2.0 * math.pi
+"""Positions count as no more where sizes are estimated: larger ones are angles of many turns."""
+
 BASE_PARAMETERS: Final = "beta"
 """The output that holds them."""
 
@@ -163,7 +166,10 @@ class Accuracy:
     @cached_property
     def _dust(self) -> float:
         """For entries that are zero on the tape: what cancelled when it was made."""
-        largest = max(float(np.abs(x.values).max(initial=0.0)) for x in self.inputs.values())
+        largest = max(
+            float(np.minimum(np.abs(x.values), TURN if name == "q" else np.inf).max(initial=0.0))
+            for name, x in self.inputs.items()
+        )
         natural = max(self._natural * max(1.0, size_of(self.robot.lumped)) ** 2, self._moments)
         return float(CONSTANTS * natural * (1.0 + largest) ** 3)
 

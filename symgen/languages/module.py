@@ -25,6 +25,7 @@ from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.system import System
 from symgen.options import Choices, rows
 from symgen.proof.choice import chosen
+from symgen.proof.large_angles import with_large_angles
 from symgen.proof.plausible import torques_and_accelerations, varied
 from symgen.proof.reference import References, references
 from symgen.proof.rounding import Rounding, roundings
@@ -171,10 +172,12 @@ class Module:
 
     @cached_property
     def _drawn(self) -> list[Drawn]:
-        """The states of the self-test."""
+        """The states of the self-test, one of them with large angles."""
         rng = random.Random(self.source.sha256)
         programs, draw = [function.program for function in self.functions], partial(self._draw, rng)
-        return chosen(programs, draw, self._finished, self.accuracy_at, TEST_STATES, CANDIDATES)
+        first = draw(TEST_STATES)
+        first[-1] = self._turned_far(first[-1])
+        return chosen(programs, first, draw, self._finished, self.accuracy_at, CANDIDATES)
 
     def draw(self, rng: random.Random, count: int) -> list[Drawn]:
         """Plausible states in short numbers."""
@@ -187,10 +190,28 @@ class Module:
         read = any(name in ("tau", "qdd") for program in programs for name, _ in program.inputs)
         return [*map(_short, self._together(drawn) if read else drawn)]
 
-    def random_states(self, rng: random.Random, count: int) -> list[Drawn]:
+    def random_states(
+        self, rng: random.Random, count: int, large_angles: int | None = None
+    ) -> list[Drawn]:
         """Random values of the inputs that the functions read; torques and accelerations belong
-        together."""
-        return self._together(self._draw(rng, count))
+        together. The state of number `large_angles`, if there is one, has angles of many turns."""
+        drawn = self._draw(rng, count)
+        if large_angles is not None and large_angles < count:
+            drawn[large_angles] = self._turned_far(drawn[large_angles])
+        return self._together(drawn)
+
+    def _turned_far(self, drawn: Drawn) -> Drawn:
+        """A state with angles of many turns; those that it is compared with are the same."""
+        inputs, tens = drawn
+        scalar, rng = self.arithmetic[0], random.Random(self.source.sha256)
+        large = with_large_angles(self.robot.model, inputs["q"], scalar, rng)
+        turns = [a - b for a, b in zip(large, inputs["q"], strict=True)]
+        moved = {
+            name: tuple(round(x + t, 4) if t else x for x, t in zip(inputs[name], turns, strict=True))
+            for name in ("q_end", "q_ref")
+            if name in inputs
+        }
+        return {**inputs, **moved, "q": large}, tens
 
     def _draw(self, rng: random.Random, count: int) -> list[Drawn]:
         return [

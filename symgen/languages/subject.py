@@ -22,6 +22,9 @@ from symgen.tracing.function import Function
 
 STATES: Final = 50
 FEWEST: Final = 4
+LARGE_ANGLES: Final = 1
+"""The number of the state whose angles are of many turns: laws that take much time are tried at the
+first states only."""
 OPERATIONS: Final = 20_000
 """Operations of a function's float runs at all states together, as far as `FEWEST` states need no
 more."""
@@ -57,8 +60,8 @@ class Subject:
 
     @cached_property
     def states(self) -> list[Arrays]:
-        """Random inputs of all functions, the same at every run."""
-        drawn = self.module.random_states(random.Random(0), self.count)
+        """Random inputs of all functions, the same at every run; the angles of one are large."""
+        drawn = self.module.random_states(random.Random(0), self.count, LARGE_ANGLES)
         return [self._state(inputs, tens) for inputs, tens in drawn]
 
     def some(self, function: Function) -> list[Arrays]:

@@ -5,7 +5,11 @@ x = k pi/2 + r with |r| <= pi/4, pi/2 in parts whose products with k are exact (
 ch. 8); minimax polynomials in r² (`benchmarks/minimax.py` finds all numbers); then the angle sum
 with the exact sine and cosine of the quadrant, so that nothing is chosen by a condition and NaN
 stays NaN. The polynomials start as soon as r is known to a rounding e, which is corrected at their
-end to first order: sin(r + e) = sin r + e, cos(r + e) = cos r - r e."""
+end to first order: sin(r + e) = sin r + e, cos(r + e) = cos r - r e.
+
+Beyond the angles that double or float resolve, results are NaN and not numbers of any size: k is
+multiplied by a power of two that overflows there, and the second part of pi/2 by its reciprocal, so
+that the error e becomes infinity less infinity. In range no bit depends on it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -30,6 +34,8 @@ class Sines:
     """1.5 times the number whose spacing is one: adding and subtracting it rounds to whole
     numbers."""
     half_pi: tuple[float, ...]
+    scale: float
+    """A power of two: its product with k overflows for angles from `limit` on."""
     sine: tuple[float, ...]
     """(sin r - r) / r^3 in powers of r^2, constant first."""
     cosine: tuple[float, ...]
@@ -54,6 +60,7 @@ SINES: Final = {
         bound=65536.0,
         shift=6755399441055744.0,
         half_pi=(1.5707963267923333, 2.5633441515839558e-12, 1.0562999066987428e-23),
+        scale=2.0**974,
         sine=(
             -0.1666666666666663,
             0.008333333333322115,
@@ -80,6 +87,7 @@ SINES: Final = {
             6.077272018956137e-11,
             -1.7151245100058819e-15,
         ),
+        scale=2.0**107,
         sine=(-0.16666655242443085, 0.00833216030150652, -0.00019515265012159944),
         cosine=(0.04166664555668831, -0.0013887316454201937, 2.4433136786683463e-05),
     ),
@@ -99,7 +107,7 @@ def sincos(x: Any, scalar: str) -> tuple[Any, Any]:
     u = m * m
     turn_c = (u - real(1.0)) * (u - real(6.0)) * real(1 / 6)
     turn_s = m * turn_c + m
-    r, e = _reduced(x, k, [real(part) for part in n.half_pi])
+    r, e = _reduced(x, k, [real(part) for part in n.half_pi], real(n.scale))
     z = r * r
     s, c = _near_zero(n, (r, e), (z, z * z), real)
     return s * turn_c + c * turn_s, c * turn_c - s * turn_s
@@ -118,15 +126,15 @@ def _near_zero(n: Sines, angle: Pair, powers: Pair, real: Callable[[float], Any]
     return r + s, real(1.0) + c
 
 
-def _reduced(x: Any, k: Any, half_pi: list[Any]) -> Pair:
-    """x - k pi/2 rounded, and what rounding took."""
-    r, lost = x - k * half_pi[0], None
-    for part in half_pi[1:-1]:
-        w = k * part
+def _reduced(x: Any, k: Any, half_pi: list[Any], scale: Any) -> Pair:
+    """x - k pi/2 rounded, and its rounding error, which is NaN where k times `scale` overflows."""
+    first, second, *others, last = half_pi
+    r, lost = x - k * first, None
+    for w in ((k * scale) * (second / scale), *(k * part for part in others)):
         before, r = r, r - w
         slip = (before - r) - w
         lost = slip if lost is None else lost + slip
-    return r, lost - k * half_pi[-1]
+    return r, lost - k * last
 
 
 def _horner(coefficients: Sequence[float], z: Any, real: Callable[[float], Any]) -> Any:

@@ -22,7 +22,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.compiler.levels import Rows, distinct, levels
+from symgen.compiler.levels import Rows, Simultaneous, distinct, levels
 from symgen.compiler.program import LEAVES, Program
 from symgen.compiler.value import Ref
 from symgen.numbers.operations import OPS
@@ -138,6 +138,8 @@ class Errors:
                 rows = group.rows
                 if group.op == "sign":
                     errors[rows] = self._jumps(group.operands[0], gathered)
+                elif group.op in ("add", "sub"):
+                    errors[rows] *= ~self._exact_sums(group, gathered)
                 elif group.op in ("mul", "div"):
                     steep = slopes[:, rows]
                     errors[rows] += self._products(group.op, steep, group.operands, gathered)
@@ -176,6 +178,17 @@ class Errors:
         second_order = first * second if op == "mul" else second * slopes[0] * alone
         least: Array = np.fmin(second_order, TOGETHER * ROUNDOFF[self.scalar] * alone)
         return least
+
+    def _exact_sums(self, sums: Simultaneous, gathered: Array) -> NDArray[np.bool_]:
+        """Where a sum of two exact numbers is exact (Knuth's TwoSum): of angles of many turns, that
+        rounding would hide the errors of sines."""
+        first, second = (self.run.values[rows] for rows in sums.operands)
+        total, second = self.run.values[sums.rows], -second if sums.op == "sub" else second
+        added = total - first
+        lost = (first - (total - added)) + (second - added)
+        known = (gathered[sums.operands[0]] == 0) & (gathered[sums.operands[1]] == 0)
+        exact: NDArray[np.bool_] = known & (lost == 0) & (represented(total, self.scalar) == 0)
+        return exact
 
     def _jumps(self, operand: Rows, gathered: Array) -> Array:
         """The error of signs: 2 where an operand may be on the other side of zero."""

@@ -41,19 +41,19 @@ State = TypeVar("State")
 
 def chosen(
     programs: Sequence[Program],
+    first_drawn: Sequence[Drawn],
     draw: Callable[[int], list[Drawn]],
     finished: Callable[[Sequence[Drawn], Sequence[Program]], list[State]],
     at: Callable[[Sequence[State]], Computing],
-    count: int,
     candidates: int,
 ) -> list[State]:
-    """`count` states in which the numbers of the programs show: the first that are drawn, unless
-    others among the `candidates` show more. What is drawn is `finished` for the programs that are
-    to run there.
+    """As many states as are `first_drawn`, in which the numbers of the programs show: these,
+    unless others among the `candidates` show more. The last of them is one of the result in any
+    case. What is drawn is `finished` for the programs that are to run there.
 
     In double precision nearly every change shows in nearly every state, so that there is hardly
     ever more to draw and to ask."""
-    drawn, affordable = draw(count), _affordable(programs)
+    drawn, affordable, count = [*first_drawn], _affordable(programs), len(first_drawn)
     first = finished(drawn, programs)
     shown = [(p, visible(p, at(first))) for p in affordable]
     unclear = [p for p, changes in shown if any(x.max() < CLEAR for x in changes.values())]
@@ -68,21 +68,22 @@ def chosen(
         return first
     every = finished(drawn, programs)
     changes = [known[p] if p in known else visible(p, at(every)) for p in affordable]
-    return [every[k] for k in sorted(telling(changes, count))]
+    return [every[k] for k in sorted(telling(changes, count, fixed=(count - 1,)))]
 
 
 BETTER: Final = 1.01
 """Times what shows in the first states: what others must show to be looked at."""
 
 
-def telling(shown: Sequence[Changes], count: int) -> tuple[int, ...]:
-    """`count` of the states, chosen one after the other: each that in which most numbers of some
-    programs show, by what is `visible` of each, that do not show in those before."""
+def telling(shown: Sequence[Changes], count: int, fixed: tuple[int, ...] = ()) -> tuple[int, ...]:
+    """`count` of the states: those that are `fixed`, then one after the other that in which most
+    numbers of some programs show, by what is `visible` of each, that do not show in those
+    before."""
     if not any(shown):
         return tuple(range(count))
     parts = _parts(shown)
-    best, states = np.zeros(len(parts)), list[int]()
-    for _ in range(count):
+    best, states = parts[:, list(fixed)].max(axis=1, initial=0.0), [*fixed]
+    for _ in range(count - len(fixed)):
         gains = np.maximum(parts, best[:, None]).sum(axis=0)
         gains[states] = -1.0
         states.append(int(np.argmax(np.round(gains, 6))))

@@ -3,7 +3,7 @@ function's own algorithm in many digits; and which of the two it was."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Any, Final
 
 import numpy as np
@@ -86,8 +86,10 @@ def _of(
 
 def _floats(row: Sequence[Scalar]) -> Numbers:
     """The entries of an output. What is `DUST` beside the largest is a zero but for the last digits
-    of the law, which depend on the order that it computes in."""
-    values = np.asarray(row, object).astype(float)
+    of the law, which depend on the order that it computes in, as do the last digits of all
+    others: a value half-way between two doubles is rounded without them."""
+    rounded = Context(prec=DIGITS)
+    values = np.array([float(rounded.plus(x) if isinstance(x, Decimal) else x) for x in row])
     sizes = np.abs(values)
     values[sizes < DUST * sizes.max(initial=0.0, where=np.isfinite(sizes))] = 0.0
     return tuple(values.tolist())

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from symgen.mechanics.spatial import NULL, Vector
 from symgen.numbers.operations import sign, tanh
 from symgen.numbers.scalar import ZERO, Scalar
-from symgen.proof.mechanism import Mechanism, Rows, Solid, product, times, transposed
+from symgen.proof.mechanism import WORLD, Mechanism, Rows, Solid, product, times, transposed
 from symgen.proof.motion import BodyInWorld, BodyMotion, State, coordinate, motion, placed, rates
 
 
@@ -30,6 +30,29 @@ class Rigid:
     def momentum(self, w: Vector, v: Vector) -> tuple[Vector, Vector]:
         """Linear momentum, and angular momentum about the link's origin, which moves at `v`."""
         return v.scaled(self.m) + w.cross(self.h), self.turned(w) + self.h.cross(v)
+
+    def about_root(self) -> "Rigid":
+        """The same link with its parameters about the origin of the root (Steiner's rule)."""
+        p, h, m = self.place, self.h, self.m
+        first, lever = h + p.scaled(m), 2 * p.dot(h) + m * p.dot(p)
+        rows = (
+            Vector(
+                *(
+                    self.inertia[i][j]
+                    + (lever if i == j else ZERO)
+                    - (p[i] * h[j] + h[i] * p[j] + m * p[i] * p[j])
+                    for j in range(3)
+                )
+            )
+            for i in range(3)
+        )
+        a, b, c = rows
+        return Rigid(NULL, WORLD, m, first, (a, b, c))
+
+    def joined(self, other: "Rigid") -> "Rigid":
+        """The inertia of both, which are given about the same point."""
+        a, b, c = (x + y for x, y in zip(self.inertia, other.inertia, strict=True))
+        return Rigid(self.place, self.axes, self.m + other.m, self.h + other.h, (a, b, c))
 
 
 def _rigid(body: BodyInWorld, solid: Solid, ten: Sequence[Scalar]) -> Rigid:
@@ -125,16 +148,29 @@ def _less_wrenches(robot: Mechanism, x: State, tau: list[Scalar]) -> list[Scalar
 
 
 def mass_matrix(robot: Mechanism, x: State) -> list[Scalar]:
-    """M of the bodies' joints as the kinetic energy of every link at unit rates of two joints."""
+    """M of the bodies' joints: s_j · I_k s_k for every joint j on the path to joint k, where s are
+    the joints' unit twists and I_k is the inertia of all links beyond joint k, all about the
+    origin of the root and in its axes (twice the kinetic energy at unit rates of both joints)."""
     n = len(robot.parts)
-    bodies = placed(robot, x.course.positions)
+    bodies, beyond = placed(robot, x.course.positions), _inertias_beyond(robot, x)
     matrix: list[Scalar] = [ZERO] * (n * n)
+    for k, inertia in beyond.items():
+        linear, angular = inertia.momentum(*bodies[k].screw)
+        for j in robot.path(k):
+            w, v = bodies[j].screw
+            entry = w.dot(angular) + v.dot(linear)
+            matrix[(k - 1) * n + j - 1] = matrix[(j - 1) * n + k - 1] = entry
+    return matrix
+
+
+def _inertias_beyond(robot: Mechanism, x: State) -> dict[int, Rigid]:
+    """For each joint that moves any inertia the sum of all of it, about the origin of the root."""
+    beyond = dict[int, Rigid]()
     for i, link in masses(robot, x):
-        path = [(j - 1, *bodies[j].twist(link.place)) for j in robot.path(i)]
-        for at, (j, w, v) in enumerate(path):
-            linear, angular = link.momentum(w, v)
-            for k, other_w, other_v in path[: at + 1]:
-                energy = other_w.dot(angular) + other_v.dot(linear)
-                entry = max(j, k) * n + min(j, k)
-                matrix[entry] = matrix[entry] + energy
-    return [matrix[max(j, k) * n + min(j, k)] for j in range(n) for k in range(n)]
+        about_root = link.about_root()
+        beyond[i] = beyond[i].joined(about_root) if i in beyond else about_root
+    for i in reversed(robot.outward):
+        parent = robot.part(i).parent
+        if parent and i in beyond:
+            beyond[parent] = beyond[parent].joined(beyond[i]) if parent in beyond else beyond[i]
+    return beyond

@@ -4,8 +4,9 @@ import math
 
 import mpmath
 import numpy as np
-from sines import ULP, angles, error, scalars
+from sines import ULP, angles, error, large_angles, scalars
 
+from symgen.languages.c.trig import LIMITS
 from symgen.numbers.trig import SINES, TYPES, sincos
 
 
@@ -35,6 +36,18 @@ def test_no_number_gives_no_number(scalar):
     with np.errstate(invalid="ignore"):
         found = sincos(np.array([np.nan, np.inf, -np.inf], TYPES[scalar]), scalar)
     assert np.isnan(found).all()
+
+
+@scalars
+def test_beyond_the_bound_results_are_at_most_one_or_nan(scalar):
+    x = large_angles(scalar)
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = np.array(sincos(x, scalar), float)
+    limit = float(LIMITS[scalar][0])
+    assert np.isnan(found[:, np.abs(x) > limit]).all()
+    assert np.isfinite(found[:, np.abs(x) < limit / 1.1]).all()
+    numbers = found[np.isfinite(found)]
+    assert numbers.size > 1000 and np.abs(numbers).max() <= 1.0 + np.finfo(TYPES[scalar]).eps
 
 
 @scalars

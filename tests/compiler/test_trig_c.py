@@ -9,7 +9,7 @@ from pathlib import Path
 import mpmath
 import numpy as np
 import pytest
-from sines import BOTH, ULP, angles, error, scalars
+from sines import BOTH, ULP, angles, error, large_angles, scalars
 from tools import c_files, compiled, generated
 
 from symgen.errors import OptionError
@@ -117,6 +117,20 @@ def test_c_gives_the_same_bits(scalar, compiler, flags, tmp_path):
     found = of_c(scalar, x, folder, *exact, compiler=compiler, cwd=tmp_path)
     assert np.array_equal(found[0], np.array(sincos(x, scalar), float))
     assert np.array_equal(found[1], found[0])
+
+
+@pytest.mark.parametrize("flags", [("-O2",), ("-O3", "-mavx2", "-mfma", "-ffp-contract=fast")])
+@scalars
+def test_c_gives_at_most_one_or_nan_beyond_the_bound(scalar, flags, tmp_path):
+    """One by one and in vectors, with fused products and without."""
+    _, folder = generated("ur5", quantities=BOTH, trig="inline", scalar=scalar)
+    x = large_angles(scalar)[:1024]
+    found = of_c(scalar, x, folder, *flags, cwd=tmp_path)
+    with np.errstate(over="ignore", invalid="ignore"):
+        expected = np.array(sincos(x, scalar), float)
+    assert np.array_equal(np.isnan(found[0]), np.isnan(expected))
+    assert np.array_equal(np.isnan(found[1]), np.isnan(expected))
+    assert np.nanmax(np.abs(found)) <= 1.0 + np.finfo(TYPES[scalar]).eps
 
 
 @scalars

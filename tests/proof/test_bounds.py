@@ -23,10 +23,22 @@ def test_each_operation_adds_half_a_unit_in_the_last_place():
     p = Program()
     x, y = p.input("x", (2,))
     p.output("z", (4,), (x + y, x * y, x / y, -(x - y)))
-    (z,) = bounded(p, {"x": at([3.0], [7.0])}, "float").values()
-    assert z.values.ravel().tolist() == [10.0, 21.0, 3 / 7, 4.0]
-    units = np.array([8.0, 16.0, 0.25, 4.0]) * 2.0**-24
+    tiny = 7 * 2.0**-30
+    (z,) = bounded(p, {"x": at([3.0], [tiny])}, "float").values()
+    assert z.values.ravel().tolist() == [3.0 + tiny, 3 * tiny, 3 / tiny, tiny - 3.0]
+    units = np.array([2.0, 16 * 2.0**-30, 0.25 * 2.0**30, 2.0]) * 2.0**-24
     assert np.allclose(z.bounds.ravel(), units, rtol=1e-6, atol=2e-38)
+
+
+def test_an_exact_sum_of_exact_numbers_adds_no_error():
+    """Sums of angles of many turns are exact, so that errors of their sines are not hidden."""
+    p = Program()
+    x, y = p.input("x", (2,))
+    p.output("z", (3,), (x + y, x - y, (x * y + x) - y))
+    bounds = bounded(p, {"x": at([65000.25, 3.0], [3.5, 7.0])}, "double")["z"].bounds
+    assert (bounds[:2] == 0.0).all() and (bounds[2] > 0.0).all()
+    exact = {"x": BoundedArray(np.array([[3.0], [7.0]]), np.full((2, 1), 1e-9))}
+    assert (bounded(p, exact, "double")["z"].bounds[:2] >= 2e-9).all()
 
 
 def test_a_result_that_is_zero_was_not_rounded():

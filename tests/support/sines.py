@@ -48,6 +48,18 @@ def angles(scalar):
     return found[np.abs(found) <= bound]
 
 
+@cache
+def large_angles(scalar):
+    """Angles from the bound of the error to the largest number, evenly spread in their size."""
+    real, rng = TYPES[scalar], np.random.RandomState(2)
+    sizes = np.exp(rng.uniform(np.log(SINES[scalar].bound), np.log(np.finfo(real).max), 8000))
+    sizes[:4000] = SINES[scalar].bound * np.exp(
+        rng.uniform(0.0, np.log(1e14 if scalar == "double" else 1e5), 4000)
+    )
+    rng.shuffle(sizes)
+    return (rng.choice([-1.0, 1.0], 8000) * sizes).astype(real)
+
+
 def error(x, got, function, scalar):
     """Largest error in units in the last place: of float by the double of libm, which is some
     hundred million times as near, of double by mpmath, in 120 bits."""

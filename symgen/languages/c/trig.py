@@ -18,9 +18,9 @@ from symgen.render import render
 Step = tuple[str, list[tuple[str, str]]]
 """A comment, and variables with their values."""
 
-LIMITS: Final = {"double": ("1e15", "2^-53", "2^16", 1), "float": ("4e6", "2^-24", "2^10", 0)}
-"""By scalar: from where on results mean nothing, the rounding unit, the bound of `SINES`,
-FLT_EVAL_METHOD allowed."""
+LIMITS: Final = {"double": ("1.8e15", "2^-53", "2^16", 1), "float": ("3.3e6", "2^-24", "2^10", 0)}
+"""By scalar type: the angle (rad) beyond which results are NaN, the rounding unit, the bound of
+`SINES`, the largest FLT_EVAL_METHOD allowed."""
 
 INLINE: Final = ("sin", "cos")
 """The functions of the tape that the header has."""
@@ -101,7 +101,11 @@ def steps(scalar: str) -> list[Step]:
                 ("turn_s", "(m * turn_c) + m"),
             ],
         ),
-        ("r + e = x - k pi/2: e is what rounding takes.", _reduction(n, scalar)),
+        (
+            "r + e = x - k pi/2: e is what rounding takes. Where k is too large for that, `scaled` "
+            "overflows and e is NaN.",
+            _reduction(n, scalar),
+        ),
         ("Sine and cosine of r, with what e does to them.", _near_zero(n, scalar)),
     ]
 
@@ -111,9 +115,12 @@ def _reduction(n: Sines, scalar: str) -> list[tuple[str, str]]:
     signs = ["-" if part > 0 else "+" for part in n.half_pi]
     end = len(n.half_pi) - 1
     names = {1: "r1", **{j: f"r{j}" for j in range(2, end)}, end: "r"}
-    rows, lost = [("r1", f"x - (k * {first})")], ""
-    for j, part in enumerate(middle, 2):
-        rows += [(f"p{j}", f"k * {part}"), (names[j], f"{names[j - 1]} {signs[j - 1]} p{j}")]
+    second = literal(abs(n.half_pi[1]) / n.scale, scalar)
+    products = [f"scaled * {second}", *(f"k * {part}" for part in middle[1:])]
+    rows = [("r1", f"x - (k * {first})"), ("scaled", f"k * {literal(n.scale, scalar)}")]
+    lost = ""
+    for j, product in enumerate(products, 2):
+        rows += [(f"p{j}", product), (names[j], f"{names[j - 1]} {signs[j - 1]} p{j}")]
         slip = f"({names[j - 1]} - {names[j]}) {signs[j - 1]} p{j}"
         rows.append((f"e{j}", f"{lost} + ({slip})" if lost else slip))
         lost = f"e{j}"
