@@ -207,7 +207,9 @@ class Module:
         large = with_large_angles(self.robot.model, inputs["q"], scalar, rng)
         turns = [a - b for a, b in zip(large, inputs["q"], strict=True)]
         moved = {
-            name: tuple(round(x + t, 4) if t else x for x, t in zip(inputs[name], turns, strict=True))
+            name: tuple(
+                round(x + t, 4) if t else x for x, t in zip(inputs[name], turns, strict=True)
+            )
             for name in ("q_end", "q_ref")
             if name in inputs
         }

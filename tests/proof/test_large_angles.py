@@ -34,7 +34,10 @@ def test_the_self_test_sees_a_wrong_second_part_of_half_pi(robot, tmp_path):
     (header,) = copy.glob("*_trig.h")
     right, wrong = (literal(s.half_pi[1] / s.scale, "double") for s in (SINES["double"], planted()))
     assert right in header.read_text()
-    for text, passes in ((header.read_text(), True), (header.read_text().replace(right, wrong), False)):
+    for text, passes in (
+        (header.read_text(), True),
+        (header.read_text().replace(right, wrong), False),
+    ):
         header.write_text(text)
         compiled("-O2", f"-I{copy}", *c_files(copy), "-lm", "-o", "selftest", cwd=tmp_path)
         done = subprocess.run([tmp_path / "selftest"], check=False)
@@ -48,7 +51,9 @@ def test_verify_sees_a_wrong_second_part_of_half_pi(tmp_path, monkeypatch):
     assert not invoke("generate", robot_file("ur5"), "-o", tmp_path / "x", *wanted).exit_code
     checks = [check for check in verify(tmp_path / "x") if "Newton and Euler" in check.what]
     assert len(checks) >= 2
-    assert not any(check.passed for check in checks if check.what.startswith(("gravity", "inverse")))
+    assert not any(
+        check.passed for check in checks if check.what.startswith(("gravity", "inverse"))
+    )
 
 
 @pytest.mark.parametrize("scalar", SINES)
