@@ -89,7 +89,8 @@ def _floats(row: Sequence[Scalar]) -> Numbers:
     of the law, which depend on the order that it computes in, as do the last digits of all
     others: a value half-way between two doubles is rounded without them."""
     rounded = Context(prec=DIGITS)
-    values = np.array([float(rounded.plus(x) if isinstance(x, Decimal) else x) for x in row])
+    entries: list[Any] = [rounded.plus(x) if isinstance(x, Decimal) else x for x in row]
+    values = np.array(entries, object).astype(float)
     sizes = np.abs(values)
     values[sizes < DUST * sizes.max(initial=0.0, where=np.isfinite(sizes))] = 0.0
     return tuple(values.tolist())
