@@ -43,6 +43,7 @@ FILES: Final = (
     "task_space",
     "operational_space",
     "controllers",
+    "observers",
     "learning",
     "cartesian_impedance",
 )

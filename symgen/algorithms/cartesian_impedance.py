@@ -9,10 +9,19 @@ section IV)."""
 
 from collections.abc import Sequence
 
-from symgen.algorithms.controllers import COMMAND, by, controller, joints, minus, plus, saturated
+from symgen.algorithms.controllers import (
+    COMMAND,
+    by,
+    controller,
+    friction_rates,
+    joints,
+    minus,
+    model_forces,
+    plus,
+    saturated,
+)
 from symgen.algorithms.factors import coupled_mass_matrix, dense_factors, factors
 from symgen.algorithms.kinematics import frame_jacobian_aligned, link_place
-from symgen.algorithms.newton_euler import gravity
 from symgen.algorithms.registry import Array
 from symgen.algorithms.steps import difference
 from symgen.algorithms.task_space import quaternion
@@ -56,6 +65,7 @@ def _turn_off(system: System, q: Coordinates, link: str, xyzw: Coordinates) -> V
         *("k_x", "d_x", "k_p", "k_d", "damping", "limit"),
     ),
     of_link=True,
+    feels_wrench=True,
     needs_inverse=True,
     source="Khatib 1987; Ott, Cartesian Impedance Control of Redundant and Flexible-Joint Robots, "
     "2008, ch. 4",
@@ -67,7 +77,7 @@ def cartesian_impedance(system: System, *inputs: Coordinates, link: str) -> list
     (x, y, z, w), in root axes; J̄ the dynamically consistent inverse, damped as
     `operational_space_inertia` is."""
     q, qd, q_ref, p_ref, quat_ref, k_x, d_x, k_p, k_d, (damping,), limit = inputs
-    (at,) = joints(system, q)
+    at, rates = joints(system, q, qd)
     n = system.dof
     flat = system.coupling.projected(frame_jacobian_aligned(system, at, link=link), (6, None))
     rows = [[*flat[k * n : k * n + n]] for k in range(6)]
@@ -85,5 +95,7 @@ def cartesian_impedance(system: System, *inputs: Coordinates, link: str) -> list
     felt = dense_factors(inverse, 6).solve([dot(row, free) for row in solved])
     task = minus(force, felt)
     driving = [dot([row[k] for row in rows], task) for k in range(n)]
-    weight = system.coupling.forces(gravity(system, at))
+    still = [ZERO] * system.size
+    rubbing = friction_rates(system, rates, still)
+    weight = model_forces(system, at, (still, still), still, rubbing)
     return saturated(plus(driving, free, weight), limit)

@@ -9,14 +9,15 @@ Joint forces stay within `limit`, which must be finite; nothing branches."""
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from math import inf, isfinite
 from typing import Final
 
-from symgen.algorithms.coriolis import coriolis_transpose_product
-from symgen.algorithms.factors import coupled_mass_matrix
-from symgen.algorithms.newton_euler import gravity, inverse_dynamics
+from symgen.algorithms.manifold import bracket, transported
+from symgen.algorithms.newton_euler import reference_dynamics
 from symgen.algorithms.registry import Array, Registered, quantity
 from symgen.algorithms.steps import difference
 from symgen.errors import OptionError
+from symgen.mechanics.coupling import Coupling
 from symgen.mechanics.system import System
 from symgen.numbers.operations import sign
 from symgen.numbers.scalar import ZERO, Scalar
@@ -65,6 +66,44 @@ class ControllerType:
 def diagonal(size: int) -> list[int]:
     """Where the diagonal is in a triangle of that many entries, row by row."""
     return [i * (i + 3) // 2 for i in range(round((2 * size) ** 0.5 - 0.5))]
+
+
+@dataclass(frozen=True, slots=True)
+class ValidRange:
+    """The values that an input of a controller may have, finite ones: from `low` (not itself where
+    it is `excluded`) to `high`."""
+
+    description: str
+    low: float = 0.0
+    high: float = inf
+    excluded: bool = False
+
+    def contains(self, x: float) -> bool:
+        """Whether x is one of them; NaN is not."""
+        return isfinite(x) and (self.low < x if self.excluded else self.low <= x) and x <= self.high
+
+
+NOT_NEGATIVE: Final = ValidRange("finite and not negative")
+VALID_RANGES: Final = {
+    "h": ValidRange("finite and positive", excluded=True),
+    "forget": ValidRange("above 0 and at most 1", high=1.0, excluded=True),
+    **dict.fromkeys(("limit", "gain", "k_x", "d_x", "k_p", "k_d", "k_i", "damping"), NOT_NEGATIVE),
+    **dict.fromkeys(("gamma", "leak", "beta_reach"), NOT_NEGATIVE),
+}
+"""The inputs that a step refuses outside their ranges: a negative limit or gain would turn the sign
+of a force."""
+UNIT_TOLERANCE: Final = 0.01
+"""The largest difference of the square of a quaternion's length from 1 that a step accepts: half a
+per cent of length, which scales the moment of an orientation error as much."""
+QUATERNION_INPUTS: Final = ("q", "q_ref", "quat_ref")
+"""The inputs that may contain quaternions."""
+
+
+def quaternions_in(name: str, coupling: Coupling) -> list[slice]:
+    """Where an input of a controller has quaternions."""
+    if name == "quat_ref":
+        return [slice(0, 4)]
+    return coupling.quaternions if name in QUATERNION_INPUTS else []
 
 
 CONTROLLERS: Final[dict[str, ControllerType]] = {}
@@ -155,6 +194,59 @@ def _forces(system: System, tau: Coordinates) -> list[Scalar]:
     return system.coupling.forces(tau)
 
 
+def friction_rates(
+    system: System, measured: Coordinates, reference: Coordinates
+) -> Coordinates | None:
+    """The joint rates at which a controller compensates friction; None where it does not.
+
+    Friction f(q̇) is monotone in the rate, so that compensation at the reference leaves
+    f(q̇) - f(q̇_ref), which opposes the rate error whatever the coefficients; compensation at the
+    measured rate takes the physical damping away, and more of it than there is where a coefficient
+    is too large (Olsson et al., Friction models and friction compensation, Eur. J. Control
+    1998)."""
+    at = {"measured": measured, "reference": reference, "none": None}
+    return at[system.friction_compensation]
+
+
+def passive_forces(system: System, q: Coordinates, rates: Coordinates | None) -> list[Scalar]:
+    """The forces of springs and, at these joint rates, of friction; no friction for None."""
+    return [
+        system.body(i).passive.spring(x)
+        + (ZERO if rates is None else system.body(i).passive.friction(rates[i - 1]))
+        for i, x in enumerate(q, 1)
+    ]
+
+
+def model_forces(
+    system: System,
+    at: Coordinates,
+    velocities: tuple[Coordinates, Coordinates],
+    accelerations: Coordinates,
+    rubbing: Coordinates | None,
+) -> list[Scalar]:
+    """The joint forces of the module's model, M q̈ + C(q, q̇) q̇_r + g, springs and external
+    wrenches included, with friction at the rates `rubbing`. All arguments are those of the bodies,
+    `velocities` are q̇ and q̇_r; the result is the user's."""
+    qd, qd_r = velocities
+    inertial = reference_dynamics(system, at, qd, accelerations, None if qd_r is qd else qd_r)
+    return _forces(system, plus(inertial, passive_forces(system, at, rubbing)))
+
+
+def reference_motion(
+    system: System, measured: Sequence[Coordinates], wanted: Sequence[Coordinates]
+) -> tuple[list[Scalar], list[Scalar]]:
+    """Velocity and acceleration of a reference in the axes of the bodies where they are.
+
+    `measured` are q and q̇, `wanted` q_ref, q̇_ref and q̈_ref. Twists are transported, v_r = Ad v_ref
+    by the transform from the reference's axes to the body's, whose own rate adds the bracket:
+    v̇_r = Ad v̇_ref + [v_r, v] (Bullo & Murray, Tracking for fully actuated mechanical systems: a
+    geometric framework, Automatica 1999). Rates of coordinates stay as they are."""
+    (q, qd), (q_ref, qd_ref, qdd_ref), coupling = measured, wanted, system.coupling
+    velocity = transported(coupling, q, q_ref, qd_ref)
+    change = transported(coupling, q, q_ref, qdd_ref)
+    return velocity, plus(change, bracket(coupling, velocity, qd))
+
+
 # -- controllers -----------------------------------------------------------------------------------
 
 
@@ -167,6 +259,7 @@ def _forces(system: System, tau: Coordinates) -> list[Scalar]:
     by_inertia=("k_d",),
     forces="u_gravity",
 )(
+    feels_wrench=True,
     inputs=("q", "qd", "k_d", "limit"),
     source="Siciliano et al., Robotics (2009), section 8.5.1",
     outputs=(Array("u_gravity", *COMMAND),),
@@ -174,8 +267,11 @@ def _forces(system: System, tau: Coordinates) -> list[Scalar]:
 def gravity_compensation(
     system: System, q: Coordinates, qd: Coordinates, k_d: Coordinates, limit: Coordinates
 ) -> list[Scalar]:
-    """g(q) - k_d q̇, shape n, within ±limit."""
-    held = _forces(system, gravity(system, *joints(system, q)))
+    """g(q) - k_d q̇ with the springs' forces, shape n, within ±limit; the reference is at rest."""
+    at, rates = joints(system, q, qd)
+    still = [ZERO] * system.size
+    rubbing = friction_rates(system, rates, still)
+    held = model_forces(system, at, (still, still), still, rubbing)
     return saturated(minus(held, by(k_d, qd)), limit)
 
 
@@ -188,6 +284,7 @@ def gravity_compensation(
     gains={"k_p": 400.0, "k_d": 40.0, "k_i": 100.0, "limit": 500.0},
     forces="u_computed",
 )(
+    feels_wrench=True,
     inputs=(
         *("q", "qd", "q_ref", "qd_ref", "qdd_ref"),
         *("e_int", "k_p", "k_d", "k_i", "limit", "h"),
@@ -199,13 +296,18 @@ def gravity_compensation(
     ),
 )
 def computed_torque(system: System, *inputs: Coordinates) -> Pair:
-    """τ = M (q̈_ref + k_d ė + k_p e + k_i ∫e) + C q̇ + g within ±limit, and ∫e after the step; the
-    integral of a joint stands still while its force is at the limit."""
+    """τ = M (q̈_r + k_d (q̇_r - q̇) + k_p e + k_i ∫e) + C q̇ + g within ±limit, and ∫e after the step;
+    the integral of a joint stands still while its force is at the limit. q̇_r and q̈_r are those of
+    `reference_motion`."""
     q, qd, q_ref, qd_ref, qdd_ref, e_int, k_p, k_d, k_i, limit, (h,) = inputs
-    e, de = difference(system, q, q_ref), minus(qd_ref, qd)
+    e = difference(system, q, q_ref)
+    qd_r, qdd_r = reference_motion(system, (q, qd), (q_ref, qd_ref, qdd_ref))
+    de = minus(qd_r, qd)
     total = [x + h * y for x, y in zip(e_int, e, strict=True)]
-    wanted = plus(qdd_ref, by(k_d, de), by(k_p, e), by(k_i, total))
-    tau = _forces(system, inverse_dynamics(system, *joints(system, q, qd, wanted)))
+    wanted = plus(qdd_r, by(k_d, de), by(k_p, e), by(k_i, total))
+    at, rates, reference, accelerations = joints(system, q, qd, qd_r, wanted)
+    rubbing = friction_rates(system, rates, reference)
+    tau = model_forces(system, at, (rates, rates), accelerations, rubbing)
     free = [_inside(x, most) for x, most in zip(tau, limit, strict=True)]
     e_int_next = [x + h * (k * y) for x, k, y in zip(e_int, free, e, strict=True)]
     return saturated(tau, limit), e_int_next
@@ -214,54 +316,26 @@ def computed_torque(system: System, *inputs: Coordinates) -> Pair:
 @controller(
     "joint_impedance",
     "lets every joint give way like a spring and a damper about a motion",
-    "M qdd_ref + C qd + g + k_p e + k_d de within limit",
+    "M qdd_ref + C qd_ref + g + k_p e + k_d de within limit",
     step=("q", "qd", "q_ref", "qd_ref", "qdd_ref"),
     gains={"k_p": 100.0, "k_d": 20.0, "limit": 500.0},
     by_inertia=("k_p", "k_d"),
     forces="u_impedance",
 )(
+    feels_wrench=True,
     inputs=("q", "qd", "q_ref", "qd_ref", "qdd_ref", "k_p", "k_d", "limit"),
-    source="Hogan, Impedance control, J. Dyn. Sys. Meas. Control 1985; inertia as it is",
+    source="Hogan, Impedance control, J. Dyn. Sys. Meas. Control 1985; inertia as it is, C(q, qd) "
+    "qd_ref as in Paden & Panja, Int. J. Control 1988",
     outputs=(Array("u_impedance", *COMMAND),),
 )
 def joint_impedance(system: System, *inputs: Coordinates) -> list[Scalar]:
-    """τ = M q̈_ref + C q̇ + g + k_p e + k_d ė, shape n, within ±limit."""
+    """τ = M q̈_r + C(q, q̇) q̇_r + g + k_p e + k_d (q̇_r - q̇), shape n, within ±limit; q̇_r and q̈_r are
+    those of `reference_motion`. Since Ṁ - 2 C is skew-symmetric, the loop is passive from external
+    forces to the velocity error."""
     q, qd, q_ref, qd_ref, qdd_ref, k_p, k_d, limit = inputs
-    ahead = _forces(system, inverse_dynamics(system, *joints(system, q, qd, qdd_ref)))
-    e, de = difference(system, q, q_ref), minus(qd_ref, qd)
+    qd_r, qdd_r = reference_motion(system, (q, qd), (q_ref, qd_ref, qdd_ref))
+    at, rates, reference, accelerations = joints(system, q, qd, qd_r, qdd_r)
+    rubbing = friction_rates(system, rates, reference)
+    ahead = model_forces(system, at, (rates, reference), accelerations, rubbing)
+    e, de = difference(system, q, q_ref), minus(qd_r, qd)
     return saturated(plus(ahead, by(k_p, e), by(k_d, de)), limit)
-
-
-@controller(
-    "momentum_observer",
-    "tells the external joint forces from the momentum, without accelerations",
-    "r = gain (M qd - int (u + C^T qd - g + r)), u the forces applied",
-    state={"started": "started_next", "p_int": "p_int_next", "r": "tau_ext"},
-    step=("q", "qd", "tau"),
-    gains={"gain": 100.0},
-)(
-    inputs=("q", "qd", "tau", "started", "p_int", "r", "gain", "h"),
-    source="De Luca & Mattone, Sensorless robot collision detection and hybrid force/motion "
-    "control, ICRA 2005",
-    outputs=(
-        Array("tau_ext", "external joint forces", "N m | N"),
-        Array("p_int_next", "momentum that is explained, after the step", "N m s | N s"),
-        Array("started_next", "1", "1", (1,)),
-    ),
-)
-def momentum_observer(
-    system: System, *inputs: Coordinates
-) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
-    """The residual r, which follows the external joint forces with the time constants 1/gain, and
-    the state after the step: r = gain (M q̇ - ∫(τ + Cᵀ q̇ - g + r) dt), zero at the first one."""
-    q, qd, tau, (started,), p_int, r, gain, (h,) = inputs
-    at, rates = joints(system, q, qd)
-    n, m = system.dof, coupled_mass_matrix(system, at)
-    p = [sum((m[i * n + j] * qd[j] for j in range(n)), ZERO) for i in range(n)]
-    moved = _forces(system, coriolis_transpose_product(system, at, rates))
-    change = plus(tau, moved, [-x for x in _forces(system, gravity(system, at))], r)
-    explained = [
-        started * (x + h * y) + (1.0 - started) * z
-        for x, y, z in zip(p_int, change, p, strict=True)
-    ]
-    return by(gain, minus(p, explained)), explained, [1.0]

@@ -1,6 +1,7 @@
 """Controllers and observers that learn the base parameters on the way (see `controllers`)."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from symgen.algorithms.controllers import (
     COMMAND,
@@ -8,20 +9,30 @@ from symgen.algorithms.controllers import (
     by,
     clamped,
     controller,
+    friction_rates,
     joints,
     minus,
     plus,
+    reference_motion,
     saturated,
 )
+from symgen.algorithms.manifold import between_rate
+from symgen.algorithms.motion import motions
 from symgen.algorithms.registry import Array
-from symgen.algorithms.regressors import base_regressor, slotine_li_base_regressor
+from symgen.algorithms.regressors import base_entries, base_regressor, with_passive
 from symgen.algorithms.steps import difference
+from symgen.mechanics.independence import independent
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.system import System
+from symgen.numbers.operations import sign
 from symgen.numbers.scalar import Scalar, dot, named
 
 Coordinates = Sequence[Scalar]
 BETA = "kg | kg m | kg m^2"
+START_VARIANCE: Final = 100.0
+"""The variance of each base parameter at the start of recursive least squares."""
+TINY: Final = 1e-30
+"""Keeps a row of zeros from dividing by zero; far below the information of any other."""
 FACTORS = "U D U^T: D in the diagonal of a lower triangle by rows, U^T below"
 
 
@@ -62,14 +73,17 @@ def _rows(entries: Coordinates, width: int) -> list[list[Scalar]]:
     ),
 )
 def adaptive_slotine_li(system: System, *inputs: Coordinates) -> Pair:
-    """τ = Y_b(q, q̇, q̇_r, q̈_r) β + k_d s within ±limit, with e = q_ref ⊖ q, q̇_r = q̇_ref + k_p e and
-    s = q̇_r - q̇, and β after the step: β' = γ Y_bᵀ s - leak (β - β_mean), then within β_mean ±
-    β_reach, where the parameters are known to be."""
+    """τ = Y_b(q, q̇, q̇_r, q̈_r) β + k_d s within ±limit, with e = q_ref ⊖ q, q̇_r = q̇_ref + k_p e, its
+    rate q̈_r and s = q̇_r - q̇, the reference as by `reference_motion`, and β after the step:
+    β' = γ Y_bᵀ s - leak (β - β_mean), then within β_mean ± β_reach, where the parameters are known
+    to be."""
     q, qd, q_ref, qd_ref, qdd_ref, beta, k_p, k_d, gamma, (leak,), mean, reach, limit, (h,) = inputs
     e = difference(system, q, q_ref)
-    qd_r = plus(qd_ref, by(k_p, e))
-    qdd_r, s = plus(qdd_ref, by(k_p, minus(qd_ref, qd))), minus(qd_r, qd)
-    entries = slotine_li_base_regressor(system, *joints(system, q, qd, qd_r, qdd_r))
+    velocity, change = reference_motion(system, (q, qd), (q_ref, qd_ref, qdd_ref))
+    e_rate = between_rate(system.coupling, (q, qd), (q_ref, qd_ref))
+    qd_r, qdd_r = plus(velocity, by(k_p, e)), plus(change, by(k_p, e_rate))
+    s = minus(qd_r, qd)
+    entries = _reference_regressor(system, *joints(system, q, qd, qd_r, qdd_r))
     width = len(beta)
     rows = _rows(system.coupling.projected(entries, (None, width)), width)
     tau = plus([dot(row, beta) for row in rows], by(k_d, s))
@@ -81,14 +95,24 @@ def adaptive_slotine_li(system: System, *inputs: Coordinates) -> Pair:
     return saturated(tau, limit), adapted
 
 
+def _reference_regressor(
+    system: System, q: Coordinates, qd: Coordinates, qd_r: Coordinates, qdd_r: Coordinates
+) -> list[Scalar]:
+    """Y_b of M q̈_r + C(q, q̇) q̇_r + g, its columns of friction at the rates that
+    `friction_rates` gives."""
+    entries = base_entries(system, q, motions(system, q, qd, qdd_r, qd_r))
+    rubbing = friction_rates(system, qd, qd_r)
+    return with_passive(entries, system, q, rubbing, len(independent(system).keys))
+
+
 @controller(
     "recursive_least_squares",
     "estimates the base parameters as measurements come in",
-    "beta of min sum forget^k |Y_b beta - tau|^2, row by row",
+    "beta of min sum |Y_b beta - tau|^2, row by row; each row forgets along itself alone",
     state={"beta_hat": "beta_rls", "P": "P_next"},
     step=("q", "qd", "qdd", "tau"),
     gains={"forget": 0.99},
-    start={"P": 100.0},
+    start={"P": START_VARIANCE},
     packed=("P",),
     loops="base_regressor",
 )(
@@ -96,7 +120,9 @@ def adaptive_slotine_li(system: System, *inputs: Coordinates) -> Pair:
     needs_inertia=False,
     regroupings=(WHOLE,),
     source="Ljung, System Identification (1999), eq. 11.12; factors as in Bierman, Factorization "
-    "Methods for Discrete Sequential Estimation (1977), section V.3",
+    "Methods for Discrete Sequential Estimation (1977), section V.3; forgetting as in Cao & "
+    "Schwartz, A directional forgetting algorithm based on the decomposition of the information "
+    "matrix, Automatica 2000",
     outputs=(
         Array("beta_rls", "base parameters after the step", BETA, ("y_b",)),
         Array("P_next", f"the same after the step, {FACTORS}", "of beta by tau", ("y_b2",)),
@@ -104,7 +130,11 @@ def adaptive_slotine_li(system: System, *inputs: Coordinates) -> Pair:
 )
 def recursive_least_squares(system: System, *inputs: Coordinates) -> Pair:
     """β and the factors of its covariance P = U D Uᵀ after one more measurement of joint forces, by
-    one row of Y_b β = τ after the other; what is old counts `forget` times as much with every step.
+    one row of Y_b β = τ after the other. Before a row is used, the information P⁻¹ along that row
+    is multiplied by `forget`; nothing is forgotten in other directions, so that a robot at
+    standstill keeps what it knows (see `_forgotten`). The trace of P never exceeds that of the
+    start.
+
     Entry (i, j), i >= j, of what is kept, at i (i + 1)/2 + j, is d_i on the diagonal and u_ji
     elsewhere. P itself would lose its sign to rounding, in single precision within a few steps."""
     q, qd, qdd, tau, beta, flat, (forget,) = inputs
@@ -113,8 +143,14 @@ def recursive_least_squares(system: System, *inputs: Coordinates) -> Pair:
     rows = _rows(system.coupling.projected(entries, (None, width)), width)
     start = [i * (i + 1) // 2 for i in range(width)]
     u = [[*flat[at : at + i]] for i, at in enumerate(start)]
-    d = [flat[at + i] / forget for i, at in enumerate(start)]
+    d = [flat[at + i] for i, at in enumerate(start)]
+    lost, most = 1.0 / forget - 1.0, width * START_VARIANCE
+    spread = [x + x * dot(column, column) for column, x in zip(u, d, strict=True)]
+    below = most - sum(spread[1:], spread[0])
+    room = (0.5 / len(rows)) * (below + below * sign(below))
+    least = (1.0 - forget) * (1.0 / START_VARIANCE)
     for k, (row, force) in enumerate(zip(rows, tau, strict=True)):
+        u, d = _forgotten(u, d, row, (lost, room, least), f"{k}")
         u, d, step = _after_row(u, d, row, f"{k}")
         missing = named(force - dot(row, beta), f"missing{k}")
         beta = [
@@ -122,6 +158,49 @@ def recursive_least_squares(system: System, *inputs: Coordinates) -> Pair:
             for i, (b, x) in enumerate(zip(beta, step, strict=True))
         ]
     return beta, [x for above, diagonal in zip(u, d, strict=True) for x in (*above, diagonal)]
+
+
+def _forgotten(
+    u: Sequence[Coordinates],
+    d: Coordinates,
+    row: Coordinates,
+    bounds: tuple[Scalar, Scalar, Scalar],
+    label: str,
+) -> tuple[list[list[Scalar]], list[Scalar]]:
+    """The columns of U and the entries of D of P + c φ φᵀ for a row φ, with
+    c = (1/forget - 1) / (φᵀ P⁻¹ φ): R = P⁻¹ becomes R - (1 - forget) R φ φᵀ R / (φᵀ R φ), that part
+    of the information that the row can renew (Cao & Schwartz 2000; the factors by Agee and Turner's
+    update, Bierman 1977).
+
+    `bounds` are 1/forget - 1, the most that the trace of P may grow by, and the dead zone: rows
+    with less than that square, whose steady state would be less certain than the start, forget
+    nothing. In generated code v are the entries of U⁻¹ φ."""
+    lost, room, least = bounds
+    partial, left = [[*row]], [*row]
+    for j in range(len(row) - 1, 0, -1):
+        pairs = zip(u[j], left[:j], strict=True)
+        left = [named(x - e * left[j], f"v{label}_{i}_{j}") for i, (e, x) in enumerate(pairs)]
+        partial.append(left)
+    partial.reverse()  # entry j - 1 has the first j entries, the last of them as in U⁻¹ φ
+    solution = [entries[k] for k, entries in enumerate(partial)]
+    information = [x * x / e for x, e in zip(solution, d, strict=True)]
+    square = dot(row, row)
+    along = sum(information[1:], information[0] + TINY)
+    grown = clamped(lost / along, room / (square + TINY))
+    c = named((0.5 + 0.5 * sign(square - least)) * grown, f"c{label}")
+    columns: list[list[Scalar]] = [[] for _ in d]
+    diagonal: list[Scalar] = [*d]
+    for j in range(len(d) - 1, -1, -1):
+        x = solution[j]
+        scaled = c * x
+        diagonal[j] = named(d[j] + scaled * x, f"E{label}_{j}")
+        share = 1.0 / diagonal[j]
+        slope = scaled * share
+        before = partial[j - 1] if j else []
+        pairs = zip(u[j], before, strict=True)
+        columns[j] = [named(e + slope * y, f"V{label}_{i}_{j}") for i, (e, y) in enumerate(pairs)]
+        c = named(c * (d[j] * share), f"c{label}_{j}")
+    return columns, diagonal
 
 
 def _after_row(

@@ -15,11 +15,14 @@ from symgen.mechanics.coupling import Coupling
 from symgen.mechanics.joints.body_axes import BodyAxesJoint, combined, rotation
 from symgen.mechanics.rows import times, transposed
 from symgen.mechanics.spatial import NULL, Twist, Vector
+from symgen.numbers.dual import along, tangents
 from symgen.numbers.operations import atan, cos, sign, sin, sqrt
 from symgen.numbers.scalar import ZERO, Scalar
 
 Coordinates = Sequence[Scalar]
 Matrix = list[list[Scalar]]
+QUATERNION: Final = 4
+"""The number of positions that make up a quaternion."""
 TINY: Final = 1e-30
 """Far below the square of any angle that shows (rad²), and a number of C's ``float`` too."""
 NEAR: Final = 0.25
@@ -131,6 +134,12 @@ class Chart(Protocol):
     def bracket(self, a: Coordinates, b: Coordinates) -> list[Scalar]:
         """a × b of two velocities, where they are twists."""
 
+    def transported(self, q: Coordinates, to: Coordinates, v: Coordinates) -> list[Scalar]:
+        """The velocity `v` of positions `to`, in the axes of the body at `q`."""
+
+    def flow(self, q: Coordinates, v: Coordinates) -> list[Scalar]:
+        """The rates of the positions `q` at the velocity `v`."""
+
 
 @dataclass(frozen=True, slots=True)
 class SingleCoordinate:
@@ -159,6 +168,12 @@ class SingleCoordinate:
     def bracket(self, a: Coordinates, b: Coordinates) -> list[Scalar]:
         return [ZERO]
 
+    def transported(self, q: Coordinates, to: Coordinates, v: Coordinates) -> list[Scalar]:
+        return [*v]
+
+    def flow(self, q: Coordinates, v: Coordinates) -> list[Scalar]:
+        return [*v]
+
 
 @dataclass(frozen=True, slots=True)
 class InBodyAxes:
@@ -185,20 +200,15 @@ class InBodyAxes:
 
     def between(self, q: Coordinates, to: Coordinates) -> list[Scalar]:
         """The shorter turn, up to π."""
-        *start, x, y, z, w = q
-        *end, i, j, k, c = to
-        a, b = Vector(x, y, z), Vector(i, j, k)
-        u, last = b.scaled(w) - a.scaled(c) - a.cross(b), w * c + a.dot(b)
+        u, last = self._relative(q, to)
         side = sign(last + TINY)
         u, last = u.scaled(side), last * side
         sine = sqrt(u.dot(u) + TINY)
         half = 2.0 * atan(sine / (1.0 + last))
         turn = u.scaled(2.0 * half / sine)
         linear = NULL
-        if start:
-            rows = rotation((x, y, z, w))
-            arm = Vector(*(e - s for e, s in zip(end, start, strict=True)))
-            linear = _unbent(times(transposed(rows), arm), turn, half * last / sine)
+        if len(q) > QUATERNION:
+            linear = _unbent(self._arm(q, to), turn, half * last / sine)
         return self._numbers(Twist(turn, linear))
 
     def slopes(self, v: Coordinates) -> tuple[Matrix, Matrix]:
@@ -221,6 +231,35 @@ class InBodyAxes:
     def bracket(self, a: Coordinates, b: Coordinates) -> list[Scalar]:
         x, y = combined(self.units, a), combined(self.units, b)
         return self._numbers(Twist(x.w.cross(y.w), x.w.cross(y.v) + x.v.cross(y.w)))
+
+    def transported(self, q: Coordinates, to: Coordinates, v: Coordinates) -> list[Scalar]:
+        """The adjoint of the transform from the axes at `to` to those at `q` (Bullo & Murray,
+        Automatica 1999)."""
+        u, c = self._relative(q, to)
+        twist, rows = combined(self.units, v), rotation((*u, c))
+        w, linear = times(rows, twist.w), times(rows, twist.v)
+        shift = self._arm(q, to).cross(w) if len(q) > QUATERNION else NULL
+        return self._numbers(Twist(w, linear + shift))
+
+    def flow(self, q: Coordinates, v: Coordinates) -> list[Scalar]:
+        """The quaternion's rate is half its product with the angular velocity."""
+        *place, x, y, z, w = q
+        twist, four = combined(self.units, v), Vector(x, y, z)
+        shift = times(rotation((x, y, z, w)), twist.v) if place else ()
+        turn = (twist.w.scaled(w) + four.cross(twist.w)).scaled(0.5)
+        return [*shift, *turn, -0.5 * four.dot(twist.w)]
+
+    def _relative(self, q: Coordinates, to: Coordinates) -> tuple[Vector, Scalar]:
+        """Vector and scalar of the quaternion that turns the axes at `q` into those at `to`."""
+        (*a, w), (*b, c) = q[-QUATERNION:], to[-QUATERNION:]
+        x, y = Vector(*a), Vector(*b)
+        return y.scaled(w) - x.scaled(c) - x.cross(y), w * c + x.dot(y)
+
+    def _arm(self, q: Coordinates, to: Coordinates) -> Vector:
+        """From the origin at `q` to that at `to`, in the axes at `q`."""
+        *start, x, y, z, w = q
+        arm = Vector(*(e - s for e, s in zip(to, start, strict=False)))
+        return times(transposed(rotation((x, y, z, w))), arm)
 
     def _numbers(self, x: Twist) -> list[Scalar]:
         """The velocities that make up a twist."""
@@ -288,3 +327,40 @@ def bracket(coupling: Coupling, a: Coordinates, b: Coordinates) -> list[Scalar]:
         for k, x in zip(chart.rates, chart.bracket(*pair), strict=True):
             velocities[k] = x
     return velocities
+
+
+def transported(
+    coupling: Coupling, q: Coordinates, to: Coordinates, v: Coordinates
+) -> list[Scalar]:
+    """The velocities `v` of a robot at `to`, twists turned into the axes of the bodies at `q`: what
+    can be compared with velocities at `q` (Bullo & Murray, Tracking for fully actuated mechanical
+    systems: a geometric framework, Automatica 1999)."""
+    velocities: list[Scalar] = [ZERO] * coupling.velocities
+    for chart in charts(coupling):
+        ends = [q[k] for k in chart.places], [to[k] for k in chart.places]
+        at = *ends, [v[k] for k in chart.rates]
+        for k, x in zip(chart.rates, chart.transported(*at), strict=True):
+            velocities[k] = x
+    return velocities
+
+
+def between_rate(
+    coupling: Coupling,
+    course: tuple[Coordinates, Coordinates],
+    to: tuple[Coordinates, Coordinates],
+) -> list[Scalar]:
+    """The rate of the velocity that leads from the positions of `course` to those of `to`: each is
+    a pair of positions and velocities."""
+    velocities: list[Scalar] = [ZERO] * coupling.velocities
+    for chart in charts(coupling):
+        ends = (
+            along([q[k] for k in chart.places], chart.flow(*_of_chart(chart, q, v)))
+            for q, v in (course, to)
+        )
+        for k, x in zip(chart.rates, tangents(chart.between(*ends)), strict=True):
+            velocities[k] = x
+    return velocities
+
+
+def _of_chart(chart: Chart, q: Coordinates, v: Coordinates) -> tuple[Coordinates, Coordinates]:
+    return [q[k] for k in chart.places], [v[k] for k in chart.rates]

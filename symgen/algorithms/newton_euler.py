@@ -36,7 +36,25 @@ def inverse_dynamics(
 ) -> list[Scalar]:
     """Joint forces that cause the accelerations `qdd`: tau = M q̈ + C q̇ + g (N m or N, shape
     n)."""
-    moving, system = motions(system, q, qd, qdd), pushed_at(system, q)
+    bodies = ((i, system.body(i)) for i in range(1, system.size + 1))
+    inertial = reference_dynamics(system, q, qd, qdd)
+    return [
+        force + body.passive.force(q[i - 1], qd[i - 1])
+        for force, (i, body) in zip(inertial, bodies, strict=True)
+    ]
+
+
+def reference_dynamics(
+    system: System,
+    q: Coordinates,
+    qd: Coordinates,
+    qdd: Coordinates,
+    qd_r: Coordinates | None = None,
+) -> list[Scalar]:
+    """Joint forces M q̈ + C(q, q̇) q̇_r + g less those of external wrenches (N m or N, shape n),
+    without friction and springs; q̇_r is q̇ by default. With the C of Christoffel symbols Ṁ - 2 C is
+    skew-symmetric (Slotine & Li 1987; Echeandia & Wensing 2021, eq. 9)."""
+    moving, system = motions(system, q, qd, qdd, qd_r), pushed_at(system, q)
     forces = dict.fromkeys(range(system.size + 1), NO_FORCE)
     for i in system.inward:
         body = system.body(i)
@@ -45,11 +63,7 @@ def inverse_dynamics(
             forces[body.parent] = forces[body.parent] + carried_by_name(
                 forces[i], system.steps(i, q), f"{i}"
             )
-    bodies = ((i, system.body(i)) for i in range(1, system.size + 1))
-    return [
-        body.joint.project(forces[i]) + body.passive.force(q[i - 1], qd[i - 1])
-        for i, body in bodies
-    ]
+    return [system.body(i).joint.project(forces[i]) for i in range(1, system.size + 1)]
 
 
 @quantity(

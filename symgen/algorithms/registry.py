@@ -76,7 +76,7 @@ INPUTS: Final[dict[str, Array]] = {
         Array("d_x", "damping of a link, along and about root axes", "N s/m, N m s/rad", (6,)),
         Array("started", "0 at the first step, then 1", "1", (1,)),
         Array("e_int", "integral of position errors", "rad s | m s"),
-        Array("p_int", "momentum that is explained", "N m s | N s"),
+        Array("p_last", "momentum at the last step", "N m s | N s"),
         Array("r", "residual", "N m | N"),
         Array("beta_hat", "estimate of base parameters", "kg | kg m | kg m^2", ("y_b",)),
         Array("P", "covariance of beta as U D U^T, packed", "of beta by tau", ("y_b2",)),

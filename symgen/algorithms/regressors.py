@@ -17,7 +17,7 @@ from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.base_parameters import base_values
 from symgen.mechanics.independence import independent
 from symgen.mechanics.parameters import WHOLE
-from symgen.mechanics.passive import KINDS
+from symgen.mechanics.passive import FRICTION, KINDS
 from symgen.mechanics.rigid_motion import Motion
 from symgen.mechanics.rows import columns_of, place_of, twist_seen_in
 from symgen.mechanics.spatial import NULL, Twist
@@ -70,18 +70,19 @@ def with_passive(
     entries: Mapping[tuple[int, int], Scalar],
     system: System,
     q: Coordinates,
-    qd: Coordinates,
+    qd: Coordinates | None,
     columns: int,
 ) -> list[Scalar]:
     """All entries row-major; behind the columns of inertia, each joint's columns of the system's
-    kinds of friction and springs."""
+    kinds of friction and springs. Those of friction are zero where `qd` is None."""
     kinds, joints = system.passive_kinds, system.rubbing_joints
     passive = {
         (i - 1, columns + len(kinds) * at + k): KINDS[kind].column(
-            q[i - 1], qd[i - 1], system.friction_width
+            q[i - 1], ZERO if qd is None else qd[i - 1], system.friction_width
         )
         for at, i in enumerate(joints)
         for k, kind in enumerate(kinds)
+        if qd is not None or kind not in FRICTION
     }
     return full({**entries, **passive}, system.size, columns + len(kinds) * len(joints))
 

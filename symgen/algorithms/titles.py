@@ -16,6 +16,7 @@ ALGORITHMS: Final[dict[str, str]] = {
     "composite_axial": "composite-rigid-body algorithm with moments about the joint axes",
     "composite_shared": "composite-rigid-body algorithm with one momentum per coordinate",
     "controllers": "control law on recursive dynamics",
+    "observers": "momentum observer on recursive dynamics",
     "coriolis": "recursion over composite bodies with the moments of their velocity fields",
     "coriolis_newton_euler": "Newton-Euler form, summed over bodies",
     "derivatives": "analytical derivatives of the Newton-Euler recursion",

@@ -52,6 +52,7 @@ class Runtime:
     friction: tuple[str, ...]
     friction_input: bool
     friction_width: float
+    friction_compensation: str
     springs: bool
     springs_input: bool
 
@@ -124,6 +125,7 @@ def text(module: Module, hashes: Mapping[str, str]) -> str:
             "friction": list(module.robot.friction),
             "friction_input": module.robot.runtime_friction,
             "friction_width": module.robot.friction_width,
+            "friction_compensation": module.robot.friction_compensation,
             "springs": module.robot.springs,
             "springs_input": module.robot.runtime_springs,
         },

@@ -15,7 +15,7 @@ from symgen.jobs.typed import Unfit, decoded, unfit
 from symgen.languages.c.options import aim_of
 from symgen.languages.module import Module
 from symgen.mechanics.model import Model
-from symgen.mechanics.passive import FRICTION
+from symgen.mechanics.passive import COMPENSATION, FRICTION
 from symgen.mechanics.soundness import fault
 from symgen.options import Choices, rows
 from symgen.reading.options import RobotOptions
@@ -120,6 +120,7 @@ RULES: Final[dict[str, Callable[[Manifest], bool]]] = {
     ),
     "runtime.springs": lambda m: m.runtime.springs or not m.runtime.springs_input,
     "runtime.friction_width": lambda m: 0 <= m.runtime.friction_width <= 1e9,
+    "runtime.friction_compensation": lambda m: m.runtime.friction_compensation in COMPENSATION,
     "runtime.parameters or runtime.wrenches": _links_there,
     "model.gravity": lambda m: max(map(abs, m.model.gravity)) <= 1e100,
 }
@@ -147,6 +148,7 @@ def _module(listed: Manifest) -> Module:
         runtime.friction_width,
         runtime.springs,
         runtime.springs_input,
+        runtime.friction_compensation,
         allow_unphysical=choices[RobotOptions].allow_unphysical,
     )
     computed = {name: row for name, row in listed.functions.items() if row.quantities}

@@ -12,6 +12,7 @@ from symgen.languages.module import Module
 from symgen.mechanics.independence import independent
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.mechanics.parameter_names import base_names, link_of
+from symgen.tracing.options import COMPENSATING
 
 WIDTH: Final = 108
 """Maximum number of characters of a line of the conventions in generated files."""
@@ -130,6 +131,26 @@ def _friction(module: Module) -> list[str]:
         f"Joint friction ({kinds}) is included in {_containing(module)}"
         f"{_friction_columns(module)}: tau = ... + viscous qd + coulomb {_step(module)}.",
         f"The friction coefficients come from {origin}.",
+        *_compensation(module),
+    ]
+
+
+COMPENSATED: Final = {
+    "reference": "compensate friction at the reference velocity (zero if they have none)",
+    "measured": "compensate friction at the measured velocity",
+    "none": "do not compensate friction",
+}
+"""What controllers do with friction, by `symgen.mechanics.passive.COMPENSATION`."""
+
+
+def _compensation(module: Module) -> list[str]:
+    """What the controllers of a module do with friction; nothing without controllers."""
+    names = {q.name.partition(":")[0] for f in module.functions for q in f.quantities}
+    if not names & COMPENSATING:
+        return []
+    return [
+        f"Controllers {COMPENSATED[module.robot.friction_compensation]}; observers and estimators "
+        "use the measured velocity."
     ]
 
 
@@ -213,7 +234,8 @@ def _law(module: Module) -> list[str]:
     }
     *others, last = [name for name, is_missing in missing.items() if is_missing] or [""]
     excluded = f"{', '.join(others)} and {last}" if others else last
-    law = "The equation of motion is tau = M(q) qdd + C(q, qd) qd + g(q)"
+    terms = "".join(f" {term}" for term in words.passive_terms(module.robot))
+    law = f"The equation of motion is tau = M(q) qdd + C(q, qd) qd + g(q){terms}"
     return [
         f"{law}, without {excluded}." if excluded else f"{law}.",
         "The gravity forces g(q) are the joint forces that hold the robot at rest.",

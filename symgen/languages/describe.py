@@ -4,6 +4,7 @@ Texts here are plain; each language escapes what comes from the robot's file in 
 """
 
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from symgen.languages.local_names import constants
 from symgen.languages.module import Module
 from symgen.numbers.operations import COUNTED, OPS
 from symgen.tracing.function import Function
-from symgen.tracing.robot import Regroup
+from symgen.tracing.robot import Regroup, RuntimeModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,10 @@ def _described(module: Module, function: Function) -> FunctionDescription:
     arguments = _arguments(module, "in", module.inputs(function)) + _arguments(
         module, "out", module.outputs(function)
     )
-    formulas = tuple(words.meaning(module.robot.model, _formula(q)) for q in function.quantities)
+    formulas = tuple(
+        words.meaning(module.robot.model, _formula(q) + _passive_terms(module.robot, q))
+        for q in function.quantities
+    )
     sources = tuple(dict.fromkeys(formulation.source for _, formulation in function.parts))
     count = operations(function.program)
     inverts = any(q.needs_inverse for q in function.quantities)
@@ -147,6 +151,15 @@ def _formula(q: Quantity) -> str:
         if " = " in q.formula or len(q.outputs) > 1
         else f"{q.outputs[0].name} = {q.formula}"
     )
+
+
+def _passive_terms(robot: RuntimeModel, q: Quantity) -> str:
+    """The terms in a formula that ends with g(q), else their names behind it."""
+    terms = words.passive_terms(robot, q)
+    if not terms or q.formula.endswith("+ g(q)"):
+        return "".join(f" {term}" for term in terms)
+    names = [re.sub(r"^[+-] |\(.*\)", "", term) for term in terms]
+    return f"; with {', '.join(names)}".replace("J^T wrench", "external wrenches")
 
 
 def _arguments(module: Module, direction: str, arrays: tuple[Array, ...]) -> tuple[Argument, ...]:

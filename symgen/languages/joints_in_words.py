@@ -4,10 +4,12 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from symgen.algorithms.registry import Quantity
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.listing import follows, listed, motors, rotor_of
 from symgen.mechanics.model import Model
+from symgen.tracing.robot import RuntimeModel
 
 
 def floats(model: Model) -> bool:
@@ -92,6 +94,16 @@ def has_springs(model: Model) -> bool:
 def has_rotors(model: Model) -> bool:
     """Whether inertia of rotors is in the dynamics."""
     return any(body.spin or rotor_of(body) for body in model.bodies)
+
+
+def passive_terms(robot: RuntimeModel, q: Quantity | None = None) -> list[str]:
+    """What a robot's joint forces contain beside M q̈ + C q̇ + g, or what a quantity does of it."""
+    terms = {
+        "+ friction(qd)": bool(robot.friction) and (q is None or q.feels_wrench),
+        "+ springs(q)": robot.springs and (q is None or q.feels_springs),
+        "- J^T wrench": bool(robot.wrenches) and (q is None or q.feels_wrench),
+    }
+    return [term for term, present in terms.items() if present]
 
 
 # -- units and meanings that fit the robot ---------------------------------------------------------

@@ -2,7 +2,7 @@
 a linear spring."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from symgen.numbers.operations import sign, tanh
@@ -35,6 +35,15 @@ class Passive:
         """The part that vanishes at rest."""
         rubbing = ZERO if self.coulomb is ZERO else self.coulomb * direction(rate, self.width)
         return self.viscous * rate + rubbing
+
+    def friction(self, rate: Scalar) -> Scalar:
+        """The friction force at joint rate `rate`, the offset included."""
+        return (ZERO if rate is ZERO else self.moving(rate)) + self.offset
+
+    @property
+    def without_friction(self) -> "Passive":
+        """The spring alone."""
+        return replace(self, viscous=ZERO, coulomb=ZERO, offset=ZERO)
 
     def spring(self, place: Scalar) -> Scalar:
         """The force that the spring takes."""
@@ -101,6 +110,9 @@ columns and ½ stiffness reference², which no state changes."""
 
 FRICTION: Final = ("viscous", "coulomb", "offset")
 """The kinds of friction."""
+
+COMPENSATION: Final = ("reference", "measured", "none")
+"""The velocities at which a controller can compensate friction."""
 
 SPRINGS: Final = ("stiffness", "preload")
 """The kinds that make a spring."""

@@ -95,10 +95,10 @@ class Motion:
 
     def _diagonal(self, s: SecondMoment, i: int, constant: bool) -> Scalar:
         """U_kj S_jj - U_jk S_kk; with constant S its sum and difference save the two entries of
-        U."""
+        U, whose products are symmetric where the velocities are true ones."""
         j, k = (i + 1) % 3, (i + 2) % 3
         sj, sk = s[j, j], s[k, k]
-        if constant and sj is not ZERO and sk is not ZERO:
+        if constant and self.true and sj is not ZERO and sk is not ZERO:
             return self.product(j, k) * (sj - sk) + self.wd[i] * (sj + sk)
         return self[k, j] * sj - self[j, k] * sk
 

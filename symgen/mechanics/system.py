@@ -89,6 +89,9 @@ class System:
     inertial parameters: keys of `symgen.mechanics.passive.KINDS`."""
     friction_width: float = 0.0
     """The width of the step of Coulomb friction in those columns (rad/s or m/s); 0 for the sign."""
+    friction_compensation: str = "reference"
+    """The velocity at which controllers compensate friction, one of
+    `symgen.mechanics.passive.COMPENSATION`."""
     coupling: Coupling = UNCOUPLED
     tens: tuple[int, ...] = ()
     """The bodies that consist of links, which have ten parameters each."""
@@ -149,6 +152,11 @@ class System:
         return replace(
             self, bodies=tuple(replace(body, passive=passive) for body, passive in pairs)
         )
+
+    @property
+    def without_friction(self) -> "System":
+        """The system with springs in its joints, but no friction."""
+        return self.with_passive([body.passive.without_friction for body in self.bodies])
 
     def link_pose(self, i: int) -> Pose:
         """The pose of body `i`'s own link, whose axes its ten parameters are in, in its canonical

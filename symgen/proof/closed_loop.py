@@ -131,6 +131,18 @@ def recordable(row: ControllerType, function: Function) -> bool:
     return {name for name, _ in function.program.inputs} <= known
 
 
+def with_known_forces(robot: RuntimeModel) -> RuntimeModel:
+    """A robot to simulate: with the springs and the friction whose numbers are known."""
+    friction = () if robot.runtime_friction else robot.friction
+    return RuntimeModel(
+        robot.model,
+        friction=friction,
+        friction_width=robot.friction_width if friction else 0.0,
+        springs=robot.springs and not robot.runtime_springs,
+        allow_unphysical=robot.allow_unphysical,
+    )
+
+
 @dataclass
 class Plant:
     """A simulated robot: its positions and rates, and the mean accelerations of the last sample."""
@@ -157,14 +169,13 @@ def record(
     samples: int = SAMPLES,
     plant: RuntimeModel | None = None,
 ) -> ClosedLoopRecord:
-    """The closed loop of a robot whose numbers are all known, or of another `plant` with the same
-    joints."""
+    """The closed loop of a robot whose numbers are all known, by default with its friction and
+    springs, or of another `plant` with the same joints."""
     real, row = TYPES[scalar], loop.row
     n, start, number = robot.model.dof, _start_positions(robot), loop.number
     zeros = [number(0.0)] * n
     aim = _aim(robot, loop.link, start, number) if "p_ref" in row.step else {}
-    moved = RuntimeModel((plant or robot).model, allow_unphysical=robot.allow_unphysical)
-    program = _traced(moved, "step:euler")
+    program = _traced(plant or with_known_forces(robot), "step:euler")
     body = Plant(program, [number(x) for x in start], zeros, zeros, number)
     rows: dict[str, list[list[float]]] = {}
     tau = zeros

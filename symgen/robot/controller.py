@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from symgen.algorithms.controllers import CONTROLLERS, unknown_controller
+from symgen.algorithms.controllers import (
+    CONTROLLERS,
+    UNIT_TOLERANCE,
+    VALID_RANGES,
+    quaternions_in,
+    unknown_controller,
+)
 from symgen.algorithms.registry import INPUTS
 from symgen.errors import OptionError
+from symgen.mechanics.coupling import coupling_of
 
 if TYPE_CHECKING:
     from symgen.robot.robot import Robot
@@ -36,7 +43,9 @@ class Controller:
         self._sizes = {name: math.prod(shape) for name, shape in traced.program.inputs}
         self._outputs = [out.name for out in traced.program.outputs]
         self._function = robot.compile(name, **options).functions[traced.name]
+        self._coupling = coupling_of(robot.model)
         self.gains = {k: self._array(k, gains[k]) for k in self._checked_gains(name, gains)}
+        self._check_valid(self.gains)
         self.state: dict[str, Array] = {}
         self.reset()
 
@@ -61,6 +70,22 @@ class Controller:
             size = self._sizes[name]
             raise OptionError(f"{name}: give {size} numbers or one, not {array.size}") from None
 
+    def _check_valid(self, arrays: Mapping[str, Array]) -> None:
+        """Raises OptionError for an input outside its range and for a quaternion that is not of
+        unit length; NaN and infinities of other inputs show in the results."""
+        for name, values in arrays.items():
+            valid = VALID_RANGES.get(name)
+            bad = next((x for x in values if valid and not valid.contains(x)), None)
+            if valid and bad is not None:
+                raise OptionError(f"{self.row.name}: {name} has {bad:g}; give {valid.description}")
+            for four in quaternions_in(name, self._coupling):
+                square = float(values[four] @ values[four])
+                if abs(square - 1.0) > UNIT_TOLERANCE:
+                    raise OptionError(
+                        f"{self.row.name}: the quaternion in {name} has the length "
+                        f"{math.sqrt(square):g}; give one of length 1"
+                    )
+
     def reset(self) -> None:
         """The state at the start."""
         self.state = {name: self._start(name) for name in self.row.state}
@@ -75,13 +100,15 @@ class Controller:
         """One step: the joint forces to apply, or what an observer has found. `measured` has the
         arrays of docs/controllers.md by name and the sample time h where the controller has one.
 
-        Raises TypeError for missing or unknown names, and ArithmeticError where what comes out is
-        not finite; then the state is as before."""
+        Raises TypeError for missing or unknown names, OptionError for a gain, sample time or
+        quaternion that is not valid, and ArithmeticError where what comes out is not finite; then
+        the state is as before."""
         names = [name for name in self._sizes if name not in self.gains and name not in self.state]
         if set(names) != set(measured):
             raise TypeError(f"{self.row.name}: a step takes {', '.join(names)} by name")
         arrays = {**self.gains, **self.state}
         arrays |= {name: self._array(name, measured[name]) for name in names}
+        self._check_valid({name: arrays[name] for name in (*self.gains, *names)})
         out = self._function(*(arrays[name] for name in self._sizes))
         results = dict(zip(self._outputs, out if isinstance(out, tuple) else (out,), strict=True))
         if not all(np.isfinite(x).all() for x in results.values()):

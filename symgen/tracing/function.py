@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from symgen.algorithms.controllers import CONTROLLERS
 from symgen.algorithms.registry import Quantity
 from symgen.compiler.aims import Aim
 from symgen.compiler.costs import Cost, Processor, cost
@@ -48,7 +49,11 @@ class Function:
         return cost(self.program, machine)
 
     def shaped(self, aim: Aim) -> "Function":
-        """This function in the shape that is best for an aim."""
+        """This function in the shape that is best for an aim; one whose C has loops, which add up
+        in the order of the algorithm, as it is."""
+        names = [q.name for q in self.quantities]
+        if len(names) == 1 and names[0] in CONTROLLERS and CONTROLLERS[names[0]].loops:
+            return self
         program = aim.shaped(self.program)
         return self if program is self.program else replace(self, program=program, trees=True)
 

@@ -10,7 +10,7 @@ from symgen.compiler.aims import AIMS, Aim
 from symgen.compiler.costs import HOST, Processor
 from symgen.errors import OptionError
 from symgen.mechanics.model import Model
-from symgen.mechanics.passive import FRICTION
+from symgen.mechanics.passive import COMPENSATION, FRICTION
 from symgen.options import group, option
 from symgen.options.kinds import FLAG, NAMES, NUMBER, PAIRS, TEXTS, choice
 from symgen.reading.options import links
@@ -24,6 +24,9 @@ CORE: Final = ("inverse_dynamics", "gravity", "bias", "mass_matrix")
 
 NARROWEST: Final = 1e-9
 """Coulomb friction with a narrower step (rad/s or m/s) is better a sign."""
+
+COMPENSATING: Final = frozenset(name for name, row in CONTROLLERS.items() if row.forces)
+"""The controllers that can compensate friction."""
 
 RUNTIME: Final = "runtime"
 
@@ -119,6 +122,17 @@ class FunctionOptions:
         rare=True,
         default=0.0,
     )
+    friction_compensation: str = option(
+        "--friction-compensation",
+        "VELOCITY",
+        "The velocity at which controllers compensate the friction of --friction: reference (what "
+        "remains is dissipative; zero for controllers without a reference velocity, which then "
+        "compensate offsets only), measured (cancels the damping of the joints, and may cause "
+        "limit cycles where a coefficient is too large) or none. Observers and estimators always "
+        "use the measured velocity.",
+        choice(*COMPENSATION),
+        default=COMPENSATION[0],
+    )
     springs: bool = option(
         "--springs",
         None,
@@ -185,6 +199,7 @@ class FunctionOptions:
         ]
         functions = [Wanted.parse(text) for text in (*texts, *self._controllers(texts))]
         check_axes(self.wrench_axes, self.external_wrench)
+        self._check_wrenches(functions)
         names = [function.name for function in functions]
         twice = repeated(names)
         if twice is not None:
@@ -192,6 +207,20 @@ class FunctionOptions:
                 f"two functions would be called {cited(twice)}; name one of them otherwise"
             )
         return functions
+
+    def _check_wrenches(self, functions: Collection[Wanted]) -> None:
+        """Raises OptionError for a controller that cannot take external wrenches into account."""
+        quantities = [q for function in functions for q in function.quantities]
+        deaf = [
+            q.name
+            for q in quantities
+            if q.name.partition(":")[0] in CONTROLLERS and not q.feels_wrench
+        ]
+        if self.external_wrench and deaf:
+            raise OptionError(
+                f"--external-wrench: {deaf[0]} has no input for external wrenches; "
+                "leave one of them out"
+            )
 
     def _controllers(self, texts: Collection[str]) -> list[str]:
         """The controllers that are not among the quantities already. Raises OptionError."""
@@ -244,6 +273,21 @@ class FunctionOptions:
             )
         return width
 
+    def _compensation(self, kinds: Collection[str]) -> str:
+        """The velocity at which controllers compensate friction. Raises OptionError where nothing
+        that is asked for compensates any."""
+        chosen = self.friction_compensation
+        flag = f"--friction-compensation {chosen}"
+        if chosen != COMPENSATION[0] and not kinds:
+            raise OptionError(f"{flag}: there is no friction to compensate; add --friction")
+        names = {text.partition(":")[0] for text in (*self.controllers, *self.quantities)}
+        if chosen != COMPENSATION[0] and not names & COMPENSATING:
+            raise OptionError(
+                f"{flag}: no controller that is asked for compensates friction; "
+                f"those that do are {', '.join(sorted(COMPENSATING))}"
+            )
+        return chosen
+
     def runtime_links(self, model: Model) -> tuple[str, ...]:
         """The links whose inertial parameters are inputs. Raises OptionError."""
         inputs, names = at_runtime(self.parameters)
@@ -282,6 +326,7 @@ class FunctionOptions:
             friction=kinds,
             runtime_friction=inputs,
             friction_width=self.width(kinds),
+            friction_compensation=self._compensation(kinds),
             springs=springs,
             runtime_springs=self.runtime_springs,
             root_axes=self.wrench_axes == "root",

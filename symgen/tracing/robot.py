@@ -21,7 +21,7 @@ from symgen.mechanics.parameters import (
     system,
     turned_gravity,
 )
-from symgen.mechanics.passive import KINDS, NO_PASSIVE, SPRINGS, Passive
+from symgen.mechanics.passive import COMPENSATION, KINDS, NO_PASSIVE, SPRINGS, Passive
 from symgen.mechanics.spatial import Vector
 from symgen.mechanics.system import Sections, System, SystemBody, no_section
 from symgen.mechanics.tip_frames import turned_frames
@@ -48,6 +48,8 @@ class RuntimeModel:
     friction_width: float = 0.0
     springs: bool = False
     runtime_springs: bool = False
+    friction_compensation: str = COMPENSATION[0]
+    """The velocity at which controllers compensate friction, one of `COMPENSATION`."""
     root_axes: bool = False
     """Whether external wrenches are in the root's axes, not in those of their links."""
     allow_unphysical: bool = False

@@ -39,6 +39,7 @@ def outputs(
         system,
         passive_kinds=regroup.robot.passive_kinds,
         friction_width=regroup.robot.friction_width,
+        friction_compensation=regroup.robot.friction_compensation,
     )
     result = formulation.algorithm(
         system,

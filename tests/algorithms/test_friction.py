@@ -9,6 +9,7 @@ from rough import robots, springs, step, title
 from states import function, functions, run
 
 from symgen.algorithms import QUANTITIES
+from symgen.algorithms.controllers import CONTROLLERS
 from symgen.api import generate
 from symgen.mechanics.parameters import lumped
 from symgen.tracing.robot import RuntimeModel
@@ -145,16 +146,17 @@ def of_forces(quantity):
     return bool(re.search(r"\bd?2?tau\b|tau_q|\bd?qdd/|qdd_q|^qdd =|after a step|\^T qdd\b", inner))
 
 
-WITHOUT = ("elastic_feedforward", "momentum_observer")
-"""Those whose docstrings say that they are without friction, or that take the forces as measured."""
+WITHOUT = ("elastic_feedforward",)
+"""Those whose docstrings say that they are without friction."""
 
 
 def test_every_quantity_of_forces_or_accelerations_has_friction():
-    """By their formulas; a regressor has it in columns of its own."""
+    """By their formulas, and every controller; a regressor has it in columns of its own."""
     columns = {"y", "y_b"}
     for q in (q for q in QUANTITIES.values() if q.name not in WITHOUT):
         separate = any(columns & set(out.shape) for out in q.outputs)
-        assert q.feels_wrench == (of_forces(q) and not separate), q.name
+        forces = of_forces(q) or q.name in CONTROLLERS
+        assert q.feels_wrench == (forces and not separate), q.name
         assert not q.name.startswith(("inverse_dynamics", "forward_dynamics")) or q.feels_wrench
 
 

@@ -139,6 +139,7 @@ BROKEN = {
     "runtime.friction": (("runtime", "friction"), ["viscous", "slippery"]),
     "runtime.springs": (("runtime", "springs_input"), True),
     "runtime.friction_width": (("runtime", "friction_width"), -1.0),
+    "runtime.friction_compensation": (("runtime", "friction_compensation"), "rest"),
     "runtime.parameters or runtime.wrenches": (("runtime", "wrenches"), ["nobody"]),
     "model.gravity": (("model", "gravity"), [0.0, 0.0, 1e200]),
 }

@@ -136,8 +136,8 @@ def test_floating_robots_have_them_too(tmp_path):
     [
         (
             "momentum_observer",
-            "copied(state->p_int, state->new_p_int_next",
-            "copied(state->p_int, state->r",
+            "copied(state->p_last, state->new_p_next",
+            "copied(state->p_last, state->r",
         ),
         ("computed_torque", "copied(state->e_int, state->new_e_int_next", "copied(state->e_int, q"),
         ("adaptive_slotine_li", "gains->beta_mean[k];", "1.0;"),
@@ -169,10 +169,10 @@ int main(void)
     double kept;
     pendulum_momentum_observer_reset(&state, &gains);
     if (pendulum_momentum_observer_step(&gains, &state, q, qd, tau, 0.001, r)) { return 1; }
-    kept = state.p_int[0];
+    kept = state.p_last[0];
     q[0] = NAN;
     if (!pendulum_momentum_observer_step(&gains, &state, q, qd, tau, 0.001, r)) { return 2; }
-    return ((state.p_int[0] - kept == 0.0) && (r[0] == 0.0)) ? 0 : 3;
+    return ((state.p_last[0] - kept == 0.0) && (r[0] == 0.0)) ? 0 : 3;
 }
 """
     )

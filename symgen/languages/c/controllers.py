@@ -4,19 +4,38 @@ function that computes it; and a closed loop that was recorded in many digits.""
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import isfinite
 from typing import Any, Final
 
 import numpy as np
 
-from symgen.algorithms.controllers import CONTROLLERS, ControllerType, diagonal
+from symgen.algorithms.controllers import (
+    CONTROLLERS,
+    UNIT_TOLERANCE,
+    VALID_RANGES,
+    ControllerType,
+    diagonal,
+    quaternions_in,
+)
 from symgen.languages.c.function import CFunction
 from symgen.languages.c.options import COptions
 from symgen.languages.c.text import literal
 from symgen.languages.describe import Argument
 from symgen.languages.module import Module
+from symgen.mechanics.coupling import coupling_of
 from symgen.numbers.trig import TYPES
-from symgen.proof.closed_loop import TIME, ClosedLoopRecord, departures, loop_of, record, recordable
+from symgen.proof.closed_loop import (
+    TIME,
+    ClosedLoopRecord,
+    departures,
+    loop_of,
+    record,
+    recordable,
+    with_known_forces,
+)
 from symgen.render import render
+from symgen.tracing.function import Function
+from symgen.tracing.robot import RuntimeModel
 
 TOLERANCE: Final = {"double": 1e-9, "float": 2e-3}
 """The least difference from the record that is allowed, as a part of an output's largest entry over
@@ -63,6 +82,50 @@ class CController:
         return any(a.name == "h" for a in self.function.arguments)
 
     @property
+    def range_checks(self) -> list[str]:
+        """The conditions in C that gains and the sample time must meet."""
+        stored = {a.name: f"gains->{a.name}" for a in self.gains}
+        return [
+            f"in_range({stored.get(a.name, '&h')}, {a.size}, {self._bounds(a.name)})"
+            for a in self.function.arguments
+            if a.direction == "in" and a.name in VALID_RANGES
+        ]
+
+    def _bounds(self, name: str) -> str:
+        """The least and the largest value of an input; zero is excluded by the least number that
+        is not denormal."""
+        valid, scalar = VALID_RANGES[name], self.module[COptions].scalar
+        low = "LEAST" if valid.excluded else literal(valid.low, scalar)
+        return f"{low}, {literal(valid.high, scalar) if isfinite(valid.high) else 'LARGEST'}"
+
+    @property
+    def unit_checks(self) -> list[str]:
+        """The conditions in C that quaternions must meet."""
+        coupling = coupling_of(self.module.robot.model)
+        return [
+            f"is_unit(&{a.name}[{four.start}])"
+            for a in self.inputs
+            for four in quaternions_in(a.name, coupling)
+        ]
+
+    @property
+    def valid(self) -> list[str]:
+        """The values that are valid, in words."""
+        words = dict[str, list[str]]()
+        for a in self.function.arguments:
+            if a.direction == "in" and a.name in VALID_RANGES:
+                words.setdefault(VALID_RANGES[a.name].description, []).append(a.name)
+        lines = [f"Valid: {', '.join(names)} {text}." for text, names in words.items()]
+        if self.unit_checks:
+            lines.append("Quaternions have the length 1 to half a per cent.")
+        return lines
+
+    @property
+    def unit_tolerance(self) -> str:
+        """How much the square of a quaternion's length may differ from 1."""
+        return literal(UNIT_TOLERANCE, self.module[COptions].scalar)
+
+    @property
     def outputs(self) -> list[Argument]:
         """All that a step computes."""
         return [a for a in self.function.arguments if a.direction == "out"]
@@ -85,11 +148,21 @@ class CController:
         traced = next(f for f in self.module.functions if f.name == self.function.d.name)
         if not recordable(self.row, traced):
             return None
+        robot = self.module.robot
+        bare = RuntimeModel(robot.model, allow_unphysical=robot.allow_unphysical)
+        plants = dict.fromkeys((with_known_forces(robot), bare))
+        return next(filter(None, (self._recorded_on(plant, traced) for plant in plants)), None)
+
+    def _recorded_on(
+        self, plant: RuntimeModel, traced: Function
+    ) -> tuple[ClosedLoopRecord, dict[str, float]] | None:
+        """The loop with a simulated robot; None where it runs away, as it does where friction is
+        too stiff for the steps of the simulation."""
         robot, scalar = self.module.robot, self.module[COptions].scalar
         number = TYPES[scalar]
         with np.errstate(all="ignore"):
             try:
-                recorded = record(robot, loop_of(robot, self.row, traced), scalar)
+                recorded = record(robot, loop_of(robot, self.row, traced), scalar, plant=plant)
             except ArithmeticError:
                 return None
             if recorded.largest > float(np.finfo(number).max) ** 0.5:

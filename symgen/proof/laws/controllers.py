@@ -1,25 +1,114 @@
 """Laws of controllers: their equations on the textbook's terms, in many digits."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
-from symgen.proof.arrays import applied, applied_transposed
+from symgen.mechanics.passive import FRICTION
+from symgen.numbers.scalar import ZERO
+from symgen.proof.arrays import applied, applied_transposed, product
 from symgen.proof.laws import base
-from symgen.proof.laws.dynamics import at_rest, coriolis, mass, solved, tau
+from symgen.proof.laws.dynamics import coriolis, mass, solved, tau
 from symgen.proof.laws.kinematics import pose
 from symgen.proof.laws.manifold import between
 from symgen.proof.laws.registry import law
+from symgen.proof.laws.regressors import passive_columns, rubbing
 from symgen.proof.laws.task_space import task
-from symgen.proof.states import States
+from symgen.proof.motion import orientation
+from symgen.proof.states import FINE, STEP, States
+from symgen.proof.tangent import TangentInBodyAxes, blocks, displaced
 
 Array = Any
 EQUATION = "its equation on the textbook's terms"
+START, TINY = Decimal(100), Decimal("1e-30")
+"""The variance that recursive least squares start with, and the least information of a row."""
 
 
 def _clamped(x: Array, limit: Array) -> Array:
     return np.where(abs(x) < limit, x, np.where(x < 0, -limit, limit))
+
+
+def _without_friction(x: States) -> States:
+    """The states without friction in the joints; springs and external wrenches as they are."""
+    count = len(FRICTION)
+    return replace(x, passive={i: [ZERO] * count + row[count:] for i, row in x.passive.items()})
+
+
+def _friction(x: States, reference: Array | None) -> Array:
+    """The friction that a controller compensates, with its reference velocities (None: at rest)."""
+    if x.robot.friction_compensation == "none":
+        return 0 * x.given["qd"]
+    measured = x.robot.friction_compensation == "measured"
+    return _rubbing(x, x.given["qd"] if measured else reference)
+
+
+def _rubbing(x: States, rates: Array | None) -> Array:
+    """Friction at some rates: what it adds to the joint forces of the textbook."""
+    at = x.put(qd=rates, qdd=None)
+    return tau(at) - tau(_without_friction(at))
+
+
+def _holding(x: States) -> Array:
+    """g with the forces of springs, less those of external wrenches."""
+    return tau(_without_friction(x).put(qd=None, qdd=None))
+
+
+def _in_body_axes(x: States, v: Array, q: Array, q_ref: Array) -> Array:
+    """Velocities at q_ref, twists in the axes of the bodies at q."""
+    out = np.array(np.broadcast_to(v, (*x.shape, x.n)))
+    for block in blocks(x.mechanism):
+        if isinstance(block.tangent, TangentInBodyAxes):
+            n, at = block.tangent.place, block.rates
+            here, there = q[..., block.places], q_ref[..., block.places]
+            back, there_axes = np.swapaxes(_axes(here[..., n:]), -1, -2), _axes(there[..., n:])
+            turn = product(back, there_axes)
+            w = applied(turn, v[..., at][..., n:])
+            parts = [w]
+            if n:
+                arm = applied(back, there[..., :3] - here[..., :3])
+                parts = [applied(turn, v[..., at][..., :3]) + np.cross(arm, w), w]
+            out[..., at] = np.concatenate(parts, axis=-1)
+    return out
+
+
+def _axes(four: Array) -> Array:
+    """The rotation matrix of a unit quaternion."""
+    rows = orientation([four[..., k] for k in range(4)])
+    return np.stack([np.stack([*row], axis=-1) for row in rows], axis=-2)
+
+
+def _slope(term: Callable[[Array], Array]) -> Array:
+    """The derivative of a function of time at zero."""
+    return (term(STEP) - term(-STEP)) / (2 * STEP)
+
+
+def _slope_on_branch(term: Callable[[Array], Array]) -> Array:
+    """The same of a function that may jump at zero, from the side where it does not: the turn
+    between two positions changes its sense at half a turn."""
+    sides = [(term(t) - term(Decimal(0))) / t for t in (FINE, -FINE)]
+    sizes = [abs(side).max(axis=-1, keepdims=True) for side in sides]
+    return np.where(sizes[0] <= sizes[1], *sides)
+
+
+def _moving(x: States) -> tuple[Callable[[Array], Array], Callable[[Array], Array]]:
+    """Positions and their reference as functions of time."""
+    g, robot = x.given, x.mechanism
+    return (
+        lambda t: displaced(robot, g["q"], t * g["qd"]),
+        lambda t: displaced(robot, g["q_ref"], t * g["qd_ref"]),
+    )
+
+
+def _reference(x: States) -> tuple[Array, Array]:
+    """The reference's velocities in the axes of the bodies where they are, and their rates."""
+    g, (here, there) = x.given, _moving(x)
+    return (
+        _in_body_axes(x, g["qd_ref"], g["q"], g["q_ref"]),
+        _slope(lambda t: _in_body_axes(x, g["qd_ref"] + t * g["qdd_ref"], here(t), there(t))),
+    )
 
 
 def _error(x: States) -> Array:
@@ -28,52 +117,68 @@ def _error(x: States) -> Array:
 
 @law("gravity_compensation", EQUATION)
 def gravity_compensation(x: States) -> Array:
-    """g - k_d q̇."""
-    return _clamped(at_rest(x) - x.given["k_d"] * x.given["qd"], x.given["limit"])
+    """g + friction - k_d q̇."""
+    held = _holding(x) + _friction(x, None)
+    return _clamped(held - x.given["k_d"] * x.given["qd"], x.given["limit"])
 
 
 @law("computed_torque", EQUATION)
 def computed_torque(x: States) -> tuple[Array, Array]:
     """The forces, and the integral after the step."""
-    g, e = x.given, _error(x)
-    de, total = g["qd_ref"] - g["qd"], g["e_int"] + g["h"] * e
-    wanted = g["qdd_ref"] + g["k_d"] * de + g["k_p"] * e + g["k_i"] * total
-    forces = tau(x.free().put(qdd=wanted))
+    g, e, (qd_r, qdd_r) = x.given, _error(x), _reference(x)
+    total = g["e_int"] + g["h"] * e
+    wanted = qdd_r + g["k_d"] * (qd_r - g["qd"]) + g["k_p"] * e + g["k_i"] * total
+    forces = tau(_without_friction(x).put(qdd=wanted)) + _friction(x, qd_r)
     free = abs(forces) < g["limit"]
     return _clamped(forces, g["limit"]), np.where(free, total, g["e_int"])
 
 
-@law("joint_impedance", EQUATION)
+@law("joint_impedance", EQUATION, 1)
 def joint_impedance(x: States) -> Array:
-    """The forces."""
-    g = x.given
-    ahead = tau(x.free().put(qdd=g["qdd_ref"]))
-    spring = g["k_p"] * _error(x) + g["k_d"] * (g["qd_ref"] - g["qd"])
-    return _clamped(ahead + spring, g["limit"])
+    """The forces, with Christoffel's C."""
+    g, (qd_r, qdd_r) = x.given, _reference(x)
+    moving = applied(mass(x), qdd_r) + applied(coriolis(x), qd_r)
+    spring = g["k_p"] * _error(x) + g["k_d"] * (qd_r - g["qd"])
+    return _clamped(moving + _holding(x) + _friction(x, qd_r) + spring, g["limit"])
 
 
 @law("momentum_observer", EQUATION, 1)
 def momentum_observer(x: States) -> tuple[Array, Array, Array]:
-    """r, the momentum that is explained, 1."""
+    """r by the exact solution of its filter, the momentum, 1."""
     g, p = x.given, applied(mass(x), x.given["qd"])
     moved = applied_transposed(coriolis(x), g["qd"])
-    after = g["p_int"] + g["h"] * (g["tau"] + moved - at_rest(x) + g["r"])
-    explained = g["started"] * after + (1 - g["started"]) * p
-    return g["gain"] * (p - explained), explained, 0 * g["started"] + 1
+    explained = g["tau"] + moved - _holding(x) - _rubbing(x, g["qd"])
+    decay = np.frompyfunc(Decimal.exp, 1, 1)(-g["gain"] * g["h"])
+    external = (p - g["p_last"]) / g["h"] - explained
+    r = decay * g["r"] + (1 - decay) * external
+    return g["started"] * r, p, 0 * g["started"] + 1
 
 
 @law("adaptive_slotine_li", EQUATION, 2)
 def adaptive_slotine_li(x: States) -> tuple[Array, Array]:
     """The forces, and the parameters after the step."""
-    g, e = x.given, _error(x)
-    qd_r = g["qd_ref"] + g["k_p"] * e
-    qdd_r, s = g["qdd_ref"] + g["k_p"] * (g["qd_ref"] - g["qd"]), qd_r - g["qd"]
-    rows = base.slotine_li_base_regressor(x.put(qd_r=qd_r, qdd_r=qdd_r))
+    g, e, (velocity, change) = x.given, _error(x), _reference(x)
+    here, there = _moving(x)
+    e_rate = _slope_on_branch(lambda t: between(x.mechanism, here(t), there(t)))
+    qd_r, qdd_r = velocity + g["k_p"] * e, change + g["k_p"] * e_rate
+    s, rows = qd_r - g["qd"], _rows_of(x.put(qd_r=qd_r, qdd_r=qdd_r))
     forces = applied(rows, g["beta_hat"]) + g["k_d"] * s
     off = g["beta_hat"] - g["beta_mean"]
     learnt = applied_transposed(rows, s)
     after = off + g["h"] * (g["gamma"] * learnt - g["leak"] * off)
     return _clamped(forces, g["limit"]), g["beta_mean"] + _clamped(after, g["beta_reach"])
+
+
+def _rows_of(x: States) -> Array:
+    """Y_b of Slotine and Li with the columns of friction at the rates where it is compensated."""
+    rows, kinds = base.slotine_li_base_regressor(x), x.robot.passive_kinds
+    inertial = rows.shape[-1] - len(kinds) * len(rubbing(x))
+    at = x.robot.friction_compensation
+    passive = passive_columns(x.put(qd=x.given["qd" if at == "measured" else "qd_r"]))
+    if at == "none":
+        is_friction = [kind in FRICTION for kind in kinds] * len(rubbing(x))
+        passive = np.where(is_friction, 0 * passive, passive)
+    return np.concatenate([rows[..., :inertial], passive], axis=-1)
 
 
 @law("recursive_least_squares", EQUATION, 1)
@@ -85,11 +190,19 @@ def recursive_least_squares(x: States) -> tuple[Array, Array]:
     lower, diagonal = np.tril_indices(width), range(width)
     u = np.full((*x.shape, width, width), Decimal(0))
     u[..., lower[1], lower[0]] = g["P"]
-    d = u[..., diagonal, diagonal] / g["forget"]
+    d = np.array(u[..., diagonal, diagonal])
     u[..., diagonal, diagonal] = Decimal(1)
     p = ((u * d[..., None, :])[..., :, None, :] * u[..., None, :, :]).sum(-1)
+    below = width * START - np.trace(p, axis1=-2, axis2=-1)[..., None]
+    room = np.where(below > 0, below, 0 * below) / x.n
     for k in range(x.n):
         y = rows[..., k, :]
+        size = (y * y).sum(-1, keepdims=True)
+        along = (y * solved(p, y[..., None])[..., 0]).sum(-1, keepdims=True) + TINY
+        most = room / (size + TINY)
+        c = _clamped((1 / g["forget"] - 1) / along, most)
+        c = np.where(size * START > 1 - g["forget"], c, 0 * c)
+        p = p + c[..., None] * y[..., :, None] * y[..., None, :]
         gain = applied(p, y)
         share = 1 / (1 + (y * gain).sum(-1, keepdims=True))
         beta = beta + gain * share * (g["tau"][..., k, None] - (y * beta).sum(-1, keepdims=True))
@@ -130,4 +243,5 @@ def cartesian_impedance(x: States, link: str) -> Array:
     free = g["k_p"] * _error(x) - g["k_d"] * g["qd"]
     felt = solved(inverse, applied(np.swapaxes(right, -1, -2), free)[..., None])[..., 0]
     driving = applied_transposed(j, force - felt)
-    return _clamped(driving + free + at_rest(x), g["limit"])
+    weight = _holding(x) + _friction(x, None)
+    return _clamped(driving + free + weight, g["limit"])

@@ -1,0 +1,80 @@
+"""Observers of external joint forces (see `symgen.algorithms.controllers`)."""
+
+from collections.abc import Sequence
+from math import factorial
+from typing import Final
+
+from symgen.algorithms.controllers import controller, joints, minus, model_forces, plus
+from symgen.algorithms.coriolis import coriolis_transpose_product
+from symgen.algorithms.factors import coupled_mass_matrix
+from symgen.algorithms.registry import Array
+from symgen.mechanics.system import System
+from symgen.numbers.scalar import ZERO, Scalar
+
+Coordinates = Sequence[Scalar]
+
+HALVINGS: Final = 6
+"""The exponential of an observer's filter is that of a part 2^-6 as large, squared six times."""
+TERMS: Final = 8
+"""The terms of its series: exact to the digits of a double up to a gain of 4 by the sample time,
+and to 1e-8 of the residual for any."""
+
+
+def filter_step(gain: Scalar, h: Scalar) -> tuple[Scalar, Scalar]:
+    """The factors of an exact step of a first-order filter ṙ = gain (x - r): exp(-gain h) for r,
+    and (1 - exp(-gain h))/h for the integral of x over the step.
+
+    With x = gain h, y = x/2^6 and the series T(y) = 1 + x S of e^y, z = 1/T lies between 0 and 1
+    for any gain ≥ 0, so that every step is stable. Nothing divides by h or by the gain: 1 - z =
+    x S z, and 1 - z^64 = (1 - z)(1 + z)(1 + z²)...(1 + z^32)."""
+    x, share = gain * h, 1.0 / 2**HALVINGS
+    series: Scalar = share**TERMS / factorial(TERMS)
+    for k in range(TERMS - 1, 0, -1):
+        series = series * x + share**k / factorial(k)
+    power = 1.0 / (series * x + 1.0)
+    weight = gain * series * power
+    for _ in range(HALVINGS):
+        weight = weight + weight * power
+        power = power * power
+    return power, weight
+
+
+@controller(
+    "momentum_observer",
+    "tells the external joint forces from the momentum, without accelerations",
+    "r = exp(-gain h) r + (1 - exp(-gain h)) (M qd - p_last - h (u + C^T qd - g)) / h, "
+    "u the forces applied",
+    state={"started": "started_next", "p_last": "p_next", "r": "tau_ext"},
+    step=("q", "qd", "tau"),
+    gains={"gain": 100.0},
+)(
+    inputs=("q", "qd", "tau", "started", "p_last", "r", "gain", "h"),
+    feels_wrench=True,
+    source="De Luca & Mattone, Sensorless robot collision detection and hybrid force/motion "
+    "control, ICRA 2005; its filter solved exactly over a step",
+    outputs=(
+        Array("tau_ext", "external joint forces", "N m | N"),
+        Array("p_next", "momentum at this step", "N m s | N s"),
+        Array("started_next", "1", "1", (1,)),
+    ),
+)
+def momentum_observer(
+    system: System, *inputs: Coordinates
+) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
+    """The residual r, which follows the external joint forces with the time constants 1/gain, and
+    the state after the step. The change of momentum that the model does not explain,
+    M q̇ - p_last - h (τ + Cᵀ q̇ - g - friction), goes through an exact step of the filter, which is
+    stable for any gain; r is zero at the first step. Friction is that at the measured velocity:
+    nothing is fed back."""
+    q, qd, tau, (started,), p_last, r, gain, (h,) = inputs
+    at, rates = joints(system, q, qd)
+    n, m, still = system.dof, coupled_mass_matrix(system, at), [ZERO] * system.size
+    p = [sum((m[i * n + j] * qd[j] for j in range(n)), ZERO) for i in range(n)]
+    moved = system.coupling.forces(coriolis_transpose_product(system, at, rates))
+    held = model_forces(system, at, (still, still), still, rates)
+    explained = minus(plus(tau, moved), held)
+    residual: list[Scalar] = []
+    for k, (x, before, y) in enumerate(zip(p, p_last, explained, strict=True)):
+        decay, weight = filter_step(gain[k], h)
+        residual.append(started * (decay * r[k] + weight * (x - before - h * y)))
+    return residual, p, [1.0]
