@@ -27,6 +27,8 @@ class Case:
     fault: Fault | None = None
     sound: bool = False
     """Nothing is wrong with it, so it must be accepted."""
+    refusals: tuple[str, ...] = ()
+    """The possible beginnings of its refusal, where it must be refused."""
 
     @property
     def command(self) -> str:
@@ -35,7 +37,7 @@ class Case:
 
     def of(self, *arguments: str) -> "Case":
         """Another command in the same place, on a machine without fault."""
-        return replace(self, arguments=arguments, fault=None, sound=False)
+        return replace(self, arguments=arguments, fault=None, sound=False, refusals=())
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,15 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Final
 
-from fuzz import byte_mutations, manifests, tables, tables_of_toml, xacros, xml_mutations
+from fuzz import (
+    byte_mutations,
+    contradictions,
+    manifests,
+    tables,
+    tables_of_toml,
+    xacros,
+    xml_mutations,
+)
 from fuzz.case import Case, Fault
 from fuzz.draw import argument
 from fuzz.faults import FAULTS
@@ -130,6 +138,12 @@ def options(rng: Random) -> Case:
         place = rng.randrange(len(arguments) + 1)
         arguments = (*arguments[:place], argument(rng), *arguments[place:])
     return Case("", arguments, files, _environment(rng))
+
+
+@family(5)
+def contradictory(rng: Random) -> Case:
+    """Options that have no effect on what is requested, or two values."""
+    return contradictions.contradictory(rng, written(_robot_of("pendulum")))
 
 
 def _environment(rng: Random) -> dict[str, str]:

@@ -214,3 +214,15 @@ def sound_refused(case: Case, outcome: Outcome) -> str | None:
     if case.sound and outcome.status != 0:
         return f"a sound input is refused: {outcome.said[:500]}"
     return None
+
+
+@oracle
+def contradiction_accepted(case: Case, outcome: Outcome) -> str | None:
+    """A contradiction is refused, and the refusal names an option that is part of it."""
+    if not case.refusals or planned(case):
+        return None
+    if outcome.status != 2:
+        return f"accepted in spite of {case.refusals[0]}"
+    if any(f"error: {begin}" in outcome.said for begin in case.refusals):
+        return None
+    return f"refused for another reason: {outcome.said[:500]}"

@@ -116,6 +116,10 @@ INPUTS: Final[dict[str, Array]] = {
 """Every input, in argument order. The last six come by options, not by quantity."""
 
 
+FRICTION_COLUMNS: Final = frozenset({"y", "y_b", "y_b2"})
+SPRING_COLUMNS: Final = FRICTION_COLUMNS | {"y_v"}
+"""Sizes that count columns of friction and of springs besides those of inertial parameters."""
+
 Suits = Callable[[System], bool]
 
 
@@ -168,6 +172,19 @@ class Quantity:
         """Which forces of joints it contains: ``friction``, ``springs``."""
         friction = ("friction",) if self.feels_wrench else ()
         return (*friction, "springs") if self.feels_springs else friction
+
+    @property
+    def tags(self) -> frozenset[str]:
+        """What options can change about it: ``inertia``, ``wrench``, ``friction`` and ``springs``,
+        each where it is contained, or has columns in a regressor."""
+        dimensions = {size for array in self.outputs for size in array.shape}
+        parts = {
+            "inertia": self.needs_inertia,
+            "wrench": self.feels_wrench,
+            "friction": "friction" in self.passive or dimensions & FRICTION_COLUMNS,
+            "springs": "springs" in self.passive or dimensions & SPRING_COLUMNS,
+        }
+        return frozenset(name for name, contained in parts.items() if contained)
 
     def of(self, link: str) -> "Quantity":
         """One of `LINK_QUANTITIES` for a link, whose name its outputs bear too; which of two that

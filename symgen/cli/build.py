@@ -4,7 +4,17 @@ from pathlib import Path
 from typing import Any
 
 from symgen.cli.help import command, option
-from symgen.cli.options import FILE, FUNCTIONS, JSON, ROBOT, VERBOSE, folder, out, with_options
+from symgen.cli.options import (
+    FILE,
+    FUNCTIONS,
+    JSON,
+    ROBOT,
+    VERBOSE,
+    folder,
+    given,
+    out,
+    with_options,
+)
 from symgen.cli.progress import progress, say
 from symgen.jobs.options import NameOptions
 from symgen.languages.c.options import COptions
@@ -79,7 +89,9 @@ def build(
     from symgen.jobs.package import build as run
 
     with progress() as tell:
-        module, loaded, paths = run(file, package_out, cflags, tell, exact, native, **options)
+        module, loaded, paths = run(
+            file, package_out, cflags, tell, exact, native, **given(options)
+        )
     if as_json:
         data = operations_data(module) | output.written(paths, loaded.notices)
         output.say(output.as_json(data))

@@ -8,7 +8,7 @@ import click
 
 from symgen import output
 from symgen.cli.help import command, option
-from symgen.cli.options import FILE, FUNCTIONS, JSON, PROCESSES, ROBOT, VERBOSE, with_options
+from symgen.cli.options import FILE, FUNCTIONS, JSON, PROCESSES, ROBOT, VERBOSE, given, with_options
 from symgen.cli.progress import progress, say
 from symgen.compiler.parallel import processes
 from symgen.errors import Notice
@@ -68,7 +68,7 @@ def generate(
     from symgen.mechanics.consistency import judge
 
     with progress() as tell, processes(count):
-        job = Job.of(file, **options)
+        job = Job.of(file, **given(options))
         job, times = _tuned(job, tell) if tune else (job, [])
         module, loaded, paths = generated_files(job, out, languages or DEFAULT, tell)
         hint = job.saving(loaded, module)

@@ -13,6 +13,7 @@ import click
 
 from symgen import __version__
 from symgen.cli.help import HelpContext
+from symgen.cli.single_values import check_single_values
 from symgen.errors import SymgenError, as_rows
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -80,7 +81,10 @@ class Group(click.Group):
             from symgen.text import hint
 
             ctx.fail(f"no command is called {args[0]!r}; {hint(args[0], COMMANDS, len(COMMANDS))}")
-        return super().resolve_command(ctx, args)
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None and not ctx.resilient_parsing:
+            check_single_values(ctx, command, rest)
+        return name, command, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands in sections, without loading them."""

@@ -4,7 +4,7 @@ from typing import Any
 
 from symgen import output
 from symgen.cli.help import command, option
-from symgen.cli.options import FILE, FUNCTIONS, JSON, ROBOT, VERBOSE, with_options
+from symgen.cli.options import FILE, FUNCTIONS, JSON, ROBOT, VERBOSE, given, with_options
 from symgen.cli.progress import progress, say
 
 
@@ -36,9 +36,11 @@ def ops(file: str, every: bool, as_json: bool, **options: Any) -> None:
         operations,
         operations_data,
     )
+    from symgen.jobs.effects import check_functions
     from symgen.jobs.job import Job
 
-    job = Job.of(file, **options)
+    job = Job.of(file, **given(options))
+    check_functions(job)
     with progress() as tell:
         tell("reading the robot")
         loaded = job.load()

@@ -1,11 +1,12 @@
 """Options and arguments of commands: click's view of the rows of `symgen.options`, and the options
 and arguments that several commands share."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import click
+from click.core import ParameterSource
 
 from symgen.cli import progress
 from symgen.cli.completion import completer
@@ -77,6 +78,21 @@ def _text(row: Option) -> Any:
 
 def _number(x: Any) -> str:
     return x if isinstance(x, str) else f"{x:g}"
+
+
+def given(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Of the options of the command that runs, those that the user has set: on the command line, or
+    in a job file to another value than the default, because a job file lists every option."""
+    from symgen.jobs.options import JOB
+
+    source, typed = click.get_current_context().get_parameter_source, ParameterSource.COMMANDLINE
+    defaults = {row.name: row.default for row in JOB}
+    listed = {k for k, x in options.items() if k in defaults and x == defaults[k]}
+    return {
+        name: value
+        for name, value in options.items()
+        if source(name) is typed or name not in listed
+    }
 
 
 def _parser(row: Option) -> Callable[[click.Context, click.Parameter, Any], Any]:

@@ -2,15 +2,17 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from types import ModuleType
 from typing import Any
 
 from symgen.jobs.compiling import surroundings
+from symgen.jobs.effects import check_effects
 from symgen.jobs.job import Job
 from symgen.languages.c.calls import build
 from symgen.languages.c.files import code_files
+from symgen.languages.c.options import COMPILE
 from symgen.languages.c.quickest import fastest
 from symgen.languages.module import Module
 from symgen.languages.python.extension import SOURCE, compiled_files, extension
@@ -41,7 +43,12 @@ class CompileJob:
     ) -> "CompileJob":
         """The request that the arguments of `symgen.compile` make. Raises OptionError."""
         wanted = {"quantities": quantities} if quantities else {}
-        return cls(Job.of(robot, **wanted, **options), exact, frozenset(options), store)
+        job = Job.of(robot, **wanted, **options)
+        of_call = replace(
+            job.choices, given=frozenset(options)
+        )  # a robot's options serve all calls
+        check_effects(replace(job, choices=of_call), [COMPILE])
+        return cls(job, exact, frozenset(options), store)
 
     def compiled(self, key: str | None) -> Compiled:
         """The compiled module, kept as the answer to a digest too. Raises SymgenError."""

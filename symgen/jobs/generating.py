@@ -3,10 +3,11 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from symgen.jobs.effects import check_effects
 from symgen.jobs.job import Job
 from symgen.jobs.manifest import NAME, manifest
 from symgen.jobs.publish import publish
-from symgen.languages.files import files
+from symgen.languages.files import files, known_languages
 from symgen.languages.module import Module
 from symgen.reading.assemble import Loaded
 
@@ -18,6 +19,7 @@ def generated_files(
 
     Returns the module, the loaded robot with its notices, and the paths written. Raises
     SymgenError."""
+    check_effects(job, known_languages(languages))
     progress("reading the robot")
     loaded = job.load()
     progress("tracing its dynamics")

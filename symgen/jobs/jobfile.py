@@ -114,7 +114,8 @@ def followed(ctx: click.Context, path: str, key: str) -> str:
 
 
 def job_in(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
-    """The robot's file and the options of a job file, as values; of another file itself and none.
+    """The robot's file and the options of a job file that are not at their defaults, as values; of
+    another file itself and none.
 
     Raises SymgenError."""
     if is_table(path):
@@ -124,7 +125,8 @@ def job_in(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
         raise job.table.error(None, f'has no {ROBOT}; add {ROBOT} = "..."')
     rows = {row.name: row for row in JOB}
     values = {key: rows[key].parsed(_tuple(x)) for key, x in job.values.items() if key in rows}
-    return str(job.values[ROBOT]), values
+    set_ = {key: value for key, value in values.items() if value != rows[key].default}
+    return str(job.values[ROBOT]), set_
 
 
 def _tuple(value: Any) -> Any:

@@ -25,7 +25,8 @@ class Example:
 
 def examples(module: Module, described: Sequence[FunctionDescription]) -> list[Example]:
     """Examples for each function that has reference values, in order."""
-    allowed = {f.name: module.allowed(f) for f in module.functions}
+    accuracy = module.accuracy_in_double
+    allowed = {f.name: module.allowed(f, accuracy) for f in module.functions}
     return [_example(module, d, allowed[d.name]) for d in described if d.name in allowed]
 
 

@@ -24,6 +24,7 @@ class Release:
         "Version of the module. It is written into build files, manifest and wheel.",
         rare=True,
         default="0.1.0",
+        applies_to=("c", "rust", "symgen build"),
     )
     module_url: str = option(
         "--module-url",
@@ -31,6 +32,7 @@ class Release:
         "Address of the project. It is written into packages that name one.",
         rare=True,
         default="",
+        applies_to=("c", "rust", "symgen build"),
     )
 
     def validate(self) -> None:

@@ -5,14 +5,14 @@ Options are fields of frozen dataclasses that belong to whom they concern (`grou
 line, job files and their documentation read the fields' rows (`rows`). Knows errors and text.
 Offers these, `Choices` of several groups, and the kinds of values (`kinds`)."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from inspect import get_annotations
-from typing import Any, TypeVar, dataclass_transform
+from typing import Any, Final, TypeVar, dataclass_transform
 
 from symgen.errors import OptionError
 from symgen.options.kinds import TEXT, ValueKind
-from symgen.text import cited, hint
+from symgen.text import cited, hint, quoted
 
 Names = tuple[str, ...] | Callable[[Any, str], Iterable[str]]
 """What may be typed next: the same names everywhere, or from the description of the robot's file
@@ -47,6 +47,11 @@ class Option:
     """The heading of the help under which the option is listed."""
     rare: bool = False
     """True for an option that only ``--help-all`` describes."""
+    applies_to: tuple[str, ...] = ()
+    """What the option has an effect on, each a tag of `Choices.check_effect`; empty where it has an
+    effect on everything."""
+    requests: Callable[[Any], bool] = lambda value: True
+    """Whether a value requests the effect to which `applies_to` refers."""
     name: str = ""
     default: Any = None
 
@@ -135,11 +140,20 @@ def _section(cls: type, name: str) -> str:
     return str(getattr(owner, "SECTION", ""))
 
 
+Tags = Mapping[str, Collection[str]]
+"""Things that options can apply to, such as languages, each by its name with its tags."""
+
+MAX_NAMED: Final = 9
+"""Names that a message lists, so that it remains one readable sentence."""
+
+
 @dataclass(frozen=True)
 class Choices:
     """A value of each of some groups of options, by the group's class."""
 
     values: Mapping[type, Any]
+    given: frozenset[str] = field(default=frozenset(), compare=False)
+    """The names of the options that the user has set, to their defaults or to other values."""
 
     @classmethod
     def of(cls, groups: Iterable[type], given: Mapping[str, Any]) -> "Choices":
@@ -153,7 +167,7 @@ class Choices:
         if taken:
             name, known = next(iter(taken)), [row.name for row in rows(*groups)]
             raise TypeError(f"no option is called {cited(name)}; {hint(name, known, len(known))}")
-        return cls(values)
+        return cls(values, frozenset(given))
 
     def __getitem__(self, group: type[Group]) -> Group:
         return self.values[group]  # type: ignore[no-any-return]
@@ -171,7 +185,24 @@ class Choices:
 
     def changed(self, **changes: Any) -> "Choices":
         """The choices with some options changed. Raises OptionError, TypeError."""
-        return Choices.of(self.values, {**self.flat(), **changes})
+        changed = Choices.of(self.values, {**self.flat(), **changes})
+        return replace(changed, given=self.given | changes.keys())
+
+    def check_effect(self, requested: Tags, known: Tags) -> None:
+        """Refuse options that the user has set and that have no effect on what is requested.
+
+        An option has an effect on a thing that has one of the tags in the option's `applies_to`.
+        Options that apply to none of the things `known` are not checked. Raises OptionError with
+        the names of the things to which the option applies."""
+        tags, flat = {tag for tags in requested.values() for tag in tags}, self.flat()
+        for row in rows(*self.values):
+            possible = [name for name, its in known.items() if {*row.applies_to} & {*its}]
+            concerned = row.name in self.given and row.requests(flat[row.name])
+            if concerned and possible and not tags & {*row.applies_to}:
+                raise OptionError(
+                    f"{row.flag}: this option has no effect on {quoted(requested)}; it applies to "
+                    f"{quoted(possible, MAX_NAMED)}"
+                )
 
 
 def typed(choices: Choices, *groups: type, leave: Iterable[str] = ()) -> list[str]:

@@ -20,7 +20,7 @@ from symgen.reading import xacro_child
 from symgen.reading.leftovers import expressions_read, is_statement, xacro_nodes
 from symgen.reading.options import SourceOptions
 from symgen.reading.xml_reader import XmlNode
-from symgen.text import quoted, repeated, shown
+from symgen.text import cited, hint, quoted, repeated, shown
 
 MISSING: Final = "needs xacro to be expanded; install it: pip install 'symgen[xacro]'"
 WAIT: Final = 12 * xacro_child.SECONDS
@@ -69,6 +69,11 @@ def expanded(path: str | os.PathLike[str], root: XmlNode, options: SourceOptions
         raise OptionError(f"--xacro-arg '{shown(twice)}': given twice; keep one value")
     existing(options.package_paths)
     answer = _answer(Path(path), root, options)
+    for name in answer["unnamed"]:
+        raise OptionError(
+            f"--xacro-arg {cited(name)}: no file declares or uses this argument; "
+            f"{hint(name, answer['arguments'])}"
+        )
     text = str(answer["text"]).encode()
     idle = [p for p, used in zip(options.package_paths, answer["used"], strict=True) if not used]
     return Expansion(text, _digest(text), tuple(_notices(root, answer)), tuple(idle))

@@ -29,6 +29,8 @@ ABSENT: Final = "/package-not-found:"
 
 _CLASS: Final = re.compile(r"<class '[^']*'>:?\s*")
 _ARGUMENT: Final = re.compile(r"\$\(arg\s+([^)\s]+)\s*\)")
+_ARGUMENT_CALL: Final = re.compile(r"""\barg\(\s*['"]([^'"]+)['"]\s*\)""")
+"""An argument in an expression: ``${xacro.arg('NAME')}``."""
 _FIND: Final = re.compile(r"\$\(find\s+([^)\s]+)\s*\)")
 
 
@@ -47,6 +49,8 @@ class ExpansionRecord:
     """The arguments that files declare, with their defaults."""
     used: list[str] = field(default_factory=list)
     """Arguments that are used somewhere."""
+    named: set[str] = field(default_factory=set)
+    """Arguments that are declared or used somewhere, in what is only looked at too."""
     included: list[str] = field(default_factory=list)
     """Packages that files are included from."""
     found: list[Path] = field(default_factory=list)
@@ -71,6 +75,8 @@ class ExpansionRecord:
             self.arguments.setdefault(node.getAttribute("name"), node.getAttribute("default"))
         for node in document.getElementsByTagName("xacro:include"):
             self.included += _FIND.findall(node.getAttribute("filename"))
+        text = document.toxml()
+        self.named |= {*self.arguments, *_ARGUMENT.findall(text), *_ARGUMENT_CALL.findall(text)}
         for tag in LOOKS:
             for node in document.getElementsByTagName(tag):
                 _empty(node)
@@ -89,8 +95,9 @@ def _empty(node: Any) -> None:
 
 
 def answer(request: Mapping[str, Any]) -> dict[str, Any]:
-    """The expansion under ``text`` with what was ``absent`` and ``unknown``
-    and whether each folder given was ``used``; or what is missing,
+    """The expansion under ``text`` with what was ``absent`` and ``unknown``, whether each folder
+    given was ``used``, the given arguments that no file has as ``unnamed``, and the ``arguments``
+    that files declare; or what is missing,
     ``packages`` or ``lacking`` beside ``arguments``; or under ``error`` what the library says.
 
     Raises MemoryError."""
@@ -101,7 +108,14 @@ def answer(request: Mapping[str, Any]) -> dict[str, Any]:
     try:
         text = _expanded(request["file"], request["arguments"], progress)
         used = [any(f.is_relative_to(p) for f in progress.found) for p in request["packages"]]
-        return {"text": text, "absent": progress.absent, "unknown": progress.unknown, "used": used}
+        return {
+            "text": text,
+            "absent": progress.absent,
+            "unknown": progress.unknown,
+            "used": used,
+            "unnamed": [name for name in request["arguments"] if name not in progress.named],
+            "arguments": progress.arguments,
+        }
     except (
         Exception,
         SystemExit,

@@ -2,10 +2,11 @@
 made of it."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from symgen import api
 from symgen.errors import Notice, OptionError
@@ -15,16 +16,17 @@ from symgen.languages import DEFAULT
 from symgen.mechanics.coupling import coupling_of, positions
 from symgen.mechanics.model import Model
 from symgen.native.compiled import Compiled
-from symgen.options import Choices
+from symgen.options import Choices, rows
 from symgen.reading.assemble import Loaded
 from symgen.reading.denavit_hartenberg import DH, dh_builder
 from symgen.reading.description import EARTH
-from symgen.reading.options import SourceOptions
+from symgen.reading.options import RobotOptions, SourceOptions
 from symgen.reading.sources import RobotSource, described, is_path
 from symgen.reading.substitution import substituted, symbols
 from symgen.robot.notebook import robot_html
 from symgen.robot.views import JointView, LinkInertia, joints_of, links_of
 from symgen.tracing.function import Function
+from symgen.tracing.options import FunctionOptions
 
 if TYPE_CHECKING:
     from symgen.robot.checked import Checked
@@ -33,6 +35,10 @@ if TYPE_CHECKING:
     from symgen.robot.looked import Inspection
     from symgen.robot.simulation import Simulation
     from symgen.symbolic.symbolic import Symbolic
+
+
+OF_MODEL: Final = frozenset(row.name for row in rows(RobotOptions, FunctionOptions))
+"""Options that hold for all that is made of a robot, also for what they have no effect on."""
 
 
 class Robot:
@@ -54,7 +60,8 @@ class Robot:
     first needed."""
 
     def __init__(self, source: RobotSource, **options: Any) -> None:
-        self.job, self._place = _job(source, options)
+        job, self._place = _job(source, options)
+        self.job = replace(job, choices=replace(job.choices, given=job.choices.given - OF_MODEL))
 
     def __repr__(self) -> str:
         return f"Robot({self.name!r}, {self.dof} velocities: {', '.join(self.velocities[:12])})"
@@ -169,8 +176,8 @@ class Robot:
         Raises OptionError for a symbol that it does not have."""
         source = self.job.file if self.job.given is None else self.job.given
         robot = described(source, self.job[SourceOptions])
-        options = self.job.changed(xacro_args=()).choices.flat()
-        return self._like(Robot(Job.of(substituted(robot, values), **options)))
+        other = Job.of(substituted(robot, values))
+        return self._like(Robot(replace(other, choices=self.job.changed(xacro_args=()).choices)))
 
     # -- what is made of it ------------------------------------------------------------------------
 

@@ -82,6 +82,8 @@ class FunctionOptions:
         default="constant",
         names=_parameters,
         parted=":,",
+        applies_to=("inertia",),
+        requests=lambda kind: kind != "constant",
     )
     external_wrench: tuple[str, ...] = option(
         "--external-wrench",
@@ -93,6 +95,8 @@ class FunctionOptions:
         default=(),
         names=links,
         parted=",",
+        applies_to=("wrench",),
+        requests=bool,
     )
     wrench_axes: str = option(
         "--wrench-axes",
@@ -112,6 +116,8 @@ class FunctionOptions:
         default="",
         names=_friction,
         parted=":,",
+        applies_to=("friction",),
+        requests=bool,
     )
     friction_width: float = option(
         "--friction-width",
@@ -121,6 +127,8 @@ class FunctionOptions:
         NUMBER,
         rare=True,
         default=0.0,
+        applies_to=("friction",),
+        requests=bool,
     )
     friction_compensation: str = option(
         "--friction-compensation",
@@ -140,6 +148,8 @@ class FunctionOptions:
         "to inverse and forward dynamics, their derivatives, potential energy and regressors.",
         FLAG,
         default=False,
+        applies_to=("springs",),
+        requests=bool,
     )
     runtime_springs: bool = option(
         "--runtime-springs",
@@ -148,6 +158,8 @@ class FunctionOptions:
         FLAG,
         rare=True,
         default=False,
+        applies_to=("springs",),
+        requests=bool,
     )
     quantities: tuple[str, ...] = option(
         "--quantity",

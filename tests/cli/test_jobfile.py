@@ -50,13 +50,14 @@ SAME = [
     ),
     (
         PENDULUM,
-        'quantities = ["bias", "terms=gravity+mass_matrix"]\nexternal_wrench = ["tip", "lower"]\n'
+        'quantities = ["bias", "terms=inverse_dynamics+mass_matrix"]\n'
+        'external_wrench = ["tip", "lower"]\n'
         'formulations = { bias = "newton_euler/minimal" }',
         [
             "--quantity",
             "bias",
             "--quantity",
-            "terms=gravity+mass_matrix",
+            "terms=inverse_dynamics+mass_matrix",
             "--external-wrench",
             "tip,lower",
             "--formulation",

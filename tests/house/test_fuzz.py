@@ -122,6 +122,10 @@ def refuses(arguments):
     sys.exit(2)
 
 
+def accepts(arguments):
+    print("written")
+
+
 FAULTY = {
     raises: "traceback: ZeroDivisionError",
     babbles: "refusal: ",
@@ -136,6 +140,7 @@ FAULTY = {
     stops_with_one: "status: ",
     hangs: "hang: ",
     refuses: "sound refused: ",
+    accepts: "contradiction accepted: ",
 }
 """Programs that do what symgen must not, and the kind of trouble that each is."""
 
@@ -147,10 +152,18 @@ def program(arguments):
 CASE = Case("", ("check", "robot.urdf", "--json"), {"robot.urdf": b"<robot name='a'/>"}, sound=True)
 
 
+CASES = {
+    says_infinity: CASE,
+    refuses: CASE,
+    accepts: Case("", ("check",), CASE.files, refusals=("--scalar: ",)),
+}
+"""The cases that a program needs to show its fault."""
+
+
 @pytest.mark.parametrize("faulty", FAULTY, ids=lambda faulty: faulty.__name__)
 def test_each_oracle_catches_its_fault(faulty, tmp_path, monkeypatch):
     monkeypatch.setattr(child, "CPU", 1)
-    case = CASE if faulty in (says_infinity, refuses) else Case("", ("check",), CASE.files)
+    case = CASES.get(faulty, Case("", ("check",), CASE.files))
     kinds = [f.kind for f in oracles.judged(case, child.run(case, tmp_path, faulty))]
     assert len(kinds) == 1 and kinds[0].startswith(FAULTY[faulty]), kinds
 
@@ -164,6 +177,18 @@ def test_a_run_that_waits_for_ever_ends(tmp_path, monkeypatch):
     monkeypatch.setattr(child, "WALL", 0.2)
     outcome = child.run(CASE, tmp_path, lambda arguments: time.sleep(60))
     assert outcome.late and outcome.status is None
+
+
+def test_a_contradiction_that_is_refused_for_another_reason_is_found(tmp_path):
+    case = Case("", ("check",), CASE.files, refusals=("--scalar: ",))
+    (found,) = oracles.judged(case, child.run(case, tmp_path, refuses))
+    assert found.kind.startswith("contradiction accepted: refused for another reason")
+
+
+def test_contradictory_options_are_sound_or_not():
+    cases = [families.case(1, number, "contradictory") for number in range(60)]
+    assert 10 < sum(case.sound for case in cases) < 50
+    assert all(case.sound != bool(case.refusals) for case in cases)
 
 
 def test_what_is_well_is_well(tmp_path):

@@ -121,4 +121,4 @@ def test_the_table_of_sizes(tmp_path):
     alone = invoke(
         "generate", robot_file("pendulum"), "-o", tmp_path, "--lang", "python", "--target", "host"
     )
-    assert alone.exit_code == 0
+    assert alone.exit_code == 2 and "--target: this option has no effect on" in alone.stderr

@@ -105,7 +105,7 @@ def written(request, tmp_path):
         file, options = tmp_path / "all.urdf", {**OPEN, "actuators": str(tmp_path / "all.toml")}
         file.write_text(EVERYTHING)
         (tmp_path / "all.toml").write_text(ACTUATORS)
-    generate(file, tmp_path / "out", ["python"], quantities=("gravity",), **options)
+    generate(file, tmp_path / "out", ["python"], quantities=("inverse_dynamics",), **options)
     return json.loads((tmp_path / "out" / "manifest.json").read_text())
 
 

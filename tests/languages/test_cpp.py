@@ -150,6 +150,30 @@ int main() { double q[6] = {}; float tau[6]; ur5_robot::gravity(q, tau); }
 """
 
 
+INTEGERS = {
+    "arrays": "ur5_robot::gravity(std::array{0, -1, 0, 0, 0, 0});",
+    "pointers": "const long q[6] = {}; long tau[6]; ur5_robot::gravity(q, tau);",
+    "spans": "int q[6] = {}, tau[6]; ur5_robot::gravity(std::span(q), std::span(tau));",
+    "matrices": "const Eigen::VectorXi q(6); ur5_robot::gravity(q);",
+}
+
+
+@pytest.mark.parametrize("kind", INTEGERS)
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_integers_do_not_compile(compiler, kind, tmp_path):
+    """Entries of the results would be rounded to zero."""
+    if kind == "matrices" and not (EIGEN / "Eigen").is_dir():
+        pytest.skip("Eigen is not installed")
+    _, folder = generated("ur5", languages=("cpp",), quantities=("gravity",))
+    header = "ur5_robot_eigen.hpp" if kind == "matrices" else "ur5_robot.hpp"
+    text = f'#include "{header}"\nint main() {{ {INTEGERS[kind]} }}\n'
+    (tmp_path / "main.cpp").write_text(text)
+    command = [compiler, "-std=c++20", "-fsyntax-only", f"-I{folder}", "-isystem", str(EIGEN)]
+    done = subprocess.run([*command, "main.cpp"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode != 0
+    assert "inputs must be floating-point numbers such as double, not integers" in done.stderr
+
+
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_spans_and_columns(compiler, tmp_path, ur5):
     _, folder = generated("ur5", languages=("cpp",), quantities=("coriolis_matrix", "gravity"))

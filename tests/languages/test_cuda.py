@@ -236,7 +236,8 @@ def test_names_stay_data(tmp_path, no_nvcc):
         name = text.split(f'<{tag} name="')[-1].split('"')[0]
         text = text.replace(f'"{name}"', f"'{nasty} {tag}'")
     (tmp_path / "x.urdf").write_text(text, encoding="utf-8")
-    words = ["--quantity", f"frame_pose:{nasty} link", "--parameters", "runtime"]
+    words = ["--quantity", f"frame_pose:{nasty} link", "--quantity", "gravity"]
+    words += ["--parameters", "runtime"]
     done = invoke("generate", tmp_path / "x.urdf", "-o", tmp_path / "x", "--lang", "cuda", *words)
     assert done.exit_code == 0, done.output
     assert invoke("verify", tmp_path / "x").exit_code == 0

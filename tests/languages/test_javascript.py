@@ -97,6 +97,12 @@ def test_arrays_given_are_written_and_returned():
           said(() => robot.gravity([1, 2, 3])),
           said(() => robot.bias([1, 2])),
           said(() => robot.gravity([1, 2], new Float64Array(1))),
+          said(() => robot.gravity([1, 2], new Int32Array(2))),
+          said(() => robot.gravity([1, 2], new BigInt64Array(2))),
+          said(() => robot.gravity([1, 2], new Uint8ClampedArray(2))),
+          said(() => robot.gravity([1, 2], new DataView(new ArrayBuffer(16)))),
+          said(() => robot.gravity([1, 2], new Float32Array(2))),
+          said(() => robot.gravity(new Int32Array([1, 2]), [])),
         ];
         const packed = robot.gamma_index(1, 1, 0);
         console.log(JSON.stringify([same, [...tau], [...dtau_dq], [...M], errors, packed]));
@@ -107,6 +113,12 @@ def test_arrays_given_are_written_and_returned():
         "RangeError: q must have 2 entries, not 3",
         "RangeError: qd must have 2 entries, not undefined",
         "RangeError: tau_g must have room for 2 entries, not 1",
+        *(
+            f"TypeError: tau_g must be a Float64Array, a Float32Array or an Array, not {name}"
+            for name in ("Int32Array", "BigInt64Array", "Uint8ClampedArray", "DataView")
+        ),
+        "",
+        "",
     ]
     assert packed == 3 * 1 + 1
 

@@ -126,6 +126,9 @@ WRONG = {
     "[a, b] = pendulum_mex('gravity', [0; 0])": ("pendulum:outputs", "gravity has 1 outputs"),
     "pendulum_robot.gravity([0; 0; 0])": ("pendulum_robot:gravity", "q must have 2 entries"),
     "pendulum_robot.gravity(int32([0; 0]))": ("pendulum_robot:gravity", "q must have 2 entries"),
+    "pendulum_robot.gravity([true; false])": ("pendulum_robot:gravity", "double or single"),
+    "pendulum_robot.gravity('ab')": ("pendulum_robot:gravity", "double or single"),
+    "pendulum_mex('gravity', [true; false])": ("pendulum:type", "double or single"),
 }
 
 

@@ -1,7 +1,10 @@
 """Packed layouts: the index functions of C and Python agree with the documented formula and with
 the full array."""
 
+import ast
+import shutil
 import subprocess
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -9,6 +12,7 @@ import pytest
 from tools import STRICT_C, c_files, compiled, generated, imported
 
 from symgen.algorithms import QUANTITIES
+from symgen.languages import LANGUAGES
 from symgen.languages.c.files import LAYOUTS as OF_C
 from symgen.languages.describe import descriptions
 from symgen.languages.python.files import LAYOUTS as OF_PYTHON
@@ -83,6 +87,103 @@ def test_the_macro_is_the_documented_formula(name, language, type_, tmp_path):
     ).stdout.split()
     assert [int(x) for x in found[::2]] == places(module.dof)
     assert [int(x) for x in found[1::2]] == [3 * x for x in places(module.dof)]
+
+
+def from_command(folder, *commands):
+    """The numbers that the last of some commands prints."""
+    for command in commands:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    return [int(x) for x in done.stdout.split()]
+
+
+def of_cpp(name, folder, n):
+    text = f"""#include "{name}_robot.hpp"
+        #include <cstdio>
+        int main() {{ for (std::size_t i = 0; i < {n}; ++i) for (std::size_t j = 0; j < {n}; ++j)
+        for (std::size_t k = 0; k < {n}; ++k) std::printf("%zu ", {name}_robot::gamma_index(i, j, k)); }}"""
+    (folder / "main.cpp").write_text(text)
+    return from_command(folder, ["c++", "-std=c++17", "main.cpp", "-o", "main"], ["./main"])
+
+
+def of_rust(name, folder, n):
+    crate = folder / f"{name}_rust"
+    text = f"""fn main() {{ for i in 0..{n} {{ for j in 0..{n} {{ for k in 0..{n} {{
+        println!("{{}}", {name}::gamma_index(i, j, k)) }} }} }} }}"""
+    (folder / "main.rs").write_text(text)
+    library = f"lib{name}.rlib"
+    rustc = ["rustc", "--edition", "2021", "-A", "warnings"]
+    make = [*rustc, "--crate-type", "rlib", "--crate-name", name, "--cfg", 'feature="std"']
+    return from_command(
+        folder,
+        [*make, crate / "src" / "lib.rs", "-o", library],
+        [*rustc, "main.rs", "--extern", f"{name}={library}", "-o", "main"],
+        ["./main"],
+    )
+
+
+def of_javascript(name, folder, n):
+    script = f"""import {{ gamma_index }} from "./{name}.mjs";
+        for (let i = 0; i < {n}; ++i) for (let j = 0; j < {n}; ++j) for (let k = 0; k < {n}; ++k)
+        console.log(gamma_index(i, j, k));"""
+    return from_command(folder, ["node", "--input-type=module", "-e", script])
+
+
+def of_matlab(name, folder, n):
+    script = f"""for i = 1:{n}, for j = 1:{n}, for k = 1:{n}
+        printf("%d ", {name}_robot.gamma_index(i, j, k) - 1); end, end, end"""
+    command = ["octave-cli", "--norc", "--no-history", "--quiet", "--eval", script]
+    by_columns = from_command(folder / f"{name}_matlab", command)
+    pairs = n * (n + 1) // 2
+    return [place % n * pairs + place // n for place in by_columns]
+
+
+def of_cuda(name, folder, n):
+    header = (folder / f"{name}_cuda" / f"{name}_cuda.h").read_text()
+    (macro,) = [
+        line for line in header.splitlines() if line.startswith("#define") and "GAMMA(" in line
+    ]
+    text = f"""#include <cstdio>
+        {macro}
+        int main() {{ for (int i = 0; i < {n}; ++i) for (int j = 0; j < {n}; ++j)
+        for (int k = 0; k < {n}; ++k) std::printf("%d ", {name.upper()}_GAMMA(i, j, k)); }}"""
+    (folder / "main.cpp").write_text(text)
+    return from_command(folder, ["c++", "-std=c++17", "main.cpp", "-o", "main"], ["./main"])
+
+
+def of_package(name, folder, n, ending):
+    found = ast.parse((folder / f"{name}_{ending}" / "__init__.py").read_text())
+    (index,) = [x for x in found.body if getattr(x, "name", "") == "gamma_index"]
+    place = {}
+    exec(ast.unparse(index), place)
+    return [place["gamma_index"](*ijk) for ijk in product(range(n), repeat=3)]
+
+
+INDEX = {
+    "cpp": ("c++", of_cpp),
+    "rust": ("rustc", of_rust),
+    "javascript": ("node", of_javascript),
+    "matlab": ("octave-cli", of_matlab),
+    "cuda": ("c++", of_cuda),
+    "casadi": ("", partial(of_package, ending="casadi")),
+    "jax": ("", partial(of_package, ending="jax")),
+}
+"""By language: the program that runs it, and what all indices are there, row by row."""
+
+
+@robots
+@pytest.mark.parametrize("language", INDEX)
+def test_the_index_function_of_every_language_is_the_documented_formula(name, language, tmp_path):
+    program, indices = INDEX[language]
+    if program and shutil.which(program) is None:
+        pytest.skip(f"{program} is not installed")
+    module, folder = generated(name, languages=(language,), quantities=BOTH[:1])
+    shutil.copytree(folder, tmp_path / "x")
+    assert indices(name, tmp_path / "x", module.dof) == places(module.dof)
+
+
+def test_the_index_of_every_language_is_tried():
+    assert {*INDEX, "c", "python"} == {*LANGUAGES}
 
 
 @robots

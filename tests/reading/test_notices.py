@@ -184,7 +184,7 @@ def test_what_an_option_answers_is_not_said_in_any_format(text, given, tmp_path)
     path.write_text(text)
     for option, value in given.items():
         for more, count in (((), 1), ((option, value), 0)):
-            said = invoke("ops", path, "--quantity", "gravity", *more)
+            said = invoke("ops", path, "--quantity", "inverse_dynamics", *more)
             assert said.exit_code == 0, said.output
             lines = [line for line in said.stderr.splitlines() if f"{option}" in line]
             assert len(lines) == count, said.stderr

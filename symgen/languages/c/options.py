@@ -16,6 +16,11 @@ from symgen.text import cited
 from symgen.tracing.function import Function
 from symgen.tracing.options import FunctionOptions
 
+BUILD: Final = "symgen build"
+COMPILE: Final = "symgen.compile"
+PRODUCTS: Final = (BUILD, COMPILE)
+"""What is made of generated C besides the files of a language; options apply to it by its name."""
+
 WIDTHS: Final = ("auto", "2", "4", "8", "16", "32", "64")
 """What ``--batch`` can be: GNU C has vectors of powers of two."""
 
@@ -32,6 +37,7 @@ class COptions:
         "Scalar type of the C code: double or float.",
         choice("double", "float"),
         default="double",
+        applies_to=("c", "cuda", *PRODUCTS),
     )
     trig: str = option(
         "--trig",
@@ -41,6 +47,7 @@ class COptions:
         choice("inline", "libm"),
         rare=True,
         default="inline",
+        applies_to=("c", "cuda", "casadi", *PRODUCTS),
     )
     zeros: str = option(
         "--zeros",
@@ -51,6 +58,7 @@ class COptions:
         choice("always", "once"),
         rare=True,
         default="always",
+        applies_to=("c", "cuda", *PRODUCTS),
     )
     batch: str | None = option(
         "--batch",
@@ -60,6 +68,7 @@ class COptions:
         whole_or("auto"),
         default=None,
         names=WIDTHS,
+        applies_to=("c", *PRODUCTS),
     )
     glue: tuple[str, ...] = option(
         "--glue",
@@ -70,6 +79,7 @@ class COptions:
         default=("cmake",),
         names=tuple(GLUE),
         parted=",",
+        applies_to=("c",),
     )
     target: str | None = option(
         "--target",
@@ -78,6 +88,7 @@ class COptions:
         f"sizes: {', '.join(TARGETS)}.",
         choice(*TARGETS),
         default=None,
+        applies_to=("c",),
     )
     chunk: int = option(
         "--chunk",
@@ -87,6 +98,7 @@ class COptions:
         WHOLE,
         rare=True,
         default=100,
+        applies_to=("c", "cuda", "casadi", "jax", *PRODUCTS),
     )
 
     @property
