@@ -45,7 +45,7 @@ CHANGES_OTHERS = {
 
 
 def texts(**options):
-    """The files of the pendulum by language, without the option strings of embedded C."""
+    """The files of the pendulum by language, without what C repeats of options and version."""
     options = {"quantities": ("forward_dynamics", "regressor"), **options}
     job = Job.of(PENDULUM, **options)
     module = job.module(job.load())
@@ -56,7 +56,7 @@ def texts(**options):
 
 
 def without_options(text):
-    text = re.sub(r"char options\[\d+\]", "", text)
+    text = re.sub(r"char options\[\d+\]|#define \w+_VERSION.*", "", text)
     return re.sub(r'"gravity=\[.*', "", text)
 
 
