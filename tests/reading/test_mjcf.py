@@ -2,15 +2,17 @@
 
 import sys
 
-import mujoco
 import numpy as np
 import pytest
+from oracles import oracle
 
 from benchmarks import oracle_mjcf
 from symgen.errors import RobotError
 from symgen.reading import joints
 from symgen.reading.assemble import load
 from symgen.reading.mjcf.unread import ROWS
+
+mujoco = oracle("mujoco")
 
 TILTED = """<mujoco model="tilted">
   <compiler angle="degree" eulerseq="zyx"/>

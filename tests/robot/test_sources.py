@@ -3,14 +3,16 @@
 from pathlib import Path
 
 import numpy as np
-import pinocchio as pin
 import pytest
 from built import BODIES, TABLE, built_zoo, planar, pose, run
+from oracles import oracle
 from states import close
 from tools import ROOT, invoke, robot_file
 
 import symgen
 from symgen.errors import OptionError, RobotError, SymgenError
+
+pin = oracle("pinocchio")
 
 UR5 = robot_file("ur5")
 
