@@ -149,7 +149,7 @@ CLOTH = (
 FIXED_TENDON = '<tendon><fixed %s><joint joint="j" coef="1"/></fixed></tendon>'
 HAS = {
     "_curved_springs": (ONE % ("", 'stiffness="3 0.5"', "", ""), "'j'"),
-    "_of_several": (ONE % ("", "", '<body name="b"><joint name="s" type="ball" damping="1"/><geom size="1"/></body>', ""), "'s'"),
+    "_free_friction": (ONE % ("", "", "", "") + '<worldbody><body name="b"><joint name="s" type="free" frictionloss="1"/><geom size="1"/></body></worldbody>', "'s'"),
     "_tendons": (ONE % ("", "", "", FIXED_TENDON % 'stiffness="2"'), "'number 0'"),
     "_weightless": (ARM.replace('<body name="a"', '<body name="a" gravcomp="1"'), "'a'"),
     "_flexes": (ARM.replace("</worldbody>", CLOTH), "'cloth'"),
