@@ -59,7 +59,7 @@ class Loaded:
 
 
 def load(source: RobotSource, **options: Any) -> Loaded:
-    """The robot in a URDF, MJCF or SDF file, a text of XML or an object (`RobotSource`) as a model;
+    """The robot in a URDF, MJCF or SDF file, its content or an object (`RobotSource`) as a model;
     bodies in the order of their joints (`RobotPart.moving`).
 
     `options` are those of `RobotOptions` and `SourceOptions`. Link `root` becomes the base and only

@@ -24,7 +24,7 @@ def test_a_text_of_xml_is_a_robot():
     with pytest.raises(RobotError, match="XML text:1"):
         symgen.load("<robot name='x'>")
     with pytest.raises(OptionError, match="save it as a"):
-        symgen.load('<robot xmlns:xacro="http://ros.org/wiki/xacro"/>')
+        symgen.load('<robot xmlns:x="http://ros.org/wiki/xacro"><x:arg name="a"/></robot>')
 
 
 def test_what_is_no_robot_is_refused():
