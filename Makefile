@@ -133,5 +133,9 @@ generate: $(VENV)/ready ## write the samples in generated/ and docs/quantities.m
 	$(BIN)/symgen generate robots/quadruped.toml
 	$(BIN)/python -m benchmarks.quantities > docs/quantities.md
 
+three: ## bundle three.js for the viewer again (needs npm): templates/html/three.min.js
+	cd templates/html/three && npm install --no-package-lock && npm run build
+	@rm -rf templates/html/three/node_modules
+
 clean: ## remove what was built (not the virtual environment)
 	rm -rf build examples/firmware/build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

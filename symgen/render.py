@@ -78,6 +78,14 @@ def _environment() -> Environment:
     )
 
 
+def asset(name: str) -> str:
+    """The text of a file in templates/ that is no template. Raises FileNotFoundError."""
+    path = next((folder / name for folder in FOLDERS if (folder / name).is_file()), None)
+    if path is None:
+        raise FileNotFoundError(name)
+    return path.read_text(encoding="utf-8")
+
+
 def render(template: str, **context: Any) -> str:
     """The text of a template, given as ``LANGUAGE/NAME`` in templates/.
 

@@ -1,16 +1,18 @@
 """The command ``symgen view``."""
 
+from pathlib import Path
 from typing import Any
 
 from symgen.cli.help import command
-from symgen.cli.options import FILE, JSON, ROBOT, with_options
+from symgen.cli.options import FILE, JSON, ROBOT, path_option, with_options
 from symgen.cli.progress import progress, say
 
 
 @command()
 @FILE
+@path_option("--motion", "FILE.csv", "Play a motion: columns t and q_JOINT, as excite writes them.")
 @with_options(JSON, ROBOT)
-def view(file: str, as_json: bool, **options: Any) -> None:
+def view(file: str, motion: Path | None, as_json: bool, **options: Any) -> None:
     """Show a robot in the browser, with sliders for its joints.
 
     The page is the same as that of symgen inspect --html. It is written to the folder for
@@ -18,10 +20,10 @@ def view(file: str, as_json: bool, **options: Any) -> None:
 
     \b
     symgen view robots/panda.urdf
+    symgen view robots/ur5.urdf --motion motion.csv
     """
     import tempfile
     import webbrowser
-    from pathlib import Path
 
     from symgen import output
     from symgen.inspection.looking import look
@@ -29,7 +31,7 @@ def view(file: str, as_json: bool, **options: Any) -> None:
     page = Path(tempfile.mkdtemp(prefix="symgen-view-")) / "robot.html"
     with progress() as tell:
         tell("reading the robot")
-        _, notices = look(file, options, tell, False, False, page, None, False)
+        _, notices = look(file, options, tell, False, False, page, None, False, motion)
     if as_json:
         output.say(output.as_json(output.written([page], notices)))
         return

@@ -9,6 +9,7 @@ import numpy as np
 
 from symgen import __version__
 from symgen.inspection.data import Data
+from symgen.inspection.geometry import NO_GEOMETRY, RobotGeometry
 from symgen.inspection.live import live
 from symgen.inspection.mathml import grouping
 from symgen.inspection.page import (
@@ -24,18 +25,26 @@ from symgen.inspection.page import (
 from symgen.inspection.report import counted
 from symgen.languages.conventions import conventions
 from symgen.languages.module import Module
-from symgen.render import render
+from symgen.render import asset, render
 
 CONSTANTS: Final = ("gamma", "b", "d", "alpha", "beta", "theta0", "r")
 SHOWN: Final = ("M", "Y_b", "Y")
 """Patterns on the page, by output."""
 
 
-def page(data: Data, module: Module, patterns: Mapping[str, np.ndarray[Any, Any]]) -> str:
-    """One HTML file that needs nothing else: the robot drawn, sliders that move it, numbers that
-    follow, computed by its own JavaScript, and the tables of `data`. `patterns` are entries that
-    are not zero in every state, by output."""
-    drawn = live(module)
+def page(
+    data: Data,
+    module: Module,
+    patterns: Mapping[str, np.ndarray[Any, Any]],
+    shapes: RobotGeometry = NO_GEOMETRY,
+    motion: Data | None = None,
+) -> str:
+    """One self-contained HTML file: a view of the robot, sliders for its positions, the numbers
+    that follow from them (computed by JavaScript that symgen generates), and the tables of `data`.
+
+    `patterns` are the entries that are not zero in every state, by output; `shapes` is the geometry
+    of the links, `motion` a motion to play."""
+    drawn = live(module, shapes, motion)
     scene = drawn["scene"]
     rows = [
         (body, [(*sign(why), f"{name}: {why}") if why else None for name, why in reasons])
@@ -64,6 +73,7 @@ def page(data: Data, module: Module, patterns: Mapping[str, np.ndarray[Any, Any]
         patterns=list(_patterns(patterns, data)),
         most=max(totals.values(), default=1) or 1,
         conventions=conventions(module),
+        three=asset("html/three.min.js"),
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.algorithms.registry import LINK_QUANTITIES, QUANTITIES
+from symgen.inspection.geometry import NO_GEOMETRY, RobotGeometry, inertia_ellipsoids
 from symgen.languages.describe import FunctionDescription, descriptions
 from symgen.languages.javascript import JAVASCRIPT
 from symgen.languages.module import Module
@@ -28,8 +29,11 @@ MOST_TIPS: Final = 8
 """Links at ends of chains whose Jacobians the page has."""
 
 
-def live(module: Module) -> Data:
-    """The program of a page and what it is told: everything that `live.js` reads."""
+def live(module: Module, drawn: RobotGeometry = NO_GEOMETRY, motion: Data | None = None) -> Data:
+    """The JavaScript program of a page and its data, which `live.js` reads.
+
+    `drawn` are the shapes of the links; `motion` is a sampled motion to play (`times` in s,
+    `positions` with a row for each time), or None."""
     model = module.robot.model
     joints = listed(model)
     tips = _tips(model, joints)
@@ -39,8 +43,11 @@ def live(module: Module) -> Data:
     return {
         "program": JAVASCRIPT.files(moving)[f"{module.name}.mjs"].replace("</", "<\\/"),
         "scene": {
-            "bodies": list(_bodies(model, joints)),
+            "name": module.name,
+            "bodies": list(_bodies(model, joints, drawn)),
             "base": _points(model, 0, joints),
+            "baseShapes": list(drawn.shapes.get(0, ())),
+            "motion": motion,
             "coordinates": list(_coordinates(model)),
             "effort": [model.limits[name].effort for name in model.joint_names],
             "joints": list(model.joint_names),
@@ -73,10 +80,10 @@ def _inputs(d: FunctionDescription) -> list[str]:
     return [argument.name for argument in d.arguments if argument.direction == "in"]
 
 
-def _bodies(model: Model, joints: Sequence[ListedJoint]) -> Iterator[Data]:
+def _bodies(model: Model, joints: Sequence[ListedJoint], drawn: RobotGeometry) -> Iterator[Data]:
     """For each joint the body that it moves, in that body's own frame."""
     places = {joint.bodies[-1]: k for k, joint in enumerate(joints)}
-    canonical = canonical_frames(model)
+    canonical, ellipsoids = canonical_frames(model), list(inertia_ellipsoids(model))
     for joint in joints:
         i, body = joint.bodies[-1], joint.body
         ten = [sum(column) for column in zip(*_parameters(model, i), strict=True)] or [0.0] * 10
@@ -89,6 +96,8 @@ def _bodies(model: Model, joints: Sequence[ListedJoint]) -> Iterator[Data]:
             "mass": ten[0],
             "com": [h / ten[0] for h in ten[1:4]] if ten[0] else None,
             "points": _points(model, i, joints),
+            "shapes": list(drawn.shapes.get(i, ())),
+            "ellipsoid": ellipsoids[i - 1],
             "canonical": _pose(Pose() if body.in_body_axes else canonical[i - 1].pose),
         }
 

@@ -118,8 +118,8 @@ def _parameters(data: Data) -> RenderableType:
     for name, reasons in reasons_by_body(data):
         rows.add_row(escape(name), *(Text(*sign(why)) if why else "" for _, why in reasons))
     gap = (
-        f"rank decided between {base['smallest_kept']:.1e} and {base['largest_dropped']:.1e} "
-        f"of the largest"
+        f"The numerical rank is clear: relative singular values drop from "
+        f"{base['smallest_kept']:.1e} to {base['largest_dropped']:.1e}."
     )
     return Group(rows, Text(LEGEND, style="dim"), Text(gap, style="dim"), Text(""))
 

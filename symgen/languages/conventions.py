@@ -116,7 +116,7 @@ def _friction(module: Module) -> list[str]:
     if not module.robot.friction:
         return []
     kinds = ", ".join(module.robot.friction)
-    rubbing = [body.velocity for body in module.robot.model.bodies if body.has_friction]
+    rubbing = [body.joint.name for body in module.robot.model.bodies if body.rubs]
     which = (
         "of every joint"
         if rubbing == list(module.robot.model.joint_names)
@@ -158,11 +158,10 @@ def _springs(module: Module) -> list[str]:
     robot = module.robot
     if not robot.springs:
         return []
-    springs = [body for body in robot.model.bodies if body.has_spring]
-    stiff = [body.velocity for body in springs if body.constant("stiffness")]
-    names = ", ".join(body.velocity for body in springs)
+    springs = [b.joint.name for b in robot.model.bodies if b.rubs]
+    stiff = [b.joint.name for b in robot.model.bodies if b.rubs and b.joint.stiffness]
     origin = (
-        f"the input `springs` (stiffness and reference of {names})"
+        f"the input `springs` (stiffness and reference of {', '.join(springs)})"
         if robot.runtime_springs
         else f"{_files(module)} ({', '.join(stiff) or 'no joint has a spring'})"
     )

@@ -88,12 +88,8 @@ class MechanismBody:
     place: int
     terms: tuple[tuple[int, int, Scalar], ...]
     offset: Scalar
-    grounded: bool
-    """Whether it is armature, which stands on the ground, without weight."""
-    has_friction: bool
-    """Whether friction counts for its coordinate."""
-    has_spring: bool
-    """Whether a spring counts for its coordinate."""
+    rubs: bool
+    """Whether its joint may have friction and a spring."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,9 +173,7 @@ def _part(body: Body, drive: Any, number: Number) -> MechanismBody:
         drive.terms[0].place,
         tuple((term.index, term.place, number(term.factor)) for term in drive.terms),
         exact(drive.offset),
-        not body.joint.type.on_robot,
-        body.has_friction,
-        body.has_spring,
+        body.rubs,
     )
 
 

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from symgen.errors import RobotError, gathered, together
-from symgen.mechanics.model import Limits, PerCoordinate
+from symgen.mechanics.model import Limits
 from symgen.mechanics.pose import Triple
 from symgen.numbers.exact import norm
-from symgen.reading.coordinate_constants import from_attribute
 from symgen.reading.description import (
     TENSOR,
     Description,
@@ -25,8 +24,8 @@ from symgen.reading.description import (
     Origin,
 )
 from symgen.reading.drives import drives, with_armatures
-from symgen.reading.extensions import Extension, extensions
-from symgen.reading.joints import DRAKES, FIXED, JOINTS, JointRow, joint_nodes, several
+from symgen.reading.extensions import Extension, extensions, note_unused
+from symgen.reading.joints import DRAKES, FIXED, JOINTS, JointRow, joint_nodes, several, single
 from symgen.reading.loops import note_loops
 from symgen.reading.mimic_tags import controlled, mimic_of
 from symgen.reading.quaternions import of_quaternion, rpy_of
@@ -64,7 +63,8 @@ def described(root: XmlNode, path: Path, digest: str) -> Description:
     links = _with_world(root, links, joints)
     note_ignored(root)
     note_loops(root)
-    driving = with_armatures(drives(root), extended, {j.name for j in joints if j.kind != FIXED})
+    note_unused(root, extended, [joint.name for joint in joints if several(joint.kind)])
+    driving = with_armatures(drives(root), extended, {j.name for j in joints if single(j.kind)})
     tying = transmissions(root)
     name = _robot_name(root)
     notices = tuple(sorted(root.source.notices, key=lambda notice: notice.place.line))
@@ -189,11 +189,12 @@ def _joint(node: XmlNode) -> JointElement:
             f"<axis> of a {kind} joint: not used",
             "axes of {count} joints without one ({elements}): not used",
         )
-    if several(kind) and node.children("limit"):
+    unused = [f"<{tag}>" for tag in ("limit", "dynamics") if several(kind) and node.children(tag)]
+    if unused:
         node.notice(
             "note",
-            "<limit> of a joint with several coordinates: not used",
-            "limits of {count} joints with several coordinates ({elements}): not used",
+            f"{' and '.join(unused)} of a joint with several coordinates: not used",
+            "limits and dynamics of {count} joints with several coordinates ({elements}): not used",
         )
     axis, constants = _axes(node, row)
     return JointElement(
@@ -205,7 +206,7 @@ def _joint(node: XmlNode) -> JointElement:
         _origin(node),
         axis,
         _limits(node, row) if row.axis else Limits(),
-        *_friction(node, kind),
+        *_friction(node),
         mimic_of(node) if kind != FIXED else None,
         constants,
     )
@@ -281,11 +282,9 @@ def _limits(joint: XmlNode, row: JointRow) -> Limits:
     return Limits(**values)
 
 
-def _friction(joint: XmlNode, kind: str) -> tuple[PerCoordinate, PerCoordinate]:
-    """Damping and friction, zero where the file is silent. A joint with several coordinates has one
-    number for all of them or (as planar joints in Drake) a number for each."""
+def _friction(joint: XmlNode) -> tuple[float, float]:
+    """Damping and friction, zero where the file is silent."""
     node = joint.only("dynamics")
     if node is None:
         return 0.0, 0.0
-    damping, friction = (from_attribute(node, word, kind) for word in ("damping", "friction"))
-    return damping or 0.0, friction or 0.0
+    return node.optional("damping") or 0.0, node.optional("friction") or 0.0

@@ -77,102 +77,100 @@
   // -- drawing ----------------------------------------------------------------------------------
 
   const canvas = find("view");
-  const view = { azimuth: 0.7, elevation: 0.35, zoom: 1, centre: [0, 0, 0], reach: 1 };
-  const apply = (R, p, v) => [0, 1, 2].map((i) => R[3 * i] * v[0] + R[3 * i + 1] * v[1] + R[3 * i + 2] * v[2] + p[i]);
-  const base = { R: [1, 0, 0, 0, 1, 0, 0, 0, 1], p: [0, 0, 0] };
+  const viewer = createViewer(canvas, robot);
 
-  /** Poses of the bodies, R by rows and p, as the generated function has them. */
+  /** Poses of the bodies in the root's axes: rotation R by rows, position p (m). */
   function poses() {
     const found = Object.values(compute.places());
     return robot.bodies.map((_, k) => ({ R: found[2 * k], p: found[2 * k + 1] }));
   }
 
-  function fit() {
-    const points = poses().flatMap(({ R, p }, k) => [[...p], ...robot.bodies[k].points.map((v) => apply(R, p, v))]);
-    points.push([0, 0, 0]);
-    const low = [0, 1, 2].map((i) => Math.min(...points.map((v) => v[i])));
-    const high = [0, 1, 2].map((i) => Math.max(...points.map((v) => v[i])));
-    view.centre = low.map((x, i) => (x + high[i]) / 2);
-    view.reach = Math.max(0.05, Math.hypot(...low.map((x, i) => high[i] - x)) / 2) * 1.1;
-  }
-
-  function projector(width, height) {
-    const [ca, sa] = [Math.cos(view.azimuth), Math.sin(view.azimuth)];
-    const [ce, se] = [Math.cos(view.elevation), Math.sin(view.elevation)];
-    const scale = (Math.min(width, height) / 2 / view.reach) * view.zoom;
-    return (v) => {
-      const [x, y, z] = v.map((c, i) => c - view.centre[i]);
-      const [right, depth] = [ca * y - sa * x, ca * x + sa * y];
-      return [width / 2 + scale * right, height / 2 - scale * (ce * z - se * depth)];
-    };
-  }
-
   function draw() {
-    const [width, height] = [canvas.clientWidth, canvas.clientHeight];
-    const dots = window.devicePixelRatio || 1;
-    Object.assign(canvas, { width: width * dots, height: height * dots });
-    const pen = canvas.getContext("2d");
-    pen.scale(dots, dots);
-    const style = getComputedStyle(document.documentElement);
-    const colour = (name) => style.getPropertyValue(`--${name}`).trim();
-    const place = projector(width, height);
-    const line = (from, to, stroke, thick) => {
-      Object.assign(pen, { strokeStyle: stroke, lineWidth: thick, lineCap: "round" });
-      pen.beginPath();
-      pen.moveTo(...place(from));
-      pen.lineTo(...place(to));
-      pen.stroke();
-    };
-    const dot = (at, radius, fill) => {
-      pen.fillStyle = fill;
-      pen.beginPath();
-      pen.arc(...place(at), radius, 0, 2 * Math.PI);
-      pen.fill();
-    };
-    const frame = (R, p, long) => {
-      ["x", "y", "z"].forEach((name, k) => {
-        line(p, [0, 1, 2].map((i) => p[i] + long * R[3 * i + k]), colour(`axis-${name}`), 1.5);
-      });
-    };
-    ground(line, colour("grid"));
-    const found = poses();
-    const long = view.reach * 0.12;
-    for (const point of robot.base) line([0, 0, 0], point, colour("base"), 6);
-    found.forEach(({ R, p }, k) => {
-      const body = robot.bodies[k];
-      const shade = colour(k % 2 ? "link-odd" : "link-even");
-      const ends = body.points.length ? body.points : body.com ? [body.com] : [];
-      for (const end of ends) line(p, apply(R, p, end), shade, 5);
-    });
-    const heaviest = Math.max(...robot.bodies.map((body) => body.mass), 1e-9);
-    found.forEach(({ R, p }, k) => {
-      const body = robot.bodies[k];
-      if (body.axis) {
-        const ends = [-0.5, 0.5].map((t) => apply(R, p, body.axis.map((x) => t * long * x)));
-        line(...ends, colour("joint"), 3);
-      }
-      dot(p, 4, colour("joint"));
-      if (find("centres").checked && body.com) {
-        dot(apply(R, p, body.com), 2 + 8 * Math.sqrt(body.mass / heaviest), colour("mass"));
-      }
-      if (find("canonical").checked) {
-        const { R: turn, p: origin } = body.canonical;
-        const columns = [0, 1, 2].map((c) => apply(R, [0, 0, 0], turn.map((row) => row[c])));
-        frame([0, 1, 2].flatMap((i) => columns.map((column) => column[i])), apply(R, p, origin), long);
-      }
-      if (find("frames").checked) frame(R, p, long * 0.7);
-    });
-    frame(base.R, base.p, long);
+    viewer?.update(poses());
   }
 
-  function ground(line, stroke) {
-    const step = 10 ** Math.floor(Math.log10(view.reach));
-    const [x0, y0] = view.centre.slice(0, 2).map((c) => Math.round(c / step) * step);
-    const n = Math.min(12, Math.ceil(view.reach / step));
-    for (let k = -n; k <= n; k++) {
-      line([x0 + k * step, y0 - n * step, 0], [x0 + k * step, y0 + n * step, 0], stroke, 1);
-      line([x0 - n * step, y0 + k * step, 0], [x0 + n * step, y0 + k * step, 0], stroke, 1);
+  /** Show the layers whose boxes are checked. */
+  function showLayers() {
+    for (const box of document.querySelectorAll("[data-layer]")) viewer?.show(box.dataset.layer, box.checked);
+  }
+
+  function startViewer() {
+    if (!viewer) {
+      canvas.replaceWith(Object.assign(document.createElement("p"), {
+        className: "note",
+        textContent: "This browser has no WebGL, so the robot is not drawn. The numbers follow the sliders.",
+      }));
+      return;
     }
+    viewer.start(poses());
+    find("shapes").checked = viewer.hasShapes();
+    find("shapes").disabled = !viewer.hasShapes();
+    find("skeleton").checked = !viewer.hasShapes();
+    showLayers();
+  }
+
+  function savePicture() {
+    viewer?.render();
+    canvas.toBlob((picture) => {
+      const link = Object.assign(document.createElement("a"), {
+        href: URL.createObjectURL(picture),
+        download: `${robot.name}.png`,
+      });
+      link.click();
+      URL.revokeObjectURL(link.href);
+    });
+  }
+
+  // -- motion -----------------------------------------------------------------------------------
+
+  const player = { time: 0, last: 0, playing: false };
+
+  /** Positions of the motion at a time (s), linearly interpolated. */
+  function positionsAt(time) {
+    const { times, positions } = robot.motion;
+    let k = times.findIndex((t) => t > time);
+    if (k < 0) k = times.length - 1;
+    k = Math.max(1, k);
+    const part = Math.min(1, Math.max(0, (time - times[k - 1]) / (times[k] - times[k - 1] || 1)));
+    return positions[k].map((x, i) => positions[k - 1][i] + part * (x - positions[k - 1][i]));
+  }
+
+  function showTime() {
+    const at = positionsAt(player.time);
+    for (const { coordinate, inputs } of sliders) {
+      if (!coordinate.quaternion) inputs[0].value = at[coordinate.place];
+    }
+    find("time").value = player.time;
+    find("seconds").textContent = `${player.time.toFixed(2)} s`;
+    read();
+    draw();
+    numbers();
+  }
+
+  function step(now) {
+    if (!player.playing) return;
+    const end = robot.motion.times.at(-1);
+    player.time = (player.time + (now - player.last) / 1000) % end;
+    player.last = now;
+    showTime();
+    requestAnimationFrame(step);
+  }
+
+  function startPlayer() {
+    if (!robot.motion) return;
+    Object.assign(find("time"), { min: robot.motion.times[0], max: robot.motion.times.at(-1), step: "any" });
+    find("time").addEventListener("input", () => {
+      player.time = Number(find("time").value);
+      showTime();
+    });
+    find("play").addEventListener("click", () => {
+      player.playing = !player.playing;
+      find("play").textContent = player.playing ? "Pause" : "Play";
+      player.last = performance.now();
+      requestAnimationFrame(step);
+    });
+    player.time = robot.motion.times[0];
+    showTime();
   }
 
   // -- numbers ----------------------------------------------------------------------------------
@@ -283,24 +281,13 @@
     });
   }
 
-  function turn(right, up) {
-    view.azimuth -= right;
-    view.elevation = Math.min(1.57, Math.max(-1.57, view.elevation + up));
-    draw();
-  }
-
-  function zoom(factor) {
-    view.zoom = Math.min(20, Math.max(0.2, view.zoom * factor));
-    draw();
-  }
-
   const KEYS = {
-    ArrowLeft: () => turn(-0.1, 0),
-    ArrowRight: () => turn(0.1, 0),
-    ArrowUp: () => turn(0, 0.1),
-    ArrowDown: () => turn(0, -0.1),
-    "+": () => zoom(1.15),
-    "-": () => zoom(1 / 1.15),
+    ArrowLeft: () => viewer?.turn(-0.1, 0),
+    ArrowRight: () => viewer?.turn(0.1, 0),
+    ArrowUp: () => viewer?.turn(0, 0.1),
+    ArrowDown: () => viewer?.turn(0, -0.1),
+    "+": () => viewer?.zoom(1.15),
+    "-": () => viewer?.zoom(1 / 1.15),
   };
 
   canvas.addEventListener("keydown", (event) => {
@@ -310,19 +297,17 @@
       action();
     }
   });
-  canvas.addEventListener("pointerdown", (event) => canvas.setPointerCapture(event.pointerId));
-  canvas.addEventListener("pointermove", (event) => {
-    if (event.buttons) turn(event.movementX / 150, event.movementY / 150);
-  });
+  canvas.addEventListener("pointerdown", () => canvas.focus());
   canvas.addEventListener("wheel", (event) => {
-    if (!event.ctrlKey && document.activeElement !== canvas) return; // a page that scrolls goes on scrolling
+    if (!event.ctrlKey && document.activeElement !== canvas) return; // the page scrolls
     event.preventDefault();
-    zoom(Math.exp(-event.deltaY / 600));
+    viewer?.zoom(Math.exp(-event.deltaY / 600));
   }, { passive: false });
-  for (const id of ["frames", "canonical", "centres"]) find(id).addEventListener("change", draw);
+  for (const box of document.querySelectorAll("[data-layer]")) box.addEventListener("change", showLayers);
+  find("picture").addEventListener("click", savePicture);
   find("reset").addEventListener("click", () => {
     put();
-    Object.assign(view, { azimuth: 0.7, elevation: 0.35, zoom: 1 });
+    viewer?.reset();
     changed(true);
   });
   window.addEventListener("hashchange", () => {
@@ -330,17 +315,15 @@
     changed(false);
   });
   window.addEventListener("resize", draw);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
 
   robot.coordinates.forEach(addSlider);
   if (compute.gravity) robot.joints.forEach(addTorque);
   addMatrix(robot.joints.length);
-  put();
-  read();
-  fit();
   fromAddress();
   read();
+  startViewer();
   draw();
   numbers();
+  startPlayer();
   document.body.dataset.ready = "yes";
 }

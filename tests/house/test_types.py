@@ -4,9 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from oracles import oracle
-
-api = oracle("mypy.api")
+from mypy import api
 
 ROOT = Path(__file__).resolve().parents[2]
 READ = ("numbers", "mechanics", "errors", "text")

@@ -5,12 +5,10 @@ pitches that are large, negative and zero."""
 from typing import Any
 
 import numpy as np
-from oracles import oracle
+import pinocchio as pin
 
 import symgen
 from symgen.mechanics.joints.planar import plane
-
-pin = oracle("pinocchio")
 
 CHAIN: list[tuple[str, Any, dict[str, Any]]] = [
     ("screw", (-0.36, -0.48, 0.8), {"pitch": 5.0}),

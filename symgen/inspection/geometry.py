@@ -1,0 +1,220 @@
+"""The geometry of the viewer: shapes of links as few triangles, in the frames of bodies.
+
+Meshes are read by trimesh (the extra ``view``). Vertices that lie in one cell of a grid are merged,
+so that a page of a robot stays small (Rossignac and Borrel, Multi-resolution 3D approximations for
+rendering complex scenes, 1993)."""
+
+import base64
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from symgen.mechanics.model import Model
+from symgen.mechanics.pose import Pose
+from symgen.reading.geometry import VisualShape
+
+Data = dict[str, Any]
+Array = np.ndarray[Any, Any]
+
+MAX_TRIANGLES: Final = 4000
+"""Triangles of one mesh after simplification: at this number a link fills a screen without visible
+facets, and the page of an arm stays below 3 MB."""
+FINEST_GRID: Final = 256
+"""Cells of the grid along the longest side of a mesh, at most."""
+LEVELS: Final = 32767
+"""Vertices are stored as 16-bit integers within the bounding box of their mesh."""
+
+
+@dataclass(frozen=True)
+class RobotGeometry:
+    """The shapes of a robot for the viewer, by body, and what could not be shown."""
+
+    shapes: Mapping[int, Sequence[Data]] = field(default_factory=dict)
+    """By number of the body; 0 is the base."""
+    missing: tuple[str, ...] = ()
+    """Names of mesh files that could not be read."""
+    needs_trimesh: bool = False
+
+
+NO_GEOMETRY: Final = RobotGeometry()
+
+
+def geometry(model: Model, shapes: Sequence[VisualShape]) -> RobotGeometry:
+    """The shapes on the links of a model, simplified, in the frames of the bodies that carry
+    them."""
+    poses = {link.name: (0, link.pose) for link in model.base}
+    for i, body in enumerate(model.bodies, 1):
+        poses |= {link.name: (i, link.pose) for link in body.links}
+    meshes, found = _Meshes(), dict[int, list[Data]]()
+    for shape in shapes:
+        if shape.link in poses:
+            body_number, pose = poses[shape.link]
+            data = _data(shape, pose @ shape.pose, meshes)
+            if data is not None:
+                found.setdefault(body_number, []).append(data)
+    return RobotGeometry(found, tuple(sorted(meshes.missing)), meshes.needs_trimesh)
+
+
+def _data(shape: VisualShape, pose: Pose, meshes: "_Meshes") -> Data | None:
+    data: Data = {
+        "kind": shape.kind,
+        "R": [x for row in pose.rotation for x in row],
+        "p": list(pose.position),
+        "color": None if shape.color is None else list(shape.color),
+    }
+    if shape.kind != "mesh":
+        return data | {"size": list(shape.size)}
+    packed = meshes.packed(shape)
+    return None if packed is None else data | packed
+
+
+class _Meshes:
+    """Meshes that are read and simplified, each file once."""
+
+    def __init__(self) -> None:
+        self.missing: set[str] = set()
+        self.needs_trimesh = False
+        self._files: dict[Path, tuple[Array, Array] | None] = {}
+
+    def packed(self, shape: VisualShape) -> Data | None:
+        """The triangles of a mesh as text, None where it cannot be read."""
+        if shape.triangles is not None:
+            vertices, faces = (np.array(x) for x in shape.triangles)
+        else:
+            read = self._of_file(shape.mesh)
+            if read is None:
+                return None
+            vertices, faces = read
+        if not len(faces):
+            return None
+        vertices, faces = simplified(vertices * np.array(shape.size), faces)
+        return _as_text(vertices, faces)
+
+    def _of_file(self, path: Path | None) -> tuple[Array, Array] | None:
+        if path is None:
+            return None
+        if path not in self._files:
+            self._files[path] = self._loaded(path)
+            if self._files[path] is None and not self.needs_trimesh:
+                self.missing.add(path.name)
+        return self._files[path]
+
+    def _loaded(self, path: Path) -> tuple[Array, Array] | None:
+        """Vertices and faces of a file of any format that trimesh reads."""
+        if not path.is_file():
+            return None
+        try:
+            import trimesh
+        except ImportError:
+            self.needs_trimesh = True
+            return None
+        try:
+            scene: Any = trimesh.load_scene(str(path))
+            parts: list[Any] = scene.dump()
+        except Exception:  # its loaders raise whatever the many formats make them
+            return None
+        whole = [part for part in parts if hasattr(part, "faces") and len(part.faces)]
+        return _joined([(np.asarray(m.vertices), np.asarray(m.faces)) for m in whole])
+
+
+def _joined(parts: Sequence[tuple[Array, Array]]) -> tuple[Array, Array] | None:
+    if not parts:
+        return None
+    starts = np.cumsum([0, *(len(vertices) for vertices, _ in parts)])
+    faces = [corners + start for (_, corners), start in zip(parts, starts, strict=False)]
+    return np.vstack([vertices for vertices, _ in parts]), np.vstack(faces)
+
+
+def simplified(vertices: Array, faces: Array) -> tuple[Array, Array]:
+    """The mesh with at most `MAX_TRIANGLES` triangles, by merging the vertices of each cell of the
+    finest grid that suffices."""
+    fine = _clustered(vertices, faces, FINEST_GRID)
+    if len(fine[1]) <= MAX_TRIANGLES:
+        return fine
+    best, low, high = _clustered(vertices, faces, 1), 1, FINEST_GRID
+    while high - low > 1:
+        middle = (low + high) // 2
+        coarser = _clustered(vertices, faces, middle)
+        if len(coarser[1]) > MAX_TRIANGLES:
+            high = middle
+        else:
+            best, low = coarser, middle
+    return best
+
+
+def _clustered(vertices: Array, faces: Array, cells: int) -> tuple[Array, Array]:
+    low, size = vertices.min(axis=0), float(np.ptp(vertices, axis=0).max()) or 1.0
+    keys = np.floor((vertices - low) / size * cells).astype(np.int64)
+    _, merged = np.unique(keys, axis=0, return_inverse=True)
+    merged = merged.reshape(-1)
+    count = np.bincount(merged)
+    means = np.stack([np.bincount(merged, vertices[:, k]) / count for k in range(3)], axis=1)
+    corners = merged[faces]
+    distinct = (
+        (corners[:, 0] != corners[:, 1])
+        & (corners[:, 1] != corners[:, 2])
+        & (corners[:, 2] != corners[:, 0])
+    )
+    return means, np.unique(corners[distinct], axis=0)
+
+
+def _as_text(vertices: Array, faces: Array) -> Data:
+    """Vertices as 16-bit integers in their bounding box, and corners, in base64."""
+    low, high = vertices.min(axis=0), vertices.max(axis=0)
+    span = np.where(high > low, high - low, 1.0)
+    levels = np.round((vertices - low) / span * LEVELS).astype("<u2")
+    wide = len(vertices) > np.iinfo(np.uint16).max
+    corners = faces.astype("<u4" if wide else "<u2")
+    return {
+        "low": [float(f"{x:.6g}") for x in low],
+        "span": [float(f"{x:.6g}") for x in span],
+        "levels": LEVELS,
+        "vertices": base64.b64encode(levels.tobytes()).decode("ascii"),
+        "corners": base64.b64encode(corners.tobytes()).decode("ascii"),
+        "wide": wide,
+    }
+
+
+def inertia_ellipsoids(model: Model) -> Iterator[Data | None]:
+    """For each body the uniform ellipsoid with the mass and the moments of inertia of its links
+    (semi-axes in m, pose in the body's frame); None for a body that has no such ellipsoid."""
+    for body in model.bodies:
+        total = np.zeros((4, 4))
+        for link in body.links:
+            if link.parameters:
+                total += _pseudo_inertia(link.parameters, link.pose)
+        yield _ellipsoid(total)
+
+
+def _pseudo_inertia(parameters: Sequence[float], pose: Pose) -> Array:
+    """The pseudo-inertia (second moments and first moments of mass, and mass) in the body's
+    frame (Wensing, Kim and Slotine, RA-L 2018)."""
+    m, hx, hy, hz, xx, xy, xz, yy, yz, zz = parameters
+    inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    second = 0.5 * np.trace(inertia) * np.eye(3) - inertia
+    h = np.array([hx, hy, hz])
+    local = np.block([[second, h[:, None]], [h[None, :], np.array([[m]])]])
+    frame = np.eye(4)
+    frame[:3, :3], frame[:3, 3] = pose.rotation, pose.position
+    return np.asarray(frame @ local @ frame.T)
+
+
+def _ellipsoid(total: Array) -> Data | None:
+    mass = total[3, 3]
+    if mass <= 0:
+        return None
+    com = total[:3, 3] / mass
+    central = total[:3, :3] / mass - np.outer(com, com)
+    moments, axes = np.linalg.eigh(central)
+    if moments[0] < 0:
+        return None
+    if np.linalg.det(axes) < 0:
+        axes[:, 0] = -axes[:, 0]
+    return {
+        "R": [float(f"{x:.6g}") + 0.0 for x in axes.ravel()],
+        "p": [float(f"{x:.6g}") + 0.0 for x in com],
+        "size": [float(f"{x:.6g}") for x in np.sqrt(5 * np.maximum(moments, 0.0))],
+    }
