@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from symgen.errors import OptionError
+from symgen.errors import OptionError, SymgenError
 from symgen.mechanics.parameters import REGROUPINGS
 from symgen.mechanics.system import System
 from symgen.text import shown
@@ -228,9 +228,13 @@ def unknown_quantity(name: str) -> OptionError:
     return OptionError(f"no quantity is called '{shown(name)}'; {hint}symgen list shows them all")
 
 
+class RegistryError(SymgenError):
+    """A quantity that cannot be registered."""
+
+
 def _check_outputs(name: str, outputs: Sequence[Array]) -> None:
-    """Refuses a row one of whose arrays is called as another is that means something else: a
-    function that computes both would give one of them. Raises ValueError."""
+    """Raise RegistryError for an output that has the name of another array with another meaning:
+    a function that computes both could not have both."""
     known = [
         (q.name, out)
         for q in (*QUANTITIES.values(), *LINK_QUANTITIES.values())
@@ -240,12 +244,14 @@ def _check_outputs(name: str, outputs: Sequence[Array]) -> None:
         rows = [*known, *((name, other) for other in outputs[:k])]
         other = next((by for by, array in rows if array.name == out.name and array != out), None)
         if other is not None:
-            raise ValueError(
-                f"{name}: {other} has an output {out.name} that means something else; "
-                "call one of them otherwise"
+            raise RegistryError(
+                f"error: quantity '{name}': the quantity '{other}' has an output '{out.name}' with "
+                "another meaning; rename one of the two outputs"
             )
         if out in outputs[:k]:
-            raise ValueError(f"{name}: two outputs are called {out.name}; rename one of them")
+            raise RegistryError(
+                f"error: quantity '{name}': two outputs are called '{out.name}'; rename one of them"
+            )
 
 
 def quantity(

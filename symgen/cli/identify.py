@@ -127,7 +127,7 @@ def identify(
         wishes = ExtraOutputs(urdf, payload, validation, actuators_out, force, html)
         identified, extra = run(file, log, options, tell, wishes)
         if out is not None:
-            tell("drawing")
+            tell("drawing the plots")
             written(identified, out, extra, pictures)
         else:
             write_files(extra.files)

@@ -44,8 +44,7 @@ def ops(file: str, every: bool, as_json: bool, **options: Any) -> None:
     with progress() as tell:
         tell("reading the robot")
         loaded = job.load()
-        tell("tracing its dynamics")
-        module = job.module(loaded)
+        module = job.module(loaded, tell)
         hint = job.saving(loaded, module)
         traced = job.every_formulation(loaded) if every else []
     if as_json:

@@ -5,7 +5,7 @@ What is independent, such as the functions of a module, is computed by copies of
 system has no ``fork``, or nothing was said, one after the other here."""
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final, TypeVar
@@ -34,22 +34,35 @@ def processes(count: int) -> Iterator[None]:
         _PROCESSES.reset(before)
 
 
-def spread(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-    """`work` of each item, in their order. What it returns must be picklable; what it keeps
-    elsewhere stays in the process that did it.
+def spread(
+    work: Callable[[Item], Result],
+    items: Sequence[Item],
+    begins: Callable[[int], None] = lambda k: None,
+) -> list[Result]:
+    """`work` of each item, in their order. Results must be picklable; other effects of `work` stay
+    in the process that did it. `begins` is called with the index of each item: before its work, or,
+    with several processes, when the results before it are there.
 
-    What fails in another process is done again in this one, so that errors are those of the work
-    itself."""
+    Work that fails in another process is repeated in this one, so that it raises its own errors."""
     count = min(_PROCESSES.get(), len(items))
     if count < 2 or not possible():
-        return [work(item) for item in items]
-    results = _in_copies(lambda k: work(items[k]), len(items), count)
+        return [work(item) for item in announced(items, begins)]
+    results = _in_copies(lambda k: work(items[k]), len(items), count, begins)
     return [
         result[0] if result else work(item) for result, item in zip(results, items, strict=True)
     ]
 
 
-def _in_copies(work: Callable[[int], Any], size: int, count: int) -> list[tuple[Any] | None]:
+def announced(items: Iterable[Item], begins: Callable[[int], None]) -> Iterator[Item]:
+    """The items; `begins` is called with the index of each before it."""
+    for k, item in enumerate(items):
+        begins(k)
+        yield item
+
+
+def _in_copies(
+    work: Callable[[int], Any], size: int, count: int, begins: Callable[[int], None]
+) -> list[tuple[Any] | None]:
     """The result for each number, in a tuple; None where it failed."""
     import multiprocessing  # half a tenth of a second, which one process does not need
     from concurrent.futures import ProcessPoolExecutor
@@ -61,7 +74,10 @@ def _in_copies(work: Callable[[int], Any], size: int, count: int) -> list[tuple[
             warnings.simplefilter("ignore", DeprecationWarning)  # threads that only show progress
             fork = multiprocessing.get_context("fork")
             with ProcessPoolExecutor(count, mp_context=fork) as pool:
-                return list(pool.map(_one, range(size)))
+                waiting = announced(range(size), begins)
+                return [
+                    result for _, result in zip(waiting, pool.map(_one, range(size)), strict=True)
+                ]
     except BrokenProcessPool:
         return [None] * size
     finally:

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.identification.drives import DriveUnknowns
+from symgen.identification.drives import DriveColumn, DriveUnknowns
 from symgen.identification.run import Identified
 from symgen.identification.solve import TriangularSystem
 from symgen.identification.terms import SPRINGS
@@ -37,6 +37,8 @@ class ActuatorFile:
     kinds: tuple[str, ...]
     """The kinds of friction in it."""
     springs: bool
+    width: float = 0.0
+    """The width of Coulomb friction for ``--friction-width``; 0 if the joints have several."""
 
 
 def actuator_file(identified: Identified, given: str | None) -> ActuatorFile:
@@ -60,7 +62,13 @@ def actuator_file(identified: Identified, given: str | None) -> ActuatorFile:
     terms = {column.term for column in columns}
     kinds = tuple(name for name in WRITTEN[:3] if name in terms)
     text = BEGIN + "".join(_lines(tables, rest)).encode()
-    return ActuatorFile(text, tuple(remarks), kinds, "stiffness" in terms)
+    return ActuatorFile(text, tuple(remarks), kinds, "stiffness" in terms, _width(columns))
+
+
+def _width(columns: Sequence[DriveColumn]) -> float:
+    """The width of Coulomb friction at all joints; 0 if there are several."""
+    widths = {column.speed for column in columns if column.term == "coulomb"}
+    return widths.pop() if len(widths) == 1 else 0.0
 
 
 def _zeros(drives: DriveUnknowns | None) -> Iterator[tuple[str, str]]:
@@ -84,7 +92,6 @@ def _values(identified: Identified, remarks: list[str]) -> dict[int, float]:
     b = len(identified.estimate.mapping)
     written = [k for k, column in enumerate(drives.columns) if column.term in WRITTEN]
     unwritten = [drives.names[k] for k in range(len(drives.columns)) if k not in written]
-    wide = [drives.names[k] for k in written if drives.columns[k].speed]
     if not unwritten:
         values = values[b:]
     else:
@@ -96,10 +103,12 @@ def _values(identified: Identified, remarks: list[str]) -> dict[int, float]:
             f"the file has no {', '.join(shown(name) for name in unwritten)}; the other terms of "
             "these joints are those that come nearest without"
         )
-    if wide:
+    widths = {drives.columns[k].speed for k in written if drives.columns[k].term == "coulomb"}
+    if len(widths) > 1:
+        listed = ", ".join(f"{x:.3g}" for x in sorted(widths))
         remarks.append(
-            f"the steps of {', '.join(shown(name) for name in wide)} have widths; give one to "
-            "--friction-width"
+            f"the smoothing widths of Coulomb friction differ between the joints ({listed}); "
+            "choose one for --friction-width"
         )
     return {k: float(values[k]) for k in written}
 

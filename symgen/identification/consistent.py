@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from symgen.advice import use_prior
 from symgen.identification.bodies import free_links
 from symgen.identification.drives import DriveUnknowns
 from symgen.identification.entropic import Entropic
@@ -18,15 +19,18 @@ from symgen.identification.terms import TERMS
 Numbers = NDArray[np.float64]
 
 
-def consistent(mapping: BaseMapping, drives: DriveUnknowns | None, solution: Solution) -> Solution:
-    """The least squares among base parameters that bodies can have and coefficients that are
-    physical. Raises BodiesError."""
+def consistent(
+    mapping: BaseMapping, drives: DriveUnknowns | None, solution: Solution, full: bool
+) -> Solution:
+    """The least-squares estimate under physical consistency of bodies and coefficients. `full` is
+    the option ``--full``. Raises BodiesError."""
     programme, positive = _problem(mapping, drives)
     values = programme.fitted(solution.values, solution.factor, positive)
     if values is None:
+        cure = " or ".join(filter(None, ("use a log with a more exciting motion", use_prior(full))))
         raise BodiesError(
-            "error: --consistent: no bodies near these base parameters were found; excite the "
-            "robot better, or let a prior take part with --full"
+            "error: --consistent: no physically consistent bodies have base parameters near the "
+            f"estimate; {cure}"
         )
     return replace(solution, values=values)
 

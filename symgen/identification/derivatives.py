@@ -13,6 +13,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
+from symgen.advice import install
 from symgen.errors import SymgenError
 from symgen.identification.samples import BLOCK, Samples
 
@@ -150,6 +151,5 @@ def _signal(part: str) -> Any:
         return import_module(f"scipy.{part}")
     except ImportError:
         raise SymgenError(
-            "error: velocities and accelerations of a log need SciPy; pip install "
-            "'symgen[identify]'"
+            "error: differentiating a log needs SciPy; install it: " + install("scipy")
         ) from None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Final
 
+from symgen.advice import install
 from symgen.errors import SymgenError
 from symgen.identification.equations import Equations
 from symgen.identification.reduction import Batches, TriangularFactors, combined, reduced
@@ -105,7 +106,8 @@ def _client(stack: ExitStack, scheduler: str | None) -> Any:
     try:
         distributed: Any = import_module("distributed")
     except ImportError:
-        raise SymgenError("error: --engine dask needs Dask; pip install 'symgen[dask]'") from None
+        text = f"error: --engine dask needs Dask; install it: {install('distributed')}"
+        raise SymgenError(text) from None
     if scheduler is None:
         scheduler = stack.enter_context(
             distributed.LocalCluster(processes=False, n_workers=1, dashboard_address=None)

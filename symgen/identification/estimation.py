@@ -6,6 +6,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from symgen.advice import use_prior
 from symgen.errors import SymgenError
 from symgen.identification.consistent import consistent, distance, entropic
 from symgen.identification.estimate import Channel, Estimate
@@ -60,7 +61,7 @@ def estimate(
             tells = inflation(system, solution)
             solution, standard = entropic(mapping, drives, solution, settings.entropic, tells)
         else:
-            solution = consistent(mapping, drives, solution)
+            solution = consistent(mapping, drives, solution, settings.full)
         note = f"consistent bodies and drives: chi squared {distance(free, solution):.3g} more than"
         text = f"{note} the least squares without bounds, whose standard errors these are"
         notes = (*notes, f"{shown(log.file)}: note: {text}")
@@ -163,8 +164,8 @@ def _judged(
     if settings.full:
         return (f"{shown(log.file)}: note: {text}; the prior decides them",)
     raise ExcitationError(
-        f"{shown(log.file)}: error: {text}; move these joints more (symgen excite makes a motion), "
-        "or let a prior decide with --full"
+        f"{shown(log.file)}: error: {text}; use a log in which these joints move more (symgen "
+        f"excite optimizes a motion), or {use_prior(settings.full)}"
     )
 
 

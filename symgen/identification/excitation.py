@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from symgen.advice import install
 from symgen.errors import SymgenError
 from symgen.identification.criterion import condition, smooth_condition
 from symgen.identification.excitation_task import ExcitationTask
@@ -49,12 +50,12 @@ class Excited:
 def excite(task: ExcitationTask, progress: Progress = lambda step: None) -> Excited:
     """The best motion that the budget finds. Raises SymgenError where no motion keeps to the
     limits."""
-    progress("looking for motions within limits")
+    progress("searching for motions within the limits")
     starts = list(_starts(task))
     judged = [(condition(task.rows(motion))[1], k) for k, motion in enumerate(starts)]
     best = starts[min(judged)[1]]
     searched = _search(task, best, progress)
-    progress("holding limits on the fine grid")
+    progress("enforcing the limits between the samples")
     first, best, searched = (
         _within(task, motion, task.fine) for motion in (starts[0], best, searched)
     )
@@ -223,7 +224,8 @@ def _round(search: ExcitationSearch, start: Fourier, spend: int, progress: Progr
     try:
         from scipy.optimize import minimize
     except ImportError:
-        raise SymgenError("error: excite needs scipy; pip install 'symgen[identify]'") from None
+        text = f"error: symgen excite needs SciPy; install it: {install('scipy')}"
+        raise SymgenError(text) from None
     reached, seen = [search.variables(start)], count(1)
 
     def objective(x: Numbers) -> tuple[float, Numbers]:

@@ -166,10 +166,10 @@ def _parts(
 ) -> Iterator[Numbers]:
     """The products of consecutive parts of a log."""
     fastest = np.zeros(len(read.noise))
-    for samples in read.blocks(progress):
+    for samples in read.blocks(lambda step: progress(f"finding the rates of the joints: {step}")):
         fastest = np.maximum(fastest, np.abs(samples.qd).max(axis=0))
     size, total, count = max(read.plan.samples // BATCHES, 1), None, 0
-    for samples in read.blocks(progress):
+    for samples in read.blocks(lambda step: progress(f"reducing the regressor: {step}")):
         for start in range(0, len(samples), PIECE):
             part = samples.part(slice(start, start + PIECE))
             gram = drives.products(part, fastest, loaded)

@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from symgen.advice import use_prior
 from symgen.identification.equations import Instants
 from symgen.identification.evidence import Evidence, Fit, chosen
 from symgen.identification.logs import LogError
@@ -92,8 +93,8 @@ def _check_moving(reading: Reading) -> None:
         raise LogError(
             shown(reading.log.file),
             f"'{shown(reading.layout.q[k].name)}' is {reading.survey.low[k]:.4g} in every row: the "
-            "joint stands still, or its encoder is dead; hold it with --lock JOINT=VALUE, name "
-            "another column, or let a prior decide with --full",
+            "joint does not move, or its encoder is defective; lock it with --lock JOINT=VALUE, "
+            f"choose another column, or {use_prior(full=False)}",
         )
 
 

@@ -96,10 +96,10 @@ def looked_at(path: str, options: LogOptions, model: Model | None, progress: Pro
     """Look at a log, without a robot at all joints that it has. Raises LogError, OptionError."""
     log, map_ = open_log(path), Map.of(options)
     wanted = guessed(log, map_) if model is None else _of(model)
-    progress("looking at the log")
+    progress("reading the log")
     reading = look(log, wanted, model, map_, Wish())
     motion = MotionStatistics(reading.plan.samples)
-    for samples in reading.blocks(progress):
+    for samples in reading.blocks(lambda step: progress(f"analysing the motion: {step}")):
         motion.add(samples)
     limits = tuple(model.limits.get(name) if model else None for name in wanted.velocities)
     return Looked(reading, motion, wanted.velocities, wanted.position_units, limits)

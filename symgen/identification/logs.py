@@ -13,6 +13,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from symgen.advice import install
 from symgen.errors import SymgenError
 from symgen.text import hint, reason, shown, unread
 
@@ -93,7 +94,7 @@ def pyarrow_part(part: str) -> Any:
         return import_module(f"pyarrow.{part}")
     except ImportError:
         raise SymgenError(
-            "error: text and Parquet logs need pyarrow; pip install 'symgen[identify]'"
+            "error: reading text and Parquet logs needs PyArrow; install it: " + install("pyarrow")
         ) from None
 
 

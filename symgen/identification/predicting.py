@@ -41,7 +41,7 @@ def model_of(
     progress("preparing regressors")
     sought = problem(job, loaded, Settings())
     model = of_file(sought, estimate) if estimate else of_robot(sought)
-    progress("looking at the log")
+    progress("reading the log")
     return model, read(log, sought, loaded, options)
 
 

@@ -129,7 +129,8 @@ def predict(
     filtering = reading.derivation or Derivation.of_cutoff(
         min(20.0, 0.2 / reading.step), reading.step, reading.survey.even
     )
-    for samples in reading.blocks(progress, held_out=held_out):
+    predicting = lambda step: progress(f"predicting: {step}")  # noqa: E731
+    for samples in reading.blocks(predicting, held_out=held_out):
         points = _points(samples, predictor)
         _add(sums, points, samples, filtering)
         kept.append(_shown(points, samples).rows(slice(None, None, stride)))

@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from symgen.advice import install
 from symgen.errors import SymgenError
 from symgen.identification.estimate import BaseMapping
 from symgen.identification.pseudo import linear, packed, unpacked
@@ -180,7 +181,8 @@ def _solved(
         from scipy.sparse import csc_matrix
     except ImportError:
         raise BodiesError(
-            "error: bodies need clarabel and scipy; pip install 'symgen[identify]'"
+            "error: consistent bodies need Clarabel and SciPy; install them: "
+            + install("clarabel", "scipy")
         ) from None
     cone = np.hstack(
         [-np.eye(10 * matrices), np.zeros((10 * matrices, len(linear) - 10 * matrices))]

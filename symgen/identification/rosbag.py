@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from symgen.advice import install
 from symgen.errors import SymgenError
 from symgen.identification.logs import LogError, Numbers
 from symgen.text import shown
@@ -84,7 +85,8 @@ def _opened(path: str) -> Iterator[Any]:
         reading = import_module("rosbags.highlevel")
         types = import_module("rosbags.typesys")
     except ImportError:
-        raise SymgenError("error: ROS bags need rosbags; pip install 'symgen[ros]'") from None
+        text = f"error: reading ROS bags needs rosbags; install it: {install('rosbags')}"
+        raise SymgenError(text) from None
     file = Path(path)
     folder = file.parent if file.suffix == ".db3" else file
     store = types.get_typestore(types.Stores.LATEST)

@@ -3,12 +3,13 @@
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import count, islice
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from symgen.advice import use_prior
 from symgen.errors import OptionError
 from symgen.identification.choice import Choice
 from symgen.identification.cutoffs import tuned
@@ -117,7 +118,7 @@ def solved(
     progress: Progress = lambda step: None,
 ) -> Identified:
     """The same of a problem whose regressors are made, for several logs of one robot."""
-    progress("looking at the log")
+    progress("reading the log")
     wish = Wish(settings.interval * sought.intervals, settings.held_out, True)
     read = tuned(log, sought, loaded, settings, wish)
     _check_length(read, sought)
@@ -138,15 +139,17 @@ def solved(
     try:
         settled = rounds.settled()
     except np.linalg.LinAlgError:
-        text = "the rows for the estimate tell nothing of some parameters; move all joints in them"
-        cure = "(symgen excite makes a motion), or let a prior decide with --full"
-        raise ExcitationError(f"{shown(log)}: error: {text} {cure}") from None
+        text = "some parameters are not identifiable from the training rows"
+        cure = "use a log in which all joints move (symgen excite optimizes a motion)"
+        if advice := use_prior(settings.full):
+            cure = f"{cure}, or {advice}"
+        raise ExcitationError(f"{shown(log)}: error: {text}; {cure}") from None
     estimated, notes = estimate(sought, settled, read.log, settings)
-    progress("looking at windows")
+    progress("estimating the bias of the filter")
     bias = window_bias(read, settled, source.mean(settled.equations))
     estimated = with_bias(estimated, bias, sought, settings)
     if settings.refine:
-        progress("refining")
+        progress("refining by multiple shooting")
         estimated, text = _refined(job, loaded, read, sought, settled, estimated)
         notes = (*notes, text)
     notes = (*notes, *_biased(estimated, log))
@@ -248,17 +251,19 @@ class LogRounds:
     settings: Settings
     progress: Progress
     last: deque[Samples] = field(default_factory=lambda: deque(maxlen=SHOWN))
+    passes: Iterator[int] = field(default_factory=lambda: count(1))
+    """The numbers of the passes over the log."""
 
     def reduced(self, equations: Equations) -> Reduced:
         """The factors of the batches of the rows for the estimate, and of those held out. Raises
         LogError."""
         plan = self.reading.plan
-        count, channels = len(plan.training), len(equations.supports)
+        blocks, channels = len(plan.training), len(equations.supports)
         mean = self.mean(equations)
-        work = Work(equations, plan.interval, -(-BATCHES // max(count, 1)), mean)
+        work = Work(equations, plan.interval, -(-BATCHES // max(blocks, 1)), mean)
         reduction = run(work, self.blocks(), self.settings)
-        parts = (part for block in islice(reduction, count) for part in block)
-        trained = gathered(parts, -(-count * work.parts // BATCHES))
+        parts = (part for block in islice(reduction, blocks) for part in block)
+        trained = gathered(parts, -(-blocks * work.parts // BATCHES))
         held_out = combined(part for block in reduction for part in block)
         if not trained:
             raise LogError(shown(self.reading.log.file), "has no rows for the estimate")
@@ -280,9 +285,11 @@ class LogRounds:
         return max(1, min(plan.half // 2, rows // (ENOUGH * unknowns)))
 
     def blocks(self) -> Iterator[Samples]:
-        """The samples of all blocks, of which the last ones are kept. Raises LogError."""
+        """The samples of all blocks, in a new pass over the log; the last blocks are kept. Raises
+        LogError."""
         self.last.clear()
-        for samples in self.reading.blocks(self.progress):
+        number = next(self.passes)
+        for samples in self.reading.blocks(lambda step: self.progress(f"pass {number}: {step}")):
             self.last.append(samples)
             yield samples
 

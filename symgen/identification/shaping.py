@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from symgen.advice import command
 from symgen.identification.actuator_file import BEGIN, ActuatorFile, actuator_file
 from symgen.identification.bodies import Bodies, bodies
 from symgen.identification.estimate import Estimate
@@ -29,6 +30,8 @@ from symgen.identification.shape_report import (
 from symgen.identification.verdicts import Verdict, of_bodies, of_payload, verdicts
 from symgen.jobs.job import Job
 from symgen.jobs.targets import Mark, OutputFile, edges
+from symgen.languages import LANGUAGES
+from symgen.languages.names import identifier
 from symgen.mechanics.consistency import INDEFINITE, judge
 from symgen.mechanics.parameters import lumped
 from symgen.options import typed
@@ -46,7 +49,7 @@ EXACT: Final = 1e-9
 def shape(job: Job, loaded: Loaded, estimate: Estimate, progress: Callable[[str], None]) -> Shape:
     """The robot's file with the bodies of an estimate, read again and judged. Raises
     SymgenError."""
-    progress("looking for consistent bodies")
+    progress("computing consistent bodies")
     consistent = bodies(loaded.model, estimate)
     data = text_of(job.file, job[SourceOptions])
     text = with_inertials(data, shown(job.file), consistent.links)
@@ -140,7 +143,7 @@ class EstimateOutputs:
                 extended, drives=actuator_file(identified, self.job[RobotOptions].actuators)
             )
         if self.html is not None:
-            progress("drawing")
+            progress("drawing the report")
             text = page(identified, tuple(verdict.text for verdict in extended.verdicts))
             extended = replace(extended, page=text.encode())
         return extended
@@ -159,13 +162,16 @@ class EstimateOutputs:
         return [*shaped, *carried, *drives]
 
     def _again(self, drives: ActuatorFile) -> str:
-        """The one command that generates code of what was found."""
-        words = ["symgen", "generate", str(self.urdf or self.job.file)]
-        words += ["--actuators", str(self.actuators)]
+        """The command that generates code for the estimate."""
+        robot = str(self.urdf or self.job.file)
+        folder = f"build/{identifier(self.loaded.model.name, LANGUAGES.values())}"
+        words = ["--actuators", str(self.actuators)]
         words += ["--friction", ",".join(drives.kinds)] if drives.kinds else []
+        words += ["--friction-width", f"{drives.width:g}"] if drives.width else []
         words += ["--springs"] if drives.springs else []
         words += typed(self.job.choices, RobotOptions, SourceOptions, leave=("actuators",))
-        return f"regenerate: {' '.join(shown(quote(word)) for word in words)}"
+        options = " ".join(shown(quote(word)) for word in words)
+        return f"regenerate: {command('regenerate', robot=robot, folder=folder)} {options}"
 
     @property
     def data(self) -> dict[str, Any]:

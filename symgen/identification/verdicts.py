@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from symgen.advice import use_prior
 from symgen.identification.bodies import Bodies
 from symgen.identification.equations import Instants
 from symgen.identification.estimate import BaseMapping, Estimate
@@ -127,10 +128,11 @@ def _noise(identified: Identified) -> Numbers:
 
 def of_bodies(mapping: BaseMapping, bodies: Bodies, full: bool) -> Iterator[Verdict]:
     """Links whose mass no prior can mean; `full` tells that the prior has had its part."""
+    advice = use_prior(full)
     cure = (
-        "check units, friction and the mass in that file"
-        if full
-        else "check units and friction, or let the prior take part with --full"
+        f"check units and friction, or {advice}"
+        if advice
+        else "check units, friction and the mass in that file"
     )
     stated = _stated_masses(mapping)
     for name, ten in bodies.links.items():

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 from rich.table import Table
 
+from symgen.advice import command
 from symgen.compiler.costs import Processor
 from symgen.errors import Notice
 from symgen.inspection.tables import table
@@ -35,10 +36,8 @@ def generated(module: Module, paths: Sequence[Path]) -> None:
     if module[COptions].target and report:
         sizes(module, json.loads(report.read_text(encoding="utf-8")))
     folder = next(path for path in paths if path.name == "manifest.json").parent
-    console().print(
-        f"{len(paths)} files in {escape(str(folder))}; prove them: symgen verify "
-        f"{escape(str(folder))}"
-    )
+    advice = command("verify", folder=str(folder))
+    console().print(escape(f"{len(paths)} files in {folder}; verify them: {advice}"))
 
 
 def generated_data(

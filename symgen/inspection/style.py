@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Final, TypeVar
 
+from symgen.advice import install
 from symgen.errors import SymgenError
 
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
@@ -71,4 +72,5 @@ def _needed() -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise SymgenError("error: plots need matplotlib; pip install 'symgen[plot]'") from None
+        text = f"error: plots need Matplotlib; install it: {install('matplotlib')}"
+        raise SymgenError(text) from None

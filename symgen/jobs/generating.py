@@ -1,4 +1,4 @@
-"""``symgen generate`` from a job: the robot is read, its dynamics are traced, files are written."""
+"""The steps of ``symgen generate``: read the robot, trace its dynamics, write files."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,15 +15,13 @@ from symgen.reading.assemble import Loaded
 def generated_files(
     job: Job, out: Path, languages: Sequence[str], progress: Callable[[str], None]
 ) -> tuple[Module, Loaded, list[Path]]:
-    """The files of a job in the folder `out`, all of them or none; `progress` is told each step.
+    """Write the files of a job into the folder `out`, all of them or none. `progress` is called
+    with each step.
 
-    Returns the module, the loaded robot with its notices, and the paths written. Raises
-    SymgenError."""
+    Returns the module, the loaded robot with its notices, and the paths. Raises SymgenError."""
     check_effects(job, known_languages(languages))
     progress("reading the robot")
     loaded = job.load()
-    progress("tracing its dynamics")
-    module = job.module(loaded)
-    progress("writing code")
-    texts = files(module, languages)
+    module = job.module(loaded, progress)
+    texts = files(module, languages, progress)
     return module, loaded, publish({**texts, NAME: manifest(module, texts)}, out)

@@ -1,7 +1,7 @@
 """A job: a robot's file and every option that shapes the result, and the module made from it."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import PurePath
@@ -101,12 +101,20 @@ class Job:
         """The aim that formulations are chosen by: fewest operations, or a processor's latency."""
         return aim_of(self.choices)
 
-    def module(self, loaded: Loaded) -> Module:
-        """The traced module. Raises OptionError."""
+    def module(self, loaded: Loaded, progress: Callable[[str], None] = lambda step: None) -> Module:
+        """The traced module; `progress` is called with each function. Raises OptionError."""
         name = self._name(loaded.model)
         robot = self.robot(loaded)
         with _placed(loaded):
-            functions = tuple(trace_all(robot, self.wanted(), self.choice(), self.aim))
+            functions = tuple(
+                trace_all(
+                    robot,
+                    self.wanted(),
+                    self.choice(),
+                    self.aim,
+                    lambda step: progress(f"tracing: {step}"),
+                )
+            )
         for language in LANGUAGES.values():
             if language.options is not None:
                 language.refuse(self[language.options], functions)

@@ -69,8 +69,7 @@ def build(
     job = job.changed(glue=())
     progress("reading the robot")
     loaded = job.load()
-    progress("tracing its dynamics")
-    module = fastest(job.module(loaded), set_options)
+    module = fastest(job.module(loaded, progress), set_options)
     sources = files(module, ["c"])
     progress("compiling")
     contents: Contents = {

@@ -28,6 +28,8 @@ class Language:
     """The file that every folder with this language has, as ``{name}.h``."""
     keywords: frozenset[str]
     """Words that the language keeps to itself; no module or function is called so."""
+    aliases: tuple[str, ...] = ()
+    """Other names for ``--lang``."""
     standard: frozenset[str] = frozenset()
     """Names of files that a module's own would hide; no module is called so."""
     taken: frozenset[str] = frozenset()

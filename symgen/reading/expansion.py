@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from lxml import etree
 
+from symgen.advice import install
 from symgen.errors import Notice, OptionError, RobotError, SourceLocation
 from symgen.reading import xacro_child
 from symgen.reading.leftovers import expressions_read, is_statement, xacro_nodes
@@ -22,7 +23,7 @@ from symgen.reading.options import SourceOptions
 from symgen.reading.xml_reader import XmlNode
 from symgen.text import cited, hint, quoted, repeated, shown
 
-MISSING: Final = "needs xacro to be expanded; install it: pip install 'symgen[xacro]'"
+MISSING: Final = f"expanding xacro needs xacrodoc; install it: {install('xacrodoc')}"
 WAIT: Final = 12 * xacro_child.SECONDS
 """Seconds until a process that does not even compute is given up."""
 UNREAD: Final = ("visual", "collision", "gazebo", "param")

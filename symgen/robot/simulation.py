@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from symgen.advice import install
 from symgen.errors import OptionError, SymgenError
 from symgen.robot.motion import normalized, rates, vector
 from symgen.text import html_table
@@ -120,7 +121,7 @@ def _solver() -> Callable[..., Any]:
     try:
         from scipy.integrate import solve_ivp
     except ImportError:
-        raise OptionError("simulate needs SciPy; install it: pip install scipy") from None
+        raise OptionError(f"simulate needs SciPy; install it: {install('scipy')}") from None
     return solve_ivp  # type: ignore[no-any-return]
 
 

@@ -5,7 +5,7 @@ Each function is traced in every formulation of its quantities; the best for an 
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from math import prod
@@ -13,7 +13,7 @@ from typing import Final
 
 from symgen.algorithms.registry import Formulation, Quantity
 from symgen.compiler.aims import Aim
-from symgen.compiler.parallel import spread
+from symgen.compiler.parallel import announced, spread
 from symgen.compiler.program import Program
 from symgen.errors import OptionError
 from symgen.mechanics.parameters import REGROUPINGS, WHOLE
@@ -49,8 +49,9 @@ def trace_all(
     functions: Sequence[Wanted],
     choice: Choice | None = None,
     aim: Aim = FEWEST,
+    progress: Callable[[str], None] = lambda step: None,
 ) -> list[Function]:
-    """The best program for each function.
+    """The best program for each function; `progress` is called with each function's number.
 
     Runtime parameters are regrouped once for all functions, so there one regrouping serves them
     all. Raises OptionError for a formulation that a quantity does not have, and for a quantity that
@@ -60,8 +61,11 @@ def trace_all(
     check_defined(robot, quantities)  # first: the next one traces
     check_possible(robot, quantities, lambda q, other: _differs(q, robot, other))
     regroups = robot.regroups
+    names = [wanted.name for wanted in functions]
+    begins = lambda k: progress(f"function {k + 1} of {len(names)}, {names[k]}")  # noqa: E731
     if not robot.runtime:
-        return spread(lambda w: _best(regroups, w, choice or {}, aim).shaped(aim), functions)
+        best_of = lambda w: _best(regroups, w, choice or {}, aim).shaped(aim)  # noqa: E731
+        return spread(best_of, functions, begins)
     pairs = [{name: regroups[name], WHOLE: regroups[WHOLE]} for name in REGROUPINGS]
     complete = [
         pair for pair in pairs if all(_combinations(w, pair, choice or {}) for w in functions)
@@ -69,7 +73,8 @@ def trace_all(
     if not complete:
         raise OptionError("with runtime parameters all formulations must be on one regrouping")
     by_regrouping = [
-        [_best(pairs, wanted, choice or {}, aim) for wanted in functions] for pairs in complete
+        [_best(pairs, wanted, choice or {}, aim) for wanted in announced(functions, begins)]
+        for pairs in complete
     ]
     best = aim.best(by_regrouping, lambda functions: [f.program for f in functions])
     return [f.shaped(aim) for f in best]

@@ -128,7 +128,7 @@ BAD_NAMES = [
 BAD_WRITE = [
     (
         ["--lang", "fortran"],
-        f"no language is called 'fortran'; {hint('fortran', LANGUAGES)}",
+        f"no language is called 'fortran'; {hint('fortran', LANGUAGES, len(LANGUAGES))}",
     ),
     (["--scalar", "half"], "--scalar 'half': use one of double, float"),
     (["--chunk", "0"], "--chunk 0: give a number of statements, such as 100"),

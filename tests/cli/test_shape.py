@@ -8,7 +8,7 @@ from tools import invoke, robot_file, snapshot
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
 from symgen.api import trace
 from symgen.inspection.registry_tables import OTHER, SECTIONS, sections
-from symgen.languages import LANGUAGES
+from symgen.languages import ALIASES, LANGUAGES
 
 
 def test_part_of_a_robot():
@@ -35,6 +35,25 @@ def test_prefix_and_languages(tmp_path):
     assert "void arm_7_t(" in (tmp_path / "arm_7.h").read_text()
     invoke("generate", PENDULUM, "-o", tmp_path, "--lang", "python", "--lang", "python")
     assert snapshot(tmp_path).keys() == {"pendulum.py", "manifest.json"}
+
+
+def test_languages_have_aliases(tmp_path):
+    for k, (alias, name) in enumerate(
+        {"c++": "cpp", "CPP": "cpp", "js": "javascript", "Octave": "matlab"}.items()
+    ):
+        for out, lang in (("alias", alias), ("name", name)):
+            folder = tmp_path / f"{out}{k}"
+            options = ("--lang", lang, "--quantity", "gravity")
+            assert invoke("generate", PENDULUM, "-o", folder, *options).exit_code == 0
+        assert snapshot(tmp_path / f"alias{k}") == snapshot(tmp_path / f"name{k}")
+    both = ("--lang", "c++", "--lang", "cpp", "--quantity", "gravity")
+    assert invoke("generate", PENDULUM, "-o", tmp_path / "both", *both).exit_code == 0
+    assert snapshot(tmp_path / "both") == snapshot(tmp_path / "name0")
+
+
+def test_no_alias_is_another_language():
+    assert not ALIASES.keys() & LANGUAGES.keys()
+    assert len(ALIASES) == sum(len(language.aliases) for language in LANGUAGES.values())
 
 
 def test_gravity():

@@ -28,7 +28,7 @@ def test_silence_on_stderr_where_there_is_nothing_to_say(tmp_path):
     done = run("generate", PENDULUM, "-o", tmp_path / "out", "--quantity", "gravity")
     assert done.returncode == 0 and done.stderr == ""
     assert done.stdout.endswith(
-        f"files in {tmp_path}/out; prove them: symgen verify {tmp_path}/out\n"
+        f"files in {tmp_path}/out; verify them: symgen verify {tmp_path}/out\n"
     )
 
 

@@ -101,7 +101,7 @@ def test_an_encoder_that_stands_still_is_told(tmp_path):
     still = {"q_joint6": np.full(2000, 0.5), "qd_joint6": np.zeros(2000)}
     done = identified(tmp_path, {**good(), **still})
     assert done.exit_code == 2
-    assert "'q_joint6' is 0.5 in every row: the joint stands still, or its" in done.stderr
+    assert "'q_joint6' is 0.5 in every row: the joint does not move, or its" in done.stderr
 
 
 def test_a_saturated_sensor_is_told_and_its_rows_left_out(tmp_path):

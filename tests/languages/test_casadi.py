@@ -128,8 +128,10 @@ def test_missing_arguments_are_zeros_and_failures_are_told(tmp_path):
     assert np.allclose(full(f(q=[0.3, 0.4])["tau"]), full(wanted), rtol=1e-13)
     with pytest.raises(RuntimeError):
         robot.external("forward_dynamics")([np.nan, 0.0], [0, 0], [0, 0])
-    with pytest.raises(KeyError):
+    with pytest.raises(KeyError, match="no function is called 'nothing'; the functions are"):
         robot.external("nothing")
+    with pytest.raises(KeyError, match="no function is called 'foo'; the functions are"):
+        robot.graph("foo")
 
 
 def test_ipopt_swings_a_pendulum_up(tmp_path):

@@ -161,7 +161,7 @@ def test_without_the_library_there_is_one_sentence(tmp_path, monkeypatch):
     with pytest.raises(
         RobotError,
         match=r"arm\.urdf\.xacro:1: error: xacro: needs xacro to be expanded; install it: "
-        r"pip install 'symgen\[xacro\]'",
+        "install it: pip install xacrodoc",
     ):
         load(path)
 

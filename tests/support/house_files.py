@@ -21,6 +21,7 @@ def nodes(name: str) -> tuple[ast.AST, ...]:
 ORDER = (
     "errors",
     "text",
+    "advice",
     "options",
     "render",
     "output",

@@ -10,7 +10,7 @@ from states import close, numbers
 from tools import imported
 
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
-from symgen.algorithms.registry import Array, quantity
+from symgen.algorithms.registry import Array, RegistryError, quantity
 from symgen.api import generate, trace
 from symgen.jobs.job import Job
 from symgen.jobs.verify import verify
@@ -120,13 +120,13 @@ def test_the_header_names_the_link_of_each_function(tmp_path):
 def test_the_registry_refuses_two_meanings_of_one_name():
     before = dict(QUANTITIES)
     clash = Array("P", "power", "W", (1,))
-    with pytest.raises(ValueError, match="power: momentum_regressor has an output P that means"):
+    with pytest.raises(RegistryError, match="'momentum_regressor' has an output 'P' with another"):
         quantity("power", "qd tau", inputs=("qd", "tau"), outputs=(clash,), source="-")(len)
     twice = (Array("P1", "power", "W"), Array("P1", "other", "W"))
-    with pytest.raises(ValueError, match="power: power has an output P1 that means"):
+    with pytest.raises(RegistryError, match="'power' has an output 'P1' with another meaning"):
         quantity("power", "qd tau", inputs=("qd", "tau"), outputs=twice, source="-")(len)
     same = (Array("P1", "power", "W"),) * 2
-    with pytest.raises(ValueError, match="two outputs are called P1"):
+    with pytest.raises(RegistryError, match="two outputs are called 'P1'"):
         quantity("power", "qd tau", inputs=("qd", "tau"), outputs=same, source="-")(len)
     assert before == QUANTITIES
 

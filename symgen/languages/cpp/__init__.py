@@ -7,6 +7,7 @@ from symgen.languages.language import Language
 
 CPP: Final = Language(
     name="cpp",
+    aliases=("c++", "cxx"),
     summary="C++17 header: templates over float, double or autodiff types; arrays and Eigen",
     main="{name}_robot.hpp",
     keywords=KEYWORDS,

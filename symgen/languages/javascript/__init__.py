@@ -13,6 +13,7 @@ var void while with yield
 
 JAVASCRIPT: Final = Language(
     name="javascript",
+    aliases=("js",),
     summary="ES module on Float64Array, for Node.js and browsers",
     main="{name}.mjs",
     keywords=frozenset(_WORDS.split()),

@@ -13,6 +13,7 @@ unwind_protect_cleanup while
 
 MATLAB: Final = Language(
     name="matlab",
+    aliases=("octave", "simulink"),
     summary="MATLAB and Octave functions, a MEX gateway to the C and a Simulink S-function",
     main="{name}_matlab/{name}_build.m",
     keywords=frozenset(_WORDS.split()),

@@ -9,6 +9,7 @@ from symgen.numbers.operations import OPS
 
 PYTHON: Final = Language(
     name="python",
+    aliases=("py", "numpy"),
     summary="NumPy, one file, for one state or many at once",
     main="{name}.py",
     keywords=frozenset(kwlist),

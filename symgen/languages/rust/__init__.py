@@ -13,6 +13,7 @@ super trait true try type typeof unsafe unsized use virtual where while yield
 
 RUST: Final = Language(
     name="rust",
+    aliases=("rs",),
     summary="a no_std crate without unsafe code, generic over f32 and f64",
     main="{name}_rust/Cargo.toml",
     keywords=frozenset(_WORDS.split()),

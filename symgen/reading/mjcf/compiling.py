@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from symgen.advice import install
 from symgen.reading.xml_reader import XmlNode, decoded, file_bytes
 from symgen.text import shown
 
-MISSING: Final = "MJCF needs MuJoCo to be compiled; install it: pip install 'symgen[mjcf]'"
+MISSING: Final = f"reading MJCF needs MuJoCo; install it: {install('mujoco')}"
 UNFELT: Final = (
     "sensors", "actuators", "pairs", "excludes", "keys", "skins", "lights", "cameras", "tuples",
     "texts", "numerics", "tendons", "hfields", "meshes", "materials", "textures",
