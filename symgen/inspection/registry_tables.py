@@ -20,7 +20,12 @@ SECTIONS: Final = {
     "Time derivatives": ("rates",),
     "Integration": ("steps", "step_jacobians"),
     "Regressors and parameters": ("regressors", "parameter_tensors"),
-    "Controllers and observers": ("controllers", "learning", "cartesian_impedance"),
+    "Controllers and observers": (
+        "controllers",
+        "observers",
+        "learning",
+        "cartesian_impedance",
+    ),
     "Links and frames": ("kinematics", "task_space", "operational_space"),
 }
 """The sections of the list: files of `symgen.algorithms` whose quantities belong to each."""

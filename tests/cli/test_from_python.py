@@ -99,7 +99,7 @@ def test_trace_load_and_generate(tmp_path):
     module, loaded, paths = symgen.generate(
         PENDULUM, tmp_path / "out", ["python"], steps.append, prefix="p"
     )
-    assert module.name == "p" and loaded.file == PENDULUM and len(steps) == 3
+    assert module.name == "p" and loaded.file == PENDULUM and len(steps) == 6
     assert sorted(paths) == [tmp_path / "out" / "manifest.json", tmp_path / "out" / "p.py"]
     assert symgen.Job.of(PENDULUM).choices.flat()["scalar"] == "double"
 
