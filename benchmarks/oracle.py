@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.judge import Judge, State
+from benchmarks.relative_error import relative
 from symgen.compiler.evaluate import evaluate
 from symgen.errors import SymgenError
 from symgen.mechanics.model import Model
@@ -230,12 +231,6 @@ def short(path: Path) -> str:
     """The file below the folder of robots."""
     parts = path.parts
     return "/".join(parts[parts.index("robots") + 1 :]) if "robots" in parts else path.name
-
-
-def relative(found: Array, expected: Array, scale: float = 0.0) -> float:
-    """The largest difference by the largest entry, or by `scale` or 1e-6 where nothing is larger
-    (balanced robots)."""
-    return float(np.abs(found - expected).max() / max(np.abs(expected).max(), scale, 1e-6))
 
 
 def report(results: Sequence[Result]) -> Table:

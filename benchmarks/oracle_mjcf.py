@@ -14,7 +14,7 @@ from typing import Any, Final
 import mujoco
 import numpy as np
 
-from benchmarks.oracle import relative
+from benchmarks.relative_error import relative
 from symgen.compiler.evaluate import evaluate
 from symgen.errors import SymgenError
 from symgen.mechanics.joints.body_axes import rotation

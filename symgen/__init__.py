@@ -14,8 +14,8 @@ A robot is an object, from a file, from Python or from another library:
 
 Robots without a file: `Builder`, with links and joints of any type, and `from_dh`, with a table of
 Denavit and Hartenberg's parameters. The functions `compile`, `generate`, `trace`, `load` and
-`linearize` take a path, a text of XML or any of these objects. What cannot be used raises
-`SymgenError`, one sentence. The command line is ``symgen --help``."""
+`linearize` take a path, XML (text, bytes, an open file, a document) or any of these objects. What
+cannot be used raises `SymgenError`, one sentence. The command line is ``symgen --help``."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -101,6 +101,9 @@ def _numbers(value: Any, size: int) -> tuple[bool, list[float]] | None:
 
 def _taken_apart(inputs: tuple[_Input, ...]) -> tuple[tuple[int, ...], Any, list[Array]]:
     """Common batch shape and type, and each input with its entries along the first axis."""
+    for name, value, _ in inputs:
+        if np.ma.is_masked(value):
+            raise TypeError(f"{name} has masked entries, which have no value; fill them or remove their states")
     arrays = [np.asarray(value) for _, value, _ in inputs]
     found = np.result_type(*(array.dtype for array in arrays))
     dtype = found if found.kind in "fc" and found.itemsize >= 4 else np.dtype(np.float64)

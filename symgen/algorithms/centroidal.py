@@ -94,7 +94,7 @@ def composite_inertia(system: System, q: Coordinates) -> list[Scalar]:
     """The inertia tensor of all moving links as one rigid body about their centre of mass, in root
     axes, 3 x 3."""
     total, robot = composites(system, q), NO_INERTIA
-    for i, pose in system.roots.items():
+    for i, pose in ((i, pose) for i, pose in system.roots.items() if system.body(i).on_robot):
         shifts = [Shift(k, x) for k, x in enumerate(place_of(pose)) if x is not ZERO]
         robot = robot + carried(total[-i], (*shifts, Orient.by(rows_of(pose))))
     mass, _ = first_moment(system, total)

@@ -26,6 +26,7 @@ from symgen.algorithms.registry import Array, quantity
 from symgen.algorithms.regressors import Y, slotine_li_regressor
 from symgen.algorithms.tensors import CUBE, gradient
 from symgen.mechanics.inertia import Inertia
+from symgen.mechanics.joints.freedom import BalancedFreedom
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.rows import twist_seen_in
 from symgen.mechanics.spatial import Force, Twist, Vector
@@ -59,7 +60,8 @@ class Skew:
 
 def _trace(system: System, i: int) -> Scalar:
     s = system.body(i).inertia.s
-    return 0.5 * s.across if i in system.rotors else s.xx + s.yy + s.zz
+    disc = isinstance(system.body(i).joint, BalancedFreedom)
+    return 0.5 * s.across if disc else s.xx + s.yy + s.zz
 
 
 def _skew(system: System, q: Coordinates, qd: Coordinates) -> dict[tuple[int, int], Scalar]:
@@ -132,10 +134,12 @@ def coriolis_matrix_newton_euler_gradient(
 def _entries(system: System, b: int, v: Twist, y: Twist, x: Twist) -> list[Scalar]:
     """The power of y in D x for each parameter of body `b`; all in its canonical frame."""
     if b in system.rotors:
-        return [0.5 * y.w.dot(v.w.cross(x.w))]
+        moment = system.body(b).joint.spin
+        spin = 0.5 * y.w.dot(v.w.cross(x.w))
+        return [{"J": spin, "Jo": 3.0 * spin, "m": _mass_entry(v, y, x)}[moment]]
     v, y, x = (twist_seen_in(twist, system.link_pose(b)) for twist in (v, y, x))
     w = v.w
-    mass = y.v.dot(w.cross(x.v) + v.v.cross(x.w)) + y.w.dot(v.v.cross(x.v))
+    mass = _mass_entry(v, y, x)
     turned = [y.w.dot(_unit(c).cross(v.v).cross(x.w)) for c in range(3)]
     across = [
         y.v.dot(x.w) * w[c] - x.w[c] * y.v.dot(w) - (x.v.dot(y.w) * w[c] - y.w[c] * x.v.dot(w))
@@ -144,6 +148,11 @@ def _entries(system: System, b: int, v: Twist, y: Twist, x: Twist) -> list[Scala
     spin = 0.5 * y.w.dot(w.cross(x.w))
     first = [a + t for a, t in zip(across, turned, strict=True)]
     return [mass, *first, spin, ZERO, ZERO, spin, ZERO, spin]
+
+
+def _mass_entry(v: Twist, y: Twist, x: Twist) -> Scalar:
+    """The entry of a unit mass at the body's origin."""
+    return y.v.dot(v.w.cross(x.v) + v.v.cross(x.w)) + y.w.dot(v.v.cross(x.v))
 
 
 def _unit(c: int) -> Vector:

@@ -57,7 +57,7 @@ def potential_energy(system: System, q: Coordinates) -> list[Scalar]:
         pose, fall = system.roots[i], system.gravity[i]
         level = place(pose.inverse).origin.dot(fall)
         total = total - body.h.dot(fall) + body.m * level
-    stored = (system.body(i).passive.energy(q[i - 1]) for i in system.rubbing_joints)
+    stored = (system.body(i).passive.energy(q[i - 1]) for i in system.spring_bodies)
     return [sum(stored, total)]
 
 
@@ -106,7 +106,7 @@ def first_moment(system: System, total: dict[int, Inertia]) -> tuple[Scalar, Vec
     """Mass and first moment of all moving bodies in the root link's frame."""
     mass: Scalar = ZERO
     first = NULL
-    for i, pose in system.roots.items():
+    for i, pose in ((i, pose) for i, pose in system.roots.items() if system.body(i).on_robot):
         mass = mass + total[-i].m
         first = first + times(rows_of(pose), total[-i].h) + place_of(pose).scaled(total[-i].m)
     return mass, first

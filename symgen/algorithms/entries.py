@@ -7,6 +7,7 @@ eqs. 13-16)."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Final
 
 from symgen.mechanics.rigid_motion import Motion
 from symgen.mechanics.rows import twist_seen_in
@@ -64,10 +65,24 @@ def reader(system: System, i: int, x: Motion) -> Callable[[Twist], list[Scalar]]
     """The function that gives the power of a twist of body `i` in its x (both in its canonical
     frame) for each of its parameters: the users' ten, or of a rotor the inertia about its axis."""
     if i in system.rotors:
-        return lambda twist: [_spin_entry(twist.w, x, *CYCLES[2])]
+        return ROTOR_READERS[system.body(i).joint.spin](x)
     link_pose = system.link_pose(i)
     at_link = x.seen_in(link_pose)
     return lambda twist: ten_entries(twist_seen_in(twist, link_pose), at_link)
+
+
+def _round_entry(z: Vector, x: Motion) -> Scalar:
+    """The entry of a body with unit inertia about all axes."""
+    xx, yy, zz = (_spin_entry(z, x, *cycle) for cycle in CYCLES)
+    return xx + yy + zz
+
+
+ROTOR_READERS: Final[dict[str, Callable[[Motion], Callable[[Twist], list[Scalar]]]]] = {
+    "J": lambda x: lambda twist: [_spin_entry(twist.w, x, *CYCLES[2])],
+    "Jo": lambda x: lambda twist: [_round_entry(twist.w, x)],
+    "m": lambda x: lambda twist: [mass_entry(twist, x)],
+}
+"""The reader of a rotor in its motion, by what its parameter is."""
 
 
 def read_by(
@@ -92,6 +107,7 @@ def moment_entries(twist: Twist, x: Motion) -> list[Callable[[], Scalar]]:
         *(partial(first_entry, twist, x, k) for k in range(3)),
         *(partial(second_entry, twist, x, i, j) for i, j in pairs),
         lambda: 0.5 * (second_entry(twist, x, 0, 0) + second_entry(twist, x, 1, 1)),
+        lambda: _round_entry(twist.w, x),
     ]
 
 

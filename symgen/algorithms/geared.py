@@ -41,7 +41,8 @@ def _on_the_carrier(system: System, r: int) -> bool:
     """Whether a follower is a rotor that stands where its joint does, or on the ground."""
     body, leaders = system.body(r), system.leaders[r - 1]
     carriers = {0, *(system.body(leader).parent for leader in leaders)}
-    return r in system.rotors and len(leaders) == 1 and body.parent in carriers
+    alone = len(system.together(r)) == 1
+    return alone and r in system.rotors and len(leaders) == 1 and body.parent in carriers
 
 
 @dataclass(slots=True)

@@ -73,18 +73,19 @@ def with_passive(
     qd: Coordinates | None,
     columns: int,
 ) -> list[Scalar]:
-    """All entries row-major; behind the columns of inertia, each joint's columns of the system's
-    kinds of friction and springs. Those of friction are zero where `qd` is None."""
-    kinds, joints = system.passive_kinds, system.rubbing_joints
+    """All entries row-major; the columns of friction and springs are behind those of inertia.
+    Those of friction are zero where `qd` is None."""
+    columns_of = {
+        column: (i, kind) for column, (i, kind) in enumerate(system.passive_columns, columns)
+    }
     passive = {
-        (i - 1, columns + len(kinds) * at + k): KINDS[kind].column(
+        (i - 1, column): KINDS[kind].column(
             q[i - 1], ZERO if qd is None else qd[i - 1], system.friction_width
         )
-        for at, i in enumerate(joints)
-        for k, kind in enumerate(kinds)
+        for column, (i, kind) in columns_of.items()
         if qd is not None or kind not in FRICTION
     }
-    return full({**entries, **passive}, system.size, columns + len(kinds) * len(joints))
+    return full({**entries, **passive}, system.size, columns + len(columns_of))
 
 
 @quantity(
@@ -254,7 +255,16 @@ def kinetic_energy_regressor(system: System, q: Coordinates, qd: Coordinates) ->
     """k with k·π the kinetic energy, 10 n numbers."""
     moving = twists(system, q, qd)
     tens = [x for i in system.tens for x in _kinetic(twist_seen_in(moving[i], system.link_pose(i)))]
-    return tens + [0.5 * (moving[i].w.z * moving[i].w.z) for i in system.rotors]
+    return tens + [_spinning(system, i, moving[i]) for i in system.rotors]
+
+
+def _spinning(system: System, i: int, twist: Twist) -> Scalar:
+    """The kinetic energy of a rotor by its parameter."""
+    moment = system.body(i).joint.spin
+    if moment == "J":
+        return 0.5 * (twist.w.z * twist.w.z)
+    moving = twist.v if moment == "m" else twist.w
+    return 0.5 * moving.dot(moving)
 
 
 def _kinetic(twist: Twist) -> list[Scalar]:
@@ -284,9 +294,10 @@ def potential_energy_regressor(system: System, q: Coordinates) -> list[Scalar]:
 
 def _stored(system: System, q: Coordinates) -> Iterator[Scalar]:
     """The entries of the energy of springs for each coefficient, joint by joint."""
-    kinds = [KINDS[kind] for kind in system.passive_kinds]
-    for i in system.rubbing_joints:
-        yield from (kind.energy(q[i - 1]) for kind in kinds if kind.energy is not None)
+    for i, kind in system.passive_columns:
+        energy = KINDS[kind].energy
+        if energy is not None:
+            yield energy(q[i - 1])
 
 
 def _potential(height: Height) -> list[Scalar]:

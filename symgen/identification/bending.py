@@ -73,7 +73,7 @@ def bending(job: Job, loaded: Loaded, standard: Numbers) -> Bending:
     """The moments across axes of a robot whose joints have no drives of their own. Raises
     OptionError."""
     model = loaded.model
-    bodies = [model.body(i) for i in system(model, regrouping=WHOLE).rubbing_joints]
+    bodies = [model.body(i) for i in system(model, regrouping=WHOLE).friction_bodies]
     return Bending(tuple(_bearing(job, loaded, body) for body in bodies), standard)
 
 

@@ -42,12 +42,12 @@ class Joints:
     @classmethod
     def of(cls, model: Model) -> "Joints":
         """The joints of a model that may have friction."""
-        numbers = system(model, regrouping=WHOLE).rubbing_joints
+        numbers = system(model, regrouping=WHOLE).friction_bodies
         coupling, rows = coupling_of(model), [i - 1 for i in numbers]
         rates = coupling.by_user[rows].reshape(len(rows), model.dof)
         places, offsets = coupling.by_position
         return cls(
-            tuple(model.body(i).joint.name for i in numbers),
+            tuple(model.body(i).velocity for i in numbers),
             np.asarray(rates, np.float64),
             np.asarray(places[rows], np.float64),
             np.asarray(offsets[rows], np.float64),

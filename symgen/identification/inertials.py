@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from symgen.errors import OptionError
 from symgen.mechanics.matrices import about_centre
 from symgen.reading.description import TENSOR
-from symgen.reading.xml_reader import decoded, encoding_of
+from symgen.reading.xml_reader import encoding_of, strict_text
 from symgen.text import shown
 
 Numbers = NDArray[np.float64]
@@ -82,7 +82,7 @@ def with_inertials(data: bytes, file: str, tens: Mapping[str, Numbers]) -> bytes
 
     Written are the centre of mass, the mass, and the tensor about it in the link's axes, every
     digit. Raises SymgenError for a file that is not XML, or that has no such link."""
-    text = decoded(data, file).encode()
+    text = strict_text(data, file).encode()
     places = LinkSpans(text).parse()
     missing = next((name for name in tens if name not in places.links), None)
     if missing is not None:

@@ -113,10 +113,9 @@ def friction(job: Job, model: Model) -> dict[str, float]:
 
 def _coefficients(model: Model, kinds: Iterable[str]) -> dict[str, float]:
     """Coefficients of drives in the robot's files, by names such as ``viscous shoulder``."""
-    joints = [model.body(i).joint for i in system(model, regrouping=WHOLE).rubbing_joints]
-    return {
-        f"{kind} {joint.name}": KINDS[kind].of_joint(joint) for joint in joints for kind in kinds
-    }
+    robot = replace(system(model, regrouping=WHOLE), passive_kinds=tuple(kinds))
+    bodies = [(model.body(i), kind) for i, kind in robot.passive_columns]
+    return {f"{kind} {body.velocity}": KINDS[kind].of_body(body) for body, kind in bodies}
 
 
 def _kinds(job: Job) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 --json."""
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from symgen.languages.module import Module
 from symgen.mechanics.consistency import INDEFINITE, InertiaVerdict
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.listing import ListedJoint, listed, motors, numbered, rotor_of
+from symgen.mechanics.model import Joint, of_velocity
 from symgen.output import console
 from symgen.reading.assemble import Loaded
 from symgen.text import shown
@@ -233,9 +234,16 @@ def _range(joint: ListedJoint) -> str:
 def _remark(joint: ListedJoint) -> str:
     follows = f"follows: {joint.follows}" if joint.leader else ""
     rotor = f"rotor: {rotor_of(joint.body)}" if rotor_of(joint.body) else ""
-    of_file, unit = joint.body.joint, "N/m" if joint.unit == "m" else "N m/rad"
-    spring = f"spring: {of_file.stiffness:.6g} {unit} at {of_file.reference:.6g} {joint.unit}"
-    return "; ".join(filter(None, (follows, rotor, spring if of_file.stiffness else "")))
+    return "; ".join(filter(None, (follows, rotor, *_springs(joint.body.joint))))
+
+
+def _springs(joint: Joint) -> Iterator[str]:
+    """The spring of each coordinate of a joint that has one."""
+    for k, row in enumerate(joint.type.velocities):
+        stiffness, at = of_velocity(joint.stiffness, k), of_velocity(joint.reference, k)
+        unit, of = "N/m" if row.unit == "m" else "N m/rad", f" ({row.suffix})" if row.suffix else ""
+        if stiffness:
+            yield f"spring{of}: {stiffness:.6g} {unit} at {at:.6g} {row.unit}"
 
 
 def _verdicts(verdicts: Sequence[InertiaVerdict]) -> Table:

@@ -20,7 +20,7 @@ from symgen.options import Choices
 from symgen.reading.assemble import Loaded, load_with
 from symgen.reading.options import RobotOptions
 from symgen.reading.right_angles import SNAPPED, RightAngle
-from symgen.reading.sources import RobotSource, is_path, name_of
+from symgen.reading.sources import RobotSource, is_path, name_of, snapshot
 from symgen.text import quoted, shown
 from symgen.tracing.function import Function
 from symgen.tracing.options import FunctionOptions
@@ -59,8 +59,9 @@ class Job:
         job = robot if isinstance(robot, Job) else getattr(robot, "job", None)
         if isinstance(job, Job):
             return job.changed(**options)
-        source = None if is_path(robot) else robot
-        return cls(name_of(robot), Choices.of(MODULE, options), source)
+        source = snapshot(robot)
+        given = None if is_path(source) else source
+        return cls(name_of(source), Choices.of(MODULE, options), given)
 
     def __getitem__(self, group: type[Group]) -> Group:
         return self.choices[group]

@@ -116,7 +116,7 @@ def _friction(module: Module) -> list[str]:
     if not module.robot.friction:
         return []
     kinds = ", ".join(module.robot.friction)
-    rubbing = [body.joint.name for body in module.robot.model.bodies if body.rubs]
+    rubbing = [body.velocity for body in module.robot.model.bodies if body.has_friction]
     which = (
         "of every joint"
         if rubbing == list(module.robot.model.joint_names)
@@ -158,10 +158,11 @@ def _springs(module: Module) -> list[str]:
     robot = module.robot
     if not robot.springs:
         return []
-    springs = [b.joint.name for b in robot.model.bodies if b.rubs]
-    stiff = [b.joint.name for b in robot.model.bodies if b.rubs and b.joint.stiffness]
+    springs = [body for body in robot.model.bodies if body.has_spring]
+    stiff = [body.velocity for body in springs if body.constant("stiffness")]
+    names = ", ".join(body.velocity for body in springs)
     origin = (
-        f"the input `springs` (stiffness and reference of {', '.join(springs)})"
+        f"the input `springs` (stiffness and reference of {names})"
         if robot.runtime_springs
         else f"{_files(module)} ({', '.join(stiff) or 'no joint has a spring'})"
     )

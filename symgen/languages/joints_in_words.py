@@ -8,7 +8,7 @@ from symgen.algorithms.registry import Quantity
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.listing import follows, listed, motors, rotor_of
-from symgen.mechanics.model import Model
+from symgen.mechanics.model import Model, is_nonzero
 from symgen.tracing.robot import RuntimeModel
 
 
@@ -88,7 +88,7 @@ def _rotors(model: Model) -> Iterator[str]:
 
 def has_springs(model: Model) -> bool:
     """Whether a joint of the robot has a spring, in the dynamics or not."""
-    return any(joint.stiffness for _, joint in model.joints)
+    return any(is_nonzero(joint.stiffness) for _, joint in model.joints)
 
 
 def has_rotors(model: Model) -> bool:

@@ -31,7 +31,8 @@ class Language:
     aliases: tuple[str, ...] = ()
     """Other names for ``--lang``."""
     standard: frozenset[str] = frozenset()
-    """Names of files that a module's own would hide; no module is called so."""
+    """Names of files, libraries and the like that a module of the same name would hide; no module
+    is called so."""
     taken: frozenset[str] = frozenset()
     """Names that generated files have in use; no function is called so."""
     options: type | None = None

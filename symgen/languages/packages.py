@@ -27,7 +27,7 @@ for name in sys.argv[2:]:
         for k, x in enumerate(results(name, arrays)):
             found[f"{{name}}/{{k}}"] = np.asarray(x, float).reshape(len(arrays[0]), -1)
     except Exception as error:
-        found[name] = np.array(f"{{type(error).__name__}}: {{error}}"[:300])
+        found[f"{{name}}/error"] = np.array(f"{{type(error).__name__}}: {{error}}"[:300])
 np.savez("found.npz", **found)
 """
 
@@ -60,8 +60,8 @@ class Runner:
                 results_of = dict(archive)
 
         def call(d: FunctionDescription, states: Sequence[Arrays]) -> list[list[Array]]:
-            if d.name in results_of:
-                raise Failed(str(results_of[d.name]))
+            if f"{d.name}/error" in results_of:
+                raise Failed(str(results_of[f"{d.name}/error"]))
             columns = [results_of[f"{d.name}/{k}"] for k in range(len(d.outs))]
             return [list(row) for row in zip(*columns, strict=True)]
 

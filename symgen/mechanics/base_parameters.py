@@ -47,7 +47,7 @@ def regrouped(system: System, parameters: Parameters) -> dict[Key, Scalar]:
         numbers = [parameters[k] for k in columns]
         rotor = i in system.rotors
         total[i] = (
-            rotor_inertia(numbers[0])
+            rotor_inertia(numbers[0], system.body(i).joint)
             if rotor
             else seen_from(pseudo_inertia(numbers), system.link_pose(i))
         )
@@ -90,7 +90,7 @@ class BaseParameters:
     def names(self) -> tuple[str, ...]:
         """The users' parameters: name and body number, as in hx_2."""
         tens = tuple(f"{name}_{i}" for i in self.robot.tens for name in PARAMETER_NAMES)
-        return tens + tuple(f"J_{i}" for i in self.robot.rotors)
+        return tens + tuple(f"{self.robot.body(i).joint.spin[0]}_{i}" for i in self.robot.rotors)
 
     @cached_property
     def columns(self) -> tuple[str, ...]:

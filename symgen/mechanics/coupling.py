@@ -143,7 +143,8 @@ class Coupling:
     def quaternions(self) -> list[slice]:
         """Where in the positions each joint that has one has its quaternion."""
         firsts = zip(self.drives, self.parts, strict=True)
-        pairs = ((d.place, joint.quaternion) for d, (joint, part) in firsts if part == 0)
+        leading = ((d, joint) for d, (joint, part) in firsts if part == 0 and not d.follows)
+        pairs = ((d.place, joint.quaternion) for d, joint in leading)
         return [slice(place + q.start, place + q.stop) for place, q in pairs if q is not None]
 
     def forces(self, tau: Sequence[Scalar]) -> list[Scalar]:

@@ -24,17 +24,20 @@ Numbers = np.ndarray[Any, np.dtype[np.float64]]
 Key = tuple[int, int]
 """A parameter of a body in its canonical frame: the body's number and an index into MOMENTS."""
 
-MOMENTS: Final = ("m", "hx", "hy", "hz", "Sxx", "Sxy", "Sxz", "Syy", "Syz", "Szz", "J")
+MOMENTS: Final = ("m", "hx", "hy", "hz", "Sxx", "Sxy", "Sxz", "Syy", "Syz", "Szz", "J", "Jo")
 """Mass, first and second moments, the ten of a pseudo-inertia; and Sxx + Syy, the inertia of a
-rotor about its axis."""
+rotor about its axis, or (Jo) that of a body with the same inertia about all axes."""
+
+TEN: Final = MOMENTS.index("J")
+"""The number of those that a body of links has."""
 
 STATES: Final = 16
 """Random states; each gives two equations a joint."""
 
 
 def moments(inertia: Inertia) -> tuple[Scalar, ...]:
-    """The eleven moments of an inertia, in the order of MOMENTS."""
-    return (inertia.m, *inertia.h, *inertia.s, inertia.s.across)
+    """The moments of an inertia, in the order of MOMENTS."""
+    return (inertia.m, *inertia.h, *inertia.s, inertia.s.across, inertia.s.across)
 
 
 def left_over(system: System) -> Iterator[Key]:
@@ -42,9 +45,9 @@ def left_over(system: System) -> Iterator[Key]:
     inertias = _left_on_bodies(system)
     for i in range(1, system.size + 1):
         if i in system.rotors:
-            yield i, MOMENTS.index("J")
+            yield i, MOMENTS.index(system.body(i).joint.spin)
         else:
-            yield from ((i, k) for k, x in enumerate(moments(inertias[i])[:-1]) if x is not ZERO)
+            yield from ((i, k) for k, x in enumerate(moments(inertias[i])[:TEN]) if x is not ZERO)
 
 
 def _left_on_bodies(system: System) -> dict[int, Inertia]:
@@ -92,8 +95,8 @@ class Independent:
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """The geometry that the rank depends on; `falls` has free fall by joint on the base, none where
-    it comes at run time."""
+    """The geometry that the rank depends on; `falls` has free fall by joint on the base, but of
+    those on the robot none where it comes at run time."""
 
     parents: tuple[int, ...]
     order: tuple[int, ...]
@@ -105,11 +108,11 @@ class Geometry:
     @classmethod
     def of(cls, system: System) -> "Geometry":
         """The geometry of a system."""
-        falls = (
-            {}
-            if system.any_gravity
-            else {i: tuple(map(plain, g)) for i, g in system.gravity.items()}
-        )
+        falls = {
+            i: tuple(map(plain, g))
+            for i, g in system.gravity.items()
+            if not (system.any_gravity and system.body(i).on_robot)
+        }
         parents, places = zip(*((b.parent, b.placement) for b in system.bodies), strict=True)
         keys = tuple(left_over(system))
         return cls(
@@ -272,4 +275,5 @@ def _by_moments(products: Numbers) -> Numbers:
     sums = products + products.swapaxes(1, 2)
     pairs = ((3, 3), (0, 3), (1, 3), (2, 3), (0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
     ten = [sums[:, a, b] / (2 if a == b else 1) for a, b in pairs]
-    return np.stack([*ten, 0.5 * (ten[4] + ten[7])], axis=1)
+    round_body = 0.5 * (ten[4] + ten[7] + ten[9])
+    return np.stack([*ten, 0.5 * (ten[4] + ten[7]), round_body], axis=1)

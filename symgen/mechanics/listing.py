@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from symgen.mechanics.coupling import coupling_of
-from symgen.mechanics.model import Body, Model
+from symgen.mechanics.model import Body, Model, is_nonzero, of_velocity
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +96,14 @@ def moving(model: Model, velocity: str) -> ListedJoint:
 def rotor_of(body: Body) -> str:
     """The rotor that drives a body's joint, in words."""
     joint = body.joint
-    if joint.armature:
+    if is_nonzero(joint.armature):
+        if not joint.type.single:
+            rows = enumerate(joint.type.velocities)
+            felt = ((row.suffix, of_velocity(joint.armature, k)) for k, row in rows)
+            text = ", ".join(f"{x:.6g} ({suffix})" for suffix, x in felt if x)
+            return f"{text} kg m^2 or kg on the joint's own inertia"
         unit = "kg m^2" if joint.type.unit == "rad" else "kg"
-        return f"{joint.armature:.6g} {unit} on the joint's own inertia"
+        return f"{of_velocity(joint.armature, 0):.6g} {unit} on the joint's own inertia"
     if joint.rotor is None:
         return ""
     mass = [f"{joint.rotor.mass:.6g} kg more on its carrier"] if joint.rotor.mass else []

@@ -18,6 +18,20 @@ from symgen.mechanics.pose import Pose, Triple
 PARAMETER_NAMES = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 
 
+PerCoordinate = float | tuple[float, ...]
+"""A constant of each velocity of a joint, in their order. A plain number holds for all of them."""
+
+
+def of_velocity(constant: PerCoordinate, k: int) -> float:
+    """The number that a constant has for velocity `k` of its joint, from 0."""
+    return constant[k] if isinstance(constant, tuple) else constant
+
+
+def is_nonzero(constant: PerCoordinate) -> bool:
+    """Whether a constant is not 0 for at least one velocity."""
+    return any(constant) if isinstance(constant, tuple) else constant != 0
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Range (rad or m), speed (rad/s or m/s) and effort (N m or N) of a joint; None where the file
@@ -56,20 +70,20 @@ class Joint:
     only where asked for; so are `stiffness` (N m/rad or N/m) and `reference` (rad or m), the
     coordinate at which its spring is relaxed. `armature` is the inertia of its rotor as the joint
     feels it, ratio² inertia (kg m² or kg), where that is all that is taken of it; then `rotor` is
-    None."""
+    None. All six are `PerCoordinate`."""
 
     name: str
     kind: str
     axis: Triple = (1.0, 0.0, 0.0)
     limits: Limits = Limits()
-    damping: float = 0.0
-    friction: float = 0.0
-    offset: float = 0.0
+    damping: PerCoordinate = 0.0
+    friction: PerCoordinate = 0.0
+    offset: PerCoordinate = 0.0
     rotor: Rotor | None = None
-    armature: float = 0.0
+    armature: PerCoordinate = 0.0
     constants: tuple[float, ...] = ()
-    stiffness: float = 0.0
-    reference: float = 0.0
+    stiffness: PerCoordinate = 0.0
+    reference: PerCoordinate = 0.0
 
     @property
     def type(self) -> JointType:
@@ -157,10 +171,26 @@ class Body:
         return self.links[0].name if self.links else self.velocity
 
     @property
-    def rubs(self) -> bool:
-        """Whether friction of its joint is described by one viscous and one Coulomb coefficient,
-        its spring by one stiffness."""
-        return self.joint.type.rubs
+    def has_friction(self) -> bool:
+        """Whether friction counts for its coordinate, so that it has coefficients as inputs and in
+        regressors: always where its joint has one coordinate; where that has several, if the file
+        gives the joint friction."""
+        joint = self.joint
+        given = any(map(is_nonzero, (joint.damping, joint.friction, joint.offset)))
+        return not joint.type.spins and (joint.type.single or given)
+
+    @property
+    def has_spring(self) -> bool:
+        """Whether a spring counts for its coordinate, likewise. Where all axes of a joint move with
+        the body no spring is linear in a coordinate, so there is none."""
+        kind = self.joint.type
+        if kind.spins or kind.in_body_axes:
+            return False
+        return kind.single or is_nonzero(self.joint.stiffness)
+
+    def constant(self, name: str) -> float:
+        """The number that a `PerCoordinate` field of its joint has for its coordinate."""
+        return of_velocity(getattr(self.joint, name), self.part.velocity)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ REGROUPED: Final[Mapping[str, str]] = {
     "hy": "MYR",
     "hz": "MZR",
     "J": "JR",
+    "Jo": "JR",
     **{name: f"{name.upper()}R" for name in MOMENTS if name.startswith("S")},
     **{f"I{axes}": f"{axes.upper()}R" for axes in ("xx", "xy", "xz", "yy", "yz", "zz")},
 }

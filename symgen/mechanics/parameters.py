@@ -9,6 +9,8 @@ from symgen.mechanics.angle import Angle
 from symgen.mechanics.canonical import CanonicalFrame, canonical_frames, pose_of, size_of, tidy
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.inertia import NO_INERTIA, NO_SECOND, Inertia, SecondMoment
+from symgen.mechanics.joints import Freedom
+from symgen.mechanics.joints.freedom import PointFreedom, RoundFreedom
 from symgen.mechanics.model import Body, Model
 from symgen.mechanics.placement import Placement
 from symgen.mechanics.pose import Pose
@@ -87,15 +89,17 @@ def system(
         tens=tuple(i for i, b in numbered if b.links),
         rotors=tuple(i for i, b in numbered if b.spin),
         shared=_shared(model),
-        rubbing_joints=tuple(i for i, b in numbered if b.rubs),
+        friction_bodies=tuple(i for i, b in numbered if b.has_friction),
+        spring_bodies=tuple(i for i, b in numbered if b.has_spring),
     )
 
 
 def _name(model: Model, i: int) -> str:
     """The name of a body; of those that stay with the next, that of the link they move."""
-    while model.body(i).in_body_axes and not model.body(i).links:
-        i += 1
-    return model.body(i).name
+    body = model.body(i)
+    if not body.in_body_axes or body.joint.type.spins:
+        return body.name
+    return model.body(i - body.at + len(body.joint.type.velocities) - 1).name
 
 
 def _shared(model: Model) -> dict[int, range]:
@@ -139,7 +143,8 @@ def turned_gravity(model: Model, gravity: Vector) -> Mapping[int, Vector]:
 
 
 def _body_inertia(model: Model, i: int, frame: Pose, replaced: Mapping[str, Parameters]) -> Inertia:
-    total, to_frame = rotor_inertia(model.body(i).spin), frame.inverse
+    body = model.body(i)
+    total, to_frame = rotor_inertia(body.spin, body.freedom), frame.inverse
     for link in model.body(i).links:
         ten = replaced.get(link.name, link.parameters)
         if ten is not None:
@@ -147,10 +152,14 @@ def _body_inertia(model: Model, i: int, frame: Pose, replaced: Mapping[str, Para
     return total
 
 
-def rotor_inertia(spin: Scalar) -> Inertia:
-    """The pseudo-inertia of a body with inertia about its z axis alone (kg m²)."""
+def rotor_inertia(spin: Scalar, freedom: Freedom) -> Inertia:
+    """The pseudo-inertia of a rotor: inertia about its z axis alone, or about all axes (kg m²), or
+    a point mass (kg), as its freedom says."""
+    if freedom.spin == PointFreedom.spin:
+        return Inertia(structural(spin), NULL, NO_SECOND)
     half = 0.5 * structural(spin)
-    return Inertia(ZERO, NULL, SecondMoment(half, ZERO, ZERO, half, ZERO, -half))
+    along_z = half if freedom.spin == RoundFreedom.spin else -half
+    return Inertia(ZERO, NULL, SecondMoment(half, ZERO, ZERO, half, ZERO, along_z))
 
 
 def _base_gravity(
@@ -159,6 +168,8 @@ def _base_gravity(
     """Gravity in the axes from which base joint `i` turns, and the constant angle it still has from
     there."""
     axes = (model.body(i).pose @ frame.pose).inverse
+    if not model.body(i).joint.type.on_robot:
+        return NULL, Angle()  # it stands for what only its joint moves, which has no weight
     if runtime is not None:
         rows = [[tidy(x, 1.0) for x in row] for row in axes.rotation]
         return _times(rows, runtime), Angle()

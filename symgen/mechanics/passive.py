@@ -1,5 +1,5 @@
-"""Passive forces of a joint, on any scalars: friction, viscous, Coulomb and a constant offset, and
-a linear spring."""
+"""Passive forces of a joint for each of its coordinates, on any scalars: friction (viscous, Coulomb
+and a constant offset) and a linear spring."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -9,13 +9,13 @@ from symgen.numbers.operations import sign, tanh
 from symgen.numbers.scalar import ZERO, Scalar
 
 if TYPE_CHECKING:
-    from symgen.mechanics.model import Joint
+    from symgen.mechanics.model import Body
 
 
 @dataclass(frozen=True, slots=True)
 class Passive:
-    """The passive force of a joint, which its drive needs beyond the dynamics: viscous q̇ + coulomb
-    sign(q̇) + offset + stiffness (q - reference) (N m or N).
+    """The passive force of a coordinate, which its drive needs beyond the dynamics: viscous q̇ +
+    coulomb sign(q̇) + offset + stiffness (q - reference) (N m or N).
 
     With a `width` (rad/s or m/s) the step of Coulomb friction is smooth, tanh(q̇ / width) in place
     of the sign."""
@@ -80,28 +80,33 @@ of Coulomb friction."""
 
 @dataclass(frozen=True, slots=True)
 class PassiveCoefficient:
-    """A coefficient that the force of a joint's own is linear in: its column in regressors of joint
-    forces, the value that a joint has by its files, and what multiplies it in the energy."""
+    """A coefficient that the passive force of a coordinate is linear in: its column in regressors
+    of joint forces, the value that the coordinate of a body has by the files, and what multiplies
+    it in the energy."""
 
     column: Column
-    of_joint: "Callable[[Joint], float]"
+    of_body: "Callable[[Body], float]"
     energy: Callable[[Scalar], Scalar] | None = None
 
 
 KINDS: Final[dict[str, PassiveCoefficient]] = {
-    "viscous": PassiveCoefficient(lambda place, rate, width: rate, lambda joint: joint.damping),
-    "coulomb": PassiveCoefficient(
-        lambda place, rate, width: direction(rate, width), lambda joint: joint.friction
+    "viscous": PassiveCoefficient(
+        lambda place, rate, width: rate, lambda body: body.constant("damping")
     ),
-    "offset": PassiveCoefficient(lambda place, rate, width: 1.0, lambda joint: joint.offset),
+    "coulomb": PassiveCoefficient(
+        lambda place, rate, width: direction(rate, width), lambda body: body.constant("friction")
+    ),
+    "offset": PassiveCoefficient(
+        lambda place, rate, width: 1.0, lambda body: body.constant("offset")
+    ),
     "stiffness": PassiveCoefficient(
         lambda place, rate, width: place,
-        lambda joint: joint.stiffness,
+        lambda body: body.constant("stiffness"),
         lambda place: 0.5 * (place * place),
     ),
     "preload": PassiveCoefficient(
         lambda place, rate, width: -1.0,
-        lambda joint: joint.stiffness * joint.reference,
+        lambda body: body.constant("stiffness") * body.constant("reference"),
         lambda place: -place,
     ),
 }

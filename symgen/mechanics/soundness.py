@@ -11,13 +11,22 @@ from math import hypot
 from typing import Final
 
 from symgen.mechanics.joints import JOINT_TYPES
-from symgen.mechanics.model import PARAMETER_NAMES, Body, Joint, Link
+from symgen.mechanics.model import PARAMETER_NAMES, Body, Joint, Link, PerCoordinate
 from symgen.mechanics.pose import Matrix3
 from symgen.text import shown
 
 LARGEST: Final = 1e100
 """The largest number that is allowed, in a robot's file too: lengths, inertias and accelerations up
 to this can be multiplied as dynamics need without overflow."""
+PER_COORDINATE: Final = (
+    "damping",
+    "friction",
+    "offset",
+    "armature",
+    "stiffness",
+    "reference",
+)
+"""The fields of a joint that are a `PerCoordinate`."""
 CLOSE: Final = 1e-6
 """How far lengths and products of the axes of a frame may be from 1 and 0."""
 
@@ -64,6 +73,10 @@ def _kind(bodies: Sequence[Body], i: int) -> str | None:
         return "has an axis that is no unit vector"
     if not 0 <= bodies[i].at < len(joint.type.velocities):
         return "is no part of its joint"
+    size = len(joint.type.velocities)
+    constants = constants_of_velocities(joint).values()
+    if any(isinstance(x, tuple) and len(x) != size for x in constants):
+        return "has a joint with constants for another number of velocities"
     return joint.type.fault(joint)
 
 
@@ -76,9 +89,20 @@ def _leader(bodies: Sequence[Body], i: int) -> str | None:
     if follow is not None and (not leaders or len({*leaders}) < len(leaders)):
         return "follows nothing, or a body twice"
     for leader in (bodies[k - 1] for k in leaders):
-        if leader.follows is not None or not (leader.joint.type.single and body.joint.type.single):
+        single = leader.joint.type.single and body.joint.type.single
+        if leader.follows is not None or not (single or body.joint.type.spins):
             return "follows a body that does not move by itself"
+    if body.in_body_axes and follow is not None and not _is_shadow(bodies, body):
+        return "follows a body that does not move by itself"
     return _rotor(bodies, i)
+
+
+def _is_shadow(bodies: Sequence[Body], body: Body) -> bool:
+    """Whether a body on the ground moves as the same part of a joint of the type moves."""
+    (leader, factor), *others = body.follows.terms if body.follows else ((1, 0.0),)
+    led = bodies[leader - 1]
+    alike = body.joint.kind in (f"{led.joint.kind}_{word}" for word in ("armature", "mass"))
+    return alike and (led.at, factor, others) == (body.at, 1.0, [])
 
 
 def _rotor(bodies: Sequence[Body], i: int) -> str | None:
@@ -88,7 +112,8 @@ def _rotor(bodies: Sequence[Body], i: int) -> str | None:
         return "is half a rotor" if body.spin else None
     moved = (b.follows.terms for b in bodies if b.follows and not b.joint.type.spins)
     moves = any(leader == i + 1 for terms in moved for leader, _ in terms)
-    complete = moves if body.follows is None else bool(body.spin)
+    run = [b for b in bodies if b.joint == body.joint] if body.in_body_axes else [body]
+    complete = moves if body.follows is None else any(b.spin for b in run)
     return None if complete and not body.links else "is half a rotor"
 
 
@@ -122,10 +147,16 @@ CHECKS: Final[tuple[Callable[[Sequence[Body], int], str | None], ...]] = (
 )
 
 
+def constants_of_velocities(joint: Joint) -> dict[str, PerCoordinate]:
+    """The constants that a joint has for each of its velocities, by field."""
+    return {name: getattr(joint, name) for name in PER_COORDINATE}
+
+
 def numbers_of(joint: Joint) -> Iterator[float]:
     """The numbers of a joint that terms of dynamics are made of."""
-    yield from (joint.damping, joint.friction, joint.offset, joint.armature, *joint.constants)
-    yield from (joint.stiffness, joint.reference)
+    yield from joint.constants
+    for constant in constants_of_velocities(joint).values():
+        yield from constant if isinstance(constant, tuple) else (constant,)
     if joint.rotor is not None:
         yield from (joint.rotor.ratio, joint.rotor.inertia, joint.rotor.mass)
         yield joint.rotor.transverse

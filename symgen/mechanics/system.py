@@ -11,7 +11,7 @@ from symgen.errors import OptionError
 from symgen.mechanics.coupling import UNCOUPLED, Coupling
 from symgen.mechanics.inertia import Inertia
 from symgen.mechanics.joints import Freedom
-from symgen.mechanics.passive import NO_PASSIVE, Passive
+from symgen.mechanics.passive import NO_PASSIVE, SPRINGS, Passive
 from symgen.mechanics.placement import Placement
 from symgen.mechanics.pose import Pose
 from symgen.mechanics.spatial import NO_FORCE, STILL, Force, Step, Twist, Vector
@@ -85,8 +85,8 @@ class System:
     link_frames: Mapping[str, LinkFrame] = field(default_factory=dict)
     any_gravity: bool = False
     passive_kinds: tuple[str, ...] = ()
-    """Which columns regressors have for each joint of `rubbing_joints`, behind those of the
-    inertial parameters: keys of `symgen.mechanics.passive.KINDS`."""
+    """The kinds of friction and springs that regressors have columns of, behind those of the
+    inertial parameters (`passive_columns`): keys of `symgen.mechanics.passive.KINDS`."""
     friction_width: float = 0.0
     """The width of the step of Coulomb friction in those columns (rad/s or m/s); 0 for the sign."""
     friction_compensation: str = "reference"
@@ -98,8 +98,10 @@ class System:
     rotors: tuple[int, ...] = ()
     """The bodies with one parameter, inertia about their axis; in regressors they come behind the
     others."""
-    rubbing_joints: tuple[int, ...] = ()
-    """The bodies whose joints may have friction and springs."""
+    friction_bodies: tuple[int, ...] = ()
+    """The bodies for whose coordinate friction counts (`symgen.mechanics.model.Body`)."""
+    spring_bodies: tuple[int, ...] = ()
+    """The bodies for whose coordinate a spring counts."""
     root_wrenches: tuple[tuple[str, Sequence[Scalar]], ...] = ()
     """External wrenches in root axes by link, six numbers each: what algorithms are to turn into
     link axes where the robot is."""
@@ -179,6 +181,18 @@ class System:
         ten, first = 10, 10 * len(self.tens)
         of_links = {i: range(ten * k, ten * k + ten) for k, i in enumerate(self.tens)}
         return of_links | {i: range(first + k, first + k + 1) for k, i in enumerate(self.rotors)}
+
+    @property
+    def passive_columns(self) -> tuple[tuple[int, str], ...]:
+        """The columns of friction and springs in regressors, body by body: the number of the body
+        and the kind."""
+        springs, friction = {*self.spring_bodies}, {*self.friction_bodies}
+        return tuple(
+            (i, kind)
+            for i in range(1, self.size + 1)
+            for kind in self.passive_kinds
+            if i in (springs if kind in SPRINGS else friction)
+        )
 
     @property
     def parameters(self) -> int:

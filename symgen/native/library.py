@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from cffi import FFI
@@ -70,13 +70,16 @@ def pointers(count: int) -> str:
     return ", ".join(["void *"] * count)
 
 
+MASKED: Final = "has masked entries, which have no value; fill them or remove their states"
+
+
 def broadcast(
     inputs: Sequence[ArrayLike], wanted: Sequence[tuple[str, int]], dtype: Any
 ) -> tuple[tuple[int, ...], list[Array]]:
     """The common leading axes of some arrays, and the arrays with these, side by side in memory.
 
     `wanted` has each one's name and the size of its last axis. Raises ValueError where that differs
-    or the leading axes do not fit each other, TypeError for complex numbers.
+    or the leading axes do not fit each other, TypeError for complex numbers and masked entries.
     """
     _check_real(inputs, wanted)
     arrays = [np.asarray(x, dtype) for x in inputs]
@@ -90,7 +93,11 @@ def broadcast(
 
 
 def _check_real(inputs: Sequence[ArrayLike], wanted: Sequence[tuple[str, int]]) -> None:
-    """NumPy would drop imaginary parts, and a complex step would be a derivative of 0."""
+    """NumPy would drop masks and imaginary parts, and a complex step would give a derivative of
+    0."""
+    for x, (name, _) in zip(inputs, wanted, strict=True):
+        if np.ma.is_masked(x):
+            raise TypeError(f"{name} {MASKED}")
     bad = next((n for x, (n, _) in zip(inputs, wanted, strict=True) if np.iscomplexobj(x)), None)
     if bad is not None:
         raise TypeError(

@@ -88,8 +88,12 @@ class MechanismBody:
     place: int
     terms: tuple[tuple[int, int, Scalar], ...]
     offset: Scalar
-    rubs: bool
-    """Whether its joint may have friction and a spring."""
+    grounded: bool
+    """Whether it is armature, which stands on the ground, without weight."""
+    has_friction: bool
+    """Whether friction counts for its coordinate."""
+    has_spring: bool
+    """Whether a spring counts for its coordinate."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +177,9 @@ def _part(body: Body, drive: Any, number: Number) -> MechanismBody:
         drive.terms[0].place,
         tuple((term.index, term.place, number(term.factor)) for term in drive.terms),
         exact(drive.offset),
-        body.rubs,
+        not body.joint.type.on_robot,
+        body.has_friction,
+        body.has_spring,
     )
 
 

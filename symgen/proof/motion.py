@@ -80,13 +80,15 @@ class BodyMotion:
 class UnitMotion:
     """How a body moves at unit rate of its joint: it turns about the axis, slides along it.
 
-    `balanced` tells that it looks the same however far it has turned, so its axes need not,
-    `grounded` that it stands for what its joint alone feels."""
+    `balanced` tells that it has one inertial parameter: inertia about its axis, about all axes
+    (`is_round`), or mass at its origin (`is_point`); with a joint of one coordinate its axes need
+    not turn with it."""
 
     turn: Scalar = ZERO
     slide: Scalar = ZERO
     balanced: bool = False
-    grounded: bool = False
+    is_round: bool = False
+    is_point: bool = False
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,8 @@ class JudgedJoint:
 
 
 TURN, SLIDE = UnitMotion(turn=1), UnitMotion(slide=1)
+ROUND = UnitMotion(turn=1, balanced=True, is_round=True)
+POINT = UnitMotion(turn=1, balanced=True, is_point=True)
 JOINTS: Final[dict[str, JudgedJoint]] = {
     "revolute": JudgedJoint(lambda part: [TURN]),
     "prismatic": JudgedJoint(lambda part: [SLIDE]),
@@ -111,7 +115,10 @@ JOINTS: Final[dict[str, JudgedJoint]] = {
     "planar": JudgedJoint(lambda part: [SLIDE, SLIDE, TURN]),
     "floating": JudgedJoint(lambda part: [SLIDE] * 3 + [TURN] * 3, place=3),
     "rotor": JudgedJoint(lambda part: [UnitMotion(turn=1, balanced=True)]),
-    "armature": JudgedJoint(lambda part: [UnitMotion(turn=1, balanced=True, grounded=True)]),
+    "armature": JudgedJoint(lambda part: [UnitMotion(turn=1, balanced=True)]),
+    "ball_armature": JudgedJoint(lambda part: [TURN, TURN, ROUND], place=0),
+    "floating_armature": JudgedJoint(lambda part: [SLIDE] * 3 + [TURN, TURN, ROUND], place=3),
+    "floating_mass": JudgedJoint(lambda part: [SLIDE] * 3 + [TURN, TURN, POINT], place=3),
 }
 """How each joint type moves, by the name of the type."""
 
@@ -250,6 +257,8 @@ def motion(robot: Mechanism, x: JointCourse) -> Mapping[int, BodyMotion]:
         at, speed, change = placed(robot, x.positions), rates(robot, x.qd), rates(robot, x.qdd)
         for i in robot.outward:
             part, before = robot.part(i), bodies[robot.part(i).parent]
+            if not part.parent and part.grounded:
+                before = BodyMotion(NULL)
             if JOINTS[part.kind].place is None:
                 bodies[i] = _by_one_coordinate(before, at[i], speed[i - 1], change[i - 1])
             elif part.at == 0:

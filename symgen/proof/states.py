@@ -96,14 +96,14 @@ class States:
         numbers = {k: iter(_columns(self.given[k])) for k in by_input if k in self.given}
         by_body = dict[int, list[Scalar]]()
         for i, body in enumerate(self.robot.lumped.bodies, 1):
-            if any(by_input.values()) and body.rubs:
-                row = {
-                    name: next(numbers[array])
-                    if array in numbers
-                    else Decimal(FIELDS[name](body.joint))
-                    for array, names in by_input.items()
-                    for name in names
-                }
+            counts = {"friction": body.has_friction, "springs": body.has_spring}
+            row = {
+                name: next(numbers[array]) if array in numbers else Decimal(FIELDS[name](body))
+                for array, names in by_input.items()
+                if counts[array]
+                for name in names
+            }
+            if row:
                 by_body[i] = [row.get(name, ZERO) for name in PASSIVE]
         return by_body
 

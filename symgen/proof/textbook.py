@@ -10,7 +10,17 @@ from symgen.mechanics.spatial import NULL, Vector
 from symgen.numbers.operations import sign, tanh
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.proof.mechanism import WORLD, Mechanism, Rows, Solid, product, times, transposed
-from symgen.proof.motion import BodyInWorld, BodyMotion, State, coordinate, motion, placed, rates
+from symgen.proof.motion import (
+    BodyInWorld,
+    BodyMotion,
+    State,
+    UnitMotion,
+    coordinate,
+    kind_of,
+    motion,
+    placed,
+    rates,
+)
 
 
 @dataclass(frozen=True)
@@ -79,13 +89,27 @@ def _masses(robot: Mechanism, x: State) -> Iterator[tuple[int, Rigid]]:
     for i in robot.outward:
         part = robot.part(i)
         if part.spin is not ZERO:
-            rows = (bodies[i].z.scaled(part.spin * e) for e in bodies[i].z)
-            a, b, c = rows  # inertia about the joint's axis alone
-            yield i, Rigid(bodies[i].place, bodies[i].axes, ZERO, NULL, (a, b, c))
+            yield i, _rotor(kind_of(part), bodies[i], part.spin)
         for solid in part.solids:
             ten = x.tens.get(solid.name, solid.ten)
             if ten is not None:
                 yield i, _rigid(bodies[i], solid, ten)
+
+
+def _rotor(kind: UnitMotion, at: BodyInWorld, spin: Scalar) -> Rigid:
+    """A rotor with inertia about the joint's axis alone, the same inertia about all axes, or mass
+    at its origin."""
+    if kind.is_point:
+        return Rigid(at.place, at.axes, spin, NULL, (NULL, NULL, NULL))
+    if kind.is_round:
+        rows = (
+            Vector(spin, ZERO, ZERO),
+            Vector(ZERO, spin, ZERO),
+            Vector(ZERO, ZERO, spin),
+        )
+        return Rigid(at.place, at.axes, ZERO, NULL, rows)
+    a, b, c = (at.z.scaled(spin * e) for e in at.z)
+    return Rigid(at.place, at.axes, ZERO, NULL, (a, b, c))
 
 
 def load(link: Rigid, body: BodyMotion) -> tuple[Vector, Vector]:
@@ -116,8 +140,11 @@ def _passive(robot: Mechanism, x: State) -> Iterator[Scalar]:
         if i in x.passive:
             viscous, coulomb, offset, stiffness, reference = x.passive[i]
             step = sign(rate) if x.width is ZERO else tanh(rate / x.width)
-            spring = stiffness * (coordinate(robot.part(i), x.course.positions) - reference)
-            yield viscous * rate + coulomb * step + offset + spring
+            friction = viscous * rate + coulomb * step + offset
+            if stiffness is not ZERO:
+                place = coordinate(robot.part(i), x.course.positions)
+                friction = friction + stiffness * (place - reference)
+            yield friction
         else:
             yield ZERO
 
@@ -125,7 +152,8 @@ def _passive(robot: Mechanism, x: State) -> Iterator[Scalar]:
 def stored(robot: Mechanism, x: State) -> Scalar:
     """The energy of the springs, ½ k (q - r)² each."""
     total: Scalar = ZERO
-    for i, (*_, stiffness, reference) in x.passive.items():
+    springs = ((i, row[-2:]) for i, row in x.passive.items() if row[-2] is not ZERO)
+    for i, (stiffness, reference) in springs:
         strain = coordinate(robot.part(i), x.course.positions) - reference
         total = total + stiffness * strain * strain / 2
     return total

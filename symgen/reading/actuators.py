@@ -10,16 +10,17 @@ import hashlib
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Final
+from typing import Any, Final
 
 from symgen.errors import Notice
-from symgen.mechanics.model import Joint, Rotor
+from symgen.mechanics.model import Joint, PerCoordinate, Rotor, of_velocity
 from symgen.mechanics.pose import Triple
 from symgen.mechanics.soundness import LARGEST
 from symgen.numbers.exact import norm
 from symgen.reading import toml_reader
+from symgen.reading.coordinate_constants import from_table
 from symgen.reading.description import Description, JointElement
-from symgen.reading.joints import several, single
+from symgen.reading.joints import FIXED, several, single, springs_are_linear
 from symgen.reading.toml_reader import Table
 from symgen.text import quoted, shown
 
@@ -39,15 +40,15 @@ class Actuator:
     rotor_position: Triple | None = None
     rotor_mass: float | None = None
     rotor_transverse: float | None = None
-    viscous: float | None = None
-    coulomb: float | None = None
-    offset: float | None = None
-    armature: float | None = None
+    viscous: PerCoordinate | None = None
+    coulomb: PerCoordinate | None = None
+    offset: PerCoordinate | None = None
+    armature: PerCoordinate | None = None
     """Inertia as the joint feels it (kg m² or kg), beside that of the rotor."""
-    stiffness: float | None = None
+    stiffness: PerCoordinate | None = None
     """The stiffness of the joint's spring (N m/rad or N/m), which is relaxed at coordinate
     `reference` (rad or m)."""
-    reference: float | None = None
+    reference: PerCoordinate | None = None
     torque_constant: float | None = None
     """The torque constant of the motor (N m/A, or N/A of a linear one), for logs of currents; times
     `gear_ratio`, where there is one, it is that of the joint."""
@@ -71,6 +72,9 @@ KEYS: Final = tuple(field.name for field in fields(Actuator))
 TRIPLES: Final = ("rotor_axis", "rotor_position")
 SIGNED: Final = ("gear_ratio", "offset", "stiffness", "reference")
 """Numbers that may be negative."""
+OF_COORDINATES: Final = ("viscous", "coulomb", "offset", "armature", "stiffness", "reference")
+"""What a joint with several coordinates can have, one number for all of them or one for each."""
+SPRING_KEYS: Final = ("stiffness", "reference")
 
 OF_ROTOR: Final = tuple(key for key in KEYS if key.startswith("rotor_") and key != "rotor_inertia")
 
@@ -107,32 +111,39 @@ def _motors(table: Table, robot: Description) -> dict[str, float]:
 
 
 def of_tags(robot: Description) -> dict[str, Actuator]:
-    """The drives of the robot's own file, by joint; those with several coordinates have none
+    """The drives of the robot's own file, by joint; those with several coordinates have no rotor
     (`undriven`)."""
-    alone = {joint.name for joint in robot.joints if not several(joint.kind)}
+    wide = {joint.name for joint in robot.joints if several(joint.kind)}
     return {
-        drive.joint: Actuator(drive.ratio, drive.inertia, armature=drive.armature)
+        drive.joint: Actuator(armature=drive.armature)
+        if drive.joint in wide
+        else Actuator(drive.ratio, drive.inertia, armature=drive.armature)
         for drive in robot.drives
-        if drive.joint in alone
     }
 
 
 def undriven(robot: Description, moving: Iterable[JointElement]) -> Iterator[Notice]:
     """A warning where the robot's own file puts rotors on joints with several coordinates."""
-    driven = {drive.joint for drive in robot.drives if drive.inertia or drive.armature}
+    driven = {drive.joint for drive in robot.drives if drive.inertia}
     many = [joint for joint in moving if joint.name in driven and several(joint.kind)]
     if many:
         names = quoted(joint.name for joint in many)
-        message = f"rotors of joints with several coordinates ({names}) are not in the dynamics"
+        message = (
+            f"rotors of joints with several coordinates ({names}) are not in the dynamics; "
+            "armature (gear ratio squared times inertia) would be"
+        )
         yield Notice(robot.place(many[0].line), "warning", robot.tag, message)
 
 
 def _actuator(table: Table, joint: JointElement, tags: Actuator) -> Actuator:
-    if not single(joint.kind):
-        raise table.error(None, f"a {joint.kind} joint has no drive of its own; remove the table")
+    if joint.kind == FIXED:
+        raise table.error(None, "a fixed joint has no drive of its own; remove the table")
     table.only(KEYS)
-    numbers = {
-        key: table.number(key, -LARGEST if key in SIGNED else 0.0)
+    _check_several(table, joint)
+    numbers: dict[str, Any] = {
+        key: from_table(table, key, joint.kind, -LARGEST if key in SIGNED else 0.0)
+        if key in OF_COORDINATES
+        else table.number(key, -LARGEST if key in SIGNED else 0.0)
         for key in KEYS
         if key not in TRIPLES
     }
@@ -146,6 +157,17 @@ def _actuator(table: Table, joint: JointElement, tags: Actuator) -> Actuator:
     )
     _check_whole(table, complete)
     return complete
+
+
+def _check_several(table: Table, joint: JointElement) -> None:
+    """Refuses what joints with several coordinates cannot have. Raises RobotError."""
+    if single(joint.kind):
+        return
+    springs = () if springs_are_linear(joint.kind) else SPRING_KEYS
+    for key in table.data:
+        if key in KEYS and (key in springs or key not in OF_COORDINATES):
+            reason = "spring that is linear in its coordinates" if key in springs else "gear"
+            raise table.error(key, f"a {joint.kind} joint has no {reason}; remove the key")
 
 
 def _check_whole(table: Table, actuator: Actuator) -> None:
@@ -230,8 +252,8 @@ class Drives:
         """Warnings where moving joints have springs, which do not count by themselves, or not at
         all where joints have several coordinates."""
         stiff = [joint for joint in moving if self._stiffness(joint)]
-        alone = [joint for joint in stiff if single(joint.kind)]
-        others = [joint for joint in stiff if not single(joint.kind)]
+        alone = [joint for joint in stiff if springs_are_linear(joint.kind)]
+        others = [joint for joint in stiff if not springs_are_linear(joint.kind)]
         if alone:
             s, counts = ("s", "count") if len(alone) > 1 else ("", "counts")
             names = quoted(joint.name for joint in alone)
@@ -242,11 +264,12 @@ class Drives:
         if others:
             names = quoted(joint.name for joint in others)
             message = (
-                f"springs of joints with several coordinates ({names}) are not in the dynamics"
+                f"springs of ball and floating joints ({names}) are not in the dynamics, as they "
+                "are not linear in coordinates"
             )
             yield Notice(robot.place(others[0].line), "warning", robot.tag, message)
 
-    def _stiffness(self, joint: JointElement) -> float:
+    def _stiffness(self, joint: JointElement) -> PerCoordinate:
         actuator = self.actuators.get(joint.name, Actuator())
         return _or_default(actuator.stiffness, joint.stiffness)
 
@@ -261,7 +284,7 @@ def drives_of(
     return Drives(of_tags(robot), rotors) if path is None else read(path, robot, rotors)
 
 
-def _or_default(value: float | None, otherwise: float) -> float:
+def _or_default(value: PerCoordinate | None, otherwise: PerCoordinate) -> PerCoordinate:
     return otherwise if value is None else value
 
 
@@ -270,4 +293,4 @@ def _with_rotor(joint: Joint, rotor: Rotor | None, rotors: str) -> Joint:
         return joint
     if rotors == "exact":
         return replace(joint, rotor=rotor)
-    return replace(joint, armature=joint.armature + rotor.ratio**2 * rotor.inertia)
+    return replace(joint, armature=of_velocity(joint.armature, 0) + rotor.ratio**2 * rotor.inertia)

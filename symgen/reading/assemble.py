@@ -12,6 +12,7 @@ from symgen.mechanics.pose import IDENTITY, Pose, Triple
 from symgen.numbers.scalar import ZERO, plain
 from symgen.options import Choices
 from symgen.reading.actuators import Drives, drives_of, undriven
+from symgen.reading.coordinate_constants import check_armatures
 from symgen.reading.couple import coupled
 from symgen.reading.description import Inertial, JointElement, LinkElement
 from symgen.reading.fall import above_root, free_fall
@@ -58,7 +59,7 @@ class Loaded:
 
 
 def load(source: RobotSource, **options: Any) -> Loaded:
-    """The robot in a URDF, MJCF or SDF file, a text of XML or an object (`RobotSource`) as a model;
+    """The robot in a URDF, MJCF or SDF file, its content or an object (`RobotSource`) as a model;
     bodies in the order of their joints (`RobotPart.moving`).
 
     `options` are those of `RobotOptions` and `SourceOptions`. Link `root` becomes the base and only
@@ -88,6 +89,7 @@ def load_with(source: RobotSource, choices: Choices) -> Loaded:
     part, motors = motors_of(part, drives, wanted.coordinates)
     model = _model(part, gravity, rounder, drives, motors)
     check_size(part, model)
+    check_armatures(part, model)
     unused = drives.left_out(part.robot, [joint.name for joint in part.moving])
     notices = (
         *part.robot.notices,

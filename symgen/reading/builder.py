@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from symgen.errors import OptionError, SourceLocation
+from symgen.mechanics.model import PerCoordinate
 from symgen.reading.description import (
     EARTH,
     Description,
@@ -108,16 +109,16 @@ class Builder:
         upper: float | None = None,
         velocity: float | None = None,
         effort: float | None = None,
-        damping: float = 0.0,
-        friction: float = 0.0,
-        stiffness: float = 0.0,
-        reference: float = 0.0,
+        damping: PerCoordinate = 0.0,
+        friction: PerCoordinate = 0.0,
+        stiffness: PerCoordinate = 0.0,
+        reference: PerCoordinate = 0.0,
         mimic: str | Mapping[str, float] | None = None,
         multiplier: float = 1.0,
         offset: float = 0.0,
         ratio: float | None = None,
         rotor_inertia: float | None = None,
-        armature: float | None = None,
+        armature: PerCoordinate | None = None,
         **constants: Any,
     ) -> "Builder":
         """A joint of `kind` revolute, continuous, prismatic, fixed, floating, planar, ball,
@@ -131,7 +132,10 @@ class Builder:
         of `stiffness` (N m/rad or N/m), relaxed at `reference`, with ``springs``. A joint that does
         `mimic` another is `multiplier` times that plus `offset`; of several it is a sum, as in
         ``{"crank": 1.0, "shoulder": -1.0}``. `ratio` and `rotor_inertia` (kg m²) are those of a
-        geared drive, `armature` is inertia as the joint feels it (kg m² or kg)."""
+        geared drive, `armature` is inertia as the joint feels it (kg m² or kg). For a joint with
+        several coordinates damping, friction, stiffness, reference and armature are one number for
+        all of them or a list with one for each velocity; ball and floating joints have no springs,
+        and their armature is the same about all axes, and along all axes."""
         ends = name, self._line_of("joint", name), kind, str(parent), str(child)
         pose, follows = (xyz, rpy, rotation, quaternion), (mimic, multiplier, offset)
         limits = {"lower": lower, "upper": upper, "velocity": velocity, "effort": effort}

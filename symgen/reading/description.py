@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from symgen.errors import Notice, RobotError, SourceLocation
-from symgen.mechanics.model import Limits
+from symgen.mechanics.model import Limits, PerCoordinate
 from symgen.mechanics.pose import IDENTITY, Matrix3, Triple
 
 EARTH: Final = (0.0, 0.0, -9.81)
@@ -76,15 +76,15 @@ class JointElement:
     origin: Origin
     axis: Triple = (1.0, 0.0, 0.0)
     limits: Limits = field(default_factory=Limits)
-    damping: float = 0.0
-    friction: float = 0.0
+    damping: PerCoordinate = 0.0
+    friction: PerCoordinate = 0.0
     mimics: Mimic | None = None
     constants: tuple[float, ...] = ()
     """What else its type takes from the file."""
-    stiffness: float = 0.0
+    stiffness: PerCoordinate = 0.0
     """The stiffness of its spring (N m/rad or N/m), which is relaxed at coordinate `reference` (rad
     or m)."""
-    reference: float = 0.0
+    reference: PerCoordinate = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class DriveElement:
     line: int
     ratio: float | None = None
     inertia: float | None = None
-    armature: float | None = None
+    armature: PerCoordinate | None = None
     """Inertia as the joint feels it (kg m² or kg)."""
 
 

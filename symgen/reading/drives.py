@@ -52,12 +52,12 @@ def drives(root: XmlNode) -> tuple[DriveElement, ...]:
 
 
 def with_armatures(
-    known: Sequence[DriveElement], extended: Mapping[str, Extension], single: Collection[str]
+    known: Sequence[DriveElement], extended: Mapping[str, Extension], moving: Collection[str]
 ) -> tuple[DriveElement, ...]:
-    """The drives with the inertia that joints feel of them, those `single` ones that can."""
+    """The drives with the armature of those joints that are in `moving`."""
     by_joint = {drive.joint: drive for drive in known}
     for joint, extension in extended.items():
-        if extension.armature and joint in single:
+        if extension.armature and joint in moving:
             drive = by_joint.get(joint, DriveElement(joint, extension.line))
             by_joint[joint] = replace(drive, armature=extension.armature)
     return tuple(by_joint.values())

@@ -5,15 +5,17 @@ In ``<dynamics>`` of a joint: ``spring_stiffness`` and ``spring_reference`` (SDF
 reference="JOINT">`` elements of these names or of those that Gazebo's reader of URDF knows,
 ``springStiffness`` and ``springReference``."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 from symgen.errors import RobotError, gathered
-from symgen.reading.joints import joint_nodes
+from symgen.mechanics.model import PerCoordinate
+from symgen.reading.coordinate_constants import from_attribute, in_words, is_negative
+from symgen.reading.joints import joint_nodes, word_of
 from symgen.reading.xml_reader import XmlNode
-from symgen.text import quoted, shown
+from symgen.text import shown
 
 WORDS: Final = {
     "stiffness": ("spring_stiffness", "springStiffness", "stiffness"),
@@ -29,7 +31,7 @@ class StatedNumber:
 
     node: XmlNode
     word: str
-    value: float
+    value: PerCoordinate
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +41,9 @@ class Extension:
     none."""
 
     line: int
-    stiffness: float = 0.0
-    reference: float = 0.0
-    armature: float | None = None
+    stiffness: PerCoordinate = 0.0
+    reference: PerCoordinate = 0.0
+    armature: PerCoordinate | None = None
 
 
 def extensions(root: XmlNode, errors: list[RobotError]) -> dict[str, Extension]:
@@ -59,20 +61,12 @@ def extensions(root: XmlNode, errors: list[RobotError]) -> dict[str, Extension]:
     return merged
 
 
-def note_unused(root: XmlNode, extended: Mapping[str, Extension], several: Collection[str]) -> None:
-    """A warning of inertia at joints with several coordinates, which is felt by none of these."""
-    names = [name for name in several if name in extended and extended[name].armature]
-    if names:
-        message = f"armature of joints with several coordinates ({quoted(names)}) is not used"
-        root.notice("warning", message)
-
-
 def _every(root: XmlNode) -> Iterator[tuple[str, Callable[[], list[StatedNumber]]]]:
     """The name of a joint, and how what an element says of it is read."""
     for joint in joint_nodes(root):
         name = joint.element.get("name") or ""
         for dynamics in joint.children("dynamics"):
-            yield name, partial(_beside, dynamics.called(_label(name)))
+            yield name, partial(_beside, dynamics.called(_label(name)), word_of(joint))
     names = {joint.element.get("name") for joint in joint_nodes(root)}
     for gazebo in root.children("gazebo"):
         name = gazebo.element.get("reference") or ""
@@ -85,9 +79,9 @@ def _label(name: str) -> str:
     return f"joint '{shown(name)}'"
 
 
-def _beside(dynamics: XmlNode) -> list[StatedNumber]:
+def _beside(dynamics: XmlNode, kind: str) -> list[StatedNumber]:
     words = [word for words in WORDS.values() for word in words]
-    values = [(word, dynamics.optional(word)) for word in words]
+    values = [(word, from_attribute(dynamics, word, kind)) for word in words]
     return [StatedNumber(dynamics, word, value) for word, value in values if value is not None]
 
 
@@ -97,7 +91,7 @@ def _inside(child: XmlNode) -> list[StatedNumber]:
 
 
 def _extension(rows: list[StatedNumber]) -> Extension:
-    values: dict[str, float] = {}
+    values: dict[str, PerCoordinate] = {}
     for meant, words in WORDS.items():
         matching = [number for number in rows if number.word in words]
         if not matching:
@@ -106,10 +100,13 @@ def _extension(rows: list[StatedNumber]) -> Extension:
         other = next((number for number in matching if number.value != first.value), None)
         if other is not None:
             raise other.node.error(
-                f"{other.word} is {other.value:g} and {first.word} is {first.value:g}, which are "
+                f"{other.word} is {in_words(other.value)} and {first.word} is "
+                f"{in_words(first.value)}, which are "
                 "two words for one thing; keep one of them"
             )
-        if meant == "armature" and first.value < 0:
-            raise first.node.error(f"{first.word} is negative ({first.value:g}); give 0 or more")
+        if meant == "armature" and is_negative(first.value):
+            raise first.node.error(
+                f"{first.word} is negative ({in_words(first.value)}); give 0 or more"
+            )
         values[meant] = first.value
     return Extension(rows[0].node.line, **values)

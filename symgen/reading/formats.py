@@ -16,7 +16,7 @@ from symgen.reading.expansion import Expansion, existing, expanded, is_named, ne
 from symgen.reading.leftovers import xacro_nodes
 from symgen.reading.options import NO_SOURCE_OPTIONS, SourceOptions
 from symgen.reading.tree import check_one_root
-from symgen.reading.xml_reader import XmlNode, file_bytes, parsed
+from symgen.reading.xml_reader import STANDARD_INPUT, XmlNode, file_bytes, parsed
 from symgen.text import quoted, shown
 
 Reader = Callable[..., Description]
@@ -132,6 +132,8 @@ def _expansion(
 ) -> Expansion | None:
     """The expansion of a file by xacro, None where it has none in it."""
     if needs_expansion(path, root):
+        if os.fspath(path) == STANDARD_INPUT:
+            raise root.error("xacro on standard input is not expanded; give the path of its file")
         return expanded(path, root, options)
     not_expanded(path, options)
     return None

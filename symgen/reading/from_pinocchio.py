@@ -5,14 +5,15 @@ types are told by their short names."""
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from symgen.errors import OptionError, RobotError, SourceLocation
-from symgen.mechanics.model import Limits
+from symgen.mechanics.model import Limits, PerCoordinate, of_velocity
 from symgen.mechanics.pose import IDENTITY, Pose, Triple
 from symgen.reading.builder import digest_of
+from symgen.reading.coordinate_constants import merged
 from symgen.reading.description import (
     Description,
     DriveElement,
@@ -179,7 +180,8 @@ def _link(model: Any, i: int, name: str) -> LinkElement:
 def _joint(model: Any, i: int, links: list[str]) -> JointElement:
     name, (kind, axis, constants) = str(model.names[i]), _kind(model, i)
     single = model.joints[i].nq == 1 and model.joints[i].nv == 1
-    damping, friction = (_of_joint(model, field, i) for field in ("damping", "friction"))
+    passive = {field: _of_joint(model, field, i) for field in ("damping", "friction")}
+    _check_planar(name, kind, passive)
     return JointElement(
         name,
         i + 1,
@@ -189,8 +191,8 @@ def _joint(model: Any, i: int, links: list[str]) -> JointElement:
         _placed(f"pin.Model: joint '{shown(name)}'", model.jointPlacements[i], i + 1),
         axis,
         _limits(model, i) if single else Limits(),
-        damping if single else 0.0,
-        friction if single else 0.0,
+        passive["damping"],
+        passive["friction"],
         constants=constants,
     )
 
@@ -210,10 +212,26 @@ def _kind(model: Any, i: int) -> tuple[str, Triple, tuple[float, ...]]:
     )
 
 
-def _of_joint(model: Any, field: str, i: int) -> float:
-    """A vector of Pinocchio's over velocities, at a joint with one; 0 where it has no such."""
-    values = getattr(model, field, None)
-    return 0.0 if values is None else float(values[model.joints[i].idx_v]) + 0.0
+def _of_joint(model: Any, field: str, i: int) -> PerCoordinate:
+    """A vector of Pinocchio's over velocities, at a joint; 0 where it has no such."""
+    values, joint = getattr(model, field, None), model.joints[i]
+    if values is None:
+        return 0.0
+    return merged(float(x) + 0.0 for x in values[joint.idx_v : joint.idx_v + joint.nv])
+
+
+def _check_planar(name: str, kind: str, passive: Mapping[str, PerCoordinate]) -> None:
+    """Refuses what a planar joint, whose velocities Pinocchio has along the axes of the body, has
+    not alike along those of the plane. Raises OptionError."""
+    if kind != "planar":
+        return
+    (x, y), friction = (of_velocity(passive["damping"], k) for k in (0, 1)), passive["friction"]
+    if x != y or of_velocity(friction, 0) or of_velocity(friction, 1):
+        raise OptionError(
+            f"pin.Model: damping in x and y and friction of the planar joint '{shown(name)}' are "
+            "along the axes of its body, here they would be along those of the plane; set the "
+            "friction to 0 and the damping in x and y to the same number"
+        )
 
 
 def _limits(model: Any, i: int) -> Limits:
@@ -237,13 +255,22 @@ def _drives(model: Any) -> Iterator[DriveElement]:
     for i in range(1, model.njoints):
         joint = model.joints[i]
         felt = [float(x) for x in model.armature[joint.idx_v : joint.idx_v + joint.nv]]
-        if joint.nv == 1 and felt[0]:
-            yield DriveElement(str(model.names[i]), i + 1, armature=felt[0])
-        elif any(felt):
-            name = shown(str(model.names[i]))
-            raise OptionError(
-                f"pin.Model: joint '{name}' has several coordinates and armature; set it to 0"
-            )
+        _check_armature(str(model.names[i]), _kind(model, i)[0], felt)
+        if any(felt):
+            yield DriveElement(str(model.names[i]), i + 1, armature=merged(felt))
+
+
+def _check_armature(name: str, kind: str, felt: Sequence[float]) -> None:
+    """Refuses armature of velocities along the axes of the body that no inertia has: Pinocchio adds
+    it to the mass matrix without the Coriolis forces that belong to it. Raises OptionError."""
+    slides = {"floating": 3, "planar": 2}.get(kind, 0)
+    turns = set(felt[slides:]) if kind in ("ball", "floating") else {0.0}
+    if any(felt[:slides]) or len(turns) > 1:
+        raise OptionError(
+            f"pin.Model: armature of the {kind} joint '{shown(name)}' is not that of an inertia "
+            "(Pinocchio leaves out its Coriolis forces); set that of translations to 0 and that of "
+            "rotations to one number"
+        )
 
 
 def _frames(model: Any, links: list[str]) -> Iterator[tuple[LinkElement, JointElement]]:

@@ -7,10 +7,11 @@ from functools import cached_property
 from typing import Any, Final
 
 from symgen.errors import OptionError
-from symgen.mechanics.model import Limits
+from symgen.mechanics.model import Limits, PerCoordinate
+from symgen.reading.coordinate_constants import from_python, is_negative
 from symgen.reading.description import DriveElement, JointElement, Mimic
 from symgen.reading.given import Numbers, one, origin, unit
-from symgen.reading.joints import FIXED, JOINTS, JointRow, single
+from symgen.reading.joints import FIXED, JOINTS, JointRow, single, springs_are_linear
 from symgen.reading.quaternions import Rows
 from symgen.text import hint, shown
 
@@ -34,8 +35,8 @@ class GivenJoint:
     pose: tuple[Numbers, Numbers, Rows | None, Numbers | None]
     axis: Numbers
     limits: OptionalNumbers
-    drive: OptionalNumbers
-    passive: Mapping[str, float]
+    drive: Mapping[str, Any]
+    passive: Mapping[str, PerCoordinate]
     follows: tuple[str | Mapping[str, float] | None, float, float]
     constants: Mapping[str, Any]
 
@@ -50,12 +51,13 @@ class GivenJoint:
         row = _row(self.label, self.kind)
         self._check_words()
         limits, drive = _optional_numbers(self.label, self.limits), self._driven
-        felt = {key: one(f"{self.label}: {key}", x) for key, x in self.passive.items()}
+        felt = {
+            key: from_python(f"{self.label}: {key}", x, self.kind)
+            for key, x in self.passive.items()
+        }
         along = unit(self.label, self.axis) if row.axis else (1.0, 0.0, 0.0)
         _check_drive(self.label, drive)
-        _check_single(
-            self.label, self.kind, {**limits, **drive, **{k: x or None for k, x in felt.items()}}
-        )
+        _check_several(self.label, self.kind, limits, drive, felt)
         return JointElement(
             self.name,
             self.line,
@@ -90,8 +92,11 @@ class GivenJoint:
         return [DriveElement(self.name, self.line, *numbers)] if given else []
 
     @cached_property
-    def _driven(self) -> OptionalNumbers:
-        return _optional_numbers(self.label, self.drive)
+    def _driven(self) -> Mapping[str, Any]:
+        numbers = {key: x for key, x in self.drive.items() if key != "armature"}
+        felt, label = self.drive["armature"], f"{self.label}: armature"
+        armature = None if felt is None else from_python(label, felt, self.kind)
+        return {**_optional_numbers(self.label, numbers), "armature": armature}
 
 
 def _row(label: str, kind: object) -> JointRow:
@@ -102,11 +107,21 @@ def _row(label: str, kind: object) -> JointRow:
     return JOINTS.get(kind, JointRow(FIXED, axis=False))
 
 
-def _check_single(label: str, kind: str, given: Mapping[str, Any]) -> None:
-    """Refuses what only joints with one coordinate have. Raises OptionError."""
-    foreign = [word for word, x in given.items() if x is not None]
-    if foreign and not single(kind):
-        raise OptionError(f"{label}: a {kind} joint has no {foreign[0]}; remove it")
+def _check_several(label: str, kind: str, *given: Mapping[str, Any]) -> None:
+    """Refuses what joints of a kind do not have: a fixed one all of it, one with several
+    coordinates what is not in `OF_COORDINATES`. Raises OptionError."""
+    if single(kind):
+        return
+    known = () if kind == FIXED else OF_COORDINATES if springs_are_linear(kind) else OF_TWISTS
+    for word, x in (pair for words in given for pair in words.items()):
+        if x and word not in known:
+            raise OptionError(f"{label}: a {kind} joint has no {word}; remove it")
+
+
+OF_TWISTS: Final = ("damping", "friction", "armature")
+"""What a joint with a quaternion has beside its place."""
+OF_COORDINATES: Final = (*OF_TWISTS, "stiffness", "reference")
+"""What other joints with several coordinates have beside their place and axis."""
 
 
 def _optional_numbers(label: str, numbers: OptionalNumbers) -> OptionalNumbers:
@@ -114,9 +129,10 @@ def _optional_numbers(label: str, numbers: OptionalNumbers) -> OptionalNumbers:
     return {key: None if x is None else one(f"{label}: {key}", x) for key, x in numbers.items()}
 
 
-def _check_drive(label: str, numbers: OptionalNumbers) -> None:
+def _check_drive(label: str, numbers: Mapping[str, Any]) -> None:
     """Refuses numbers that no drive has. Raises OptionError."""
-    if numbers["ratio"] == 0 or any((numbers[k] or 0) < 0 for k in ("rotor_inertia", "armature")):
+    inertias = (numbers["rotor_inertia"] or 0.0, numbers["armature"] or 0.0)
+    if numbers["ratio"] == 0 or any(map(is_negative, inertias)):
         raise OptionError(
             f"{label}: give a ratio other than 0, and no negative rotor_inertia or armature"
         )

@@ -222,6 +222,12 @@ def single(word: str) -> bool:
     return word in JOINTS and JOINTS[word].type.single
 
 
+def springs_are_linear(word: str) -> bool:
+    """Whether springs of joints of this word are linear in their coordinates, which they are not
+    where a joint has a quaternion."""
+    return word in JOINTS and not JOINTS[word].type.in_body_axes
+
+
 def several(word: str) -> bool:
     """Whether they have several."""
     return word in JOINTS and not JOINTS[word].type.single

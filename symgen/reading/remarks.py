@@ -6,6 +6,7 @@ from typing import Final
 from symgen.errors import Notice
 from symgen.mechanics.model import Model
 from symgen.mechanics.plausible_units import odd_units
+from symgen.reading.coordinate_constants import in_words, is_negative
 from symgen.reading.part import RobotPart
 from symgen.text import shown
 
@@ -71,8 +72,8 @@ def odd_joints(part: RobotPart) -> Iterator[Notice]:
             "effort limit": joint.limits.effort,
         }
         for name, number in numbers.items():
-            if number is not None and number < 0:
-                text = f"{name} is negative ({number:g}); used as written"
+            if number is not None and is_negative(number):
+                text = f"{name} is negative ({in_words(number)}); used as written"
                 yield Notice(place, "warning", element, text, NEGATIVE)
 
 

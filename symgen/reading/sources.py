@@ -1,4 +1,4 @@
-"""Sources that a robot can be read from: a file, a text of XML, or an object in Python.
+"""Sources that a robot can be read from: a file, its content in memory, or an object in Python.
 
 Objects are a `Description`, what has one (`symgen.reading.builder.Builder`), and models of other
 libraries, known by the package that their class comes from; each has a converter."""
@@ -13,9 +13,11 @@ from typing import Any, Final, Protocol, TypeAlias, TypeGuard, runtime_checkable
 from symgen.errors import OptionError
 from symgen.reading import formats
 from symgen.reading.description import Description
+from symgen.reading.documents import RobotText, text_in_memory
+from symgen.reading.expansion import needs_expansion
 from symgen.reading.options import NO_SOURCE_OPTIONS, SourceOptions
 from symgen.reading.xml_reader import parsed
-from symgen.text import shown
+from symgen.text import reason, shown
 
 
 @runtime_checkable
@@ -27,17 +29,17 @@ class Described(Protocol):
 
 
 RobotSource: TypeAlias = "str | os.PathLike[str] | Description | Described | Any"
-"""A path, a text of XML that begins with ``<``, a description, a builder, or a model of another
-library (`CONVERTERS`)."""
+"""A path; the content of a file (text or bytes of XML, an open file, an XML document of another
+library, see `symgen.reading.documents`); a description, a builder, or a model of another library
+(`CONVERTERS`)."""
 
 CONVERTERS: Final[dict[str, str]] = {
     "pinocchio": "symgen.reading.from_pinocchio",
     "yourdfpy": "symgen.reading.from_yourdfpy",
+    "mujoco": "symgen.reading.from_mujoco",
 }
 """The modules whose ``description`` reads objects of other libraries, by the package of the
 object's class."""
-
-TEXT: Final = "XML text"
 
 
 def described(source: RobotSource, options: SourceOptions = NO_SOURCE_OPTIONS) -> Description:
@@ -47,11 +49,12 @@ def described(source: RobotSource, options: SourceOptions = NO_SOURCE_OPTIONS) -
         return formats.read(source, options)
     if options.xacro_args:
         raise OptionError("--xacro-arg: only a file with xacro has arguments; remove the option")
-    if isinstance(source, str):
-        robot = _of_text(source, options)
+    content = snapshot(source)
+    if isinstance(content, RobotText):
+        robot = _of_text(content, options)
     else:
         formats.check_single_model("a robot in Python", options)
-        robot = _of_object(source)
+        robot = _of_object(content)
     return formats.without_packages(robot, options.package_paths)
 
 
@@ -62,19 +65,34 @@ def is_path(source: RobotSource) -> "TypeGuard[str | os.PathLike[str]]":
     return isinstance(source, os.PathLike)
 
 
+def snapshot(source: RobotSource) -> RobotSource:
+    """The content of a file in memory as a `RobotText`, which never changes; any other source as it
+    is. Raises OptionError for an open file that cannot be read."""
+    if is_path(source):
+        return source
+    try:
+        content = text_in_memory(source)
+    except (OSError, ValueError) as error:
+        raise OptionError(f"the open file cannot be read: {reason(error)}") from None
+    return source if content is None else content
+
+
 def name_of(source: RobotSource) -> str:
     """The name of a source in messages and manifests: its path, or the robot's name."""
     if is_path(source):
         return os.fspath(source)
-    return TEXT if isinstance(source, str) else f"{_of_object(source).name} (Python)"
+    content = snapshot(source)
+    return content.name if isinstance(content, RobotText) else f"{_of_object(source).name} (Python)"
 
 
-def _of_text(text: str, options: SourceOptions) -> Description:
-    data = text.lstrip("\ufeff \t\r\n").encode()
-    root = parsed(data, TEXT)
-    if any("xacro" in str(uri) for uri in root.element.nsmap.values()):
-        raise OptionError(f"{TEXT}: has xacro in it; save it as a .xacro file and give its path")
-    return formats.of_element(root, Path(TEXT), hashlib.sha256(data).hexdigest(), options)
+def _of_text(content: RobotText, options: SourceOptions) -> Description:
+    root = parsed(content.data, shown(content.name))
+    path = content.folder / Path(content.name).name
+    if needs_expansion(path, root):
+        raise OptionError(
+            f"{content.name}: has xacro in it; save it as a .xacro file and give its path"
+        )
+    return formats.of_element(root, path, hashlib.sha256(content.data).hexdigest(), options)
 
 
 def _of_object(source: Any) -> Description:
@@ -85,9 +103,10 @@ def _of_object(source: Any) -> Description:
         return converter(source)
     if isinstance(source, Described):
         return source.description()
+    kind = shown(type(source).__qualname__)
     raise TypeError(
-        f"a robot is the path of a file, a text of XML, a symgen.Builder, a symgen.Robot, or a "
-        f"model of {' or '.join(CONVERTERS)}, not {shown(type(source).__qualname__)}"
+        "a robot is the path of a file, XML (text, bytes, an open file or a document), a "
+        f"symgen.Builder, a symgen.Robot, or a model of {' or '.join(CONVERTERS)}, not {kind}"
     )
 
 

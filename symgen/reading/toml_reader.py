@@ -77,7 +77,14 @@ class Table:
         """A finite number of at least `least`, None where there is none."""
         if key not in self.data:
             return None
-        number = self._number(key, self.data[key])
+        return self._at_least(key, self.data[key], least)
+
+    def numbers(self, key: str, least: float = -LARGEST) -> list[float]:
+        """The finite numbers of a list, each at least `least`. Raises RobotError."""
+        return [self._at_least(key, value, least) for value in self.data[key]]
+
+    def _at_least(self, key: str, value: object, least: float) -> float:
+        number = self._number(key, value)
         if number < least:
             raise self.error(key, f"is {number:g}; give {least:g} or more")
         return number

@@ -4,7 +4,7 @@ rotors, followers."""
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from symgen.mechanics.model import Body, Follow, Joint, Link, Rotor
+from symgen.mechanics.model import Body, Follow, Joint, Link, Rotor, is_nonzero, of_velocity
 from symgen.mechanics.pose import IDENTITY, Pose
 
 
@@ -58,7 +58,9 @@ def bodies(joints: Sequence[MovingJoint], motors: Sequence[MotorBody] = ()) -> t
     by_name = {moving.joint.name: moving for moving in joints}
     rotors = [_motor(motor, by_name.get(motor.joint or ""), last) for motor in motors]
     turned = {motor.joint for motor in motors}
-    rotors += [rotor for moving in joints for rotor in _rotors(moving, last, turned)]
+    for moving in joints:
+        rotors += _rotors(moving, last, turned)
+        rotors += _armature(moving, last, len(moved) + len(rotors))
     return tuple(_carrying(moved, joints, last)) + tuple(rotors)
 
 
@@ -93,8 +95,7 @@ def _followed(f: Following | None, last: Mapping[str | None, int]) -> Follow | N
 def _rotors(
     moving: MovingJoint, last: Mapping[str | None, int], turned: Collection[str | None]
 ) -> Iterator[Body]:
-    """The spinning part of a drive, where it is not that of a motor that is a body already, and
-    what a reflected one is like: a rotor that joints on the ground."""
+    """The spinning part of a drive, where it is not that of a motor that is a body already."""
     joint, last_body = moving.joint, last[moving.joint.name]
     follows = _followed(moving.follows, last) or Follow(((last_body, 1.0),))
     if joint.rotor is not None and joint.rotor.inertia and joint.name not in turned:
@@ -108,9 +109,42 @@ def _rotors(
             ratio,
             spin=joint.rotor.inertia,
         )
-    if joint.armature:
-        turning = Joint(f"{joint.name}.armature", "armature", IDENTITY[2])
-        yield Body(turning, 0, Pose(), (), replace(follows, offset=0.0), spin=joint.armature)
+
+
+def _armature(moving: MovingJoint, last: Mapping[str | None, int], before: int) -> Iterator[Body]:
+    """The bodies on the ground whose inertia is the armature of a joint; `before` is the number of
+    bodies that precede them."""
+    joint, kind = moving.joint, moving.joint.type
+    if not is_nonzero(joint.armature):
+        return
+    first = last[joint.name] - len(kind.velocities) + 1
+    if kind.in_body_axes:
+        for word, inertia in _in_body_axes(joint):
+            for at in range(len(kind.velocities)):
+                ground = Joint(f"{joint.name}.{word}", f"{joint.kind}_{word}")
+                parent, follow = before + at if at else 0, Follow(((first + at, 1.0),))
+                spin = inertia if at == len(kind.velocities) - 1 else 0.0
+                yield Body(ground, parent, Pose(), (), follow, at, spin)
+            before += len(kind.velocities)
+        return
+    for at, part in enumerate(kind.parts(joint)):
+        name = joint.coordinate(kind.velocities[part.velocity].suffix)
+        follows = _followed(moving.follows, last) or Follow(((first + at, 1.0),))
+        spin = of_velocity(joint.armature, part.velocity)
+        turning = Joint(f"{name}.armature", "armature", IDENTITY[2])
+        if spin:
+            yield Body(turning, 0, Pose(), (), replace(follows, offset=0.0), spin=spin)
+
+
+def _in_body_axes(joint: Joint) -> Iterator[tuple[str, float]]:
+    """The bodies that a joint with all its axes in the body has for its armature, by the end of
+    their kind: inertia about all axes, and the mass that translation moves."""
+    for word, unit in (("armature", "rad"), ("mass", "m")):
+        rows = enumerate(joint.type.velocities)
+        felt = (of_velocity(joint.armature, k) for k, row in rows if row.unit == unit)
+        inertia = next(felt, 0.0)
+        if inertia:
+            yield word, inertia
 
 
 def _rotor_pose(moving: MovingJoint, rotor: Rotor) -> Pose:

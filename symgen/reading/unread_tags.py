@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from symgen.reading.drives import has_rotor, reduction, unread_rotor
-from symgen.reading.joints import DRAKES, JOINTS, joint_nodes, several, word_of
+from symgen.reading.joints import DRAKES, JOINTS, joint_nodes, word_of
 from symgen.reading.leftovers import check_leftovers, is_xacro
 from symgen.reading.loops import LOOP_TAGS
 from symgen.reading.xml_reader import XmlNode
@@ -124,9 +124,7 @@ def _note_transmissions(root: XmlNode) -> None:
 
 def _note_dynamics(root: XmlNode) -> None:
     joints = [
-        joint
-        for joint in joint_nodes(root)
-        if any(map(_is_damped, joint.children("dynamics"))) and not several(word_of(joint))
+        joint for joint in joint_nodes(root) if any(map(_is_damped, joint.children("dynamics")))
     ]
     nodes = [joint.children("dynamics")[0] for joint in joints]
     _note_effect(

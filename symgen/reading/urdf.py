@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from symgen.errors import RobotError, gathered, together
-from symgen.mechanics.model import Limits
+from symgen.mechanics.model import Limits, PerCoordinate
 from symgen.mechanics.pose import Triple
 from symgen.numbers.exact import norm
+from symgen.reading.coordinate_constants import from_attribute
 from symgen.reading.description import (
     TENSOR,
     Description,
@@ -24,8 +25,8 @@ from symgen.reading.description import (
     Origin,
 )
 from symgen.reading.drives import drives, with_armatures
-from symgen.reading.extensions import Extension, extensions, note_unused
-from symgen.reading.joints import DRAKES, FIXED, JOINTS, JointRow, joint_nodes, several, single
+from symgen.reading.extensions import Extension, extensions
+from symgen.reading.joints import DRAKES, FIXED, JOINTS, JointRow, joint_nodes, several
 from symgen.reading.loops import note_loops
 from symgen.reading.mimic_tags import controlled, mimic_of
 from symgen.reading.quaternions import of_quaternion, rpy_of
@@ -63,8 +64,7 @@ def described(root: XmlNode, path: Path, digest: str) -> Description:
     links = _with_world(root, links, joints)
     note_ignored(root)
     note_loops(root)
-    note_unused(root, extended, [joint.name for joint in joints if several(joint.kind)])
-    driving = with_armatures(drives(root), extended, {j.name for j in joints if single(j.kind)})
+    driving = with_armatures(drives(root), extended, {j.name for j in joints if j.kind != FIXED})
     tying = transmissions(root)
     name = _robot_name(root)
     notices = tuple(sorted(root.source.notices, key=lambda notice: notice.place.line))
@@ -189,12 +189,11 @@ def _joint(node: XmlNode) -> JointElement:
             f"<axis> of a {kind} joint: not used",
             "axes of {count} joints without one ({elements}): not used",
         )
-    unused = [f"<{tag}>" for tag in ("limit", "dynamics") if several(kind) and node.children(tag)]
-    if unused:
+    if several(kind) and node.children("limit"):
         node.notice(
             "note",
-            f"{' and '.join(unused)} of a joint with several coordinates: not used",
-            "limits and dynamics of {count} joints with several coordinates ({elements}): not used",
+            "<limit> of a joint with several coordinates: not used",
+            "limits of {count} joints with several coordinates ({elements}): not used",
         )
     axis, constants = _axes(node, row)
     return JointElement(
@@ -206,7 +205,7 @@ def _joint(node: XmlNode) -> JointElement:
         _origin(node),
         axis,
         _limits(node, row) if row.axis else Limits(),
-        *_friction(node),
+        *_friction(node, kind),
         mimic_of(node) if kind != FIXED else None,
         constants,
     )
@@ -282,9 +281,11 @@ def _limits(joint: XmlNode, row: JointRow) -> Limits:
     return Limits(**values)
 
 
-def _friction(joint: XmlNode) -> tuple[float, float]:
-    """Damping and friction, zero where the file is silent."""
+def _friction(joint: XmlNode, kind: str) -> tuple[PerCoordinate, PerCoordinate]:
+    """Damping and friction, zero where the file is silent. A joint with several coordinates has one
+    number for all of them or (as planar joints in Drake) a number for each."""
     node = joint.only("dynamics")
     if node is None:
         return 0.0, 0.0
-    return node.optional("damping") or 0.0, node.optional("friction") or 0.0
+    damping, friction = (from_attribute(node, word, kind) for word in ("damping", "friction"))
+    return damping or 0.0, friction or 0.0

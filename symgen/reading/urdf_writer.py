@@ -6,7 +6,7 @@ from typing import Final
 from lxml import etree
 
 from symgen.errors import Notice
-from symgen.mechanics.model import Limits
+from symgen.mechanics.model import Limits, PerCoordinate
 from symgen.mechanics.pose import IDENTITY
 from symgen.reading.description import (
     EARTH,
@@ -51,8 +51,13 @@ def urdf_of(robot: Description) -> tuple[bytes, tuple[Notice, ...]]:
 
 
 def _add(parent: etree._Element, tag: str, **attributes: object) -> etree._Element:
-    texts = {key: x if isinstance(x, str) else repr(x) for key, x in attributes.items()}
-    return etree.SubElement(parent, tag, texts)
+    return etree.SubElement(parent, tag, {key: _text(x) for key, x in attributes.items()})
+
+
+def _text(value: object) -> str:
+    if isinstance(value, tuple):
+        return _numbers(value)
+    return value if isinstance(value, str) else repr(value)
 
 
 def _origin(parent: etree._Element, origin: Origin) -> None:
@@ -76,7 +81,7 @@ def _inertial(node: etree._Element, inertial: Inertial) -> None:
     _add(node, "inertia", **dict(zip(TENSOR, inertial.tensor, strict=True)))
 
 
-def _dynamics(node: etree._Element, joint: JointElement, armature: float) -> None:
+def _dynamics(node: etree._Element, joint: JointElement, armature: PerCoordinate) -> None:
     """Friction as URDF has it; springs and armature as extensions of it have them. URDF's own
     readers refuse a <dynamics> without damping and friction, so these are always in it."""
     extensions: dict[str, object] = {}
@@ -88,7 +93,7 @@ def _dynamics(node: etree._Element, joint: JointElement, armature: float) -> Non
         _add(node, "dynamics", damping=joint.damping, friction=joint.friction, **extensions)
 
 
-def _joint(root: etree._Element, joint: JointElement, armature: float) -> None:
+def _joint(root: etree._Element, joint: JointElement, armature: PerCoordinate) -> None:
     node = _add(root, "joint", name=joint.name, type=joint.kind)
     _origin(node, joint.origin)
     _add(node, "parent", link=joint.parent)
@@ -157,6 +162,12 @@ def _drive(root: etree._Element, drive: DriveElement, motor: Motor) -> None:
         _add(actuator, f"{{{DRAKE}}}{tag.partition(':')[2]}", value=value)
 
 
+def _constants(robot: Description, joint: JointElement) -> Iterator[PerCoordinate | None]:
+    """The constants of a joint that it has for each of its coordinates."""
+    yield from (joint.damping, joint.friction, joint.stiffness, joint.reference)
+    yield from (drive.armature for drive in robot.drives if drive.joint == joint.name)
+
+
 def _unsaid(robot: Description) -> Iterator[tuple[str, str]]:
     """Notices of what the URDF does not say, or says in ways of its own."""
     limits = [_limit(joint.limits, joint.kind) for joint in robot.joints if _needs_limit(joint)]
@@ -181,6 +192,15 @@ def _unsaid(robot: Description) -> Iterator[tuple[str, str]]:
                 f"{word} ({quoted(joints)}) is written in <dynamics>; URDF itself has no such, and "
                 "few programs read it",
             )
+    apart = [
+        j.name for j in robot.joints if any(isinstance(x, tuple) for x in _constants(robot, j))
+    ]
+    if apart:
+        yield (
+            "warning",
+            f"<dynamics> of {quoted(apart)} has a number for each coordinate, which symgen reads; "
+            "URDF itself has one number a joint",
+        )
     several = [joint.name for joint in robot.joints if joint.mimics and joint.mimics.also]
     if several:
         yield (

@@ -7,16 +7,20 @@ import codecs
 import math
 import os
 import re
+import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from lxml import etree
 
 from symgen.errors import Notice, RobotError, SourceLocation
 from symgen.mechanics.pose import Triple
 from symgen.reading.declaration import without_declaration
+from symgen.reading.tolerance import mended
 from symgen.text import shown, unread
 
 MAX_BYTES = 64 * 2**20
@@ -190,8 +194,7 @@ def file_bytes(path: str | os.PathLike[str]) -> bytes:
     """The content of a file or pipe; RobotError if it cannot be read, is empty or larger than
     MAX_BYTES."""
     try:
-        with Path(path).open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
+        data = _content(path)
     except (OSError, ValueError) as error:
         sentence = f"{unread(path, error)}; give the path of a robot's file"
         raise _file_error(path, sentence) from None
@@ -200,16 +203,61 @@ def file_bytes(path: str | os.PathLike[str]) -> bytes:
     return data
 
 
+STANDARD_INPUT: Final = "-"
+"""The path that means standard input."""
+
+
+def _content(path: str | os.PathLike[str]) -> bytes:
+    if os.fspath(path) == STANDARD_INPUT:
+        return _standard_input()
+    with Path(path).open("rb") as stream:
+        return stream.read(MAX_BYTES + 1)
+
+
+@cache
+def _standard_input() -> bytes:
+    """What standard input has, which can be read only once."""
+    if sys.stdin is None:
+        raise OSError("there is no standard input")
+    return sys.stdin.buffer.read(MAX_BYTES + 1)
+
+
 def _file_error(path: str | os.PathLike[str], message: str) -> RobotError:
     return RobotError(SourceLocation(shown(os.fspath(path)), 1), "file", message)
 
 
-def decoded(data: bytes, file: str) -> str:
-    """The text of an XML file, by its byte order mark or declaration; RobotError for any other
-    encoding."""
+def decoded(data: bytes, file: str) -> tuple[str, list[Notice]]:
+    """The text of an XML file, by its byte order mark or declaration, and a note of bytes that are
+    not UTF-8 but taken for Latin-1. RobotError for any other encoding."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return _text(data, "utf-16", file)
-    return _text(data.removeprefix(codecs.BOM_UTF8), encoding_of(data, file), file)
+        return _text(data, "utf-16", file), []
+    body, encoding = data.removeprefix(codecs.BOM_UTF8), encoding_of(data, file)
+    is_marked = len(body) < len(data)
+    if encoding != "utf-8" or is_marked or not _is_latin_1(body):
+        return _text(body, encoding, file), []
+    text = body.decode(LATIN_1)
+    line = body.count(b"\n", 0, _first_error(body)) + 1
+    sentence = "bytes that are not UTF-8 are read as Latin-1; save the file as UTF-8"
+    return text, [Notice(SourceLocation(file, line), "note", "XML", sentence)]
+
+
+LATIN_1: Final = "iso-8859-1"
+_CONTROLS: Final = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+"""Bytes that no text in Latin-1 has."""
+
+
+def _is_latin_1(data: bytes) -> bool:
+    """Whether bytes are not UTF-8 and may be text in Latin-1."""
+    return _first_error(data) >= 0 and not _CONTROLS.search(data)
+
+
+def _first_error(data: bytes) -> int:
+    """Where bytes are not UTF-8, -1 where they are."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error.start
+    return -1
 
 
 def encoding_of(data: bytes, file: str) -> str:
@@ -244,7 +292,7 @@ def parsed(data: bytes, file: str) -> XmlNode:
 
     Raises RobotError for anything that is not well-formed XML without a DOCTYPE.
     """
-    text = decoded(data, file)
+    text, notices = decoded(data, file)
     if not text.strip(XML_SPACE):
         raise RobotError(SourceLocation(file, 1), "file", "is empty; give a robot's file")
     doctype = _DOCTYPE.match(text)
@@ -257,8 +305,11 @@ def parsed(data: bytes, file: str) -> XmlNode:
             " expand without bound; remove the DOCTYPE and write the values out",
         )
     plain, line, wrong = without_declaration(text)
-    root = _tree((plain if wrong else text).encode(), file)
-    source = XmlFile(file, tuple(text.split("\n")))
+    root, changes = _tree(plain if wrong or notices else text, file)
+    source = XmlFile(file, tuple(text.split("\n")), notices)
+    for at, phrase in changes:
+        sentence = f"{phrase} is not XML; read all the same, but strict readers refuse it"
+        notices.append(Notice(SourceLocation(file, at), "note", "XML", sentence))
     if wrong:
         sentence = f"{wrong}; read all the same, but other programs may refuse it"
         source.notices.append(Notice(SourceLocation(file, line), "note", "XML", sentence))
@@ -279,16 +330,39 @@ def _parser(recover: bool) -> etree.XMLParser:
     )
 
 
-def _tree(data: bytes, file: str) -> etree._Element:
-    parser = _parser(recover=False)
+def _tree(text: str, file: str) -> tuple[etree._Element, list[tuple[int, str]]]:
+    """The root element of a text, and the lines and kinds of what was mended in it for that."""
     try:
-        return etree.fromstring(data, parser)
+        return _parsed(text), []
     except etree.XMLSyntaxError as error:
-        if _only_undeclared_prefixes(parser.error_log):
-            return etree.fromstring(data, _parser(recover=True))
+        other, changes = mended(text)
+        if changes:
+            with suppress(etree.XMLSyntaxError):
+                return _parsed(other), changes
         place = SourceLocation(file, max(error.lineno or 1, 1))
         reason = shown(_POSITION.sub("", error.msg or "no element"))
         raise RobotError(place, "XML", f"not well-formed: {reason}; correct the XML") from None
+
+
+def strict_text(data: bytes, file: str) -> str:
+    """The text of an XML file as every reader accepts it: mended where it has to be. Raises
+    RobotError."""
+    text, _ = decoded(data, file)
+    try:
+        _parsed(text)
+    except etree.XMLSyntaxError:
+        return mended(text)[0]
+    return text
+
+
+def _parsed(text: str) -> etree._Element:
+    data, parser = text.encode(), _parser(recover=False)
+    try:
+        return etree.fromstring(data, parser)
+    except etree.XMLSyntaxError:
+        if _only_undeclared_prefixes(parser.error_log):
+            return etree.fromstring(data, _parser(recover=True))
+        raise
 
 
 def _only_undeclared_prefixes(log: "etree._ListErrorLog") -> bool:

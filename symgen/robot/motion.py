@@ -9,13 +9,16 @@ from symgen.errors import OptionError
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.joints.body_axes import combined, rotation
 from symgen.mechanics.model import Model
+from symgen.native.library import MASKED
 from symgen.numbers.scalar import plain
 
 Vector = NDArray[np.float64]
 
 
 def vector(name: str, values: Any, size: int, default: Any) -> Vector:
-    """`values` as an array of `size` finite numbers. Raises OptionError."""
+    """`values` as an array of `size` finite numbers, none masked. Raises OptionError."""
+    if np.ma.is_masked(values):
+        raise OptionError(f"{name} {MASKED}")
     array = np.array(default if values is None else values, dtype=float).ravel()
     if array.shape != (size,) or not np.isfinite(array).all():
         raise OptionError(f"{name} needs {size} finite numbers, here are {array.tolist()}"[:300])

@@ -49,8 +49,10 @@ class Robot:
     >>> arm = robot.compile("mass_matrix", "inverse_dynamics")
     >>> arm.mass_matrix(q)
 
-    `source` is the path of a URDF, xacro, MJCF, SDF, DH table or job file, a text of XML, a
-    `symgen.Builder`, a ``pin.Model`` or a ``yourdfpy.URDF``. `options` are those of the command
+    `source` is the path of a URDF, xacro, MJCF, SDF, DH table or job file; the content of a URDF,
+    SDF or MJCF file (text, bytes, an open file, a document of lxml, ElementTree, minidom or
+    xacrodoc); a `symgen.Builder`, a ``pin.Model``, a ``yourdfpy.URDF``, a ``mujoco.MjModel`` or a
+    ``mujoco.MjSpec``. `options` are those of the command
     line by their long names, such as ``base="floating"``, ``lock=(("finger", 0.0),)``,
     ``gravity="runtime"`` or ``friction="viscous"``; they hold for all that is made of the robot,
     and each method takes more; those of a job file are its defaults. Nothing of a robot ever
@@ -176,8 +178,9 @@ class Robot:
         Raises OptionError for a symbol that it does not have."""
         source = self.job.file if self.job.given is None else self.job.given
         robot = described(source, self.job[SourceOptions])
+        choices = self.job.changed(xacro_args=(), model=None).choices
         other = Job.of(substituted(robot, values))
-        return self._like(Robot(replace(other, choices=self.job.changed(xacro_args=()).choices)))
+        return self._like(Robot(replace(other, choices=choices)))
 
     # -- what is made of it ------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from symgen.mechanics.listing import ListedJoint, carrying_link, listed
 from symgen.mechanics.matrices import about_centre
-from symgen.mechanics.model import Link, Model
+from symgen.mechanics.model import Link, Model, PerCoordinate
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,8 @@ class JointView:
     its own (none of a joint that `follows` another).
 
     `damping` (N m s/rad or N s/m) and `friction` (N m or N) count with the option ``friction``, a
-    spring of `stiffness` (N m/rad or N/m), relaxed at `reference` (rad or m), with ``springs``."""
+    spring of `stiffness` (N m/rad or N/m), relaxed at `reference` (rad or m), with ``springs``.
+    Each is a number that holds for every velocity of the joint, or a tuple with one for each."""
 
     name: str
     type: str
@@ -28,10 +29,10 @@ class JointView:
     upper: float | None
     velocity: float | None
     effort: float | None
-    damping: float
-    friction: float
-    stiffness: float
-    reference: float
+    damping: PerCoordinate
+    friction: PerCoordinate
+    stiffness: PerCoordinate
+    reference: PerCoordinate
     follows: str = ""
 
 

@@ -58,7 +58,7 @@ def relations(robot: RuntimeModel, setting: Setting, number: Number) -> tuple[Re
     layout = _in_canonical_frames(with_lengths(layout)) if setting.lengths else layout
     independents, paper = independent(layout), Paper()
     names = [f"{name}{i}" for i in layout.tens for name in PARAMETER_NAMES]
-    names += [f"J{i}" for i in layout.rotors]
+    names += [f"{layout.body(i).joint.spin[0]}{i}" for i in layout.rotors]
     values = paper.of(map(symbol, names))
     columns = base_names(independents)
     if setting.lengths or _has_names(layout):

@@ -9,7 +9,7 @@ from symgen.algorithms.registry import unknown_quantity
 from symgen.compiler.aims import AIMS, Aim
 from symgen.compiler.costs import HOST, Processor
 from symgen.errors import OptionError
-from symgen.mechanics.model import Model
+from symgen.mechanics.model import Model, is_nonzero
 from symgen.mechanics.passive import COMPENSATION, FRICTION
 from symgen.options import group, option
 from symgen.options.kinds import FLAG, NAMES, NUMBER, PAIRS, TEXTS, choice
@@ -318,17 +318,22 @@ class FunctionOptions:
         """The model with what these options leave open. Raises OptionError."""
         inputs, kinds = self.friction_kinds(has_offsets)
         springs = self.springs or self.runtime_springs
-        if (inputs or self.runtime_springs) and not any(body.rubs for body in model.bodies):
-            flag = f"--friction {self.friction}" if inputs else "--runtime-springs"
+        missing = {
+            f"--friction {self.friction}": inputs and not any(b.has_friction for b in model.bodies),
+            "--runtime-springs": self.runtime_springs
+            and not any(b.has_spring for b in model.bodies),
+        }
+        for flag in (flag for flag, is_missing in missing.items() if is_missing):
             raise OptionError(
-                f"{flag}: no joint of this robot has one coordinate of its own to which that "
-                "belongs, so there would be no input; leave it out"
+                f"{flag}: no joint of this robot has a coordinate to which that belongs (a joint "
+                "with several has one only where the file gives it friction or a spring), so "
+                "there would be no input; leave it out"
             )
-        curved = [b.joint for b in model.bodies if b.joint.stiffness and not b.rubs]
+        curved = [b.joint for b in model.bodies if is_nonzero(b.joint.stiffness) and b.in_body_axes]
         if springs and curved:
             raise OptionError(
                 f"--springs: joint '{shown(curved[0].name)}' is a {curved[0].kind} joint, whose "
-                "spring is not linear in one coordinate; remove its stiffness"
+                "spring is not linear in its coordinates; remove its stiffness"
             )
         return RuntimeModel(
             model,

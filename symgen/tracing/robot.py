@@ -12,7 +12,7 @@ from symgen.compiler.value import Value
 from symgen.mechanics.canonical import CanonicalFrame, canonical_frames
 from symgen.mechanics.independence import independent
 from symgen.mechanics.inertia import Inertia, SecondMoment
-from symgen.mechanics.model import PARAMETER_NAMES, Body, Joint, Model
+from symgen.mechanics.model import PARAMETER_NAMES, Body, Model
 from symgen.mechanics.parameters import (
     REGROUPINGS,
     WHOLE,
@@ -96,13 +96,15 @@ class RuntimeModel:
         numbers: Mapping[str, Iterator[Scalar]],
     ) -> Passive:
         """From the next numbers of the input arrays, or from the file."""
-        if not body.rubs:
-            return NO_PASSIVE
+        counts = {"friction": body.has_friction, "springs": body.has_spring}
         row = {
-            field: next(numbers[name]) if name in numbers else FIELDS[field](body.joint)
+            field: next(numbers[name]) if name in numbers else FIELDS[field](body)
             for name, kinds in fields.items()
+            if counts[name]
             for field in kinds
         }
+        if not row:
+            return NO_PASSIVE
         known = {field: structural(x) for field, x in row.items()}
         return Passive(**known, width=self.friction_width)
 
@@ -110,10 +112,10 @@ class RuntimeModel:
     def missing(self) -> tuple[str, ...]:
         """The kinds of friction and springs that are asked for but that no joint has a coefficient
         of."""
-        joints = [body.joint for body in self.model.bodies if body.rubs]
+        bodies = [body for body in self.model.bodies if not body.joint.type.spins]
         constant = () if self.runtime_friction else self.friction
         constant += ("stiffness",) if self.springs and not self.runtime_springs else ()
-        return tuple(kind for kind in constant if not any(map(KINDS[kind].of_joint, joints)))
+        return tuple(kind for kind in constant if not any(map(KINDS[kind].of_body, bodies)))
 
     @cached_property
     def regroups(self) -> dict[str, "Regroup"]:
@@ -142,11 +144,11 @@ class RuntimeModel:
 
 
 SPRING_FIELDS: Final = ("stiffness", "reference")
-"""What the input of springs has for each joint."""
-FIELDS: Final[dict[str, Callable[[Joint], float]]] = {
-    kind: row.of_joint for kind, row in KINDS.items()
-} | {"reference": lambda joint: joint.reference}
-"""What the file gives a joint for each field of Passive."""
+"""What the input of springs has for each coordinate."""
+FIELDS: Final[dict[str, Callable[[Body], float]]] = {
+    kind: row.of_body for kind, row in KINDS.items()
+} | {"reference": lambda body: body.constant("reference")}
+"""What the file gives the coordinate of a body for each field of Passive."""
 
 
 def _entries(inertia: Inertia) -> tuple[Scalar, ...]:
@@ -214,8 +216,8 @@ class Sizes(dict[str, int]):
 
     def __init__(self, regroup: Regroup) -> None:
         robot, layout = regroup.robot, regroup.layout
-        n, inertial, joints = robot.model.dof, layout.parameters, len(layout.rubbing_joints)
-        kinds = robot.passive_kinds
+        n, inertial = robot.model.dof, layout.parameters
+        passive = replace(layout, passive_kinds=robot.passive_kinds).passive_columns
         super().__init__(
             n=n,
             n2=n * (n + 1) // 2,
@@ -225,11 +227,12 @@ class Sizes(dict[str, int]):
             ten=inertial,
         )
         pi, wrench = len(PARAMETER_NAMES) * len(robot.blocks), 6 * len(robot.wrenches)
-        stored = sum(KINDS[kind].energy is not None for kind in kinds)
-        self |= {"pi": pi, "wrench": wrench, "y": inertial + len(kinds) * joints}
-        self |= {"friction": len(robot.friction) * joints, "springs": len(SPRING_FIELDS) * joints}
-        self["y_v"] = inertial + stored * joints
-        self.passive_columns = len(kinds) * joints
+        stored = sum(KINDS[kind].energy is not None for _, kind in passive)
+        self |= {"pi": pi, "wrench": wrench, "y": inertial + len(passive)}
+        self["friction"] = len(robot.friction) * len(layout.friction_bodies)
+        self["springs"] = len(SPRING_FIELDS) * len(layout.spring_bodies)
+        self["y_v"] = inertial + stored
+        self.passive_columns = len(passive)
         self.layout = layout
 
     def __missing__(self, name: str) -> int:

@@ -9,6 +9,7 @@ import pytest
 from states import run
 from tools import ROOT, invoke
 
+import symgen
 from symgen.errors import OptionError, RobotError
 from symgen.jobs.job import Job
 from symgen.reading.assemble import load
@@ -102,16 +103,21 @@ def test_what_cannot_be_a_spring_is_refused(tmp_path, inside, outside, words):
 def test_a_ball_has_no_linear_spring(tmp_path):
     text = ONE.replace('<axis xyz="0 1 0"/>', "") % ("ball", '<dynamics stiffness="4"/>', "")
     path = written(tmp_path, text)
-    words = "springs of joints with several coordinates ('j') are not in the dynamics"
+    words = "springs of ball and floating joints ('j') are not in the dynamics"
     assert any(words in str(notice) for notice in load(path).notices)
     with pytest.raises(OptionError, match="--springs: joint 'j' is a ball joint"):
         of(path, springs=True)
 
 
-def test_armature_of_a_ball_is_said_to_be_unused(tmp_path):
+def test_armature_of_a_ball_is_on_the_diagonal(tmp_path):
     text = ONE.replace('<axis xyz="0 1 0"/>', "") % ("ball", '<dynamics armature="4"/>', "")
-    words = "warning: <robot>: armature of joints with several coordinates ('j') is not used"
-    assert any(words in str(notice) for notice in load(written(tmp_path, text)).notices)
+    without = text.replace('armature="4"', "")
+    q, (more, less) = (
+        [0.5, -0.5, 0.5, 0.5],
+        (symgen.compile(t, "mass_matrix") for t in (text, without)),
+    )
+    assert np.allclose(more.mass_matrix(q) - less.mass_matrix(q), 4 * np.eye(3), atol=1e-12)
+    assert not [n for n in load(written(tmp_path, text)).notices if "armature" in n.message]
 
 
 def test_springs_of_a_file_of_actuators_come_first(tmp_path):
@@ -193,5 +199,5 @@ def test_the_command_line_and_the_header(tmp_path):
 @pytest.mark.parametrize("options", [{"runtime_springs": True}, {"friction": "runtime:viscous"}])
 def test_a_robot_whose_joints_cannot_have_them_has_no_empty_input(tmp_path, options):
     path = written(tmp_path, ONE.replace('<axis xyz="0 1 0"/>', "") % ("ball", "", ""))
-    with pytest.raises(OptionError, match="no joint of this robot has one coordinate of its own"):
+    with pytest.raises(OptionError, match="no joint of this robot has a coordinate to which that"):
         of(path, **options)

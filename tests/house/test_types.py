@@ -4,7 +4,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from mypy import api
+from oracles import oracle
+
+api = oracle("mypy.api")
 
 ROOT = Path(__file__).resolve().parents[2]
 READ = ("numbers", "mechanics", "errors", "text")

@@ -5,13 +5,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize_scalar
+from oracles import oracle
 
 from symgen.identification.choice import Chooser
 from symgen.identification.drives import DriveColumn, DriveUnknowns, Joints
 from symgen.identification.effects import LEAST, with_effects
 from symgen.identification.reduction import reduced
 from symgen.identification.solve import Belief, TriangularSystem, solved
+
+optimize = oracle("scipy.optimize")
 
 JOINTS = 8
 
@@ -54,7 +56,7 @@ def likelihood(made, a, y, scale):
 def test_the_deviation_is_that_of_the_largest_restricted_likelihood(deviation):
     made, a, y = chooser(deviation)
     held, ((name, scale),) = with_effects(made, {(k, "offset"): k for k in range(JOINTS)})
-    best = minimize_scalar(lambda s: likelihood(made, a, y, s), bounds=(1e-3, 1.0)).x
+    best = optimize.minimize_scalar(lambda s: likelihood(made, a, y, s), bounds=(1e-3, 1.0)).x
     assert name == "offsets" and scale == pytest.approx(best, rel=0.1)
     assert np.diag(held.belief.factor)[3:] == pytest.approx(np.diag(made.belief.factor)[3:] / scale)
 

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import every_joint
 import numpy as np
 import pytest
+import resisted_joints
 from joint_kinds import KINDS
 from public_robots import example_robot
 from random_trees import ROBOTS, model
@@ -47,7 +48,7 @@ def sprung(robot):
     """A model with a spring in each joint that can have one."""
     bodies = (
         replace(b, joint=replace(b.joint, stiffness=1.5 + k, reference=0.3 - 0.2 * k))
-        if b.rubs
+        if b.has_spring
         else b
         for k, b in enumerate(robot.bodies)
     )
@@ -96,6 +97,7 @@ ROBOTS_BY_NAME = {
     "ball on universal": lambda: RuntimeModel(every_joint.made("few ball on universal").model),
     "screw on tube": lambda: RuntimeModel(every_joint.made("few screw on tube").model, **FRICTION),
     "planar square": lambda: RuntimeModel(every_joint.made("planar square").model),
+    **resisted_joints.runtime_models(**FRICTION),
 } | {
     kind: lambda kind=kind: RuntimeModel(every_joint.made(kind).model) for kind in every_joint.ALONE
 }

@@ -96,8 +96,9 @@ def test_blanks_around_a_type_say_nothing(tmp_path):
 def test_what_is_not_used_is_said(tmp_path):
     more = '<limit effort="1" velocity="1"/><dynamics damping="1"/>'
     found = read(tmp_path, f'<joint name="j" type="ball">{ENDS}{more}</joint>').notices
-    (said,) = [str(n) for n in found]
-    assert "<limit> and <dynamics> of a joint with several coordinates: not used" in said
+    first, second = [str(n) for n in found]
+    assert "<limit> of a joint with several coordinates: not used" in first
+    assert "damping and friction (1 joint) count only with --friction" in second
     joint = f'<joint name="j" type="continuous">{ENDS}<axis2 xyz="0 0 1"/></joint>'
     assert any("axis2" in str(n) for n in read(tmp_path, joint).notices)
     for kind, more, message in (

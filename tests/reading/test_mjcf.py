@@ -2,15 +2,17 @@
 
 import sys
 
-import mujoco
 import numpy as np
 import pytest
+from oracles import oracle
 
 from benchmarks import oracle_mjcf
 from symgen.errors import RobotError
 from symgen.reading import joints
 from symgen.reading.assemble import load
 from symgen.reading.mjcf.unread import ROWS
+
+mujoco = oracle("mujoco")
 
 TILTED = """<mujoco model="tilted">
   <compiler angle="degree" eulerseq="zyx"/>
@@ -147,7 +149,7 @@ CLOTH = (
 FIXED_TENDON = '<tendon><fixed %s><joint joint="j" coef="1"/></fixed></tendon>'
 HAS = {
     "_curved_springs": (ONE % ("", 'stiffness="3 0.5"', "", ""), "'j'"),
-    "_of_several": (ONE % ("", "", '<body name="b"><joint name="s" type="ball" damping="1"/><geom size="1"/></body>', ""), "'s'"),
+    "_free_friction": (ONE % ("", "", "", "") + '<worldbody><body name="b"><joint name="s" type="free" frictionloss="1"/><geom size="1"/></body></worldbody>', "'s'"),
     "_tendons": (ONE % ("", "", "", FIXED_TENDON % 'stiffness="2"'), "'number 0'"),
     "_weightless": (ARM.replace('<body name="a"', '<body name="a" gravcomp="1"'), "'a'"),
     "_flexes": (ARM.replace("</worldbody>", CLOTH), "'cloth'"),

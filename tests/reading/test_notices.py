@@ -9,6 +9,7 @@ from tools import invoke
 
 import symgen
 from symgen.errors import Notice, SourceLocation, in_short
+from symgen.reading.assemble import load
 
 INERTIAL = (
     '<inertial><mass value="1"/>'
@@ -213,13 +214,14 @@ UNIVERSAL = """<sdf version="1.9"><model name="m"><link name="a">{0}</link><link
 <axis2><xyz>0 1 0</xyz>{1}</axis2></joint></model></sdf>"""
 
 
-def test_what_an_sdf_says_of_a_joint_with_several_coordinates_is_not_offered(tmp_path):
+def test_friction_of_the_axes_of_an_sdf_joint_is_offered_as_that_of_others_is(tmp_path):
     path = tmp_path / "u.sdf"
-    path.write_text(UNIVERSAL.format("<inertial/>", ""))
-    for options in ((), ("--friction", "viscous")):
+    path.write_text(UNIVERSAL.format("<inertial/>", "<limit><lower>0</lower></limit>"))
+    for options, offered in (((), True), (("--friction", "viscous"), False)):
         said = invoke("generate", path, "-o", tmp_path / "out", *options).stderr
-        assert "note: <sdf>: limits, damping and friction of joints with several" in said
-        assert "--friction)" not in said and "only with --friction" not in said
+        assert "note: <sdf>: limits of joints with several coordinates ('u'): not used" in said
+        assert ("--friction" in said) == offered
+    assert load(path).model.bodies[0].joint.damping == (3.0, 0.0)
     path.write_text(UNIVERSAL.format("<inertial/>", '<mimic joint="u"/>'))
     refused = invoke("check", path)
     assert refused.exit_code == 2 and "joint 'u': mimics" in refused.stderr

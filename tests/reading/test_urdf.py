@@ -63,7 +63,8 @@ def test_case_is_accepted(name):
             "two_roots",
             "2: error: <robot>: has 2 root links, 'left_base' and 'right_base'; tie them into "
             "one tree"
-            " with joints, or remove all but one with what they carry",
+            " with joints, or choose one with --root LINK, which leaves out what that link does "
+            "not carry",
         ),
         (
             "inertial_mass_only",
@@ -73,8 +74,8 @@ def test_case_is_accepted(name):
         (
             "xacro_left",
             "3: error: <xacro:property>: what xacro makes of this file is no robot: <robot>: has 2"
-            " root links, 'socket' and 'seg_a'; tie them into one tree with joints, or remove all"
-            " but one with what they carry",
+            " root links, 'socket' and 'seg_a'; tie them into one tree with joints, or choose"
+            " one with --root LINK, which leaves out what that link does not carry",
         ),
     ],
 )
@@ -192,7 +193,7 @@ def test_rule(body, message):
             " mismatch: link line 2 and robot; correct the XML",
         ),
         (
-            b"<robot>\n\xff</robot>",
+            b"<robot>\n\xff\x01</robot>",
             "r.urdf:2: error: XML: bytes that are not UTF-8 text; save the file as UTF-8",
         ),
         (

@@ -31,10 +31,14 @@ def test_huge_file(tmp_path):
 
 
 def test_names_cannot_break_the_line():
-    text = refusal('<link name="a&#10;b: error: &#x9b;31m&#x202e;"/><link name="c"/>')
+    odd = "a&#10;b: error: &#x9b;31m&#x202e;"
+    text = refusal(
+        f'<link name="c"/><joint name="{odd}" type="fixed"><parent link="{odd}"/>'
+        '<child link="c"/></joint>'
+    )
     assert text == (
-        "r.urdf:1: error: <robot>: has 2 root links, 'a\\nb: error: \\x9b31m\\u202e' and 'c'; tie"
-        " them into one tree with joints, or remove all but one with what they carry"
+        "r.urdf:1: error: joint 'a\\nb: error: \\x9b31m\\u202e': parent link 'a\\nb: error: "
+        "\\x9b31m\\u202e' does not exist; add it or correct the name"
     )
     assert len(shown("x" * 10**6)) < 200
     assert len(shown("\u202e" * 10**6)) < 200

@@ -3,18 +3,20 @@
 from pathlib import Path
 
 import numpy as np
-import pinocchio as pin
 import pytest
 import sympy
 from built import built_zoo, run
 from joint_kinds import in_python, of_axis
 from joint_zoo import INERTIA, urdf
 from joint_zoo import pinocchio as zoo_model
+from oracles import oracle
 from states import close
 
 import symgen
 from symgen.errors import OptionError, RobotError
 from symgen.reading.joints import JOINTS as JOINTS_OF_FILES
+
+pin = oracle("pinocchio")
 
 
 def test_a_built_robot_is_the_one_in_a_file():

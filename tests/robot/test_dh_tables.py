@@ -3,15 +3,17 @@
 import math
 
 import numpy as np
-import pinocchio as pin
 import pytest
 import sympy
 from built import BODIES, TABLE, planar, pose, run
+from oracles import oracle
 from states import close
 from tools import invoke
 
 import symgen
 from symgen.errors import OptionError, SymgenError
+
+pin = oracle("pinocchio")
 
 
 def _x(angle, length):

@@ -1,10 +1,10 @@
 """Linear systems near a state and motions from one, with quaternions right."""
 
 import numpy as np
-import pinocchio as pin
 import pytest
 from built import built_zoo
 from joint_zoo import pinocchio as zoo_model
+from oracles import oracle
 from states import close
 from tools import ROOT, robot_file
 
@@ -12,6 +12,8 @@ import symgen
 from symgen.errors import OptionError
 from symgen.mechanics.coupling import coupling_of
 from symgen.robot.motion import rates
+
+pin = oracle("pinocchio")
 
 UR5 = robot_file("ur5")
 

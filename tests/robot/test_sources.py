@@ -3,14 +3,16 @@
 from pathlib import Path
 
 import numpy as np
-import pinocchio as pin
 import pytest
 from built import BODIES, TABLE, built_zoo, planar, pose, run
+from oracles import oracle
 from states import close
 from tools import ROOT, invoke, robot_file
 
 import symgen
 from symgen.errors import OptionError, RobotError, SymgenError
+
+pin = oracle("pinocchio")
 
 UR5 = robot_file("ur5")
 
@@ -22,7 +24,7 @@ def test_a_text_of_xml_is_a_robot():
     with pytest.raises(RobotError, match="XML text:1"):
         symgen.load("<robot name='x'>")
     with pytest.raises(OptionError, match="save it as a"):
-        symgen.load('<robot xmlns:xacro="http://ros.org/wiki/xacro"/>')
+        symgen.load('<robot xmlns:x="http://ros.org/wiki/xacro"><x:arg name="a"/></robot>')
 
 
 def test_what_is_no_robot_is_refused():

@@ -3,15 +3,17 @@
 import re
 
 import numpy as np
-import pinocchio as pin
 import pytest
 import sympy
+from oracles import oracle
 from papers import UR5, arm, numbers, run, two, w, x, y, z
 from states import close
 
 import symgen
 from symgen.algorithms import QUANTITIES
 from symgen.errors import OptionError
+
+pin = oracle("pinocchio")
 
 
 def values_of(symbolic, name, random, **options):

@@ -5,10 +5,12 @@ pitches that are large, negative and zero."""
 from typing import Any
 
 import numpy as np
-import pinocchio as pin
+from oracles import oracle
 
 import symgen
 from symgen.mechanics.joints.planar import plane
+
+pin = oracle("pinocchio")
 
 CHAIN: list[tuple[str, Any, dict[str, Any]]] = [
     ("screw", (-0.36, -0.48, 0.8), {"pitch": 5.0}),

@@ -5,8 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pinocchio as pin
 from lxml import etree
+from oracles import oracle
+
+pin = oracle("pinocchio")
 
 PITCH = 0.3
 INERTIA = ["ixx", "ixy", "ixz", "iyy", "iyz", "izz"]

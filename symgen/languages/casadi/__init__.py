@@ -6,6 +6,7 @@ from typing import Final
 
 from symgen.languages.c.words import KEYWORDS, TAKEN
 from symgen.languages.language import Language
+from symgen.languages.python.words import BUILTINS
 
 CASADI: Final = Language(
     name="casadi",
@@ -13,5 +14,5 @@ CASADI: Final = Language(
     main="{name}_casadi/__init__.py",
     keywords=KEYWORDS | frozenset(kwlist),
     standard=frozenset({"casadi"}),
-    taken=TAKEN | frozenset({"ca", "external", "graph", "library", "gamma_index"}),
+    taken=TAKEN | BUILTINS | frozenset({"ca", "external", "graph", "library", "gamma_index"}),
 )

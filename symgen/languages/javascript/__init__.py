@@ -17,5 +17,5 @@ JAVASCRIPT: Final = Language(
     summary="ES module on Float64Array, for Node.js and browsers",
     main="{name}.mjs",
     keywords=frozenset(_WORDS.split()),
-    taken=frozenset({"regular", "finite", "nq", "nv"}),
+    taken=frozenset({"sized", "room", "regular", "finite", "nq", "nv", "then"}),
 )

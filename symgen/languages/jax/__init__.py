@@ -5,6 +5,7 @@ from typing import Final
 
 from symgen.languages.c.words import KEYWORDS, TAKEN
 from symgen.languages.language import Language
+from symgen.languages.python.words import BUILTINS
 
 JAX: Final = Language(
     name="jax",
@@ -12,5 +13,7 @@ JAX: Final = Language(
     main="{name}_jax/__init__.py",
     keywords=KEYWORDS | frozenset(kwlist),
     standard=frozenset({"jax"}),
-    taken=TAKEN | frozenset({"jnp", "math", "pure", "library", "gamma_index", "jax", "ctypes"}),
+    taken=TAKEN
+    | BUILTINS
+    | frozenset({"jnp", "math", "pure", "library", "gamma_index", "jax", "ctypes"}),
 )

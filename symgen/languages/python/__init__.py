@@ -5,6 +5,7 @@ from keyword import kwlist
 from typing import Final
 
 from symgen.languages.language import Language
+from symgen.languages.python.words import BUILTINS
 from symgen.numbers.operations import OPS
 
 PYTHON: Final = Language(
@@ -14,6 +15,7 @@ PYTHON: Final = Language(
     main="{name}.py",
     keywords=frozenset(kwlist),
     standard=frozenset(sys.stdlib_module_names) | {"numpy"},
-    taken=frozenset({"np", "math", "gamma_index"})
+    taken=BUILTINS
+    | frozenset({"np", "math", "gamma_index"})
     | {op.name for op in OPS.values() if not op.symbol},
 )

@@ -16,7 +16,7 @@ class Ball(BodyAxesJoint):
     velocities = tuple(Coordinate(suffix, "rad") for suffix in ("wx", "wy", "wz"))
     quaternion = slice(0, 4)
     run = (JointPart(TURN, Z, 2), JointPart(TURN, X, 0), JointPart(TURN, Y, 1))
-    words = (
+    words: tuple[str, ...] = (
         "A ball joint has four positions, the unit quaternion qx, qy, qz, qw of the rotation from "
         "body axes to joint axes. Its three velocities are the angular velocity of the body in "
         "body axes (rad/s), and its three forces are the moment in the same axes (N m).",

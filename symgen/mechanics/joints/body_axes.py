@@ -84,7 +84,6 @@ class BodyAxesJoint(JointType):
     quaternion; `run` are their parts, of which the first has the body's own axes for its frame."""
 
     in_body_axes = True
-    rubs = False
     run: tuple[JointPart, ...]
 
     def parts(self, joint: "Joint") -> tuple[JointPart, ...]:

@@ -14,7 +14,6 @@ class Cylindrical(JointType):
 
     name = "cylindrical"
     velocities = (Coordinate("z", "m"), Coordinate("theta", "rad"))
-    rubs = False
     words = (
         "A cylindrical joint slides along its axis by z (m) and turns about it by theta (rad), "
         "each by itself.",

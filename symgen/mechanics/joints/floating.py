@@ -22,7 +22,7 @@ class Floating(BodyAxesJoint):
         *(Coordinate(suffix, "rad") for suffix in ("wx", "wy", "wz")),
     )
     quaternion = slice(3, 7)
-    words = (
+    words: tuple[str, ...] = (
         "A floating joint has seven positions: the origin x, y, z of the body in the parent frame "
         "(m), and the unit quaternion qx, qy, qz, qw of the rotation from body axes to parent "
         "axes. Its six velocities are the twist of the body in body axes: linear velocity of the "

@@ -4,6 +4,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 from symgen.mechanics.angle import Angle
 from symgen.mechanics.inertia import Inertia
@@ -21,6 +22,9 @@ class Freedom:
     slide: Scalar = ZERO
     unit: str = "rad"
     """The unit of the coordinate, rad or m."""
+    spin: ClassVar[str] = ""
+    """The moment of inertia that a rotor with this freedom has (`symgen.mechanics.independence`,
+    MOMENTS); empty for bodies of links."""
 
     @cached_property
     def S(self) -> Twist:
@@ -77,12 +81,28 @@ class BalancedFreedom(Freedom):
     """The freedom of a body that looks the same however far it has turned, so that its frame need
     not turn with it and one number tells all of its own inertia."""
 
+    spin = "J"
+
     def angle(self, q: Scalar) -> Angle:
         return Angle()
 
     def regrouped(self, inertia: Inertia) -> tuple[Inertia, Inertia]:
         """The inertia about the axis stays, as that of a disc; all else turns with the parent."""
         return inertia.as_disc()
+
+
+@dataclass(frozen=True)
+class RoundFreedom(Freedom):
+    """The freedom of a body without mass whose inertia is the same about all axes."""
+
+    spin = "Jo"
+
+
+@dataclass(frozen=True)
+class PointFreedom(Freedom):
+    """The freedom of a body that is a point mass at its origin."""
+
+    spin = "m"
 
 
 TURN = Freedom(turn=1)

@@ -49,9 +49,6 @@ class JointType(ABC):
     """Whether all its axes move with the body; else each moves with the part before it."""
     quaternion: slice | None = None
     """Where among its positions a unit quaternion x, y, z, w is."""
-    rubs: bool = True
-    """Whether its friction is described by one viscous and one Coulomb coefficient, its spring by
-    one stiffness."""
     on_robot: bool = True
     """False where its body stands for what only one joint feels, which is no momentum of the
     robot's."""

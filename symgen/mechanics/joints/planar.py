@@ -18,7 +18,6 @@ class Planar(JointType):
 
     name = "planar"
     velocities = (Coordinate("x", "m"), Coordinate("y", "m"), Coordinate("theta", "rad"))
-    rubs = False
     words = (
         "A planar joint translates by x and y and then rotates by theta about the normal of its "
         "plane. The x direction is the projection of the x axis of the joint frame onto the plane "

@@ -19,7 +19,6 @@ class Universal(JointType):
     name = "universal"
     velocities = (Coordinate("theta1", "rad"), Coordinate("theta2", "rad"))
     constants = ("second axis, x", "second axis, y", "second axis, z")
-    rubs = False
     words = (
         "A universal joint rotates by theta1 about its first axis, which is fixed to the parent, "
         "and then by theta2 about its second axis, which is perpendicular to the first and fixed "

@@ -32,7 +32,7 @@ from symgen.proof.states import States, Term, decimals
 
 Array = Any
 UNIT_MOMENTS = "the textbook with unit moments of the bodies"
-DISC: Final = MOMENTS.index("J")
+DISC, ROUND = MOMENTS.index("J"), MOMENTS.index("Jo")
 MISSING: Final = 1e-6
 """The part of the largest entry of a regressor that base parameters may leave out."""
 
@@ -72,10 +72,10 @@ def _on_axis(frame: Frame, part: MechanismBody) -> Frame:
 
 def _ten(rows: Mapping[int, Scalar]) -> tuple[Scalar, ...]:
     """The usual ten from moments by their place in MOMENTS: I = tr(S) 1 - S. A rotor's inertia
-    about its axis is that of a flat disc."""
-    disc = rows[DISC] * Decimal("0.5") if DISC in rows else ZERO
+    about its axis is that of a flat disc, inertia about all axes that of a ball."""
+    disc, ball = (rows[k] * Decimal("0.5") if k in rows else ZERO for k in (DISC, ROUND))
     m, hx, hy, hz, xx, xy, xz, yy, yz, zz = (rows.get(k, ZERO) for k in range(10))
-    xx, yy = xx + disc, yy + disc
+    xx, yy, zz = xx + disc + ball, yy + disc + ball, zz + ball
     return m, hx, hy, hz, yy + zz, -xy, -xz, xx + zz, -yz, xx + yy
 
 

@@ -15,7 +15,7 @@ from symgen.proof.laws.dynamics import coriolis, mass, solved, tau
 from symgen.proof.laws.kinematics import pose
 from symgen.proof.laws.manifold import between
 from symgen.proof.laws.registry import law
-from symgen.proof.laws.regressors import passive_columns, rubbing
+from symgen.proof.laws.regressors import passive_columns, passive_terms
 from symgen.proof.laws.task_space import task
 from symgen.proof.motion import orientation
 from symgen.proof.states import FINE, STEP, States
@@ -171,12 +171,12 @@ def adaptive_slotine_li(x: States) -> tuple[Array, Array]:
 
 def _rows_of(x: States) -> Array:
     """Y_b of Slotine and Li with the columns of friction at the rates where it is compensated."""
-    rows, kinds = base.slotine_li_base_regressor(x), x.robot.passive_kinds
-    inertial = rows.shape[-1] - len(kinds) * len(rubbing(x))
+    rows, terms = base.slotine_li_base_regressor(x), passive_terms(x)
+    inertial = rows.shape[-1] - len(terms)
     at = x.robot.friction_compensation
     passive = passive_columns(x.put(qd=x.given["qd" if at == "measured" else "qd_r"]))
     if at == "none":
-        is_friction = [kind in FRICTION for kind in kinds] * len(rubbing(x))
+        is_friction = [kind in FRICTION for _, kind in terms]
         passive = np.where(is_friction, 0 * passive, passive)
     return np.concatenate([rows[..., :inertial], passive], axis=-1)
 

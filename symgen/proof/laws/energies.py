@@ -11,7 +11,7 @@ from symgen.proof.arrays import applied
 from symgen.proof.laws.dynamics import mass
 from symgen.proof.laws.registry import law
 from symgen.proof.mechanism import entries
-from symgen.proof.motion import kind_of, placed
+from symgen.proof.motion import placed
 from symgen.proof.sharing import flat
 from symgen.proof.states import States, gradient, kept
 from symgen.proof.textbook import masses, stored
@@ -25,7 +25,9 @@ def first_moment(x: States) -> Array:
     """First moment and mass of all moving links, (..., 4)."""
     total: Scalar = ZERO
     first = NULL
-    for _, link in masses(x.mechanism, x.textbook):
+    for i, link in masses(x.mechanism, x.textbook):
+        if x.mechanism.part(i).grounded:
+            continue
         total, first = total + link.m, first + link.h + link.place.scaled(link.m)
     return entries([*first, total], x.shape, Decimal(0))
 
@@ -45,7 +47,7 @@ def momenta(x: States) -> Array:
     bodies = placed(robot, state.course.positions)
     columns: list[list[Scalar]] = [[ZERO] * len(robot.parts) for _ in range(6)]
     for i, link in masses(robot, state):
-        for j in robot.path(i) if not kind_of(robot.part(i)).grounded else ():
+        for j in robot.path(i) if not robot.part(i).grounded else ():
             p, spin = link.momentum(*bodies[j].twist(link.place))
             for row, e in enumerate((*p, *(spin + link.place.cross(p)))):
                 columns[row][j - 1] = columns[row][j - 1] + e

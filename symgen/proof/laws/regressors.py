@@ -20,6 +20,8 @@ from symgen.proof.states import PASSIVE, States, Term, decimals, kept
 from symgen.proof.textbook import load, masses
 
 Array = Any
+SPRINGS = ("stiffness", "preload")
+"""The columns that belong to springs, by the names of their coefficients."""
 UNITS = "the textbook with unit parameters"
 UNITS_OF_C = "Christoffel's C with unit parameters"
 
@@ -70,27 +72,32 @@ def _of_body(term: Term, bare: States, i: int) -> Array:
     return np.moveaxis(term(with_columns), 0, -1)
 
 
-def rubbing(x: States) -> list[int]:
-    """The bodies whose joints may have friction and springs."""
-    return [i for i, part in enumerate(x.mechanism.parts, 1) if part.rubs]
+def passive_terms(x: States) -> list[tuple[int, str]]:
+    """The bodies and kinds that have a column of friction or springs, in order."""
+    return [
+        (i, kind)
+        for i, part in enumerate(x.mechanism.parts, 1)
+        for kind in x.robot.passive_kinds
+        if (part.has_spring if kind in SPRINGS else part.has_friction)
+    ]
 
 
 def passive_columns(x: States) -> Array:
-    """Joint forces for each coefficient of friction and springs, (..., n, kinds x joints); none
-    without them. That of a preload is what a reference of 1 adds to a spring of stiffness 1."""
-    kinds, joints = x.robot.passive_kinds, rubbing(x)
-    count = len(joints) * len(kinds)
-    if not count:
+    """Joint forces for each coefficient of friction and springs, (..., n, columns); none without
+    them. That of a preload is what a reference of 1 adds to a spring of stiffness 1."""
+    terms = passive_terms(x)
+    if not terms:
         return np.empty((*x.shape, x.n, 0), object)
-    rows = iter(unit_columns(x, count))
-    passive = {i: _of_kinds({kind: next(rows) for kind in kinds}) for i in joints}
-    alone = replace(massless(x), passive=passive, shape=(count, *x.shape))
+    by_body: dict[int, dict[str, Scalar]] = {}
+    for (i, kind), row in zip(terms, unit_columns(x, len(terms)), strict=True):
+        by_body.setdefault(i, {})[kind] = row
+    passive = {i: _of_kinds(rows) for i, rows in by_body.items()}
+    alone = replace(massless(x), passive=passive, shape=(len(terms), *x.shape))
     columns = np.moveaxis(tau(alone), 0, -1)
-    by_kind = columns.reshape(*columns.shape[:-1], len(joints), len(kinds))
-    if "preload" in kinds:
-        a, b = kinds.index("preload"), kinds.index("stiffness")
-        by_kind[..., a] = by_kind[..., a] - by_kind[..., b]
-    return by_kind.reshape(columns.shape)
+    for k, (i, kind) in enumerate(terms):
+        if kind == "preload":
+            columns[..., k] = columns[..., k] - columns[..., terms.index((i, "stiffness"))]
+    return columns
 
 
 def _of_kinds(by_kind: Mapping[str, Scalar]) -> list[Scalar]:
@@ -121,7 +128,7 @@ def with_passive(columns: Array, x: States) -> Array:
 
 def stored_columns(x: States) -> Array:
     """The columns of k and of k r in ½ k (q - r)² less its value at q = 0: (..., 1, 2 x joints)."""
-    joints = rubbing(x) if x.robot.springs else []
+    joints = [i for i, kind in passive_terms(x) if kind == "stiffness"]
     at = [coordinate(x.mechanism.part(i), x.textbook.course.positions) for i in joints]
     columns = [column for q in at for column in (q * q / 2, -q)]
     return entries(columns, x.shape, Decimal(0))[..., None, :]
@@ -152,7 +159,7 @@ def sensed(x: States, link: str) -> Array:
     body, bodies = robot.body_of(link)[0], motion(robot, state.course)
     force, moment = NULL, NULL
     for i, rigid in masses(robot, state):
-        if body in (0, *robot.path(i)) and not kind_of(robot.part(i)).grounded:
+        if body in (0, *robot.path(i)) and not robot.part(i).grounded:
             f, n = load(rigid, bodies[i])
             force, moment = force + f, moment + n + (rigid.place - at_link.place).cross(f)
     back = transposed(at_link.axes)

@@ -126,7 +126,9 @@ def composite_inertia(x: States) -> Array:
     """Steiner's rule on every link."""
     c = centre(x)
     total: Any = 0
-    for _, link in masses(x.mechanism, x.textbook):
+    for i, link in masses(x.mechanism, x.textbook):
+        if x.mechanism.part(i).grounded:
+            continue
         m = link.m + 0  # rotors have none, but inertia about their axis
         arm = [p - c[..., k] for k, p in enumerate(link.place)]
         h = [link.h[k] + 0 for k in range(3)]

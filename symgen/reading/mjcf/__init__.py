@@ -7,6 +7,7 @@ and along the world's there."""
 
 import hashlib
 from pathlib import Path
+from typing import Any
 
 from symgen.reading.description import Description
 from symgen.reading.mjcf.bodies import CompiledMjcf, elements
@@ -29,6 +30,12 @@ def described(root: XmlNode, path: Path, digest: str) -> Description:
     that it changes with included files and meshes. Raises RobotError for what MuJoCo refuses, and
     where the package `mujoco` is not installed."""
     mujoco, model = compiled(root, path)
+    return of_compiled(mujoco, model, root, root.element.get("model", ""), digest)
+
+
+def of_compiled(mujoco: Any, model: Any, root: XmlNode, name: str, digest: str) -> Description:
+    """The robot of a model that MuJoCo compiled, from the root element of its file and the digest
+    of that. Raises RobotError."""
     robot = CompiledMjcf(mujoco, model, root)
     links, joints, drives = elements(robot)
     joints = coupled(robot, joints)
@@ -37,10 +44,9 @@ def described(root: XmlNode, path: Path, digest: str) -> Description:
     x, y, z = NO_GRAVITY if off else (float(g) + 0.0 for g in model.opt.gravity)
     everything = hashlib.sha256(f"{digest} {links!r} {joints!r} {drives!r}".encode()).hexdigest()
     notices = tuple(sorted(root.source.notices, key=lambda notice: notice.place.line))
-    name = root.element.get("model", "").strip() or "robot"
     description = Description(
-        name, root.source.file, everything, root.line, links, joints, notices, drives,
-        gravity=(x, y, z), tag="<mujoco>", transmissions=transmissions(robot),
+        name.strip() or "robot", root.source.file, everything, root.line, links, joints, notices,
+        drives, gravity=(x, y, z), tag="<mujoco>", transmissions=transmissions(robot),
     )  # fmt: skip
     check(description)
     return description

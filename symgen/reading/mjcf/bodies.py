@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from symgen.mechanics.model import Limits
+from symgen.mechanics.model import Limits, PerCoordinate
 from symgen.mechanics.pose import IDENTITY, Pose, Triple
 from symgen.numbers.exact import cos, norm, sin
+from symgen.reading.coordinate_constants import merged
 from symgen.reading.description import DriveElement, Inertial, JointElement, LinkElement
 from symgen.reading.joints import FIXED, JOINTS
 from symgen.reading.quaternions import of_quaternion, origin_of
@@ -16,6 +17,8 @@ from symgen.text import shown
 
 WORDS: Final = ("floating", "ball", "prismatic", "revolute")
 """Our words for MuJoCo's joint types, by their number (mjtJoint)."""
+DOFS: Final = (6, 3, 1, 1)
+"""The number of velocities of joints of these types."""
 
 Elements = tuple[tuple[LinkElement, ...], tuple[JointElement, ...], tuple[DriveElement, ...]]
 
@@ -57,6 +60,12 @@ class CompiledMjcf:
         body = self.bodies[self.model.jnt_bodyid[joint]]
         return self.lines.get(("joint", self.joints[joint]), self.line("body", body))
 
+    def of_dofs(self, field: str, joint: int) -> list[float]:
+        """The numbers of an array ``dof_FIELD`` of MuJoCo for the velocities of a joint."""
+        first = int(self.model.jnt_dofadr[joint])
+        last = first + DOFS[int(self.model.jnt_type[joint])]
+        return [float(x) for x in getattr(self.model, f"dof_{field}")[first:last]]
+
     def single(self, joint: int) -> bool:
         """Whether it is a hinge or a slide."""
         return int(self.model.jnt_type[joint]) >= 2
@@ -77,7 +86,7 @@ def _lines(root: XmlNode) -> Iterator[tuple[tuple[str, str], int]]:
 
 
 def elements(robot: CompiledMjcf) -> Elements:
-    """Links and joints in MuJoCo's order, and the armature of those joints that can have one."""
+    """Links and joints in MuJoCo's order, and the armature of joints."""
     taken = set(robot.bodies)
     links, joints = [LinkElement("world", robot.root.line)], list[JointElement]()
     for body in range(1, robot.model.nbody):
@@ -86,7 +95,7 @@ def elements(robot: CompiledMjcf) -> Elements:
         links += [LinkElement(name, line) for name in between]
         links.append(LinkElement(robot.bodies[body], line, _inertial(robot, body, line)))
         joints += chain
-    drives = (_armature(robot, joint) for joint in range(robot.model.njnt) if robot.single(joint))
+    drives = (_armature(robot, joint) for joint in range(robot.model.njnt))
     return tuple(links), tuple(joints), tuple(drive for drive in drives if drive is not None)
 
 
@@ -144,14 +153,17 @@ def _unmoved(robot: CompiledMjcf, joint: int) -> Pose:
 
 def _joint(robot: CompiledMjcf, joint: int, below: str, child: str, at: Pose) -> JointElement:
     model, name, line = robot.model, robot.joints[joint], robot.joint_line(joint)
-    word, dof = WORDS[model.jnt_type[joint]], model.jnt_dofadr[joint]
+    word = WORDS[model.jnt_type[joint]]
     if word not in JOINTS:
         message = f"{word} joints are not supported yet; remove the joint"
         raise robot.root.called(f"joint '{shown(name)}'").error(message)
     spring = float(model.jnt_stiffness[joint])
+    damping, friction = merged(robot.of_dofs("damping", joint)), _friction(robot, joint)
     if not robot.single(joint):
-        origin = origin_of(at, line)
-        return JointElement(name, line, word, below, child, origin, stiffness=spring)
+        origin, ends = origin_of(at, line), (below, child)
+        return JointElement(
+            name, line, word, *ends, origin, damping=damping, friction=friction, stiffness=spring
+        )
     if word == "revolute" and not model.jnt_limited[joint]:
         word = "continuous"
     return JointElement(
@@ -163,8 +175,8 @@ def _joint(robot: CompiledMjcf, joint: int, below: str, child: str, at: Pose) ->
         origin_of(at, line),
         _unit(model.jnt_axis[joint]),
         _limits(model, joint),
-        float(model.dof_damping[dof]),
-        float(model.dof_frictionloss[dof]),
+        damping,
+        friction,
         stiffness=spring,
         reference=float(model.qpos_spring[model.jnt_qposadr[joint]]) if spring else 0.0,
     )
@@ -179,8 +191,16 @@ def _limits(model: Any, joint: int) -> Limits:
     return Limits(lower, upper, None, effort)
 
 
+def _friction(robot: CompiledMjcf, joint: int) -> PerCoordinate:
+    """The frictionloss of a joint. That of a free joint's translation acts along the axes of the
+    world, where no velocity is, and is left out (see `symgen.reading.mjcf.unread`)."""
+    losses = robot.of_dofs("frictionloss", joint)
+    translation = 3 if WORDS[robot.model.jnt_type[joint]] == "floating" else 0
+    return merged([0.0] * translation + losses[translation:])
+
+
 def _armature(robot: CompiledMjcf, joint: int) -> DriveElement | None:
-    armature = float(robot.model.dof_armature[robot.model.jnt_dofadr[joint]])
+    armature = merged(robot.of_dofs("armature", joint))
     line = robot.joint_line(joint)
     return DriveElement(robot.joints[joint], line, armature=armature) if armature else None
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from symgen.advice import install
-from symgen.reading.xml_reader import XmlNode, decoded, file_bytes
+from symgen.reading.xml_reader import XmlNode, file_bytes
 from symgen.text import shown
 
 MISSING: Final = f"reading MJCF needs MuJoCo; install it: {install('mujoco')}"
@@ -32,9 +32,9 @@ def compiled(root: XmlNode, path: Path) -> tuple[Any, Any]:
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            model = _spec(mujoco, path).compile()
+            model = _spec(mujoco, root, path).compile()
     except (ValueError, OSError, RuntimeError, mujoco.FatalError) as error:
-        model, reason = _bare(mujoco, path), _reason(error)
+        model, reason = _bare(mujoco, root, path), _reason(error)
     else:
         for words in dict.fromkeys(_reason(warning.message) for warning in caught):
             root.called("<mujoco>").notice("note", f"MuJoCo says: {words}")
@@ -49,11 +49,12 @@ def compiled(root: XmlNode, path: Path) -> tuple[Any, Any]:
     return mujoco, model
 
 
-def _spec(mujoco: Any, path: Path) -> Any:
-    """The file before it is compiled; MuJoCo itself goes by its suffix."""
-    if path.suffix.lower() == ".xml":
+def _spec(mujoco: Any, root: XmlNode, path: Path) -> Any:
+    """The file before it is compiled. MuJoCo recognises its files by their suffix, so one with
+    another suffix, and a text without a file, is given to it as text."""
+    if path.suffix.lower() == ".xml" and os.path.isfile(path):
         return mujoco.MjSpec.from_file(str(path))
-    text = decoded(file_bytes(path), str(path))
+    text = "\n".join(root.source.lines)
     spec = mujoco.MjSpec.from_string(text, include=dict(_included(text, path.parent)))
     spec.modelfiledir = str(path.parent)
     return spec
@@ -77,10 +78,10 @@ def _reason(error: Warning | Exception | str) -> str:
     return shown(" ".join(str(error).split()), 300)
 
 
-def _bare(mujoco: Any, path: Path) -> Any:
+def _bare(mujoco: Any, root: XmlNode, path: Path) -> Any:
     """The model without geometry; None where it is needed or something else is wrong."""
     try:
-        spec = _spec(mujoco, path)
+        spec = _spec(mujoco, root, path)
         inferred = spec.compiler.inertiafromgeom
         bodies = [body for body in spec.bodies if body.name != "world"]
         if inferred == mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from symgen.reading.mjcf.bodies import CompiledMjcf
+from symgen.reading.mjcf.bodies import DOFS, WORDS, CompiledMjcf
 from symgen.reading.unread_rows import UnreadRow, note_rows
 
 
@@ -18,10 +18,9 @@ def _any(*rows: Any) -> bool:
 
 def _joints(robot: CompiledMjcf, has: Callable[[int, slice], bool]) -> Iterator[str]:
     """Joints by a test of their number and their degrees of freedom."""
-    sizes = (6, 3, 1, 1)
     for joint, name in enumerate(robot.joints):
         first = int(robot.model.jnt_dofadr[joint])
-        if has(joint, slice(first, first + sizes[robot.model.jnt_type[joint]])):
+        if has(joint, slice(first, first + DOFS[robot.model.jnt_type[joint]])):
             yield name
 
 
@@ -32,13 +31,12 @@ def _curved_springs(robot: CompiledMjcf) -> Iterator[str]:
 def _rubbed(robot: CompiledMjcf) -> Iterator[str]:
     m = robot.model
     rubbing = (m.dof_damping, m.dof_frictionloss)
-    return _joints(robot, lambda j, d: robot.single(j) and _any(*(row[d] for row in rubbing)))
+    return _joints(robot, lambda j, d: _any(*(row[d] for row in rubbing)))
 
 
-def _of_several(robot: CompiledMjcf) -> Iterator[str]:
-    m = robot.model
-    felt = (m.dof_damping, m.dof_frictionloss, m.dof_armature)
-    return _joints(robot, lambda j, d: not robot.single(j) and _any(*(row[d] for row in felt)))
+def _free_friction(robot: CompiledMjcf) -> Iterator[str]:
+    m, free = robot.model, WORDS.index("floating")
+    return _joints(robot, lambda j, d: m.jnt_type[j] == free and _any(m.dof_frictionloss[d][:3]))
 
 
 def _curved(robot: CompiledMjcf) -> Iterator[str]:
@@ -92,9 +90,9 @@ ROWS: Final[tuple[UnreadRow[CompiledMjcf], ...]] = (
     ),
     UnreadRow(
         "warning",
-        _of_several,
-        "damping, frictionloss and armature of joints with several coordinates ({names}) are not "
-        "in the dynamics",
+        _free_friction,
+        "frictionloss of free joints ({names}) acts on translation along the axes of the world in "
+        "MuJoCo; that part is not in the dynamics",
     ),
     UnreadRow(
         "warning",

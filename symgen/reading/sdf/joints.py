@@ -5,11 +5,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from symgen.mechanics.model import Limits
+from symgen.mechanics.model import Limits, PerCoordinate
 from symgen.mechanics.pose import Pose, Triple
 from symgen.numbers.exact import norm
+from symgen.reading.coordinate_constants import merged
 from symgen.reading.description import JointElement, LinkElement, Mimic
-from symgen.reading.joints import FIXED, JOINTS
+from symgen.reading.joints import FIXED
+from symgen.reading.joints import single as is_single
 from symgen.reading.quaternions import origin_of
 from symgen.reading.sdf.frames import Frames
 from symgen.reading.sdf.scopes import MODEL, Scope
@@ -139,8 +141,7 @@ def _same(pose: Pose) -> bool:
 def _joint(joint: SdfJoint, row: SdfJointType, ends: tuple[str, str], at: Pose) -> JointElement:
     line, (parent, child) = joint.node.line, ends
     first = joint.node.only("axis")
-    known = JOINTS.get(row.word)
-    single = known is not None and known.type.single and first is not None
+    single = is_single(row.word) and first is not None
     mimic = next((m for axis in axes(joint.node) if (m := _mimic(joint, axis))), None)
     limits = _limits(first) if single and first is not None else Limits()
     word = row.word
@@ -155,10 +156,12 @@ def _joint(joint: SdfJoint, row: SdfJointType, ends: tuple[str, str], at: Pose) 
         origin_of(at, line),
         joint.axis() if row.axis else (1.0, 0.0, 0.0),
         limits,
-        *(_friction(first) if single and first is not None else (0.0, 0.0)),
+        _constant(joint, row, "damping"),
+        _constant(joint, row, "friction"),
         mimic,
         row.constants(joint),
-        *_spring(joint),
+        _constant(joint, row, "spring_stiffness"),
+        _constant(joint, row, "spring_reference"),
     )
 
 
@@ -177,21 +180,14 @@ def _limits(axis: XmlNode) -> Limits:
     return Limits(lower, upper, velocity, effort)
 
 
-def _friction(axis: XmlNode) -> tuple[float, float]:
-    node = axis.only("dynamics")
-    if node is None:
-        return 0.0, 0.0
-    return number(node, "damping", 0.0), number(node, "friction", 0.0)
-
-
-def _spring(joint: SdfJoint) -> tuple[float, float]:
-    """Stiffness and reference, of the second axis where the first has none."""
-    rows = [
-        (number(node, "spring_stiffness", 0.0), number(node, "spring_reference", 0.0))
-        for axis in axes(joint.node)
-        for node in axis.children("dynamics")
-    ]
-    return next((row for row in rows if row[0]), (0.0, 0.0))
+def _constant(joint: SdfJoint, row: SdfJointType, tag: str) -> PerCoordinate:
+    """A constant of <dynamics>: of a universal joint that of <axis> and that of <axis2>; of other
+    joints that of <axis> for all coordinates, as Drake has it for ball joints."""
+    if row.word == FIXED:
+        return 0.0
+    tags = ("axis", "axis2") if row.word == "universal" else ("axis",)
+    nodes = [axis.only("dynamics") if (axis := joint.node.only(t)) else None for t in tags]
+    return merged(0.0 if node is None else number(node, tag, 0.0) for node in nodes)
 
 
 def _mimic(joint: SdfJoint, axis: XmlNode) -> Mimic | None:

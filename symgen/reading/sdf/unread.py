@@ -1,7 +1,7 @@
 """Elements that SDFormat files have and symgen does not compute: said in one line for each kind."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from symgen.reading.joints import several
@@ -57,13 +57,14 @@ def _links(models: Sequence[Scope]) -> Iterator[tuple[str, XmlNode]]:
             yield model.prefix + node.text("name"), node
 
 
-def _of_axes(models: Sequence[Scope], tag: str, alone: bool) -> Iterator[tuple[str, XmlNode]]:
-    """The elements that the axes of joints have under a tag, of joints with one coordinate or with
-    several."""
+def _of_axes(
+    models: Sequence[Scope], tag: str, counts: Callable[[str], bool] = bool
+) -> Iterator[tuple[str, XmlNode]]:
+    """The elements that the axes of joints have under a tag, for joints whose word `counts`."""
     for model in models:
         for joint in model.node.children("joint"):
             row = TYPES.get(joint.element.get("type", "").strip())
-            if row is not None and several(row.word) != alone:
+            if row is not None and counts(row.word):
                 for axis in axes(joint):
                     yield from ((model.prefix + joint.text("name"), n) for n in axis.children(tag))
 
@@ -91,14 +92,12 @@ def _is_rubbed(dynamics: XmlNode) -> bool:
 
 
 def _rubbed(models: Sequence[Scope]) -> Iterator[str]:
-    names = (name for name, node in _of_axes(models, "dynamics", True) if _is_rubbed(node))
+    names = (name for name, node in _of_axes(models, "dynamics") if _is_rubbed(node))
     return iter(dict.fromkeys(names))
 
 
-def _of_several(models: Sequence[Scope]) -> Iterator[str]:
-    rubbed = (name for name, node in _of_axes(models, "dynamics", False) if _is_rubbed(node))
-    limited = (name for name, _ in _of_axes(models, "limit", False))
-    return iter(dict.fromkeys((*rubbed, *limited)))
+def _limits_of_several(models: Sequence[Scope]) -> Iterator[str]:
+    return iter(dict.fromkeys(name for name, _ in _of_axes(models, "limit", several)))
 
 
 ROWS: Final[tuple[UnreadRow[Sequence[Scope]], ...]] = (
@@ -112,8 +111,8 @@ ROWS: Final[tuple[UnreadRow[Sequence[Scope]], ...]] = (
     UnreadRow("warning", _kinematic, "links that are kinematic ({names}) are moved by forces here"),
     UnreadRow(
         "note",
-        _of_several,
-        "limits, damping and friction of joints with several coordinates ({names}): not used",
+        _limits_of_several,
+        "limits of joints with several coordinates ({names}): not used",
     ),
     UnreadRow("warning", _fluid, "added mass of a fluid ({names}) is not in the dynamics"),
     UnreadRow(

@@ -1,0 +1,92 @@
+"""Constants of a joint that hold for each of its coordinates (`PerCoordinate`): one number for all
+of them, or a list with a number for each, as files, Python and TOML give them."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from symgen.errors import OptionError
+from symgen.mechanics.model import Model, PerCoordinate, of_velocity
+from symgen.reading.given import one, several
+from symgen.reading.joints import JOINTS
+from symgen.reading.part import RobotPart
+from symgen.reading.toml_reader import Table
+from symgen.reading.xml_reader import XmlNode
+from symgen.text import shown
+
+
+def size_of(word: str) -> int:
+    """The number of velocities of joints that a file calls `word`; 1 for one that does not move."""
+    return len(JOINTS[word].type.velocities) if word in JOINTS else 1
+
+
+def merged(numbers: Iterable[float]) -> PerCoordinate:
+    """One number for all coordinates where they have the same, else a number for each."""
+    constants = tuple(numbers)
+    return constants if len(set(constants)) > 1 else constants[0]
+
+
+def in_words(constant: PerCoordinate) -> str:
+    """The numbers of a constant for a message."""
+    numbers = constant if isinstance(constant, tuple) else (constant,)
+    return " ".join(f"{x:g}" for x in numbers)
+
+
+def is_negative(constant: PerCoordinate) -> bool:
+    """Whether one of the numbers is below 0."""
+    return min(constant) < 0 if isinstance(constant, tuple) else constant < 0
+
+
+def from_attribute(node: XmlNode, attribute: str, word: str) -> PerCoordinate | None:
+    """An attribute of an XML element of a joint called `word`, None where it is absent. Raises
+    RobotError for a wrong count."""
+    value = node.element.get(attribute)
+    size = size_of(word)
+    if value is None or size == 1 or len(value.split()) < 2:
+        return node.optional(attribute)
+    return merged(node.numbers(attribute, size))
+
+
+def from_python(label: str, value: Any, word: str) -> PerCoordinate:
+    """A number or a list given in Python. Raises OptionError."""
+    size = size_of(word)
+    if size == 1 or not hasattr(value, "__len__"):
+        return float(one(label, value))
+    numbers = [float(one(label, x)) for x in several(label, value)]
+    if len(numbers) != size:
+        raise OptionError(
+            f"{label} is {shown(repr(value), 60)}; a {word} joint has {size} coordinates: give one "
+            f"number for all of them, or {size}"
+        )
+    return merged(numbers)
+
+
+def from_table(table: Table, key: str, word: str, least: float) -> PerCoordinate | None:
+    """A number or a list of a TOML table, None where it is absent. Raises RobotError."""
+    value, size = table.data.get(key), size_of(word)
+    if size == 1 or not isinstance(value, list):
+        return table.number(key, least)
+    numbers = table.numbers(key, least)
+    if len(numbers) != size:
+        raise table.error(
+            key,
+            f"has {len(numbers)} numbers, but a {word} joint has {size} coordinates; give one "
+            f"number for all of them, or {size}",
+        )
+    return merged(numbers)
+
+
+def check_armatures(part: RobotPart, model: Model) -> None:
+    """Raises RobotError where a joint with all its axes in the body has an armature that differs
+    between axes: Coriolis forces of such an inertia would depend on how it moves with the body."""
+    lines = {joint.name: joint.line for joint in part.robot.joints}
+    for joint in (joint for _, joint in model.joints if joint.type.in_body_axes):
+        by_unit: dict[str, set[float]] = {}
+        for k, row in enumerate(joint.type.velocities):
+            by_unit.setdefault(row.unit, set()).add(of_velocity(joint.armature, k))
+        if any(len(numbers) > 1 for numbers in by_unit.values()):
+            raise part.robot.error(
+                lines.get(joint.name, part.robot.line),
+                f"joint '{shown(joint.name)}'",
+                f"its armature differs between axes; that of a {joint.kind} joint is one number "
+                "for all axes of rotation, and one for all of translation",
+            )
