@@ -94,6 +94,11 @@ def test_the_runner_sees_what_differs(tmp_path: Path):
 
 def test_what_is_not_installed_ends_a_page(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
-    for command in ("nvcc -c x.cu", "cd x && octave --eval 1", "c++ -I/nowhere/eigen3 x.cpp"):
+    for command in (
+        "symgen generate x.urdf --target cortex-m4f",
+        "nvcc -c x.cu",
+        "cd x && octave --eval 1",
+        "c++ -I/nowhere/eigen3 x.cpp",
+    ):
         with pytest.raises(Missing, match=r"line 1: .* is not installed"):
             Page(tmp_path).run(f"```console\n$ {command}\n```\n")

@@ -25,6 +25,8 @@ from typing import Any
 
 from tools import ROOT
 
+from symgen.languages.c.targets import TARGETS
+
 FILE = re.compile(r"\s*(?:/\*|//|#|%|--|;|<!--)\s*([\w.-]+\.\w+)\s*(?:\*/|-->)?\s*\n")
 PATIENCE = 300
 """Seconds after which a command has failed."""
@@ -50,7 +52,10 @@ class Missing(Exception):
 def missing(command: str) -> str:
     """The tool or folder of the system that a command needs and that is not there, or nothing."""
     words = re.findall(r"[^\s=;&|()]+", command)
-    tools = [word for word in words if word in TOOLS and shutil.which(word) is None]
+    needed = [word for word in words if word in TOOLS]
+    targets = re.findall(r"--target[= ](\S+)", command)
+    needed += [TARGETS[name].compiler for name in targets if name in TARGETS]
+    tools = [word for word in needed if word and shutil.which(word) is None]
     folders = [word.removeprefix("-I") for word in words if word.startswith("-I/")]
     return next((x for x in (*tools, *(f for f in folders if not Path(f).exists()))), "")
 
