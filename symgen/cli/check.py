@@ -1,16 +1,90 @@
 """The command ``symgen check``."""
 
-from typing import Any
+import math
+import sys
+from typing import Any, Final
 
+from symgen.algorithms.controllers import CONTROLLERS
 from symgen.cli.help import command
 from symgen.cli.options import FILE, JSON, ROBOT, VERBOSE, with_options
 from symgen.cli.progress import say
+from symgen.errors import OptionError
+from symgen.options import Option
+from symgen.options.kinds import NUMBER, TEXTS
+from symgen.text import repeated
+
+CONTROLLER: Final = (
+    Option(
+        "--controller",
+        "NAME[:LINK]",
+        "Also examine the stability of a controller at the sample rate --rate.",
+        section="Functions",
+        name="controller",
+        default="",
+        names=tuple(CONTROLLERS),
+    ),
+    Option(
+        "--rate",
+        "HZ",
+        "Sample rate of --controller in Hz.",
+        NUMBER,
+        section="Functions",
+        name="rate",
+        default=0.0,
+    ),
+    Option(
+        "--gain",
+        "NAME=VALUE[,VALUE...]",
+        "A gain of --controller to examine, one number or one for each entry. Without gains the "
+        "command proposes some.",
+        TEXTS,
+        section="Functions",
+        name="gains",
+        names=("k_p=", "k_d=", "k_i=", "k_x=", "d_x=", "damping="),
+        parted="=",
+    ),
+)
+
+
+def _gains(texts: tuple[str, ...]) -> dict[str, list[float]]:
+    """The gains by name. Raises OptionError."""
+    gains = dict[str, list[float]]()
+    for text in texts:
+        name, equals, values = text.partition("=")
+        try:
+            gains[name] = [float(x) for x in values.split(",")]
+        except ValueError:
+            gains[name] = [math.nan]
+        if not equals or not all(map(math.isfinite, gains[name])):
+            raise OptionError(f"--gain {text}: give NAME=VALUE[,VALUE...], as in k_d=2.0")
+    twice = repeated(text.partition("=")[0] for text in texts)
+    if twice is not None:
+        raise OptionError(f"--gain {twice}: given twice; keep one value")
+    return gains
+
+
+def _check_together(controller: str, rate: float, gains: tuple[str, ...]) -> None:
+    """Raises OptionError for options of a controller without the others that they need."""
+    if controller and not rate:
+        raise OptionError(
+            f"--controller {controller}: also give its sample rate, as in --rate 1000"
+        )
+    if not controller and (rate or gains):
+        flag = "--rate" if rate else "--gain"
+        raise OptionError(f"{flag}: has an effect only with --controller; add one")
 
 
 @command()
 @FILE
-@with_options(JSON, ROBOT, VERBOSE)
-def check(file: str, as_json: bool, **options: Any) -> None:
+@with_options(JSON, CONTROLLER, ROBOT, VERBOSE)
+def check(
+    file: str,
+    as_json: bool,
+    controller: str,
+    rate: float,
+    gains: tuple[str, ...],
+    **options: Any,
+) -> None:
     """Read a robot and check it. No file is written.
 
     The command prints the joints and states for each body whether its inertia is physically
@@ -19,22 +93,39 @@ def check(file: str, as_json: bool, **options: Any) -> None:
     stderr. The exit status is 2 if the robot cannot be compiled. With --json, errors are printed
     as JSON too.
 
+    With --controller and --rate the command states for each gain the largest value that is stable
+    at that sample rate, and examines the gains of --gain or proposes some. The exit status is 1 if
+    gains of --gain are unstable.
+
     \b
     symgen check robots/ur5.urdf
+    symgen check robots/ur5.urdf --controller joint_impedance --rate 1000 --gain k_p=50 --gain k_d=2
     symgen check robots/ur5.urdf --json
     """
     from symgen import output
-    from symgen.inspection.report import robot
+    from symgen.inspection.report import robot, sampled
     from symgen.jobs.job import Job
     from symgen.robot.checked import checked, checked_data
+    from symgen.robot.robot import Robot
+    from symgen.robot.sampled_loop import sampled_loop
 
+    _check_together(controller, rate, gains)
+    chosen = _gains(gains)
     job = Job.of(file, **options)
     loaded = job.load()
     result = checked(job, loaded, symbolic=False)
+    loop = sampled_loop(Robot(job), controller, rate, chosen) if controller else None
     if as_json:
-        output.say(output.as_json(checked_data(loaded, result)))
-        return
-    say(result.notices)
-    robot(loaded, result.verdicts)
-    for line in result.rotor_lines:
-        output.say(line)
+        data = checked_data(loaded, result) | ({"loop": loop.data()} if loop else {})
+        output.say(output.as_json(data))
+    else:
+        say(result.notices)
+        robot(loaded, result.verdicts)
+        for line in result.rotor_lines:
+            output.say(line)
+        if loop and loop.limits:
+            sampled(loop.head, loop.rows())
+        for line in loop.sentences() if loop else ():
+            output.say(line)
+    if loop and not loop.stable:
+        sys.exit(1)

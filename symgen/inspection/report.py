@@ -276,3 +276,12 @@ def warnings(loaded: Loaded, verdicts: Sequence[InertiaVerdict]) -> list[Notice]
         )
         for v in telling
     ]
+
+
+def sampled(head: Sequence[str], gains: Sequence[Sequence[str]]) -> None:
+    """The gains that a controller can have at a sample rate: gain, entry and two numbers in each
+    row."""
+    rows = table("", head[:2], head[2:])
+    for row in gains:
+        rows.add_row(*row)
+    console().print(rows)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from symgen.robot.controller import Controller
     from symgen.robot.linearization import Linearized
     from symgen.robot.looked import Inspection
+    from symgen.robot.sampled_loop import SampledLoop
     from symgen.robot.simulation import Simulation
     from symgen.symbolic.symbolic import Symbolic
 
@@ -202,6 +203,15 @@ class Robot:
         from symgen.robot.controller import Controller
 
         return Controller(self, name, {**(gains or {}), **more})
+
+    def sampled_loop(
+        self, controller: str, rate: float, gains: Mapping[str, Any] | None = None
+    ) -> "SampledLoop":
+        """The stability of a controller at a sample rate in Hz, for given or proposed gains (see
+        `symgen.robot.sampled_loop.sampled_loop`). Raises OptionError."""
+        from symgen.robot.sampled_loop import sampled_loop
+
+        return sampled_loop(self, controller, rate, gains)
 
     def trace(self, quantity: str, **options: Any) -> Function:
         """The cheapest program for a quantity, with its operation counts (see `symgen.trace`)."""

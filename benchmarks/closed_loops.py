@@ -1,0 +1,292 @@
+"""The closed loops of docs/controllers/: ``python -m benchmarks.closed_loops`` simulates them and
+writes their figures into the pages; with names of controllers, only theirs.
+
+Each runs for 10 s over the step functions of generated C, compiled here, at 1 kHz with the gains of
+its page. The robot is simulated by Pinocchio (articulated-body algorithm, a step of Runge and Kutta
+for each sample), so that nothing but the controller comes from symgen."""
+
+import ctypes
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+import symgen
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+PAGES: Final = ROOT / "docs" / "controllers"
+H: Final = 0.001
+SECONDS: Final = 10.0
+NEGLIGIBLE: Final = 1e-6
+"""What is smaller depends on rounding."""
+LEAD: Final = "Simulated for 10 s over the generated C at 1 kHz:"
+"""How the paragraph of a page begins that this script writes."""
+
+Array = Any
+START: Final = np.array([0.0, -1.2, 1.4, -0.6, 0.5, 0.0])
+GAINS: Final[dict[str, dict[str, Any]]] = {
+    "gravity_compensation": {"k_d": [5.0, 5.0, 5.0, 1.0, 0.5, 0.05], "limit": 150.0},
+    "computed_torque": {"k_p": 400.0, "k_d": 40.0, "k_i": 1000.0, "limit": 150.0},
+    "joint_impedance": {
+        "k_p": [200.0, 200.0, 200.0, 50.0, 20.0, 2.0],
+        "k_d": [30.0, 30.0, 30.0, 2.0, 0.5, 0.04],
+        "limit": 150.0,
+    },
+    "momentum_observer": {"gain": 100.0},
+    "cartesian_impedance": {
+        "k_x": [400.0] * 3 + [4.0] * 3,
+        "d_x": [40.0] * 3 + [0.05] * 3,
+        "k_p": [1.0, 1.0, 1.0, 0.5, 0.2, 0.02],
+        "k_d": [0.5, 0.5, 0.5, 0.2, 0.1, 0.01],
+        "damping": 0.01,
+        "limit": 150.0,
+    },
+    "adaptive_slotine_li": {
+        "k_p": 10.0,
+        "k_d": 5.0,
+        "gamma": 5.0,
+        "leak": 0.0,
+        "beta_mean": 0.0,
+        "beta_reach": 5.0,
+        "limit": 50.0,
+    },
+    "recursive_least_squares": {"forget": 0.99},
+}
+"""The gains of each page."""
+LINK: Final = "flange"
+
+
+class GeneratedController:
+    """The step function of a controller in generated C, with its state and gains.
+
+    Arrays of the structs are found in the generated header."""
+
+    def __init__(self, robot: str, controller: str, gains: dict[str, Any], folder: Path) -> None:
+        symgen.generate(ROOT / "robots" / f"{robot}.urdf", folder, ["c"], controllers=(controller,))
+        name = f"{robot}_{re.sub(':', '_', controller)}"
+        library = folder / "controller.so"
+        sources = [str(x) for x in folder.glob("*.c") if not x.name.endswith("_selftest.c")]
+        command = ["cc", "-std=c99", "-O2", "-fPIC", "-shared", *sources, "-lm", "-o", str(library)]
+        subprocess.run(command, check=True)
+        text = (folder / f"{name}_controller.h").read_text()
+        _, chosen = re.findall(r"typedef struct \{(.*?)\} \w+;", text, re.DOTALL)
+        prototype = re.search(rf"int {name}_step\((.*?)\);", text, re.DOTALL)
+        assert prototype is not None
+        self._state = np.zeros(100_000)  # its size is not more than that of any work array
+        self._gains = np.concatenate(
+            [
+                np.broadcast_to(np.array(gains[key], float), (int(size),))
+                for key, size in re.findall(r"_real (\w+)\[(\d+)\]", chosen)
+            ]
+        )
+        arguments = prototype[1].split(",")[2:]
+        inputs = [x for x in arguments if "const" in x or "[" not in x]
+        self._inputs = [re.findall(r"\w+", x.partition("[")[0])[-1] for x in inputs]
+        sizes = [re.findall(r"_real (\w+)\[(\d+)\]", x)[0] for x in arguments if x not in inputs]
+        self._results = {key: np.zeros(int(size)) for key, size in sizes}
+        loaded = ctypes.CDLL(str(library))
+        self._step = getattr(loaded, f"{name}_step")
+        getattr(loaded, f"{name}_reset")(_pointer(self._state), _pointer(self._gains))
+
+    def step(self, **given: Any) -> Array:
+        """The first result of a step. Raises ArithmeticError where its status is not 0."""
+        values: list[Any] = []
+        for key in self._inputs:
+            if key == "h":
+                values.append(ctypes.c_double(given[key]))
+            else:
+                values.append(_pointer(np.ascontiguousarray(given[key], dtype=float)))
+        results = [_pointer(x) for x in self._results.values()]
+        status = self._step(_pointer(self._gains), _pointer(self._state), *values, *results)
+        if status:
+            raise ArithmeticError(f"status {status}")
+        return next(iter(self._results.values())).copy()
+
+
+def _pointer(array: Array) -> Any:
+    """A pointer that keeps the array alive."""
+    return array.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
+
+
+class SimulatedRobot:
+    """A robot that Pinocchio simulates, joints of one coordinate each."""
+
+    def __init__(self, name: str, q: Array, qd: Array | None = None) -> None:
+        import pinocchio
+
+        self.pin = pinocchio
+        self.model = pinocchio.buildModelFromUrdf(str(ROOT / "robots" / f"{name}.urdf"))
+        self.data = self.model.createData()
+        self.q, self.qd = np.array(q), np.zeros(len(q)) if qd is None else np.array(qd)
+
+    def go(self, tau: Array) -> None:
+        """A sample under these forces."""
+        slopes: list[tuple[Array, Array]] = []
+        for share in (0.0, 0.5, 0.5, 1.0):
+            dq, dv = (share * H * x for x in slopes[-1]) if slopes else (0.0, 0.0)
+            q, v = self.q + dq, self.qd + dv
+            slopes.append((v, self.pin.aba(self.model, self.data, q, v, tau)))
+        mean = [
+            sum(w * s[k] for w, s in zip((1, 2, 2, 1), slopes, strict=True)) / 6 for k in (0, 1)
+        ]
+        self.q, self.qd = self.q + H * mean[0], self.qd + H * mean[1]
+
+
+def _times() -> Sequence[float]:
+    return [k * H for k in range(round(SECONDS / H))]
+
+
+def swing(t: float, n: int) -> dict[str, Array]:
+    """A reference: a swing of all joints from rest."""
+    w = 2.0 + np.arange(n) * 0.4
+    return {
+        "q_ref": 0.3 * (1 - np.cos(w * t)),
+        "qd_ref": 0.3 * w * np.sin(w * t),
+        "qdd_ref": 0.3 * w * w * np.cos(w * t),
+    }
+
+
+def gravity_compensation(law: GeneratedController) -> str:
+    """Let go at 0.3 rad/s."""
+    body = SimulatedRobot("ur5", START, np.full(6, 0.3))
+    for _ in _times():
+        body.go(law.step(q=body.q, qd=body.qd))
+    return f"let go at 0.3 rad/s of all joints, the robot comes to rest; at the end it moves at {_text(body.qd)} rad/s"
+
+
+def computed_torque(law: GeneratedController) -> str:
+    """A swing."""
+    body, worst = SimulatedRobot("ur5", START), 0.0
+    for t in _times():
+        wanted = swing(t, 6)
+        wanted["q_ref"] = wanted["q_ref"] + START
+        worst = max(worst, np.abs(wanted["q_ref"] - body.q).max())
+        body.go(law.step(q=body.q, qd=body.qd, h=H, **wanted))
+    return f"in a swing of 0.6 rad of all joints the largest error is {_text(worst)} rad"
+
+
+def joint_impedance(law: GeneratedController) -> str:
+    """Released off the reference."""
+    body = SimulatedRobot("ur5", START + 0.1)
+    still = {"q_ref": START, "qd_ref": np.zeros(6), "qdd_ref": np.zeros(6)}
+    for _ in _times():
+        body.go(law.step(q=body.q, qd=body.qd, **still))
+    return f"released 0.1 rad off in all joints, the robot is {_text(body.q - START)} rad off at the end"
+
+
+def momentum_observer(law: GeneratedController) -> str:
+    """Someone turns the first joint in the second half."""
+    body, before, r = SimulatedRobot("ur5", START), 0.0, np.zeros(6)
+    hold = GAINS["joint_impedance"]
+    for t in _times():
+        push = np.array([10.0 * (t >= SECONDS / 2), 0, 0, 0, 0, 0])
+        held = body.pin.computeGeneralizedGravity(body.model, body.data, body.q)
+        tau = held + np.array(hold["k_p"]) * (START - body.q) - np.array(hold["k_d"]) * body.qd
+        body.go(tau + push)
+        r = law.step(q=body.q, qd=body.qd, tau=tau, h=H)
+        before = max(before, np.abs(r).max() * (t < SECONDS / 2))
+    return (
+        f"without a push the largest residual is {_text(before)} N m; 5 s after a push of 10 N m at "
+        f"the first joint began it is {_text(r - push)} N m off"
+    )
+
+
+def cartesian_impedance(law: GeneratedController) -> str:
+    """2 cm higher."""
+    body = SimulatedRobot("ur5", START)
+    frame = body.model.getFrameId(LINK)
+    body.pin.framesForwardKinematics(body.model, body.data, START)
+    place = body.data.oMf[frame]
+    quat = body.pin.Quaternion(place.rotation).coeffs()
+    p_ref, fastest, far = place.translation + np.array([0.0, 0.0, 0.02]), 0.0, 0.0
+    for _ in _times():
+        body.go(law.step(q=body.q, qd=body.qd, q_ref=START, p_ref=p_ref, quat_ref=quat))
+        fastest = max(fastest, np.abs(body.qd).max())
+    body.pin.framesForwardKinematics(body.model, body.data, body.q)
+    far = np.linalg.norm(body.data.oMf[frame].translation - p_ref)
+    return (
+        f"drawn 2 cm upward, the flange is {1e3 * far:.1g} mm off at the end; no joint is faster "
+        f"than {_text(fastest)} rad/s on the way"
+    )
+
+
+def adaptive_slotine_li(law: GeneratedController) -> str:
+    """Nothing is known at the start."""
+    body, errors = SimulatedRobot("pendulum", np.zeros(2)), []
+    w = np.array([2.0, 3.0])
+    for t in _times():
+        wanted = {"q_ref": 1 - np.cos(w * t), "qd_ref": w * np.sin(w * t)}
+        wanted["qdd_ref"] = w * w * np.cos(w * t)
+        errors.append(np.abs(wanted["q_ref"] - body.q).max())
+        body.go(law.step(q=body.q, qd=body.qd, h=H, **wanted))
+    half = len(errors) // 2
+    return f"the largest error is {_text(max(errors[:half]))} rad in the first 5 s and {_text(max(errors[half:]))} rad in the last 5 s"
+
+
+def recursive_least_squares(law: GeneratedController) -> str:
+    """5 s of motion, 5 s of standstill."""
+    body, random = SimulatedRobot("pendulum", np.zeros(2)), np.random.default_rng(0)
+    regressor = symgen.compile(ROOT / "robots" / "pendulum.urdf", "base_regressor").base_regressor
+    states = random.uniform(-2, 2, (50, 3, 2))
+    off = []
+    for k, t in enumerate(_times()):
+        moving = t < SECONDS / 2
+        a = swing(t, 2)
+        x = [2.0 * a[key] * (moving or key == "q_ref") for key in ("q_ref", "qd_ref", "qdd_ref")]
+        if moving:
+            rest = x[0]
+        x[0] = x[0] if moving else rest
+        tau = body.pin.rnea(body.model, body.data, *x) + random.normal(0.0, 0.05, 2)
+        beta = law.step(q=x[0], qd=x[1], qdd=x[2], tau=tau)
+        if k + 1 in (round(SECONDS / H / 2), round(SECONDS / H)):
+            rows = [regressor(*s) @ beta - body.pin.rnea(body.model, body.data, *s) for s in states]
+            off.append(np.abs(rows).max())
+    return (
+        "with forget = 0.99 and a noise of 0.05 N m, the forces of 50 random states are predicted to "
+        f"{_text(off[0])} N m after 5 s of motion, and to {_text(off[1])} N m after 5 more seconds at standstill"
+    )
+
+
+def _text(x: Any) -> str:
+    largest = np.abs(x).max()
+    return f"{largest:.2g}" if largest > NEGLIGIBLE else f"less than {NEGLIGIBLE:g}"
+
+
+LOOPS: Final[dict[str, tuple[str, Callable[[GeneratedController], str]]]] = {
+    "gravity_compensation": ("ur5", gravity_compensation),
+    "computed_torque": ("ur5", computed_torque),
+    "joint_impedance": ("ur5", joint_impedance),
+    "momentum_observer": ("ur5", momentum_observer),
+    "cartesian_impedance": ("ur5", cartesian_impedance),
+    "adaptive_slotine_li": ("pendulum", adaptive_slotine_li),
+    "recursive_least_squares": ("pendulum", recursive_least_squares),
+}
+"""The robot and the loop of each page."""
+
+
+def paragraph(name: str) -> str:
+    """The paragraph of a page."""
+    robot, loop = LOOPS[name]
+    full = f"{name}:{LINK}" if name == "cartesian_impedance" else name
+    with tempfile.TemporaryDirectory() as folder:
+        law = GeneratedController(robot, full, GAINS[name], Path(folder) / "c")
+        return f"{LEAD} {loop(law)}."
+
+
+def main(names: Sequence[str]) -> None:
+    """Writes the paragraphs into the pages."""
+    for name in names or LOOPS:
+        page = PAGES / f"{name}.md"
+        text = re.sub(
+            rf"^{LEAD}.*?$", lambda _, name=name: paragraph(name), page.read_text(), flags=re.M
+        )
+        page.write_text(text)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,394 @@
+"""The gains that a controller can have at a sample rate on a robot.
+
+Near a configuration at rest the loop of a controller is M δq̈ = -K δq - D δq̇ - L ∫δq, where forces
+are held for a sample time h: δq⁺ = δq + h δq̇ + h²/2 δq̈ and δq̇⁺ = δq̇ + h δq̈. It is stable where the
+largest eigenvalue of that step is at most 1 in absolute value (Åström & Wittenmark,
+Computer-Controlled Systems, 1997, ch. 3). Damping along a direction b alone is stable up to
+2 / (h bᵀ M⁻¹ b). Gravity, springs and friction of the robot are not in the linear loop."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.algorithms import LINK_QUANTITIES
+from symgen.algorithms.controllers import CONTROLLERS, VALID_RANGES, unknown_controller
+from symgen.errors import OptionError
+from symgen.mechanics.coupling import coupling_of, positions
+from symgen.text import html_table, shown
+
+if TYPE_CHECKING:
+    from symgen.robot.robot import Robot
+
+Matrix = NDArray[np.float64]
+
+CONFIGURATIONS: Final = 64
+"""Random configurations within the joint limits at which a loop is examined."""
+ROUNDING: Final = 1e-7
+"""How far above 1 an eigenvalue may be computed that is 1: positions that nothing draws back."""
+START: Final = 0.25
+"""The damping that a proposal starts from, as a part of what is stable for each entry alone."""
+MARGIN: Final = 2.0
+"""The factor by which all damping of a proposal may grow before the loop is unstable."""
+SEARCH: Final = (1e-6, 1e6)
+"""The factors of gains that are examined."""
+HALVINGS: Final = 60
+TASK: Final = ("x", "y", "z", "about x", "about y", "about z")
+POWERS: Final = {"k_d": 1, "d_x": 1, "k_p": 2, "k_x": 2, "k_i": 3}
+"""By which power of a common factor of the bandwidth each gain grows."""
+
+
+@dataclass(frozen=True)
+class LoopConfiguration:
+    """A configuration of the robot: M, its inverse, and J of the controlled link (6 x n)."""
+
+    mass: Matrix
+    inverse: Matrix
+    jacobian: Matrix
+
+    def null_space(self, damping: float) -> Matrix:
+        """1 - Jᵀ J̄ᵀ."""
+        j, right = self.jacobian, self.jacobian @ self.inverse
+        inertia = np.linalg.pinv(right @ j.T + damping**2 * np.eye(6))
+        return np.asarray(np.eye(len(self.mass)) - j.T @ inertia @ right)
+
+
+Gains = Mapping[str, Matrix]
+Loop = Callable[[LoopConfiguration, Gains], tuple[Matrix, ...]]
+
+
+def _gravity_compensation(at: LoopConfiguration, gains: Gains) -> tuple[Matrix, ...]:
+    return 0 * at.mass, np.diag(gains["k_d"])
+
+
+def _computed_torque(at: LoopConfiguration, gains: Gains) -> tuple[Matrix, ...]:
+    return tuple(at.mass * gains[name] for name in ("k_p", "k_d", "k_i"))
+
+
+def _joint_impedance(at: LoopConfiguration, gains: Gains) -> tuple[Matrix, ...]:
+    return np.diag(gains["k_p"]), np.diag(gains["k_d"])
+
+
+def _cartesian_impedance(at: LoopConfiguration, gains: Gains) -> tuple[Matrix, ...]:
+    j, free = at.jacobian, at.null_space(float(gains["damping"][0]))
+    task, posture = (("k_x", "d_x"), ("k_p", "k_d"))
+    return tuple(
+        j.T @ (gains[x][:, None] * j) + free * gains[y] for x, y in zip(task, posture, strict=True)
+    )
+
+
+def _adaptive(at: LoopConfiguration, gains: Gains) -> tuple[Matrix, ...]:
+    """With the true parameters: k_d s + M k_p ė, s = k_p e + ė."""
+    k_p, k_d = gains["k_p"], gains["k_d"]
+    return np.diag(k_d * k_p), np.diag(k_d) + at.mass * k_p
+
+
+LOOPS: Final[dict[str, Loop]] = {
+    "gravity_compensation": _gravity_compensation,
+    "computed_torque": _computed_torque,
+    "joint_impedance": _joint_impedance,
+    "cartesian_impedance": _cartesian_impedance,
+    "adaptive_slotine_li": _adaptive,
+}
+"""K, D and, with an integral, L of each controller that drives a robot."""
+
+
+@dataclass(frozen=True)
+class GainLimit:
+    """One entry of a gain: the largest stable value while all other gains are zero (infinite where
+    there is no such bound), and the value examined or proposed."""
+
+    gain: str
+    entry: str
+    largest: float
+    value: float
+
+
+@dataclass(frozen=True)
+class SampledLoop:
+    """The loop of a controller at a sample rate (Hz).
+
+    `radius` is the largest absolute eigenvalue of a step at any of the configurations, with the
+    values of `limits`, which are `proposed` or the user's. Damping may grow by `factor`, stiffness
+    by its square, integral gains by its cube before the loop is unstable."""
+
+    controller: str
+    rate: float
+    configurations: int
+    limits: tuple[GainLimit, ...]
+    radius: float
+    factor: float
+    proposed: bool
+
+    @property
+    def stable(self) -> bool:
+        """Whether the loop is stable at all configurations."""
+        return self.radius <= 1.0 + ROUNDING
+
+    def sentences(self) -> list[str]:
+        """The result in words."""
+        head = f"{self.controller} at {self.rate:g} Hz"
+        if not self.limits:
+            return [f"{head}: no gain is limited by the sample rate, because nothing is fed back."]
+        whose = "proposed" if self.proposed else "given"
+        verdict = "stable" if self.stable else "UNSTABLE"
+        return [
+            f"{head}, {self.configurations} configurations within the joint limits: the {whose} "
+            f"gains are {verdict}, largest eigenvalue {self.radius:.6g}.",
+            f"The loop is stable up to {self.factor:.3g} times their damping (stiffness times the "
+            "square of that factor).",
+        ]
+
+    def rows(self) -> list[tuple[str, str, str, str]]:
+        """A row of text for each entry of each gain."""
+        return [
+            (row.gain, row.entry, "" if math.isinf(row.largest) else f"{row.largest:.3g}",
+             f"{row.value:.3g}")
+            for row in self.limits
+        ]  # fmt: skip
+
+    @property
+    def head(self) -> tuple[str, str, str, str]:
+        """The titles of the columns of `rows`."""
+        return "gain", "entry", "largest alone", "proposed" if self.proposed else "given"
+
+    def data(self) -> dict[str, Any]:
+        """The data of ``symgen check --controller --rate --json``."""
+        return {
+            "controller": self.controller,
+            "rate": self.rate,
+            "configurations": self.configurations,
+            "stable": self.stable,
+            "largest_eigenvalue": self.radius if self.limits else None,
+            "factor": self.factor if self.limits else None,
+            "proposed": self.proposed,
+            "gains": [
+                {
+                    "gain": row.gain,
+                    "entry": row.entry,
+                    "largest_alone": None if math.isinf(row.largest) else row.largest,
+                    "value": row.value,
+                }
+                for row in self.limits
+            ],
+        }
+
+    def _repr_html_(self) -> str:
+        return html_table(" ".join(self.sentences()), self.head, self.rows())
+
+
+def sampled_loop(
+    robot: "Robot",
+    controller: str,
+    rate: float,
+    gains: Mapping[str, Any] | None = None,
+    configurations: int = CONFIGURATIONS,
+) -> SampledLoop:
+    """The stability of a controller (``NAME`` or ``NAME:LINK``) at a sample rate (Hz).
+
+    `gains` are those to examine, one number or as many as the gain has entries; without them gains
+    are proposed that are stable at all random `configurations` within the joint limits with a
+    margin of 2. Adaptation is not in the loop of ``adaptive_slotine_li``. Raises OptionError."""
+    name, _, link = controller.partition(":")
+    if name not in CONTROLLERS:
+        raise unknown_controller(name)
+    if not (math.isfinite(rate) and rate > 0):
+        raise OptionError(f"--rate {rate:g}: give a positive sample rate in Hz, such as 1000")
+    if link and name not in LINK_QUANTITIES:
+        raise OptionError(f"{name} is not that of a link; leave :{shown(link)} out")
+    if name in LINK_QUANTITIES and not link:
+        raise OptionError(f"{name} is that of a link; name one, as in {name}:LINK")
+    if name not in LOOPS:
+        return SampledLoop(controller, rate, 0, (), 0.0, math.inf, gains is None)
+    places = _configurations(robot, link, configurations, controller)
+    sizes, h = _sizes(name, robot.dof), 1.0 / rate
+    alone = _largest_alone(name, places, h)
+    given = _given(name, gains, sizes) if gains else _proposal(name, alone, h, sizes)
+    step = _Step(LOOPS[name], places, h)
+    factor = step.largest_factor(name, given)
+    if not gains and factor < MARGIN:
+        given = _scaled(name, given, factor / MARGIN)
+        factor = step.largest_factor(name, given)
+    limits = tuple(
+        GainLimit(gain, entry, largest, float(value))
+        for gain, values in given.items()
+        for entry, largest, value in zip(
+            _entries(robot, gain, len(values)),
+            alone.get(gain, np.full(len(values), np.inf)),
+            values,
+            strict=True,
+        )
+    )
+    return SampledLoop(controller, rate, len(places), limits, step.radius(given), factor, not gains)
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A step of the loop at all configurations."""
+
+    loop: Loop
+    places: Sequence[LoopConfiguration]
+    h: float
+
+    def radius(self, gains: Gains) -> float:
+        """The largest absolute eigenvalue."""
+        return max(self._radius(place, gains) for place in self.places)
+
+    def _radius(self, place: LoopConfiguration, gains: Gains) -> float:
+        h, feedback = self.h, [place.inverse @ x for x in self.loop(place, gains)]
+        n, one = len(place.mass), np.eye(len(place.mass))
+        stiffness, damping = feedback[:2]
+        rows = [
+            [one - h * h / 2 * stiffness, h * one - h * h / 2 * damping],
+            [-h * stiffness, one - h * damping],
+        ]
+        if len(feedback) > 2:
+            integral = feedback[2]  # of the integral that has this sample's error already
+            rows[0][0] = rows[0][0] - h**3 / 2 * integral
+            rows[1][0] = rows[1][0] - h**2 * integral
+            rows = [[*rows[0], -h * h / 2 * integral], [*rows[1], -h * integral]]
+            rows.append([h * one, np.zeros((n, n)), one])
+        step = np.block(rows)
+        if not np.isfinite(step).all():
+            return math.inf
+        return float(np.abs(np.linalg.eigvals(step)).max())
+
+    def largest_factor(self, name: str, gains: Gains) -> float:
+        """The largest factor of the bandwidth that is stable, by bisection."""
+        low, high = SEARCH
+
+        def stable(factor: float) -> bool:
+            return self.radius(_scaled(name, gains, factor)) <= 1.0 + ROUNDING
+
+        if stable(high):
+            return math.inf
+        for _ in range(HALVINGS):
+            middle = math.sqrt(low * high)
+            low, high = (middle, high) if stable(middle) else (low, middle)
+        return low
+
+
+def _scaled(name: str, gains: Gains, factor: float) -> dict[str, Matrix]:
+    """The gains for a bandwidth so many times as large."""
+    powers = POWERS | ({"k_p": 1} if name == "adaptive_slotine_li" else {})
+    return {gain: values * factor ** powers.get(gain, 0) for gain, values in gains.items()}
+
+
+def _sizes(name: str, n: int) -> dict[str, int]:
+    """The gains that shape the loop, with their numbers of entries."""
+    shaping = [*POWERS, "damping"]
+    sizes = {"k_x": 6, "d_x": 6, "damping": 1}
+    return {gain: sizes.get(gain, n) for gain in CONTROLLERS[name].gains if gain in shaping}
+
+
+def _entries(robot: "Robot", gain: str, size: int) -> Sequence[str]:
+    if gain in ("k_x", "d_x"):
+        return TASK
+    return robot.velocities if size == robot.dof and gain != "damping" else ("",)
+
+
+def _configurations(
+    robot: "Robot", link: str, count: int, controller: str
+) -> list[LoopConfiguration]:
+    """Random configurations within the joint limits. Raises OptionError."""
+    mass = robot.trace("mass_matrix")
+    extra = set(mass.inputs) - {"q"}
+    if extra:
+        raise OptionError(
+            f"{controller}: {', '.join(sorted(extra))} would be inputs; leave parameters at the "
+            "robot's numbers"
+        )
+    jacobian = robot.trace(f"frame_jacobian_aligned:{link}") if link else None
+    random, n, found = np.random.default_rng(0), robot.dof, []
+    low, high = _limits(robot)
+    for _ in range(count):
+        q = random.uniform(low, high)
+        for four in coupling_of(robot.model).quaternions:
+            q[four] = random.normal(size=4)
+            q[four] /= np.linalg.norm(q[four])
+        m = _numbers(mass.run(q=q.tolist())).reshape(n, n)
+        j = np.zeros((6, n))
+        if jacobian is not None:
+            j = _numbers(jacobian.run(q=q.tolist())).reshape(6, n)
+        found.append(LoopConfiguration(m, np.asarray(np.linalg.inv(m), dtype=np.float64), j))
+    return found
+
+
+def _numbers(outputs: Mapping[str, Any]) -> Matrix:
+    return np.array([float(x) for x in next(iter(outputs.values()))])
+
+
+def _limits(robot: "Robot") -> tuple[Matrix, Matrix]:
+    """The limits of the positions: half a turn to either side, or a metre, where the file has
+    none."""
+    known = {joint.name: (joint.lower, joint.upper) for joint in robot.joints}
+    rows = []
+    for row in positions(robot.model):
+        most = math.pi if row.unit == "rad" else 1.0
+        low, high = known.get(row.name, (None, None))
+        rows.append((-most if low is None else low, most if high is None else high))
+    low, high = np.array(rows, dtype=float).T
+    return np.maximum(low, -2 * math.pi), np.minimum(high, 2 * math.pi)
+
+
+def _largest_alone(name: str, places: Sequence[LoopConfiguration], h: float) -> dict[str, Matrix]:
+    """The largest stable damping of each entry alone, at the worst configuration."""
+    joints = np.min([2 / (h * np.diag(place.inverse)) for place in places], axis=0)
+    if name == "computed_torque":
+        return {"k_d": np.full(len(joints), 2 / h)}
+    alone = {"k_d": joints}
+    if name == "cartesian_impedance":
+        felt = [np.diag(x.jacobian @ x.inverse @ x.jacobian.T) for x in places]
+        with np.errstate(divide="ignore"):
+            alone["d_x"] = np.min([2 / (h * np.maximum(row, 0.0)) for row in felt], axis=0)
+    return alone
+
+
+PAIRS: Final = {"k_d": "k_p", "d_x": "k_x"}
+
+
+def _proposal(
+    name: str, alone: Mapping[str, Matrix], h: float, sizes: Mapping[str, int]
+) -> dict[str, Matrix]:
+    """Damping as a part of what each entry alone can have, and stiffness for a damping ratio of 1
+    with the smallest inertia that the entry meets, which is largest · h/2."""
+    found = {gain: np.zeros(size) for gain, size in sizes.items()}
+    if "damping" in found:
+        found["damping"] = np.array(CONTROLLERS[name].gains["damping"])
+    for damping, stiffness in PAIRS.items():
+        if damping not in alone:
+            continue
+        most = np.where(np.isfinite(alone[damping]), alone[damping], 0.0)
+        found[damping] = START * most
+        if stiffness in sizes:
+            inertia = np.maximum(most * h / 2, np.finfo(float).tiny)
+            found[stiffness] = found[damping] ** 2 / (4 * inertia)
+    if name == "computed_torque":
+        bandwidth = START / h
+        found = {"k_p": found["k_p"] * 0 + bandwidth**2, "k_d": found["k_d"] * 0 + 2 * bandwidth,
+                 "k_i": found["k_i"]}  # fmt: skip
+    if name == "adaptive_slotine_li":
+        found["k_p"] = np.full(sizes["k_p"], START / h)
+    return found
+
+
+def _given(name: str, gains: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Matrix]:
+    """The gains of the user, zero where they name none. Raises OptionError."""
+    found = {gain: np.zeros(size) for gain, size in sizes.items()}
+    for gain, value in gains.items():
+        if gain not in CONTROLLERS[name].gains:
+            known = ", ".join(CONTROLLERS[name].gains)
+            raise OptionError(f"{name} has no gain {gain}; it has {known}")
+        values = np.array(value, dtype=float).ravel()
+        valid = VALID_RANGES.get(gain)
+        bad = next((x for x in values if valid and not valid.contains(x)), None)
+        if valid and bad is not None:
+            raise OptionError(f"{name}: {gain} has {bad:g}; give {valid.description}")
+        if gain in sizes:
+            if len(values) not in (1, sizes[gain]):
+                raise OptionError(f"{gain}: give {sizes[gain]} numbers or one, not {len(values)}")
+            found[gain] = np.array(np.broadcast_to(values, (sizes[gain],)))
+    return found
