@@ -113,7 +113,10 @@ def test_a_judgement_as_data(tmp_path):
     drives.write_text("joints.elbow = { gear_ratio = 50, rotor_inertia = 1e-4 }\n")
     turned = data("check", PENDULUM, "--actuators", drives, "--json")
     assert turned["rotors"]["differences"]
-    assert keys(found) | keys(odd) | keys(turned) == documented("symgen check --json")
+    loop = data("check", PENDULUM, "--controller", "joint_impedance", "--rate", "100", "--json")
+    assert loop["loop"]["stable"] and loop["loop"]["proposed"]
+    every = keys(found) | keys(odd) | keys(turned) | keys(loop)
+    assert every == documented("symgen check --json")
 
 
 def test_what_is_refused_as_data(tmp_path):
