@@ -1,12 +1,14 @@
-"""The page docs/benchmarks/adjoints.md: ``python -m benchmarks.adjoints`` prints it.
+"""Operations of adjoints and contracted second derivatives: ours, the aims, and those of CasADi's
+differentiation of urdf2casadi's functions and of Pinocchio's over casadi::SX.
 
-Operations of adjoints and contracted second derivatives beside the aims and beside what CasADi
-makes of urdf2casadi's functions and of Pinocchio's over its symbols."""
+``python -m benchmarks.adjoints`` counts the peers and stores them in docs/benchmarks/adjoints.json;
+`make figures` writes the page docs/benchmarks/adjoints.md."""
 
+import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 
 ROOT = Path(__file__).resolve().parents[1]
+FILE = ROOT / "docs" / "benchmarks" / "adjoints.json"
 CONTRACTED = (
     "inverse_dynamics_jvp",
     "forward_dynamics_jvp",
@@ -101,22 +104,41 @@ def of_urdf2casadi(file: Path, ends: tuple[str, str]) -> tuple[int, ...]:
     )
 
 
-def counted() -> Iterator[str]:
-    """The table of operations."""
-    yield "| robot | quantity | operations | aim | urdf2casadi | Pinocchio in SX | of ours |"
-    yield "|---|---|---:|---:|---:|---:|---:|"
-    for name, (file, model, held) in robots().items():
-        own = [trace(RuntimeModel(model), Wanted.parse(q)).counts.total for q in CONTRACTED]
-        peers = of_urdf2casadi(file, TIPS[name]), of_pinocchio(file, held)
-        rows = zip(CONTRACTED, own, AIMS[name], *peers, strict=True)
-        for quantity, mine, aim, one, two in rows:
+def peer_counts() -> dict[str, dict[str, list[int]]]:
+    """By robot and quantity: operations of urdf2casadi's and of Pinocchio's functions."""
+    found = {}
+    for name, (file, _, held) in robots().items():
+        both = zip(of_urdf2casadi(file, TIPS[name]), of_pinocchio(file, held), strict=True)
+        found[name] = dict(zip(CONTRACTED, map(list, both), strict=True))
+    return found
+
+
+def own_counts() -> dict[str, dict[str, int]]:
+    """By robot and quantity: our operations."""
+    return {
+        name: {q: trace(RuntimeModel(model), Wanted.parse(q)).counts.total for q in CONTRACTED}
+        for name, (_, model, _) in robots().items()
+    }
+
+
+def text(ours: Mapping[str, Mapping[str, int]]) -> str:
+    """The page; the counts of the peers are the stored ones."""
+    peers = json.loads(FILE.read_text(encoding="utf-8"))
+    lines = [
+        "| robot | quantity | operations | aim | urdf2casadi | Pinocchio in SX | of ours |",
+        "|---|---|---:|---:|---:|---:|---:|",
+    ]
+    for name, row in ours.items():
+        for (quantity, mine), aim in zip(row.items(), AIMS[name], strict=True):
+            one, two = peers[name][quantity]
             cells = f"{mine} | {aim} | {one} | {two} | {min(one, two) / mine:.1f}"
-            yield f"| {name} | `{quantity}` | {cells} |"
+            lines.append(f"| {name} | `{quantity}` | {cells} |")
+    return "\n".join([HEAD, *lines, END])
 
 
 HEAD = """# Adjoints and contracted Hessians
 
-Written by `python -m benchmarks.adjoints`.
+Written by `make figures`; `python -m benchmarks.adjoints` counts the operations of the peers.
 
 UR5 and Panda (fingers held) of example-robot-data. Aims are those of the plan; CasADi is its forward and reverse sweep
 (`jtimes` of τ, `gradient` of λᵀτ) and its Hessian of that, of urdf2casadi's and of Pinocchio's recursive Newton-Euler and articulated-body functions in
@@ -129,10 +151,8 @@ What was tried to come to the aims is in [ideas](ideas.md).
 
 
 def main() -> None:
-    """Prints the page."""
-    print(HEAD)
-    print("\n".join(counted()))
-    print(END, end="")
+    """Count the operations of the peers and store them."""
+    FILE.write_text(json.dumps(peer_counts(), indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,14 +1,15 @@
-"""How programs grow with joints: `python -m benchmarks.growth` writes docs/benchmarks/growth.md and
-curves.svg.
+"""How programs grow with joints: `python -m benchmarks.growth` measures long chains, stores them in
+docs/benchmarks/growth.json and draws curves.svg; `make figures` writes docs/benchmarks/growth.md.
 
 Chains of UR5 joints, the six again and again, as in Johannessen, Arbo & Gravdahl (urdf2casadi,
 2019). Up to 60 joints their published counts stand beside ours; up to 200 joints inverse dynamics
 and its tape must grow linearly."""
 
+import json
 import sys
 import time
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
@@ -24,6 +25,7 @@ from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 
 DOCS: Final = Path(__file__).resolve().parents[1] / "docs/benchmarks"
+FILE: Final = DOCS / "growth.json"
 PUBLISHED_LENGTHS: Final = (1, 2, 5, 10, 20, 30, 40, 50, 60)
 MANY: Final = 20
 LONG_WAYS: Final = {
@@ -94,8 +96,8 @@ def growth(joints: int) -> Growth:
     return Growth(joints, counts.total, len(program.nodes), seconds, size)
 
 
-def page(ours: dict[str, dict[int, int]], long: list[Growth]) -> Iterator[str]:
-    """The lines of the document."""
+def page(ours: Mapping[str, Mapping[int, int]], long: Sequence[Growth]) -> Iterator[str]:
+    """The lines of the page: `ours` are operations by quantity and number of joints."""
     yield from (*HEAD, "")
     yield f"| quantity | tool | {' | '.join(map(str, PUBLISHED_LENGTHS))} |"
     yield "|---" * (len(PUBLISHED_LENGTHS) + 2) + "|"
@@ -121,7 +123,7 @@ def page(ours: dict[str, dict[int, int]], long: list[Growth]) -> Iterator[str]:
 
 HEAD: Final = """# Growth
 
-Written by `python -m benchmarks.growth` (extra `bench`). Chains of UR5 joints; the published counts are those of
+Written by `make figures`; `python -m benchmarks.growth` (extra `bench`) measures. Chains of UR5 joints; the published counts are those of
 urdf2casadi (Johannessen, Arbo & Gravdahl 2019) for a UR5 with other numbers, and of C q̇ without gravity in place of
 bias; forward dynamics by articulated bodies.
 
@@ -157,13 +159,15 @@ def draw(ours: dict[str, dict[int, int]], path: Path) -> None:
     save(figure, path)
 
 
+def stored() -> list[Growth]:
+    """The stored measurements of long chains."""
+    return [Growth(*row) for row in json.loads(FILE.read_text(encoding="utf-8"))]
+
+
 def main() -> None:
-    """Write the document and its picture."""
-    ours = curves()
-    draw(ours, DOCS / "curves.svg")
-    text = "\n".join(page(ours, [growth(n) for n in LONG])) + "\n"
-    (DOCS / "growth.md").write_text(text, encoding="utf-8")
-    print(text)
+    """Measure long chains and draw the curves."""
+    draw(curves(), DOCS / "curves.svg")
+    FILE.write_text(json.dumps([growth(n) for n in LONG], indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

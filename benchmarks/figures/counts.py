@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import symgen
+from benchmarks import adjoints, growth
 from benchmarks.operations import OTHERS
 from benchmarks.rotors import GROWTH, forward_dynamics_counts
 from symgen.mechanics.model import Model
@@ -128,6 +129,11 @@ def closed_form_lengths() -> dict[str, dict[str, int]]:
     return found
 
 
+def growth_counts() -> dict[str, dict[str, int]]:
+    """Operations of chains of UR5 joints, by quantity and number of joints."""
+    return {q: {str(n): k for n, k in row.items()} for q, row in growth.curves().items()}
+
+
 PARTS: Final[Mapping[str, Callable[[], Any]]] = {
     "peers": peer_counts,
     "johannessen": johannessen_counts,
@@ -135,6 +141,8 @@ PARTS: Final[Mapping[str, Callable[[], Any]]] = {
     "default": default_counts,
     "rotors": rotor_counts,
     "closed_forms": closed_form_lengths,
+    "growth": growth_counts,
+    "adjoints": adjoints.own_counts,
 }
 """The parts of the file, each recounted by its function."""
 

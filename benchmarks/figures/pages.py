@@ -5,14 +5,31 @@ The text between the comments is that of `benchmarks.figures.values.FIGURES[NAME
 writes it again. A block, such as a table, stands on lines of its own between the comments."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from benchmarks.figures.counts import ROOT
-from benchmarks.figures.values import FIGURES
+from benchmarks import adjoints, growth, operations, rotors
+from benchmarks.bench import report
+from benchmarks.figures.counts import ROOT, stored
+from benchmarks.figures.values import FIGURES, results
 
 MARKED: Final = re.compile(r"<!--=([^>\n]+?)-->(.*?)<!--=-->", re.DOTALL)
+
+
+def _growth() -> str:
+    curves = {q: {int(n): k for n, k in row.items()} for q, row in stored()["growth"].items()}
+    return "\n".join(growth.page(curves, growth.stored())) + "\n"
+
+
+WHOLE_PAGES: Final[Mapping[str, Callable[[], str]]] = {
+    "benchmarks/README.md": lambda: report.page(results("results")),
+    "benchmarks/operations.md": lambda: operations.text(stored()["peers"]),
+    "benchmarks/adjoints.md": lambda: adjoints.text(stored()["adjoints"]),
+    "benchmarks/growth.md": _growth,
+    "rotors.md": lambda: "\n".join(rotors.lines(stored()["rotors"])) + "\n",
+}
+"""The pages that scripts write as a whole from stored results, by path below docs/."""
 
 
 def pages() -> list[Path]:
