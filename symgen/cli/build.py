@@ -42,7 +42,8 @@ from symgen.options import rows
     "--native",
     is_flag=True,
     help="Use all instructions of this processor, which is faster. The wheel is called "
-    "NAME-VERSION-1native-PLATFORM.whl; importing it fails on a processor without these instructions.",
+    "NAME-VERSION-1native-PLATFORM.whl; importing it fails on a processor without these "
+    "instructions.",
     section="C code",
 )
 @option(
