@@ -78,7 +78,7 @@ def build(
     DIR contains afterwards
       NAME/                the package with type stubs and C sources
                            (symgen verify DIR/NAME checks them)
-      NAME-VERSION-*.whl   a wheel of the package for pip install
+      NAME-VERSION-TAG.whl   a wheel of the package for pip install
     The out folder of a job file is not used.
 
     \b

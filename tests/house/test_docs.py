@@ -9,6 +9,7 @@ import pytest
 from pages import Missing, Page, blocks
 from tools import ROOT, generated
 
+from symgen.cli.main import COMMANDS
 from symgen.languages import LANGUAGES
 
 DOCS = ROOT / "docs"
@@ -102,3 +103,13 @@ def test_what_is_not_installed_ends_a_page(tmp_path, monkeypatch):
     ):
         with pytest.raises(Missing, match=r"line 1: .* is not installed"):
             Page(tmp_path).run(f"```console\n$ {command}\n```\n")
+
+
+def test_every_command_has_a_page():
+    pages = {path.stem for path in (DOCS / "reference" / "commands").glob("*.md")}
+    index = (DOCS / "reference" / "cli.md").read_text(encoding="utf-8")
+    assert pages == set(COMMANDS)
+    assert all(
+        f"[symgen {name}](commands/{name}.md) | {text} |" in index
+        for name, text in COMMANDS.items()
+    )
