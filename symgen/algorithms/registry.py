@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, TypeVar
 
+from symgen.algorithms.synonyms import quantity_for
 from symgen.errors import OptionError, SymgenError
 from symgen.mechanics.parameters import REGROUPINGS
 from symgen.mechanics.system import System
@@ -222,7 +223,13 @@ as `link`."""
 
 
 def unknown_quantity(name: str) -> OptionError:
-    """The error for a name that no quantity has, with those nearest to it."""
+    """The error for a name that no quantity has, with the one that it means in other libraries, or
+    those nearest to it."""
+    known = quantity_for(name)
+    if known is not None:
+        return OptionError(
+            f"no quantity is called '{shown(name)}'; use {known}, or see symgen list for all"
+        )
     near = difflib.get_close_matches(name, [*QUANTITIES, *LINK_QUANTITIES], 3, 0.4)
     hint = f"did you mean {' or '.join(near)}? " if near else ""
     return OptionError(f"no quantity is called '{shown(name)}'; {hint}symgen list shows them all")

@@ -22,31 +22,41 @@ FILES: Final = ("actuators",)
 """Options that are paths of files, of which the content counts."""
 
 
-def compile(robot: Any, *quantities: str, exact: bool = False, **options: Any) -> Compiled:
+def compile(
+    robot: Any, *quantities: str | Sequence[str], exact: bool = False, **options: Any
+) -> Compiled:
     """Functions of a robot, compiled from generated C: they take one state or many.
 
     >>> robot = symgen.compile("robots/ur5.urdf", "inverse_dynamics", "mass_matrix")
     >>> tau = robot.inverse_dynamics(q, qd, qdd)
 
-    `robot` is the path of a file, a text of XML or an object (`symgen.reading.sources`);
-    `quantities` and `options` are those of `symgen.jobs.job.Job.of`, the quantities of `CORE` by
-    default. The code is the fastest for this machine: products and sums fused, sines of its own up
-    to 65536 rad (1024 rad in float; give ``trig="libm"`` for more), vectors of states; its last
-    bits are not those of other machines. With `exact` they are those of the C that ``symgen
-    generate`` writes with the same options and ``symgen verify`` proves.
+    `robot` is the path of a file, its content or an object (`symgen.reading.sources`); `quantities`
+    and `options` are those of `symgen.jobs.job.Job.of`, the quantities of `CORE` by default.
+    Quantities are given one by one or as one list. The code is the fastest for this machine:
+    products and sums fused, sines of its own up to 65536 rad (1024 rad in float; give
+    ``trig="libm"`` for more), vectors of states; its last bits are not those of other machines.
+    With `exact` they are those of the C that ``symgen generate`` writes with the same options and
+    ``symgen verify`` proves.
 
     Modules are kept in the folder SYMGEN_CACHE (`symgen.native.store`), so that a second run reads,
     traces and compiles nothing. Needs a C compiler and Python's headers; without the headers calls
     go through cffi, which is said. Raises SymgenError."""
-    store = Store.here()
-    key = _digest_of_call(robot, quantities, exact, options)
+    store, names = Store.here(), _names(quantities)
+    key = _digest_of_call(robot, names, exact, options)
     module = store.found(key) if key else None
     if module is not None:
         return Compiled.of(module)
     # What reads, traces and writes code takes a while to load.
     from symgen.jobs.extension import CompileJob
 
-    return CompileJob.of(robot, quantities, exact, options, store).compiled(key)
+    return CompileJob.of(robot, names, exact, options, store).compiled(key)
+
+
+def _names(quantities: Sequence[Any]) -> tuple[Any, ...]:
+    """The quantities, from a single list of them too."""
+    if len(quantities) == 1 and isinstance(quantities[0], (list, tuple)):
+        return tuple(quantities[0])
+    return tuple(quantities)
 
 
 def _digest_of_call(

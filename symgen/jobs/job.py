@@ -46,13 +46,13 @@ class Job:
     """The path, or what the robot is called where it is no file's."""
     choices: Choices
     given: RobotSource = None
-    """The robot where it is no file's: a text of XML or an object."""
+    """The robot where it is no file's: its content or an object."""
 
     @classmethod
     def of(cls, robot: "RobotSource | Job", **options: Any) -> "Job":
         """A job with some options, the others at their defaults.
 
-        `robot` is a path, a text of XML or an object (`symgen.reading.sources`); what has a job
+        `robot` is a path, its content or an object (`symgen.reading.sources`); what has a job
         already, such as a `symgen.Robot`, keeps the options of that. `options` are those of the
         groups `MODULE`: `RobotOptions`, `SourceOptions`, `FunctionOptions`, `COptions`,
         `NameOptions` and `Release`. Raises OptionError."""

@@ -12,6 +12,7 @@ added."""
 import hashlib
 import math
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -122,9 +123,10 @@ def _row(k: int, row: "DH | Mapping[str, Any]") -> DH:
 
 
 def _angle(k: int, name: str, x: Any) -> float:
-    """A number, from SymPy's pi/2 too. Raises OptionError."""
+    """A number, from SymPy's pi/2 and from a text such as ``-pi/2`` too. Raises OptionError."""
+    value = _of_words(x) if isinstance(x, str) else x
     try:
-        angle = math.nan if isinstance(x, (bool, str)) else float(x)
+        angle = math.nan if isinstance(value, bool) else float(value)
     except (TypeError, ValueError, OverflowError):
         angle = math.nan
     if not math.isfinite(angle):
@@ -228,16 +230,20 @@ def _of_toml(row: Table) -> dict[str, Any]:
     """The fields of a row. Raises RobotError."""
     row.only(KEYS)
     fields = {key: x for key, x in row.data.items() if key in (*TEXTS, *LISTS)}
-    fields |= {key: _right(row.data[key]) for key in ANGLES if key in row.data}
+    fields |= {key: row.data[key] for key in ANGLES if key in row.data}
     numbers = (key for key in row.data if key not in (*TEXTS, *ANGLES, *LISTS))
     return fields | {key: row.number(key) for key in numbers}
 
 
-FRACTIONS: Final = {"pi": math.pi, "pi/2": math.pi / 2, "0": 0.0}
+_FRACTION: Final = re.compile(r"([+-]?)(?:(\d+)\*)?pi(?:/(\d+))?")
+"""A multiple of pi: ``-pi/2``, ``3*pi/4``."""
 
 
-def _right(x: Any) -> Any:
-    """The number that a text such as ``-pi/2`` says, other values as they are."""
-    text = x.strip().lower() if isinstance(x, str) else ""
-    sign, size = (-1, text[1:]) if text.startswith("-") else (1, text)
-    return sign * FRACTIONS[size] if size in FRACTIONS else x
+def _of_words(text: str) -> float:
+    """The angle (rad) that a text says as a multiple of pi, or 0; NaN for any other text."""
+    plain = "".join(text.split()).lower()
+    match = _FRACTION.fullmatch(plain)
+    if match is None:
+        return 0.0 if plain == "0" else math.nan
+    sign, times, parts = match.groups()
+    return (-1 if sign == "-" else 1) * int(times or 1) * (math.pi / (int(parts or 1) or math.nan))

@@ -166,12 +166,22 @@ def _refusal(root: XmlNode, answer: dict[str, Any]) -> RobotError:
             f"$(find {names[0]})" if names else "",
         )
     if "lacking" in answer:
-        names = answer["lacking"]
+        names, declared = answer["lacking"], answer["arguments"]
+        late = next((name for name in names if declared.get(name)), None)
+        if late is not None:
+            value = shlex.quote(f"{shown(late)}={shown(declared[late], 60)}")
+            return _error(
+                root,
+                f"argument '{shown(late)}' is used before <xacro:arg> declares its default "
+                f"'{shown(declared[late], 60)}', which xacro does not allow; give --xacro-arg "
+                f"{value}, or move the declaration before the use",
+                f"$(arg {late})",
+            )
         values = " ".join(f"--xacro-arg {shlex.quote(shown(name))}=VALUE" for name in names)
         need = "arguments {} have" if len(names) > 1 else "argument {} has"
         return _error(
             root,
-            f"{need.format(quoted(names))} no value; give {values}{_declared(answer['arguments'])}",
+            f"{need.format(quoted(names))} no value; give {values}{_declared(declared)}",
             f"$(arg {names[0]})",
         )
     inside = f" (in '{shown(answer['inside'])}')" if answer["inside"] else ""

@@ -14,6 +14,7 @@ from symgen.reading import denavit_hartenberg, urdf
 from symgen.reading.description import Description
 from symgen.reading.expansion import Expansion, existing, expanded, is_named, needs_expansion
 from symgen.reading.leftovers import xacro_nodes
+from symgen.reading.macro_files import check_is_robot
 from symgen.reading.options import NO_SOURCE_OPTIONS, SourceOptions
 from symgen.reading.tree import check_one_root
 from symgen.reading.xml_reader import STANDARD_INPUT, XmlNode, file_bytes, parsed
@@ -83,6 +84,7 @@ def read(path: str | os.PathLike[str], options: SourceOptions = NO_SOURCE_OPTION
         return without_packages(robot, options.package_paths)
     inside = parsed(expansion.text, f"{shown(os.fspath(path))} (expanded)")
     inside.source.notices.extend((*root.source.notices, *expansion.notices))
+    check_is_robot(path, root, inside)
     try:
         robot = of_element(inside, Path(path), expansion.digest, options)
         if not is_named(path):

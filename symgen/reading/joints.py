@@ -197,6 +197,9 @@ JOINTS: Final[dict[str, JointRow]] = {
 """The words for joints that move."""
 
 
+SYNONYMS: Final = {"spherical": "ball"}
+"""Words of other programs (PyBullet) for joints, and ours."""
+
 DRAKES: Final = "drake:joint"
 """Drake's element for the joints that URDF has not."""
 
@@ -210,7 +213,8 @@ def joint_nodes(root: XmlNode) -> list[XmlNode]:
 
 def word_of(joint: XmlNode) -> str:
     """The word for the type of a joint's element, empty where it has none."""
-    return (joint.element.get("type") or "").strip()
+    word = (joint.element.get("type") or "").strip()
+    return SYNONYMS.get(word, word)
 
 
 FIXED: Final = "fixed"

@@ -8,6 +8,7 @@ are (ros_control, transmission_interface):
     differential: θ₁ = a₁ (n₁ (q₁ - o₁) + n₂ (q₂ - o₂)),   θ₂ = a₂ (n₁ (q₁ - o₁) - n₂ (q₂ - o₂))
     four-bar:     θ₁ = a₁ n₁ (q₁ - o₁),   θ₂ = a₂ (n₂ (q₂ - o₂) + (q₁ - o₁))"""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -78,7 +79,8 @@ def transmissions(root: XmlNode) -> tuple[Transmission, ...]:
         try:
             transmission = _transmission(label)
         except RobotError as error:
-            label.notice("note", f"is not read: {error.message}")
+            cause = NAMES_IN_QUOTES.sub("...", error.message)
+            label.notice("note", f"is not read: {error.message}", NOT_READ + cause)
             continue
         if transmission is None:
             continue
@@ -88,8 +90,14 @@ def transmissions(root: XmlNode) -> tuple[Transmission, ...]:
             taken |= dict.fromkeys(transmission.joints, (label.label, transmission))
         elif _motions(taken[repeated][1]) != _motions(transmission):
             before = f"joint '{shown(repeated)}' is in {taken[repeated][0]} before it already"
-            label.notice("note", f"is not read: {before}")
+            label.notice("note", f"is not read: {before}", NOT_READ + ALREADY_DRIVEN)
     return tuple(tied)
+
+
+NOT_READ: Final = "{count} transmissions ({elements}) are not read: "
+ALREADY_DRIVEN: Final = "their joints are in other transmissions before them"
+NAMES_IN_QUOTES: Final = re.compile(r"'[^']*'")
+"""What differs in messages about the same cause."""
 
 
 def _motions(tied: Transmission) -> list[object]:

@@ -26,7 +26,15 @@ from symgen.reading.description import (
 )
 from symgen.reading.drives import drives, with_armatures
 from symgen.reading.extensions import Extension, extensions
-from symgen.reading.joints import DRAKES, FIXED, JOINTS, JointRow, joint_nodes, several
+from symgen.reading.joints import (
+    DRAKES,
+    FIXED,
+    JOINTS,
+    JointRow,
+    joint_nodes,
+    several,
+    word_of,
+)
 from symgen.reading.loops import note_loops
 from symgen.reading.mimic_tags import controlled, mimic_of
 from symgen.reading.quaternions import of_quaternion, rpy_of
@@ -179,9 +187,10 @@ def _rpy(origin: XmlNode) -> Triple:
 
 
 def _joint(node: XmlNode) -> JointElement:
-    name, kind = node.text("name"), node.text("type").strip()
+    name, written = node.text("name"), node.text("type").strip()
+    kind = word_of(node)
     if kind not in KINDS:
-        raise node.error(f"unknown type '{shown(kind)}'; use one of {', '.join(KINDS)}")
+        raise node.error(f"unknown type '{shown(written)}'; use one of {', '.join(KINDS)}")
     row = JOINTS.get(kind, JointRow(FIXED, axis=False))
     if kind in JOINTS and not row.axis and node.children("axis"):
         node.notice(

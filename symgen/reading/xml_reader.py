@@ -20,6 +20,7 @@ from lxml import etree
 from symgen.errors import Notice, RobotError, SourceLocation
 from symgen.mechanics.pose import Triple
 from symgen.reading.declaration import without_declaration
+from symgen.reading.foreign import foreign_format
 from symgen.reading.tolerance import mended
 from symgen.text import shown, unread
 
@@ -292,6 +293,13 @@ def parsed(data: bytes, file: str) -> XmlNode:
 
     Raises RobotError for anything that is not well-formed XML without a DOCTYPE.
     """
+    foreign = foreign_format(data, file)
+    if foreign is not None:
+        raise RobotError(
+            SourceLocation(file, 1),
+            "file",
+            f"{foreign} is not read; give a URDF, xacro, MJCF or SDF file, or a DH table in TOML",
+        )
     text, notices = decoded(data, file)
     if not text.strip(XML_SPACE):
         raise RobotError(SourceLocation(file, 1), "file", "is empty; give a robot's file")

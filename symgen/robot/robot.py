@@ -185,7 +185,7 @@ class Robot:
 
     # -- what is made of it ------------------------------------------------------------------------
 
-    def compile(self, *quantities: str, **options: Any) -> Compiled:
+    def compile(self, *quantities: str | Sequence[str], **options: Any) -> Compiled:
         """The functions for `quantities` (``symgen list`` shows them), compiled for this machine:
         each is an attribute that takes and gives NumPy arrays (see `symgen.compile`)."""
         return api.compile(self, *quantities, **options)
