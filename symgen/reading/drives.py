@@ -1,6 +1,6 @@
 """Drives in the transmissions of a URDF: Drake's rotor inertia and gear ratio, ROS's reduction."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -94,11 +94,18 @@ def _tagged(nodes: Sequence[XmlNode], tag: str) -> list[XmlNode]:
 
 
 def _number(actuators: Sequence[XmlNode], tag: str, joint: str) -> float | None:
-    """Drake's value, None where there is none; a ratio is not 0, an inertia not negative."""
     nodes = [node.called(f"joint '{shown(joint)}'") for node in _tagged(actuators, tag)]
+    return drake_number(nodes, tag, lambda node: node.number("value"))
+
+
+def drake_number(
+    nodes: Sequence[XmlNode], tag: str, read: Callable[[XmlNode], float]
+) -> float | None:
+    """The number that `read` finds in the one element of a tag of Drake, None without an element.
+    Raises RobotError for a ratio of 0, a negative inertia, and a second element."""
     if not nodes:
         return None
-    value = nodes[0].number("value")
+    value = read(nodes[0])
     if len(nodes) > 1 or (value == 0 if tag == RATIO else value < 0):
         trouble = "is given twice" if len(nodes) > 1 else f"is {value:g}"
         raise nodes[len(nodes) > 1].error(

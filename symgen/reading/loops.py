@@ -7,7 +7,7 @@ from typing import Final
 from symgen.reading.xml_reader import XmlNode
 from symgen.text import quoted
 
-LOOP_TAGS: Final = ("loop_joint", "drake:ball_constraint", "drake:linear_bushing_rpy")
+LOOP_TAGS: Final = ("loop", "loop_joint", "drake:ball_constraint", "drake:linear_bushing_rpy")
 """Elements of <robot> that tie two links which joints carry already."""
 
 

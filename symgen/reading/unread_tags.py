@@ -10,6 +10,8 @@ from symgen.reading.drives import has_rotor, reduction, unread_rotor
 from symgen.reading.joints import DRAKES, JOINTS, joint_nodes, word_of
 from symgen.reading.leftovers import check_leftovers, is_xacro
 from symgen.reading.loops import LOOP_TAGS
+from symgen.reading.unread_rows import WEIGHTLESS, UnreadRow, note_rows
+from symgen.reading.urdf_plus import COUPLING
 from symgen.reading.xml_reader import XmlNode
 from symgen.text import shown
 
@@ -32,7 +34,7 @@ KNOWN = {
 """Tags that need no note, by the element they stand in."""
 
 
-OWN = (DRAKES, *LOOP_TAGS)
+OWN = (DRAKES, COUPLING, *LOOP_TAGS)
 """Tags in <robot> that others read."""
 
 
@@ -51,6 +53,24 @@ def note_ignored(root: XmlNode) -> None:
     _note_foreign(root)
     _note_transmissions(root)
     _note_dynamics(root)
+    note_rows(root, ROWS, root)
+
+
+def _weightless(root: XmlNode) -> Iterator[str]:
+    """Links to which Gazebo's elements give no gravity."""
+    links = {node.element.get("name") for node in root.children("link")}
+    for gazebo in root.children("gazebo"):
+        name = gazebo.element.get("reference")
+        texts = {node.tag: (node.element.text or "").strip().lower() for node in gazebo}
+        falls_not = texts.get("turnGravityOff") in TRUE or texts.get("gravity") in FALSE
+        if name in links and falls_not:
+            yield str(name)
+
+
+TRUE: Final = ("true", "1")
+FALSE: Final = ("false", "0")
+ROWS: Final = (UnreadRow("warning", _weightless, WEIGHTLESS),)
+"""What Gazebo's elements say of links that is not computed."""
 
 
 def _parts(root: XmlNode) -> Iterator[tuple[str, XmlNode]]:

@@ -42,6 +42,7 @@ from symgen.reading.tensors import tensor_trouble
 from symgen.reading.transmissions import transmissions
 from symgen.reading.tree import check
 from symgen.reading.unread_tags import check_root, note_ignored
+from symgen.reading.urdf_plus import dependent_joints, with_couplings
 from symgen.reading.xml_reader import XmlNode, parsed
 from symgen.text import shown
 
@@ -69,6 +70,7 @@ def described(root: XmlNode, path: Path, digest: str) -> Description:
         raise broken
     joints = tuple(_sprung(joint, extended) for joint in plain)
     joints = controlled(root, joints)
+    joints = with_couplings(root, joints, dependent_joints(joint_nodes(root)))
     links = _with_world(root, links, joints)
     note_ignored(root)
     note_loops(root)

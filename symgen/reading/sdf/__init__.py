@@ -13,6 +13,7 @@ from symgen.reading.sdf.frames import Frames
 from symgen.reading.sdf.gearbox import geared
 from symgen.reading.sdf.joints import SdfJoint, joint_elements
 from symgen.reading.sdf.links import link_elements
+from symgen.reading.sdf.rotors import drives
 from symgen.reading.sdf.scopes import WORLD, Scope, scopes, version_of
 from symgen.reading.sdf.unread import note_unread
 from symgen.reading.sdf.values import pose, triple
@@ -46,8 +47,9 @@ def described(root: XmlNode, path: Path, digest: str, model: str | None = None) 
     everything = digest
     if top.digests:
         everything = hashlib.sha256(" ".join((digest, *top.digests)).encode()).hexdigest()
+    rotors = tuple(drives(inside, {joint.name for joint in joints}))
     robot = Description(
-        name, root.source.file, everything, root.line, tuple(links), tuple(joints),
+        name, root.source.file, everything, root.line, tuple(links), tuple(joints), drives=rotors,
         gravity=_gravity(outer), tag="<sdf>",
     )  # fmt: skip
     check(robot)

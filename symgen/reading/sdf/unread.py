@@ -8,7 +8,7 @@ from symgen.reading.joints import several
 from symgen.reading.sdf.joints import TYPES, axes
 from symgen.reading.sdf.scopes import Scope
 from symgen.reading.sdf.values import flag, number, text
-from symgen.reading.unread_rows import UnreadRow, note_rows
+from symgen.reading.unread_rows import WEIGHTLESS, UnreadRow, note_rows
 from symgen.reading.xml_reader import XmlNode
 from symgen.text import shown
 
@@ -19,7 +19,7 @@ KNOWN: Final = {
     "enable_wind must_be_base_link velocity_decay audio_source audio_sink battery projector "
     "particle_emitter",
     "joint": "parent child axis axis2 pose physics sensor thread_pitch screw_thread_pitch "
-    "gearbox_ratio gearbox_reference_body",
+    "gearbox_ratio gearbox_reference_body drake:rotor_inertia drake:gear_ratio",
     "axis": "xyz limit dynamics use_parent_model_frame mimic initial_position",
     "inertial": "pose mass inertia density",
 }
@@ -107,7 +107,7 @@ ROWS: Final[tuple[UnreadRow[Sequence[Scope]], ...]] = (
         "links without <inertial> ({names}) have the mass of 1 kg and the moments of 1 kg m^2 that "
         "SDFormat gives them",
     ),
-    UnreadRow("warning", _weightless, "links without gravity ({names}) fall here as all others do"),
+    UnreadRow("warning", _weightless, WEIGHTLESS),
     UnreadRow("warning", _kinematic, "links that are kinematic ({names}) are moved by forces here"),
     UnreadRow(
         "note",
