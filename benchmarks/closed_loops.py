@@ -5,9 +5,7 @@ Each runs for 10 s over the step functions of generated C, compiled here, at 1 k
 its page. The robot is simulated by Pinocchio (articulated-body algorithm, a step of Runge and Kutta
 for each sample), so that nothing but the controller comes from symgen."""
 
-import ctypes
 import re
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -17,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 import symgen
+from benchmarks.generated_controller import GeneratedController
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 PAGES: Final = ROOT / "docs" / "controllers"
@@ -59,58 +58,6 @@ GAINS: Final[dict[str, dict[str, Any]]] = {
 }
 """The gains of each page."""
 LINK: Final = "flange"
-
-
-class GeneratedController:
-    """The step function of a controller in generated C, with its state and gains.
-
-    Arrays of the structs are found in the generated header."""
-
-    def __init__(self, robot: str, controller: str, gains: dict[str, Any], folder: Path) -> None:
-        symgen.generate(ROOT / "robots" / f"{robot}.urdf", folder, ["c"], controllers=(controller,))
-        name = f"{robot}_{re.sub(':', '_', controller)}"
-        library = folder / "controller.so"
-        sources = [str(x) for x in folder.glob("*.c") if not x.name.endswith("_selftest.c")]
-        command = ["cc", "-std=c99", "-O2", "-fPIC", "-shared", *sources, "-lm", "-o", str(library)]
-        subprocess.run(command, check=True)
-        text = (folder / f"{name}_controller.h").read_text()
-        _, chosen = re.findall(r"typedef struct \{(.*?)\} \w+;", text, re.DOTALL)
-        prototype = re.search(rf"int {name}_step\((.*?)\);", text, re.DOTALL)
-        assert prototype is not None
-        self._state = np.zeros(100_000)  # its size is not more than that of any work array
-        self._gains = np.concatenate(
-            [
-                np.broadcast_to(np.array(gains[key], float), (int(size),))
-                for key, size in re.findall(r"_real (\w+)\[(\d+)\]", chosen)
-            ]
-        )
-        arguments = prototype[1].split(",")[2:]
-        inputs = [x for x in arguments if "const" in x or "[" not in x]
-        self._inputs = [re.findall(r"\w+", x.partition("[")[0])[-1] for x in inputs]
-        sizes = [re.findall(r"_real (\w+)\[(\d+)\]", x)[0] for x in arguments if x not in inputs]
-        self._results = {key: np.zeros(int(size)) for key, size in sizes}
-        loaded = ctypes.CDLL(str(library))
-        self._step = getattr(loaded, f"{name}_step")
-        getattr(loaded, f"{name}_reset")(_pointer(self._state), _pointer(self._gains))
-
-    def step(self, **given: Any) -> Array:
-        """The first result of a step. Raises ArithmeticError where its status is not 0."""
-        values: list[Any] = []
-        for key in self._inputs:
-            if key == "h":
-                values.append(ctypes.c_double(given[key]))
-            else:
-                values.append(_pointer(np.ascontiguousarray(given[key], dtype=float)))
-        results = [_pointer(x) for x in self._results.values()]
-        status = self._step(_pointer(self._gains), _pointer(self._state), *values, *results)
-        if status:
-            raise ArithmeticError(f"status {status}")
-        return next(iter(self._results.values())).copy()
-
-
-def _pointer(array: Array) -> Any:
-    """A pointer that keeps the array alive."""
-    return array.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
 
 
 class SimulatedRobot:
@@ -274,7 +221,11 @@ def paragraph(name: str) -> str:
     robot, loop = LOOPS[name]
     full = f"{name}:{LINK}" if name == "cartesian_impedance" else name
     with tempfile.TemporaryDirectory() as folder:
-        law = GeneratedController(robot, full, GAINS[name], Path(folder) / "c")
+        where = Path(folder) / "c"
+        symgen.generate(ROOT / "robots" / f"{robot}.urdf", where, ["c"], controllers=(full,))
+        law = GeneratedController(where, f"{robot}_{full.replace(':', '_')}")
+        law.set_gains(**GAINS[name])
+        law.reset()
         return f"{LEAD} {loop(law)}."
 
 

@@ -19,8 +19,10 @@ from fuzz.case import Case, Fault
 from fuzz.draw import argument
 from fuzz.faults import FAULTS
 from fuzz.nodes import Node, written
-from fuzz.options import OUT, Names, drawn, fitting
+from fuzz.options import OUT, Names, controlling, drawn, fitting
 from fuzz.robots import robot, stored
+from symgen.algorithms import LINK_QUANTITIES
+from symgen.algorithms.controllers import CONTROLLERS
 
 COMMANDS: Final = {
     "generate": 40,
@@ -247,6 +249,26 @@ def manifest(rng: Random) -> Case:
         arguments = ("generate", "robot.urdf", "-o", "out")
         files["robot.urdf"] = written(robot(Random(which)))
     return Case("", arguments, files)
+
+
+@family(1)
+def controller(rng: Random) -> Case:
+    """A controller of a small robot: its steps are run afterwards, or its gains are examined."""
+    root = robot(rng, most=2)
+    names = Names.of(root)
+    name = rng.choice(list(CONTROLLERS))
+    link = f":{rng.choice(names.links[1:] or names.links)}" if name in LINK_QUANTITIES else ""
+    files = {"robot.urdf": written(root)}
+    if rng.random() < 0.3:
+        rate = rng.choice(("1000", "100", "1e6", "0", "-1", "nan", "1e-300"))
+        arguments = ["check", "robot.urdf", "--controller", name + link, "--rate", rate]
+        for gain in rng.sample(list(CONTROLLERS[name].gains), rng.randrange(3) % 2):
+            value = rng.choice(("1", "0", "-1", "nan", "1e300", "1e-300", "", "1,2,3", "x"))
+            arguments += ["--gain", f"{gain}={value}"]
+        return Case("", tuple(arguments), files)
+    arguments = ["generate", "robot.urdf", "-o", "out", "--lang", "c", "--quantity", "gravity"]
+    arguments += ["--controller", name + link, *controlling(rng)]
+    return Case("", tuple(arguments), files)
 
 
 @family(3)

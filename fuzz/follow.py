@@ -93,6 +93,27 @@ def _check(line: str) -> str:
     return " ".join(what.partition(": ")[2].split()[:5]) or what[:60]
 
 
+@follow_up(lambda case, outcome: _generated(case, outcome) and case.family == "controller", 1.0)
+def steps(case: Case, outcome: Outcome, folder: Path) -> Iterator[Finding]:
+    """The steps of a generated controller keep their promises on random gains and inputs."""
+    name = case.arguments[case.arguments.index("--controller") + 1]
+    for made in made_in(outcome):
+        where = str((folder / made).resolve())
+        done = subprocess.run(
+            [sys.executable, "-m", "fuzz.controller_steps", where, name, "0"],
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+        if done.returncode:
+            said = done.stdout or done.stderr or f"exit status {done.returncode}"
+            line = said.strip().splitlines()[-1]
+            yield Finding(f"steps of a controller: {shape(line)}", said[-1500:], case)
+
+
 @follow_up(lambda case, outcome: case.fault is None and case.command not in TIMED, 0.004)
 def real_process(case: Case, outcome: Outcome, folder: Path) -> Iterator[Finding]:
     """A process of its own, with another hash seed and another folder, says and writes the same."""

@@ -157,6 +157,7 @@ VALUES: Final[dict[str, Value]] = {
     ),
     "external_wrench": some(link),
     "friction": one("viscous", "coulomb", "viscous,coulomb", "runtime:viscous,coulomb,offset"),
+    "friction_compensation": one("reference", "measured", "none"),
     "friction_width": one("0", "0.05", "1e-3", "1", odd=("-1", "1e-300", "nan", "1e300")),
     "quantities": quantities,
     "quantity": quantities,
@@ -283,6 +284,24 @@ def _required(
             yield from (of.opts[0], OUT[command]) if path else option(rng, of, names, 0.0)
     if command == "excite" and "budget" not in given:
         yield from ("--budget", "5", "--rate", "50", "--harmonics", "2")
+
+
+def controlling(rng: Random) -> Iterator[str]:
+    """Options of ``generate`` that change what a controller computes."""
+    if rng.random() < 0.5:
+        yield from ("--friction", rng.choice(("viscous,coulomb", "runtime:viscous,coulomb,offset")))
+        if rng.random() < 0.3:
+            yield from ("--friction-width", "0.05")
+        if rng.random() < 0.5:
+            yield from ("--friction-compensation", rng.choice(("measured", "none", "reference")))
+    if rng.random() < 0.2:
+        yield "--springs"
+    if rng.random() < 0.2:
+        yield from ("--base", "floating")
+    if rng.random() < 0.3:
+        yield from ("--scalar", "float")
+    if rng.random() < 0.2:
+        yield from ("--gravity", "runtime")
 
 
 def fitting(rng: Random, names: Names) -> Iterator[str]:

@@ -31,9 +31,9 @@ from symgen.tracing.options import FunctionOptions
 if TYPE_CHECKING:
     from symgen.robot.checked import Checked
     from symgen.robot.controller import Controller
+    from symgen.robot.gain_limits import SampledLoop
     from symgen.robot.linearization import Linearized
     from symgen.robot.looked import Inspection
-    from symgen.robot.sampled_loop import SampledLoop
     from symgen.robot.simulation import Simulation
     from symgen.symbolic.symbolic import Symbolic
 

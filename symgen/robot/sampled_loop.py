@@ -18,7 +18,8 @@ from symgen.algorithms import LINK_QUANTITIES
 from symgen.algorithms.controllers import CONTROLLERS, VALID_RANGES, unknown_controller
 from symgen.errors import OptionError
 from symgen.mechanics.coupling import coupling_of, positions
-from symgen.text import html_table, shown
+from symgen.robot.gain_limits import ROUNDING, GainLimit, SampledLoop
+from symgen.text import shown
 
 if TYPE_CHECKING:
     from symgen.robot.robot import Robot
@@ -27,8 +28,10 @@ Matrix = NDArray[np.float64]
 
 CONFIGURATIONS: Final = 64
 """Random configurations within the joint limits at which a loop is examined."""
-ROUNDING: Final = 1e-7
-"""How far above 1 an eigenvalue may be computed that is 1: positions that nothing draws back."""
+RATES: Final = (1e-3, 1e9)
+"""The sample rates (Hz) that are examined."""
+LARGEST_GAIN: Final = 1e100
+"""Gains above this overflow in products."""
 START: Final = 0.25
 """The damping that a proposal starts from, as a part of what is stable for each entry alone."""
 MARGIN: Final = 2.0
@@ -96,90 +99,6 @@ LOOPS: Final[dict[str, Loop]] = {
 """K, D and, with an integral, L of each controller that drives a robot."""
 
 
-@dataclass(frozen=True)
-class GainLimit:
-    """One entry of a gain: the largest stable value while all other gains are zero (infinite where
-    there is no such bound), and the value examined or proposed."""
-
-    gain: str
-    entry: str
-    largest: float
-    value: float
-
-
-@dataclass(frozen=True)
-class SampledLoop:
-    """The loop of a controller at a sample rate (Hz).
-
-    `radius` is the largest absolute eigenvalue of a step at any of the configurations, with the
-    values of `limits`, which are `proposed` or the user's. Damping may grow by `factor`, stiffness
-    by its square, integral gains by its cube before the loop is unstable."""
-
-    controller: str
-    rate: float
-    configurations: int
-    limits: tuple[GainLimit, ...]
-    radius: float
-    factor: float
-    proposed: bool
-
-    @property
-    def stable(self) -> bool:
-        """Whether the loop is stable at all configurations."""
-        return self.radius <= 1.0 + ROUNDING
-
-    def sentences(self) -> list[str]:
-        """The result in words."""
-        head = f"{self.controller} at {self.rate:g} Hz"
-        if not self.limits:
-            return [f"{head}: no gain is limited by the sample rate, because nothing is fed back."]
-        whose = "proposed" if self.proposed else "given"
-        verdict = "stable" if self.stable else "UNSTABLE"
-        return [
-            f"{head}, {self.configurations} configurations within the joint limits: the {whose} "
-            f"gains are {verdict}, largest eigenvalue {self.radius:.6g}.",
-            f"The loop is stable up to {self.factor:.3g} times their damping (stiffness times the "
-            "square of that factor).",
-        ]
-
-    def rows(self) -> list[tuple[str, str, str, str]]:
-        """A row of text for each entry of each gain."""
-        return [
-            (row.gain, row.entry, "" if math.isinf(row.largest) else f"{row.largest:.3g}",
-             f"{row.value:.3g}")
-            for row in self.limits
-        ]  # fmt: skip
-
-    @property
-    def head(self) -> tuple[str, str, str, str]:
-        """The titles of the columns of `rows`."""
-        return "gain", "entry", "largest alone", "proposed" if self.proposed else "given"
-
-    def data(self) -> dict[str, Any]:
-        """The data of ``symgen check --controller --rate --json``."""
-        return {
-            "controller": self.controller,
-            "rate": self.rate,
-            "configurations": self.configurations,
-            "stable": self.stable,
-            "largest_eigenvalue": self.radius if self.limits else None,
-            "factor": self.factor if self.limits else None,
-            "proposed": self.proposed,
-            "gains": [
-                {
-                    "gain": row.gain,
-                    "entry": row.entry,
-                    "largest_alone": None if math.isinf(row.largest) else row.largest,
-                    "value": row.value,
-                }
-                for row in self.limits
-            ],
-        }
-
-    def _repr_html_(self) -> str:
-        return html_table(" ".join(self.sentences()), self.head, self.rows())
-
-
 def sampled_loop(
     robot: "Robot",
     controller: str,
@@ -195,7 +114,7 @@ def sampled_loop(
     name, _, link = controller.partition(":")
     if name not in CONTROLLERS:
         raise unknown_controller(name)
-    if not (math.isfinite(rate) and rate > 0):
+    if not RATES[0] <= rate <= RATES[1]:
         raise OptionError(f"--rate {rate:g}: give a positive sample rate in Hz, such as 1000")
     if link and name not in LINK_QUANTITIES:
         raise OptionError(f"{name} is not that of a link; leave :{shown(link)} out")
@@ -313,8 +232,20 @@ def _configurations(
         j = np.zeros((6, n))
         if jacobian is not None:
             j = _numbers(jacobian.run(q=q.tolist())).reshape(6, n)
-        found.append(LoopConfiguration(m, np.asarray(np.linalg.inv(m), dtype=np.float64), j))
+        found.append(LoopConfiguration(m, _inverse(m, controller), j))
     return found
+
+
+def _inverse(m: Matrix, controller: str) -> Matrix:
+    """M⁻¹. Raises OptionError where M is not positive definite."""
+    try:
+        np.linalg.cholesky(m)
+        return np.asarray(np.linalg.inv(m), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        raise OptionError(
+            f"{controller}: the mass matrix is not positive definite, so that no gain is stable; "
+            "see the notes on inertia of symgen check"
+        ) from None
 
 
 def _numbers(outputs: Mapping[str, Any]) -> Matrix:
@@ -387,6 +318,8 @@ def _given(name: str, gains: Mapping[str, Any], sizes: Mapping[str, int]) -> dic
         bad = next((x for x in values if valid and not valid.contains(x)), None)
         if valid and bad is not None:
             raise OptionError(f"{name}: {gain} has {bad:g}; give {valid.description}")
+        if (np.abs(values) > LARGEST_GAIN).any():
+            raise OptionError(f"{name}: {gain} is above {LARGEST_GAIN:g}; give a smaller one")
         if gain in sizes:
             if len(values) not in (1, sizes[gain]):
                 raise OptionError(f"{gain}: give {sizes[gain]} numbers or one, not {len(values)}")

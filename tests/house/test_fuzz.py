@@ -12,11 +12,14 @@ from random import Random
 import pytest
 from tools import ROOT
 
+import symgen
 from fuzz import campaign, child, families, nodes, oracles, xml_mutations
 from fuzz.case import Case, Finding
+from fuzz.controller_steps import Stepper
 from fuzz.minimise import minimised
 from fuzz.robots import robot
 
+CONTROLLER = "computed_torque"
 INPUTS = int(os.environ.get("SYMGEN_FUZZ", "60"))
 OPEN: tuple[str, ...] = ()
 """Kinds of trouble that are known and not mended yet, by their begins."""
@@ -238,3 +241,24 @@ def test_a_tally_tells_kinds_and_numbers():
     figures = tally.figures()
     assert figures["kinds"] == {"traceback: x": {"times": 3, "numbers": [0, 1, 2]}}
     assert figures["largest_memory_mb"] == 2 and figures["followed"] == {"verify": 3}
+
+
+@pytest.mark.parametrize(
+    "right, wrong, found",
+    [
+        ("return status;", "return 0;", "status 0 of arguments that are not valid"),
+        ("x[k] >= low", "x[k] >= -LARGEST", "status 0 of arguments that are not valid"),
+        ("if (status == 0) {\n        copied(", "if (status < 2) {\n        copied(", "changes"),
+        ("u_computed[k] = (status == 0)", "u_computed[k] = (status < 3)", "changes"),
+        ("state->e_int[k] = 0.0;", "", "reset leaves e_int"),
+    ],
+)
+def test_steps_of_a_controller_that_break_a_promise_are_found(tmp_path, right, wrong, found):
+    folder, name = tmp_path / "c", "pendulum_computed_torque_controller.c"
+    symgen.generate(ROOT / "robots" / "pendulum.urdf", folder, ["c"], controllers=(CONTROLLER,))
+    text = (folder / name).read_text()
+    assert next(Stepper(folder, CONTROLLER, Random(1)).broken(), None) is None
+    assert right in text
+    (folder / name).write_text(text.replace(right, wrong))
+    broken = [*Stepper(folder, CONTROLLER, Random(2)).broken()]
+    assert any(found in line for line in broken)

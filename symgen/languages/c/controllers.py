@@ -17,6 +17,7 @@ from symgen.algorithms.controllers import (
     diagonal,
     quaternions_in,
 )
+from symgen.errors import OptionError
 from symgen.languages.c.function import CFunction
 from symgen.languages.c.options import COptions
 from symgen.languages.c.text import literal
@@ -163,7 +164,7 @@ class CController:
         with np.errstate(all="ignore"):
             try:
                 recorded = record(robot, loop_of(robot, self.row, traced), scalar, plant=plant)
-            except ArithmeticError:
+            except (ArithmeticError, OptionError):  # OptionError: M has no inverse to simulate with
                 return None
             if recorded.largest > float(np.finfo(number).max) ** 0.5:
                 return None
