@@ -185,7 +185,7 @@ def _parts(
 
 
 def data(result: Gains) -> dict[str, Any]:
-    """For JSON (documented in docs/identification.md)."""
+    """For JSON (documented in docs/reference/identification.md)."""
     rows = zip(
         result.joints, result.units, result.values, result.errors, result.residuals, strict=True
     )

@@ -199,7 +199,7 @@ def _range(limits: Limits | None) -> str:
 
 
 def data(looked: Looked) -> dict[str, Any]:
-    """Everything that was understood, for JSON (documented in docs/identification.md)."""
+    """Everything that was understood, for JSON (documented in docs/reference/identification.md)."""
     reading, motion = looked.reading, looked.motion
     survey, layout, derivation = reading.survey, reading.layout, reading.derivation
     return {

@@ -56,7 +56,7 @@ def _part(share: Share) -> str:
 
 
 def data(prediction: Prediction) -> dict[str, Any]:
-    """The errors, for JSON (documented in docs/identification.md)."""
+    """The errors, for JSON (documented in docs/reference/identification.md)."""
     return {
         "format": 1,
         "generator": f"symgen {__version__}",

@@ -142,7 +142,7 @@ def _present(values: Numbers | None) -> Numbers:
 
 
 def data(identified: Identified) -> dict[str, Any]:
-    """Everything that was found, for JSON (documented in docs/identification.md)."""
+    """Everything that was found, for JSON (documented in docs/reference/identification.md)."""
     estimate, settings, plan = identified.estimate, identified.settings, identified.reading.plan
     derivation = identified.reading.derivation
     return {
