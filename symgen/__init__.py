@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from symgen.reading.assemble import load
     from symgen.reading.builder import Builder
     from symgen.reading.denavit_hartenberg import DH, dh_builder
+    from symgen.reading.examples import example
     from symgen.robot.linearization import linearize
     from symgen.robot.robot import Robot, from_dh
 
@@ -41,6 +42,7 @@ __all__ = [
     "SymgenError",
     "compile",
     "dh_builder",
+    "example",
     "from_dh",
     "generate",
     "linearize",
@@ -56,6 +58,7 @@ _WHERE = {
     "Builder": "symgen.reading.builder",
     "DH": "symgen.reading.denavit_hartenberg",
     "dh_builder": "symgen.reading.denavit_hartenberg",
+    "example": "symgen.reading.examples",
     "Robot": "symgen.robot.robot",
     "from_dh": "symgen.robot.robot",
     "linearize": "symgen.robot.linearization",

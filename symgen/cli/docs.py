@@ -12,19 +12,50 @@ from symgen.cli.options import JSON, with_options
 from symgen.errors import OptionError
 from symgen.text import hint, shown
 
-PAGES: Final = {
-    "tutorial": "tutorial: from a URDF to verified C in ten minutes",
-    "usage": "overview of the commands and the main options",
-    "quantities": "every quantity with inputs, outputs and units",
-    "conventions": "order of coordinates, frames, signs, units; other libraries",
-    "inputs": "URDF, xacro, MJCF, SDF and DH tables: supported elements",
-    "formats": "job files, actuator files, manifests and JSON output",
-    "python": "the Python interface and compiled modules",
-    "firmware": "generated C on microcontrollers",
-    "controllers": "controllers and observers",
-    "excitation": "exciting motions for identification",
-    "identification": "logs, friction models, methods and results of identification",
-}
+FIRST: Final = (
+    "install",
+    "tutorial",
+    "usage",
+    "inputs",
+    "quantities",
+    "conventions",
+    "formats",
+    "python",
+    "firmware",
+    "controllers",
+    "excitation",
+    "identification",
+)
+"""The pages at the top of the list; the others follow by name."""
+
+SITE_ONLY: Final = ("index", "changelog", "reference/")
+"""Pages that consist of directives for the site."""
+
+
+def _folder() -> Path:
+    """The folder of the pages, in an installed package or in a checkout."""
+    package = Path(__file__).resolve().parents[1]
+    return next((f for f in (package / "docs", package.parent / "docs") if f.is_dir()), package)
+
+
+def _titles() -> dict[str, str]:
+    """The title of each page by its name, the path in the folder without the suffix."""
+    folder = _folder()
+    files = {
+        path.relative_to(folder).with_suffix("").as_posix(): path for path in folder.rglob("*.md")
+    }
+    names = [name for name in files if not name.startswith(SITE_ONLY)]
+    names.sort(key=lambda name: (FIRST.index(name) if name in FIRST else len(FIRST), name))
+    return {name: _title(files[name]) for name in names}
+
+
+def _title(path: Path) -> str:
+    """The first heading of a page."""
+    with path.open(encoding="utf-8") as lines:
+        return next((line[2:].strip() for line in lines if line.startswith("# ")), "")
+
+
+PAGES: Final = _titles()
 """The titles of the installed pages."""
 
 FIGURE_MARK: Final = re.compile(r"<!--=.*?-->")
@@ -52,9 +83,3 @@ def docs(page: str | None, as_json: bool) -> None:
     text = _folder().joinpath(f"{page}.md").read_text(encoding="utf-8")
     text = FIGURE_MARK.sub("", text).rstrip()
     output.say(output.as_json({"page": page, "text": text}) if as_json else text)
-
-
-def _folder() -> Path:
-    """The folder of the pages, in an installed package or in a checkout."""
-    package = Path(__file__).resolve().parents[1]
-    return next((f for f in (package / "docs", package.parent / "docs") if f.is_dir()), package)

@@ -20,6 +20,7 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 SECTIONS: Final = {
     "Start": {
+        "robots": "List the example robots, or copy their files.",
         "init": "Write a job file for a robot, with all options.",
         "check": "Read a robot and check it.",
         "view": "Show a robot in the browser.",
@@ -222,6 +223,7 @@ def main() -> None:
     verified C and Python code.
 
     \b
+    symgen robots -o robots                         copy the example robots into a folder
     symgen check robots/ur5.urdf                    read the robot and check it
     symgen generate robots/ur5.urdf -o build/ur5    generate C and Python code
     symgen verify build/ur5                         compile and verify the code

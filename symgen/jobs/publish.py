@@ -196,6 +196,32 @@ def write_new(path: Path, content: bytes) -> None:
                 stage.unlink(missing_ok=True)
 
 
+def write_new_files(files: Mapping[Path, bytes]) -> None:
+    """Write files that do not exist yet, and their folders: all of them or none. A file that exists
+    with the same content stays. Raises OptionError, also if a file has another content."""
+    new = {path: content for path, content in files.items() if not _has(path, content)}
+    staged = list[tuple[Path, Path]]()
+    with _undisturbed():
+        try:
+            for path, content in new.items():
+                with _may_fail(path):
+                    _check_new(path)
+                    _stage(path, content, staged)
+            for stage, path in staged:
+                with _may_fail(path):
+                    _name(stage, path)
+        finally:
+            for stage, _ in staged:
+                stage.unlink(missing_ok=True)
+
+
+def _has(path: Path, content: bytes) -> bool:
+    try:
+        return path.read_bytes() == content
+    except (OSError, ValueError):
+        return False
+
+
 def _check_new(path: Path) -> None:
     if os.path.lexists(path):
         raise OptionError(f"{str(path)!r} exists; give another name with -o, or move it away")

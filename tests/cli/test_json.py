@@ -175,6 +175,14 @@ def test_dump_json():
     assert found["lines"] == invoke("dump", PENDULUM, "--quantity", "gravity").stdout.splitlines()
 
 
+def test_robots_json(tmp_path):
+    found = data("robots", "--json")
+    assert found.keys() == documented("symgen robots --json")
+    assert all(Path(path).stem == name for name, path in found["robots"].items())
+    copied = data("robots", "ur5", "-o", tmp_path, "--json")["robots"]
+    assert copied == {"ur5": str(tmp_path / "ur5.urdf")}
+
+
 def test_docs_json():
     pages = data("docs", "--json")["pages"]
     found = data("docs", "formats", "--json")

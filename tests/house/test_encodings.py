@@ -6,6 +6,8 @@ import pytest
 from house_files import FILES, nodes
 
 TEXT_METHODS = ("read_text", "write_text")
+OF_CLICK = ("super()", "formatter")
+"""Objects of click that format the text of a help."""
 PROCESSES = ("run", "Popen", "check_output")
 
 
@@ -14,9 +16,8 @@ def without_encoding(call: ast.Call) -> bool:
     keywords = {keyword.arg: keyword.value for keyword in call.keywords}
     if "encoding" in keywords or not isinstance(call.func, ast.Attribute):
         return False
-    owner = call.func.value
     if call.func.attr in TEXT_METHODS:
-        return not (isinstance(owner, ast.Call) and getattr(owner.func, "id", "") == "super")
+        return ast.unparse(call.func.value) not in OF_CLICK
     text = keywords.get("text") or keywords.get("universal_newlines")
     return call.func.attr in PROCESSES and text is not None
 

@@ -4,6 +4,7 @@ today."""
 import re
 
 import pytest
+from public_robots import example_robots
 from tools import ROOT, invoke
 
 pytest.importorskip("pinocchio", reason="benchmarks read robots of example-robot-data")
@@ -19,6 +20,8 @@ ROUNDING = re.compile(r"^\| (chain|tree) \|.*e-1\d")
 
 @pytest.mark.parametrize("part", counts.PARTS)
 def test_stored_counts_are_those_of_today(part):
+    if part in ("peers", "johannessen") and not example_robots():
+        pytest.skip("example-robot-data is not installed: pip install '.[oracles]'")
     assert counts.PARTS[part]() == STORED[part], "run make figures"
 
 

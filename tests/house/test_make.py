@@ -41,7 +41,11 @@ def checkout(tmp_path):
 
 def make(folder, *words, **environment):
     """What make logs in that folder, by `FAKE`."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS", "PYTHON"))}
+    kept = {
+        k: v
+        for k, v in os.environ.items()
+        if not k.startswith(("MAKE", "MFLAGS", "PYTHON", "TESTS", "EXTRAS"))
+    }
     done = subprocess.run(
         ["make", *words],
         cwd=folder,

@@ -81,11 +81,20 @@ def test_notebooks_run(path, tmp_path, monkeypatch):
     notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
     client.NotebookClient(
-        notebook, timeout=120, resources={"metadata": {"path": str(ROOT)}}
+        notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}
     ).execute()
     for cell in (cell for cell in notebook.cells if cell.cell_type == "code"):
         said = "".join(out.get("text", "") for out in cell.outputs)
         assert cell.source and not re.search(r"(^|: )error: ", said, re.MULTILINE), said
+
+
+def test_notebooks_need_no_other_files():
+    """They run in any folder: robots come from the package."""
+    for path in NOTEBOOKS:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        text = "".join("".join(cell["source"]) for cell in cells)
+        assert "symgen.example(" in text and "robots/" not in text, path.name
+        assert "root of the repository" not in re.sub(r"\s+", " ", text), path.name
 
 
 def _with_symgen(folder, monkeypatch):
