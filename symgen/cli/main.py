@@ -20,12 +20,12 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 SECTIONS: Final = {
     "Start": {
-        "robots": "List the example robots, or copy their files.",
         "init": "Write a job file for a robot, with all options.",
         "check": "Read a robot and check it.",
         "view": "Show a robot in the browser.",
         "inspect": "Analyse a robot: bodies, base parameters, closed forms.",
         "convert": "Convert a robot file to URDF.",
+        "robots": "List the example robots, or copy their files.",
         "docs": "Print a page of the documentation.",
     },
     "Code": {
