@@ -1,4 +1,4 @@
-"""Errors and notices: what symgen says of an input that cannot be used."""
+"""Errors about inputs that cannot be used, and notices about inputs that are accepted."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -7,16 +7,16 @@ from typing import Any
 
 
 class SymgenError(Exception):
-    """Base of every error that is the input's fault; the command line prints it in one line, exit
+    """Base of all errors about the input. The command line prints it in one line and exits with
     status 2."""
 
     several_lines = False
-    """Whether the text has lines of its own, those of a tool after ours."""
+    """True if the text has several lines, such as the output of a tool."""
 
 
 @dataclass(frozen=True)
 class SourceLocation:
-    """A spot in an input file, printed as ``FILE:LINE``."""
+    """A location in an input file, printed as ``FILE:LINE``."""
 
     file: str
     line: int
@@ -26,8 +26,7 @@ class SourceLocation:
 
 
 class RobotError(SymgenError):
-    """A robot description that cannot be used: says where, which element, what is wrong and the way
-    out."""
+    """An error in a robot description: the location, the element, what is wrong and what to do."""
 
     def __init__(self, place: SourceLocation, element: str, message: str) -> None:
         super().__init__(f"{place}: error: {element}: {message}")
@@ -35,8 +34,8 @@ class RobotError(SymgenError):
 
 
 class RobotErrors(RobotError):
-    """Several faults of one description, which do not depend on each other, each in its line; place
-    and message are those of the first."""
+    """Several independent errors of one description, one per line; `place` and `message` are those
+    of the first."""
 
     several_lines = True
 
@@ -51,12 +50,12 @@ class RobotErrors(RobotError):
 
 
 MOST_ERRORS = 20
-"""Errors of one file that are printed at once."""
+"""The number of errors of one file that are printed."""
 
 
 @contextmanager
 def gathered(errors: list[RobotError]) -> Iterator[None]:
-    """A fault is one of several."""
+    """Collects a RobotError into `errors` instead of raising it."""
     try:
         yield
     except RobotError as error:
@@ -64,15 +63,15 @@ def gathered(errors: list[RobotError]) -> Iterator[None]:
 
 
 def together(errors: Iterable[RobotError]) -> RobotError | None:
-    """The faults of a description as one error, in the order of its lines; None where there is
+    """The errors of a description as one error, in the order of the lines; None if there are
     none."""
     ordered = sorted(errors, key=lambda error: error.place.line)
     return ordered[0] if len(ordered) == 1 else RobotErrors(ordered) if ordered else None
 
 
 def as_rows(error: SymgenError) -> list[dict[str, Any]]:
-    """An error as data for JSON, a row for each fault: file, line and element are null where it is
-    not about a spot in a robot's file."""
+    """An error as data for JSON, one row for each single error. File, line and element are null if
+    it has no location in a robot's file."""
     several = error.errors if isinstance(error, RobotErrors) else (error,)
     return [_row(fault) for fault in several]
 
@@ -94,22 +93,22 @@ class OptionError(SymgenError):
 
 @dataclass(frozen=True)
 class Notice:
-    """A note or warning about an accepted robot; ``level`` is ``"note"`` or ``"warning"``."""
+    """A note or a warning about an accepted robot. `level` is ``"note"`` or ``"warning"``."""
 
     place: SourceLocation
     level: str
     element: str
     message: str
     summary: str = ""
-    """What one line says of all that have the same: ``{count}`` of them, about ``{elements}``;
-    empty for one that always stands by itself."""
+    """The line that replaces all notices with the same summary, with their ``{count}`` and
+    ``{elements}``; empty for a notice that is always printed separately."""
     detail: bool = False
-    """Whether it is only for those who ask for everything."""
+    """True for a notice that only ``--verbose`` prints."""
     unless: tuple[str, ...] = ()
-    """The options (as fields are called) each of which makes it void where it is used."""
+    """The names of the options that each make the notice irrelevant."""
     offer: str = ""
-    """What is said of it in one line with all others that have such words: what an option would
-    count or change, and that option; empty where no option has a say."""
+    """What an option would add or change, and the option. All notices with an offer are printed in
+    one line. Empty if no option has an effect."""
 
     def __str__(self) -> str:
         return f"{self.place}: {self.level}: {self.element}: {self.message}"
@@ -125,15 +124,15 @@ class Notice:
         }
 
 
-OFFERED = "only on request"
-"""How the line begins that lists what options would count or change."""
+OFFERED = "ignored unless requested"
+"""The beginning of the line that lists the offers of notices."""
 MOST_NAMED = 4
-"""Elements that are named in one line at the most."""
+"""The number of elements that one line names."""
 
 
 def in_short(notices: Iterable[Notice]) -> list[Notice]:
-    """The notices that people need to know: no details, those of one summary as one and those that
-    an option would answer as one, warnings first."""
+    """The notices without details, warnings first. Those with the same summary, and those with
+    offers, are combined into one."""
     groups: dict[object, list[Notice]] = {}
     for notice in notices:
         if not notice.detail:

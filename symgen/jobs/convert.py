@@ -1,4 +1,4 @@
-"""A robot's file, in any format that is read, as a URDF (``symgen convert``)."""
+"""Conversion of a robot file of any supported format to URDF (``symgen convert``)."""
 
 from pathlib import Path
 
@@ -19,20 +19,18 @@ def convert(
     options: SourceOptions = NO_SOURCE_OPTIONS,
     repair: str | None = None,
 ) -> tuple[Notice, ...]:
-    """Write the robot of a `source` as the URDF `out`, a new file, with inertia that no body has
-    repaired if asked for (`symgen.reading.repair`); what was noticed while reading, and what a URDF
-    cannot say.
-
-    Raises SymgenError, and then nothing was written."""
+    """Write the robot of a `source` to a new URDF file `out`. `repair` repairs impossible
+    inertias (`symgen.reading.repair`). Returns the notices of reading and of properties that URDF
+    cannot represent. Raises SymgenError; then nothing is written."""
     if Path(out).suffix.lower() != ".urdf":
-        raise OptionError(f"--out {out!r}: a URDF ends in .urdf")
+        raise OptionError(f"--out {out!r}: the name of a URDF file must end in .urdf")
     robot = repaired(described(source, options), repair)
     check_one_root(robot)
     names = symbols(robot)
     if names:
         raise OptionError(
-            f"a URDF has numbers only, and the robot has the symbols {quoted(names)}; give them "
-            "values with robot.subs({...})"
+            f"a URDF file contains numbers only, and the robot has the symbols {quoted(names)}; "
+            "replace them by values with robot.subs({...})"
         )
     data, unsaid = urdf_of(robot)
     write_new(Path(out), data)

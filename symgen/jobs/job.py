@@ -131,7 +131,8 @@ class Job:
         long = next((x for x in model.joint_names if len(x.encode()) > LONGEST_NAME), None)
         if long is not None:
             raise OptionError(
-                f"joint '{shown(long)[:40]}...': a name may have up to {LONGEST_NAME} bytes"
+                f"joint '{shown(long)[:40]}...': the name has more than {LONGEST_NAME} bytes; "
+                "rename the joint"
             )
         return name
 
@@ -145,8 +146,8 @@ class Job:
         ]
 
     def saving(self, loaded: Loaded, module: Module) -> tuple[Notice, ...]:
-        """A hint how many operations a wider snap would save, where the file has angles just beside
-        right ones; and what is asked for that the robot does not have."""
+        """Notices about angles close to multiples of pi/2, with the number of operations that
+        rounding them would save, and about requested effects that the robot does not have."""
         missing = (*_missing(loaded, module.robot), *self._inertia_notices(loaded, module.robot))
         near = self._near(loaded)
         if not near:
@@ -154,13 +155,13 @@ class Job:
         other = self.changed(snap_angles=_snapping(near))
         try:
             now, then = _total(module), _total(other.module(other.load()))
-        except SymgenError:  # what is regular as written may be singular beside it
+        except SymgenError:  # the robot may be singular with rounded angles
             return missing
         saved = f"saves {now - then} of {now} operations"
         return missing if then >= now else (*missing, *self.beside(loaded, saved))
 
     def _inertia_notices(self, loaded: Loaded, robot: RuntimeModel) -> Iterator[Notice]:
-        """What became of inertia that no body has, by --allow-unphysical or --repair-inertia."""
+        """Notices about the effect of --allow-unphysical and --repair-inertia."""
         wanted = self[RobotOptions]
         if wanted.allow_unphysical:
             yield unphysical_notice(loaded, robot)
@@ -172,35 +173,39 @@ class Job:
             message = (
                 f"the repaired inertia changes the mass matrix by up to {100 * change:.3g} % of "
                 f"its size in {SAMPLED_STATES} sampled states; --allow-unphysical uses the inertia "
-                "as written where the mass matrix is positive definite"
+                "as written if the mass matrix is positive definite"
             )
             level = "warning" if change > LARGE_REPAIR else "note"
             yield Notice(SourceLocation(loaded.file, 1), level, "--repair-inertia", message)
 
-    def beside(self, loaded: Loaded, gain: str = "makes equations shorter") -> tuple[Notice, ...]:
-        """A note where the file has angles just beside right ones: a wider snap, and what it
-        gains."""
+    def beside(self, loaded: Loaded, gain: str = "shortens the equations") -> tuple[Notice, ...]:
+        """A note about angles close to multiples of pi/2: the --snap-angles that rounds them and
+        the `gain`."""
         near = self._near(loaded)
         if not near:
             return ()
         wider = _snapping(near)
-        s, beside, pronoun = ("s", "are", "them") if len(near) > 1 else ("", "is", "it")
+        several = len(near) > 1
+        s, verb, pronoun = ("s", "are", "them") if several else ("", "is", "it")
+        multiple = "multiples" if several else "a multiple"
         message = (
-            f"{len(near)} angle{s} {beside} beside multiples of pi/2 and used as written; "
-            f"--snap-angles {wider:g} makes {pronoun} exact, which {gain}"
+            f"{len(near)} angle{s} {verb} almost, but not exactly, {multiple} of pi/2; "
+            f"--snap-angles {wider:g} rounds {pronoun}, which {gain}"
         )
-        offer = f"{len(near)} angle{s} as multiples of pi/2 (--snap-angles {wider:g}, {gain})"
+        offer = (
+            f"{len(near)} angle{s} rounded to multiples of pi/2 (--snap-angles {wider:g}, {gain})"
+        )
         return (Notice(near[0].place, "note", "file", message, offer=offer),)
 
     def _near(self, loaded: Loaded) -> list[RightAngle]:
-        """The angles just beside right ones; none where the user has said what becomes of them."""
+        """The angles close to multiples of pi/2 that were not rounded; none if --snap-angles was
+        given."""
         used = self.choices.used("snap_angles")
         return [] if used else [angle for angle in loaded.right_angles if not angle.exact]
 
     def _repeated_choices(self, model: Model) -> Choices:
-        """The options as a module repeats them: gravity in the axes of the root link, and what
-        formulations are chosen by; of the file of actuators only its name, because the folder is
-        nobody's business."""
+        """The options that are written into a module: gravity is in the axes of the root link, the
+        objective is named, and the actuator file is named without its folder, which is private."""
         wanted = self[RobotOptions]
         return self.choices.changed(
             actuators=wanted.actuators and PurePath(wanted.actuators).name,
@@ -210,28 +215,29 @@ class Job:
 
 
 def unphysical_notice(loaded: Loaded, robot: RuntimeModel) -> Notice:
-    """The warning of links whose inertia is used although no body has it; a note where no link has
-    one."""
+    """The warning about links with a physically impossible inertia that is used as written; a note
+    if there are none."""
     links = impossible_links(robot)
     if not links:
-        text = "every body has an inertia that a body can have; the option has no effect"
+        text = "the inertia of every body is physically possible; the option has no effect"
         return Notice(SourceLocation(loaded.file, 1), "note", "--allow-unphysical", text)
     names = quoted([link.name for link in links])
     text = (
-        f"{negative_moments(links)}, which no body has; used as written (--allow-unphysical), "
-        f"because the mass matrix is positive definite in all of {SAMPLED_STATES} sampled states"
+        f"{negative_moments(links)}, which is physically impossible; the inertia is used as "
+        "written (--allow-unphysical) because the mass matrix is positive definite in all of "
+        f"{SAMPLED_STATES} sampled states"
     )
     place = loaded.places.get(links[0].name, SourceLocation(loaded.file, 1))
     return Notice(place, "warning", f"link {names}" if len(links) == 1 else f"links {names}", text)
 
 
 class RefusedInertia(RobotError):
-    """Inertia that no body has, where a quantity needs it."""
+    """A physically impossible inertia that a quantity needs."""
 
 
 @contextmanager
 def _placed(loaded: Loaded) -> Iterator[None]:
-    """Says where in the file inertia stands that is refused."""
+    """Add the location in the file to an error about inertia."""
     try:
         yield
     except ImpossibleInertia as error:
@@ -241,17 +247,17 @@ def _placed(loaded: Loaded) -> Iterator[None]:
 
 
 def _missing(loaded: Loaded, robot: RuntimeModel) -> tuple[Notice, ...]:
-    """A warning where friction or springs that are asked for are zero in every joint."""
+    """Warnings about requested friction or springs that are zero at every joint."""
     rows = (
         ("--friction", FRICTION, "{} friction", "it is", "--friction runtime:..."),
-        ("--springs", SPRINGS, "a spring of some {}", "springs are", "--runtime-springs"),
+        ("--springs", SPRINGS, "a spring with {}", "springs are", "--runtime-springs"),
     )
     notices = []
     for flag, possible, pattern, such, remedy in rows:
         kinds = ", ".join(kind for kind in robot.missing if kind in possible)
         message = (
-            f"no joint has {pattern.format(kinds)}, so {such} zero; give <dynamics> in the file, "
-            f"--actuators, or {remedy} for an input"
+            f"no joint has {pattern.format(kinds)}, so {such} zero; add <dynamics> to the file, "
+            f"use --actuators, or use {remedy} for an input"
         )
         if kinds:
             notices.append(Notice(SourceLocation(loaded.file, 1), "warning", flag, message))
@@ -259,7 +265,7 @@ def _missing(loaded: Loaded, robot: RuntimeModel) -> tuple[Notice, ...]:
 
 
 def _snapping(near: Sequence[RightAngle]) -> float:
-    """The snap that makes all of some angles exact."""
+    """The tolerance of --snap-angles that rounds all of the angles."""
     return _rounded_up(max(SNAPPED, *(abs(angle.offset) for angle in near)))
 
 

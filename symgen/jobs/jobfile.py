@@ -1,9 +1,8 @@
-"""Job files: every option of a robot in TOML, read into the options of the command line, and
-written to begin with.
+"""Job files: the options of a robot in TOML. They are read into the options of the command line,
+and ``symgen init`` writes them.
 
-A key is the name of an option (`JOB`), beside ``file``, the robot's. Its value
-becomes the text that the command line would have, so one way to read options serves both and the
-same bytes come out."""
+The keys are the names of options (`JOB`) and ``file``, the robot's file. A value is converted to
+the text of the command line, so that the same parser reads both."""
 
 import os
 import re
@@ -32,7 +31,7 @@ from symgen.reading.toml_reader import Table, said
 from symgen.text import reason, shown
 
 META: Final = "symgen.jobfile"
-"""Where a context remembers the job that it follows."""
+"""The key of the job in the ``meta`` of a context."""
 
 ROBOT: Final = "file"
 
@@ -42,8 +41,8 @@ ROBOT: Final = "file"
 
 @dataclass(frozen=True)
 class JobFile:
-    """A job file: its path and table, and the values of its options as the command line would have
-    them, `file` too."""
+    """A job file: its path, its table, and the values of its options, with `file`, as texts of the
+    command line."""
 
     path: Path
     table: Table
@@ -51,11 +50,11 @@ class JobFile:
 
 
 def read(path: str | os.PathLike[str]) -> JobFile:
-    """The job in a file; paths in it are relative to its folder, and a leading ``~`` is the user's
-    home folder.
+    """The job in a file. Paths in it are relative to its folder; a leading ``~`` is the user's home
+    folder.
 
-    Raises RobotError, one line with file and line, for a key that no option has, for a value of
-    another type and for the home folder of an unknown user."""
+    Raises RobotError with file and line for an unknown key, for a value of another type and for
+    the home folder of an unknown user."""
     table, _ = toml_reader.read(path, "a job file (symgen init writes one)")
     kinds = {ROBOT: TEXT} | {row.name: row.kind for row in JOB}
     table.only(kinds)
@@ -76,7 +75,7 @@ def _path(table: Table, key: str, text: str) -> str:
     expanded = os.path.expanduser(text)  # noqa: PTH111 (Path would make ~ of ./~)
     if text.startswith("~") and expanded == text:
         user = text.split("/", 1)[0]
-        raise table.error(key, f"names {shown(user)}, a home folder that is not known")
+        raise table.error(key, f"the home folder of {shown(user)} is not known; give the full path")
     return os.fspath(Path(table.file).parent / expanded)
 
 
@@ -86,20 +85,14 @@ def _value(table: Table, key: str, of: ValueKind) -> Any:
         return of.plain(value)
     except TypeError:
         container = {"[": list, "{": dict}.get(of.example[0])
-        trouble = (
-            "holds something else than"
-            if type(value) is container
-            else f"is {said(value)} in place of"
-        )
-        raise table.error(key, f"{trouble} {of.said}; write it like {of.example}") from None
+        found = "it has other entries" if type(value) is container else f"found {said(value)}"
+        text = f"expected {of.said}, but {found}; write it as in {of.example}"
+        raise table.error(key, text) from None
 
 
 def followed(ctx: click.Context, path: str, key: str) -> str:
-    """The path itself; of a job file the one that it has at `key`, and its options become the
-    command's defaults.
-
-    Raises RobotError.
-    """
+    """The path itself or, for a job file, the path at its `key`. The options of a job file become
+    the defaults of the command. Raises RobotError."""
     if ctx.resilient_parsing or Path(path).suffix.lower() != ".toml" or is_table(path):
         return path
     job = read(path)
@@ -114,10 +107,8 @@ def followed(ctx: click.Context, path: str, key: str) -> str:
 
 
 def job_in(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
-    """The robot's file and the options of a job file that are not at their defaults, as values; of
-    another file itself and none.
-
-    Raises SymgenError."""
+    """The robot's file and the options that a job file changes, as values; for another file the
+    file itself and no options. Raises SymgenError."""
     if is_table(path):
         return os.fspath(path), {}
     job = read(path)
@@ -130,13 +121,13 @@ def job_in(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
 
 
 def _tuple(value: Any) -> Any:
-    """Several texts, as the command line has them."""
+    """A list as a tuple, the type of repeated options of the command line."""
     return tuple(value) if isinstance(value, list) else value
 
 
 def placed(error: SymgenError, ctx: click.Context) -> str:
-    """The text of an error; where it is about an option that a job file gave, with the place in
-    that file."""
+    """The text of an error. If it is about an option of a job file, the location in that file
+    comes first."""
     job, command = ctx.meta.get(META, (None, None))
     flag = re.match(r"error: (--[a-z-]+)", str(error))
     row = next((row for row in JOB if flag and flag[1] == row.flag), None)
@@ -148,42 +139,43 @@ def placed(error: SymgenError, ctx: click.Context) -> str:
 
 
 def keep_formulations(ctx: click.Context, formulations: Mapping[str, str]) -> list[Notice]:
-    """Write formulations by quantity into the job file that a command follows, where it follows
-    one, and change nothing else of it; says what became of it. Raises OptionError."""
+    """Write formulations by quantity into the job file of the command, if there is one, and leave
+    its other lines as they are. Returns a notice about the change. Raises OptionError."""
     job, _ = ctx.meta.get(META, (None, None))
     if job is None or not formulations:
         return []
     text = with_formulations(job.table.source, dict(formulations))
     if text is None:
-        sentence = f"say so in it: {formulations_line(dict(formulations))}"
+        sentence = f"add this line to the job file: {formulations_line(dict(formulations))}"
     else:
         mark = Mark("symgen", lambda stream: True)  # it was read as a job file
         write_files({OutputFile(job.path, mark): text.encode()})
-        sentence = "the formulations that were fastest are in it now"
+        sentence = "the fastest formulations were written into the job file"
     return [Notice(job.table.place(), "note", "--tune", sentence)]
 
 
 # -- writing ---------------------------------------------------------------------------------------
 
 HEAD: Final = """\
-# A job of symgen: what is generated from a robot, and how. Paths are relative to this file; options
-# on the command line come before those here. Lines that are switched off show how to write what is
-# not set by default.
+# A job file of symgen: the robot and the options of symgen generate. Paths are relative to this
+# file. Options on the command line override those of this file. Lines that begin with "# NAME ="
+# are examples of options without a default.
 #
-#   symgen generate {name}    writes the files
-#   symgen verify {name}      compiles and proves them
+#   symgen generate {name}    generate the files
+#   symgen verify {name}      compile and verify them
 """
 
 
 def init(file: str, out: str | None, options: SourceOptions = NO_SOURCE_OPTIONS) -> Path:
-    """Write a job file with every option for the robot in `file`, into `out` or ROBOT.toml here.
+    """Write a job file with all options for the robot in `file` to `out`, or to ROBOT.toml in the
+    current folder.
 
-    Raises SymgenError where that is no robot or the job file exists; then nothing was written.
+    Raises SymgenError if the robot cannot be read or the job file exists; then nothing is written.
     """
     robot = read_robot(file, options)
     path = Path(out if out is not None else f"{Path(file).name.partition('.')[0] or 'robot'}.toml")
     if path.suffix.lower() != ".toml":
-        raise OptionError(f"--out {str(path)!r}: a job file ends in .toml")
+        raise OptionError(f"--out {str(path)!r}: the name of a job file must end in .toml")
     set_ = {"out": quoted(f"build/{identifier(robot.name, LANGUAGES.values())}")}
     if options.xacro_args:
         set_["xacro_args"] = (
@@ -203,7 +195,7 @@ def init(file: str, out: str | None, options: SourceOptions = NO_SOURCE_OPTIONS)
 
 
 def written(name: str, file: str, values: Mapping[str, str]) -> str:
-    """The text of a job file called `name`: each option with its help, then its value or default or
+    """The text of a job file called `name`: the help of each option, then its value, its default or
     an example."""
     file.encode()  # a name that is no text cannot be written; UnicodeEncodeError is a ValueError
     blocks = [

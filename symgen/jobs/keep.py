@@ -1,4 +1,4 @@
-"""A key of a job file set, and nothing else of the file changed."""
+"""Changes of one key of a job file that leave its other lines as they are."""
 
 import re
 import tomllib
@@ -9,8 +9,8 @@ from symgen.options.kinds import quoted
 
 
 def with_formulations(text: str, formulations: dict[str, str]) -> str | None:
-    """A job file's text with these formulations by quantity; None where that cannot be done by a
-    line."""
+    """The text of a job file with these formulations by quantity; None if that needs more than one
+    line to change."""
     value = formulations_line(formulations)
     wanted = {**tomllib.loads(text), "formulations": formulations}
     for changed in _places(text, value):
@@ -21,7 +21,7 @@ def with_formulations(text: str, formulations: dict[str, str]) -> str | None:
 
 
 def formulations_line(formulations: dict[str, str]) -> str:
-    """The line of a job file that says so."""
+    """The line of a job file for these formulations."""
     pairs = ", ".join(
         f"{quoted(name)} = {quoted(formulation)}" for name, formulation in formulations.items()
     )
@@ -29,8 +29,8 @@ def formulations_line(formulations: dict[str, str]) -> str:
 
 
 def _places(text: str, line: str) -> Iterator[str]:
-    """The text with a line in place of the one that has its key, of the one that has it switched
-    off, or before all others."""
+    """The text with `line` instead of the line with its key, instead of the commented example, or
+    before all other lines."""
     for start in ("formulations *=", "# formulations ="):
         yield re.sub(rf"^{start}.*$", lambda _: line, text, count=1, flags=re.MULTILINE)
     yield f"{line}\n{text}"

@@ -51,15 +51,15 @@ def read(folder: Path) -> tuple[Module, dict[str, str]]:
         _check_derived(module, listed.files, data)
     except OSError as error:
         raise OptionError(
-            f"cannot read {str(path)!r}: {reason(error)}; give a generated folder"
+            f"cannot read {str(path)!r}: {reason(error)}; give a folder that symgen generate wrote"
         ) from error
     except Unfit as error:
         raise OptionError(
-            f"{str(path)!r} is not a manifest of symgen ({error}); generate it anew"
+            f"{str(path)!r} is not a valid manifest ({error}); generate the folder again"
         ) from error
     except SymgenError as error:
         sentence = str(error).removeprefix("error: ")
-        raise OptionError(f"{str(path)!r}: {sentence}; generate it anew") from error
+        raise OptionError(f"{str(path)!r}: {sentence}; generate the folder again") from error
     return module, dict(listed.files)
 
 
@@ -68,15 +68,17 @@ def _data(path: Path) -> Any:
     with path.open("rb") as stream:
         content = stream.read(LARGEST + 1)
     if len(content) > LARGEST:
-        raise unfit("", f"larger than {LARGEST >> 20} MiB")
+        raise unfit("", f"it is larger than {LARGEST >> 20} MiB")
     try:
         data = json.loads(content.decode("utf-8"), object_pairs_hook=_once)
     except Unfit:
         raise
     except (ValueError, RecursionError):  # no UTF-8, no JSON, numbers of thousands of digits
-        raise unfit("", "no JSON") from None
+        raise unfit("", "it is not JSON") from None
     if isinstance(data, dict) and type(data.get("format")) is int and data["format"] != FORMAT:
-        raise OptionError(f"is of format {shown(str(data['format']), 40)}, not {FORMAT}")
+        raise OptionError(
+            f"the format is {shown(str(data['format']), 40)}, and this version reads {FORMAT}"
+        )
     return data
 
 
@@ -92,7 +94,7 @@ def _check(listed: Manifest) -> None:
     """Raises Unfit where values of the right type cannot be."""
     for place, holds in RULES.items():
         if not holds(listed):
-            raise unfit(place, "is not what a manifest has there")
+            raise unfit(place, "the value is not valid")
     trouble = fault(listed.model.bodies, listed.model.base)
     if trouble is not None:
         raise unfit("model", trouble)

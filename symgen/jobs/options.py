@@ -43,7 +43,7 @@ class WriteOptions:
         "DIR",
         "Folder for the files. Files of an earlier run for the same robot are replaced.",
         replace(TEXT, parsed=_folder),
-        give="give a folder, . for this one",
+        give="give a folder, . for the current one",
         short="-o",
         path=True,
         required=True,

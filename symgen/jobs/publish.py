@@ -102,7 +102,9 @@ def _check(
 ) -> None:
     links = [x for name in files for x in folders(folder, name) if x.is_symlink()]
     if links:
-        raise OptionError(f"{str(links[0])!r} is a link; choose another folder or move it away")
+        raise OptionError(
+            f"{str(links[0])!r} is a symbolic link; choose another folder or move it away"
+        )
     others = sorted(name for name in files if name not in earlier.names and exists(folder / name))
     if others:
         owner = f"symgen (no {listing} lists it)"
@@ -110,8 +112,8 @@ def _check(
     robot = json.loads(files[listing]).get("robot")
     if None not in (robot, earlier.robot) and robot != earlier.robot:
         raise OptionError(
-            f"{str(folder)!r} holds the files of robot '{shown(str(earlier.robot))}', which would "
-            f"be lost; choose another folder for robot '{shown(str(robot))}', or remove that one"
+            f"{str(folder)!r} contains the files of robot '{shown(str(earlier.robot))}'; choose "
+            f"another folder for robot '{shown(str(robot))}', or remove the folder"
         )
 
 
@@ -224,7 +226,9 @@ def _has(path: Path, content: bytes) -> bool:
 
 def _check_new(path: Path) -> None:
     if os.path.lexists(path):
-        raise OptionError(f"{str(path)!r} exists; give another name with -o, or move it away")
+        raise OptionError(
+            f"{str(path)!r} already exists; choose another name with -o, or move the file away"
+        )
 
 
 def _name(stage: Path, path: Path) -> None:

@@ -18,21 +18,20 @@ EDGE: Final = 1 << 16
 
 
 def exists(path: Path) -> bool:
-    """Whether there is such a file or folder; of a name that none can have there is none."""
+    """True if the file or folder exists; False for a name that is not possible."""
     return os.path.lexists(path)
 
 
 def foreign(
     path: Path, owner: str, advice: str = "choose another name or move it away"
 ) -> OptionError:
-    """The error for something that stands where a file is to be written and is not ours."""
-    return OptionError(f"{str(path)!r} exists and is not from {owner}; {advice}")
+    """The error for an existing file that symgen did not write and must not replace."""
+    return OptionError(f"{str(path)!r} exists and was not written by {owner}; {advice}")
 
 
 @dataclass(frozen=True)
 class Mark:
-    """How a command, `owner` as people call it, knows a file that an earlier run of it wrote: by
-    what `ours` finds in the file."""
+    """How the command `owner` recognizes a file of an earlier run: `ours` examines its content."""
 
     owner: str
     ours: Callable[[BinaryIO], bool]
@@ -47,8 +46,7 @@ def edges(stream: BinaryIO) -> bytes:
 
 
 def holding(owner: str, begin: bytes, sign: bytes) -> Mark:
-    """The mark of a file that begins in a certain way and holds a sign near its beginning or
-    end."""
+    """The mark of a file that begins with `begin` and contains `sign` near its beginning or end."""
 
     def ours(stream: BinaryIO) -> bool:
         ends = edges(stream)
@@ -59,15 +57,14 @@ def holding(owner: str, begin: bytes, sign: bytes) -> Mark:
 
 @dataclass(frozen=True)
 class OutputFile:
-    """A single file to be written; `inputs` are the files that the run reads."""
+    """A file to write; `inputs` are the files that the run reads, which are never replaced."""
 
     path: Path
     mark: Mark
     inputs: tuple[str, ...] = ()
 
     def check(self) -> None:
-        """Raises OptionError where something stands there that may not be replaced, or cannot be
-        read."""
+        """Raises OptionError if the file exists and must not be replaced or cannot be read."""
         if not exists(self.path):
             return
         try:
@@ -87,18 +84,18 @@ class OutputFile:
 
 
 def check_targets(targets: Iterable[OutputFile], taken: Iterable[Path] = ()) -> None:
-    """Raises OptionError where a target may not be written, or two of them, or one and something
-    of `taken`, are one file."""
+    """Raises OptionError if a target must not be written, or if two targets, or a target and a path
+    of `taken`, are the same file."""
     paths = {path.resolve() for path in taken}
     for target in targets:
         target.check()
         if target.path.resolve() in paths:
             raise OptionError(
-                f"{str(target.path)!r} would be written twice; choose another name or another "
-                "folder"
+                f"{str(target.path)!r} is the path of two outputs; choose another path for one "
+                "of them"
             )
         paths.add(target.path.resolve())
 
 
 Files = Mapping[OutputFile, bytes]
-"""Single files with what is to be in them."""
+"""The contents of single files."""

@@ -62,7 +62,9 @@ def tuned(
     """The job with a formulation for each of its quantities, and what was measured. Raises
     SymgenError."""
     if job[COptions].machine is not HOST:
-        raise OptionError("--tune: times are those of this machine, not of the --target; leave one")
+        raise OptionError(
+            "--tune and --target: times are measured on this machine; remove one of them"
+        )
     module = job.module(loaded)
     timed: list[TimedFormulation] = []
     for quantity in _open(job, module):

@@ -1,7 +1,7 @@
-"""Plain data (of JSON) read into dataclasses by their types: every key and value is looked at once,
-and what does not fit is named by its path.
+"""Conversion of JSON data to dataclasses. Every key and value is checked; errors name the path of
+the value.
 
-What `dataclasses.asdict` writes, `decoded` reads. The types may be bool, int, float, str, `object`
+`decoded` reads what `dataclasses.asdict` writes. The types may be bool, int, float, str, `object`
 (any data), Literal, dataclasses, tuples and sequences, mappings from str, and unions of these."""
 
 import math
@@ -17,15 +17,15 @@ from symgen.text import quoted, shown
 
 
 class Unfit(ValueError):
-    """Data that are not of the type wanted: where, and what is wrong, in one line."""
+    """Data that do not have the expected type; the message has the path and the fault."""
 
 
 def decoded(kind: Any, data: object, place: str = "") -> Any:
-    """`data` as a value of type `kind`. Raises Unfit with the path of what does not fit.
+    """`data` as a value of type `kind`. Raises Unfit with the path of the first wrong value.
 
-    Numbers are finite, and a whole number is one too where a number is wanted; an object has the
-    keys of its dataclass, no other, as far as their names do not begin with an underscore. Fields
-    that the dataclass makes itself are checked and left out."""
+    Numbers must be finite; an integer is accepted as a float. An object must have exactly the keys
+    of its dataclass whose names do not begin with an underscore. Fields that the constructor does
+    not take are checked and dropped."""
     if is_dataclass(kind):
         return _object(kind, data, place)
     origin = get_origin(kind)
@@ -37,14 +37,14 @@ def decoded(kind: Any, data: object, place: str = "") -> Any:
 
 
 def unfit(place: str, message: str) -> Unfit:
-    """The error for what stands at `place`."""
+    """The error for the value at the path `place`."""
     return Unfit(f"{place}: {message}" if place else message)
 
 
 def _plain(kind: type, data: object, place: str) -> Any:
     known = (int, float) if kind is float else (kind,)
     if type(data) not in known:
-        raise unfit(place, f"is {said(data)} where {NAMES[kind]} is needed")
+        raise unfit(place, f"expected {NAMES[kind]}, found {said(data)}")
     if kind is not float:
         return data
     try:
@@ -52,7 +52,7 @@ def _plain(kind: type, data: object, place: str) -> Any:
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        raise unfit(place, "is no finite number")
+        raise unfit(place, "expected a finite number")
     return number
 
 
@@ -62,7 +62,7 @@ def _object(kind: Any, data: object, place: str) -> Any:
     other = [*names - set(entries), *set(entries) - names]
     if other:
         missing = sorted(names - set(entries))
-        trouble = "has no" if missing else "has an unknown key"
+        trouble = "missing key" if missing else "unknown key"
         raise unfit(place, f"{trouble} {quoted(missing or sorted(set(entries) - names), 3)}")
     values = {name: decoded(of, entries[name], _below(place, name)) for name, of in types_.items()}
     return kind(**{name: value for name, value in values.items() if name in init})
@@ -70,7 +70,7 @@ def _object(kind: Any, data: object, place: str) -> Any:
 
 @cache
 def _fields(kind: Any) -> tuple[Mapping[str, Any], frozenset[str]]:
-    """The types of a dataclass's fields by name, and the names of those that it is made with."""
+    """The types of a dataclass's fields by name, and the names of the constructor's arguments."""
     hints = get_type_hints(kind)
     rows = [field for field in fields(kind) if not field.name.startswith("_")]
     return {row.name: hints[row.name] for row in rows}, frozenset(r.name for r in rows if r.init)
@@ -78,7 +78,7 @@ def _fields(kind: Any) -> tuple[Mapping[str, Any], frozenset[str]]:
 
 def _keys(data: object, place: str) -> Mapping[str, object]:
     if not isinstance(data, dict):
-        raise unfit(place, f"is {said(data)} where an object is needed")
+        raise unfit(place, f"expected an object, found {said(data)}")
     return data
 
 
@@ -90,10 +90,10 @@ def _below(place: str, key: str) -> str:
 
 def _tuple(arguments: tuple[Any, ...], data: object, place: str) -> tuple[Any, ...]:
     if not isinstance(data, list):
-        raise unfit(place, f"is {said(data)} where a list is needed")
+        raise unfit(place, f"expected a list, found {said(data)}")
     kinds = [arguments[0]] * len(data) if arguments[-1] is Ellipsis else list(arguments)
     if len(kinds) != len(data):
-        raise unfit(place, f"has {len(data)} entries where {len(kinds)} are needed")
+        raise unfit(place, f"expected {len(kinds)} entries, found {len(data)}")
     pairs = enumerate(zip(kinds, data, strict=True))
     return tuple(decoded(kind, value, f"{place}[{k}]") for k, (kind, value) in pairs)
 
@@ -104,7 +104,7 @@ def _mapping(arguments: tuple[Any, ...], data: object, place: str) -> Mapping[st
 
 
 def _union(arguments: tuple[Any, ...], data: object, place: str) -> Any:
-    """The first type that the data fit; what is wrong is said of the last."""
+    """The value as the first type that fits; the error is that of the last type."""
     *others, last = sorted(arguments, key=lambda kind: kind is not types.NoneType)
     for kind in others:
         with suppress(Unfit):
@@ -115,7 +115,7 @@ def _union(arguments: tuple[Any, ...], data: object, place: str) -> Any:
 def _literal(arguments: tuple[Any, ...], data: object, place: str) -> Any:
     if not any(type(data) is type(argument) and data == argument for argument in arguments):
         choices = ", ".join(map(str, arguments))
-        raise unfit(place, f"is {said(data)} where one of {choices} is needed")
+        raise unfit(place, f"expected one of {choices}, found {said(data)}")
     return data
 
 
@@ -138,7 +138,7 @@ NAMES: Final[dict[type, str]] = {
 
 
 def said(data: object) -> str:
-    """A value's type in words, for a message."""
+    """A description of a value's type, for a message."""
     kinds = {bool: "a boolean", int: "a number", float: "a number", str: "a text", list: "a list"}
     name = kinds.get(type(data), "null" if data is None else "an object")
     return f"{name} ({shown(repr(data), 40)})" if isinstance(data, (int, float, str)) else name

@@ -1,5 +1,5 @@
-"""Proof of a generated folder: that it is unchanged, and that each of its languages computes what
-it should."""
+"""Verification of a generated folder: its files are unchanged, and each language computes the right
+results."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -19,18 +19,18 @@ def verify(
     progress: Callable[[str], None] = lambda step: None,
     run_changed: bool = False,
 ) -> Iterator[Check]:
-    """Check the generated folder; the checks come one by one. Raises SymgenError where there is
-    nothing to check.
+    """Verify a generated folder; yields the checks one by one. Raises SymgenError for a folder that
+    was not generated.
 
-    The folder's code is compiled and run. Files that are not as they were generated end it at once,
-    unless `run_changed`. What is run is a copy of the bytes whose digests were compared, and no
-    other file of the folder is looked at.
+    The folder's code is compiled and run. If a file was changed, nothing is run unless
+    `run_changed`. The code that is run is a copy of the bytes whose digests were compared; no other
+    file of the folder is read.
     """
     module, hashes = read(folder)
     progress("files")
     contents = contained(folder, hashes)
     if not module.robot.blocks and not moves_inertia(module.robot.model):
-        yield Check("whether the robot has mass", True, f"{MASSLESS}: all its forces are 0")
+        yield Check("the robot has mass", True, f"{MASSLESS}: all forces are 0")
     unchanged = _unchanged(contents, hashes, run_changed)
     yield unchanged
     if not unchanged.passed and not run_changed:
@@ -46,8 +46,8 @@ def verify(
 def _proven(
     subject: Subject, languages: Sequence[Language], progress: Callable[[str], None], scratch: Path
 ) -> Iterator[Check]:
-    """The checks of each language, in a process of their own: the folder's code may crash, or not
-    come back."""
+    """The checks of each language, in a child process, because the folder's code may crash or not
+    terminate."""
     remaining = [*languages]
     while remaining:
         step = "loads"
@@ -67,14 +67,18 @@ def _proven(
 def _prove(
     subject: Subject, languages: Sequence[Language], say: Callable[[Check | str | None], None]
 ) -> None:
-    """Say each step, each check, and nothing where a language is done."""
+    """Call `say` with each step, each check, and None at the end of each language."""
     for language in languages:
         checked = False
         for check in language.checks(subject, say):
             checked = True
             say(check)
         if not checked:
-            say(Check(f"{language.name}: has checks", False, "none, so nothing is proven"))
+            say(
+                Check(
+                    f"{language.name}: has checks", False, "there are none, so nothing is verified"
+                )
+            )
         say(None)
 
 
@@ -82,6 +86,6 @@ def _unchanged(
     contents: Mapping[str, bytes], hashes: Mapping[str, str], run_changed: bool
 ) -> Check:
     bad = [name for name, digest in hashes.items() if digest_of(contents.get(name)) != digest]
-    after = "" if run_changed else "; so nothing was run (--run-changed does)"
+    after = "" if run_changed else "; nothing was run (use --run-changed to run it anyway)"
     detail = f"changed or missing: {', '.join(bad)}{after}" if bad else f"{len(hashes)} files"
-    return Check("files are as generated (SHA-256)", not bad, detail)
+    return Check("the files are unchanged (SHA-256)", not bad, detail)

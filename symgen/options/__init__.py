@@ -1,9 +1,9 @@
-"""Options, each defined once: its name on the command line and in a job file, the values that it
-takes, its default and its help.
+"""Options. Each is defined once: its name on the command line and in job files, its kind of value,
+its default and its help.
 
-Options are fields of frozen dataclasses that belong to whom they concern (`group`); the command
-line, job files and their documentation read the fields' rows (`rows`). Knows errors and text.
-Offers these, `Choices` of several groups, and the kinds of values (`kinds`)."""
+Options are fields of frozen dataclasses (`group`) in the packages that use them. The command line,
+job files and the documentation read the rows of these fields (`rows`). `Choices` are the values of
+several groups; `kinds` has the kinds of values."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace

@@ -130,7 +130,7 @@ def test_what_cannot_be_is_refused(options, said, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-BARE = "warning: --friction: no joint has viscous, coulomb friction, so it is zero; give <dynamics>"
+BARE = "warning: --friction: no joint has viscous, coulomb friction, so it is zero; add <dynamics>"
 
 
 @pytest.mark.parametrize("command", ["generate", "ops"])

@@ -171,7 +171,8 @@ def test_bad_values_are_the_same_everywhere(command):
 
 def test_empty_out_is_not_this_folder():
     assert (
-        refusal("generate", PENDULUM, "-o", "") == "error: --out '': give a folder, . for this one"
+        refusal("generate", PENDULUM, "-o", "")
+        == "error: --out '': give a folder, . for the current one"
     )
 
 

@@ -80,7 +80,7 @@ def test_nothing_is_replaced_and_other_names_are_refused(tmp_path):
     result = invoke("convert", robot_file("panda"), "-o", out)
     assert result.exit_code == 2 and out.read_text() == "mine"
     result = invoke("convert", robot_file("panda"), "-o", tmp_path / "out.txt")
-    assert result.exit_code == 2 and "a URDF ends in .urdf" in result.stderr
+    assert result.exit_code == 2 and "the name of a URDF file must end in .urdf" in result.stderr
 
 
 GEARED = (

@@ -77,12 +77,12 @@ def test_init_never_overwrites_and_refuses_what_is_no_robot(tmp_path):
         (tmp_path / name).write_text("mine")
     (tmp_path / "r.urdf").write_text("<robot/>")
     assert refusal("init", PENDULUM, "-o", tmp_path / "a.toml").endswith(
-        "a.toml' exists; give another name with -o, or move it away"
+        "a.toml' already exists; choose another name with -o, or move the file away"
     )
     assert refusal("init", tmp_path / "r.urdf", "-o", tmp_path / "c.toml").startswith(
         f"{tmp_path / 'r.urdf'}:1:"
     )
-    assert "ends in .toml" in refusal("init", PENDULUM, "-o", tmp_path / "c.urdf")
+    assert "must end in .toml" in refusal("init", PENDULUM, "-o", tmp_path / "c.urdf")
     assert "cannot write" in refusal("init", PENDULUM, "-o", tmp_path / "no" / "c.toml")
     assert set(snapshot(tmp_path)) == {"a.toml", "b.toml", "r.urdf"}
     assert (tmp_path / "a.toml").read_text() == "mine"

@@ -113,7 +113,7 @@ def test_verify_catches_any_change(file, copy):
     path = copy / file
     path.write_text(path.read_text() + "\n")
     found = failures(copy)
-    assert len(found) == 1 and found[0].startswith("files are as generated")
+    assert len(found) == 1 and found[0].startswith("the files are unchanged")
     assert f"changed or missing: {file}" in found[0]
 
 
@@ -128,19 +128,25 @@ def test_verify_catches_a_missing_file(file, copy):
 @pytest.mark.parametrize(
     ("manifest", "said"),
     [
-        (None, "error: cannot read '{}': No such file or directory; give a generated folder"),
-        ("", "error: '{}' is not a manifest of symgen (no JSON); generate it anew"),
+        (
+            None,
+            "error: cannot read '{}': No such file or directory; give a folder that symgen generate wrote",
+        ),
+        ("", "error: '{}' is not a valid manifest (it is not JSON); generate the folder again"),
         (
             "[1]",
-            "error: '{}' is not a manifest of symgen (is a list where an object is needed); "
-            "generate it anew",
+            "error: '{}' is not a valid manifest (expected an object, found a list); "
+            "generate the folder again",
         ),
         (
             '{"format": 2}',
-            "error: '{}' is not a manifest of symgen (has no 'conventions', 'dof', 'files' and 11 "
-            "more); generate it anew",
+            "error: '{}' is not a valid manifest (missing key 'conventions', 'dof', 'files' and 11 "
+            "more); generate the folder again",
         ),
-        ('{"format": 99}', "error: '{}': is of format 99, not 2; generate it anew"),
+        (
+            '{"format": 99}',
+            "error: '{}': the format is 99, and this version reads 2; generate the folder again",
+        ),
     ],
 )
 def test_verify_refuses_what_is_no_generated_folder(manifest, said, tmp_path):

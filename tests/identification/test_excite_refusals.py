@@ -89,7 +89,7 @@ def test_what_is_not_ours_is_not_overwritten(tmp_path, there):
     path = tmp_path / "m.csv"
     path.write_bytes(there)
     result = run(SCARA, "-o", path, "--budget", 1, "--rate", 10)
-    assert result.exit_code == 2 and "is not from symgen excite" in result.output
+    assert result.exit_code == 2 and "was not written by symgen excite" in result.output
     assert path.read_bytes() == there
 
 

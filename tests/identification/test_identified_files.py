@@ -144,15 +144,15 @@ def test_a_robot_that_is_not_ours_is_not_overwritten(tmp_path, log):
         result = CliRunner().invoke(
             main, ["identify", str(source), str(log[0]), "--urdf", str(target)]
         )
-        assert result.exit_code == 2 and "is not from symgen identify" in result.output
+        assert result.exit_code == 2 and "was not written by symgen identify" in result.output
         assert target.read_bytes() == before
 
 
 @pytest.mark.parametrize(
     ("urdf", "said"),
     [
-        ("out", "written twice"),
-        ("out/measured.png", "written twice"),
+        ("out", "is the path of two outputs"),
+        ("out/measured.png", "is the path of two outputs"),
         ("out/" + "a" * 300, "File name too long"),
         ("log/x.urdf", "cannot write"),
     ],

@@ -42,7 +42,7 @@ def test_it_writes_what_it_prints_and_replaces_only_its_own(tmp_path):
     )
     (out / "identification.json").write_text("mine")
     refused = invoke("identify", ARM, path, "-o", out)
-    assert refused.exit_code == 2 and "is not from symgen" in refused.stderr
+    assert refused.exit_code == 2 and "was not written by symgen" in refused.stderr
     assert (out / "identification.json").read_text() == "mine"
 
 

@@ -114,7 +114,7 @@ def test_a_page_that_needs_nothing_else(tmp_path, monkeypatch):
     assert "http" not in text and "<script" not in text and "Nothing was found" in text
     page.write_text("mine")
     done = invoke(*command)
-    assert done.exit_code == 2 and "is not from symgen identify" in done.stderr
+    assert done.exit_code == 2 and "was not written by symgen identify" in done.stderr
 
 
 def against(prior, full=False):

@@ -59,7 +59,7 @@ def test_bad_entries(text, said):
         (["--html", "/dev/null/r.html"], "cannot write '/dev/null/r.html': File exists"),
         (
             ["--html", "{}"],
-            "'{}' exists and is not from symgen inspect; choose another name or move it away",
+            "'{}' exists and was not written by symgen inspect; choose another name or move it away",
         ),
     ],
 )

@@ -148,7 +148,7 @@ def test_a_wheel_has_the_version_of_the_module(tmp_path):
 def test_a_package_never_replaces_what_is_not_its_own(tmp_path, package):
     name = package[2][-1].name
     (tmp_path / name).write_text("mine", encoding="utf-8")
-    with pytest.raises(SymgenError, match="exists and is not from symgen"):
+    with pytest.raises(SymgenError, match="exists and was not written by symgen"):
         build_package(robot_file("pendulum"), tmp_path, quantities=("gravity",), cflags="-O0")
     assert snapshot(tmp_path) == {name: b"mine"}
 
@@ -178,8 +178,14 @@ def test_package_and_wheel_appear_together_or_not_at_all(tmp_path, package, monk
     ("arguments", "said"),
     [
         (["--cflags", "'"], '--cflags "\'": No closing quotation'),
-        (["--exact", "--cflags", "-O1"], "--exact sets the flags itself; remove it or --cflags"),
-        (["--native", "--cflags", "-O1"], "--native sets the flags itself; remove it or --cflags"),
+        (
+            ["--exact", "--cflags", "-O1"],
+            "--exact and --cflags: both set flags of the compiler; remove one of them",
+        ),
+        (
+            ["--native", "--cflags", "-O1"],
+            "--native and --cflags: both set flags of the compiler; remove one of them",
+        ),
         (
             ["--friction", "runtime:coulomb", "--friction-width", "0.1", "--batch", "4"],
             "vectors of states have no tanh, which inverse_dynamics needs; leave --friction-width away",

@@ -62,7 +62,7 @@ def test_g8_a_foreign_manifest_is_kept(manifest, tmp_path):
     (tmp_path / "manifest.json").write_bytes(manifest.encode("utf-8", "surrogateescape"))
     (tmp_path / "mine").write_text("mine")
     before = snapshot(tmp_path)
-    with pytest.raises(OptionError, match=r"manifest.json' exists and is not from symgen"):
+    with pytest.raises(OptionError, match=r"manifest.json' exists and was not written by symgen"):
         publish(texts("b"), tmp_path)
     assert snapshot(tmp_path) == before
 
@@ -73,7 +73,7 @@ def test_g8_a_foreign_file_is_kept(name, tmp_path):
     before = snapshot(tmp_path)
     done = invoke("generate", robot_file("pendulum"), "-o", tmp_path)
     assert done.exit_code == 2 and done.stderr.count("\n") == 1
-    assert f"{name}' exists and is not from symgen" in done.stderr
+    assert f"{name}' exists and was not written by symgen" in done.stderr
     assert snapshot(tmp_path) == before
 
 

@@ -50,4 +50,4 @@ def test_what_is_singular_beside_the_angles_as_written_saves_nothing(tmp_path):
     assert "--snap-angles" not in done.stderr
     file.write_text(SLIDES.format(LINK.format("a"), LINK.format("b")))
     done = invoke("generate", file, "-o", tmp_path / "thick", *wanted)
-    assert re.search(r"--snap-angles \S+ makes it exact, which saves \d+ of \d+", done.stderr)
+    assert re.search(r"--snap-angles \S+ rounds it, which saves \d+ of \d+", done.stderr)

@@ -46,7 +46,7 @@ def test_a_users_file_is_kept(command, content, tmp_path):
     path = tmp_path / f"mine{end}"
     path.write_bytes(USERS[content])
     assert refusal(*arguments, path).startswith(
-        f"error: {str(path)!r} exists and is not from symgen"
+        f"error: {str(path)!r} exists and was not written by symgen"
     )
     assert snapshot(tmp_path) == {path.name: USERS[content]}
 
@@ -95,7 +95,9 @@ def test_page_and_picture_appear_together_or_not_at_all(tmp_path, monkeypatch):
         _one_fails(file, page, picture)
     assert invoke("inspect", file, "--plot", picture).exit_code == 0  # a name is no formula
     same = tmp_path / "same.png"
-    assert "would be written twice" in refusal("inspect", PENDULUM, "--html", same, "--plot", same)
+    assert "is the path of two outputs" in refusal(
+        "inspect", PENDULUM, "--html", same, "--plot", same
+    )
 
 
 def _one_fails(file, page, picture):
@@ -114,7 +116,7 @@ def test_the_robots_own_file_is_never_replaced(tmp_path):
     file.write_text("robot")
     (tmp_path / "link").symlink_to(file)
     for path in (file, tmp_path / "." / "r.urdf", tmp_path / "link"):
-        with pytest.raises(OptionError, match="exists and is not from us"):
+        with pytest.raises(OptionError, match="exists and was not written by us"):
             write_files({OutputFile(path, mark, (str(file),)): b"new"})
     assert file.read_text() == "robot"
 
@@ -148,7 +150,7 @@ def test_a_second_robot_does_not_take_the_place_of_the_first(tmp_path):
     assert invoke("generate", PENDULUM, "-o", tmp_path / "out").exit_code == 0
     before = snapshot(tmp_path)
     said = refusal("generate", robot_file("scara"), "-o", tmp_path / "out")
-    assert "holds the files of robot 'pendulum', which would be lost; choose another folder" in said
+    assert "contains the files of robot 'pendulum'; choose another folder" in said
     assert snapshot(tmp_path) == before
     assert invoke("generate", PENDULUM, "-o", tmp_path / "out", "--prefix", "arm").exit_code == 0
     assert not (tmp_path / "out" / "pendulum.h").exists()

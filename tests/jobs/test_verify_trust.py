@@ -48,7 +48,7 @@ def test_nothing_of_a_changed_folder_is_run(copy, tmp_path):
     changed(copy, tmp_path / "mark")
     done = invoke("verify", copy)
     assert done.exit_code == 1 and "1 of 1 checks failed" in done.stdout
-    assert "changed or missing: pendulum_gravity.c, pendulum.py; so nothing was run" in done.stdout
+    assert "changed or missing: pendulum_gravity.c, pendulum.py; nothing was run" in done.stdout
     assert not (tmp_path / "mark").exists()
 
 
@@ -77,7 +77,7 @@ def test_a_language_without_checks_is_not_proven(copy, monkeypatch):
     monkeypatch.setattr(Language, "checks", lambda language, subject, say: iter(()))
     done = invoke("verify", copy)
     assert done.exit_code == 1
-    assert "c: has checks" in done.stdout and "none, so nothing is proven" in done.stdout
+    assert "c: has checks" in done.stdout and "so nothing is verified" in done.stdout
 
 
 def test_a_self_test_that_does_not_end_is_ended(copy, monkeypatch):

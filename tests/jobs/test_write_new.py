@@ -16,7 +16,7 @@ from symgen.jobs.publish import write_new
 def test_it_is_written_once(tmp_path):
     path = tmp_path / "job.toml"
     write_new(path, b"first")
-    with pytest.raises(OptionError, match="exists; give another name"):
+    with pytest.raises(OptionError, match="already exists; choose another name"):
         write_new(path, b"second")
     assert path.read_bytes() == b"first" and [*tmp_path.iterdir()] == [path]
 

@@ -62,7 +62,7 @@ def test_a_function_that_throws_fails_alone(tmp_path):
     checks = {check.what: check for check in verify(tmp_path / "x", run_changed=True)}
     failed = {what: check.detail for what, check in checks.items() if not check.passed}
     assert failed.pop("bias: JavaScript runs") == "node: TypeError: off"
-    assert list(failed) == ["files are as generated (SHA-256)"]
+    assert list(failed) == ["the files are unchanged (SHA-256)"]
     assert {
         "gravity: JavaScript equals the float run",
         "mass_matrix: JavaScript equals the float run",
@@ -82,7 +82,7 @@ def test_a_module_that_does_not_load_is_run_once(tmp_path, line, told):
     checks = verify(tmp_path / "x", run_changed=True)
     failed = {check.what: check.detail for check in checks if not check.passed}
     assert told in failed.pop("JavaScript compiles")
-    assert list(failed) == ["files are as generated (SHA-256)"]
+    assert list(failed) == ["the files are unchanged (SHA-256)"]
 
 
 def test_arrays_given_are_written_and_returned():

@@ -87,8 +87,8 @@ def test_angles_beside_right_ones_are_one_line_unless_an_option_says_what_become
     path = arm(tmp_path / "arm.urdf", rpy="1.5708 0 0")
     (line,) = lines("check", path)
     assert re.fullmatch(
-        r"note: file: 3 angles are beside multiples of pi/2 and used as written; --snap-angles "
-        r"4e-06 makes them exact, which saves \d+ of \d+ operations",
+        r"note: file: 3 angles are almost, but not exactly, multiples of pi/2; --snap-angles "
+        r"4e-06 rounds them, which saves \d+ of \d+ operations",
         line,
     )
     assert lines("check", path, "--snap-angles", "0") == []
@@ -120,8 +120,8 @@ def test_what_an_option_would_count_is_one_line(tmp_path):
     path = arm(tmp_path / "arm.urdf", inside.format(""), rpy="1.5708 0 0", more=more)
     (line,) = lines("check", path)
     assert re.fullmatch(
-        r"note: file: only on request: reduction and rotor inertia of 1 transmission \(--actuators\), "
-        r"damping and friction of 3 joints \(--friction\), 3 angles as multiples of pi/2 "
+        r"note: file: ignored unless requested: reduction and rotor inertia of 1 transmission \(--actuators\), "
+        r"damping and friction of 3 joints \(--friction\), 3 angles rounded to multiples of pi/2 "
         r"\(--snap-angles 4e-06, saves \d+ of \d+ operations\)",
         line,
     )
@@ -130,7 +130,7 @@ def test_what_an_option_would_count_is_one_line(tmp_path):
     assert line.startswith("note: <transmission>: ")
     arm(path, inside.format('spring_stiffness="5"'), more=more)
     (line,) = lines("check", path)  # as grave as the gravest of them
-    assert line.startswith("warning: file: only on request: ")
+    assert line.startswith("warning: file: ignored unless requested: ")
     assert "springs of 'j0', 'j1' and 'j2' (--springs)" in line
 
 
@@ -138,8 +138,8 @@ def test_angles_beside_right_ones_are_told_where_equations_are_shown(tmp_path):
     path = arm(tmp_path / "arm.urdf", rpy="1.5708 0 0")
     (line,) = lines("inspect", path)
     assert line == (
-        "note: file: 3 angles are beside multiples of pi/2 and used as written; --snap-angles "
-        "4e-06 makes them exact, which makes equations shorter"
+        "note: file: 3 angles are almost, but not exactly, multiples of pi/2; --snap-angles "
+        "4e-06 rounds them, which shortens the equations"
     )
     assert lines("inspect", path, "--snap-angles", "0") == []
 

@@ -99,7 +99,10 @@ def test_tune_writes_its_choice_down(tmp_path):
     job.write_text(begin + 'quantities = ["forward_dynamics"]\n')
     done = run("generate", job, "--tune")
     assert done.exit_code == 0, done.output
-    assert "ns" in done.output and "fastest are in it now" in done.output + done.stderr
+    assert (
+        "ns" in done.output
+        and "the fastest formulations were written into the job file" in done.output + done.stderr
+    )
     text = job.read_text()
     chosen = tomllib.loads(text)["formulations"]["forward_dynamics"]
     assert text.endswith(begin + 'quantities = ["forward_dynamics"]\n')
