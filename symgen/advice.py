@@ -13,8 +13,10 @@ PACKAGES: Final = (
     "matplotlib",
     "mujoco",
     "pyarrow",
+    "pycollada",
     "rosbags",
     "scipy",
+    "trimesh",
     "xacrodoc",
 )
 """The optional packages, by their names on the Python Package Index."""

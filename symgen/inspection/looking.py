@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from symgen import output
+from symgen.advice import install
 from symgen.algorithms import QUANTITIES
 from symgen.errors import Notice, OptionError, SourceLocation
 from symgen.inspection.data import inspect, sparsity
@@ -93,7 +94,8 @@ def drawing(job: Job, loaded: Loaded) -> tuple[RobotGeometry, tuple[Notice, ...]
     place = SourceLocation(loaded.file, 1)
     notices = []
     if found.needs_trimesh:
-        text = "meshes are not drawn without trimesh; install it: pip install trimesh pycollada"
+        command = install("trimesh", "pycollada")
+        text = f"meshes are not drawn without trimesh; install it: {command}"
         notices.append(Notice(place, "note", "<mesh>", text))
     if found.missing:
         text = f"{len(found.missing)} mesh files are not drawn: {quoted(found.missing)}"

@@ -2,8 +2,9 @@
 its default and its help.
 
 Options are fields of frozen dataclasses (`group`) in the packages that use them. The command line,
-job files and the documentation read the rows of these fields (`rows`). `Choices` are the values of
-several groups; `kinds` has the kinds of values."""
+job files and the documentation read the rows of these fields (`rows`). Knows errors and text.
+Offers `group`, `rows`, `Choices` (the values of several groups) and the kinds of values
+(`kinds`)."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
