@@ -13,7 +13,9 @@ import symgen
 from benchmarks import adjoints, growth
 from benchmarks.operations import OTHERS
 from benchmarks.rotors import GROWTH, forward_dynamics_counts
+from symgen.algorithms.registry import LINK_QUANTITIES, QUANTITIES
 from symgen.mechanics.model import Model
+from symgen.proof.reference import SAME, source
 from symgen.reading.assemble import load
 from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
@@ -134,6 +136,20 @@ def growth_counts() -> dict[str, dict[str, int]]:
     return {q: {str(n): k for n, k in row.items()} for q, row in growth.curves().items()}
 
 
+def self_test_counts() -> dict[str, dict[str, int]]:
+    """By robot: velocities, quantities (those of a link for the last link), and for how many of
+    these the reference values of a self-test come from the same algorithm in many digits."""
+    found = {}
+    for key in ("pendulum", "ur5", "snake16", "humanoid25"):
+        robot = RuntimeModel(model(key))
+        link = robot.model.bodies[-1].name
+        quantities = [q for name, q in QUANTITIES.items() if name not in LINK_QUANTITIES]
+        quantities += [q.of(link) for q in LINK_QUANTITIES.values()]
+        same = sum(source(robot, q) == SAME for q in quantities)
+        found[key] = {"n": robot.model.dof, "quantities": len(quantities), "same": same}
+    return found
+
+
 PARTS: Final[Mapping[str, Callable[[], Any]]] = {
     "peers": peer_counts,
     "johannessen": johannessen_counts,
@@ -143,6 +159,7 @@ PARTS: Final[Mapping[str, Callable[[], Any]]] = {
     "closed_forms": closed_form_lengths,
     "growth": growth_counts,
     "adjoints": adjoints.own_counts,
+    "self_tests": self_test_counts,
 }
 """The parts of the file, each recounted by its function."""
 

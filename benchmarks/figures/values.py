@@ -345,6 +345,19 @@ def humanoid_ratio(prefix: str = "") -> str:
     return f"{found[f'{prefix}rates'] / found[f'{prefix}terms'] / 2:.2f}"
 
 
+def self_tests_table() -> str:
+    """Where the reference values of self-tests come from."""
+    head = ("robot", "velocities", "quantities", "independent law", "the same algorithm")
+    rows = (
+        [
+            key,
+            *map(str, (row["n"], row["quantities"], row["quantities"] - row["same"], row["same"])),
+        ]
+        for key, row in results("counts")["self_tests"].items()
+    )
+    return table(head, rows, numbers=True)
+
+
 FIGURES: Final[Mapping[str, Callable[..., str]]] = {
     function.__name__.replace("_", "-"): function
     for function in (
@@ -372,6 +385,7 @@ FIGURES: Final[Mapping[str, Callable[..., str]]] = {
         humanoid_table,
         humanoid,
         humanoid_ratio,
+        self_tests_table,
     )
 }
 """By name: the function that gives a figure's text; its arguments are the words after the name."""

@@ -7,6 +7,7 @@ coordinates of the user themselves, not with those of the bodies (see `symgen.me
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Final
 
 from symgen.algorithms.composite import coupled
 from symgen.algorithms.factors import coupled_mass_matrix, factors, factors_by_pairs
@@ -152,7 +153,24 @@ def driving(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) -
     return [t - b for t, b in zip(tau, system.coupling.forces(bias(system, q, qd)), strict=True)]
 
 
-@accelerations()
+MOST_ELIMINATIONS: Final = 500
+"""Pairs of ancestors of a joint, on the average of all joints, up to which the factors of M can
+cost less than articulated bodies. Each pair is an addition and a multiplication of the elimination,
+and articulated bodies take at most some 300 operations a joint."""
+
+
+def factors_pay(system: System) -> bool:
+    """Robots with coupled joints, and those whose joints have few ancestors: up to some 38 joints
+    in a chain. The factors of a chain of n joints take n^3/3 operations."""
+    if coupled(system):
+        return True
+    depths = {0: 0}
+    for i in system.outward:
+        depths[i] = depths[system.body(i).parent] + 1
+    return sum(d * (d - 1) for d in depths.values()) <= MOST_ELIMINATIONS * system.size
+
+
+@accelerations(pays=factors_pay)
 def forward_dynamics(
     system: System, q: Coordinates, qd: Coordinates, tau: Coordinates
 ) -> list[Scalar]:
@@ -247,7 +265,16 @@ def _inward(
     return joints
 
 
-@_chain
+def has_deep_and_shallow_trees(system: System) -> bool:
+    """Robots with trees on the base that are deeper than `DEEP`, and others that are not."""
+    depths: dict[int, int] = {}
+    for i in system.outward:
+        path = (i, *system.ancestors(i))
+        depths[path[-1]] = max(depths.get(path[-1], 0), len(path))
+    return min(depths.values()) <= DEEP < max(depths.values()) and factors_pay(system)
+
+
+@accelerations(suits=uncoupled, pays=has_deep_and_shallow_trees)
 def forward_dynamics_by_tree(
     system: System, q: Coordinates, qd: Coordinates, tau: Coordinates
 ) -> list[Scalar]:

@@ -139,6 +139,8 @@ class Formulation:
     algorithm: Algorithm
     source: str
     suits: Suits = any_robot
+    pays: Suits = any_robot
+    """For which of these robots it may be the cheapest; for the others it is there by name."""
     tried: bool = True
     """Whether it may be the cheapest where the regrouping is free; the others are there for runtime
     parameters, which all functions share, and by name."""
@@ -278,14 +280,16 @@ def quantity(
     of_user: bool = False,
     regroupings: Sequence[str] = tuple(REGROUPINGS),
     suits: Suits = any_robot,
+    pays: Suits = any_robot,
     only_minimal_pays: bool = False,
 ) -> Callable[[Registered], Registered]:
     """Register the decorated algorithm as a way to compute quantity `name`, on each of
     `regroupings`.
 
-    A second algorithm registered for one name is one more formulation of it; `suits` tells for
-    which robots. Where `only_minimal_pays`, no robot was found that is cheaper on another
-    regrouping (docs/benchmarks/ideas.md)."""
+    A second algorithm registered for one name is one more formulation of it. `suits` tells for
+    which robots it is, and `pays` for which of them it may be the cheapest. Where
+    `only_minimal_pays`, no robot was found that is cheaper on another regrouping.
+    """
     row = Quantity(
         name,
         formula,
@@ -300,7 +304,7 @@ def quantity(
         needs_mass,
         of_user,
     )
-    formulation = partial(Formulation, source=source, suits=suits)
+    formulation = partial(Formulation, source=source, suits=suits, pays=pays)
     tried = {r: not only_minimal_pays or r == "minimal" for r in regroupings}
     return lambda algorithm: _registered(algorithm, row, of_link, formulation, tried)
 

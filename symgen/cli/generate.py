@@ -70,7 +70,7 @@ def generate(
     with progress() as tell, processes(count):
         job = Job.of(file, **given(options))
         job, times = _tuned(job, tell) if tune else (job, [])
-        module, loaded, paths = generated_files(job, out, languages or DEFAULT, tell)
+        module, loaded, paths = generated_files(job, out, languages or DEFAULT, tell, _note)
         hint = job.saving(loaded, module)
     notices = [*loaded.notices, *hint, *warnings(loaded, judge(loaded.model))]
     choice_notices = _notices_of_choice(job) if tune else []
@@ -79,6 +79,10 @@ def generate(
     else:
         say(notices)
         _print(module, paths, times, choice_notices)
+
+
+def _note(sentence: str) -> None:
+    output.say(f"note: {sentence}", error=True)
 
 
 def _tuned(job: "Job", tell: Callable[[str], None]) -> tuple["Job", Sequence["TimedFormulation"]]:

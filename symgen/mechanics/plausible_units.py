@@ -39,33 +39,42 @@ class Extent:
 
 def extents(model: Model) -> list[Extent]:
     """The extents of the bodies that have links."""
-    sizes = []
+    sizes, far, carried = [], _distances(model), _carried(model)
     for i, body in enumerate(model.bodies, 1):
         if not body.links:
             continue
         heavy = [link for link in body.links if any(link.parameters or ())]
         mass = sum((link.parameters or (0.0,))[0] for link in heavy)
-        around = max(_around(model, i, body, heavy), default=0.0)
+        around = max(_around(body, carried[i], heavy), default=0.0)
         moment = principal_moments(heavy)[-1] if heavy else 0.0
         gyration = sqrt(max(moment, 0.0) / mass) if mass > 0 else 0.0
-        reach = max(_reach(model, i) + around, gyration)
+        reach = max(far[i] + around, gyration)
         sizes.append(Extent(body.name, mass, gyration, around, reach))
     return sizes
 
 
-def _reach(model: Model, i: int) -> float:
-    """How far the joint of body `i` can be from the base."""
-    far = 0.0
-    while i:
-        far, i = far + hypot(*model.body(i).pose.position), model.body(i).parent
+def _distances(model: Model) -> dict[int, float]:
+    """How far the joint of each body can be from the base (m)."""
+    far = {0: 0.0}
+    for i in model.outward:
+        body = model.body(i)
+        far[i] = far[body.parent] + hypot(*body.pose.position)
     return far
 
 
-def _around(model: Model, i: int, body: Body, heavy: list[Link]) -> Iterator[float]:
+def _carried(model: Model) -> dict[int, list[Body]]:
+    """The bodies that each body carries."""
+    carried: dict[int, list[Body]] = {i: [] for i in range(model.size + 1)}
+    for body in model.bodies:
+        carried[body.parent].append(body)
+    return carried
+
+
+def _around(body: Body, carried: list[Body], heavy: list[Link]) -> Iterator[float]:
     """The distances to the joint before, to the joints behind, to the links' frames and centres of
     mass."""
     yield hypot(*body.pose.position)
-    yield from (hypot(*other.pose.position) for other in model.bodies if other.parent == i)
+    yield from (hypot(*other.pose.position) for other in carried)
     for link in body.links:
         yield hypot(*link.pose.position)
     for link in heavy:

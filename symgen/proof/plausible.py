@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from symgen.mechanics.coupling import velocities
 from symgen.mechanics.model import Model
 from symgen.numbers.exact import in_decimals
@@ -68,15 +70,15 @@ def _within(x: float, limit: float | None) -> float:
 
 def _solution(m: Sequence[Sequence[float]], forces: Sequence[float]) -> list[float] | None:
     """M⁻¹ `forces` by elimination, None where M is singular."""
-    n, rows = len(m), [[*row, force] for row, force in zip(m, forces, strict=True)]
-    for k in range(n):
-        if not rows[k][k] > 0:
+    rows = np.column_stack([np.array(m, float), np.array(forces, float)])
+    for k in range(len(rows)):
+        if not rows[k, k] > 0:
             return None
-        rows[k] = [entry / rows[k][k] for entry in rows[k]]
-        for i in (i for i in range(n) if i != k):
-            factor = rows[i][k]
-            rows[i] = [a - factor * b for a, b in zip(rows[i], rows[k], strict=True)]
-    return [row[n] for row in rows]
+        rows[k] /= rows[k, k]
+        factors = rows[:, k].copy()
+        factors[k] = 0.0
+        rows -= factors[:, None] * rows[k]
+    return [float(x) for x in rows[:, -1]]
 
 
 def _short(values: Sequence[float]) -> Numbers:

@@ -31,7 +31,7 @@ from symgen.reading.remarks import (
 )
 from symgen.reading.repair import repaired
 from symgen.reading.right_angles import RightAngle, Rounder, turn
-from symgen.reading.sizes import check_size
+from symgen.reading.sizes import check_joint_count, check_size
 from symgen.reading.sources import RobotSource, described, name_of
 from symgen.reading.unfold import MovingJoint, bodies
 from symgen.text import shown
@@ -79,7 +79,9 @@ def load_with(source: RobotSource, choices: Choices) -> Loaded:
     """The robot of a file, as `load`, with options that are made already."""
     wanted = choices[RobotOptions]
     rounder = Rounder(_tolerance(wanted.snap_angles))
-    robot = repaired(described(source, choices[SourceOptions]), wanted.repair_inertia)
+    robot = described(source, choices[SourceOptions])
+    check_joint_count(robot)
+    robot = repaired(robot, wanted.repair_inertia)
     robot = coupled(robot, wanted.couple)
     part = part_of(robot, wanted.root, wanted.tip, wanted.lock, wanted.joint_order)
     part = afloat(part) if wanted.base == "floating" else part

@@ -1,12 +1,41 @@
-"""Numbers of a file that are finite, and too large to compute with all the same."""
+"""Robots with more joints, or with larger numbers, than can be computed with."""
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from symgen.mechanics.model import Model
 from symgen.mechanics.pose import Pose
 from symgen.mechanics.soundness import LARGEST, numbers_of
+from symgen.reading.description import Description
 from symgen.reading.part import RobotPart
+from symgen.reading.xml_reader import XmlNode
 from symgen.text import shown
+
+MAX_JOINTS: Final = 5_000
+"""The most joints of a robot, fixed ones included. Time and memory grow linearly with it for
+gravity and inverse dynamics, which take half a minute for such a chain, and at least with its
+square for quantities that are matrices."""
+
+
+def check_joint_count(robot: Description) -> None:
+    """Raises RobotError for a robot with more joints than `MAX_JOINTS`."""
+    if len(robot.joints) > MAX_JOINTS:
+        line = robot.joints[MAX_JOINTS].line
+        raise robot.error(line, robot.tag, _too_many(len(robot.joints)))
+
+
+def check_joint_elements(root: XmlNode) -> None:
+    """The check of `check_joint_count` before any joint of a URDF is read. Raises RobotError."""
+    joints = root.children("joint")
+    if len(joints) > MAX_JOINTS:
+        raise root.error(_too_many(len(joints)))
+
+
+def _too_many(count: int) -> str:
+    return (
+        f"has {count:,} joints, more than the {MAX_JOINTS:,} that symgen takes "
+        "(symgen.reading.sizes.MAX_JOINTS); generate code for parts of the robot, each in a file"
+    )
 
 
 def check_size(part: RobotPart, model: Model) -> None:

@@ -127,13 +127,14 @@ def _best(regroups: Mapping[str, Regroup], wanted: Wanted, choice: Choice, aim: 
 def _promising(
     combinations: list[tuple[Part, ...]], regroups: Mapping[str, Regroup]
 ) -> list[tuple[Part, ...]]:
-    """Without those that are never the cheapest, unless they are all there is or one regrouping
-    serves all."""
+    """Without those that are never the cheapest for this robot, unless they are all there is. Where
+    one regrouping serves all functions, that leaves out none for its regrouping."""
     free = sum(name != WHOLE for name in regroups) > 1
+    layout = next(iter(regroups.values())).layout
     return [
         parts
         for parts in combinations
-        if not free or all(formulation.tried for _, formulation in parts)
+        if all(f.pays(layout) and (f.tried or not free) for _, f in parts)
     ] or combinations
 
 

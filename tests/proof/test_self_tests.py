@@ -11,13 +11,17 @@ from random_trees import AS_WRITTEN, FAMILIES
 from tools import invoke, robot_file
 
 from benchmarks.faults import Trial, changed, sites
+from benchmarks.figures.counts import self_test_counts
 from benchmarks.mutants import disagreements, share
 from benchmarks.right_modules import compiled, modules
 from symgen.compiler.program import Program
 from symgen.jobs.job import Job
 from symgen.languages.accuracy import FACTOR, LAST, NONE, STEP, steps
-from symgen.mechanics.coupling import velocities
+from symgen.mechanics.coupling import coupling_of, upright, velocities
+from symgen.numbers.exact import in_decimals
 from symgen.proof.choice import CHANGES, telling, visible
+from symgen.proof.laws.kinematics import aligned, by_axes
+from symgen.proof.states import DIGITS, States
 
 KINDS = {**FAMILIES, **AS_WRITTEN}
 
@@ -209,3 +213,26 @@ def test_squares_of_what_is_zero_but_for_rounding_pass(tmp_path):
     assert invoke("generate", tmp_path / "crossed.urdf", *wanted).exit_code == 0
     done = invoke("verify", out)
     assert done.exit_code == 0, done.output
+
+
+def test_reference_values_of_a_humanoid_are_mostly_those_of_independent_laws():
+    """docs/proof.md shows the numbers; before, 61 of the 99 quantities had their own algorithm."""
+    found = self_test_counts()
+    assert found["ur5"]["same"] == 0
+    assert found["humanoid25"]["n"] == 25 and found["humanoid25"]["same"] < 20
+
+
+def test_the_jacobian_by_axes_of_joints_is_the_slope_of_the_pose():
+    """On a floating robot and on joints that mimic others; both are laws."""
+    for robot, base in (("quadruped", "floating"), ("panda", "fixed")):
+        job = Job.of(robot_file(robot), base=base)
+        runtime = job.robot(job.load())
+        link = runtime.model.bodies[-1].links[0].name
+        rng = random.Random(2)
+        coupling = coupling_of(runtime.model)
+        q = upright(coupling, [rng.uniform(-2, 2) for _ in range(coupling.positions)], rng)
+        with in_decimals(DIGITS):
+            x = States.of(runtime, {"q": [q]}, False)
+            slopes, columns = (f(x, link).astype(float) for f in (aligned, by_axes))
+        assert slopes.shape == columns.shape and np.abs(slopes).max() > 0.5
+        assert np.allclose(slopes, columns, rtol=0, atol=1e-25)

@@ -181,7 +181,7 @@ def _rows_of(x: States) -> Array:
     return np.concatenate([rows[..., :inertial], passive], axis=-1)
 
 
-@law("recursive_least_squares", EQUATION, 1)
+@law("recursive_least_squares", EQUATION, 2)
 def recursive_least_squares(x: States) -> tuple[Array, Array]:
     """The parameters and the factors of their covariance after all rows."""
     g = x.given

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from symgen.numbers.scalar import ZERO, Scalar
 from symgen.proof.arrays import applied
 from symgen.proof.laws.registry import law
 from symgen.proof.mechanism import Frame, entries
@@ -13,8 +14,10 @@ from symgen.proof.motion import placed
 from symgen.proof.states import States, gradient, kept, rate
 
 Array = Any
+Term = Callable[[States, str], Array]
 POSE = "textbook forward kinematics"
 JACOBIAN = "slopes of textbook forward kinematics in 75 digits"
+AXES = "the axes of the joints in the textbook's forward kinematics"
 
 
 def frame(x: States, link: str) -> Frame:
@@ -45,9 +48,25 @@ def aligned(x: States, link: str) -> Array:
     return np.concatenate([slopes[..., 9:, :], w], axis=-2)
 
 
-def body(x: States, link: str) -> Array:
+@kept
+def by_axes(x: States, link: str) -> Array:
+    """The Jacobian in root axes, (..., 6, n), as `aligned`: what each joint's axis moves at the
+    origin of the link, z × (p - o) and z of a joint that turns, z of one that slides (Craig,
+    Introduction to Robotics, 3rd ed. 2005, section 5.7)."""
+    robot, point = x.mechanism, frame(x, link).place
+    bodies = placed(robot, x.textbook.course.positions)
+    columns: list[Scalar] = [ZERO] * (6 * len(robot.parts))
+    for j in robot.path(robot.body_of(link)[0]):
+        w, v = bodies[j].twist(point)
+        for row, entry in enumerate((*v, *w)):
+            columns[row * len(robot.parts) + j - 1] = entry
+    flat = entries(columns, x.shape, Decimal(0))
+    return robot.coupled(flat.reshape(*x.shape, 6, len(robot.parts)))
+
+
+def body(x: States, link: str, jacobian: Term = aligned) -> Array:
     """The Jacobian in the link's axes."""
-    j, back = aligned(x, link), pose(x, link)[..., :9].reshape(*x.shape, 3, 3)
+    j, back = jacobian(x, link), pose(x, link)[..., :9].reshape(*x.shape, 3, 3)
 
     def seen(v: Array) -> Array:
         return (back[..., :, :, None] * v[..., :, None, :]).sum(-3)
@@ -55,9 +74,9 @@ def body(x: States, link: str) -> Array:
     return np.concatenate([seen(j[..., :3, :]), seen(j[..., 3:, :])], axis=-2)
 
 
-def world(x: States, link: str) -> Array:
+def world(x: States, link: str, jacobian: Term = aligned) -> Array:
     """The Jacobian of the velocity at the root's origin, v + p × ω."""
-    j, p = aligned(x, link), pose(x, link)[..., 9:, None]
+    j, p = jacobian(x, link), pose(x, link)[..., 9:, None]
     w = j[..., 3:, :]
     shift = np.stack(
         [
@@ -76,7 +95,7 @@ def frame_pose(x: States, link: str) -> tuple[Array, Array]:
     return entries[..., :9], entries[..., 9:]
 
 
-def _register(axes: str, jacobian: Callable[[States, str], Array]) -> None:
+def _register(axes: str, jacobian: Term) -> None:
     @law(f"frame_jacobian_{axes}", JACOBIAN, 1)
     def itself(x: States, link: str) -> Array:
         return jacobian(x, link)

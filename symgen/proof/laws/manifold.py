@@ -212,18 +212,18 @@ def integrate_jacobians(x: States) -> tuple[Array, Array]:
     return tuple(_changes(_still, start, **{k: units(x)})[..., : x.n, :] for k in ("q", "dq"))
 
 
-def _register(method: str, flow: Flow) -> None:
+def _register(method: str, flow: Flow, order: int) -> None:
     words = STEPS.format(f"a step of {method}")
 
     @law(f"step:{method}", words)
     def step(x: States) -> tuple[Array, Array]:
         return flow(x)
 
-    @law(f"step_jacobians:{method}", f"slopes of {words}", 1)
+    @law(f"step_jacobians:{method}", f"slopes of {words}", order)
     def jacobians(x: States) -> tuple[Array, Array]:
         a = [_changes(flow, x, **{k: units(x)}) for k in ("q", "qd")]
         return np.concatenate(a, axis=-1), _changes(flow, x, tau=units(x))
 
 
-_register("euler", euler)
-_register("rk4", rk4)
+_register("euler", euler, 1)
+_register("rk4", rk4, 2)  # four accelerations and exponentials take as long as a nested slope

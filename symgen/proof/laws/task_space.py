@@ -2,6 +2,7 @@
 digits."""
 
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,16 @@ from symgen.proof.laws.energies import (
     centroidal_momentum_matrix,
     com_jacobian,
 )
-from symgen.proof.laws.kinematics import JACOBIAN, POSE, aligned, body, pose, world
+from symgen.proof.laws.kinematics import (
+    AXES,
+    JACOBIAN,
+    POSE,
+    aligned,
+    body,
+    by_axes,
+    pose,
+    world,
+)
 from symgen.proof.laws.registry import law
 from symgen.proof.mechanism import entries
 from symgen.proof.states import States, gradient, rate
@@ -38,13 +48,18 @@ def _register(axes: str, jacobian: Any) -> None:
     def matrix_rate(x: States, link: str) -> Array:
         return rate(lambda y: jacobian(y, link), x)
 
-    @law(f"frame_hessian_{axes}", f"slopes of {JACOBIAN}", 2)
+
+def _register_hessian(axes: str, jacobian: Any) -> None:
+    @law(f"frame_hessian_{axes}", f"slopes of the Jacobian by {AXES}", 1)
     def hessian(x: States, link: str) -> Array:
         return gradient(lambda y: jacobian(y, link), x)
 
 
 for _axes, _jacobian in (("body", body), ("world", world), ("aligned", aligned)):
     _register(_axes, _jacobian)
+_register_hessian("body", partial(body, jacobian=by_axes))
+_register_hessian("world", partial(world, jacobian=by_axes))
+_register_hessian("aligned", by_axes)
 
 
 @law("frame_acceleration_classical", DIFFERENCES, 1)

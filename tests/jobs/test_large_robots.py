@@ -1,0 +1,150 @@
+"""Robots with many joints: nothing grows faster than what is computed, and more joints than can be
+computed with are refused at once."""
+
+import numpy as np
+import pytest
+from shell import refusal
+from tools import invoke, robot_file
+
+from symgen.jobs import expected_size
+from symgen.jobs.expected_size import remarks
+from symgen.jobs.job import Job
+from symgen.numbers.exact import in_decimals
+from symgen.proof import textbook
+from symgen.proof.laws import dynamics
+from symgen.proof.plausible import _solution
+from symgen.proof.states import States, decimals
+from symgen.reading import sizes
+from symgen.tracing import articulated, singular, trace
+from symgen.tracing.wanted import Wanted
+
+BODY = (
+    '<inertial><origin xyz="0.03 0.02 0.1"/><mass value="1.5"/><inertia ixx="0.01" iyy="0.012" '
+    'izz="0.008" ixy="0.0003" ixz="0.0001" iyz="0.0002"/></inertial>'
+)
+AXES = ("1 0 0", "0 1 0", "0 0 1")
+
+
+def chain(count):
+    """A chain of revolute joints as a URDF."""
+    parts = ['<robot name="chain"><link name="l0"/>']
+    for k in range(1, count + 1):
+        parts.append(
+            f'<link name="l{k}">{BODY}</link><joint name="j{k}" type="continuous"><parent '
+            f'link="l{k - 1}"/><child link="l{k}"/><origin xyz="0 0.02 0.2"/>'
+            f'<axis xyz="{AXES[k % 3]}"/></joint>'
+        )
+    return "".join([*parts, "</robot>"])
+
+
+def never(*_, **__):
+    raise AssertionError("the mass matrix was factored")
+
+
+def test_a_regular_chain_is_recognised_without_its_mass_matrix(monkeypatch):
+    monkeypatch.setattr(singular, "_pivots", never)
+    assert singular.singular_joints(Job.of(chain(60)).load().model) == []
+    floating = Job.of(robot_file("quadruped"), base="floating").load().model
+    assert singular.singular_joints(floating) == []
+
+
+def test_the_recursion_takes_linear_time(monkeypatch):
+    """Counted in 6 x 6 matrices of bodies."""
+    count, usual = [0], articulated._spatial
+
+    def counted(inertia):
+        count[0] += 1
+        return usual(inertia)
+
+    monkeypatch.setattr(articulated, "_spatial", counted)
+    for n in (20, 40):
+        count[0] = 0
+        assert singular.singular_joints(Job.of(chain(n)).load().model) == []
+        assert count[0] == n
+
+
+@pytest.mark.parametrize(("count", "tried"), [(12, True), (60, False)])
+def test_deep_chains_are_not_traced_with_factors_of_the_mass_matrix(count, tried, monkeypatch):
+    names, usual = set(), trace.traced
+
+    def recorded(regroups, wanted, parts):
+        names.update(formulation.name.split("/")[0] for _, formulation in parts)
+        return usual(regroups, wanted, parts)
+
+    monkeypatch.setattr(trace, "traced", recorded)
+    job = Job.of(chain(count), quantities=("forward_dynamics",))
+    assert "articulated" in job.module(job.load()).functions[0].parts[0][1].name
+    assert ("forward_dynamics" in names) == tried
+    assert "forward_dynamics_by_tree" not in names
+
+
+def test_factors_of_deep_chains_can_be_asked_for_by_name():
+    wanted = ("forward_dynamics=forward_dynamics/minimal",)
+    job = Job.of(chain(40), quantities=("forward_dynamics",), formulations=wanted)
+    assert job.module(job.load()).functions[0].parts[0][1].name == "forward_dynamics/minimal"
+
+
+def test_refined_solutions_are_those_of_elimination():
+    job = Job.of(chain(12))
+    robot = job.robot(job.load())
+    q = [[0.3 * k - 2.0 for k in range(12)], [0.5 - 0.1 * k for k in range(12)]]
+    with in_decimals(75):
+        x = States.of(robot, {"q": q}, False)
+        m, right = dynamics.mass(x), decimals(np.arange(24.0).reshape(2, 12) - 7.5)
+        refined, exact = dynamics._refined(m, right), dynamics.solved(m, right[..., None])[..., 0]
+        assert np.abs((refined - exact) / np.abs(exact).max()).max() < 1e-55
+        assert dynamics._refined(0 * m, right) is None
+
+
+def test_the_mass_matrix_of_the_textbook_is_that_of_kinetic_energies():
+    """Sums over all links of w · L + v · p at unit rates of two joints."""
+    job = Job.of(robot_file("panda"))
+    robot = job.robot(job.load())
+    with in_decimals(75):
+        x = States.of(robot, {"q": [[0.3 * k - 1.0 for k in range(robot.model.dof)]]}, False)
+        m, bodies = dynamics.mass(x)[0], textbook.placed(x.mechanism, x.textbook.course.positions)
+        n = len(x.mechanism.parts)
+        energies = np.full((n, n), decimals(0.0), object)
+        for i, link in textbook.masses(x.mechanism, x.textbook):
+            for j in x.mechanism.path(i):
+                p, spin = link.momentum(*bodies[j].twist(link.place))
+                for k in x.mechanism.path(i):
+                    w, v = bodies[k].twist(link.place)
+                    energy = w.dot(spin) + v.dot(p)
+                    energies[j - 1, k - 1] += np.ravel(energy)[0]
+        of_user = x.mechanism.coupled(energies, 2)
+        assert np.abs(of_user - m).max() < 1e-60
+
+
+def test_accelerations_of_plausible_states_solve_the_equations():
+    m = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, 0.2], [0.5, 0.2, 2.0]])
+    assert np.allclose(m @ _solution(m.tolist(), [1.0, -2.0, 3.0]), [1.0, -2.0, 3.0])
+    assert _solution([[0.0]], [1.0]) is None
+
+
+def test_more_joints_than_the_limit_are_refused_before_they_are_read(tmp_path, monkeypatch):
+    file = tmp_path / "long.urdf"
+    file.write_text(chain(7))
+    assert not singular.singular_joints(Job.of(str(file)).load().model)
+    monkeypatch.setattr(sizes, "MAX_JOINTS", 6)
+    said = refusal("check", file)
+    assert "has 7 joints, more than the 6 that symgen takes" in said
+    assert "symgen.reading.sizes.MAX_JOINTS" in said
+
+
+def test_size_and_time_of_large_functions_are_estimated_before_they_are_generated(tmp_path):
+    """Measured: 30,000 entries of the derivatives of a chain of 100 joints take 15 MB of C, 2.0 GB
+    and 42 s."""
+    wanted = [Wanted.parse("inverse_dynamics_derivatives"), Wanted.parse("gravity")]
+    (sentence,) = remarks(Job.of(chain(100)).load().model, wanted)
+    assert sentence.startswith("inverse_dynamics_derivatives has 30,000 entries")
+    assert "15 MB of C, 1.9 GB of memory and 45 s" in sentence
+    assert not remarks(Job.of(chain(20)).load().model, wanted)
+
+
+def test_the_estimate_is_printed_before_the_work(tmp_path, monkeypatch):
+    monkeypatch.setattr(expected_size, "LARGE", 4)
+    wanted = ("--quantity", "mass_matrix")
+    done = invoke("generate", robot_file("pendulum"), "-o", tmp_path / "out", *wanted)
+    assert done.exit_code == 0
+    assert done.stderr.startswith("note: mass_matrix has 4 entries, which can take up to 0 MB of C")
