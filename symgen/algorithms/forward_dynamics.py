@@ -267,11 +267,13 @@ def _inward(
 
 def has_deep_and_shallow_trees(system: System) -> bool:
     """Robots with trees on the base that are deeper than `DEEP`, and others that are not."""
-    depths: dict[int, int] = {}
+    deepest: dict[int, int] = {}
+    roots, depths = dict[int, int](), {0: 0}
     for i in system.outward:
-        path = (i, *system.ancestors(i))
-        depths[path[-1]] = max(depths.get(path[-1], 0), len(path))
-    return min(depths.values()) <= DEEP < max(depths.values()) and factors_pay(system)
+        parent = system.body(i).parent
+        roots[i], depths[i] = roots.get(parent, i), depths[parent] + 1
+        deepest[roots[i]] = max(deepest.get(roots[i], 0), depths[i])
+    return min(deepest.values()) <= DEEP < max(deepest.values()) and factors_pay(system)
 
 
 @accelerations(suits=uncoupled, pays=has_deep_and_shallow_trees)

@@ -79,7 +79,7 @@ def test_deep_chains_are_not_traced_with_factors_of_the_mass_matrix(count, tried
 
 
 def test_factors_of_deep_chains_can_be_asked_for_by_name():
-    wanted = ("forward_dynamics=forward_dynamics/minimal",)
+    wanted = (("forward_dynamics", "forward_dynamics/minimal"),)
     job = Job.of(chain(40), quantities=("forward_dynamics",), formulations=wanted)
     assert job.module(job.load()).functions[0].parts[0][1].name == "forward_dynamics/minimal"
 
