@@ -1,10 +1,11 @@
 # The packages of ROS 2 that a generated package finds, as mocks: include it before the package is added.
 # MOCKS is this folder, PYTHON an interpreter that has PyYAML.
-foreach(name controller_interface hardware_interface pluginlib rclcpp rclcpp_lifecycle trajectory_msgs)
+foreach(name controller_interface geometry_msgs hardware_interface pluginlib rclcpp rclcpp_lifecycle trajectory_msgs)
   add_library(${name}::${name} INTERFACE IMPORTED GLOBAL)
   target_include_directories(${name}::${name} SYSTEM INTERFACE ${MOCKS}/include)
 endforeach()
 set(trajectory_msgs_TARGETS trajectory_msgs::trajectory_msgs)
+set(geometry_msgs_TARGETS geometry_msgs::geometry_msgs)
 
 # find_package knows no others than those that package.xml must name.
 macro(find_package name)

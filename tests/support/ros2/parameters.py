@@ -1,5 +1,5 @@
 """The header that generate_parameter_library would write of a YAML file, as far as controllers use
-it: parameters without a default must be given, and have the number of entries that is said."""
+it: parameters without a default must be given, and meet their validation."""
 
 import sys
 from pathlib import Path
@@ -9,6 +9,14 @@ import yaml
 KINDS = {
     "double_array": ("std::vector<double>", "numbers"),
     "string_array": ("std::vector<std::string>", "texts"),
+    "double": ("double", "values"),
+    "bool": ("bool", "flags"),
+}
+CHECKS = {
+    "fixed_size<>": "params.{name}.size() == {bound}",
+    "lower_element_bounds<>": "std::all_of(params.{name}.begin(), params.{name}.end(), "
+    "[](double x) {{ return x >= {bound}; }})",
+    "gt_eq<>": "params.{name} >= {bound}",
 }
 
 
@@ -18,29 +26,28 @@ def header(text: str) -> str:
     fields, reads = [], []
     for name, row in rows.items():
         kind, where = KINDS[row["type"]]
-        size = row["validation"]["fixed_size<>"]
-        fields.append(f"  {kind} {name};")
-        reads += [
-            f'    params_.{name} = node->{where}.at("{name}");',
-            f'    if (params_.{name}.size() != {size}) throw std::invalid_argument("{name}: length");',
-        ]
-        if "lower_element_bounds<>" in row["validation"]:
-            low = row["validation"]["lower_element_bounds<>"]
-            reads.append(
-                f"    for (double x : params_.{name})"
-                f' if (!(x >= {low})) throw std::invalid_argument("{name}: bound");'
-            )
+        fields.append(f"  {kind} {name}{{}};")
+        given = f'node_->{where}.at("{name}")'
+        if "default_value" in row:
+            default = str(row["default_value"]).lower()
+            given = f'node_->{where}.count("{name}") != 0 ? {given} : {default}'
+        reads.append(f"    params.{name} = {given};")
+        for check, bound in row.get("validation", {}).items():
+            condition = CHECKS[check].format(name=name, bound=bound)
+            reads.append(f'    if (!({condition})) throw std::invalid_argument("{name}");')
     return "\n".join(
         [
             "#pragma once",
-            '#include <stdexcept>\n#include "rclcpp/rclcpp.hpp"',
+            '#include <algorithm>\n#include <stdexcept>\n#include "rclcpp/rclcpp.hpp"',
             f"namespace {space}\n{{\nstruct Params\n{{",
             *fields,
             "};\nclass ParamListener\n{\npublic:",
-            "  explicit ParamListener(const std::shared_ptr<rclcpp::Node> & node)\n  {",
+            "  explicit ParamListener(const std::shared_ptr<rclcpp::Node> & node)",
+            "  : node_(node) { get_params(); }",
+            "  Params get_params() const\n  {\n    Params params;",
             *reads,
-            "  }\n  Params get_params() const { return params_; }",
-            "private:\n  Params params_;\n};\n}\n",
+            "    return params;\n  }",
+            "private:\n  std::shared_ptr<rclcpp::Node> node_;\n};\n}\n",
         ]
     )
 
