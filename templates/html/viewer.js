@@ -177,7 +177,7 @@ function createViewer(canvas, robot) {
   }
 
   function reset() {
-    const distance = view.reach * 3.9;
+    const distance = view.reach * 3.3;
     const [azimuth, elevation] = [0.7, 0.35];
     camera.near = view.reach / 100;
     camera.far = view.reach * 100;
