@@ -1,40 +1,39 @@
 """Laws of controllers: their equations on the textbook's terms, in many digits."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
 from symgen.mechanics.passive import FRICTION
-from symgen.numbers.scalar import ZERO
-from symgen.proof.arrays import applied, applied_transposed, product
+from symgen.proof.arrays import applied, applied_transposed
 from symgen.proof.laws import base
 from symgen.proof.laws.dynamics import coriolis, mass, solved, tau
 from symgen.proof.laws.kinematics import pose
+from symgen.proof.laws.loop_physics import (
+    check_decay,
+    check_free_motion,
+    check_passive,
+    in_body_axes,
+    without_friction,
+)
 from symgen.proof.laws.manifold import between
 from symgen.proof.laws.registry import law
 from symgen.proof.laws.regressors import passive_columns, passive_terms
 from symgen.proof.laws.task_space import task
-from symgen.proof.motion import orientation
 from symgen.proof.states import FINE, STEP, States
-from symgen.proof.tangent import TangentInBodyAxes, blocks, displaced
+from symgen.proof.tangent import displaced
 
 Array = Any
 EQUATION = "its equation on the textbook's terms"
+LOOP = f"{EQUATION}, and the motion that it causes"
 START, TINY = Decimal(100), Decimal("1e-30")
 """The variance that recursive least squares start with, and the least information of a row."""
 
 
 def _clamped(x: Array, limit: Array) -> Array:
     return np.where(abs(x) < limit, x, np.where(x < 0, -limit, limit))
-
-
-def _without_friction(x: States) -> States:
-    """The states without friction in the joints; springs and external wrenches as they are."""
-    count = len(FRICTION)
-    return replace(x, passive={i: [ZERO] * count + row[count:] for i, row in x.passive.items()})
 
 
 def _friction(x: States, reference: Array | None) -> Array:
@@ -48,36 +47,12 @@ def _friction(x: States, reference: Array | None) -> Array:
 def _rubbing(x: States, rates: Array | None) -> Array:
     """Friction at some rates: what it adds to the joint forces of the textbook."""
     at = x.put(qd=rates, qdd=None)
-    return tau(at) - tau(_without_friction(at))
+    return tau(at) - tau(without_friction(at))
 
 
 def _holding(x: States) -> Array:
     """g with the forces of springs, less those of external wrenches."""
-    return tau(_without_friction(x).put(qd=None, qdd=None))
-
-
-def _in_body_axes(x: States, v: Array, q: Array, q_ref: Array) -> Array:
-    """Velocities at q_ref, twists in the axes of the bodies at q."""
-    out = np.array(np.broadcast_to(v, (*x.shape, x.n)))
-    for block in blocks(x.mechanism):
-        if isinstance(block.tangent, TangentInBodyAxes):
-            n, at = block.tangent.place, block.rates
-            here, there = q[..., block.places], q_ref[..., block.places]
-            back, there_axes = np.swapaxes(_axes(here[..., n:]), -1, -2), _axes(there[..., n:])
-            turn = product(back, there_axes)
-            w = applied(turn, v[..., at][..., n:])
-            parts = [w]
-            if n:
-                arm = applied(back, there[..., :3] - here[..., :3])
-                parts = [applied(turn, v[..., at][..., :3]) + np.cross(arm, w), w]
-            out[..., at] = np.concatenate(parts, axis=-1)
-    return out
-
-
-def _axes(four: Array) -> Array:
-    """The rotation matrix of a unit quaternion."""
-    rows = orientation([four[..., k] for k in range(4)])
-    return np.stack([np.stack([*row], axis=-1) for row in rows], axis=-2)
+    return tau(without_friction(x).put(qd=None, qdd=None))
 
 
 def _slope(term: Callable[[Array], Array]) -> Array:
@@ -106,8 +81,8 @@ def _reference(x: States) -> tuple[Array, Array]:
     """The reference's velocities in the axes of the bodies where they are, and their rates."""
     g, (here, there) = x.given, _moving(x)
     return (
-        _in_body_axes(x, g["qd_ref"], g["q"], g["q_ref"]),
-        _slope(lambda t: _in_body_axes(x, g["qd_ref"] + t * g["qdd_ref"], here(t), there(t))),
+        in_body_axes(x, g["qd_ref"], g["q"], g["q_ref"]),
+        _slope(lambda t: in_body_axes(x, g["qd_ref"] + t * g["qdd_ref"], here(t), there(t))),
     )
 
 
@@ -122,32 +97,46 @@ def gravity_compensation(x: States) -> Array:
     return _clamped(held - x.given["k_d"] * x.given["qd"], x.given["limit"])
 
 
-@law("computed_torque", EQUATION)
-def computed_torque(x: States) -> tuple[Array, Array]:
-    """The forces, and the integral after the step."""
+def _computed(x: States) -> Array:
+    """The forces of computed torque, not limited."""
     g, e, (qd_r, qdd_r) = x.given, _error(x), _reference(x)
     total = g["e_int"] + g["h"] * e
     wanted = qdd_r + g["k_d"] * (qd_r - g["qd"]) + g["k_p"] * e + g["k_i"] * total
-    forces = tau(_without_friction(x).put(qdd=wanted)) + _friction(x, qd_r)
+    return tau(without_friction(x).put(qdd=wanted)) + _friction(x, qd_r)
+
+
+@law("computed_torque", LOOP)
+def computed_torque(x: States) -> tuple[Array, Array]:
+    """The forces, and the integral after the step."""
+    check_decay(x, _computed, lambda y: y.given["k_p"] + y.given["k_i"] * y.given["h"])
+    g, forces = x.given, _computed(x)
     free = abs(forces) < g["limit"]
+    total = g["e_int"] + g["h"] * _error(x)
     return _clamped(forces, g["limit"]), np.where(free, total, g["e_int"])
 
 
-@law("joint_impedance", EQUATION, 1)
-def joint_impedance(x: States) -> Array:
-    """The forces, with Christoffel's C."""
+def _impedance(x: States) -> Array:
+    """The forces of joint impedance, not limited, with Christoffel's C."""
     g, (qd_r, qdd_r) = x.given, _reference(x)
     moving = applied(mass(x), qdd_r) + applied(coriolis(x), qd_r)
     spring = g["k_p"] * _error(x) + g["k_d"] * (qd_r - g["qd"])
-    return _clamped(moving + _holding(x) + _friction(x, qd_r) + spring, g["limit"])
+    return moving + _holding(x) + _friction(x, qd_r) + spring
 
 
-@law("momentum_observer", EQUATION, 1)
+@law("joint_impedance", LOOP, 1)
+def joint_impedance(x: States) -> Array:
+    """The forces."""
+    check_passive(x, _impedance)
+    return _clamped(_impedance(x), x.given["limit"])
+
+
+@law("momentum_observer", LOOP, 1)
 def momentum_observer(x: States) -> tuple[Array, Array, Array]:
     """r by the exact solution of its filter, the momentum, 1."""
     g, p = x.given, applied(mass(x), x.given["qd"])
     moved = applied_transposed(coriolis(x), g["qd"])
     explained = g["tau"] + moved - _holding(x) - _rubbing(x, g["qd"])
+    check_free_motion(x, explained)
     decay = np.frompyfunc(Decimal.exp, 1, 1)(-g["gain"] * g["h"])
     external = (p - g["p_last"]) / g["h"] - explained
     r = decay * g["r"] + (1 - decay) * external

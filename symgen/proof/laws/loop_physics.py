@@ -1,0 +1,165 @@
+"""What controllers promise, as laws of the motion that their forces cause.
+
+A law of a controller computes its equation; here the textbook's robot moves under these forces for
+an instant, and what was promised must hold of that motion: a free motion leaves no residual, errors
+decay as their differential equation says, and no energy is gained. So a belief that algorithm and
+equation share is seen. All is without friction, which is dissipative; the observer's includes it.
+
+Errors of position on rotations and rigid displacements follow their equation to first order, so
+that the states here are near their reference: a part `NEAR` of the difference that was drawn."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from decimal import Decimal
+from functools import wraps
+from typing import Any, Final
+
+import numpy as np
+
+from symgen.mechanics.passive import FRICTION
+from symgen.numbers.scalar import ZERO
+from symgen.proof.arrays import applied, product
+from symgen.proof.laws.dynamics import accelerations, mass
+from symgen.proof.laws.manifold import between, moved
+from symgen.proof.laws.registry import LawError
+from symgen.proof.motion import orientation
+from symgen.proof.states import STEP, States
+from symgen.proof.tangent import (
+    TangentInBodyAxes,
+    blocks,
+    displaced,
+    turned_accelerations,
+)
+
+Array = Any
+Command = Callable[[States], Array]
+"""The forces of a controller, not limited."""
+
+NEAR: Final = Decimal("1e-8")
+INSTANT: Final = Decimal("1e-20")
+"""The time (s) of differences along a motion."""
+TOLERANCE: Final = Decimal("1e-5")
+"""The largest violation, as a part of the terms that are to cancel."""
+
+
+def without_friction(x: States) -> States:
+    """The states without friction in the joints; springs and external wrenches as they are."""
+    count = len(FRICTION)
+    return replace(x, passive={i: [ZERO] * count + row[count:] for i, row in x.passive.items()})
+
+
+def in_body_axes(x: States, v: Array, q: Array, q_ref: Array) -> Array:
+    """Velocities at q_ref, twists in the axes of the bodies at q."""
+    out = np.array(np.broadcast_to(v, (*x.shape, x.n)))
+    for block in blocks(x.mechanism):
+        if isinstance(block.tangent, TangentInBodyAxes):
+            n, at = block.tangent.place, block.rates
+            here, there = q[..., block.places], q_ref[..., block.places]
+            back, there_axes = np.swapaxes(_axes(here[..., n:]), -1, -2), _axes(there[..., n:])
+            turn = product(back, there_axes)
+            w = applied(turn, v[..., at][..., n:])
+            parts = [w]
+            if n:
+                arm = applied(back, there[..., :3] - here[..., :3])
+                parts = [applied(turn, v[..., at][..., :3]) + np.cross(arm, w), w]
+            out[..., at] = np.concatenate(parts, axis=-1)
+    return out
+
+
+def _axes(four: Array) -> Array:
+    """The rotation matrix of a unit quaternion."""
+    rows = orientation([four[..., k] for k in range(4)])
+    return np.stack([np.stack([*row], axis=-1) for row in rows], axis=-2)
+
+
+def _check(what: str, violation: Array, terms: Array) -> None:
+    """Raises LawError where terms that are to cancel do not."""
+    if (abs(violation).max(axis=-1) > TOLERANCE * abs(terms).max(axis=-1)).any():
+        raise LawError(what)
+
+
+def _moves(check: Callable[..., None]) -> Callable[..., None]:
+    """A check that is left out where M has no inverse, so that no motion is determined."""
+
+    @wraps(check)
+    def checked(x: States, *more: Any) -> None:
+        with suppress(ArithmeticError):
+            check(x, *more)
+
+    return checked
+
+
+@_moves
+def check_free_motion(x: States, momentum_rate: Array) -> None:
+    """The rate of momentum that an observer explains is that of the free motion, friction, springs
+    and known wrenches included. Raises LawError."""
+    g, qdd = x.given, accelerations(x)
+
+    def momentum(t: Array) -> Array:
+        rates = g["qd"] + t * qdd
+        at = x.put(q=displaced(x.mechanism, g["q"], t * g["qd"]), qd=rates)
+        return applied(mass(at), rates)
+
+    change = (momentum(STEP) - momentum(-STEP)) / (2 * STEP)
+    terms = np.concatenate([change, np.broadcast_to(g["tau"], change.shape)], axis=-1)
+    _check("a free motion leaves a residual", change - momentum_rate, terms)
+
+
+def near_reference(x: States) -> States:
+    """The states without friction, near their reference, with an integral of zero."""
+    g, robot = x.given, x.mechanism
+    q_ref = moved(robot, g["q"], NEAR * between(robot, g["q"], g["q_ref"]))
+    wanted = g["qd"] + NEAR * (g["qd_ref"] - g["qd"])
+    qd_ref = in_body_axes(x, wanted, q_ref, g["q"])
+    near = without_friction(x).put(q_ref=q_ref, qd_ref=qd_ref)
+    return near.put(e_int=0 * g["e_int"]) if "e_int" in g else near
+
+
+def _course(x: States, q: Array, qd: Array, qdd: Array) -> Callable[[Array], Array]:
+    """Positions as a function of time, to its square."""
+    bent = qdd + turned_accelerations(x.mechanism, qd)
+    return lambda t: displaced(x.mechanism, q, t * qd + t * t / 2 * bent)
+
+
+@_moves
+def check_decay(x: States, command: Command, stiffness: Callable[[States], Array]) -> None:
+    """Errors of position follow e'' + k_d e' + k e = 0 under the forces, k the stiffness by the
+    mass. Raises LawError."""
+    near = near_reference(x)
+    g = near.given
+    qdd = accelerations(near.put(tau=command(near)))
+    here = _course(near, g["q"], g["qd"], qdd)
+    there = _course(near, g["q_ref"], g["qd_ref"], g["qdd_ref"])
+    before, now, after = (
+        between(x.mechanism, here(t), there(t)) for t in (-INSTANT, Decimal(0), INSTANT)
+    )
+    rate, second = (after - before) / (2 * INSTANT), (after - 2 * now + before) / INSTANT**2
+    terms = [second, g["k_d"] * rate, stiffness(near) * now]
+    _check("errors do not decay as promised", sum(terms), np.concatenate(terms, axis=-1))
+
+
+@_moves
+def check_passive(x: States, command: Command) -> None:
+    """The energy ½ ėᵀ M ė + ½ eᵀ k_p e of the errors changes by -ėᵀ k_d ė alone. Raises
+    LawError."""
+    near = near_reference(x)
+    g = near.given
+    qdd = accelerations(near.put(tau=command(near)))
+    here = _course(near, g["q"], g["qd"], qdd)
+    there = _course(near, g["q_ref"], g["qd_ref"], g["qdd_ref"])
+
+    def rate_error(t: Array) -> Array:
+        reference = g["qd_ref"] + t * g["qdd_ref"]
+        return in_body_axes(near, reference, here(t), there(t)) - (g["qd"] + t * qdd)
+
+    def energy(t: Array) -> Array:
+        e, v = between(x.mechanism, here(t), there(t)), rate_error(t)
+        kinetic = v * applied(mass(near.put(q=here(t))), v)
+        return ((kinetic + g["k_p"] * e * e) / 2).sum(axis=-1, keepdims=True)
+
+    power = (energy(INSTANT) - energy(-INSTANT)) / (2 * INSTANT)
+    v = rate_error(Decimal(0))
+    lost = (g["k_d"] * v * v).sum(axis=-1, keepdims=True)
+    size = (abs(g["k_d"]) * v * v + v * v).sum(axis=-1, keepdims=True)
+    _check("energy is gained or lost besides that of the damping", power + lost, size)

@@ -1,0 +1,97 @@
+"""Laws of controllers by the motion that their forces cause: they hold of the right equations and
+not of those that leave a term out."""
+
+import numpy as np
+import pytest
+from pinocchio_plants import urdf
+
+import symgen
+from symgen.numbers.exact import in_decimals
+from symgen.proof.laws import LawError, controllers, loop_physics
+from symgen.proof.laws.dynamics import accelerations, coriolis, mass, tau
+from symgen.proof.laws.manifold import between
+from symgen.proof.states import DIGITS, States
+
+COUNT = 3
+KINDS = {"revolute": "continuous", "ball": "ball", "floating": "floating"}
+
+
+def states(kind):
+    """Random states of a chain of two bodies, whose first joint has friction where it can."""
+    arm = symgen.Robot(urdf(KINDS[kind]), friction="viscous,coulomb")
+    robot, n, nq = arm.job.robot(arm.loaded), arm.dof, len(arm.positions)
+    random = np.random.default_rng(1)
+    names = ("qd", "tau", "qd_ref", "qdd_ref", "e_int", "k_p", "k_d", "k_i")
+    given = {name: random.uniform(0.5, 2.0, (COUNT, n)) for name in names}
+    given |= {name: random.uniform(-1, 1, (COUNT, nq)) for name in ("q", "q_ref")}
+    given["h"] = np.full((COUNT, 1), 0.01)
+    if kind != "revolute":
+        for name in ("q", "q_ref"):
+            four = given[name][:, nq - 5 : nq - 1]
+            four /= np.linalg.norm(four, axis=1, keepdims=True)
+    return States.of(robot, given, True)
+
+
+def stiffness(x):
+    return x.given["k_p"] + x.given["k_i"] * x.given["h"]
+
+
+def explained(x, friction=True):
+    """The rate of momentum of the robot's model."""
+    y = x if friction else loop_physics.without_friction(x)
+    moved = np.einsum("...ij,...i->...j", coriolis(x), x.given["qd"])
+    bias = tau(y.put(qdd=None)) - np.einsum("...ij,...j->...i", coriolis(x), x.given["qd"])
+    return x.given["tau"] + moved - bias
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_right_equations_keep_their_promises(kind):
+    with in_decimals(DIGITS):
+        x = states(kind)
+        loop_physics.check_free_motion(x, explained(x))
+        loop_physics.check_decay(x, controllers._computed, stiffness)
+        loop_physics.check_passive(x, controllers._impedance)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_model_without_friction_leaves_a_residual(kind):
+    with in_decimals(DIGITS):
+        x = states(kind)
+        with pytest.raises(LawError, match="leaves a residual"):
+            loop_physics.check_free_motion(x, explained(x, friction=False))
+
+
+@pytest.mark.parametrize("kind", ["ball", "floating"])
+def test_references_in_other_axes_do_not_decay(kind):
+    """The differences of numbers in the axes of two bodies."""
+
+    def untransported(x):
+        g, e = x.given, between(x.mechanism, x.given["q"], x.given["q_ref"])
+        wanted = g["qdd_ref"] + g["k_d"] * (g["qd_ref"] - g["qd"]) + stiffness(x) * e
+        return tau(x.put(qdd=wanted))
+
+    with in_decimals(DIGITS):
+        x = states(kind)
+        with pytest.raises(LawError, match="do not decay"):
+            loop_physics.check_decay(x, untransported, stiffness)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_cancelled_centrifugal_forces_are_not_passive(kind):
+    """C q̇ in place of C q̇_ref."""
+
+    def cancelled(x):
+        g, (qd_r, _) = x.given, controllers._reference(x)
+        missing = np.einsum("...ij,...j->...i", coriolis(x), g["qd"] - qd_r)
+        return controllers._impedance(x) + missing
+
+    with in_decimals(DIGITS):
+        x = states(kind)
+        with pytest.raises(LawError, match="energy is gained or lost"):
+            loop_physics.check_passive(x, cancelled)
+
+
+def test_states_are_those_of_a_moving_robot():
+    with in_decimals(DIGITS):
+        x = states("revolute")
+        assert mass(x).shape == (COUNT, 2, 2) and accelerations(x).shape == (COUNT, 2)
