@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from symgen.mechanics.passive import FRICTION
 from symgen.proof.arrays import applied, applied_transposed
 from symgen.proof.laws import base
 from symgen.proof.laws.dynamics import coriolis, mass, solved, tau
 from symgen.proof.laws.kinematics import pose
 from symgen.proof.laws.loop_physics import (
+    FRICTION,
     check_decay,
     check_free_motion,
     check_passive,

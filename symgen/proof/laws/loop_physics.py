@@ -17,25 +17,27 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.mechanics.passive import FRICTION
 from symgen.numbers.scalar import ZERO
 from symgen.proof.arrays import applied, product
 from symgen.proof.laws.dynamics import accelerations, mass
 from symgen.proof.laws.manifold import between, moved
 from symgen.proof.laws.registry import LawError
 from symgen.proof.motion import orientation
-from symgen.proof.states import STEP, States
+from symgen.proof.states import PASSIVE, STEP, States
 from symgen.proof.tangent import (
     TangentInBodyAxes,
     blocks,
     displaced,
     turned_accelerations,
 )
+from symgen.tracing.robot import SPRING_FIELDS
 
 Array = Any
 Command = Callable[[States], Array]
 """The forces of a controller, not limited."""
 
+FRICTION: Final = PASSIVE[: -len(SPRING_FIELDS)]
+"""The coefficients of friction, which come first in a textbook's `State`."""
 NEAR: Final = Decimal("1e-8")
 INSTANT: Final = Decimal("1e-20")
 """The time (s) of differences along a motion."""
