@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.identification.drives import DriveColumn, DriveUnknowns
+from symgen.identification.drives import DriveColumn, DriveUnknowns, Joints
 from symgen.identification.run import Identified
 from symgen.identification.solve import TriangularSystem
 from symgen.identification.terms import SPRINGS
@@ -59,6 +59,8 @@ def actuator_file(identified: Identified, given: str | None) -> ActuatorFile:
         tables.setdefault(name, {})[term] = 0.0
     for row in tables.values():
         _with_reference(row)
+    if drives is not None:
+        _gather(tables, drives.joints)
     terms = {column.term for column in columns}
     kinds = tuple(name for name in WRITTEN[:3] if name in terms)
     text = BEGIN + "".join(_lines(tables, rest)).encode()
@@ -131,6 +133,20 @@ def _bounded(term: str, value: float, drives: DriveUnknowns, k: int, remarks: li
         remarks.append(f"{shown(drives.names[k])} is {value:.3g}, which no drive has; 0 is written")
         return 0.0
     return value
+
+
+def _gather(tables: dict[str, dict[str, Any]], joints: Joints) -> None:
+    """Make of the tables of the coordinates of a joint with several the table of the joint, which
+    has a number for each of its velocities; 0 for one that the estimate is without."""
+    owners = dict(zip(joints.names, joints.owners, strict=False))
+    wide = {name: owner for name, owner in owners.items() if owner[2] > 1}
+    estimated = {name: tables.pop(name, {}) for name in wide}
+    terms = {(wide[name][0], term) for name, table in estimated.items() for term in table}
+    for joint, term in sorted(terms):
+        numbers = {
+            k: estimated[name].get(term, 0.0) for name, (of, k, _) in wide.items() if of == joint
+        }
+        tables.setdefault(joint, {})[term] = [numbers[k] for k in sorted(numbers)]
 
 
 def _with_reference(row: dict[str, Any]) -> None:

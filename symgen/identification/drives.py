@@ -12,7 +12,7 @@ from symgen.identification.bending import Bending
 from symgen.identification.samples import Samples
 from symgen.identification.terms import TERMS, JointSamples
 from symgen.mechanics.coupling import coupling_of
-from symgen.mechanics.model import Model
+from symgen.mechanics.model import Body, Model
 from symgen.mechanics.parameters import WHOLE, system
 
 Numbers = NDArray[np.float64]
@@ -29,15 +29,23 @@ class DriveColumn:
     speed: float = 0.0
 
 
+def _owner(body: Body) -> tuple[str, int, int]:
+    """The joint of a body's coordinate, the place of that among its velocities, their number."""
+    joint = body.joint
+    return joint.name, body.part.velocity, len(joint.type.velocities)
+
+
 @dataclass(frozen=True)
 class Joints:
-    """The joints that have drives: rows of `rates` (k x n) take the user's velocities to theirs;
-    positions are `places` (k x nq) q + `offsets`."""
+    """The coordinates of joints that have friction: rows of `rates` (k x n) take the user's
+    velocities to theirs; positions are `places` (k x nq) q + `offsets`. `owners` has the joint of
+    each, which velocity of it that is, and how many it has."""
 
     names: tuple[str, ...]
     rates: Numbers
     places: Numbers
     offsets: Numbers
+    owners: tuple[tuple[str, int, int], ...] = ()
 
     @classmethod
     def of(cls, model: Model) -> "Joints":
@@ -51,6 +59,7 @@ class Joints:
             np.asarray(rates, np.float64),
             np.asarray(places[rows], np.float64),
             np.asarray(offsets[rows], np.float64),
+            tuple(_owner(model.body(i)) for i in numbers),
         )
 
     @property
