@@ -120,9 +120,9 @@ def _reference_regressor(
     needs_inertia=False,
     regroupings=(WHOLE,),
     source="Ljung, System Identification (1999), eq. 11.12; factors as in Bierman, Factorization "
-    "Methods for Discrete Sequential Estimation (1977), section V.3; forgetting as in Cao & "
-    "Schwartz, A directional forgetting algorithm based on the decomposition of the information "
-    "matrix, Automatica 2000",
+    "Methods for Discrete Sequential Estimation (1977), section V.3; directional "
+    "forgetting as in Kulhavý, Restricted exponential forgetting in real-time identification, "
+    "Automatica 1987",
     outputs=(
         Array("beta_rls", "base parameters after the step", BETA, ("y_b",)),
         Array("P_next", f"the same after the step, {FACTORS}", "of beta by tau", ("y_b2",)),
@@ -130,9 +130,9 @@ def _reference_regressor(
 )
 def recursive_least_squares(system: System, *inputs: Coordinates) -> Pair:
     """β and the factors of its covariance P = U D Uᵀ after one more measurement of joint forces, by
-    one row of Y_b β = τ after the other. Before a row is used, the information P⁻¹ along that row
-    is multiplied by `forget`; nothing is forgotten in other directions, so that a robot at
-    standstill keeps what it knows (see `_forgotten`). The trace of P never exceeds that of the
+    one row of Y_b β = τ after the other. Before a row φ is used, the variance φᵀ P φ of what it
+    predicts is divided by `forget`; nothing is forgotten in other directions, so that a robot at
+    standstill keeps what it knows (see `_after_row`). The trace of P never exceeds that of the
     start.
 
     Entry (i, j), i >= j, of what is kept, at i (i + 1)/2 + j, is d_i on the diagonal and u_ji
@@ -144,14 +144,13 @@ def recursive_least_squares(system: System, *inputs: Coordinates) -> Pair:
     start = [i * (i + 1) // 2 for i in range(width)]
     u = [[*flat[at : at + i]] for i, at in enumerate(start)]
     d = [flat[at + i] for i, at in enumerate(start)]
-    lost, most = 1.0 / forget - 1.0, width * START_VARIANCE
+    most = width * START_VARIANCE
     spread = [x + x * dot(column, column) for column, x in zip(u, d, strict=True)]
     below = most - sum(spread[1:], spread[0])
     room = (0.5 / len(rows)) * (below + below * sign(below))
-    least = (1.0 - forget) * (1.0 / START_VARIANCE)
+    bounds = 1.0 / forget - 1.0, room, (1.0 - forget) * (1.0 / START_VARIANCE)
     for k, (row, force) in enumerate(zip(rows, tau, strict=True)):
-        u, d = _forgotten(u, d, row, (lost, room, least), f"{k}")
-        u, d, step = _after_row(u, d, row, f"{k}")
+        u, d, step = _after_row(u, d, row, bounds, f"{k}")
         missing = named(force - dot(row, beta), f"missing{k}")
         beta = [
             named(b + x * missing, f"beta{k}_{i}")
@@ -161,65 +160,54 @@ def recursive_least_squares(system: System, *inputs: Coordinates) -> Pair:
 
 
 def _forgotten(
+    known: Scalar, size: Scalar, square: Scalar, bounds: tuple[Scalar, Scalar, Scalar]
+) -> Scalar:
+    """The part of the information along a row φ that is forgotten, with the variance φᵀ P φ
+    (`known`), |P φ|² (`size`) and |φ|² (`square`).
+
+    `bounds` are 1/forget - 1, the most that the trace of P may grow by, and the dead zone: rows
+    with a smaller square, whose steady state would be less certain than the start, forget
+    nothing."""
+    lost, room, least = bounds
+    grown = clamped(lost, room * known / (size + TINY))
+    grown = (0.5 + 0.5 * sign(square - least)) * grown
+    return grown / (1.0 + grown)
+
+
+def _after_row(
     u: Sequence[Coordinates],
     d: Coordinates,
     row: Coordinates,
     bounds: tuple[Scalar, Scalar, Scalar],
     label: str,
-) -> tuple[list[list[Scalar]], list[Scalar]]:
-    """The columns of U and the entries of D of P + c φ φᵀ for a row φ, with
-    c = (1/forget - 1) / (φᵀ P⁻¹ φ): R = P⁻¹ becomes R - (1 - forget) R φ φᵀ R / (φᵀ R φ), that part
-    of the information that the row can renew (Cao & Schwartz 2000; the factors by Agee and Turner's
-    update, Bierman 1977).
-
-    `bounds` are 1/forget - 1, the most that the trace of P may grow by, and the dead zone: rows
-    with less than that square, whose steady state would be less certain than the start, forget
-    nothing. In generated code v are the entries of U⁻¹ φ."""
-    lost, room, least = bounds
-    partial, left = [[*row]], [*row]
-    for j in range(len(row) - 1, 0, -1):
-        pairs = zip(u[j], left[:j], strict=True)
-        left = [named(x - e * left[j], f"v{label}_{i}_{j}") for i, (e, x) in enumerate(pairs)]
-        partial.append(left)
-    partial.reverse()  # entry j - 1 has the first j entries, the last of them as in U⁻¹ φ
-    solution = [entries[k] for k, entries in enumerate(partial)]
-    information = [x * x / e for x, e in zip(solution, d, strict=True)]
-    square = dot(row, row)
-    along = sum(information[1:], information[0] + TINY)
-    grown = clamped(lost / along, room / (square + TINY))
-    c = named((0.5 + 0.5 * sign(square - least)) * grown, f"c{label}")
-    columns: list[list[Scalar]] = [[] for _ in d]
-    diagonal: list[Scalar] = [*d]
-    for j in range(len(d) - 1, -1, -1):
-        x = solution[j]
-        scaled = c * x
-        diagonal[j] = named(d[j] + scaled * x, f"E{label}_{j}")
-        share = 1.0 / diagonal[j]
-        slope = scaled * share
-        before = partial[j - 1] if j else []
-        pairs = zip(u[j], before, strict=True)
-        columns[j] = [named(e + slope * y, f"V{label}_{i}_{j}") for i, (e, y) in enumerate(pairs)]
-        c = named(c * (d[j] * share), f"c{label}_{j}")
-    return columns, diagonal
-
-
-def _after_row(
-    u: Sequence[Coordinates], d: Coordinates, row: Coordinates, label: str
 ) -> tuple[list[list[Scalar]], list[Scalar], list[Scalar]]:
     """The columns of U and the entries of D after a measurement of row·β with a variance of 1, and
-    the gain (Bierman 1977); in generated code U, D, f, g, alpha and K with the label."""
-    share: Scalar = 1.0
-    alpha: Scalar = 1.0
+    the gain (Bierman 1977); in generated code U, D, f, g, alpha and K with the label.
+
+    Before, the information along the row is reduced by a part ρ (`_forgotten`): P grows by
+    ρ/(1 - ρ) P φ φᵀ P / ζ, ζ = φᵀ P φ. Both together are the update of a measurement with the
+    variance ζ/(ζ - ρ), which is negative where more is forgotten than is seen, and the gain
+    P φ/(1 - ρ + ζ). P may be singular: what has no variance gets none."""
+    inner = [named(dot(column, row[:j]) + row[j], f"f{label}_{j}") for j, column in enumerate(u)]
+    scaled = [named(x * f, f"g{label}_{j}") for j, (x, f) in enumerate(zip(d, inner, strict=True))]
+    gains: list[list[Scalar]] = [[]]
+    for j, (column, g) in enumerate(zip(u, scaled, strict=True)):
+        pairs = zip(column, gains[j], strict=True)
+        before = [named(b + e * g, f"K{label}_{i}_{j}") for i, (e, b) in enumerate(pairs)]
+        gains.append([*before, g])
+    known = sum((f * g for f, g in zip(inner, scaled, strict=True)), TINY)
+    gain = gains[len(u)]
+    lost = named(_forgotten(known, dot(gain, gain), dot(row, row), bounds), f"lost{label}")
+    rest = known - lost
+    alpha = named(known / (rest + TINY * sign(rest + TINY)), f"alpha{label}")
+    share = 1.0 / alpha
     columns: list[list[Scalar]] = []
     diagonal: list[Scalar] = []
-    gain: list[Scalar] = []
     for j, (column, x) in enumerate(zip(u, d, strict=True)):
-        f = named(dot(column, row[:j]) + row[j], f"f{label}_{j}")
-        g = named(x * f, f"g{label}_{j}")
-        before, alpha = alpha, named(alpha + f * g, f"alpha{label}_{j}")
-        p, share = f * share, 1.0 / alpha
-        pairs = [*zip(column, gain, strict=True)]
+        before_alpha, alpha = alpha, named(alpha + inner[j] * scaled[j], f"alpha{label}_{j}")
+        p, share = inner[j] * share, 1.0 / alpha
+        pairs = zip(column, gains[j], strict=True)
         columns.append([named(e - b * p, f"U{label}_{i}_{j}") for i, (e, b) in enumerate(pairs)])
-        gain = [*(named(b + e * g, f"K{label}_{i}_{j}") for i, (e, b) in enumerate(pairs)), g]
-        diagonal.append(named(x * (before * share), f"D{label}_{j}"))
-    return columns, diagonal, [named(share * b, f"K{label}_{i}") for i, b in enumerate(gain)]
+        diagonal.append(named(x * (before_alpha * share), f"D{label}_{j}"))
+    weight = 1.0 / (1.0 - lost + known)
+    return columns, diagonal, [named(weight * b, f"K{label}_{i}") for i, b in enumerate(gain)]

@@ -186,12 +186,12 @@ def recursive_least_squares(x: States) -> tuple[Array, Array]:
     room = np.where(below > 0, below, 0 * below) / x.n
     for k in range(x.n):
         y = rows[..., k, :]
-        size = (y * y).sum(-1, keepdims=True)
-        along = (y * solved(p, y[..., None])[..., 0]).sum(-1, keepdims=True) + TINY
-        most = room / (size + TINY)
-        c = _clamped((1 / g["forget"] - 1) / along, most)
-        c = np.where(size * START > 1 - g["forget"], c, 0 * c)
-        p = p + c[..., None] * y[..., :, None] * y[..., None, :]
+        v, size = applied(p, y), (y * y).sum(-1, keepdims=True)
+        known = (y * v).sum(-1, keepdims=True) + TINY
+        most = room * known / ((v * v).sum(-1, keepdims=True) + TINY)
+        lost = _clamped(1 / g["forget"] - 1, most)
+        lost = np.where(size * START > 1 - g["forget"], lost, 0 * lost) / known
+        p = p + lost[..., None] * v[..., :, None] * v[..., None, :]
         gain = applied(p, y)
         share = 1 / (1 + (y * gain).sum(-1, keepdims=True))
         beta = beta + gain * share * (g["tau"][..., k, None] - (y * beta).sum(-1, keepdims=True))
