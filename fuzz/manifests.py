@@ -19,7 +19,7 @@ OPTIONS: Final = (
     ("--lang", "python", "--quantity", "mass_matrix"),
     ("--scalar", "float", "--trig", "inline", "--batch", "4", "--quantity", "gravity"),
     ("--parameters", "runtime", "--gravity", "runtime", "--quantity", "inverse_dynamics"),
-    ("--friction", "runtime:viscous", "--quantity", "bias", "--glue", "cmake,cpp"),
+    ("--friction", "runtime:viscous", "--quantity", "inverse_dynamics", "--glue", "cmake,cpp"),
 )
 ODD: Final[tuple[Any, ...]] = (
     *(0, -5, 1.5, 1e400, -0.0, 10**30, True, None, "", "x", [], {}, [[]], "half", "runtime"),

@@ -139,10 +139,24 @@ def _trouble(
         declared = {n: d for n, d in progress.arguments.items() if n not in request["arguments"]}
         lacking = [n for n in progress.lacking(str(inner)) if n not in request["arguments"]]
         return {"lacking": lacking, "arguments": declared}
-    lines = [_CLASS.sub("", line).strip() for line in str(error).splitlines()]
-    sentence = " ".join(line for line in lines[:2] if line) or "an error without a text"
+    sentence = _sentence(error) or "an error without a text"
     file = xacro.filestack[-1] if xacro.filestack else request["file"]
     return {"error": sentence, "inside": Path(file).name if file != request["file"] else ""}
+
+
+def _sentence(error: BaseException) -> str:
+    """What the library says, in one line, and once: it appends the error that it caught, whose
+    text its own often is."""
+    lines = [_CLASS.sub("", line).strip() for line in str(error).splitlines()]
+    text = " ".join(line for line in lines[:2] if line)
+    inner = " ".join(str(getattr(error, "exc", "") or "").split())
+    before = text.removesuffix(inner).strip()
+    repeated = inner and before and _letters(before) in _letters(inner)
+    return before if repeated else text
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text)
 
 
 def _absent(progress: ExpansionRecord, name: str) -> bool:

@@ -132,6 +132,26 @@ def test_a_default_that_is_declared_after_its_use_is_explained(tmp_path):
 
 
 @pytest.mark.usefixtures("library")
+@pytest.mark.parametrize(
+    "inside",
+    [
+        '<link name="$(eval 1/)"/>',
+        '<link name="$(dirname)"/>',
+        '<xacro:include filename="lost/a"/>',
+    ],
+)
+def test_what_xacro_says_stands_there_once(inside, tmp_path):
+    path = tmp_path / "arm.urdf.xacro"
+    path.write_text(f'<robot name="r" {XMLNS}><link name="a"/>{inside}</robot>')
+    with pytest.raises(RobotError) as caught:
+        load(path)
+    said = str(caught.value).partition("cannot expand it: ")[2]
+    words = said.replace("'", "").split()
+    assert said and words[: len(words) // 2] != words[(len(words) + 1) // 2 :]
+    assert said.count("invalid syntax") <= 1 and said.count("No such file") <= 1
+
+
+@pytest.mark.usefixtures("library")
 def test_a_file_of_macros_names_them_and_the_files_that_call_them(tmp_path):
     (tmp_path / "urdf").mkdir()
     (tmp_path / "robots").mkdir()
