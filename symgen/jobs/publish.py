@@ -18,6 +18,7 @@ from symgen.errors import OptionError
 from symgen.jobs.manifest import NAME, is_inside
 from symgen.jobs.staging import (
     PREFIX,
+    STAGED,
     clear,
     folders,
     remove_folders,
@@ -109,12 +110,25 @@ def _check(
     if others:
         owner = f"symgen (no {listing} lists it)"
         raise foreign(folder / others[0], owner, "choose another folder or move it away")
+    if not earlier.names and (found := _first_entry(folder)):
+        raise OptionError(
+            f"{str(folder)!r} holds files that are not from symgen, such as '{shown(found)}'; "
+            "choose a new or empty folder"
+        )
     robot = json.loads(files[listing]).get("robot")
     if None not in (robot, earlier.robot) and robot != earlier.robot:
         raise OptionError(
             f"{str(folder)!r} contains the files of robot '{shown(str(earlier.robot))}'; choose "
             f"another folder for robot '{shown(str(robot))}', or remove the folder"
         )
+
+
+def _first_entry(folder: Path) -> str:
+    """The first name in a folder, without those of runs that were killed; empty for none."""
+    try:
+        return min((x.name for x in folder.iterdir() if not STAGED.fullmatch(x.name)), default="")
+    except FileNotFoundError:
+        return ""
 
 
 BETWEEN: Final = ".between"

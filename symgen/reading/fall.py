@@ -6,11 +6,10 @@ robot."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Literal
+from typing import Final, Literal
 
 from symgen.errors import Notice, OptionError
 from symgen.mechanics.pose import IDENTITY, Matrix3, Pose, Triple
-from symgen.mechanics.soundness import LARGEST
 from symgen.reading.description import JointElement
 from symgen.reading.joints import JOINTS
 from symgen.reading.part import WORLD, RobotPart
@@ -22,14 +21,26 @@ Gravity = Sequence[float] | Literal["runtime"] | None
 in these axes, None for that of the file."""
 
 
+MAX_GRAVITY: Final = 1e9
+"""The largest component (m/s^2). Far above it, forces of gravity leave no digits to other terms: at
+1e14 the checks of the bias fail."""
+
+TOO_LARGE: Final = f"m/s^2 is too large; the limit is {MAX_GRAVITY:g} m/s^2"
+
+
 def free_fall(
     part: RobotPart, gravity: Gravity, pose_of: Callable[[JointElement], Pose]
 ) -> tuple[Triple, tuple[Notice, ...]]:
     """The acceleration of free fall in the axes of the part's root (m/s²), and what to say of it.
 
     `pose_of` gives the pose of a joint's child link in its parent link: joints that --root leaves
-    out are at 0, or where --lock holds them. Raises OptionError for what is no acceleration."""
+    out are at 0, or where --lock holds them. Raises OptionError for what is no acceleration, and
+    RobotError for one of the file that is too large."""
     fixed = None if gravity is None or gravity == "runtime" else _checked(gravity)
+    strongest = max(map(abs, part.robot.gravity))
+    if gravity is None and strongest > MAX_GRAVITY:
+        robot = part.robot
+        raise robot.error(robot.line, robot.tag, f"gravity of {strongest:g} {TOO_LARGE}")
     above = above_root(part)
     turned = IDENTITY
     for joint in above:
@@ -52,10 +63,8 @@ def _of_root(part: RobotPart) -> Triple:
 def _checked(gravity: Sequence[float]) -> Triple:
     if len(gravity) != 3 or not all(map(math.isfinite, gravity)):
         raise OptionError("gravity needs three finite numbers (m/s^2), such as 0 0 -9.81")
-    if max(map(abs, gravity)) > LARGEST:
-        raise OptionError(
-            f"--gravity: {max(map(abs, gravity)):g} m/s^2 is too large to compute with"
-        )
+    if max(map(abs, gravity)) > MAX_GRAVITY:
+        raise OptionError(f"--gravity: {max(map(abs, gravity)):g} {TOO_LARGE}")
     x, y, z = (float(g) for g in gravity)
     return x, y, z
 

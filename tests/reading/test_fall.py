@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tools import ROOT, invoke, robot_file
+from tools import ROOT, invoke, robot_file, verified
 
 from symgen.api import generate, trace
 from symgen.errors import OptionError
@@ -113,8 +113,29 @@ def test_a_job_file_leaves_gravity_open(tmp_path):
     assert "# gravity = [0.0, 0.0, -9.81]" in made.read_text()
 
 
-@pytest.mark.parametrize("gravity", ["0,0,-1e308", "1e101,0,0", "0,-1.5e155,1"])
-def test_a_gravity_whose_square_overflows_is_refused(gravity):
+@pytest.mark.parametrize("gravity", ["0,0,-1e308", "1e101,0,0", "0,-1.5e155,1", "2,0,1e16"])
+def test_a_gravity_that_leaves_no_digits_is_refused(gravity):
     done = invoke("inspect", robot_file("pendulum"), "--gravity", gravity)
     assert done.exit_code == 2 and done.stderr.count("\n") == 1
     assert done.stderr.startswith("error: --gravity: ") and "too large" in done.stderr
+
+
+@pytest.mark.parametrize("gravity", ["1e9,0,-1e9", "0,0,-9.81e8"])
+def test_the_largest_gravity_is_verified(gravity, tmp_path):
+    """Up to the limit the bias agrees with its law, within the bounds of rounding errors."""
+    out = ("-o", tmp_path / "x", "--quantity", "bias", "--quantity", "gravity")
+    assert invoke("generate", robot_file("ur5"), *out, "--gravity", gravity).exit_code == 0
+    verified(tmp_path / "x")
+
+
+def test_a_gravity_of_the_file_has_the_same_limit(tmp_path):
+    file = tmp_path / "x.sdf"
+    link = "<link name='a'><inertial><mass>1</mass></inertial></link>"
+    file.write_text(
+        "<sdf version='1.9'><world name='w'><gravity>0 0 -1e12</gravity><model name='m'>"
+        f"{link}</model></world></sdf>",
+        encoding="utf-8",
+    )
+    done = invoke("check", file, "--base", "floating")
+    assert done.exit_code == 2 and done.stderr.count("\n") == 1
+    assert "gravity of 1e+12 m/s^2 is too large; the limit is 1e+09 m/s^2" in done.stderr
