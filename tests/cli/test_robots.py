@@ -48,7 +48,7 @@ def test_copies_replace_nothing(tmp_path):
     (folder / "ur5.urdf").write_text("mine", encoding="utf-8")
     (folder / "iiwa7.urdf").unlink()
     done = invoke("robots", "-o", folder)
-    assert done.exit_code == 2 and "ur5.urdf' exists" in done.stderr
+    assert done.exit_code == 2 and "ur5.urdf' already exists" in done.stderr
     assert (folder / "ur5.urdf").read_text(encoding="utf-8") == "mine"
     assert not (folder / "iiwa7.urdf").exists() and not [*folder.glob(".symgen-*")]
 

@@ -59,7 +59,7 @@ def test_the_requirement_is_the_one_of_the_installed_version(name):
         pytest.skip(f"{name} is not installed")
     if installed["Version"] != PINS[name][0]:
         pytest.skip(f"{name} {installed['Version']} is installed")
-    assert SpecifierSet(installed["Requires-Python"] or "") == SpecifierSet(PINS[name][1])
+    assert SpecifierSet(installed.get("Requires-Python", "")) == SpecifierSet(PINS[name][1])
 
 
 def extras():
