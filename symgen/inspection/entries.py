@@ -14,6 +14,7 @@ from symgen.compiler.program import Output
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
 from symgen.mechanics.model import Model
+from symgen.symbolic.display import as_latex, as_text, with_short_decimals
 from symgen.symbolic.names import Meaning
 from symgen.symbolic.setting import KINDS
 from symgen.symbolic.symbolic import Symbolic
@@ -76,20 +77,22 @@ class OutputExpressions:
     def text(self) -> str:
         """An expression, or a line for each entry of an array with its indices."""
         if self.wanted.indices is not None:
-            return str(self.expression)
+            return as_text(self.expression)
         name, entries = shown(self.out.name), sympy.flatten(self.expression)
         places = [",".join(str(k + 1) for k in at) for at in _places(self.out.shape)]
-        return "\n".join(f"{name}[{at}] = {x}" for at, x in zip(places, entries, strict=True))
+        return "\n".join(
+            f"{name}[{at}] = {as_text(x)}" for at, x in zip(places, entries, strict=True)
+        )
 
     def latex(self) -> str:
         """The entries in LaTeX, an array as a matrix."""
-        return str(sympy.latex(self.expression))
+        return as_latex(self.expression)
 
     def data(self) -> dict[str, Any]:
         """The entries as plain data (documented in docs/formats.md)."""
         single = self.wanted.indices is not None
         expressions = [self.expression] if single else sympy.flatten(self.expression)
-        entries = list(map(str, expressions))
+        entries = list(map(as_text, expressions))
         return {
             "quantity": self.wanted.quantity,
             "output": self.out.name,
@@ -135,6 +138,7 @@ def find(job: Job, text: str, symbolic: str | None) -> OutputExpressions:
         entries = robot.entry(wanted.quantity, *wanted.indices, output=out.name, **options)
     meanings = robot.meanings(wanted.quantity, **options)
     used = {str(s) for s in entries.free_symbols}
+    entries = with_short_decimals(entries)
     return OutputExpressions(
         wanted, out, unit, entries, {name: row for name, row in meanings.items() if name in used}
     )

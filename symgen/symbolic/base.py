@@ -18,6 +18,7 @@ from symgen.mechanics.spatial import Vector
 from symgen.mechanics.system import LinkFrame, System
 from symgen.numbers.named import Named
 from symgen.symbolic.closed import Closed
+from symgen.symbolic.display import as_latex
 from symgen.symbolic.gathering import Number
 from symgen.symbolic.names import symbol
 from symgen.symbolic.paper import Paper
@@ -42,7 +43,7 @@ class Relations(dict[str, sympy.Expr]):
 
     def latex(self) -> str:
         """The equations, aligned."""
-        rows = [rf"{latex_name(name)} &= {sympy.latex(x)}" for name, x in self.items()]
+        rows = [rf"{latex_name(name)} &= {as_latex(x)}" for name, x in self.items()]
         return r"\begin{aligned}" + r" \\ ".join(rows) + r"\end{aligned}"
 
 

@@ -1,0 +1,25 @@
+"""How closed forms are displayed."""
+
+import sympy
+from tools import invoke, robot_file
+
+from symgen.symbolic.display import as_latex, as_text, with_short_decimals
+
+
+def test_coefficients_are_short_decimals():
+    x = sympy.Symbol("x")
+    shown = with_short_decimals(2 * 0.0492 * x - 1.0 * sympy.cos(x) + 2.0 * x**2 + 0.0984)
+    assert as_text(shown) == "2*x**2 + 0.0984*x - cos(x) + 0.0984"
+    long = sympy.Float(1) / 3 * x
+    assert with_short_decimals(long) == long
+    assert as_text(with_short_decimals(sympy.Float("0.0983999999999999"))) == "0.0984"
+
+
+def test_inertial_parameters_have_the_subscripts_of_the_field():
+    names = sympy.symbols("Ixx2 hx3 m10 Ix2 q1")
+    assert [as_latex(x) for x in names] == ["I_{xx,2}", "h_{x,3}", "m_{10}", "Ix_{2}", "q_{1}"]
+
+
+def test_an_entry_without_rounding_digits():
+    done = invoke("inspect", robot_file("pendulum"), "--entry", "mass_matrix")
+    assert "M[1,1] = 0.6*cos(q2) + 1.2\n" in done.stdout and "M[2,2] = 0.2\n" in done.stdout
