@@ -80,7 +80,8 @@ def test_a_mass_matrix_that_is_not_positive_definite_is_refused_all_the_same(tmp
 
 def test_without_such_inertia_the_option_has_no_effect_and_a_note_says_so(tmp_path):
     done = invoke("ops", pendulum(tmp_path / "a.urdf", 1, 1), "--allow-unphysical")
-    assert done.exit_code == 0 and "note: --allow-unphysical: every body has" in done.stderr
+    assert done.exit_code == 0 and "note: --allow-unphysical: " in done.stderr
+    assert "the option has no effect" in done.stderr
 
 
 def test_two_answers_to_one_question_are_refused(file):

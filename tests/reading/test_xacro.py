@@ -160,7 +160,7 @@ def test_without_the_library_there_is_one_sentence(tmp_path, monkeypatch):
     path = package(tmp_path)
     with pytest.raises(
         RobotError,
-        match=r"arm\.urdf\.xacro:1: error: xacro: needs xacro to be expanded; install it: "
+        match=r"arm\.urdf\.xacro:1: error: xacro: expanding xacro needs xacrodoc; "
         "install it: pip install xacrodoc",
     ):
         load(path)
