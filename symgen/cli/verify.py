@@ -3,9 +3,12 @@
 import sys
 from pathlib import Path
 
+import click
+
 from symgen.cli.help import command, option
 from symgen.cli.options import FOLDER, JSON, with_options
 from symgen.cli.progress import progress
+from symgen.errors import OptionError
 
 
 @command()
@@ -16,7 +19,25 @@ from symgen.cli.progress import progress
     is_flag=True,
     help="Compile and run the files even if they were changed after generation.",
 )
-def verify(folder: Path, run_changed: bool, as_json: bool) -> None:
+@option(
+    "--against",
+    type=click.Choice(["pinocchio", "mujoco", "drake"]),
+    help="Compare the robot also with its file as this library reads it. The library must be "
+    "installed.",
+)
+@option(
+    "--robot-file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The robot's file that DIR was generated from, for --against.",
+)
+def verify(
+    folder: Path,
+    run_changed: bool,
+    against: str | None,
+    robot_file: Path | None,
+    as_json: bool,
+) -> None:
     """Compile generated files and verify them.
 
     DIR is a generated folder, or the job file that names it. The code in DIR is compiled and RUN
@@ -35,13 +56,16 @@ def verify(folder: Path, run_changed: bool, as_json: bool) -> None:
 
     \b
     symgen verify build/ur5
+    symgen verify build/ur5 --against pinocchio --robot-file robots/ur5.urdf
     """
     from symgen import output
     from symgen.inspection.report import checks, checks_data
     from symgen.jobs.verify import verify as run
 
+    if robot_file is not None and against is None:
+        raise OptionError("--robot-file: only --against reads the robot's file; give both")
     with progress() as tell:
-        results = list(run(folder, tell, run_changed))
+        results = list(run(folder, tell, run_changed, against, robot_file))
     if as_json:
         output.say(output.as_json(checks_data(results)))
     else:

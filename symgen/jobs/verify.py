@@ -5,12 +5,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from symgen.errors import OptionError
 from symgen.jobs.manifest import contained, digest_of, written
 from symgen.jobs.manifest_reader import read
 from symgen.languages.language import Language
+from symgen.languages.module import Module
 from symgen.languages.subject import Check, Subject
 from symgen.native.compiler import workspace
 from symgen.native.isolated import ProcessEnded, isolated
+from symgen.text import shown
 from symgen.tracing.singular import MASSLESS, moves_inertia
 
 
@@ -18,15 +21,24 @@ def verify(
     folder: Path,
     progress: Callable[[str], None] = lambda step: None,
     run_changed: bool = False,
+    against: str | None = None,
+    robot_file: Path | None = None,
 ) -> Iterator[Check]:
     """Verify a generated folder; yields the checks one by one. Raises SymgenError for a folder that
     was not generated.
+
+    With `against`, a library of `symgen.jobs.second_reader.READERS`, the robot is also compared
+    with `robot_file`, from which the folder was generated, as that library reads it. Raises
+    OptionError where that cannot be done.
 
     The folder's code is compiled and run. If a file was changed, nothing is run unless
     `run_changed`. The code that is run is a copy of the bytes whose digests were compared; no other
     file of the folder is read.
     """
     module, hashes = read(folder)
+    if against is not None:
+        progress(f"comparing with {against}")
+        yield from _compared(module, against, robot_file)
     progress("files")
     contents = contained(folder, hashes)
     if not module.robot.blocks and not moves_inertia(module.robot.model):
@@ -41,6 +53,17 @@ def verify(
             (copy / name).write_bytes(content)
         subject = Subject(copy, module, hashes)
         yield from _proven(subject, written(module.name, hashes), progress, scratch)
+
+
+def _compared(module: Module, against: str, robot_file: Path | None) -> Iterator[Check]:
+    from symgen.jobs.second_reader import check_against
+
+    if robot_file is None:
+        raise OptionError(
+            f"--against {against}: give --robot-file FILE, the '{shown(module.source.file)}' that "
+            "the folder was generated from"
+        )
+    yield from check_against(module, against, robot_file)
 
 
 def _proven(

@@ -1,0 +1,133 @@
+"""`symgen verify --against`: another library reads the robot's file, so that errors of symgen's own
+reading are found."""
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from shell import refusal
+from tools import invoke, robot_file
+
+from symgen.jobs import second_reader
+from symgen.jobs.job import Job
+from symgen.jobs.second_reader import READERS, check_against
+
+ARM = """<robot name="arm"><link name="base"/>
+<link name="upper"><inertial><origin xyz="0.1 0.02 0.3" rpy="0.4 0.2 0.9"/><mass value="2"/>
+<inertia ixx="0.03" iyy="0.02" izz="0.025" ixy="0.001" ixz="0.002" iyz="0.003"/></inertial></link>
+<link name="lower"><inertial><origin xyz="0 0.05 0.2" rpy="0.3 -0.5 0.1"/><mass value="1"/>
+<inertia ixx="0.01" iyy="0.006" izz="0.008" ixy="0.001" ixz="0.0005" iyz="0"/></inertial></link>
+<joint name="a" type="revolute"><parent link="base"/><child link="upper"/><axis xyz="0 1 0"/>
+<limit lower="-3" upper="3" effort="9" velocity="9"/><dynamics damping="0.7" friction="0.4"/></joint>
+<joint name="b" type="revolute"><parent link="upper"/><child link="lower"/>
+<origin xyz="0 0.1 0.4" rpy="0.2 0 0"/><axis xyz="1 0 0"/>
+<limit lower="-3" upper="3" effort="9" velocity="9"/><dynamics damping="0.3" friction="0.2"/></joint>
+</robot>"""
+SAME_FRICTION = {"pinocchio": "viscous,coulomb", "mujoco": "viscous,coulomb", "drake": "viscous"}
+libraries = pytest.mark.parametrize("library", READERS)
+
+
+def module_of(file, **options):
+    job = Job.of(str(file), **options)
+    return job.module(job.load())
+
+
+def installed(library):
+    pytest.importorskip(READERS[library].package)
+
+
+@pytest.fixture
+def arm(tmp_path):
+    file = tmp_path / "arm.urdf"
+    file.write_text(ARM)
+    return file
+
+
+def verdicts(module, library, file):
+    return [check.passed for check in check_against(module, library, Path(file))]
+
+
+@libraries
+@pytest.mark.parametrize("robot", ["ur5", "panda_arm"])
+def test_other_libraries_read_the_same_robot(robot, library):
+    installed(library)
+    file = robot_file(robot)
+    assert verdicts(module_of(file), library, file) == [True, True]
+
+
+@libraries
+def test_friction_is_compared(arm, library):
+    installed(library)
+    module = module_of(arm, friction=SAME_FRICTION[library])
+    assert verdicts(module, library, arm) == [True, True]
+
+
+def changed(module, k, **body_changes):
+    """The module of a robot one of whose bodies was read differently."""
+    model = module.robot.model
+    bodies = list(model.bodies)
+    bodies[k] = replace(bodies[k], **body_changes)
+    return replace(module, robot=replace(module.robot, model=replace(model, bodies=tuple(bodies))))
+
+
+@libraries
+def test_a_wrong_gravity_is_found(arm, library):
+    installed(library)
+    module = module_of(arm)
+    model = replace(module.robot.model, gravity=(0.0, 0.0, -9.8))
+    module = replace(module, robot=replace(module.robot, model=model))
+    assert verdicts(module, library, arm) == [False, False]
+
+
+@libraries
+def test_an_inertia_with_transposed_axes_is_found(arm, library):
+    """As where the rotation of <inertial> is transposed."""
+    installed(library)
+    module = module_of(arm)
+    last = module.robot.model.bodies[1]
+    (link,) = last.links
+    m, hx, hy, hz, ixx, ixy, ixz, iyy, iyz, izz = link.parameters
+    wrong = replace(link, parameters=(m, hx, hy, hz, ixx, -ixy, ixz, iyy, iyz, izz))
+    assert verdicts(changed(module, 1, links=(wrong,)), library, arm) == [True, False]
+
+
+@libraries
+def test_halved_friction_is_found(arm, library):
+    installed(library)
+    module = module_of(arm, friction=SAME_FRICTION[library])
+    joint = module.robot.model.bodies[0].joint
+    halved = replace(joint, damping=joint.damping / 2, friction=joint.friction / 2)
+    assert verdicts(changed(module, 0, joint=halved), library, arm) == [True, False]
+
+
+def test_the_command_prints_the_comparison_first(arm, tmp_path):
+    installed("pinocchio")
+    folder, wanted = tmp_path / "out", ("--quantity", "gravity", "--lang", "python")
+    assert not invoke("generate", arm, "-o", folder, *wanted).exit_code
+    done = invoke("verify", folder, "--against", "pinocchio", "--robot-file", arm)
+    assert done.exit_code == 0
+    assert "the robot is as pinocchio reads the file" in done.stdout
+    other = shutil.copy(arm, tmp_path / "other.urdf")
+    other.write_text(ARM.replace("0.7", "0.8"))
+    for arguments, sentence in (
+        (("--against", "pinocchio"), "give --robot-file FILE, the 'arm.urdf'"),
+        (("--robot-file", arm), "only --against reads the robot's file"),
+        (("--against", "pinocchio", "--robot-file", other), "generated from another file"),
+        (("--against", "pinocchio", "--robot-file", tmp_path / "no.urdf"), "cannot be read"),
+    ):
+        assert sentence in refusal("verify", folder, *arguments)
+
+
+def test_what_cannot_be_compared_is_refused_in_one_sentence(arm, monkeypatch):
+    installed("pinocchio")
+    with pytest.raises(Exception, match="generated with --base"):
+        verdicts(module_of(arm, base="floating"), "pinocchio", arm)
+    with pytest.raises(Exception, match="generated with --lock"):
+        verdicts(module_of(arm, lock=(("a", 0.0),)), "pinocchio", arm)
+    with pytest.raises(Exception, match="does not read Coulomb friction"):
+        installed("drake")
+        verdicts(module_of(arm, friction="coulomb"), "drake", arm)
+    monkeypatch.setattr(second_reader, "find_spec", lambda package: None)
+    with pytest.raises(Exception, match=r"not installed; run pip install pin$"):
+        verdicts(module_of(arm), "pinocchio", arm)
