@@ -106,6 +106,7 @@ class MujocoModel:
         self.gravity = float(x), float(y), float(z)
 
     def forces(self, q: Array, qd: Array, qdd: Array) -> Array:
+        """M q̈ and the bias force of MuJoCo, without passive forces."""
         data, model = self._data, self._model
         data.qpos[:], data.qvel[:] = q, qd
         self._library.mj_forward(model, data)
@@ -143,6 +144,7 @@ class DrakeModel:
         self.gravity = float(x), float(y), float(z)
 
     def forces(self, q: Array, qd: Array, qdd: Array) -> Array:
+        """M q̈ and the bias term of Drake, less the forces of gravity."""
         plant, context = self._plant, self._context
         at = [joint.velocity_start() for joint in self._joints]
         places, rates, accelerations = np.zeros((3, plant.num_velocities()))
