@@ -10,6 +10,7 @@ from rough import robots, step, title
 from states import run
 from tools import ROOT, invoke, robot_file
 
+import symgen
 from symgen.api import generate
 from symgen.errors import OptionError
 from symgen.jobs.verify import verify
@@ -64,7 +65,8 @@ def test_second_derivatives_have_friction_and_wrenches(robot):
 
 
 def test_a_module_without_what_feels_friction_says_so(tmp_path):
-    generate("robots/pendulum.urdf", tmp_path, friction="viscous", quantities=("gravity",))
+    robot = symgen.Robot("robots/pendulum.urdf", friction="viscous")
+    robot.generate(tmp_path, quantities=("gravity",))
     assert "is in no function of this module" in (tmp_path / "pendulum.h").read_text()
 
 
