@@ -67,7 +67,7 @@ def test_second_derivatives_have_friction_and_wrenches(robot):
 def test_a_module_without_what_feels_friction_says_so(tmp_path):
     robot = symgen.Robot("robots/pendulum.urdf", friction="viscous")
     robot.generate(tmp_path, quantities=("gravity",))
-    assert "is in no function of this module" in (tmp_path / "pendulum.h").read_text()
+    assert "is included in no function of this module" in (tmp_path / "pendulum.h").read_text()
 
 
 @pytest.mark.parametrize(

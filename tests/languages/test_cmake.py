@@ -80,6 +80,35 @@ def test_another_project_takes_it(way, tmp_path):
     assert not list((tmp_path / "build").rglob("ur5_selftest*"))  # that is its own business
 
 
+CPP_USER = """cmake_minimum_required(VERSION 3.13)
+project(user CXX)
+{take}
+add_executable(user user.cpp)
+target_link_libraries(user PRIVATE ur5::ur5_robot)
+"""
+CPP_PROGRAM = (
+    '#include "ur5_robot.hpp"\nint main() { const std::array<double, 6> q{}; '
+    "return ur5_robot::gravity(q)[0] > 1; }\n"
+)
+
+
+@cmake
+@pytest.mark.parametrize("way", ["add_subdirectory", "find_package"])
+def test_another_project_takes_the_headers_of_cpp(way, tmp_path):
+    _, folder = generated("ur5", languages=("c", "cpp"), quantities=("gravity",))
+    take = f"enable_language(C)\nadd_subdirectory({folder} ur5)"
+    if way == "find_package":
+        take = f"find_package(ur5 REQUIRED PATHS {installed(folder, tmp_path)})"
+    (tmp_path / "CMakeLists.txt").write_text(CPP_USER.format(take=take))
+    (tmp_path / "user.cpp").write_text(CPP_PROGRAM)
+    run("cmake", "-S", ".", "-B", "build", cwd=tmp_path)
+    run("cmake", "--build", "build", cwd=tmp_path)
+    run(tmp_path / "build" / "user", cwd=tmp_path)
+    if way == "find_package":
+        include = {path.name for path in (tmp_path / "there" / "include").iterdir()}
+        assert {"ur5.h", "ur5_robot.hpp", "ur5_robot_eigen.hpp"} == include
+
+
 def installed(folder, work, *options):
     """The prefix where CMake has installed a module."""
     there = work / "there"
