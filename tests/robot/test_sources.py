@@ -183,7 +183,7 @@ def test_a_table_becomes_a_urdf(tmp_path):
     model, q = pin.buildModelFromUrdf(str(out)), np.array([0.3, -0.1, 0.7, 1.1])
     tau = pin.rnea(model, model.createData(), q, q, q)
     close(run(robot, "inverse_dynamics", q=q, qd=q, qdd=q), tau, 1e-12)
-    with pytest.raises(OptionError, match="'a1', 'a2', 'm1' and 'm2'; give them values"):
+    with pytest.raises(OptionError, match="'a1', 'a2', 'm1' and 'm2'; replace them by values"):
         planar().write_urdf(tmp_path / "symbols.urdf")
     assert not (tmp_path / "symbols.urdf").exists()
 
