@@ -10,8 +10,10 @@ from symgen.text import shown
 PACKAGES: Final = (
     "clarabel",
     "distributed",
+    "drake",
     "matplotlib",
     "mujoco",
+    "pin",
     "pyarrow",
     "pycollada",
     "rosbags",

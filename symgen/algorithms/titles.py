@@ -60,7 +60,8 @@ slash."""
 
 
 def title(formulation: str) -> str:
-    """A formulation such as ``newton_euler/minimal`` in words, its name behind in parentheses.
-    Raises KeyError for a formulation that has no title."""
+    """The title of a formulation such as ``newton_euler/minimal``, followed by its name in
+    parentheses. An algorithm of another package has no title; its name is used."""
     algorithm, _, regrouping = formulation.partition("/")
-    return f"{ALGORITHMS[algorithm]}; {REGROUPINGS[regrouping]} ({formulation})"
+    text = ALGORITHMS.get(algorithm, algorithm.replace("_", " "))
+    return f"{text}; {REGROUPINGS[regrouping]} ({formulation})"

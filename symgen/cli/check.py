@@ -59,7 +59,7 @@ def _gains(texts: tuple[str, ...]) -> dict[str, list[float]]:
             raise OptionError(f"--gain {text}: give NAME=VALUE[,VALUE...], as in k_d=2.0")
     twice = repeated(text.partition("=")[0] for text in texts)
     if twice is not None:
-        raise OptionError(f"--gain {twice}: given twice; keep one value")
+        raise OptionError(f"--gain {twice}: two values are given; keep one of them")
     return gains
 
 

@@ -78,7 +78,7 @@ def _given(
             )
     twice = repeated(f"{name}.{kind}" for name, kind, _ in given)
     if twice is not None:
-        raise OptionError(f"--limit {shown(twice)}: given twice; keep one value")
+        raise OptionError(f"--limit {shown(twice)}: two values are given; keep one of them")
     return {(name, kind): value for name, kind, value in given}
 
 

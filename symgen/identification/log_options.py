@@ -33,7 +33,7 @@ UNITS: Final[dict[str, tuple[str, float]]] = {
     "A": ("A", 1.0),
     "mA": ("A", 1e-3),
 }
-"""By name: the unit that it is a multiple of, and how many of that it is."""
+"""The base unit and the factor to it, by the name of a unit."""
 GROUPS: Final = {
     "t": ("s",),
     "q": ("rad", "m"),
@@ -44,7 +44,7 @@ GROUPS: Final = {
     "wrench": ("N", "N m"),
     "ref": ("rad", "m"),
 }
-"""The groups of columns, with the units that theirs are multiples of."""
+"""The groups of columns with their base units."""
 
 
 @group
@@ -166,7 +166,7 @@ class LogOptions:
         if self.cutoff:
             check_number("--cutoff", self.cutoff, 0, 1e6, "a frequency in Hz, such as 20")
         if self.rate:
-            check_number("--rate", self.rate, 1e-3, 1e7, "rows a second, such as 500")
+            check_number("--rate", self.rate, 1e-3, 1e7, "a sample rate in Hz, such as 500")
         for value in self.delays.values():
             check_number("--delay", abs(value) + 1e-300, 0, 1, "a time in s, such as 0.002")
         for name, unit in self.unit:
@@ -174,8 +174,8 @@ class LogOptions:
 
     @property
     def delays(self) -> dict[str, float]:
-        """The delays by joint, or of all under the empty name; none where they are to be found.
-        Raises OptionError."""
+        """The delays by joint; the key of a delay of all joints is empty. Empty if they are to be
+        estimated. Raises OptionError."""
         if self.delay == AUTO:
             return {}
         pairs = [part.rpartition("=") for part in self.delay.split(",")]
@@ -183,7 +183,7 @@ class LogOptions:
             return {name: finite(value) for name, _, value in pairs}
         except ValueError:
             raise OptionError(
-                f"--delay {cited(self.delay)}: give a time in s as 0.002, JOINT=S,..., or auto"
+                f"--delay {cited(self.delay)}: give a time in s such as 0.002, JOINT=S,..., or auto"
             ) from None
 
 
@@ -194,18 +194,17 @@ def check_number(option: str, value: float, low: float, high: float, give: str) 
 
 
 def check_unit(name: str, unit: Any, where: str) -> None:
-    """Raises OptionError for what is no unit of a group."""
+    """Raises OptionError for a unit that the group does not have."""
     known = [u for u, (base, _) in UNITS.items() if base in GROUPS.get(name, ())]
     if not known:
-        raise OptionError(f"{where} {name}={unit}: a group is one of {', '.join(GROUPS)}")
+        raise OptionError(f"{where} {name}={unit}: the groups are {', '.join(GROUPS)}")
     plain = str(unit).removesuffix("^2").removesuffix("²")
     if plain.split("/s")[0] not in known:
         raise OptionError(f"{where} {name}={unit}: use one of {', '.join(known)}")
 
 
 def factor(units: tuple[tuple[str, str], ...], name: str, base: str) -> float:
-    """How many of a base unit the numbers of a group are, where they are told to be multiples of
-    it."""
+    """The factor from the unit of a group to the base unit; 1 if no unit is given."""
     for group_, unit in reversed(units):
         known, value = UNITS[unit.split("/s")[0]]
         if group_ == name and known == base:

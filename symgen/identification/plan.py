@@ -75,7 +75,7 @@ class ExcitationPlan:
             "--margin": (
                 self.margin,
                 0 <= self.margin < 1,
-                "a part of the limits from 0 to below 1",
+                "a fraction of the limits from 0 to below 1",
             ),
             "--seed": (self.seed, self.seed >= 0, "0 or more"),
             "--budget": (
@@ -94,18 +94,17 @@ class ExcitationPlan:
         rows = self.period * self.rate
         if not math.isclose(rows, round(rows), rel_tol=1e-9) or rows > 10**7:
             raise OptionError(
-                f"--rate {self.rate:g}: the period of {self.period:g} s is to have a whole "
-                f"number of "
-                "rows, at most 10 million"
+                f"--rate {self.rate:g}: the period of {self.period:g} s must contain a whole "
+                "number of samples, at most 10 million"
             )
         if rows < 4 * self.harmonics:
             raise OptionError(
-                f"--rate {self.rate:g}: {self.harmonics} harmonics in {self.period:g} s need "
-                f"{4 * self.harmonics / self.period:g} Hz at least"
+                f"--rate {self.rate:g}: {self.harmonics} harmonics in {self.period:g} s need at "
+                f"least {4 * self.harmonics / self.period:g} Hz"
             )
 
     @property
     def times(self) -> Numbers:
-        """The times of the rows: one period without its end, which is its start again; with it for
-        a rest."""
+        """The times of the samples: one period without its end, which equals its start; with --rest
+        the end is included."""
         return np.arange(round(self.period * self.rate) + self.rest) / self.rate

@@ -16,7 +16,7 @@ LOSSES: Final = ("squares", "huber")
 ENGINES: Final = ("serial", "dask")
 WRENCH: Final = "wrench:"
 RUNTIME: Final = "runtime:"
-GIVE_WIDTH: Final = "give a rate (rad/s or m/s) such as 0.01, 0 for the sign, or auto"
+GIVE_WIDTH: Final = "give a velocity (rad/s or m/s) such as 0.01, 0 for sign(qd), or auto"
 
 
 def _sensors(robot: Any, start: str) -> Iterable[str]:
@@ -201,16 +201,19 @@ class Settings(LogOptions):
         if self.width is not None and not 0 <= self.width < 1e6:
             raise OptionError(f"--friction-width {self.friction_width}: {GIVE_WIDTH}")
         if self.slowest is not None and not 0 <= self.slowest < 1e6:
-            raise OptionError(f"--slowest {self.slowest:g}: give a rate, such as 0.02")
+            raise OptionError(
+                f"--slowest {self.slowest:g}: give a velocity (rad/s or m/s), such as 0.02"
+            )
         if self.sensor != "torque" and not self.wrenches:
             raise OptionError(
-                f"--sensor {cited(self.sensor)}: use torque, wrench:JOINT,JOINT or both with a +"
+                f"--sensor {cited(self.sensor)}: use torque, wrench:JOINT,JOINT or "
+                "torque+wrench:JOINT"
             )
         self._check_method()
         self._check_refined()
         check_number("--interval", self.interval, 0, 1e6, "a time in s, such as 0.1")
         check_number(
-            "--validate", self.held_out + 1e-300, 0, 0.9, "a part of the log from 0 to 0.9"
+            "--validate", self.held_out + 1e-300, 0, 0.9, "a fraction of the log from 0 to 0.9"
         )
         check_number(
             "--prior-deviation",
@@ -223,28 +226,29 @@ class Settings(LogOptions):
             check_number("--entropic", self.entropic, 0, 1e12, "a weight, such as 1")
             if not self.consistent or self.full:
                 raise OptionError(
-                    "--entropic: a prior of --consistent, and another one than that of --full; "
-                    "give --consistent without --full"
+                    "--entropic: this prior needs --consistent and excludes the prior of --full; "
+                    "use --consistent without --full"
                 )
         check_number(
             "--max-condition", self.max_condition, 1, 1e16, "a number above 1, such as 1e4"
         )
 
     def _check_method(self) -> None:
-        """Raises OptionError for what a method cannot be used with."""
+        """Raises OptionError for options that the method excludes."""
         if self.wrenches and self.method != "acceleration":
             raise OptionError(
-                f"--method {self.method}: a wrench needs accelerations; use --method acceleration"
+                f"--method {self.method}: measured wrenches need accelerations; use "
+                "--method acceleration"
             )
         if METHODS[self.method].instruments and (self.full or self.loss != "squares"):
             flag = "--full" if self.full else f"--loss {self.loss}"
             raise OptionError(
-                f"--method {self.method} and {flag}: instruments solve equations and minimise "
-                "nothing; leave out one of them"
+                f"--method {self.method} and {flag}: instrumental variables minimize no "
+                "loss function; remove one of them"
             )
 
     def _check_refined(self) -> None:
-        """Raises OptionError for what cannot be refined."""
+        """Raises OptionError for options that --refine excludes."""
         unfit = {
             f"--sensor {self.sensor}": bool(self.wrenches),
             f"--method {self.method}": METHODS[self.method].equations != "forces",
@@ -254,8 +258,8 @@ class Settings(LogOptions):
         for flag, given in unfit.items():
             if self.refine and given:
                 raise OptionError(
-                    f"--refine and {flag}: base parameters alone are refined, from forces of "
-                    "joints; leave out one of them"
+                    f"--refine and {flag}: --refine fits base parameters to joint forces only; "
+                    "remove one of them"
                 )
 
     def _check_terms(self, flag: str, given: str, known: tuple[str, ...]) -> None:
@@ -264,26 +268,26 @@ class Settings(LogOptions):
             raise OptionError(f"{flag} {given}: use some of {', '.join(known)}")
         if "offset" in names and self.springs:
             raise OptionError(
-                "--friction offset and --springs: an offset and the preload of a spring act alike; "
-                "leave out one of them"
+                "--friction offset and --springs: an offset and the preload of a spring cannot be "
+                "distinguished; remove one of them"
             )
 
     @property
     def automatic(self) -> bool:
-        """Whether the terms of friction are to be chosen."""
+        """True if the terms of friction are selected by cross-validation."""
         return self.friction == AUTO
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """The terms of drives that are asked for by name."""
+        """The terms of drives that are requested by name."""
         friction = "" if self.automatic else self.friction.removeprefix(RUNTIME)
         named = tuple(name for name in friction.split(",") if name)
         return (*named, *(SPRINGS * self.springs), *(ARMATURE * self.armature))
 
     @property
     def width(self) -> float | None:
-        """The width of the step of Coulomb friction (rad/s or m/s), None where it is to be
-        searched. Raises OptionError."""
+        """The width of Coulomb friction (rad/s or m/s), None if it is to be estimated. Raises
+        OptionError."""
         if self.automatic or self.friction_width == AUTO:
             return None
         try:
@@ -294,17 +298,17 @@ class Settings(LogOptions):
 
     @property
     def torque(self) -> bool:
-        """Whether the forces of joints are measured."""
+        """True if joint forces are measured."""
         return self.sensor.partition("+")[0] == "torque"
 
     @property
     def wrenches(self) -> tuple[str, ...]:
-        """The joints whose wrenches are measured."""
+        """The joints whose transmitted wrenches are measured."""
         sensor = self.sensor.removeprefix("torque+")
         named = sensor.removeprefix(WRENCH).split(",") if sensor.startswith(WRENCH) else []
         return tuple(dict.fromkeys(name for name in named if name))
 
     @property
     def dask(self) -> bool:
-        """Whether the reduction runs on Dask."""
+        """True if the reduction runs on Dask."""
         return self.engine == "dask" or self.scheduler is not None

@@ -13,6 +13,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from symgen.advice import install
 from symgen.compiler.evaluate import evaluate
 from symgen.errors import OptionError
 from symgen.languages.module import Module
@@ -188,7 +189,8 @@ def check_against(module: Module, library: str, file: Path) -> Iterator[Check]:
     that the module was not generated from, and what cannot be compared."""
     row = READERS[library]
     if not find_spec(row.package):
-        raise OptionError(f"--against {library}: not installed; run pip install {row.install}")
+        text = f"{library} is not installed; install it: {install(row.install)}"
+        raise OptionError(f"--against {library}: {text}")
     _check_file(module, library, row, file)
     _check_options(module, library, row)
     try:

@@ -67,7 +67,7 @@ def expanded(path: str | os.PathLike[str], root: XmlNode, options: SourceOptions
     with the file, whatever goes wrong."""
     twice = repeated(name for name, _ in options.xacro_args)
     if twice is not None:
-        raise OptionError(f"--xacro-arg '{shown(twice)}': given twice; keep one value")
+        raise OptionError(f"--xacro-arg '{shown(twice)}': two values are given; keep one of them")
     existing(options.package_paths)
     answer = _answer(Path(path), root, options)
     for name in answer["unnamed"]:

@@ -202,8 +202,8 @@ class RobotOptions:
         """Raises OptionError for options that exclude each other."""
         if self.allow_unphysical and self.repair_inertia is not None:
             raise OptionError(
-                "--allow-unphysical uses inertia as the file has it and --repair-inertia changes "
-                "it; give one of them"
+                "--allow-unphysical and --repair-inertia: the first keeps the inertia of the file "
+                "and the second changes it; remove one of them"
             )
 
 

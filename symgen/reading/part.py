@@ -142,7 +142,7 @@ def _locked(robot: Description, lock: Sequence[tuple[str, float]]) -> dict[str, 
                 f"{option}: a {kind} joint cannot be held at one value; remove the option"
             )
         if name in values:
-            raise OptionError(f"{option}: given twice; keep one value")
+            raise OptionError(f"{option}: two values are given; keep one of them")
         if not math.isfinite(value):
             raise OptionError(f"{option}: {value} is not a finite number; give a value in rad or m")
         values[name] = float(value)

@@ -133,12 +133,13 @@ class FunctionOptions:
     friction_compensation: str = option(
         "--friction-compensation",
         "VELOCITY",
-        "The velocity at which controllers compensate the friction of --friction: reference (what "
-        "remains is dissipative; zero for controllers without a reference velocity, which then "
-        "compensate offsets only), measured (cancels the damping of the joints, and may cause "
-        "limit cycles where a coefficient is too large) or none. Observers and estimators always "
-        "use the measured velocity.",
+        "Velocity at which controllers compensate the friction of --friction: reference (the "
+        "remaining friction is dissipative; controllers without a reference velocity compensate "
+        "offsets only), measured (cancels the damping of the joints; may cause limit cycles if a "
+        "coefficient is too large) or none. Observers and estimators always use the measured "
+        "velocity.",
         choice(*COMPENSATION),
+        rare=True,
         default=COMPENSATION[0],
     )
     springs: bool = option(
@@ -205,7 +206,7 @@ class FunctionOptions:
     )
 
     def wanted(self) -> list[Wanted]:
-        """The functions, CORE where none are named. Raises OptionError."""
+        """The requested functions, CORE by default. Raises OptionError."""
         texts = [
             x for text in self.quantities or CORE for x in (QUANTITIES if text == "all" else [text])
         ]
@@ -216,12 +217,12 @@ class FunctionOptions:
         twice = repeated(names)
         if twice is not None:
             raise OptionError(
-                f"two functions would be called {cited(twice)}; name one of them otherwise"
+                f"two functions have the name {cited(twice)}; give one of them another name"
             )
         return functions
 
     def _check_wrenches(self, functions: Collection[Wanted]) -> None:
-        """Raises OptionError for a controller that cannot take external wrenches into account."""
+        """Raises OptionError for a controller without an input for external wrenches."""
         quantities = [q for function in functions for q in function.quantities]
         deaf = [
             q.name
@@ -231,7 +232,7 @@ class FunctionOptions:
         if self.external_wrench and deaf:
             raise OptionError(
                 f"--external-wrench: {deaf[0]} has no input for external wrenches; "
-                "leave one of them out"
+                "remove one of them"
             )
 
     def _controllers(self, texts: Collection[str]) -> list[str]:
@@ -248,7 +249,7 @@ class FunctionOptions:
                 raise unknown_quantity(name)
         twice = repeated(name for name, _ in self.formulations)
         if twice is not None:
-            raise OptionError(f"--formulation {twice}: given twice; keep one value")
+            raise OptionError(f"--formulation {twice}: two values are given; keep one of them")
         return dict(self.formulations)
 
     def aim(self, machine: Processor) -> Aim:
@@ -262,12 +263,12 @@ class FunctionOptions:
         if any(name not in FRICTION for name in kinds) or len(set(kinds)) != len(kinds):
             raise OptionError(
                 f"--friction {self.friction}: use some of {', '.join(FRICTION)}, "
-                "with runtime: in front if the coefficients are inputs"
+                "with runtime: before them if the coefficients are inputs"
             )
         if "offset" in kinds and not inputs and not has_offsets:
             raise OptionError(
-                "--friction offset: a URDF has no offsets; give them in --actuators, or use "
-                "runtime:offset for an input"
+                "--friction offset: a URDF contains no offsets; give them in --actuators, or use "
+                "runtime:offset to make them inputs"
             )
         return inputs, kinds
 
@@ -276,8 +277,8 @@ class FunctionOptions:
         width = self.friction_width
         if width and not NARROWEST <= width <= 1 / NARROWEST:
             raise OptionError(
-                f"--friction-width {width:g}: give a rate (rad/s or m/s) such as 0.01, or 0 for "
-                f"the sign"
+                f"--friction-width {width:g}: give a velocity (rad/s or m/s) such as 0.01, "
+                "or 0 for sign(qd)"
             )
         if width and "coulomb" not in kinds:
             raise OptionError(
@@ -286,8 +287,8 @@ class FunctionOptions:
         return width
 
     def _compensation(self, kinds: Collection[str]) -> str:
-        """The velocity at which controllers compensate friction. Raises OptionError where nothing
-        that is asked for compensates any."""
+        """The velocity at which controllers compensate friction. Raises OptionError if no requested
+        controller compensates friction."""
         chosen = self.friction_compensation
         flag = f"--friction-compensation {chosen}"
         if chosen != COMPENSATION[0] and not kinds:
@@ -295,8 +296,8 @@ class FunctionOptions:
         names = {text.partition(":")[0] for text in (*self.controllers, *self.quantities)}
         if chosen != COMPENSATION[0] and not names & COMPENSATING:
             raise OptionError(
-                f"{flag}: no controller that is asked for compensates friction; "
-                f"those that do are {', '.join(sorted(COMPENSATING))}"
+                f"{flag}: no requested controller compensates friction; the controllers that do "
+                f"are {', '.join(sorted(COMPENSATING))}"
             )
         return chosen
 
@@ -315,7 +316,7 @@ class FunctionOptions:
         return known_links(model, names, "--parameters")
 
     def robot(self, model: Model, runtime_gravity: bool, has_offsets: bool) -> RuntimeModel:
-        """The model with what these options leave open. Raises OptionError."""
+        """The model with the inputs that these options request. Raises OptionError."""
         inputs, kinds = self.friction_kinds(has_offsets)
         springs = self.springs or self.runtime_springs
         missing = {
@@ -325,15 +326,15 @@ class FunctionOptions:
         }
         for flag in (flag for flag, is_missing in missing.items() if is_missing):
             raise OptionError(
-                f"{flag}: no joint of this robot has a coordinate to which that belongs (a joint "
-                "with several has one only where the file gives it friction or a spring), so "
-                "there would be no input; leave it out"
+                f"{flag}: no joint of this robot has a coordinate with this effect (a joint with "
+                "several coordinates has one only if the file gives it friction or a spring); "
+                "remove the option"
             )
         curved = [b.joint for b in model.bodies if is_nonzero(b.joint.stiffness) and b.in_body_axes]
         if springs and curved:
             raise OptionError(
                 f"--springs: joint '{shown(curved[0].name)}' is a {curved[0].kind} joint, whose "
-                "spring is not linear in its coordinates; remove its stiffness"
+                "spring would not be linear in its coordinates; remove its stiffness"
             )
         return RuntimeModel(
             model,
@@ -356,11 +357,11 @@ def known_links(model: Model, names: Collection[str], flag: str) -> tuple[str, .
     for name in names:
         if name in (link.name for link in model.base):
             raise OptionError(
-                f"{flag}: link '{shown(name)}' does not move, so no term depends on it"
+                f"{flag}: link '{shown(name)}' does not move, so no function depends on it"
             )
         if name not in moving:
             raise OptionError(f"{flag}: no link is called '{shown(name)}'; {hint(name, moving)}")
     twice = repeated(names)
     if twice is not None:
-        raise OptionError(f"{flag}: link '{shown(twice)}' is given twice; name it once")
+        raise OptionError(f"{flag}: link '{shown(twice)}' is given twice; remove one of the two")
     return tuple(names)

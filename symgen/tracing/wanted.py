@@ -27,9 +27,9 @@ class Wanted:
         parts = (sum_ or name).split("+")
         quantities = tuple(find_quantity(part) for part in parts)
         if len(set(parts)) != len(parts):
-            raise OptionError(f"{cited(text)} names a quantity twice")
+            raise OptionError(f"{cited(text)} contains a quantity twice")
         if not sum_ and len(parts) > 1:
-            raise OptionError(f"{cited(text)} needs a name for the function, as in terms={text}")
+            raise OptionError(f"{cited(text)} needs a name of the function, as in terms={text}")
         _check_arrays(text, quantities)
         return cls(name if sum_ else re.sub(r"\W", "_", name, flags=re.ASCII).lower(), quantities)
 
@@ -41,7 +41,7 @@ def _check_arrays(text: str, quantities: Sequence[Quantity]) -> None:
     clashing = [out.name for q in quantities for out in q.outputs if out.name in read]
     if clashing:
         raise OptionError(
-            f"{cited(text)} would read and write {clashing[0]}; make two functions of it"
+            f"{cited(text)} would read and write {clashing[0]}; request two functions instead"
         )
 
 
@@ -52,7 +52,7 @@ def find_quantity(text: str) -> Quantity:
     if name in LINK_QUANTITIES and link:
         return LINK_QUANTITIES[name].of(link)
     if name in LINK_QUANTITIES:
-        raise OptionError(f"{name} is that of a link; name one, as in {name}:LINK")
+        raise OptionError(f"{name} is a quantity of a link; name the link, as in {name}:LINK")
     if text not in QUANTITIES:
         raise unknown_quantity(text)
     return QUANTITIES[text]

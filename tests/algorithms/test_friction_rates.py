@@ -112,18 +112,21 @@ def test_a_smooth_step_becomes_the_sign():
     [
         (
             {"friction": "offset"},
-            "--friction offset: a URDF has no offsets; give them in --actuators",
+            "--friction offset: a URDF contains no offsets; give them in --actuators",
         ),
         (
             {"friction": "viscous", "friction_width": 0.1},
             "--friction-width: only Coulomb friction has a width",
         ),
-        ({"friction": "coulomb", "friction_width": -1.0}, "--friction-width -1: give a rate"),
+        ({"friction": "coulomb", "friction_width": -1.0}, "--friction-width -1: give a velocity"),
         (
             {"friction": "coulomb", "friction_width": float("nan")},
-            "--friction-width nan: give a rate",
+            "--friction-width nan: give a velocity",
         ),
-        ({"friction": "coulomb", "friction_width": 1e-300}, "--friction-width 1e-300: give a rate"),
+        (
+            {"friction": "coulomb", "friction_width": 1e-300},
+            "--friction-width 1e-300: give a velocity",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused(options, said, tmp_path):

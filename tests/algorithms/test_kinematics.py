@@ -257,7 +257,7 @@ def test_a_quantity_of_a_link_is_asked_for_by_the_name_of_the_link():
 @pytest.mark.parametrize(
     "text, problem",
     [
-        ("frame_pose", "frame_pose is that of a link; name one, as in frame_pose:LINK"),
+        ("frame_pose", "frame_pose is a quantity of a link; name the link, as in frame_pose:LINK"),
         ("gravity:flange", "no quantity is called 'gravity:flange'"),
         ("frame_pose:nose", "no link is called 'nose'; there are "),
     ],

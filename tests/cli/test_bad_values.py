@@ -49,7 +49,10 @@ BAD = [
         ["--lock", "=1"],
         "--lock '': the robot has no such joint; there are 'shoulder', 'elbow' and 'tip_joint'",
     ),
-    (["--lock", "elbow=1", "--lock", "elbow=2"], "--lock 'elbow': given twice; keep one value"),
+    (
+        ["--lock", "elbow=1", "--lock", "elbow=2"],
+        "--lock 'elbow': two values are given; keep one of them",
+    ),
     (
         ["--lock", "tip_joint=1"],
         "--lock 'tip_joint': a fixed joint cannot be held at one value; remove the option",
@@ -74,16 +77,16 @@ BAD_TRACE = [
     ),
     (
         ["--parameters", "runtime:base"],
-        "--parameters: link 'base' does not move, so no term depends on it",
+        "--parameters: link 'base' does not move, so no function depends on it",
     ),
     (["--quantity", "zzz"], "no quantity is called 'zzz'; symgen list shows them all"),
     (["--quantity", ""], "no quantity is called ''; symgen list shows them all"),
     (["--quantity", "t=bias+"], "no quantity is called ''; symgen list shows them all"),
     (
         ["--quantity", "bias+gravity"],
-        "'bias+gravity' needs a name for the function, as in terms=bias+gravity",
+        "'bias+gravity' needs a name of the function, as in terms=bias+gravity",
     ),
-    (["--quantity", "t=bias+bias"], "'t=bias+bias' names a quantity twice"),
+    (["--quantity", "t=bias+bias"], "'t=bias+bias' contains a quantity twice"),
 ]
 
 
@@ -104,7 +107,7 @@ BAD_FORMULATION = [
 BAD_NAMES = [
     (
         ["--quantity", "bias", "--quantity", "bias"],
-        "two functions would be called 'bias'; name one of them otherwise",
+        "two functions have the name 'bias'; give one of them another name",
     ),
     *[
         (["--quantity", f"{name}=bias"], f"the name of a function: {name!r} {IDENTIFIER}")

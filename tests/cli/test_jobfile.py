@@ -206,7 +206,7 @@ REFUSED = [
     ("gravity = [0, 0]", 3, "error: --gravity '0,0': give three numbers"),
     ("\nroot = 'x'", 4, "error: --root 'x': the robot has no such link"),
     ("chunk = 0", 3, "error: --chunk 0: give a number of statements"),
-    ("friction_width = 1" + "0" * 400, 3, "error: --friction-width inf: give a rate"),
+    ("friction_width = 1" + "0" * 400, 3, "error: --friction-width inf: give a velocity"),
     ("scalar = 'half'", 3, "error: --scalar 'half': use one of double, float"),
     ("lock = { elbow = 'x' }", 3, "error: --lock 'elbow=x': give JOINT=VALUE"),
 ]

@@ -9,9 +9,9 @@ PENDULUM = robot_file("pendulum")
 TWICE = {
     "--external-wrench: link 'upper' is given twice": "--external-wrench upper,lower,upper",
     "--parameters: link 'upper' is given twice": "--parameters runtime:upper,upper",
-    "--formulation gravity: given twice": "--formulation gravity=newton_euler/minimal "
+    "--formulation gravity: two values are given": "--formulation gravity=newton_euler/minimal "
     "--formulation gravity=newton_euler/balanced",
-    "--lock 'elbow': given twice": "--lock elbow=1 --lock elbow=1",
+    "--lock 'elbow': two values are given": "--lock elbow=1 --lock elbow=1",
 }
 
 
@@ -25,7 +25,7 @@ def test_it_is_refused(said):
 def test_limits_of_a_motion(tmp_path):
     limits = ("--limit", "elbow.effort=3", "--limit", "elbow.effort=5")
     done = invoke("excite", PENDULUM, "-o", tmp_path / "motion.csv", *limits)
-    assert done.stderr == "error: --limit elbow.effort: given twice; keep one value\n"
+    assert done.stderr == "error: --limit elbow.effort: two values are given; keep one of them\n"
     assert done.exit_code == 2 and not [*tmp_path.iterdir()]
 
 

@@ -184,18 +184,21 @@ def test_a_cutoff_that_no_log_is_long_enough_for(tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--sensor", "force"], "--sensor 'force': use torque, wrench:JOINT,JOINT or both"),
+        (["--sensor", "force"], "--sensor 'force': use torque, wrench:JOINT,JOINT or"),
         (["--sensor", "wrench:none"], "no moving joint is called 'none'"),
         (["--sensor", f"wrench:{JOINT}"], "has no column 'wrench_fx' (and 5 more)"),
         (
             ["--sensor", f"wrench:{JOINT}", "--friction", "viscous"],
             "a wrench does not feel the friction of joints",
         ),
-        (["--sensor", f"wrench:{JOINT}", "--method", "energy"], "a wrench needs accelerations"),
+        (
+            ["--sensor", f"wrench:{JOINT}", "--method", "energy"],
+            "measured wrenches need accelerations",
+        ),
         (["--method", "guess"], "use one of acceleration, momentum, energy"),
         (["--engine", "mpi"], "use one of serial, dask"),
         (["--friction", "dry"], "use some of viscous, coulomb, offset"),
-        (["--validate", "nan"], "give a part of the log from 0 to 0.9"),
+        (["--validate", "nan"], "give a fraction of the log from 0 to 0.9"),
         (["--cutoff", "-1"], "give a frequency in Hz"),
         (["--prior-deviation", "1e-300", "--full"], "give a relative deviation"),
         (["--method", "energy", "--interval", "1e6"], "has 400 rows, too few"),

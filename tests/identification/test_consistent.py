@@ -123,5 +123,5 @@ def test_with_little_weight_it_is_consistent_least_squares(tmp_path):
 
 def test_an_entropic_prior_belongs_to_consistent_bodies():
     for options in ({}, {"consistent": True, "full": True}):
-        with pytest.raises(OptionError, match="--entropic: a prior of --consistent"):
+        with pytest.raises(OptionError, match="--entropic: this prior needs --consistent"):
             Settings(entropic=1.0, **options)

@@ -54,8 +54,8 @@ def test_limits_that_are_missing_or_impossible_are_one_sentence_with_a_place(
     [
         (["--harmonics", "0"], "--harmonics 0: give a number from 1 to 50"),
         (["--harmonics", "1", "--rest"], "--harmonics 1: give a number from 2 to 50"),
-        (["--rate", "0.33"], "a whole number of rows"),
-        (["--rate", "1"], "5 harmonics in 10 s need 2 Hz at least"),
+        (["--rate", "0.33"], "a whole number of samples"),
+        (["--rate", "1"], "5 harmonics in 10 s need at least 2 Hz"),
         (["--limit", "elbow=3"], "give JOINT.KIND=VALUE"),
         (
             ["--limit", "elbo.velocity=3"],

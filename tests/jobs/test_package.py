@@ -188,7 +188,7 @@ def test_package_and_wheel_appear_together_or_not_at_all(tmp_path, package, monk
         ),
         (
             ["--friction", "runtime:coulomb", "--friction-width", "0.1", "--batch", "4"],
-            "vectors of states have no tanh, which inverse_dynamics needs; leave --friction-width away",
+            "inverse_dynamics needs tanh, which has no vector version; remove --friction-width",
         ),
     ],
 )

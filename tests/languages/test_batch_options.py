@@ -64,7 +64,7 @@ def test_verify_sees_a_wrong_lane(tmp_path):
     [
         (
             ("--batch", "auto", "--trig", "libm"),
-            "error: --batch: vectors need sine and cosine without calls; leave --trig libm away",
+            "error: --batch and --trig libm: vectors cannot call the C library; remove one of them",
         ),
         (
             ("--batch", "3", "--trig", "inline"),
@@ -81,8 +81,8 @@ def test_verify_sees_a_wrong_lane(tmp_path):
                 "--quantity",
                 "gravity_rows=bias",
             ),
-            "error: --batch: a function for batches would be called 'gravity_rows', too; name "
-            "yours otherwise",
+            "error: --batch: the name 'gravity_rows' is reserved for a batch function; give your "
+            "function another name",
         ),
     ],
 )

@@ -248,7 +248,7 @@ def test_in_closed_form(everything):
 
 
 def test_functions_of_the_machine_are_refused_of_vectors(everything, tmp_path):
-    with pytest.raises(OptionError, match=r"vectors of states have no \w+, which every_function"):
+    with pytest.raises(OptionError, match=r"every_function needs \w+, which has no vector version"):
         generate(
             robot_file("pendulum"), tmp_path / "x", quantities=("every_function",), batch="auto"
         )

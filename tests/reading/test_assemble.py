@@ -145,7 +145,10 @@ def test_rounding_noise_is_no_negative_moment(read):
             {"lock": [("weld", 0)]},
             "error: --lock 'weld': a fixed joint cannot be held at one value; remove the option",
         ),
-        ({"lock": [("wing", 0), ("wing", 1)]}, "error: --lock 'wing': given twice; keep one value"),
+        (
+            {"lock": [("wing", 0), ("wing", 1)]},
+            "error: --lock 'wing': two values are given; keep one of them",
+        ),
         (
             {"lock": [("wing", math.nan)]},
             "error: --lock 'wing': nan is not a finite number; give a value in rad or m",

@@ -85,7 +85,7 @@ def test_without_such_inertia_the_option_has_no_effect_and_a_note_says_so(tmp_pa
 
 
 def test_two_answers_to_one_question_are_refused(file):
-    with pytest.raises(OptionError, match="give one of them"):
+    with pytest.raises(OptionError, match="remove one of them"):
         load(file, allow_unphysical=True, repair_inertia="nearest")
 
 

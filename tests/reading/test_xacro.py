@@ -174,7 +174,9 @@ def test_arguments_where_there_is_no_xacro_file():
 
 
 def test_arguments_given_twice(tmp_path):
-    with pytest.raises(OptionError, match="--xacro-arg 'a': given twice; keep one value"):
+    with pytest.raises(
+        OptionError, match="--xacro-arg 'a': two values are given; keep one of them"
+    ):
         load(package(tmp_path), xacro_args=[("a", "b"), ("a", "c")])
 
 

@@ -103,11 +103,11 @@ class COptions:
 
     @property
     def machine(self) -> Processor:
-        """The processor that code is meant for, as far as times are concerned."""
+        """The processor model for the times of the code."""
         return TARGETS[self.target or "host"].machine
 
     def validate(self) -> None:
-        """Raises OptionError for values that do not go together."""
+        """Raises OptionError for values that exclude each other."""
         if self.chunk < 1:
             raise OptionError(f"--chunk {self.chunk}: give a number of statements, such as 100")
         unknown = [name for name in self.glue if name not in GLUE]
@@ -121,15 +121,15 @@ class COptions:
             raise OptionError(f"--batch {cited(self.batch)}: use one of {', '.join(WIDTHS)}")
         if self.trig != "inline":
             raise OptionError(
-                "--batch: vectors need sine and cosine without calls; leave --trig libm away"
+                "--batch and --trig libm: vectors cannot call the C library; remove one of them"
             )
         if self.zeros == "once":
             raise OptionError(
-                "--batch: blocks of states are written whole; leave --zeros once away"
+                "--batch and --zeros once: blocks of states are written whole; remove one of them"
             )
 
     def check_functions(self, functions: Sequence[Function]) -> None:
-        """Raises OptionError for functions that C cannot have under these options."""
+        """Raises OptionError for functions that cannot be generated with these options."""
         names = [function.name for function in functions]
         if self.batch is not None:
             _check_batch_names(names)
@@ -137,32 +137,32 @@ class COptions:
 
 
 def _check_batch_names(names: Sequence[str]) -> None:
-    """The functions for batches have names of their own, which other functions must not have."""
+    """Raises OptionError for a function with the name of a batch function."""
     batched = {f"{name}_{end}" for name in names for end in ("batch", "rows")}
     taken = batched | {"batch", "batch_width", "batch_lanes", "lanes", "mask"}
     bad = next((name for name in names if name in taken), None)
     if bad is not None:
         raise OptionError(
-            f"--batch: a function for batches would be called {cited(bad)}, too; "
-            "name yours otherwise"
+            f"--batch: the name {cited(bad)} is reserved for a batch function; give your function "
+            "another name"
         )
 
 
 def _check_portable(functions: Sequence[Function]) -> None:
-    """A vector cannot call the C library."""
+    """Raises OptionError for a function that calls the C library, which vectors cannot do."""
     for f in functions:
         for op in others(f):
             raise OptionError(
-                f"--batch: vectors of states have no {op}, which {f.name} needs; leave "
-                + ("--friction-width away" if op == "tanh" else "it or --batch away")
+                f"--batch: {f.name} needs {op}, which has no vector version; remove "
+                + ("--friction-width" if op == "tanh" else "the function or --batch")
             )
 
 
 def others(function: Function) -> list[str]:
-    """The functions of C's math library that a function needs beside sine, cosine and root."""
+    """The functions of C's math library that a function needs, except sine, cosine and root."""
     return [op for op in sorted(used(function.program)) if not OPS[op].portable]
 
 
 def aim_of(choices: Choices) -> Aim:
-    """The aim that formulations are chosen by, for the processor that the C is meant for."""
+    """The objective of the choice of formulations, for the target processor of the C code."""
     return choices[FunctionOptions].aim(choices[COptions].machine)
