@@ -129,5 +129,7 @@ def test_what_cannot_be_compared_is_refused_in_one_sentence(arm, monkeypatch):
         installed("drake")
         verdicts(module_of(arm, friction="coulomb"), "drake", arm)
     monkeypatch.setattr(second_reader, "find_spec", lambda package: None)
-    with pytest.raises(Exception, match=r"not installed; run pip install pin$"):
+    with pytest.raises(
+        Exception, match=r"pinocchio is not installed; install it: pip install pin$"
+    ):
         verdicts(module_of(arm), "pinocchio", arm)
