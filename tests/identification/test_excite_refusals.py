@@ -77,7 +77,8 @@ def test_limits_that_are_missing_or_impossible_are_one_sentence_with_a_place(
     ],
 )
 def test_options_that_do_not_fit_are_one_sentence(tmp_path, arguments, said):
-    result = run(SCARA, "-o", tmp_path / "m.csv", *arguments)
+    out = () if "-o" in arguments else ("-o", tmp_path / "m.csv")
+    result = run(SCARA, *out, *arguments)
     assert result.exit_code == 2 and said in result.output, result.output
     assert not any(tmp_path.iterdir())
 

@@ -115,7 +115,7 @@ def test_tune_writes_its_choice_down(tmp_path):
 
 def test_tune_is_of_this_machine(tmp_path):
     done = run("generate", PENDULUM, "-o", tmp_path / "x", "--target", "cortex-m4f", "--tune")
-    assert done.exit_code == 2 and "--tune: times are those of this machine" in done.stderr
+    assert done.exit_code == 2 and "--tune and --target: times are measured on this" in done.stderr
     assert not (tmp_path / "x").exists()
 
 
