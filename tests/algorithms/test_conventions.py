@@ -159,11 +159,11 @@ def test_header_of_a_floating_base_and_of_rotors(geared, tmp_path):
             robot_file("ur5"), tmp_path / kind, actuators=geared, rotors=kind, languages=("c",)
         )
         text = head(tmp_path / kind, "ur5")
-        assert f"Rotor of joint joint2: {said}" in text and "without friction;" in text
+        assert f"Rotor of joint joint2: {said}" in text and "without friction." in text
     symgen.generate(
         robot_file("ur5"), tmp_path / "none", actuators=geared, rotors="none", languages=("c",)
     )
-    assert "without friction and rotor inertia;" in head(tmp_path / "none", "ur5")
+    assert "without friction and rotor inertia." in head(tmp_path / "none", "ur5")
 
 
 def test_a_singular_floating_base_says_what_helps():

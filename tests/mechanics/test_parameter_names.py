@@ -95,13 +95,14 @@ def test_header_python_inspect_and_identify_have_the_same_names(tmp_path):
         ]
     )
     for file in ("ur5.h", "ur5.py"):
-        text = (folder / file).read_text().replace("\n * ", " ").replace("\n", " ")
-        said = re.search(r"Base parameters, in the order of beta and of columns: ([^.]*)\.", text)
-        assert said and said[1].split(", ") == names
-        assert "Their bodies, by the links that move with them: 1 link1, 2 link2" in text
+        text = re.sub(r"\n( \*)?\s+", " ", (folder / file).read_text())
+        listed = "The base parameters, in the order of beta and of regressor columns, are ([^.]*)\\."
+        found = re.search(listed, text)
+        assert found and found[1].split(", ") == names
+        assert "in the name of a base parameter is that of its body: 1 link1, 2 link2" in text
     job = Job.of(robot_file("ur5"))
     assert list(problem(job, job.load(), Settings()).mapping.names) == names
-    assert "Base parameters" not in (generated("ur5")[1] / "ur5.h").read_text()
+    assert "base parameter" not in (generated("ur5")[1] / "ur5.h").read_text()
     assert len(trace(robot_file("ur5"), "base_parameters").program.outputs[0].refs) == len(names)
 
 
