@@ -114,8 +114,8 @@ typedef double quadruped_real;
 
 /* Status of a function that needs the inverse of M: success; M is not positive definite or an output is not finite. */
 typedef enum {
-    QUADRUPED_OK = 0,
-    QUADRUPED_SINGULAR = 1
+    QUADRUPED_STATUS_OK = 0,
+    QUADRUPED_STATUS_SINGULAR = 1
 } quadruped_status;
 
 /* A joint: its name in UTF-8, the unit of its coordinate (rad or m), and its limits of position (rad or m), velocity

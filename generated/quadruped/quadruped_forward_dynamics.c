@@ -1591,5 +1591,5 @@ quadruped_status quadruped_forward_dynamics(const quadruped_real q[19], const qu
     bad += part9(tau, w);
     bad += part10(qd, tau, w, qdd);
     part11(w, qdd);
-    return ((bad == 0) && all_finite(qdd, 18)) ? QUADRUPED_OK : QUADRUPED_SINGULAR;
+    return ((bad == 0) && all_finite(qdd, 18)) ? QUADRUPED_STATUS_OK : QUADRUPED_STATUS_SINGULAR;
 }

@@ -96,7 +96,9 @@ def test_header_python_inspect_and_identify_have_the_same_names(tmp_path):
     )
     for file in ("ur5.h", "ur5.py"):
         text = re.sub(r"\n( \*)?\s+", " ", (folder / file).read_text())
-        listed = "The base parameters, in the order of beta and of regressor columns, are ([^.]*)\\."
+        listed = (
+            "The base parameters, in the order of beta and of regressor columns, are ([^.]*)\\."
+        )
         found = re.search(listed, text)
         assert found and found[1].split(", ") == names
         assert "in the name of a base parameter is that of its body: 1 link1, 2 link2" in text

@@ -259,7 +259,7 @@ class CFunction:
     def statuses(self) -> tuple[str, str]:
         """The values that it returns on success and on failure."""
         name = self.module.name.upper()
-        return f"{name}_OK", f"{name}_SINGULAR"
+        return f"{name}_STATUS_OK", f"{name}_STATUS_SINGULAR"
 
     def status(
         self,
