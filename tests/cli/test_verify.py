@@ -75,8 +75,8 @@ def failures(folder):
 MUTATIONS = {
     "constant": (
         "pendulum_gravity.c",
-        r"1\.2\b",
-        "1.2000000000000002",
+        r"1\.2 \*",
+        "1.2000000000000002 *",
         "gravity: C equals the float run bit for bit",
     ),
     "sign": ("pendulum_bias.c", r" - ", " + ", "bias: C equals the float run"),

@@ -76,7 +76,7 @@ def test_folders_within_folders(tmp_path):
     publish({"a/e": "2", "manifest.json": manifest("a/e")}, tmp_path / "x")
     assert snapshot(tmp_path / "x").keys() == {"a", "a/e", "manifest.json"}
     (tmp_path / "x" / "a" / "b").symlink_to(tmp_path)
-    with pytest.raises(OptionError, match="a/b' is a link"):
+    with pytest.raises(OptionError, match="a/b' is a symbolic link"):
         publish({"a/b/c/d": "1", "manifest.json": manifest("a/b/c/d")}, tmp_path / "x")
 
 
@@ -92,7 +92,7 @@ def test_a_link_is_not_followed(tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "b").write_text("mine")
     (tmp_path / "out" / "sub").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(OptionError, match="sub' is a link"):
+    with pytest.raises(OptionError, match="sub' is a symbolic link"):
         publish({"sub/b": "2", "manifest.json": manifest("sub/b")}, tmp_path / "out")
     (tmp_path / "out" / "manifest.json").write_text(manifest("sub/b"))
     publish({"a": "1", "manifest.json": manifest("a")}, tmp_path / "out")
