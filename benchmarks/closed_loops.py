@@ -3,11 +3,12 @@ writes their figures into the pages; with names of controllers, only theirs.
 
 Each runs for 10 s over the step functions of generated C, compiled here, at 1 kHz with the gains of
 its page. The robot is simulated by Pinocchio (articulated-body algorithm, a step of Runge and Kutta
-for each sample), so that nothing but the controller comes from symgen."""
+for each sample), so that only the controller comes from symgen."""
 
 import re
 import sys
 import tempfile
+import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -22,9 +23,9 @@ PAGES: Final = ROOT / "docs" / "controllers"
 H: Final = 0.001
 SECONDS: Final = 10.0
 NEGLIGIBLE: Final = 1e-6
-"""What is smaller depends on rounding."""
-LEAD: Final = "Simulated for 10 s over the generated C at 1 kHz:"
-"""How the paragraph of a page begins that this script writes."""
+"""Smaller values depend on rounding."""
+LEAD: Final = "Result of a simulation of 10 s with the generated C at 1 kHz:"
+"""Beginning of the paragraph that this script writes into each page."""
 
 Array = Any
 START: Final = np.array([0.0, -1.2, 1.4, -0.6, 0.5, 0.0])
@@ -72,7 +73,7 @@ class SimulatedRobot:
         self.q, self.qd = np.array(q), np.zeros(len(q)) if qd is None else np.array(qd)
 
     def go(self, tau: Array) -> None:
-        """A sample under these forces."""
+        """Advance by one sample under the joint forces `tau`."""
         slopes: list[tuple[Array, Array]] = []
         for share in (0.0, 0.5, 0.5, 1.0):
             dq, dv = (share * H * x for x in slopes[-1]) if slopes else (0.0, 0.0)
@@ -89,7 +90,7 @@ def _times() -> Sequence[float]:
 
 
 def swing(t: float, n: int) -> dict[str, Array]:
-    """A reference: a swing of all joints from rest."""
+    """Reference motion at time `t`: a sinusoid of all joints that starts at rest."""
     w = 2.0 + np.arange(n) * 0.4
     return {
         "q_ref": 0.3 * (1 - np.cos(w * t)),
@@ -99,35 +100,41 @@ def swing(t: float, n: int) -> dict[str, Array]:
 
 
 def gravity_compensation(law: GeneratedController) -> str:
-    """Let go at 0.3 rad/s."""
+    """Start at 0.3 rad/s."""
     body = SimulatedRobot("ur5", START, np.full(6, 0.3))
     for _ in _times():
         body.go(law.step(q=body.q, qd=body.qd))
-    return f"let go at 0.3 rad/s of all joints, the robot comes to rest; at the end it moves at {_text(body.qd)} rad/s"
+    return (
+        "all joints start at 0.3 rad/s and come to rest; the largest velocity at the end is "
+        f"{_text(body.qd)} rad/s"
+    )
 
 
 def computed_torque(law: GeneratedController) -> str:
-    """A swing."""
+    """Follow a sinusoid."""
     body, worst = SimulatedRobot("ur5", START), 0.0
     for t in _times():
         wanted = swing(t, 6)
         wanted["q_ref"] = wanted["q_ref"] + START
         worst = max(worst, np.abs(wanted["q_ref"] - body.q).max())
         body.go(law.step(q=body.q, qd=body.qd, h=H, **wanted))
-    return f"in a swing of 0.6 rad of all joints the largest error is {_text(worst)} rad"
+    return f"all joints follow a sinusoid of 0.6 rad peak to peak; the largest error is {_text(worst)} rad"
 
 
 def joint_impedance(law: GeneratedController) -> str:
-    """Released off the reference."""
+    """Start away from the reference."""
     body = SimulatedRobot("ur5", START + 0.1)
     still = {"q_ref": START, "qd_ref": np.zeros(6), "qdd_ref": np.zeros(6)}
     for _ in _times():
         body.go(law.step(q=body.q, qd=body.qd, **still))
-    return f"released 0.1 rad off in all joints, the robot is {_text(body.q - START)} rad off at the end"
+    return (
+        "all joints start 0.1 rad away from the reference; the error at the end is "
+        f"{_text(body.q - START)} rad"
+    )
 
 
 def momentum_observer(law: GeneratedController) -> str:
-    """Someone turns the first joint in the second half."""
+    """Apply an external torque at the first joint in the second half."""
     body, before, r = SimulatedRobot("ur5", START), 0.0, np.zeros(6)
     hold = GAINS["joint_impedance"]
     for t in _times():
@@ -138,13 +145,14 @@ def momentum_observer(law: GeneratedController) -> str:
         r = law.step(q=body.q, qd=body.qd, tau=tau, h=H)
         before = max(before, np.abs(r).max() * (t < SECONDS / 2))
     return (
-        f"without a push the largest residual is {_text(before)} N m; 5 s after a push of 10 N m at "
-        f"the first joint began it is {_text(r - push)} N m off"
+        f"without an external force the largest residual is {_text(before)} N m. Then an external "
+        "torque of 10 N m acts on the first joint; after 5 s the error of the residual is "
+        f"{_text(r - push)} N m"
     )
 
 
 def cartesian_impedance(law: GeneratedController) -> str:
-    """2 cm higher."""
+    """Move 2 cm up."""
     body = SimulatedRobot("ur5", START)
     frame = body.model.getFrameId(LINK)
     body.pin.framesForwardKinematics(body.model, body.data, START)
@@ -157,13 +165,13 @@ def cartesian_impedance(law: GeneratedController) -> str:
     body.pin.framesForwardKinematics(body.model, body.data, body.q)
     far = np.linalg.norm(body.data.oMf[frame].translation - p_ref)
     return (
-        f"drawn 2 cm upward, the flange is {1e3 * far:.1g} mm off at the end; no joint is faster "
-        f"than {_text(fastest)} rad/s on the way"
+        f"the reference is 2 cm above the flange; the position error at the end is {1e3 * far:.1g} mm, "
+        f"and the largest joint velocity is {_text(fastest)} rad/s"
     )
 
 
 def adaptive_slotine_li(law: GeneratedController) -> str:
-    """Nothing is known at the start."""
+    """Start from zero parameters."""
     body, errors = SimulatedRobot("pendulum", np.zeros(2)), []
     w = np.array([2.0, 3.0])
     for t in _times():
@@ -176,7 +184,7 @@ def adaptive_slotine_li(law: GeneratedController) -> str:
 
 
 def recursive_least_squares(law: GeneratedController) -> str:
-    """5 s of motion, 5 s of standstill."""
+    """Move for 5 s, then stand still for 5 s."""
     body, random = SimulatedRobot("pendulum", np.zeros(2)), np.random.default_rng(0)
     regressor = symgen.compile(ROOT / "robots" / "pendulum.urdf", "base_regressor").base_regressor
     states = random.uniform(-2, 2, (50, 3, 2))
@@ -194,8 +202,9 @@ def recursive_least_squares(law: GeneratedController) -> str:
             rows = [regressor(*s) @ beta - body.pin.rnea(body.model, body.data, *s) for s in states]
             off.append(np.abs(rows).max())
     return (
-        "with forget = 0.99 and a noise of 0.05 N m, the forces of 50 random states are predicted to "
-        f"{_text(off[0])} N m after 5 s of motion, and to {_text(off[1])} N m after 5 more seconds at standstill"
+        "`forget` is 0.99 and the noise of the forces 0.05 N m; the largest prediction error over 50 "
+        f"random states is {_text(off[0])} N m after 5 s of motion, and {_text(off[1])} N m after 5 more "
+        "seconds at standstill"
     )
 
 
@@ -234,7 +243,10 @@ def main(names: Sequence[str]) -> None:
     for name in names or LOOPS:
         page = PAGES / f"{name}.md"
         text = re.sub(
-            rf"^{LEAD}.*?$", lambda _, name=name: paragraph(name), page.read_text(), flags=re.M
+            rf"^{LEAD}.*?(?=\n\n)",
+            lambda _, name=name: textwrap.fill(paragraph(name), 125, break_on_hyphens=False),
+            page.read_text(),
+            flags=re.MULTILINE | re.DOTALL,
         )
         page.write_text(text)
 

@@ -25,20 +25,20 @@ FORCE = np.array([10.0, 0.0, 0.0])
 LOAD = 1.0
 """A payload, kg, a ball of 4 cm, 10 cm before the link's origin."""
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Those of Okabe and Ito, which readers with any colour vision tell apart."""
+"""Colours of Okabe and Ito, which are distinguishable with any colour vision."""
 STYLES = ("-", "--", "-.", ":")
 
 
 @cache
 def plant() -> Any:
-    """The functions of the simulated robot, whose last link may carry something."""
+    """Functions of the simulated robot; the parameters of its last link are inputs."""
     link = f"frame_pose:{LINK}"
     return ROBOT.compile("step:euler", link, external_wrench=(LINK,), parameters=f"runtime:{LINK}")
 
 
 @cache
 def model() -> Any:
-    """What the pictures need besides, of the robot of the file."""
+    """Further functions of the robot of the file."""
     every = ("inverse_dynamics", "base_regressor", "base_parameters", "bias")
     return ROBOT.compile(*every, f"frame_jacobian_aligned:{LINK}", f"frame_pose:{LINK}")
 
@@ -58,13 +58,13 @@ def pushed(q: Array) -> Array:
 
 
 def place(q: Array) -> Array:
-    """Where the link is."""
+    """Position of the link."""
     return model().frame_pose_link7(q)[1]
 
 
 @dataclass
 class Run:
-    """A simulation: the robot's state, and a row of what was kept for every millisecond."""
+    """A simulation: the state of the robot and a row of stored values per millisecond."""
 
     q: Array = field(default_factory=START.copy)
     qd: Array = field(default_factory=lambda: np.zeros(7))
@@ -74,7 +74,7 @@ class Run:
     def go(
         self, seconds: float, forces: Callable[["Run", float], Array], push: Sequence[float] = ()
     ) -> "Run":
-        """Under the joint forces that `forces` says at each time, pushed between two times."""
+        """Simulate with the joint forces of `forces(run, t)` and a push in the interval `push`."""
         par = carried(self.load)
         for k in range(round(seconds / H)):
             t = k * H
@@ -94,12 +94,12 @@ class Run:
             self.rows.setdefault(name, []).append(np.array(value))
 
     def path(self, name: str) -> Array:
-        """What was kept by that name, a row for each millisecond."""
+        """Stored values of that name, one row per millisecond."""
         return np.array(self.rows[name])
 
 
 def swing(t: float, size: float = 0.3) -> dict[str, Array]:
-    """What is wanted: a swing of all joints, from rest."""
+    """Reference motion at time `t`: a sinusoid of all joints that starts at rest."""
     w = 2.0 + 0.4 * np.arange(7)
     return {
         "q_ref": START + size * (1 - np.cos(w * t)) / 2,
@@ -135,11 +135,11 @@ def lines(ax: Any, t: Array, rows: Array, names: Sequence[str], start: int = 0) 
 
 
 def gravity_compensation(ax: Any) -> None:
-    """Moving at 0.3 rad/s, held and not."""
+    """Start at 0.3 rad/s with and without the controller."""
     held = ROBOT.controller("gravity_compensation", k_d=4.0, limit=LIMIT)
     on = Run(qd=np.full(7, 0.3)).go(1.5, lambda run, t: held.step(q=run.q, qd=run.qd))
     off = Run(qd=np.full(7, 0.3)).go(0.5, lambda run, t: np.zeros(7))
-    lines(ax, on.path("t"), on.path("q")[:, [1, 3]], ["joint 2, held", "joint 4, held"])
+    lines(ax, on.path("t"), on.path("q")[:, [1, 3]], ["joint 2, controlled", "joint 4, controlled"])
     lines(
         ax, off.path("t"), off.path("q")[:, [1, 3]], ["joint 2, no forces", "joint 4, no forces"], 2
     )
@@ -147,20 +147,20 @@ def gravity_compensation(ax: Any) -> None:
 
 
 def computed_torque(ax: Any) -> None:
-    """Following a swing, with what the controller does not know of."""
+    """Follow a sinusoid with and without an unmodelled payload."""
     for k, (load, k_i) in enumerate(((0.0, 0.0), (LOAD, 0.0), (LOAD, 4000.0))):
         law = ROBOT.controller("computed_torque", k_p=400.0, k_d=40.0, k_i=k_i, limit=LIMIT)
         run = Run(load=load).go(3.0, following(law, h=H))
-        carries = f"{load:g} kg not told of" if load else "the robot of the file"
+        carries = f"unmodelled {load:g} kg payload" if load else "exact model"
         label = f"{carries}, k_i = {k_i:g}/s³"
         ax.semilogy(
             run.path("t"), run.path("error") + 1e-7, STYLES[k], color=COLOURS[k], label=label
         )
-    ax.set(ylabel="largest error, rad")
+    ax.set(ylabel="largest joint error, rad")
 
 
 def joint_impedance(ax: Any) -> None:
-    """A push, and the deflection that the stiffness says."""
+    """Push the link; compare with the static deflection."""
     k_p = np.array([200.0, 200.0, 200.0, 200.0, 40.0, 40.0, 40.0])
     law = ROBOT.controller("joint_impedance", k_p=k_p, k_d=0.3 * k_p, limit=LIMIT)
     run = Run().go(3.0, following(law, lambda t: STILL), (0.3, 1.8))
@@ -172,13 +172,13 @@ def joint_impedance(ax: Any) -> None:
             1e3 * (pushed(q) / k_p)[joint] * on
             for q, on in zip(run.path("q"), run.path("on"), strict=True)
         ]
-        label = f"{names[k]}, by its stiffness alone" if any(bent) else None
+        label = f"{names[k]}, static deflection" if any(bent) else None
         ax.plot(run.path("t"), bent, color=COLOURS[k], lw=0.8, alpha=0.7, label=label)
     ax.set(ylabel="deflection, mrad")
 
 
 def momentum_observer(ax: Any) -> None:
-    """A push of 10 N, told from the momentum."""
+    """Estimate a push of 10 N."""
     law = ROBOT.controller("computed_torque", k_p=100.0, k_d=20.0, k_i=0.0, limit=LIMIT)
     observer = ROBOT.controller("momentum_observer", gain=100.0)
     follow = following(law, h=H)
@@ -205,7 +205,7 @@ def momentum_observer(ax: Any) -> None:
 
 
 def cartesian_impedance(ax: Any) -> None:
-    """A push on the link, and the way that the stiffness says."""
+    """Push the link; compare with the static deflection."""
     gains = {"k_x": [500.0] * 3 + [30.0] * 3, "d_x": [60.0] * 3 + [3.0] * 3}
     more = {"k_p": 10.0, "k_d": 3.0, "damping": 0.02, "limit": LIMIT}
     law = ROBOT.controller(f"cartesian_impedance:{LINK}", {**gains, **more})
@@ -217,7 +217,7 @@ def cartesian_impedance(ax: Any) -> None:
         1e3 * FORCE[0] * run.path("on") / 500,
         color="black",
         lw=0.8,
-        label="x by k_x alone",
+        label="x, static deflection",
     )
     ax.set(ylabel="deflection, mm")
 
@@ -229,7 +229,7 @@ def quaternion(q: Array) -> Array:
 
 
 def adaptive_slotine_li(ax: Any) -> None:
-    """A payload that nobody told of, with and without adaptation."""
+    """Carry an unmodelled payload with and without adaptation."""
     own = ROBOT.compile("mass_matrix", parameters="runtime").PARAMETERS
     beta = model().base_parameters(np.concatenate([*map(np.array, own.values())]))
     gains = {"k_p": 20.0, "k_d": [20.0] * 4 + [4.0] * 3, "leak": 0.0, "limit": LIMIT}
@@ -246,11 +246,11 @@ def adaptive_slotine_li(ax: Any) -> None:
             label=label,
             lw=1.2,
         )
-    ax.set(ylabel="largest error, rad")
+    ax.set(ylabel="largest joint error, rad")
 
 
 def recursive_least_squares(ax: Any) -> None:
-    """From nothing known to the parameters, forces measured with noise."""
+    """Estimate the parameters from zero; the measured forces are noisy."""
     random = np.random.default_rng(1)
     follow = ROBOT.controller("computed_torque", k_p=400.0, k_d=40.0, k_i=0.0, limit=LIMIT)
     found = ROBOT.controller("recursive_least_squares", forget=1.0)
@@ -266,9 +266,9 @@ def recursive_least_squares(ax: Any) -> None:
         at = (run.rows["q"][-1], before, qdd)
         missed.append(np.abs(model().base_regressor(*at) @ beta - tau).max())
         found.step(q=at[0], qd=before, qdd=qdd, tau=noisy)
-    ax.semilogy(0.01 * np.arange(1000), missed, color=COLOURS[0], label="largest of a joint")
-    ax.axhline(0.1, color=COLOURS[1], ls="--", label="noise of the forces, one sigma")
-    ax.set(ylabel="force not foretold, N m")
+    ax.semilogy(0.01 * np.arange(1000), missed, color=COLOURS[0], label="largest joint error")
+    ax.axhline(0.1, color=COLOURS[1], ls="--", label="noise of the forces (1 σ)")
+    ax.set(ylabel="prediction error, N m")
 
 
 PICTURES = {

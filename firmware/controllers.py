@@ -9,16 +9,16 @@ from firmware.modules import CONTROLLED, controlled
 from firmware.target import BOUND, PACKAGES, TOOLS, Figures, Result, results, summary
 from firmware.tools import ROOT, missing, run
 
-HEAD = """# Controllers on a Cortex-M
+HEAD = """# Controllers on a Cortex-M: memory, code size and instructions of a step
 
-Written by `make firmware-docs` with {compiler} and QEMU; `make firmware` runs the same and judges it: the self-test,
-which replays the recorded closed loops, and the stack, which is what the stack pointer reaches and never above
-{bound}.
+`make firmware-docs` writes this page with {compiler} and QEMU. `make firmware` runs the same programs and checks the
+self-test, which replays the recorded closed loops, and the stack usage. The stack usage, measured by the stack
+pointer, must equal the reported value and stay within {bound}.
 
-One step each, with inline sines. M4F: float, -O2; M7: double, -O2. Memory is state and gains, the caller's; code is
-that of the step and of its function, without the recorded loop, which a linker leaves out where nobody calls the
-self-test. Instructions are executed ones of a step in the middle of the recorded loop; QEMU counts instructions, not
-cycles. At 1 kHz a Cortex-M7 of 400 MHz has 400,000 cycles for a step.
+Each row is one step of a controller, with inline sines. M4F: float, -O2; M7: double, -O2. Memory is the size of the state
+and gains structs in bytes. Code is the size of the step and of its function in bytes, without the recorded loop; a linker
+removes that loop if the program does not call the self-test. Instructions are those executed in a step in the middle of the
+recorded loop. QEMU counts instructions, not cycles. A Cortex-M7 at 400 MHz has 400,000 cycles per step at 1 kHz.
 
 {summary}.
 """
@@ -27,6 +27,7 @@ COLUMNS = (
     *("stack M4F", "stack M7", "instructions M4F", "instructions M7"),
 )
 END = "_step"
+"""End of the names of step functions."""
 
 
 def page(found: Sequence[Result], compiler: str) -> str:

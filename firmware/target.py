@@ -336,9 +336,9 @@ def summary(found: Sequence[Result]) -> str:
     passed, largest = sum(r.wrong == 0 for r in ran), max((f.stack for f in known), default=0)
     honest = sum(f.honest for f in known)
     return (
-        f"{passed} of {len(ran)} self-tests passed; stack promised = stack used for {honest} of "
+        f"{passed} of {len(ran)} self-tests passed; reported stack = measured stack for {honest} of "
         f"{len(known)} "
-        f"functions; largest {largest} bytes"
+        f"functions; largest stack: {largest} bytes"
     )
 
 
