@@ -125,7 +125,8 @@ class Builder:
         universal, cylindrical or screw. The frame of `child` is in that of `parent` at `xyz` (m),
         turned by `rpy` (roll, pitch, yaw about fixed axes, rad), a `rotation` matrix or a unit
         `quaternion` x, y, z, w, when the joint is at 0; `axis`, of any length, is in the child's
-        frame. `constants` are an `axis2` of a universal joint, a screw's `pitch` (m in a turn).
+        frame. `constants` are the `axis2` of a universal joint or of a planar
+        joint (its x direction), or the `pitch` of a screw joint (m per turn).
 
         `lower`, `upper`, `velocity` and `effort` are limits (rad or m, N m or N); `damping`
         (N m s/rad or N s/m) and `friction` (N m or N) count with the option ``friction``, a spring

@@ -82,7 +82,7 @@ KINDS: Final[dict[str, PinocchioJoint]] = {
     r"Universal": PinocchioJoint("universal", _first, lambda joint: _triple(joint.axis2)),
     r"FreeFlyer": PinocchioJoint("floating", _none),
     r"Spherical": PinocchioJoint("ball", _none),
-    r"Planar": PinocchioJoint("planar", _plane),
+    r"Planar": PinocchioJoint("planar", _plane, lambda joint: IDENTITY[0]),
 }
 """The joint types by what stands behind ``JointModel`` in Pinocchio's short name. Pinocchio's q of
 an unbounded joint is a cosine and a sine, ours the angle."""

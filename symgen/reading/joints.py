@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from symgen.errors import OptionError
 from symgen.mechanics.joints import JOINT_TYPES, JointType
-from symgen.mechanics.joints.planar import plane
-from symgen.mechanics.pose import Triple
+from symgen.mechanics.joints.second_axis import default_second_axis
+from symgen.mechanics.pose import IDENTITY, Triple
 from symgen.reading.given import one, triple
 from symgen.reading.xml_reader import XmlNode
 
@@ -35,8 +35,9 @@ class JointConstants:
     given: Callable[[str, Triple, Any], Constants]
     """From the joint's label, its axis and what was given in Python, None for nothing. Raises
     OptionError."""
-    written: Callable[[Constants], Tag]
-    """The tag that says it, in the numbers that Python takes."""
+    written: Callable[[Triple, Constants], Tag | None]
+    """The tag for an axis and these constants, with the numbers that Python takes; None for the
+    default."""
     tags: tuple[str, ...] = ()
     """The tags that stand in such joints alone."""
     attributes: tuple[str, ...] = ()
@@ -78,7 +79,7 @@ PITCH: Final = JointConstants(
     1,
     _pitch,
     _given_pitch,
-    lambda constants: (PITCHES[0], "value", (constants[0] * TURN,)),
+    lambda axis, constants: (PITCHES[0], "value", (constants[0] * TURN,)),
     PITCHES,
     ("pitch",),
 )
@@ -95,24 +96,25 @@ def _across(axis: Triple, second: Triple) -> Constants | None:
 
 
 def _second_axis(node: XmlNode, axis: Triple) -> Constants:
-    """The second axis of a universal joint (SDFormat's axis2): where the file is silent, what is x
-    of the joint's frame in the plane across the first, or y where x is the first (Drake's choice).
+    """The second axis of a universal joint (SDFormat's axis2), or the x direction of a planar
+    joint: by default the x axis of the joint frame, projected onto the plane perpendicular to the
+    axis.
 
     Raises RobotError."""
     second = node.only("axis2")
     if second is None:
-        return plane(axis)[0]
+        return default_second_axis(axis)
     across = _across(axis, second.triple("xyz"))
     if across is None:
-        raise second.error("axis2 of a universal joint is not at right angles to its axis")
+        raise second.error(f"axis2 of a {word_of(node)} joint is not at right angles to its axis")
     return across
 
 
 def _given_axis2(label: str, axis: Triple, second: Any) -> Constants:
-    """The second axis of a universal joint, by default that of files that are silent. Raises
-    OptionError."""
+    """The second axis of a universal or planar joint, by default that of files without one.
+    Raises OptionError."""
     if second is None:
-        return plane(axis)[0]
+        return default_second_axis(axis)
     x, y, z = map(float, triple(f"{label}: axis2", second))
     across = _across(axis, (x, y, z))
     if across is None:
@@ -120,14 +122,37 @@ def _given_axis2(label: str, axis: Triple, second: Any) -> Constants:
     return across
 
 
+def _axis2_tag(axis: Triple, constants: Constants) -> Tag | None:
+    """The tag for a second axis that is not the default."""
+    return None if constants == default_second_axis(axis) else ("axis2", "xyz", constants)
+
+
 SECOND_AXIS: Final = JointConstants(
     "axis2",
     3,
     _second_axis,
     _given_axis2,
-    lambda constants: ("axis2", "xyz", constants),
+    _axis2_tag,
     ("axis2",),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class DrakeAxes:
+    """How Drake 1.51 defines the axes of a ``<drake:joint>``: the axis, or None where that of the
+    element counts, and the second axis for it. Drake does not read the second axis."""
+
+    axis: Triple | None
+    second: Callable[[Triple], Triple] = default_second_axis
+
+
+def _turned_x(normal: Triple) -> Triple:
+    """The x axis after the shortest rotation that turns the z axis to `normal` (Drake's x direction
+    of a planar joint); a rotation by pi is about the x axis."""
+    x, y, z = normal
+    h = math.hypot(x, y)
+    u, v = (x / h, y / h) if h else (0.0, 0.0)
+    return (1 - u * u * (1 - z), 0.0 - u * v * (1 - z), 0.0 - x)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +166,8 @@ class JointRow:
     limited: bool = False
     """Whether URDF wants the limits of such joints."""
     takes: tuple[JointConstants, ...] = ()
-    of_drake: Triple | None = None
-    """The axis of such joints in Drake's element, whatever that says."""
+    in_drake: DrakeAxes | None = None
+    """The axes of such joints in a ``<drake:joint>``, where Drake defines them in its own way."""
 
     @property
     def type(self) -> JointType:
@@ -174,13 +199,13 @@ class JointRow:
             x for taken in self.takes for x in taken.given(label, axis, values.get(taken.word))
         )
 
-    def written(self, constants: Constants) -> list[Tag]:
-        """The tags that say the type's constants."""
+    def written(self, axis: Triple, constants: Constants) -> list[Tag]:
+        """The tags for the type's constants that are not the default for an axis."""
         tags, rest = [], constants
         for taken in self.takes:
-            tags.append(taken.written(rest[: taken.size]))
+            tags.append(taken.written(axis, rest[: taken.size]))
             rest = rest[taken.size :]
-        return tags
+        return [tag for tag in tags if tag is not None]
 
 
 JOINTS: Final[dict[str, JointRow]] = {
@@ -188,9 +213,9 @@ JOINTS: Final[dict[str, JointRow]] = {
     "continuous": JointRow("revolute", stops=False),
     "prismatic": JointRow("prismatic", limited=True),
     "floating": JointRow("floating", axis=False),
-    "planar": JointRow("planar", of_drake=(0.0, 0.0, 1.0)),
+    "planar": JointRow("planar", takes=(SECOND_AXIS,), in_drake=DrakeAxes(None, _turned_x)),
     "ball": JointRow("ball", axis=False),
-    "universal": JointRow("universal", takes=(SECOND_AXIS,), of_drake=(1.0, 0.0, 0.0)),
+    "universal": JointRow("universal", takes=(SECOND_AXIS,), in_drake=DrakeAxes(IDENTITY[0])),
     "cylindrical": JointRow("cylindrical"),
     "screw": JointRow("screw", takes=(PITCH,)),
 }

@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 
 from symgen.errors import RobotError, gathered, together
 from symgen.mechanics.model import Limits, PerCoordinate
-from symgen.mechanics.pose import Triple
+from symgen.mechanics.pose import IDENTITY, Triple
 from symgen.numbers.exact import norm
 from symgen.reading.coordinate_constants import from_attribute
 from symgen.reading.description import (
@@ -225,21 +225,33 @@ def _joint(node: XmlNode) -> JointElement:
 
 
 def _axes(node: XmlNode, row: JointRow) -> tuple[Triple, tuple[float, ...]]:
-    """A joint's axis and what its type takes beside. Some joints of Drake's element move as Drake
-    has it: about and along the axes of their frame, whatever is said."""
-    fixed = row.of_drake if node.tag == DRAKES else None
-    if fixed is None:
-        axis = _axis(node) if row.axis else (1.0, 0.0, 0.0)
+    """The axis of a joint and the constants of its type. Raises RobotError."""
+    axis = _axis(node) if row.axis else IDENTITY[0]
+    if node.tag != DRAKES or row.in_drake is None:
         return axis, row.constants(node, axis)
-    beside = [tag for tag in row.tags if node.children(tag)]
-    tags = [*(["axis"] if node.children("axis") else []), *beside]
-    if beside or (tags and _axis(node) != fixed):
+    return _axes_in_drake(node, row, axis)
+
+
+def _axes_in_drake(node: XmlNode, row: JointRow, written: Triple) -> tuple[Triple, Triple]:
+    """The axis and the second axis of a ``<drake:joint>`` that Drake defines in its own way; an
+    element that Drake does not read gives a warning, a default axis of a plane a note."""
+    assert row.in_drake is not None
+    axis = row.in_drake.axis or written
+    ignored = [] if written == axis or not node.children("axis") else ["axis"]
+    ignored += [tag for tag in row.tags if node.children(tag)]
+    if ignored:
         node.notice(
             "warning",
-            f"<{'> and <'.join(tags)}> of a {row.kind} <{DRAKES}>: not used, as in Drake, whose "
-            f"axis is {' '.join(f'{x:g}' for x in fixed)}; a plain <joint> follows them",
+            f"<{'> and <'.join(ignored)}> of a {row.kind} <{DRAKES}>: not used, as in Drake; a "
+            "plain <joint> follows them",
         )
-    return fixed, row.given(node.label, fixed, {})
+    if row.in_drake.axis is None and not node.children("axis"):
+        node.notice(
+            "note",
+            f"{row.kind} <{DRAKES}> without <axis>: the axis is x, as in Drake; add <axis> to "
+            "choose another one",
+        )
+    return axis, row.in_drake.second(axis)
 
 
 def _sprung(joint: JointElement, extended: Mapping[str, Extension]) -> JointElement:

@@ -101,7 +101,9 @@ def _joint(root: etree._Element, joint: JointElement, armature: PerCoordinate) -
     row = JOINTS.get(joint.kind)
     if row is not None and row.axis:
         _add(node, "axis", xyz=_numbers(joint.axis))
-    for tag, attribute, values in row.written(joint.constants) if row is not None else ():
+    for tag, attribute, values in (
+        row.written(joint.axis, joint.constants) if row is not None else ()
+    ):
         element = _add(node, tag) if tag else node
         element.set(attribute, _numbers(values))
     if _needs_limit(joint):

@@ -70,9 +70,19 @@ DRAKE = """<robot name="drake" xmlns:drake="http://drake.mit.edu"><link name="wo
 
 
 @pytest.mark.parametrize(
-    ("kind", "damping"), [("planar", "0.7 0.2 0.4"), ("universal", "0.5"), ("ball", "0.6")]
+    ("kind", "damping", "axis"),
+    [
+        ("planar", "0.7 0.2 0.4", ""),
+        ("planar", "0.7 0.2 0.4", "0 0 1"),
+        ("planar", "0.7 0.2 0.4", "0 0 -1"),
+        ("planar", "0.7 0.2 0.4", "-1 0 0"),
+        ("planar", "0.7 0.2 0.4", "3 1 2"),
+        ("planar", "0.7 0.2 0.4", "0.02 -0.01 -1"),
+        ("universal", "0.5", ""),
+        ("ball", "0.6", ""),
+    ],
 )
-def test_drake_has_the_same_damping(kind, damping):
+def test_drake_has_the_same_axes_and_damping(kind, damping, axis):
     """Accelerations without actuation. Drake's ball joint has roll, pitch and yaw, and the angular
     velocity in the axes of the world."""
     multibody = pytest.importorskip("pydrake.multibody")
@@ -80,7 +90,7 @@ def test_drake_has_the_same_damping(kind, damping):
     from pydrake.multibody.plant import MultibodyPlant
 
     assert multibody
-    text = DRAKE.format(kind, damping, '<axis xyz="0 0 1"/>' if kind == "planar" else "")
+    text = DRAKE.format(kind, damping, f'<axis xyz="{axis}"/>' if axis else "")
     plant = MultibodyPlant(0.0)
     Parser(plant).AddModelsFromString(text, "urdf")
     plant.Finalize()

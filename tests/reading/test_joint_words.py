@@ -5,6 +5,7 @@ import math
 import pytest
 from joint_zoo import written
 
+import symgen
 from symgen.errors import RobotError
 from symgen.reading.assemble import load
 
@@ -64,19 +65,49 @@ def test_the_second_axis_is_given_or_drakes(tmp_path):
         assert model.body(2).axis == second
 
 
-@pytest.mark.parametrize(
-    ("kind", "axes"),
-    [("universal", [(1, 0, 0), (0, 1, 0)]), ("planar", [(1, 0, 0), (0, 1, 0), (0, 0, 1)])],
-)
 @pytest.mark.parametrize("axis", ["", '<axis xyz="0 0.6 0.8"/>'])
-def test_drakes_element_means_what_drake_reads(tmp_path, kind, axes, axis):
-    """Its parser takes no axis for them (detail_urdf_parser.cc)."""
-    found = read(tmp_path, f'<drake:joint name="j" type="{kind}">{ENDS}{axis}</drake:joint>')
-    assert [body.axis for body in found.model.bodies] == axes
+def test_a_universal_drake_joint_ignores_its_axis_as_in_drake(tmp_path, axis):
+    found = read(tmp_path, f'<drake:joint name="j" type="universal">{ENDS}{axis}</drake:joint>')
+    assert [body.axis for body in found.model.bodies] == [(1, 0, 0), (0, 1, 0)]
     said = [str(n) for n in found.notices if "not used, as in Drake" in str(n)]
     assert len(said) == bool(axis) and all("a plain <joint> follows them" in text for text in said)
-    plain = read(tmp_path, f'<joint name="j" type="{kind}">{ENDS}{axis}</joint>')
+    plain = read(tmp_path, f'<joint name="j" type="universal">{ENDS}{axis}</joint>')
     assert (0.0, 0.6, 0.8) in [body.axis for body in plain.model.bodies] or not axis
+
+
+@pytest.mark.parametrize(
+    ("axis", "axes"),
+    [
+        ("", [(0, 0, -1), (0, 1, 0), (1, 0, 0)]),
+        ("0 0 2", [(1, 0, 0), (0, 1, 0), (0, 0, 1)]),
+        ("0 0 -1", [(1, 0, 0), (0, -1, 0), (0, 0, -1)]),
+        ("-1 0 0", [(0, 0, 1), (0, 1, 0), (-1, 0, 0)]),
+    ],
+)
+def test_a_planar_drake_joint_has_the_axes_of_drake(tmp_path, axis, axes):
+    """test_resisted_joints compares with Drake itself. A default axis is reported."""
+    tag = f'<axis xyz="{axis}"/>' if axis else ""
+    found = read(tmp_path, f'<drake:joint name="j" type="planar">{ENDS}{tag}</drake:joint>')
+    assert [body.axis for body in found.model.bodies] == axes
+    assert any("the axis is x, as in Drake" in str(n) for n in found.notices) != bool(axis)
+
+
+def test_the_x_direction_of_a_planar_joint_is_given_and_written(tmp_path):
+    """A planar joint of Drake keeps its x direction in a URDF that symgen writes; a default one is
+    not written."""
+    odd = f'<drake:joint name="j" type="planar">{ENDS}<axis xyz="3 1 2"/></drake:joint>'
+    plain = f'<joint name="j" type="planar">{ENDS}<axis xyz="3 1 2"/></joint>'
+    for joint, is_written in ((odd, True), (plain, False)):
+        before = read(tmp_path, joint).model
+        symgen.Robot(tmp_path / "robot.urdf").write_urdf(tmp_path / f"{is_written}.urdf")
+        assert (
+            "<axis2 " in (tmp_path / f"{is_written}.urdf").read_text(encoding="utf-8")
+        ) == is_written
+        after = load(tmp_path / f"{is_written}.urdf").model
+        for one, other in zip(before.bodies, after.bodies, strict=True):
+            assert one.axis == pytest.approx(other.axis, abs=1e-15)
+    axis2 = f'<joint name="j" type="planar">{ENDS}<axis xyz="0 0 1"/><axis2 xyz="0 1 0"/></joint>'
+    assert read(tmp_path, axis2).model.body(2).axis == (-1.0, 0.0, 0.0)
 
 
 def test_a_second_axis_alone_of_drakes_element_is_said_to_have_no_effect(tmp_path):

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from symgen.mechanics.joints.planar import plane
+from symgen.mechanics.joints.planar import cross
+from symgen.mechanics.joints.second_axis import default_second_axis
 from symgen.mechanics.model import Joint
 from symgen.reading.joints import JointRow
 
@@ -37,7 +38,8 @@ class JointKind:
 
 def second_axis(rng: Random, axis: Any) -> Constants:
     """At right angles to the first, along a coordinate axis where that is."""
-    x, y = plane(axis)
+    x = default_second_axis(axis)
+    y = cross(axis, x)
     t = rng.choice((0.0, np.pi / 2)) if 1.0 in map(abs, axis) else rng.uniform(-3, 3)
     return tuple(float(round(np.cos(t) * a + np.sin(t) * b, 15)) for a, b in zip(x, y, strict=True))
 
@@ -58,7 +60,12 @@ KINDS: dict[str, JointKind] = {
         constants=second_axis,
     ),
     PLANE: JointKind(
-        lambda joint: [*((a, 1.0, 0.0) for a in plane(joint.axis)), (joint.axis, 0.0, 1.0)]
+        lambda joint: [
+            (joint.constants, 1.0, 0.0),
+            (cross(joint.axis, joint.constants), 1.0, 0.0),
+            (joint.axis, 0.0, 1.0),
+        ],
+        constants=lambda rng, axis: default_second_axis(axis),
     ),
     BALL: JointKind(),
     FREE: JointKind(place=3),
@@ -72,10 +79,10 @@ def kind_of(joint: Joint) -> JointKind:
 
 def in_python(row: JointRow, joint: Joint) -> dict[str, Any]:
     """What a builder takes for the constants of a joint, whose numbers are those of files."""
-    tags = row.written(joint.constants)
+    tags = row.written(joint.axis, joint.constants)
     return {
         taken.word: numbers if taken.size > 1 else numbers[0]
-        for taken, (_, _, numbers) in zip(row.takes, tags, strict=True)
+        for taken, (_, _, numbers) in zip(row.takes, tags, strict=False)
     }
 
 

@@ -8,13 +8,13 @@ import numpy as np
 from oracles import oracle
 
 import symgen
-from symgen.mechanics.joints.planar import plane
+from symgen.mechanics.joints.planar import cross
 
 pin = oracle("pinocchio")
 
 CHAIN: list[tuple[str, Any, dict[str, Any]]] = [
     ("screw", (-0.36, -0.48, 0.8), {"pitch": 5.0}),
-    ("planar", (0.6, 0.0, -0.8), {}),
+    ("planar", (0.6, 0.0, -0.8), {"axis2": (0.0, 1.0, 0.0)}),
     ("universal", (0.0, -1.0, 0.0), {"axis2": (0.6, 0.0, -0.8)}),
     ("screw", (0.0, 0.0, -1.0), {"pitch": 0.0}),
     ("floating", None, {}),
@@ -42,7 +42,7 @@ def _turn(axis: Any) -> Any:
 
 THEIRS = {
     "screw": lambda a, pitch: pin.JointModelHelicalUnaligned(np.array(a), pitch / (2 * np.pi)),
-    "planar": lambda a: _composite(*map(_slide, plane(a)), _turn(a)),
+    "planar": lambda a, axis2: _composite(_slide(axis2), _slide(cross(a, axis2)), _turn(a)),
     "universal": lambda a, axis2: pin.JointModelUniversal(np.array(a), np.array(axis2)),
     "floating": lambda a: pin.JointModelFreeFlyer(),
     "cylindrical": lambda a: _composite(_slide(a), _turn(a)),
