@@ -57,7 +57,8 @@ class GivenJoint:
         }
         along = unit(self.label, self.axis) if row.axis else (1.0, 0.0, 0.0)
         _check_drive(self.label, drive)
-        _check_several(self.label, self.kind, limits, drive, felt)
+        nonzero = {key: x or None for key, x in felt.items()}  # 0 is the default of each
+        _check_several(self.label, self.kind, limits, drive, nonzero)
         return JointElement(
             self.name,
             self.line,
@@ -108,13 +109,14 @@ def _row(label: str, kind: object) -> JointRow:
 
 
 def _check_several(label: str, kind: str, *given: Mapping[str, Any]) -> None:
-    """Refuses what joints of a kind do not have: a fixed one all of it, one with several
-    coordinates what is not in `OF_COORDINATES`. Raises OptionError."""
+    """Check that a joint of a kind has each of the numbers that are given (not None): a fixed joint
+    has none of them, a joint with several coordinates those in `OF_COORDINATES` or `OF_TWISTS`.
+    Raises OptionError."""
     if single(kind):
         return
     known = () if kind == FIXED else OF_COORDINATES if springs_are_linear(kind) else OF_TWISTS
     for word, x in (pair for words in given for pair in words.items()):
-        if x and word not in known:
+        if x is not None and word not in known:
             raise OptionError(f"{label}: a {kind} joint has no {word}; remove it")
 
 

@@ -91,7 +91,7 @@ def test_what_is_wrong_is_said_with_the_line_of_the_call():
         ),
         (lambda b: b.joint("j", "revolute", "a", "b", pitch=1.0), "has no pitch; remove it"),
         (lambda b: b.joint("j", "ball", "a", "b", lower=0.0), "a ball joint has no lower; remove"),
-        (lambda b: b.joint("j", "planar", "a", "b", stiffness=1.0), "has no stiffness; remove it"),
+        (lambda b: b.joint("j", "ball", "a", "b", stiffness=1.0), "has no stiffness; remove it"),
         (lambda b: b.joint("j", "cylindrical", "a", "b", ratio=50), "has no ratio; remove it"),
         (lambda b: b.joint("j", "ball", "a", "b", reference=0.1), "has no reference; remove it"),
         (lambda b: b.joint("j", "fixed", "a", "b", damping=1.0), "a fixed joint has no damping"),
