@@ -235,8 +235,8 @@ static result_type run(const double payload[PLANT_PARAMETERS], const double beli
     }
     say("tracking error ", result.error * MICRO, " urad, ");
     say("observer off by ", result.missed * 1e3, " mN m, ");
-    say("", (double)result.instructions, " instructions a beat, ");
-    say("", (double)result.late, " beats missed\n");
+    say("", (double)result.instructions, " instructions per step, ");
+    say("", (double)result.late, " steps missed\n");
     return result;
 }
 
