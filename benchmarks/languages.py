@@ -82,8 +82,8 @@ def programs(root: Path) -> Iterator[Program]:
     yield rust(plain)
     shutil.copy(HERE / "main.mjs", plain)
     yield Program("JavaScript", "node", (), ["node", str(plain / "main.mjs")])
-    yield c_like("CUDA's host build, `--trig libm`, 64 states", plain, "CUDA", O2, cuda)
-    yield c_like("CUDA's host build, `-march=native`, 64 states", inline, "CUDA", FAST, cuda)
+    yield c_like("CUDA, host build, `--trig libm`, 64 states", plain, "CUDA", O2, cuda)
+    yield c_like("CUDA, host build, `-march=native`, 64 states", inline, "CUDA", FAST, cuda)
     yield from matlab(plain / "ur5_matlab")
     yield from packages(root / "packages")
     python = [sys.executable, str(HERE / "main.py")]
@@ -124,8 +124,8 @@ def matlab(folder: Path) -> Iterator[Program]:
     build = (*octave, "--eval", "ur5_build")
     for label, how, builds in (
         ("Octave, the function", "function", (build,)),
-        ("Octave, the gateway", "gateway", ()),
-        ("Octave, the gateway, 64 states", "states", ()),
+        ("Octave, MEX file", "gateway", ()),
+        ("Octave, MEX file, 64 states", "states", ()),
     ):
         yield Program(label, "octave-cli", builds, [*octave, str(HERE / "main.m"), how])
 
@@ -170,7 +170,7 @@ def table(found: dict[str, list[float]]) -> str:
     """The rows, with the ratio to one call of C, and what measured them."""
     c = found["C, `--trig libm`"]
     rows = [
-        "| | inverse dynamics, ns | beside C | forward dynamics, ns | beside C |",
+        "| | inverse dynamics, ns | relative to C | forward dynamics, ns | relative to C |",
         "|---|---|---|---|---|",
     ]
     for label, took in found.items():
@@ -183,7 +183,15 @@ def table(found: dict[str, list[float]]) -> str:
     tools = ", ".join(version([tool]) for tool in ("cc", "rustc", "node") if shutil.which(tool))
     load = os.getloadavg()[0]
     return (
-        "\n".join([*rows, "", f"{tools}; machine shared (load {load:.0f}: trust ratios)."]) + "\n"
+        "\n".join(
+            [
+                *rows,
+                "",
+                f"{tools}; shared machine (load {load:.0f}): "
+                "the ratios are more reliable than the times.",
+            ]
+        )
+        + "\n"
     )
 
 
