@@ -11,7 +11,12 @@ from symgen.inspection.style import BLUE, GREY, ORANGE, VERMILION, new_figure, s
 
 COLORS = {"alone": BLUE, "sum": ORANGE, "none": GREY}
 MARKS = {"alone": "o", "sum": "s", "none": "x"}
-MEANING = {"alone": "identifiable", "sum": "only in sums with others", "none": "never"}
+MEANING = {
+    "alone": "identifiable",
+    "sum": "identifiable only in combination",
+    "none": "without effect",
+}
+"""Labels of the classes of parameters."""
 
 
 def draw(found: dict[str, Any], folder: Path) -> None:
@@ -22,7 +27,7 @@ def draw(found: dict[str, Any], folder: Path) -> None:
 
 @styled
 def _sparsity(found: dict[str, Any]) -> Any:
-    """A dot where an entry is not always zero, coloured by what can be known of the column's
+    """A dot for each entry that is not a structural zero, coloured by the class of the column's
     parameter."""
     figure = new_figure(11, 5.2)
     axes = figure.subplots(2, 1, height_ratios=(3, 6))
@@ -63,6 +68,6 @@ def _growth(rows: list[dict[str, Any]]) -> Any:
         ("linear_s", "linear least squares", BLUE),
     ):
         axis.plot(joints, [1e3 * row[key] for row in rows], "o-", color=color, label=label)
-    axis.set(yscale="log", xlabel="joints", ylabel="ms", xticks=joints)
+    axis.set(yscale="log", xlabel="joints", ylabel="time, ms", xticks=joints)
     axis.legend()
     return figure

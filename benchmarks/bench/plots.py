@@ -58,7 +58,7 @@ def _ratios(rows: Sequence[Row]) -> Any:
                 axis.text(k, i, text, ha="center", va="center", color="w" if dark else "k")
                 if value < aim:
                     axis.add_patch(_frame(k, i))
-        axis.set_title(f"times faster than {peer} (framed: below the aim of {aim:g})")
+        axis.set_title(f"times faster than {peer} (framed: below the target of {aim:g})")
         axis.set_xticks(range(len(QUANTITIES)), list(QUANTITIES.values()))
         axis.set_yticks(range(len(robots)), [name.replace("_", " ") for name in robots])
         axis.grid(visible=False)
@@ -86,7 +86,7 @@ def _times(rows: Sequence[Row]) -> Any:
             heights = [best(rows, robot, quantity, kind) or np.nan for quantity in QUANTITIES]
             color, mark = LOOKS[kind]
             axis.plot(places, heights, mark, color=color, ms=6, label=kind)
-        axis.set(yscale="log", title=robot.replace("_", " "), ylabel="ns a call")
+        axis.set(yscale="log", title=robot.replace("_", " "), ylabel="time per call, ns")
         axis.set_xticks(places, list(QUANTITIES.values()))
         axis.tick_params(labelbottom=True)
     for axis in axes.flat[len(robots) :]:
@@ -110,7 +110,7 @@ def _growth(rows: Sequence[Row]) -> Any:
     lengths = sorted({row["joints"] for row in rows})
     figure = new_figure(13, 6)
     axes = figure.subplots(2, len(CHAIN_QUANTITIES), sharex=True)
-    figures = (("operations", "operations"), ("minimum", "ns a call"))
+    figures = (("operations", "operations"), ("minimum", "time per call, ns"))
     for line, (key, label) in zip(axes, figures, strict=True):
         for axis, quantity in zip(line, CHAIN_QUANTITIES, strict=True):
             if key == "operations":

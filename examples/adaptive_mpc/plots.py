@@ -1,4 +1,4 @@
-"""Plots of the runs: tracking, parameters, milliseconds a step."""
+"""Plots of the runs: tracking, parameters, time per step."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,13 +27,13 @@ PANELS = (
 
 
 def draw(logs: Mapping[str, Any], folder: Path) -> None:
-    """All plots, as SVG."""
+    """Write all plots: curves with bands or areas as PNG, because their SVG is above 200 kB."""
     for name, figure in (
-        ("tracking", _tracking(logs)),
-        ("parameters", _parameters(logs["on"])),
-        ("time", _times(logs["on"])),
+        ("tracking.svg", _tracking(logs)),
+        ("parameters.png", _parameters(logs["on"])),
+        ("time.png", _times(logs["on"])),
     ):
-        save(figure, folder / f"{name}.svg")
+        save(figure, folder / name)
 
 
 def _events(axis: Any) -> None:
@@ -43,7 +43,7 @@ def _events(axis: Any) -> None:
 
 @styled
 def _tracking(logs: Mapping[str, Any]) -> Any:
-    """How far the hand is above or below its target, and the size of the whole error."""
+    """Height of the flange above its target, and its distance from the target."""
     figure = new_figure(10, 6)
     axes = figure.subplots(2, 1, sharex=True)
     times = logs["on"].times
@@ -52,7 +52,7 @@ def _tracking(logs: Mapping[str, Any]) -> Any:
         above = 1e3 * (log.hand[:, 2] - task.target(times).position[:, 2])
         axes[0].plot(times, above, label=LABELS[mode], **look)
         axes[1].plot(times, 1e3 * log.errors, **look)
-    axes[0].set(ylabel="hand above its target, mm", ylim=(-14, 4))  # the start is outside
+    axes[0].set(ylabel="flange above target, mm", ylim=(-14, 4))  # the start is outside
     axes[1].set(
         yscale="log", ylim=(0.02, 300), ylabel="distance from the target, mm", xlabel="time, s"
     )
@@ -66,7 +66,7 @@ def _tracking(logs: Mapping[str, Any]) -> Any:
 
 @styled
 def _parameters(log: Any) -> Any:
-    """Estimates with two standard deviations beside the truth (dashed)."""
+    """Estimates with two standard deviations, and the true values (dashed)."""
     figure = new_figure(11, 6)
     axes = figure.subplots(2, 2, sharex=True)
     for axis, (title, entries, names) in zip(axes.flat, PANELS, strict=True):
@@ -92,13 +92,13 @@ def _truth(times: Any, at: int) -> Any:
 
 @styled
 def _times(log: Any) -> Any:
-    """Where the milliseconds of each step go, stacked."""
+    """Times of the parts of each step, stacked."""
     figure = new_figure(10, 4)
     axis = figure.subplots()
     axis.stackplot(log.times, log.milliseconds.T, colors=PARTS.values(), labels=PARTS, linewidth=0)
     axis.axhline(1e3 * task.PERIOD, color="black", linewidth=1, linestyle=":")
     axis.text(0.05, 1e3 * task.PERIOD, "control period", va="bottom")
-    axis.set(xlabel="time, s", ylabel="ms a step", xlim=(0, task.DURATION), ylim=(0, 12))
+    axis.set(xlabel="time, s", ylabel="time per step, ms", xlim=(0, task.DURATION), ylim=(0, 12))
     axis.legend(ncols=3, loc="upper center", bbox_to_anchor=(0.5, 1.14))
     _events(axis)
     return figure
