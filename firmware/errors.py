@@ -12,11 +12,11 @@ from symgen.proof.rounding import Rounding
 HEAD = """
 ## Single precision
 
-What float computes beside exact operations on the same numbers, in the {states} states of the self-test: the bound of the
-error of any of an output's entries (docs/firmware.md, self-test) and the largest that is seen, in its units, and in
-brackets the same as parts of the largest entry.
+The tables show the error of single precision relative to exact operations on the same numbers, at the {states} states of the
+self-test. For each output they contain the bound of the error of any entry (see [self-test](firmware.md#self-test)) and the
+largest observed error, in the unit of the output and, in parentheses, relative to the largest entry.
 """
-COLUMNS = ("function", "output", "bound", "seen")
+COLUMNS = ("function", "output", "bound", "observed")
 
 
 def module(robot: str) -> Module:

@@ -21,31 +21,38 @@ from firmware.target import (
 )
 from firmware.tools import ROOT, missing, run
 
-HEAD = """# What functions take on a Cortex-M
+HEAD = """# Firmware figures: code size, stack and instructions of every function on a Cortex-M
 
-Written by `make firmware-docs` with {compiler} and QEMU; `make firmware` runs the same and judges it.
+`make firmware-docs` writes this page with {compiler} and QEMU. `make firmware` runs the same programs and checks the
+results.
 
-Sine and cosine are the module's own (`--trig inline`), so these figures hold all of a function. Pieces are those of
-the default `--chunk`. Code is text and constants; stack is the worst path through a function and its pieces as the
-compiler states it, equal to what the stack pointer reaches in the emulator, and never above
-{bound}.
-Work is the array that the caller passes, in scalars. Instructions are executed ones of a call, its own included; a
-Cortex-M4 takes about one to three cycles for each from flash without wait states, an M7 about one. QEMU counts
-instructions, not cycles. Loops over structural zeros are calls of memset here, that of examples/firmware, a word at a
-time.
+The columns are:
 
-M0+: float without an FPU, -Os, calls of the compiler's float library not included. M4F: float, -O2.
-M7: double, -O2.
+- **code**: text and constants in bytes.
+- **stack**: the deepest path through a function and its pieces in bytes, as reported by the compiler. It is equal to the
+  stack usage in the emulator and at most {bound}.
+- **work**: the array that the caller passes, in scalars.
+- **instructions**: those executed in one call, the call included. A Cortex-M4 takes about one to three cycles for each
+  instruction from flash without wait states, an M7 about one. QEMU counts instructions, not cycles.
 
-Modules are generated without `--target`. With it pieces reach long work arrays by several pointers, and long functions
-are smaller and faster ([figures](concepts/latency.md#loops)).
+The processors are M0+ (float without an FPU, -Os; functions of the compiler's float library are not included), M4F (float,
+-O2) and M7 (double, -O2). Sine and cosine are inline (`--trig inline`), so the figures include them. `--chunk` has its
+default. Loops that write structural zeros are calls of the memset of examples/firmware, which writes one word at a time.
 
-A sine counts as one operation and is some 60 instructions here: where sines of sums of angles save an operation or
-two, there are more instructions (`kinetic_energy` of the UR5: 155 and 676, with products of sines 157 and 556). Every
-quantity of a robot is more than the 4 MB that the emulated boards have at 0, so code and constants are in their
-PSRAM; instructions are the same wherever they are. Stack above 1,024 bytes is that of doubles in long pieces, at
-whose beginning gcc reads what all of it needs: `--chunk 40` in place of 100 brings `step_jacobians:rk4` of the Panda
-from 1,744 bytes in its deepest piece to 824, for 5 % more code.
+The modules are generated without `--target`. With `--target`, pieces access long work arrays through several pointers, and
+long functions are smaller and faster ([figures](concepts/latency.md#loops)).
+
+Notes:
+
+- A sine counts as one operation and takes about 60 instructions. If the sine of a sum of angles saves one or two
+  operations, the number of instructions can increase. Example: `kinetic_energy` of the UR5 has 155 operations and 676
+  instructions; with products of sines it has 157 operations and 556 instructions.
+- All quantities of a robot exceed the 4 MB that the emulated boards have at address 0, so code and constants are in their
+  PSRAM. This does not change the number of instructions.
+- A stack above 1,024 bytes occurs in double in long pieces, because gcc loads the inputs of a piece at its beginning. With
+  `--chunk 40` instead of 100, the deepest piece of `step_jacobians:rk4` of the Panda needs 824 bytes instead of 1,744, and
+  the code is 5 % larger.
+
 
 {summary}.
 """
