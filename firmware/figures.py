@@ -53,7 +53,6 @@ Notes:
   `--chunk 40` instead of 100, the deepest piece of `step_jacobians:rk4` of the Panda needs 824 bytes instead of 1,744, and
   the code is 5 % larger.
 
-
 {summary}.
 """
 COLUMNS = (
