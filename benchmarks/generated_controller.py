@@ -5,6 +5,8 @@ The arrays of its structs are those that the generated header declares."""
 import ctypes
 import re
 import subprocess
+import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +23,7 @@ class GeneratedController:
     compiled."""
 
     def __init__(self, folder: Path, name: str) -> None:
-        library = folder / f"controller{len([*folder.glob('controller*.so')])}.so"
-        sources = [str(x) for x in folder.glob("*.c") if not x.name.endswith("_selftest.c")]
-        command = ["cc", "-std=c99", "-O1", "-fPIC", "-shared", *sources, "-lm", "-o", str(library)]
-        subprocess.run(command, check=True)
+        loaded = _compiled([x for x in folder.glob("*.c") if not x.name.endswith("_selftest.c")])
         text = (folder / f"{name}_controller.h").read_text()
         state, gains = re.findall(r"typedef struct \{(.*?)\} \w+;", text, re.DOTALL)
         prototype = re.search(rf"int {name}_step\((.*?)\);", text, re.DOTALL)
@@ -49,7 +48,6 @@ class GeneratedController:
                 self.results[name_of] = np.zeros(size, self.real)
             else:
                 self.input_sizes[name_of] = size
-        loaded = ctypes.CDLL(str(library))
         self._step = getattr(loaded, f"{name}_step")
         self._reset = getattr(loaded, f"{name}_reset")
 
@@ -95,3 +93,13 @@ class GeneratedController:
 def _fields(struct: str) -> dict[str, int]:
     """The arrays of a struct with sizes in numbers."""
     return {key: int(size) for key, size in re.findall(r"_real (\w+)\[(\d+)\]", struct)}
+
+
+def _compiled(sources: Sequence[Path]) -> ctypes.CDLL:
+    """The library of C sources. It is built outside their folder, which stays as it was
+    generated."""
+    with tempfile.TemporaryDirectory(prefix="symgen-controller-") as place:
+        library = str(Path(place) / "controller.so")
+        command = ["cc", "-std=c99", "-O1", "-fPIC", "-shared", *map(str, sources)]
+        subprocess.run([*command, "-lm", "-o", library], check=True)
+        return ctypes.CDLL(library)

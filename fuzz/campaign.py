@@ -78,7 +78,7 @@ def smaller(finding: Finding, seconds: float) -> Case:
     share = 1e9  # every follow-up, since one of them may be what failed
 
     def fails(case: Case) -> bool:
-        needed = share if finding.kind.startswith(("verify", "not ", "a kill")) else 0.0
+        needed = share if finding.kind.startswith(("verify", "not ", "a kill", "steps of")) else 0.0
         return any(f.kind == finding.kind for f in examined(case, Random(0), needed)[2])
 
     return minimised(finding.case, fails, seconds=seconds)

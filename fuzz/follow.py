@@ -93,7 +93,12 @@ def _check(line: str) -> str:
     return " ".join(what.partition(": ")[2].split()[:5]) or what[:60]
 
 
-@follow_up(lambda case, outcome: _generated(case, outcome) and case.family == "controller", 1.0)
+def _has_controller(case: Case) -> bool:
+    """Whether a case names a controller; minimising removes arguments."""
+    return case.family == "controller" and "--controller" in case.arguments[:-1]
+
+
+@follow_up(lambda case, outcome: _generated(case, outcome) and _has_controller(case), 1.0)
 def steps(case: Case, outcome: Outcome, folder: Path) -> Iterator[Finding]:
     """The steps of a generated controller keep their promises on random gains and inputs."""
     name = case.arguments[case.arguments.index("--controller") + 1]

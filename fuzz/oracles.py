@@ -113,8 +113,6 @@ def refusal(case: Case, outcome: Outcome) -> str | None:
         good = sum(line.startswith("Error: ") for line in lines) == 1 and len(lines) <= 12
     else:
         errors = [line for line in lines if re.search(r"(^|: )error: ", line)]
-        if errors and lines[0] == errors[0] and errors[0].endswith(":"):
-            lines = errors = errors[:1]  # the C compiler's own words follow
         others = [
             line for line in lines if not re.search(r": (error|note|warning): |^error: ", line)
         ]

@@ -175,10 +175,17 @@ def _numbers(value: Any, size: int) -> tuple[bool, list[float]] | None:
     return None
 
 
+def _is_masked(value: Any, depth: int = 64) -> bool:
+    """Whether a masked array has masked entries, or a list or tuple of at most that depth contains such an array."""
+    if isinstance(value, (list, tuple)):
+        return depth > 0 and any(_is_masked(x, depth - 1) for x in value if type(x) not in (float, int))
+    return bool(np.ma.is_masked(value))
+
+
 def _taken_apart(inputs: tuple[_Input, ...]) -> tuple[tuple[int, ...], Any, list[Array]]:
     """Common batch shape and type, and each input with its entries along the first axis."""
     for name, value, _ in inputs:
-        if np.ma.is_masked(value):
+        if _is_masked(value):
             raise TypeError(f"{name} has masked entries, which have no value; fill them or remove their states")
     arrays = [np.asarray(value) for _, value, _ in inputs]
     found = np.result_type(*(array.dtype for array in arrays))

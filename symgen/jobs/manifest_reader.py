@@ -21,6 +21,7 @@ from symgen.options import Choices, rows
 from symgen.reading.options import RobotOptions
 from symgen.text import quoted, reason, shown
 from symgen.tracing.function import Function
+from symgen.tracing.options import FunctionOptions
 from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
@@ -151,6 +152,7 @@ def _module(listed: Manifest) -> Module:
         runtime.springs,
         runtime.springs_input,
         runtime.friction_compensation,
+        root_axes=choices[FunctionOptions].wrench_axes == "root",
         allow_unphysical=choices[RobotOptions].allow_unphysical,
     )
     computed = {name: row for name, row in listed.functions.items() if row.quantities}

@@ -52,14 +52,9 @@ differ from those of another processor."""
 SAME: Final = (*PORTABLE_EXACT, NATIVE)
 """For this processor, with the same bits as on all machines."""
 
-MAX_LINES_SHOWN: Final = 3
-"""Longer outputs of a compiler go to a log file, and a message shows their first error."""
-
 
 class CompilerError(SymgenError):
     """The system's C compiler refuses the code or cannot be run."""
-
-    several_lines = True
 
 
 class NoCompilerError(CompilerError):
@@ -133,8 +128,8 @@ def version(command: Sequence[str]) -> str:
 
 
 def run_compiler(arguments: Sequence[str], folder: Path) -> None:
-    """Run the C compiler in `folder`. Raises CompilerError with its output; of a long one with the
-    first error and the path of a log file."""
+    """Run the C compiler in `folder`. Raises CompilerError with the first error of its
+    output and the path of a log file that contains all of it."""
     command = compiler()
     try:
         run = subprocess.run(
@@ -155,12 +150,12 @@ def run_compiler(arguments: Sequence[str], folder: Path) -> None:
 
 
 def summary(output: Sequence[str]) -> str:
-    """A compiler's output, line by line, for a message: all of a short one, the first error of a
-    long one and the path of a log file that has the rest."""
+    """The first error of a compiler's output and, if the output has more lines, the path of a log
+    file that contains all of them, on one line."""
     if not output:
         return "it printed nothing"
-    if len(output) <= MAX_LINES_SHOWN:
-        return "\n".join(output)
+    if len(output) == 1:
+        return output[0]
     first = next((line for line in output if re.search(r"\berror\b", line)), output[0])
     try:
         number, path = tempfile.mkstemp(".log", "symgen-compiler-", outer_temporary_folder())

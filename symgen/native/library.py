@@ -73,6 +73,19 @@ def pointers(count: int) -> str:
 MASKED: Final = "has masked entries, which have no value; fill them or remove their states"
 
 
+MAX_DEPTH: Final = 64
+"""The most axes of an array in NumPy, so that lists in deeper lists are not arrays."""
+
+
+def is_masked(value: Any, depth: int = MAX_DEPTH) -> bool:
+    """Whether a masked array has masked entries, or a list or tuple of at most `depth` levels
+    contains such an array: NumPy would drop the masks."""
+    if isinstance(value, list | tuple):
+        plain = (float, int)
+        return depth > 0 and any(is_masked(x, depth - 1) for x in value if type(x) not in plain)
+    return bool(np.ma.is_masked(value))
+
+
 def broadcast(
     inputs: Sequence[ArrayLike], wanted: Sequence[tuple[str, int]], dtype: Any
 ) -> tuple[tuple[int, ...], list[Array]]:
@@ -96,7 +109,7 @@ def _check_real(inputs: Sequence[ArrayLike], wanted: Sequence[tuple[str, int]]) 
     """NumPy would drop masks and imaginary parts, and a complex step would give a derivative of
     0."""
     for x, (name, _) in zip(inputs, wanted, strict=True):
-        if np.ma.is_masked(x):
+        if is_masked(x):
             raise TypeError(f"{name} {MASKED}")
     bad = next((n for x, (n, _) in zip(inputs, wanted, strict=True) if np.iscomplexobj(x)), None)
     if bad is not None:

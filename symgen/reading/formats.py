@@ -16,6 +16,7 @@ from symgen.reading.expansion import Expansion, existing, expanded, is_named, ne
 from symgen.reading.leftovers import xacro_nodes
 from symgen.reading.macro_files import check_is_robot
 from symgen.reading.options import NO_SOURCE_OPTIONS, SourceOptions
+from symgen.reading.sizes import check_joint_elements
 from symgen.reading.tree import check_one_root
 from symgen.reading.xml_reader import STANDARD_INPUT, XmlNode, file_bytes, parsed
 from symgen.text import quoted, shown
@@ -78,6 +79,7 @@ def read(path: str | os.PathLike[str], options: SourceOptions = NO_SOURCE_OPTION
         return without_packages(denavit_hartenberg.read(path), options.package_paths)
     data = file_bytes(path)
     root = parsed(data, shown(os.fspath(path)))
+    check_joint_elements(root)
     expansion = _expansion(path, root, options)
     if expansion is None:
         robot = of_element(root, Path(path), hashlib.sha256(data).hexdigest(), options)

@@ -1,7 +1,9 @@
 """Robots with more joints, or with larger numbers, than can be computed with."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Final
+
+from lxml import etree
 
 from symgen.mechanics.model import Model
 from symgen.mechanics.pose import Pose
@@ -24,11 +26,28 @@ def check_joint_count(robot: Description) -> None:
         raise robot.error(line, robot.tag, _too_many(len(robot.joints)))
 
 
+ROBOT_ELEMENTS: Final = {
+    "mujoco": ("worldbody", ("worldbody", "body", "frame", "replicate")),
+    "sdf": ("model", ("model",)),
+}
+"""By the root element of a file: the element that contains a robot, and the elements whose children
+`joint` are its joints. In a URDF both are the root element."""
+
+
 def check_joint_elements(root: XmlNode) -> None:
-    """The check of `check_joint_count` before any joint of a URDF is read. Raises RobotError."""
-    joints = root.children("joint")
-    if len(joints) > MAX_JOINTS:
-        raise root.error(_too_many(len(joints)))
+    """The check of `check_joint_count` before anything else of a file is examined, so that a file
+    of any size is refused about as soon as it is parsed. Raises RobotError."""
+    own = root.element.tag
+    robot, holders = ROBOT_ELEMENTS.get(root.tag, (own, (own,)))
+    for element in root.element.iter(robot):
+        count = sum(_is_in(joint, holders) for joint in element.iter("{*}joint"))
+        if count > MAX_JOINTS:
+            raise root.called(f"<{root.tag}>").error(_too_many(count))
+
+
+def _is_in(element: "etree._Element", holders: Container[str]) -> bool:
+    parent = element.getparent()
+    return parent is not None and parent.tag in holders
 
 
 def _too_many(count: int) -> str:

@@ -16,6 +16,7 @@ from symgen.reading.description import Description
 from symgen.reading.documents import RobotText, text_in_memory
 from symgen.reading.expansion import needs_expansion
 from symgen.reading.options import NO_SOURCE_OPTIONS, SourceOptions
+from symgen.reading.sizes import check_joint_elements
 from symgen.reading.xml_reader import parsed
 from symgen.text import reason, shown
 
@@ -87,6 +88,7 @@ def name_of(source: RobotSource) -> str:
 
 def _of_text(content: RobotText, options: SourceOptions) -> Description:
     root = parsed(content.data, shown(content.name))
+    check_joint_elements(root)
     path = content.folder / Path(content.name).name
     if needs_expansion(path, root):
         raise OptionError(

@@ -38,7 +38,6 @@ from symgen.reading.joints import (
 from symgen.reading.loops import note_loops
 from symgen.reading.mimic_tags import controlled, mimic_of
 from symgen.reading.quaternions import of_quaternion, rpy_of
-from symgen.reading.sizes import check_joint_elements
 from symgen.reading.tensors import tensor_trouble
 from symgen.reading.transmissions import transmissions
 from symgen.reading.tree import check
@@ -62,7 +61,6 @@ def described(root: XmlNode, path: Path, digest: str) -> Description:
     """The robot in the root element of a file; `path` does not matter, everything is in the one
     file."""
     check_root(root)
-    check_joint_elements(root)
     errors: list[RobotError] = []
     links = tuple(_each(_link, root.children("link"), errors))
     plain = tuple(_each(_joint, joint_nodes(root), errors))

@@ -17,7 +17,7 @@ from symgen.algorithms.controllers import (
 from symgen.algorithms.registry import INPUTS
 from symgen.errors import OptionError
 from symgen.mechanics.coupling import coupling_of
-from symgen.native.library import MASKED
+from symgen.native.library import MASKED, is_masked
 
 if TYPE_CHECKING:
     from symgen.robot.robot import Robot
@@ -64,7 +64,7 @@ class Controller:
 
     def _array(self, name: str, value: Any) -> Array:
         """An input as an array of its size; one number is that of all entries."""
-        if np.ma.is_masked(value):
+        if is_masked(value):
             raise OptionError(f"{name} {MASKED}")
         array = np.asarray(value, dtype=float)
         try:

@@ -9,7 +9,7 @@ from symgen.errors import OptionError
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.joints.body_axes import combined, rotation
 from symgen.mechanics.model import Model
-from symgen.native.library import MASKED
+from symgen.native.library import MASKED, is_masked
 from symgen.numbers.scalar import plain
 
 Vector = NDArray[np.float64]
@@ -17,7 +17,7 @@ Vector = NDArray[np.float64]
 
 def vector(name: str, values: Any, size: int, default: Any) -> Vector:
     """`values` as an array of `size` finite numbers, none masked. Raises OptionError."""
-    if np.ma.is_masked(values):
+    if is_masked(values):
         raise OptionError(f"{name} {MASKED}")
     array = np.array(default if values is None else values, dtype=float).ravel()
     if array.shape != (size,) or not np.isfinite(array).all():

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -13,8 +14,8 @@ import pytest
 from tools import ROOT
 
 import symgen
-from fuzz import campaign, child, families, nodes, oracles, xml_mutations
-from fuzz.case import Case, Finding
+from fuzz import campaign, child, families, follow, nodes, oracles, xml_mutations
+from fuzz.case import Case, Finding, snapshot
 from fuzz.controller_steps import Stepper
 from fuzz.minimise import minimised
 from fuzz.robots import robot
@@ -262,3 +263,18 @@ def test_steps_of_a_controller_that_break_a_promise_are_found(tmp_path, right, w
     (folder / name).write_text(text.replace(right, wrong))
     broken = [*Stepper(folder, CONTROLLER, Random(2)).broken()]
     assert any(found in line for line in broken)
+
+
+def test_a_controller_case_is_followed_where_it_names_its_controller(tmp_path):
+    """Minimising removes arguments, also the name after `--controller`. The steps leave the folder
+    as it was generated."""
+    file = (ROOT / "robots" / "pendulum.urdf").read_bytes()
+    generate = ("generate", "a.urdf", "-o", "c", "--lang", "c", "--controller", CONTROLLER)
+    whole = Case("controller", generate, {"a.urdf": file}, sound=True)
+    for words, wanted in ((generate, True), (generate[:-1], False), (generate[:-2], False)):
+        case = replace(whole, arguments=words)
+        outcome = child.run(whole, tmp_path / str(len(words)))
+        assert follow.FOLLOW_UPS["steps"].fits(case, outcome) == wanted
+    folder = tmp_path / str(len(generate))
+    assert not [*follow.FOLLOW_UPS["steps"].follow(whole, outcome, folder)]
+    assert snapshot(folder) == dict(outcome.after)

@@ -6,6 +6,8 @@ import pytest
 from shell import refusal
 from tools import invoke, robot_file
 
+import symgen
+from symgen.errors import RobotError
 from symgen.jobs import expected_size
 from symgen.jobs.expected_size import remarks
 from symgen.jobs.job import Job
@@ -14,7 +16,7 @@ from symgen.proof import textbook
 from symgen.proof.laws import dynamics
 from symgen.proof.plausible import _solution
 from symgen.proof.states import States, decimals
-from symgen.reading import sizes
+from symgen.reading import expansion, formats, leftovers, sizes
 from symgen.tracing import articulated, singular, trace
 from symgen.tracing.wanted import Wanted
 
@@ -38,7 +40,7 @@ def chain(count):
 
 
 def never(*_, **__):
-    raise AssertionError("the mass matrix was factored")
+    raise AssertionError("this is not needed")
 
 
 def test_a_regular_chain_is_recognised_without_its_mass_matrix(monkeypatch):
@@ -122,14 +124,37 @@ def test_accelerations_of_plausible_states_solve_the_equations():
     assert _solution([[0.0]], [1.0]) is None
 
 
-def test_more_joints_than_the_limit_are_refused_before_they_are_read(tmp_path, monkeypatch):
-    file = tmp_path / "long.urdf"
-    file.write_text(chain(7))
-    assert not singular.singular_joints(Job.of(str(file)).load().model)
+def sdf_chain(count):
+    """The links and joints of a chain as an SDF model that another model contains."""
+    joint = '<joint name="j{0}" type="ball"><parent>l{0}</parent><child>l{1}</child></joint>'
+    links = "".join(f'<link name="l{k}"/>' for k in range(count + 1))
+    joints = "".join(joint.format(k, k + 1) for k in range(count))
+    inner = f'<model name="inner">{links}{joints}</model>'
+    return f'<sdf version="1.9"><model name="m">{inner}<plugin><joint/></plugin></model></sdf>'
+
+
+def mjcf_bodies(count):
+    """As many bodies with a hinge each."""
+    body = '<body><joint/><geom size="1"/></body>'
+    return f"<mujoco><default><joint/></default><worldbody>{body * count}</worldbody></mujoco>"
+
+
+@pytest.mark.parametrize("write", [chain, sdf_chain, mjcf_bodies], ids=lambda write: write.__name__)
+def test_more_joints_than_the_limit_are_refused_before_they_are_read(write, tmp_path, monkeypatch):
+    """From a file and from text. What else examines all elements of a file is not called."""
+    file = tmp_path / "long.xml"
     monkeypatch.setattr(sizes, "MAX_JOINTS", 6)
+    file.write_text(write(6))
+    assert "that symgen takes" not in invoke("check", file).output
+    for examined in (leftovers, expansion):
+        monkeypatch.setattr(examined, "expressions_read", never)
+    monkeypatch.setattr(formats, "import_module", never)
+    file.write_text(write(7))
     said = refusal("check", file)
     assert "has 7 joints, more than the 6 that symgen takes" in said
     assert "symgen.reading.sizes.MAX_JOINTS" in said
+    with pytest.raises(RobotError, match="has 7 joints"):
+        symgen.Robot(write(7)).model  # noqa: B018
 
 
 def test_size_and_time_of_large_functions_are_estimated_before_they_are_generated(tmp_path):

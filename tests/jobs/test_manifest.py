@@ -93,6 +93,7 @@ OPEN = {
     "base": "floating",
     "parameters": "runtime:b",
     "external_wrench": ("c",),
+    "wrench_axes": "root",
     "friction": "runtime:viscous",
 }
 

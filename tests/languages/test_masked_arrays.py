@@ -38,6 +38,10 @@ def test_functions_refuse_masked_entries(made, tmp_path):
         bias(Q, HIDDEN)
     with pytest.raises(TypeError, match=r"^q has masked entries"):
         bias(np.ma.stack([OPEN, HIDDEN]), Q)
+    for nested in ([OPEN, HIDDEN], (OPEN, [0.1, np.ma.masked]), [[OPEN], [HIDDEN]]):
+        with pytest.raises(TypeError, match=r"^q has masked entries"):
+            bias(nested, Q)
+    assert np.allclose(bias([OPEN, OPEN], Q), [bias(Q, Q)] * 2, rtol=1e-12)
     assert np.allclose(bias(OPEN, OPEN), bias(Q, Q), rtol=1e-12)
     assert np.allclose(bias(np.ma.stack([OPEN, OPEN]), Q), [bias(Q, Q)] * 2, rtol=1e-12)
 
@@ -54,3 +58,5 @@ def test_a_robot_refuses_masked_entries():
         call(OPEN)
         with pytest.raises(OptionError, match="has masked entries"):
             call(HIDDEN)
+        with pytest.raises(OptionError, match="has masked entries"):
+            call([0.1, np.ma.masked])

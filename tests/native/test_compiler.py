@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from shell import refusal
 from tools import generated, invoke, robot_file
 
 import symgen
@@ -74,8 +75,17 @@ def test_verify_reports_a_failing_compiler_in_one_row(fake):
     Path(re.search(r"(\S+symgen-compiler-\S+\.log)", re.sub(r"\s+", " ", done.stdout))[1]).unlink()
 
 
-def test_a_short_output_is_shown_whole():
-    assert summary(["a", "b"]) == "a\nb" and summary([]) == "it printed nothing"
+CRASH = "import sys; print('x: internal error: File size limit\\nPlease report it.'); sys.exit(4)"
+
+
+def test_a_refusal_is_one_line_however_short_the_output_is(fake):
+    """A compiler that crashes prints three lines."""
+    assert summary(["a"]) == "a" and summary([]) == "it printed nothing"
+    fake(CRASH)
+    (line,) = refusal("build", robot_file("pendulum"), "-o", "wheel").splitlines()
+    begin, _, log = line.partition(" (all 2 lines: ")
+    assert begin.endswith("exit status 4) failed: x: internal error: File size limit")
+    Path(log.removesuffix(")")).unlink()
 
 
 def test_a_log_that_cannot_be_written_is_left_out(monkeypatch, tmp_path):
