@@ -129,15 +129,15 @@ def undriven(robot: Description, moving: Iterable[JointElement]) -> Iterator[Not
     if many:
         names = quoted(joint.name for joint in many)
         message = (
-            f"rotors of joints with several coordinates ({names}) are not in the dynamics; "
-            "armature (gear ratio squared times inertia) would be"
+            f"rotors of joints with several coordinates ({names}) are ignored; give their "
+            "armature instead (the squared gear ratio times the rotor inertia)"
         )
         yield Notice(robot.place(many[0].line), "warning", robot.tag, message)
 
 
 def _actuator(table: Table, joint: JointElement, tags: Actuator) -> Actuator:
     if joint.kind == FIXED:
-        raise table.error(None, "a fixed joint has no drive of its own; remove the table")
+        raise table.error(None, "a fixed joint cannot have an actuator; remove the table")
     table.only(KEYS)
     _check_several(table, joint)
     numbers: dict[str, Any] = {
@@ -175,14 +175,18 @@ def _check_whole(table: Table, actuator: Actuator) -> None:
     ratio = ("gear_ratio",) if actuator.torque_constant is None else ()
     rotor_key = next((key for key in (*ratio, *OF_ROTOR) if key in table.data), None)
     if rotor_key is not None and actuator.rotor_inertia is None:
-        raise table.error(rotor_key, "has no effect without rotor_inertia; add that (kg m^2)")
+        raise table.error(
+            rotor_key, "has no effect without rotor_inertia; add rotor_inertia (kg m^2)"
+        )
     if actuator.rotor_inertia and actuator.gear_ratio is None:
         raise table.error(
             "rotor_inertia" if "rotor_inertia" in table.data else None,
-            "a rotor needs its gear_ratio; add the turns of the rotor in one of the joint",
+            "gear_ratio is missing; add the turns of the rotor per turn of the joint",
         )
     if (actuator.gear_ratio or 0.0) ** 2 * (actuator.rotor_inertia or 0.0) > LARGEST:
-        raise table.error(rotor_key, "is too large to compute with; use kg, m and turns by turn")
+        raise table.error(
+            rotor_key, "is too large; use kg and m, and give gear_ratio in turns per turn"
+        )
 
 
 def _unit(table: Table) -> Triple | None:
@@ -241,8 +245,8 @@ class Drives:
                 robot.place(joint.line),
                 "note",
                 f"joint '{shown(joint.name)}'",
-                "does not move, so its rotor is left out",
-                "rotors of {count} joints that do not move are left out ({elements})",
+                "does not move, so its rotor is ignored",
+                "rotors of {count} joints that do not move are ignored ({elements})",
             )
             for joint in unmoved
             if self.actuators[joint.name].rotor
@@ -255,17 +259,17 @@ class Drives:
         alone = [joint for joint in stiff if springs_are_linear(joint.kind)]
         others = [joint for joint in stiff if not springs_are_linear(joint.kind)]
         if alone:
-            s, counts = ("s", "count") if len(alone) > 1 else ("", "counts")
+            s, are, them = ("s", "are", "them") if len(alone) > 1 else ("", "is", "it")
             names = quoted(joint.name for joint in alone)
-            message = f"spring{s} of {names} {counts} only with --springs"
+            message = f"spring{s} of {names} {are} ignored; add --springs to include {them}"
             place, options = robot.place(alone[0].line), ("springs", "runtime_springs")
             offer = f"spring{s} of {names} (--springs)"
             yield Notice(place, "warning", robot.tag, message, unless=options, offer=offer)
         if others:
             names = quoted(joint.name for joint in others)
             message = (
-                f"springs of ball and floating joints ({names}) are not in the dynamics, as they "
-                "are not linear in coordinates"
+                f"springs of ball and floating joints ({names}) are ignored because they "
+                "are not linear in the coordinates"
             )
             yield Notice(robot.place(others[0].line), "warning", robot.tag, message)
 

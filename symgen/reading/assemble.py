@@ -129,8 +129,8 @@ def _check_supported(part: RobotPart) -> None:
         reduced = part.held or len(part.joints) < len(part.robot.joints)
         remaining = " left after --root, --tip and --lock" if reduced else ""
         message = (
-            f"has no moving joint{remaining}; dynamics need a revolute, continuous or prismatic "
-            "joint, or a base that moves: --base floating"
+            f"has no moving joint{remaining}; add a revolute, continuous or prismatic "
+            "joint, or give --base floating"
         )
         raise part.robot.error(part.robot.line, part.robot.tag, message)
 
@@ -260,11 +260,12 @@ def _held_messages(joint: JointElement, value: float, kept: bool) -> Iterator[tu
         for end, sign in ((joint.limits.lower, -1), (joint.limits.upper, 1))
     )
     if not kept:
-        yield "note", "left out by --root and --tip, so --lock has no effect on it"
+        yield "note", "excluded by --root and --tip, so --lock has no effect on it"
     elif not lower <= value <= upper:
-        yield "warning", f"held at {value:g}, outside its limits {lower:g} to {upper:g}"
+        yield "warning", f"locked at {value:g}, outside its limits {lower:g} to {upper:g}"
     elif joint.mimics is not None:
         yield (
             "note",
-            f"held at {value:g}; that it mimics joint '{shown(joint.mimics.joint)}' has no effect",
+            f"locked at {value:g}; its dependence on joint '{shown(joint.mimics.joint)}' "
+            "has no effect",
         )

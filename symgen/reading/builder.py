@@ -87,8 +87,8 @@ class Builder:
             inertial = Inertial(line, where, kilograms, six, tensor_trouble(six, kilograms))
         elif any(several(f"link '{shown(name)}': center_of_mass", center_of_mass)):
             raise OptionError(
-                f"link '{shown(name)}': center_of_mass says nothing of a link without mass; give a "
-                "mass, or leave it out"
+                f"link '{shown(name)}': center_of_mass is given for a link without mass; "
+                "give a mass, or remove center_of_mass"
             )
         self._links.append(LinkElement(name, line, inertial))
         return self

@@ -87,6 +87,6 @@ def check_armatures(part: RobotPart, model: Model) -> None:
             raise part.robot.error(
                 lines.get(joint.name, part.robot.line),
                 f"joint '{shown(joint.name)}'",
-                f"its armature differs between axes; that of a {joint.kind} joint is one number "
-                "for all axes of rotation, and one for all of translation",
+                f"its armature differs between axes; give a {joint.kind} joint one number "
+                "for all axes of rotation and one for all axes of translation",
             )

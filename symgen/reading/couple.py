@@ -25,7 +25,10 @@ def coupled(robot: Description, couple: Sequence[tuple[str, str]]) -> Descriptio
             raise OptionError(f"{flag}: given twice; keep one of them")
         joint = next(joint for joint in robot.joints if joint.name == name)
         if joint.kind == FIXED:
-            raise OptionError(f"{flag}: joint '{shown(name)}' is fixed, so it follows no other")
+            raise OptionError(
+                f"{flag}: joint '{shown(name)}' is fixed and cannot follow another joint; "
+                "remove the option"
+            )
         mimics[name] = _mimic(flag, joint.line, text, names)
     joints = (replace(j, mimics=mimics.get(j.name, j.mimics)) for j in robot.joints)
     return replace(robot, joints=tuple(joints)) if mimics else robot
@@ -40,7 +43,7 @@ def _mimic(flag: str, line: int, text: str, names: Collection[str]) -> Mimic:
             continue
         _known(flag, leader, names)
         if leader in terms:
-            raise OptionError(f"{flag}: follows joint '{shown(leader)}' twice; add the factors up")
+            raise OptionError(f"{flag}: follows joint '{shown(leader)}' twice; add the two factors")
         terms[leader] = _number(flag, factor)
     if not terms or len(offsets) > 1:
         raise OptionError(f"{flag}: {GIVE}")

@@ -20,6 +20,6 @@ def without_declaration(text: str) -> tuple[str, int, str]:
     if version is not None and version[1] not in KNOWN:
         wrong.append(f"XML has no version {version[1]}")
     if declaration.start(1):
-        wrong.append("the XML declaration is not the first thing in the file")
+        wrong.append("the XML declaration is not at the start of the file")
     blank = "\n" * declaration[1].count("\n")
     return text[: declaration.start(1)] + blank + text[declaration.end(1) :], line, "; ".join(wrong)

@@ -95,7 +95,7 @@ def dh_builder(
     return builder
 
 
-EMPTY: Final = "a table of Denavit and Hartenberg's parameters has a row for each joint"
+EMPTY: Final = "a table of Denavit-Hartenberg parameters has one row per joint"
 
 
 def _add(builder: Builder, convention: str, k: int, row: DH) -> None:
@@ -108,14 +108,12 @@ def _row(k: int, row: "DH | Mapping[str, Any]") -> DH:
     if isinstance(row, Mapping):
         unknown = [str(key) for key in row if key not in KEYS]
         if unknown:
-            raise OptionError(
-                f"row {k}: no key is called {quoted(unknown)}; there are {quoted(KEYS, 30)}"
-            )
+            raise OptionError(f"row {k}: unknown key {quoted(unknown)}; use {quoted(KEYS, 30)}")
         row = DH(**row)
     if not isinstance(row, DH):
         raise OptionError(
-            f"row {k} is {shown(repr(row), 60)}; give dict(a=..., alpha=..., d=..., theta=...), "
-            "since tables differ in the order of these"
+            f"row {k} is {shown(repr(row), 60)}; give dict(a=..., alpha=..., d=..., "
+            "theta=...), because tables differ in the order of these numbers"
         )
     if row.type not in ("revolute", "prismatic"):
         raise OptionError(f"row {k}: type '{shown(str(row.type))}'; use revolute or prismatic")
@@ -207,10 +205,10 @@ def read(path: str | os.PathLike[str]) -> Description:
         raise table.error(ROWS, f"{EMPTY}: [[{ROWS}]]")
     convention = table.data.get(CONVENTION)
     if convention not in CONVENTIONS:
-        raise table.error(CONVENTION, f"says no convention; give {' or '.join(CONVENTIONS)}")
+        raise table.error(CONVENTION, f"has no convention; give {' or '.join(CONVENTIONS)}")
     name = table.data.get("name", Path(path).name.partition(".")[0])
     if not isinstance(name, str) or not name:
-        raise table.error("name", "is no text; give the robot's name")
+        raise table.error("name", "is not a text; give the name of the robot")
     builder = Builder(name, table.triple("gravity") or EARTH).placed(table.place(CONVENTION))
     builder.link("base")
     for k, row in enumerate(rows, 1):

@@ -109,7 +109,7 @@ def drake_number(
     if len(nodes) > 1 or (value == 0 if tag == RATIO else value < 0):
         trouble = "is given twice" if len(nodes) > 1 else f"is {value:g}"
         raise nodes[len(nodes) > 1].error(
-            f"<{tag}> {trouble}; give one number, no ratio of 0, no negative inertia"
+            f"<{tag}> {trouble}; give one number: a ratio other than 0, or an inertia of 0 or more"
         )
     return value
 

@@ -84,19 +84,19 @@ def existing(folders: Sequence[str]) -> None:
     """Refuse folders given that are none. Raises OptionError."""
     lost = next((p for p in folders if not os.path.isdir(p)), None)
     if lost is not None:
-        raise OptionError(f"--package-path '{shown(lost)}': there is no such folder")
+        raise OptionError(f"--package-path '{shown(lost)}': the folder does not exist")
 
 
 def _notices(root: XmlNode, answer: dict[str, Any]) -> Iterator[Notice]:
     if answer["absent"]:
         text = (
-            f"package {quoted(answer['absent'])} is not found, and only files that dynamics do not "
-            "read need it; --package-path DIR says where it is"
+            f"package {quoted(answer['absent'])} was not found, but only files without "
+            "effect on the dynamics need it; give --package-path DIR to include it"
         )
         yield Notice(_place(root, f"$(find {answer['absent'][0]})"), "note", "xacro", text)
     if answer["unknown"]:
         names = [f"<{name}>" for name in dict.fromkeys(answer["unknown"])]
-        text = "a macro that is not defined here; what it would add is missing"
+        text = "this macro is not defined in the file; its content is missing"
         place = _place(root, names[0][:-1])
         yield Notice(place, "warning", shown(", ".join(names)), text)
 
@@ -140,7 +140,7 @@ def _answer(path: Path, root: XmlNode, options: SourceOptions) -> dict[str, Any]
     except (subprocess.TimeoutExpired, ValueError):  # no JSON: the system ended it
         raise _error(
             root,
-            f"expanding it takes more than {xacro_child.SECONDS} s of computing or "
+            f"its expansion takes more than {xacro_child.SECONDS} s of processor time or "
             f"{xacro_child.MEBIBYTES} MiB of memory; simplify its ${{...}} expressions",
         ) from None
     if "text" not in answer:
@@ -160,9 +160,9 @@ def _refusal(root: XmlNode, answer: dict[str, Any]) -> RobotError:
         are = "packages {} are" if len(names) > 1 else "package {} is"
         return _error(
             root,
-            f"{are.format(quoted(names))} not found in the folders above and beside the file, in "
-            "ROS_PACKAGE_PATH or in AMENT_PREFIX_PATH; give --package-path DIR, where DIR/"
-            f"{shown(names[0])}/package.xml is, or DIR is a folder above that",
+            f"{are.format(quoted(names))} not found in the folders around the file, in "
+            "ROS_PACKAGE_PATH or in AMENT_PREFIX_PATH; give --package-path DIR, where "
+            f"DIR or one of its subfolders contains {shown(names[0])}/package.xml",
             f"$(find {names[0]})" if names else "",
         )
     if "lacking" in answer:

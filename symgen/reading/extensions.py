@@ -101,8 +101,8 @@ def _extension(rows: list[StatedNumber]) -> Extension:
         if other is not None:
             raise other.node.error(
                 f"{other.word} is {in_words(other.value)} and {first.word} is "
-                f"{in_words(first.value)}, which are "
-                "two words for one thing; keep one of them"
+                f"{in_words(first.value)}, but both mean the same quantity; keep one of "
+                "them"
             )
         if meant == "armature" and is_negative(first.value):
             raise first.node.error(

@@ -94,10 +94,14 @@ def _words(
     yield f"{names[True]} is"
     if gravity is None:
         yield f"({', '.join(f'{x:.6g}' for x in fall)}) m/s^2"
-    yield f"in the axes of link '{root}', which --root turned against link '{first}'"
+    yield (
+        f"in the axes of link '{root}', whose orientation --root changed relative to link '{first}'"
+    )
     if gravity is None:
-        yield f"of the file; its direction is that of the whole robot{_positions(part, above)};"
-        yield "--gravity X,Y,Z gives another, in these axes"
+        yield (
+            f"of the file; its direction in the world is that of the file{_positions(part, above)};"
+        )
+        yield "use --gravity X,Y,Z to set it in these axes"
 
 
 def _positions(part: RobotPart, above: Sequence[JointElement]) -> str:

@@ -62,8 +62,8 @@ def check_single_model(source: str, options: SourceOptions) -> None:
     """Raises OptionError for --model where there is only one."""
     if options.model is not None:
         raise OptionError(
-            f"--model '{shown(options.model)}': {source} is one robot, only an SDF file may have "
-            "several models; remove the option"
+            f"--model '{shown(options.model)}': {source} has one robot, because only SDF "
+            "files can have several models; remove the option"
         )
 
 
@@ -102,7 +102,7 @@ def not_expanded(path: str | os.PathLike[str], options: SourceOptions) -> None:
     """Refuse what only an expansion takes. Raises OptionError."""
     if options.xacro_args:
         raise OptionError(
-            f"--xacro-arg: '{shown(os.fspath(path))}' has no xacro in it; remove the option"
+            f"--xacro-arg: '{shown(os.fspath(path))}' contains no xacro; remove the option"
         )
     existing(options.package_paths)
 
@@ -111,7 +111,10 @@ def without_packages(robot: Description, idle: Sequence[str]) -> Description:
     """The robot, with a note of folders given by --package-path that nothing came from."""
     if not idle:
         return robot
-    text = f"nothing comes from {quoted(idle)}: no $(find PACKAGE) of the file leads there"
+    text = (
+        f"no file was taken from {quoted(idle)}, because no $(find PACKAGE) refers to a "
+        "package in it"
+    )
     note = Notice(SourceLocation(robot.file, robot.line), "note", "--package-path", text)
     return replace(robot, notices=(*robot.notices, note))
 
@@ -120,7 +123,7 @@ def _of_content(root: XmlNode, error: RobotError) -> RobotError:
     """The fault in the expansion of a file that does not say that it is to be expanded: at
     its first element of xacro, because nobody sees the lines of the expansion."""
     node = next(xacro_nodes(root), root)
-    text = f"what xacro makes of this file is no robot: {error.element}: {error.message}"
+    text = f"the output of xacro is not a robot: {error.element}: {error.message}"
     return node.called(f"<{shown(node.tag)}>").error(text)
 
 
@@ -137,7 +140,7 @@ def _expansion(
     """The expansion of a file by xacro, None where it has none in it."""
     if needs_expansion(path, root):
         if os.fspath(path) == STANDARD_INPUT:
-            raise root.error("xacro on standard input is not expanded; give the path of its file")
+            raise root.error("xacro on standard input is not supported; give the path of the file")
         return expanded(path, root, options)
     not_expanded(path, options)
     return None

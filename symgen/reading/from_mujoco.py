@@ -26,7 +26,7 @@ def description(source: Any) -> Description:
             raise OptionError(f"mujoco.MjSpec: MuJoCo cannot compile it: {reason}") from None
     if not isinstance(model, mujoco.MjModel):
         kind = shown(type(source).__qualname__)
-        raise TypeError(f"of mujoco, a robot is an MjModel or an MjSpec, not {kind}")
+        raise TypeError(f"a robot from mujoco must be an MjModel or an MjSpec, not {kind}")
     name = bytes(model.names).split(b"\0", 1)[0].decode("utf-8", "replace")
     root = XmlNode(
         etree.Element("mujoco"), XmlFile(f"mujoco.{type(source).__name__}", ("",)), "<mujoco>"

@@ -94,7 +94,7 @@ def description(model: Any) -> Description:
     object of that package."""
     if not hasattr(model, "njoints"):
         kind = type(model).__qualname__
-        raise TypeError(f"a pinocchio.{kind} is no robot; give the pinocchio.Model that it is of")
+        raise TypeError(f"a pinocchio.{kind} is not a robot; give its pinocchio.Model")
     names = _links(model)
     gravity = _gravity(model)
     links = tuple(_link(model, i, name) for i, name in enumerate(names))
@@ -115,7 +115,7 @@ def _gravity(model: Any) -> Triple:
     """Free fall. Raises OptionError where it turns or is no number."""
     if any(model.gravity.angular):
         raise OptionError(
-            "pin.Model: gravity has an angular part, which free fall has not; set "
+            "pin.Model: gravity has an angular part, which symgen does not support; set "
             "model.gravity.angular to 0"
         )
     return triple("pin.Model: gravity", [float(x) for x in model.gravity.linear])
@@ -207,8 +207,8 @@ def _kind(model: Any, i: int) -> tuple[str, Triple, tuple[float, ...]]:
     raise RobotError(
         SourceLocation(FILE, i + 1),
         f"joint '{shown(str(model.names[i]))}'",
-        f"has Pinocchio's type {shown(short)}, which is not known here; lock it with "
-        "pin.buildReducedModel, or build the robot with symgen.Builder",
+        f"has the Pinocchio type {shown(short)}, which symgen does not support; lock it "
+        "with pin.buildReducedModel, or build the robot with symgen.Builder",
     )
 
 
@@ -228,9 +228,10 @@ def _check_planar(name: str, kind: str, passive: Mapping[str, PerCoordinate]) ->
     (x, y), friction = (of_velocity(passive["damping"], k) for k in (0, 1)), passive["friction"]
     if x != y or of_velocity(friction, 0) or of_velocity(friction, 1):
         raise OptionError(
-            f"pin.Model: damping in x and y and friction of the planar joint '{shown(name)}' are "
-            "along the axes of its body, here they would be along those of the plane; set the "
-            "friction to 0 and the damping in x and y to the same number"
+            "pin.Model: damping in x and y and friction of the planar joint "
+            f"'{shown(name)}' act along the axes of its body in Pinocchio, but along the "
+            "axes of the plane in symgen; set the friction to 0 and the damping in x and "
+            "y to the same number"
         )
 
 
@@ -267,9 +268,9 @@ def _check_armature(name: str, kind: str, felt: Sequence[float]) -> None:
     turns = set(felt[slides:]) if kind in ("ball", "floating") else {0.0}
     if any(felt[:slides]) or len(turns) > 1:
         raise OptionError(
-            f"pin.Model: armature of the {kind} joint '{shown(name)}' is not that of an inertia "
-            "(Pinocchio leaves out its Coriolis forces); set that of translations to 0 and that of "
-            "rotations to one number"
+            f"pin.Model: armature of the {kind} joint '{shown(name)}' differs between its "
+            "coordinates, and Pinocchio ignores the resulting Coriolis forces; set the "
+            "armature of translations to 0 and that of rotations to one number"
         )
 
 

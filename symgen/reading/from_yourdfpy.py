@@ -20,7 +20,7 @@ def description(robot: Any) -> Description:
     writes; TypeError for another object of that package."""
     if not hasattr(robot, "write_xml_string"):
         kind = type(robot).__qualname__
-        raise TypeError(f"a yourdfpy.{kind} is no robot; give the yourdfpy.URDF that it is of")
+        raise TypeError(f"a yourdfpy.{kind} is not a robot; give its yourdfpy.URDF")
     data = _with_mimics(robot)
     return urdf.described(parsed(data, NAME), Path(NAME), hashlib.sha256(data).hexdigest())
 

@@ -28,8 +28,8 @@ def one(label: str, x: Any, names: bool = True) -> float:
         raise OptionError(f"{label} is {shown(repr(x), 60)}; give a finite number")
     if isinstance(number, Named) and not names:
         raise OptionError(
-            f"{label} has the symbol {x}; only lengths, masses and inertia "
-            "may, and gravity by the option gravity='runtime'"
+            f"{label} contains the symbol {x}; only lengths, masses and inertia can be "
+            "symbols, and gravity with the option gravity='runtime'"
         )
     return number
 
@@ -86,7 +86,7 @@ def _matrix(label: str, rows: Sequence[Any], wanted: str, names: bool = False) -
     except TypeError:
         matrix = []
     if len(matrix) != 3 or any(len(row) != 3 for row in matrix):
-        raise OptionError(f"{label} is no matrix of 3 x 3; give {wanted}")
+        raise OptionError(f"{label} is not a 3 x 3 matrix; give {wanted}")
     return [triple(label, row, names) for row in matrix]
 
 
@@ -103,7 +103,7 @@ def origin(
     given_ways = {"rotation": rotation, "quaternion": quaternion, "rpy": any(angles) or None}
     ways = [word for word, x in given_ways.items() if x is not None]
     if len(ways) > 1:
-        raise OptionError(f"{label}: {quoted(ways)} both say how it is turned; keep one")
+        raise OptionError(f"{label}: {quoted(ways)} both give the orientation; keep one of them")
     place = triple(f"{label}: xyz", xyz, names=True)
     if rotation is not None:
         entries = several(f"{label}: rotation", rotation)
@@ -125,8 +125,8 @@ def _checked(label: str, rows: Sequence[Triple]) -> Rows:
     right = a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g) > 0
     if max(map(abs, products)) > 1e-6 or not right:
         raise OptionError(
-            f"{label}: rotation is no rotation matrix; give rows that are unit vectors at right "
-            "angles, and right-handed"
+            f"{label}: rotation is not a rotation matrix; give a right-handed matrix with "
+            "orthonormal rows"
         )
     return rows
 
@@ -136,6 +136,8 @@ def _quaternion(label: str, numbers: Numbers) -> tuple[float, float, float, floa
     entries = several(f"{label}: quaternion", numbers)
     four = [one(f"{label}: quaternion", x, names=False) for x in entries]
     if len(four) != 4 or not any(four):
-        raise OptionError(f"{label}: quaternion has four numbers x, y, z, w, not all zero")
+        raise OptionError(
+            f"{label}: quaternion must be four numbers x, y, z, w that are not all zero"
+        )
     x, y, z, w = four
     return w, x, y, z

@@ -83,7 +83,7 @@ class GivenJoint:
         if unknown:
             numbers = (*self.limits, *self.drive, *self.passive)
             near = hint(unknown[0], [*PLACES, *numbers, *FOLLOWS, *constants], 30)
-            raise OptionError(f"{self.label}: no argument is called '{shown(unknown[0])}'; {near}")
+            raise OptionError(f"{self.label}: there is no argument '{shown(unknown[0])}'; {near}")
 
     @property
     def drives(self) -> list[DriveElement]:
@@ -104,7 +104,7 @@ def _row(label: str, kind: object) -> JointRow:
     """The row of a type of joint. Raises OptionError where there is none of that name."""
     if not isinstance(kind, str) or kind not in (*JOINTS, FIXED):
         types = ", ".join((*JOINTS, FIXED))
-        raise OptionError(f"{label}: no type '{shown(str(kind))}'; use {types}")
+        raise OptionError(f"{label}: unknown type '{shown(str(kind))}'; use {types}")
     return JOINTS.get(kind, JointRow(FIXED, axis=False))
 
 
@@ -146,11 +146,14 @@ def _mimic(
     """The joint that a joint follows. Raises OptionError where it is told to follow nothing."""
     if mimic is None:
         if multiplier != 1 or offset != 0:
-            raise OptionError(f"{label}: multiplier and offset are of a mimic; name its joint")
+            raise OptionError(
+                f"{label}: multiplier and offset are given without mimic; add mimic with the "
+                "name of a joint"
+            )
         return None
     terms = {mimic: multiplier} if isinstance(mimic, str) else mimic
     if not terms or not isinstance(terms, Mapping):
-        raise OptionError(f"{label}: mimics no joint; name one, or leave mimic out")
+        raise OptionError(f"{label}: mimic has no joint; name one, or remove mimic")
     (first, by), *also = (
         (str(name), one(f"{label}: multiplier", factor, names=False))
         for name, factor in terms.items()

@@ -57,8 +57,8 @@ def _pitch(node: XmlNode, axis: Triple) -> Constants:
         pitches.append(node.number("pitch"))
     if len(pitches) != 1:
         raise node.error(
-            f"a screw joint needs one pitch, here are {len(pitches) or 'none'}; "
-            'write pitch="..." in its tag, the advance in one turn (m), positive for a '
+            f"a screw joint needs one pitch, but has {len(pitches) or 'none'}; write "
+            'pitch="..." in its tag, the advance per turn (m), positive for a '
             "right-handed thread"
         )
     return (pitches[0] / TURN,)
@@ -68,8 +68,8 @@ def _given_pitch(label: str, axis: Triple, pitch: Any) -> Constants:
     """The pitch of a screw (m/rad) from its advance in one turn. Raises OptionError."""
     if pitch is None:
         raise OptionError(
-            f"{label}: a screw joint needs a pitch, the advance in one turn (m), positive for a "
-            "right-handed thread"
+            f"{label}: a screw joint needs a pitch, the advance per turn (m), positive "
+            "for a right-handed thread"
         )
     return (float(one(f"{label}: pitch", pitch, names=False)) / TURN,)
 
@@ -106,7 +106,7 @@ def _second_axis(node: XmlNode, axis: Triple) -> Constants:
         return default_second_axis(axis)
     across = _across(axis, second.triple("xyz"))
     if across is None:
-        raise second.error(f"axis2 of a {word_of(node)} joint is not at right angles to its axis")
+        raise second.error(f"axis2 of a {word_of(node)} joint is not perpendicular to its axis")
     return across
 
 
@@ -118,7 +118,7 @@ def _given_axis2(label: str, axis: Triple, second: Any) -> Constants:
     x, y, z = map(float, triple(f"{label}: axis2", second))
     across = _across(axis, (x, y, z))
     if across is None:
-        raise OptionError(f"{label}: axis2 is not at right angles to its axis")
+        raise OptionError(f"{label}: axis2 is not perpendicular to its axis")
     return across
 
 

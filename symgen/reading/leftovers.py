@@ -61,15 +61,16 @@ def check_leftovers(root: XmlNode) -> None:
     for node in xacro_nodes(root):
         if is_statement(node) or node.element.getparent() is not root.element:
             raise node.called(f"<{shown(node.tag)}>").error(
-                "xacro elements are left in what is read; expand the file that this one was made "
-                "of: symgen takes FILE.xacro"
+                "the file contains unexpanded xacro elements; give the original file "
+                "(FILE.xacro), which symgen expands"
             )
         calls.append(node)
     for node, name in expressions_read(root):
         expression = EXPRESSION.search(str(node.element.attrib[name]))
         raise node.called(f"<{shown(node.tag)}>").error(
-            f"the xacro expression {shown(expression[0] if expression else '', 60)} is left in "
-            f"{shown(name)}; expand the file that this one was made of: symgen takes FILE.xacro"
+            f"{shown(name)} contains the unexpanded xacro expression "
+            f"{shown(expression[0] if expression else '', 60)}; give the original file "
+            "(FILE.xacro), which symgen expands"
         )
     _note(root, calls)
 
@@ -78,7 +79,7 @@ def _note(root: XmlNode, calls: list[XmlNode]) -> None:
     if calls:
         names = ", ".join(f"<{shown(tag)}>" for tag in dict.fromkeys(node.tag for node in calls))
         calls[0].called(names).notice(
-            "warning", "a macro of xacro that is not defined here; what it would add is missing"
+            "warning", "this xacro macro is not defined in the file; its content is missing"
         )
     unread = [
         (node, name)
@@ -90,6 +91,6 @@ def _note(root: XmlNode, calls: list[XmlNode]) -> None:
         expression = EXPRESSION.search(str(node.element.attrib[name]))
         node.called(f"<{shown(node.tag)}>").notice(
             "note",
-            f"the xacro expression {shown(expression[0] if expression else '', 60)} is left in "
-            f"{shown(name)}, which is not read",
+            f"{shown(name)} contains the unexpanded xacro expression "
+            f"{shown(expression[0] if expression else '', 60)} and is ignored",
         )

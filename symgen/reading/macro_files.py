@@ -36,7 +36,7 @@ def check_is_robot(path: str | os.PathLike[str], root: XmlNode, expansion: XmlNo
     raise (
         macros[0]
         .called("<robot>")
-        .error(f"has no links, it only defines the {kind} {quoted(names, 8)}; {advice}")
+        .error(f"has no links and only defines the {kind} {quoted(names, 8)}; {advice}")
     )
 
 

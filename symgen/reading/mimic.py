@@ -85,7 +85,8 @@ class _Search:
                 path.pop(at)
             elif leader in path:
                 raise self._error(
-                    joint, f"mimics itself by way of {quoted(path)}; let one of them move by itself"
+                    joint,
+                    f"mimics itself through {quoted(path)}; make one of these joints independent",
                 )
             elif leader not in known:
                 path[leader] = iter(_terms(self._mimic(joint, leader)))
@@ -126,8 +127,9 @@ class _Search:
         if wide is not None:
             raise self._error(
                 joint,
-                f"mimics joint '{shown(pair[-1])}', but the {wide.kind} joint '{shown(wide.name)}'"
-                " has several coordinates; only joints with one can mimic or be mimicked",
+                f"mimics joint '{shown(pair[-1])}', but the {wide.kind} joint "
+                f"'{shown(wide.name)}' has several coordinates; only joints with one "
+                "coordinate can mimic or be mimicked",
             )
 
     def _checked(self, joint: JointElement, follows: Following) -> Following:
@@ -137,21 +139,21 @@ class _Search:
             raise self._error(
                 joint,
                 f"follows joint '{shown(name)}' with multiplier {factor:g} and offset "
-                f"{follows.offset:g}, which is too large to compute with; give at most "
+                f"{follows.offset:g}, which is too large; give at most "
                 f"{LARGEST_FOLLOWING:g} (m and rad)",
             )
         if not follows.terms:
             raise self._error(
                 joint,
-                "follows joints whose motions cancel, so that it stands still; hold it with --lock "
-                f"'{shown(joint.name)}={follows.offset:.12g}'",
+                "follows joints whose motions cancel, so that it does not move; lock it "
+                f"with --lock '{shown(joint.name)}={follows.offset:.12g}'",
             )
         return follows
 
     def _lost(self, joint: JointElement, leader: str) -> RobotError:
-        advice = f"; hold it still with --lock '{shown(joint.name)}=0', or correct what it mimics"
+        advice = f"; lock it with --lock '{shown(joint.name)}=0', or correct what it mimics"
         known = next((other for other in self.robot.joints if other.name == leader), None)
-        reason = "which --root and --tip leave out"
+        reason = "which --root and --tip exclude"
         if known is None:
             reason = "which does not exist"
         elif known.kind == "fixed":

@@ -35,8 +35,8 @@ def controlled(root: XmlNode, joints: tuple[JointElement, ...]) -> tuple[JointEl
         known = controls.setdefault(name, (node, mimic))[1]
         if replace(known, line=0) != replace(mimic, line=0):
             raise node.error(
-                "follows another joint here than where <ros2_control> says it first (line "
-                f"{known.line}); keep one of them"
+                "follows a different joint in another mimic parameter of <ros2_control> "
+                f"(line {known.line}); keep one of them"
             )
     coupled = []
     for joint in joints:
@@ -51,7 +51,8 @@ def _with(node: XmlNode, joint: JointElement, mimic: Mimic) -> JointElement:
         return replace(joint, mimics=mimic)
     if replace(known, line=0) != replace(mimic, line=0):
         node.notice(
-            "warning", f"<ros2_control> and its <mimic> (line {known.line}) differ; that counts"
+            "warning",
+            f"<ros2_control> differs from its <mimic> (line {known.line}); the <mimic> is used",
         )
     return joint
 
@@ -70,7 +71,7 @@ def _mimic(joint: XmlNode, parameters: dict[str | None, XmlNode]) -> Mimic:
     leader = (parameters["mimic"].element.text or "").strip(XML_SPACE)
     if not leader:
         raise joint.error(
-            "its parameter mimic names no joint; write the name of the one it follows"
+            "its parameter mimic names no joint; write the name of the joint that it follows"
         )
     multiplier, offset = (
         parameters[name].called(joint.label).content() if name in parameters else otherwise

@@ -53,8 +53,8 @@ def motors_of(part: RobotPart, drives: Drives, coordinates: str) -> tuple[RobotP
     transmissions = _geared(part, drives, known)
     if not transmissions:
         raise OptionError(
-            "--coordinates actuators: no joint has a motor; the file has no <transmission> of a "
-            "known type, and --actuators gives no gear_ratio"
+            "--coordinates actuators: no joint has a motor; add a <transmission> of a "
+            "known type to the file, or a gear_ratio to the file of --actuators"
         )
     return _led(part, drives, transmissions)
 
@@ -94,9 +94,9 @@ def _geared(part: RobotPart, drives: Drives, known: Sequence[Transmission]) -> l
         if moving and len(moving) < len(transmission.joints):
             missing = next(name for name in transmission.joints if name not in joints)
             raise OptionError(
-                f"--coordinates actuators: joints {quoted(transmission.joints)} are moved by the "
-                f"same motors, but '{shown(missing)}' is held, left out or follows another joint; "
-                "use --coordinates joints"
+                f"--coordinates actuators: joints {quoted(transmission.joints)} are moved "
+                f"by the same motors, but '{shown(missing)}' is locked, excluded or "
+                "follows another joint; use --coordinates joints"
             )
         if moving:
             geared.append(_by_file(transmission, joints[moving[0]], drives))
@@ -134,8 +134,8 @@ def _led(
             name = f"{motor.name}.motor" if motor.name in taken else motor.name
             if name in leading:
                 raise OptionError(
-                    f"--coordinates actuators: motor '{shown(motor.name)}' is in two transmissions,"
-                    " whose joints it would tie; use --coordinates joints"
+                    f"--coordinates actuators: motor '{shown(motor.name)}' belongs to two "
+                    "transmissions; use --coordinates joints"
                 )
             alone = len(tied.joints) == 1
             leading[name] = tied.joints[0] if alone else None

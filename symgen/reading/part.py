@@ -124,8 +124,9 @@ def _path(robot: Description, root: str, tip: str) -> tuple[JointElement, ...]:
     while link != root:
         if link not in above:
             raise OptionError(
-                f"--tip '{shown(tip)}': the link is not carried by the root '{shown(root)}';"
-                " give a link further out, or a --root nearer to the base"
+                f"--tip '{shown(tip)}': the link is not carried by the root "
+                f"'{shown(root)}'; give a link farther from the base, or a --root nearer "
+                "to it"
             )
         joints.append(above[link])
         link = above[link].parent
@@ -139,7 +140,7 @@ def _locked(robot: Description, lock: Sequence[tuple[str, float]]) -> dict[str, 
         option = f"--lock '{shown(name)}'"
         if not single(kind):
             raise OptionError(
-                f"{option}: a {kind} joint cannot be held at one value; remove the option"
+                f"{option}: a {kind} joint cannot be locked at one value; remove the option"
             )
         if name in values:
             raise OptionError(f"{option}: two values are given; keep one of them")

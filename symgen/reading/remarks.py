@@ -22,7 +22,7 @@ def left_out(part: RobotPart) -> Iterator[Notice]:
             part.robot.place(part.robot.line),
             "note",
             part.robot.tag,
-            f"{count} with {mass:.6g} kg in all left out by --root and --tip",
+            f"--root and --tip exclude {count} with a total mass of {mass:.6g} kg",
         )
 
 
@@ -36,9 +36,9 @@ def reordered(part: RobotPart) -> Iterator[Notice]:
     if first:
         k = in_file.index(first)
         sentence = (
-            f"coordinates run from the base to the tip: joint '{shown(ordered[k])}' is before "
-            f"'{shown(first)}', which stands earlier in the file; --joint-order file keeps the "
-            "order of the file"
+            "coordinates are ordered from the base to the tip: joint "
+            f"'{shown(ordered[k])}' is before '{shown(first)}', which is earlier in the "
+            "file; use --joint-order file to keep the order of the file"
         )
         yield Notice(part.robot.place(part.robot.line), "note", part.robot.tag, sentence)
 
@@ -48,8 +48,8 @@ def massless(part: RobotPart, model: Model) -> Iterator[Notice]:
     tens = [link.parameters for body in model.bodies for link in body.links]
     if not any(any(ten or ()) for ten in tens) and not any(body.spin for body in model.bodies):
         sentence = (
-            "no moving link has mass or inertia, so all forces of gravity and motion are 0; take a "
-            "file with <inertial>, or leave the parameters open with --parameters runtime"
+            "no moving link has mass or inertia, so all joint forces due to gravity and "
+            "motion are 0; use a file with <inertial>, or --parameters runtime"
         )
         robot = part.robot
         yield Notice(
@@ -77,7 +77,7 @@ def odd_joints(part: RobotPart) -> Iterator[Notice]:
                 yield Notice(place, "warning", element, text, NEGATIVE)
 
 
-CROSSED: Final = "lower limits are above upper ones in {count} joints ({elements})"
+CROSSED: Final = "lower limits are above upper limits in {count} joints ({elements})"
 NEGATIVE: Final = (
     "{count} numbers of damping, friction and limits are negative ({elements}); used as written"
 )
@@ -93,7 +93,7 @@ def still_impossible(part: RobotPart) -> Iterator[Notice]:
                 part.robot.place(link.inertial.line),
                 "warning",
                 f"link '{shown(link.name)}'",
-                f"{trouble}; the link does not move, so nothing depends on it",
+                f"{trouble}; the link does not move, so no result depends on it",
             )
 
 
@@ -106,6 +106,6 @@ def units(part: RobotPart, model: Model) -> Iterator[Notice]:
 
 
 UNITS: Final = (
-    "{count} links ({elements}) have numbers that do not look like kg, m and kg m^2; --verbose "
-    "lists them"
+    "{count} links ({elements}) have values that are implausible in kg, m and kg m^2; "
+    "add --verbose to list them"
 )

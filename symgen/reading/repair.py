@@ -61,8 +61,8 @@ def _note(robot: Description, link: LinkElement, repaired: Inertial) -> Notice:
     old = link.inertial.tensor if link.inertial else repaired.tensor
     before, after = (_listed(tensor) for tensor in (old, repaired.tensor))
     message = (
-        f"inertia repaired: principal moments {before} became {after} kg m^2, those of the nearest "
-        "that a body can have"
+        f"inertia repaired: the principal moments {before} were replaced by {after} kg "
+        "m^2, those of the nearest physically possible inertia"
     )
     return Notice(robot.place(repaired.line), "note", f"link '{shown(link.name)}'", message)
 

@@ -97,7 +97,7 @@ class Rounder:
         )
 
 
-SNAPS = "angles beside multiples of pi/2 made exact in {count} places ({elements})"
+SNAPS = "angles close to multiples of pi/2 were rounded in {count} places ({elements})"
 
 
 def _usual(exact: bool, angles: list[RightAngle]) -> bool:

@@ -52,8 +52,8 @@ def _is_in(element: "etree._Element", holders: Container[str]) -> bool:
 
 def _too_many(count: int) -> str:
     return (
-        f"has {count:,} joints, more than the {MAX_JOINTS:,} that symgen takes "
-        "(symgen.reading.sizes.MAX_JOINTS); generate code for parts of the robot, each in a file"
+        f"has {count:,} joints, more than the limit of {MAX_JOINTS:,} "
+        "(symgen.reading.sizes.MAX_JOINTS); split the robot into several files"
     )
 
 
@@ -64,7 +64,7 @@ def check_size(part: RobotPart, model: Model) -> None:
         for link in links:
             numbers = [*(link.parameters or ()), *_numbers((*poses, link.pose))]
             if not all(abs(x) <= LARGEST for x in numbers):
-                message = "its inertia or its place is too large to compute with; use m, kg and rad"
+                message = "its inertia or pose has a number that is too large; use m, kg and rad"
                 raise part.robot.error(
                     elements[link.name].line, f"link '{shown(link.name)}'", message
                 )
@@ -74,8 +74,8 @@ def check_size(part: RobotPart, model: Model) -> None:
             raise part.robot.error(
                 lines.get(joint.name, part.robot.line),
                 f"joint '{shown(joint.name)}'",
-                "its friction, spring, drive, pitch or second axis is too large to compute with; "
-                "use m, N and rad",
+                "its friction, spring, actuator, pitch or second axis has a number that "
+                "is too large; use m, N and rad",
             )
 
 

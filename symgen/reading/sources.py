@@ -92,7 +92,7 @@ def _of_text(content: RobotText, options: SourceOptions) -> Description:
     path = content.folder / Path(content.name).name
     if needs_expansion(path, root):
         raise OptionError(
-            f"{content.name}: has xacro in it; save it as a .xacro file and give its path"
+            f"{content.name}: contains xacro; save it as a .xacro file and give its path"
         )
     return formats.of_element(root, path, hashlib.sha256(content.data).hexdigest(), options)
 
@@ -107,8 +107,9 @@ def _of_object(source: Any) -> Description:
         return source.description()
     kind = shown(type(source).__qualname__)
     raise TypeError(
-        "a robot is the path of a file, XML (text, bytes, an open file or a document), a "
-        f"symgen.Builder, a symgen.Robot, or a model of {' or '.join(CONVERTERS)}, not {kind}"
+        "a robot must be the path of a file, XML (text, bytes, an open file or a "
+        "document), a symgen.Builder, a symgen.Robot, or a model of "
+        f"{' or '.join(CONVERTERS)}, not {kind}"
     )
 
 

@@ -66,4 +66,4 @@ def _valued(x: Named, values: Mapping[str, Any]) -> float:
         values_in_words = ", ".join(
             f"{symbol} = {shown(repr(value), 40)}" for symbol, value in known.items()
         )
-        raise OptionError(f"{expression} is no finite number at {values_in_words}") from None
+        raise OptionError(f"{expression} is not a finite number at {values_in_words}") from None

@@ -80,7 +80,7 @@ def transmissions(root: XmlNode) -> tuple[Transmission, ...]:
             transmission = _transmission(label)
         except RobotError as error:
             cause = NAMES_IN_QUOTES.sub("...", error.message)
-            label.notice("note", f"is not read: {error.message}", NOT_READ + cause)
+            label.notice("note", f"is ignored: {error.message}", NOT_READ + cause)
             continue
         if transmission is None:
             continue
@@ -89,13 +89,13 @@ def transmissions(root: XmlNode) -> tuple[Transmission, ...]:
             tied.append(transmission)
             taken |= dict.fromkeys(transmission.joints, (label.label, transmission))
         elif _motions(taken[repeated][1]) != _motions(transmission):
-            before = f"joint '{shown(repeated)}' is in {taken[repeated][0]} before it already"
-            label.notice("note", f"is not read: {before}", NOT_READ + ALREADY_DRIVEN)
+            before = f"joint '{shown(repeated)}' already belongs to {taken[repeated][0]}"
+            label.notice("note", f"is ignored: {before}", NOT_READ + ALREADY_DRIVEN)
     return tuple(tied)
 
 
-NOT_READ: Final = "{count} transmissions ({elements}) are not read: "
-ALREADY_DRIVEN: Final = "their joints are in other transmissions before them"
+NOT_READ: Final = "{count} transmissions ({elements}) are ignored: "
+ALREADY_DRIVEN: Final = "their joints belong to earlier transmissions"
 NAMES_IN_QUOTES: Final = re.compile(r"'[^']*'")
 """What differs in messages about the same cause."""
 
@@ -112,8 +112,8 @@ def _transmission(node: XmlNode) -> Transmission | None:
         return None
     if len(joints) != size or len(motors) != size:
         raise node.error(
-            f"a {_kind(node)} has {size} joints and {size} actuators, here are {len(joints)} and "
-            f"{len(motors)}; correct it"
+            f"a {_kind(node)} has {size} joints and {size} actuators, but this one has "
+            f"{len(joints)} and {len(motors)}; correct the numbers"
         )
     ends, motions = [_end(n) for n in _ordered(joints)], [_end(n) for n in _ordered(motors)]
     rows = law(ends, motions)
@@ -148,8 +148,8 @@ def _end(node: XmlNode) -> TransmissionEnd:
     reduction = factors[0] if factors else 1.0
     if not 0 < abs(reduction) < LARGEST_RATIO:
         raise node.error(
-            f"the reduction of '{shown(name)}' is {reduction:g}; give the turns of the motor in one"
-            " of the joint"
+            f"the reduction of '{shown(name)}' is {reduction:g}; give the turns of the "
+            "motor per turn of the joint"
         )
     return TransmissionEnd(name, reduction, next(_contents(node, "offset"), 0.0))
 

@@ -61,7 +61,7 @@ def base_to_tip(
 
 def _has_links(robot: Description) -> Faults:
     if not robot.links:
-        yield robot.error(robot.line, robot.tag, "has no links; give a robot with some")
+        yield robot.error(robot.line, robot.tag, "has no links; add at least one")
 
 
 def _unique_names(robot: Description) -> Faults:
@@ -79,7 +79,7 @@ def _unique(
             yield robot.error(
                 element.line,
                 f"{kind} '{shown(element.name)}'",
-                f"the name is taken by the {kind} on line {other.line}; rename one of them",
+                f"the name is already used by the {kind} on line {other.line}; rename one of them",
             )
 
 
@@ -125,7 +125,7 @@ def _no_cycle(robot: Description) -> Faults:
 
 def _cycle_message(cycle: Sequence[JointElement]) -> str:
     if len(cycle) == 1:
-        return f"ties link '{shown(cycle[0].child)}' to itself; correct its parent or child"
+        return f"connects link '{shown(cycle[0].child)}' to itself; correct its parent or child"
     names = quoted(joint.name for joint in cycle)
     return f"joints {names} form a cycle; a robot is a tree: remove one of them"
 
@@ -147,8 +147,8 @@ def check_one_root(robot: Description) -> None:
         raise robot.error(
             robot.line,
             robot.tag,
-            f"has {len(roots)} root links, {quoted(roots)}; tie them into one tree with joints, or "
-            "choose one with --root LINK, which leaves out what that link does not carry",
+            f"has {len(roots)} root links, {quoted(roots)}; connect them with joints, or "
+            "choose one with --root LINK, which keeps only the links that it carries",
         )
 
 

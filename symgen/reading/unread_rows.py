@@ -8,7 +8,7 @@ from typing import Final, Generic, TypeVar
 from symgen.reading.xml_reader import XmlNode
 from symgen.text import quoted
 
-WEIGHTLESS: Final = "links without gravity ({names}) fall here as all others do"
+WEIGHTLESS: Final = "links without gravity ({names}) are subject to gravity here, as all others"
 """The notice of links that a file says do not fall."""
 MOST_NAMES: Final = 4
 """Names that are listed at the most."""

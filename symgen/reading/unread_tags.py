@@ -122,7 +122,7 @@ def _note_foreign(root: XmlNode) -> None:
         used = JOINTS[kind].attributes if kind in JOINTS else ()
         for name in sorted(names.intersection(node.element.keys()).difference(used)):
             node.called(f"joint '{shown(node.element.get('name') or '')}'").notice(
-                "note", f"{name} of a joint of type '{shown(kind)}': not used"
+                "note", f"{name} of a joint of type '{shown(kind)}' is ignored"
             )
 
 
@@ -136,7 +136,7 @@ def _note_transmissions(root: XmlNode) -> None:
         "reduction and rotor inertia",
         nodes,
         "transmission",
-        "have no effect on the terms by themselves; --actuators can give rotors",
+        "are ignored; use --actuators to give rotors",
         "--actuators",
         unless=("actuators", "coordinates"),
     )
@@ -151,7 +151,7 @@ def _note_dynamics(root: XmlNode) -> None:
         "damping and friction",
         nodes,
         "joint",
-        "count only with --friction",
+        "are ignored; add --friction to include them",
         "--friction",
         unless=("friction",),
     )

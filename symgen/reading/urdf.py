@@ -109,7 +109,9 @@ def _with_world(
     names = {link.name for link in links}
     if WORLD in names or all(joint.parent != WORLD for joint in joints):
         return links
-    root.notice("note", "link 'world' is not there, but a joint is on it; taken as the ground")
+    root.notice(
+        "note", "link 'world' is missing, but a joint refers to it; it is taken as the ground"
+    )
     return (LinkElement(WORLD, root.line), *links)
 
 
@@ -121,7 +123,7 @@ def _label(node: XmlNode) -> str:
 def _robot_name(root: XmlNode) -> str:
     name = root.element.get("name", "").strip()
     if not name:
-        root.notice("note", "has no name; called 'robot'")
+        root.notice("note", "has no name; 'robot' is used")
     return name or "robot"
 
 
@@ -139,8 +141,8 @@ def _inertial(link: XmlNode) -> Inertial | None:
             f"<{n}>" for n, part in (("mass", mass), ("inertia", tensor)) if part is None
         )
         raise node.error(
-            f"<inertial> has no {missing}; add what is missing, or remove <inertial> for a link"
-            " without mass and inertia"
+            f"<inertial> has no {missing}; add it, or remove <inertial> for a link "
+            "without mass and inertia"
         )
     numbers = tuple(tensor.number(n) for n in TENSOR)
     kilograms = _mass(mass, any(numbers))
@@ -184,7 +186,7 @@ def _rpy(origin: XmlNode) -> Triple:
     x, y, z, w = (number / size for number in four)  # no overflow, whatever the length
     length = math.hypot(*four) if size < 1e150 else math.inf
     if abs(length - 1) > 1e-3:
-        origin.notice("warning", f"quat_xyzw of length {length:.4g} scaled to 1")
+        origin.notice("warning", f"quat_xyzw has the length {length:.4g} and is normalized")
     return rpy_of(of_quaternion(w, x, y, z))
 
 
@@ -197,14 +199,14 @@ def _joint(node: XmlNode) -> JointElement:
     if kind in JOINTS and not row.axis and node.children("axis"):
         node.notice(
             "note",
-            f"<axis> of a {kind} joint: not used",
-            "axes of {count} joints without one ({elements}): not used",
+            f"<axis> of a {kind} joint is ignored",
+            "axes of {count} joints that need none ({elements}) are ignored",
         )
     if several(kind) and node.children("limit"):
         node.notice(
             "note",
-            "<limit> of a joint with several coordinates: not used",
-            "limits of {count} joints with several coordinates ({elements}): not used",
+            "<limit> of a joint with several coordinates is ignored",
+            "limits of {count} joints with several coordinates ({elements}) are ignored",
         )
     axis, constants = _axes(node, row)
     return JointElement(
@@ -240,8 +242,8 @@ def _axes_in_drake(node: XmlNode, row: JointRow, written: Triple) -> tuple[Tripl
     if ignored:
         node.notice(
             "warning",
-            f"<{'> and <'.join(ignored)}> of a {row.kind} <{DRAKES}>: not used, as in Drake; a "
-            "plain <joint> follows them",
+            f"<{'> and <'.join(ignored)}> of a {row.kind} <{DRAKES}> is ignored, as in "
+            "Drake; use a plain <joint> to include it",
         )
     if row.in_drake.axis is None and not node.children("axis"):
         node.notice(
@@ -280,8 +282,8 @@ def _axis(joint: XmlNode) -> Triple:
     if abs(length * size - 1) > 1e-6:
         node.notice(
             "note",
-            f"axis of length {length * size:.6g} scaled to 1",
-            "{count} axes scaled to length 1 ({elements})",
+            f"the axis has the length {length * size:.6g} and is normalized",
+            "{count} axes were normalized ({elements})",
         )
     x, y, z = axis if norm(*axis) == 1 else (a / length for a in scaled)
     return x, y, z
@@ -292,9 +294,9 @@ def _limits(joint: XmlNode, row: JointRow) -> Limits:
     if node is None and row.limited:
         joint.notice(
             "warning",
-            "has no <limit>, which URDF asks for; taken as without limits",
-            "{count} joints have no <limit>, which URDF asks for ({elements}); taken as without "
-            "limits",
+            "has no <limit>, which URDF requires; it is read without limits",
+            "{count} joints have no <limit>, which URDF requires ({elements}); they are "
+            "read without limits",
         )
     if node is None:
         return Limits()

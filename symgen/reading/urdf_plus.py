@@ -50,8 +50,8 @@ def with_couplings(
         verb = "determines" if len(unused) == 1 else "determine"
         unused[0].called("<coupling>").notice(
             "warning",
-            f'{names} {verb} no joint with independent="false", so that what is coupled moves '
-            "freely",
+            f'{names} {verb} no joint with independent="false", so that the coupled '
+            "joints move freely",
         )
     return tuple(_following(joint, solved) for joint in joints)
 
@@ -95,8 +95,8 @@ def _equation(
             kind = by_name[name].kind
             if kind != FIXED and not single(kind):
                 raise coupling.error(
-                    f"joint '{shown(name)}' on its way is {kind}, with several coordinates; only "
-                    "joints with one can be coupled"
+                    f"joint '{shown(name)}' on its path is {kind}, with several "
+                    "coordinates; only joints with one coordinate can be coupled"
                 )
             if kind != FIXED:
                 factors[name] = factors.get(name, 0.0) + factor

@@ -175,13 +175,13 @@ def _unsaid(robot: Description) -> Iterator[tuple[str, str]]:
     limits = [_limit(joint.limits, joint.kind) for joint in robot.joints if _needs_limit(joint)]
     made_up = sum(any(abs(float(str(x))) == UNLIMITED for x in row.values()) for row in limits)
     if made_up:
-        yield "note", f"limits that are missing ({made_up} joints) are written as {UNLIMITED:g}"
+        yield "note", f"missing limits ({made_up} joints) are written as {UNLIMITED:g}"
     foreign = sorted({j.kind for j in robot.joints if j.kind not in OWN})
     if foreign:
         yield (
             "warning",
-            f"joints of type {quoted(foreign)} are an extension that symgen reads; URDF has no "
-            "such type, so other programs refuse the file",
+            f"joints of type {quoted(foreign)} are an extension of symgen; URDF has no "
+            "such type, so other programs reject the file",
         )
     extended = {
         "spring_stiffness": [j.name for j in robot.joints if j.stiffness],
@@ -191,8 +191,8 @@ def _unsaid(robot: Description) -> Iterator[tuple[str, str]]:
         if joints:
             yield (
                 "note",
-                f"{word} ({quoted(joints)}) is written in <dynamics>; URDF itself has no such, and "
-                "few programs read it",
+                f"{word} ({quoted(joints)}) is written in <dynamics>; this is not part of "
+                "URDF, and few programs read it",
             )
     apart = [
         j.name for j in robot.joints if any(isinstance(x, tuple) for x in _constants(robot, j))
@@ -200,22 +200,25 @@ def _unsaid(robot: Description) -> Iterator[tuple[str, str]]:
     if apart:
         yield (
             "warning",
-            f"<dynamics> of {quoted(apart)} has a number for each coordinate, which symgen reads; "
-            "URDF itself has one number a joint",
+            f"<dynamics> of {quoted(apart)} has one number per coordinate, as symgen "
+            "reads it; URDF has one number per joint",
         )
     several = [joint.name for joint in robot.joints if joint.mimics and joint.mimics.also]
     if several:
         yield (
             "warning",
-            f"joints that follow several others ({quoted(several)}) have a <mimic> for each, which "
-            "symgen reads; URDF itself has one",
+            f"joints that follow several others ({quoted(several)}) have one <mimic> for "
+            "each, as symgen reads it; URDF allows only one",
         )
     shared = [m.name for t in robot.transmissions if len(t.joints) > 1 for m in t.motors]
     if shared:
-        yield "warning", f"motors that several joints share ({quoted(shared)}) are not in the URDF"
+        yield (
+            "warning",
+            f"motors that several joints share ({quoted(shared)}) are not written to the URDF",
+        )
     if robot.gravity != EARTH or robot.tilt(robot.roots[0]) != IDENTITY:
         gravity = ",".join(f"{g:.12g}" for g in in_root(robot))
-        yield "warning", f"gravity is not in the URDF; give --gravity {gravity}"
+        yield "warning", f"gravity is not written to the URDF; give --gravity {gravity}"
 
 
 def in_root(robot: Description) -> tuple[float, ...]:

@@ -197,10 +197,10 @@ def file_bytes(path: str | os.PathLike[str]) -> bytes:
     try:
         data = _content(path)
     except (OSError, ValueError) as error:
-        sentence = f"{unread(path, error)}; give the path of a robot's file"
+        sentence = f"{unread(path, error)}; give the path of a robot file"
         raise _file_error(path, sentence) from None
     if len(data) > MAX_BYTES:
-        raise _file_error(path, f"is larger than {MAX_BYTES // 2**20} MiB; give a robot's file")
+        raise _file_error(path, f"is larger than {MAX_BYTES // 2**20} MiB; give a robot file")
     return data
 
 
@@ -298,28 +298,31 @@ def parsed(data: bytes, file: str) -> XmlNode:
         raise RobotError(
             SourceLocation(file, 1),
             "file",
-            f"{foreign} is not read; give a URDF, xacro, MJCF or SDF file, or a DH table in TOML",
+            f"{foreign} is not supported; give a URDF, xacro, MJCF or SDF file, or a DH "
+            "table in TOML",
         )
     text, notices = decoded(data, file)
     if not text.strip(XML_SPACE):
-        raise RobotError(SourceLocation(file, 1), "file", "is empty; give a robot's file")
+        raise RobotError(SourceLocation(file, 1), "file", "is empty; give a robot file")
     doctype = _DOCTYPE.match(text)
     if doctype:
         place = SourceLocation(file, text.count("\n", 0, doctype.end()) + 1)
         raise RobotError(
             place,
             "<!DOCTYPE>",
-            "document types and entities are refused, because they can"
-            " expand without bound; remove the DOCTYPE and write the values out",
+            "document types and entities are not accepted, because they can expand "
+            "without bound; remove the DOCTYPE and write the values out",
         )
     plain, line, wrong = without_declaration(text)
     root, changes = _tree(plain if wrong or notices else text, file)
     source = XmlFile(file, tuple(text.split("\n")), notices)
     for at, phrase in changes:
-        sentence = f"{phrase} is not XML; read all the same, but strict readers refuse it"
+        sentence = (
+            f"{phrase} is not valid XML; the file is read anyway, but strict parsers reject it"
+        )
         notices.append(Notice(SourceLocation(file, at), "note", "XML", sentence))
     if wrong:
-        sentence = f"{wrong}; read all the same, but other programs may refuse it"
+        sentence = f"{wrong}; the file is read anyway, but other programs may reject it"
         source.notices.append(Notice(SourceLocation(file, line), "note", "XML", sentence))
     return XmlNode(root, source, "<robot>")
 

@@ -45,7 +45,7 @@ def test_a_spring_in_dynamics_counts_where_asked_for():
     without, said = of(WILD / "spring_attr.urdf")
     assert torque(without) == pytest.approx(wanted["tau_without_spring"], rel=1e-14)
     assert [line for line in said if "spring of" in line] == [
-        f"{WILD / 'spring_attr.urdf'}:4: warning: <robot>: spring of 'j' counts only with --springs"
+        f"{WILD / 'spring_attr.urdf'}:4: warning: <robot>: spring of 'j' is ignored; add --springs to include it"
     ]
     for option in ("springs", "runtime_springs"):
         robot, said = of(WILD / "spring_attr.urdf", **{option: True})
@@ -60,7 +60,7 @@ def test_rotor_inertia_in_dynamics_counts_once():
     for rotors, key in (("exact", "M_with_rotor_inertia"), ("none", "M_without")):
         robot, said = of(WILD / "rotor_attr.urdf", rotors=rotors)
         assert run(robot, "mass_matrix", {"q": [0.5]})["M"] == pytest.approx([wanted[key]])
-        assert any("spring of 'j' counts only with --springs" in line for line in said)
+        assert any("spring of 'j' is ignored; add --springs to include it" in line for line in said)
 
 
 @pytest.mark.parametrize(
@@ -89,8 +89,8 @@ def test_the_words_for_springs(tmp_path, inside, outside, reference):
         ('<dynamics stiffness="4" spring_stiffness="5"/>', "", "stiffness is 4 and spring_stiffness is 5"),
         ('<dynamics stiffness="4"/>', '<gazebo reference="j"><springStiffness>5</springStiffness></gazebo>', "keep one of them"),
         ('<dynamics armature="-1"/>', "", "armature is negative (-1)"),
-        ('<dynamics stiffness="1e308"/>', "", "spring, drive, pitch or second axis is too large"),
-        ('<dynamics friction="-1e308"/>', "", "friction, spring, drive, pitch or second axis is too large"),
+        ('<dynamics stiffness="1e308"/>', "", "spring, actuator, pitch or second axis has a number"),
+        ('<dynamics friction="-1e308"/>', "", "friction, spring, actuator, pitch or second axis has a number"),
         ("", '<gazebo reference="j"><springStiffness>hard</springStiffness></gazebo>', "which is not a decimal number"),
     ],
 )  # fmt: skip
@@ -103,7 +103,7 @@ def test_what_cannot_be_a_spring_is_refused(tmp_path, inside, outside, words):
 def test_a_ball_has_no_linear_spring(tmp_path):
     text = ONE.replace('<axis xyz="0 1 0"/>', "") % ("ball", '<dynamics stiffness="4"/>', "")
     path = written(tmp_path, text)
-    words = "springs of ball and floating joints ('j') are not in the dynamics"
+    words = "springs of ball and floating joints ('j') are ignored"
     assert any(words in str(notice) for notice in load(path).notices)
     with pytest.raises(OptionError, match="--springs: joint 'j' is a ball joint"):
         of(path, springs=True)
@@ -202,5 +202,7 @@ def test_the_command_line_and_the_header(tmp_path):
 @pytest.mark.parametrize("options", [{"runtime_springs": True}, {"friction": "runtime:viscous"}])
 def test_a_robot_whose_joints_cannot_have_them_has_no_empty_input(tmp_path, options):
     path = written(tmp_path, ONE.replace('<axis xyz="0 1 0"/>', "") % ("ball", "", ""))
-    with pytest.raises(OptionError, match="no joint of this robot has a coordinate to which that"):
+    with pytest.raises(
+        OptionError, match="no joint of this robot has a coordinate with this effect"
+    ):
         of(path, **options)

@@ -32,14 +32,13 @@ BAD = [
     (
         ["--root", "tip"],
         f"{PENDULUM}:14: error: <robot>: has no moving joint left after --root, --tip and --lock; "
-        "dynamics need a revolute, continuous or prismatic joint, or a base that "
-        "moves: --base floating",
+        "add a revolute, continuous or prismatic joint, or give --base floating",
     ),
     (["--tip", ""], f"--tip '': the robot has no such link; there are {LINKS}"),
     (
         ["--root", "lower", "--tip", "upper"],
         "--tip 'upper': the link is not carried by the root 'lower'; give a link "
-        "further out, or a --root nearer to the base",
+        "farther from the base, or a --root nearer to it",
     ),
     (["--lock", "elbow"], f"--lock 'elbow': {PAIR}"),
     (["--lock", "elbow="], f"--lock 'elbow=': {PAIR}"),
@@ -55,7 +54,7 @@ BAD = [
     ),
     (
         ["--lock", "tip_joint=1"],
-        "--lock 'tip_joint': a fixed joint cannot be held at one value; remove the option",
+        "--lock 'tip_joint': a fixed joint cannot be locked at one value; remove the option",
     ),
     (["--gravity", "1,2"], f"--gravity '1,2': {VECTOR}"),
     (["--gravity", "0 0 -9.81"], f"--gravity '0 0 -9.81': {VECTOR}"),
@@ -180,5 +179,7 @@ def test_empty_out_is_not_this_folder():
 
 
 def test_missing_robot(tmp_path):
-    said = "1: error: file: cannot be read (No such file or directory); give the path of a robot's file"
+    said = (
+        "1: error: file: cannot be read (No such file or directory); give the path of a robot file"
+    )
     assert refusal("check", tmp_path / "none.urdf") == f"{tmp_path}/none.urdf:{said}"

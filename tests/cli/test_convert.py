@@ -66,10 +66,10 @@ def test_the_urdf_says_the_same(tmp_path, kind):
 
 def test_what_a_urdf_cannot_say_is_said(tmp_path):
     result = invoke("convert", source(tmp_path, "mjcf"), "-o", tmp_path / "out.urdf")
-    assert "armature ('j') is written in <dynamics>; URDF itself has no such" in result.stderr
+    assert "armature ('j') is written in <dynamics>; this is not part of URDF" in result.stderr
     assert "give --gravity 0,0,-3" in result.stderr
     assert (
-        "URDF has no such type, so other programs refuse the file"
+        "URDF has no such type, so other programs reject the file"
         in invoke("convert", source(tmp_path, "sdf4"), "-o", tmp_path / "b.urdf").stderr
     )
 
@@ -108,7 +108,7 @@ def test_springs_armature_couplings_and_motors_are_read_back(tmp_path, name):
     ]
     assert rows[0] == rows[1]
     words = {"spring_attr": "spring_stiffness ('j')", "rotor_attr": "armature ('j')"}
-    words |= {"two_leaders": "have a <mimic> for each", "geared": ""}
+    words |= {"two_leaders": "have one <mimic> for each", "geared": ""}
     assert words[name] in result.stderr
 
 
@@ -119,7 +119,7 @@ def motors(robot):
 def test_motors_that_joints_share_are_not_written(tmp_path):
     wild = ROOT / "tests" / "wild" / "differential.urdf"
     result = invoke("convert", wild, "-o", tmp_path / "out.urdf")
-    assert "('left_motor' and 'right_motor') are not in the URDF" in result.stderr
+    assert "('left_motor' and 'right_motor') are not written to the URDF" in result.stderr
 
 
 EVERYTHING = """<mujoco model="all"><option gravity="0 0 -9.81"/>
@@ -143,7 +143,7 @@ SOURCES = {"everything.xml": EVERYTHING, "hinge.xml": HINGE, "spring_alone.urdf"
 SOURCES |= {f"random{seed}.sdf": sdf_text(seed) for seed in range(6)}
 FILES = [*(ROOT / "tests" / "sdf").glob("*.sdf"), *(ROOT / "tests" / "wild").glob("*.urdf")]
 FILES += [*(ROOT / "tests" / "cases").glob("*.urdf"), *(ROOT / "robots").glob("*.urdf")]
-FOREIGN = "so other programs refuse the file"
+FOREIGN = "so other programs reject the file"
 """Said of joint types that URDF has not, such as screws."""
 
 

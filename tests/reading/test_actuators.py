@@ -87,7 +87,7 @@ REFUSED = [
     (
         "[joints.tip_joint]\nviscous = 1",
         1,
-        "joints.tip_joint: a fixed joint has no drive of its own",
+        "joints.tip_joint: a fixed joint cannot have an actuator",
     ),
     (
         "[joints.shoulder]\n# ratio\ngearratio = 3",
@@ -130,7 +130,7 @@ REFUSED = [
     (
         "[joints.shoulder]\n\nrotor_inertia = 1",
         3,
-        "joints.shoulder.rotor_inertia: a rotor needs its gear_ratio",
+        "joints.shoulder.rotor_inertia: gear_ratio is missing",
     ),
     (
         "[joints.shoulder]\ngear_ratio = 5",

@@ -64,15 +64,15 @@ def test_locked_joint_about_any_axis_turns_as_the_moving_one(read):
 
 def test_locks_are_judged(read):
     assert messages(read(lock=[("wing", 1.5)])) == [
-        "warning: joint 'wing': held at 1.5, outside its limits -1 to 1"
+        "warning: joint 'wing': locked at 1.5, outside its limits -1 to 1"
     ]
     mimic = TREE.replace('upper="1"/>', 'upper="1"/><mimic joint="elbow"/>')
     assert messages(read(mimic, lock=[("wing", 0)])) == [
-        "note: joint 'wing': held at 0; that it mimics joint 'elbow' has no effect"
+        "note: joint 'wing': locked at 0; its dependence on joint 'elbow' has no effect"
     ]
     assert messages(read(lock=[("wing", 0)], tip="lower")) == [
-        "note: <robot>: 2 links with 48 kg in all left out by --root and --tip",
-        "note: joint 'wing': left out by --root and --tip, so --lock has no effect on it",
+        "note: <robot>: --root and --tip exclude 2 links with a total mass of 48 kg",
+        "note: joint 'wing': excluded by --root and --tip, so --lock has no effect on it",
     ]
 
 
@@ -81,9 +81,9 @@ def test_root_leaves_out_what_it_does_not_carry(read):
     assert (loaded.model.joint_names, loaded.model.gravity) == (("elbow",), (0.0, 9.81, 0.0))
     assert [link.name for link in loaded.model.base] == ["plate"]
     assert messages(loaded) == [
-        "note: <robot>: --gravity is in the axes of link 'plate', which --root turned against link "
-        "'base'",
-        "note: <robot>: 3 links with 19 kg in all left out by --root and --tip",
+        "note: <robot>: --gravity is in the axes of link 'plate', whose orientation --root "
+        "changed relative to link 'base'",
+        "note: <robot>: --root and --tip exclude 3 links with a total mass of 19 kg",
     ]
 
 
@@ -104,7 +104,7 @@ def test_joints_of_several_coordinates_are_runs_that_no_lock_can_hold(read, text
     )
     assert read(free, root="upper").model.joint_names == ("elbow", "wing")
     with pytest.raises(
-        OptionError, match=f"--lock 'shoulder': a {text} joint cannot be held at one value"
+        OptionError, match=f"--lock 'shoulder': a {text} joint cannot be locked at one value"
     ):
         read(free, lock=[("shoulder", 0)])
 
@@ -115,7 +115,7 @@ def test_impossible_inertia_of_a_link_that_does_not_move_is_a_warning(read):
     assert [m for m in messages(loaded) if m not in messages(plain)] == [
         "warning: link 'base': inertia has a negative principal moment (the three are -0.2021, "
         "0.2444, 0.3078 kg m^2),"
-        " which no body has; the link does not move, so nothing depends on it"
+        " which no body has; the link does not move, so no result depends on it"
     ]
     assert loaded.model.bodies == plain.model.bodies
     held = TREE.replace(inertial(2), inertial(2).replace('"0.2"', '"-0.2"'))
@@ -143,7 +143,7 @@ def test_rounding_noise_is_no_negative_moment(read):
         ),
         (
             {"lock": [("weld", 0)]},
-            "error: --lock 'weld': a fixed joint cannot be held at one value; remove the option",
+            "error: --lock 'weld': a fixed joint cannot be locked at one value; remove the option",
         ),
         (
             {"lock": [("wing", 0), ("wing", 1)]},
@@ -156,7 +156,7 @@ def test_rounding_noise_is_no_negative_moment(read):
         (
             {"root": "side", "tip": "hand"},
             "error: --tip 'hand': the link is not carried by the root 'side'; give"
-            " a link further out, or a --root nearer to the base",
+            " a link farther from the base, or a --root nearer to it",
         ),
         (
             {"gravity": (0, 0)},
@@ -181,18 +181,19 @@ def test_no_moving_joint(read):
         RobotError, match="1: error: <robot>: has no moving joint left after --root, --tip"
     ):
         read(root="hand")
-    with pytest.raises(
-        RobotError, match="1: error: <robot>: has no moving joint; dynamics need a revolute,"
-    ):
+    with pytest.raises(RobotError, match="1: error: <robot>: has no moving joint; add a revolute,"):
         read('<link name="a"/>')
 
 
 def test_numbers_whose_products_overflow(read):
     with pytest.raises(
-        RobotError, match="3: error: link 'upper': its inertia or its place is too large to"
+        RobotError,
+        match="3: error: link 'upper': its inertia or pose has a number that is too large",
     ):
         read(TREE.replace(inertial(2), inertial(2, '<origin xyz="1e200 0 0"/>')))
-    with pytest.raises(RobotError, match="link 'lower': its inertia or its place is too large"):
+    with pytest.raises(
+        RobotError, match="link 'lower': its inertia or pose has a number that is too large"
+    ):
         read(TREE.replace('"0 0 1"/><axis', '"0 0 1e300"/><axis'))
 
 

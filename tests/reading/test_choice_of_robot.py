@@ -41,7 +41,7 @@ def test_a_model_of_a_world_is_what_it_is_alone(two, name, alone, tmp_path):
     single.write_text(world(alone))
     chosen = load(two, model=name)
     assert chosen.model == load(single).model == load(two.read_text(), model=name).model
-    assert any("2 models are left out" in notice.message for notice in chosen.notices)
+    assert any("2 models are ignored" in notice.message for notice in chosen.notices)
 
 
 def test_several_models_that_move_are_refused_with_the_option_that_chooses(two):
@@ -71,7 +71,9 @@ def test_a_job_the_manifest_convert_and_init_have_the_model(two, tmp_path):
 def test_a_file_with_one_robot_has_no_models(tmp_path):
     urdf = ROOT / "robots" / "pendulum.urdf"
     for source in (urdf, urdf.read_text(), symgen.reading.sources.described(urdf)):
-        with pytest.raises(OptionError, match="is one robot, only an SDF file may have several"):
+        with pytest.raises(
+            OptionError, match="has one robot, because only SDF files can have several"
+        ):
             load(source, model="arm")
 
 
@@ -83,7 +85,7 @@ def test_one_of_several_trees_is_chosen_by_its_root():
         load(TWO_ROOTS)
     chosen = load(TWO_ROOTS, root="right_base")
     assert {link.name for body in chosen.model.bodies for link in body.links} == {"right_arm"}
-    assert any("left out by --root" in notice.message for notice in chosen.notices)
+    assert any("--root and --tip exclude" in notice.message for notice in chosen.notices)
 
 
 def test_convert_needs_one_root(tmp_path):

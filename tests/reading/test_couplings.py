@@ -145,8 +145,8 @@ def test_simple_transmissions_have_the_rotor_that_turns(tmp_path):
     ("transmission", "options", "words"),
     [
         ("", {}, "no joint has a motor"),
-        (FOUR_BAR % "roll", {"lock": [("roll", 0.1)]}, "'roll' is held, left out or follows"),
-        (FOUR_BAR % "other", {}, "'other' is held, left out or follows another joint"),
+        (FOUR_BAR % "roll", {"lock": [("roll", 0.1)]}, "'roll' is locked, excluded or follows"),
+        (FOUR_BAR % "other", {}, "'other' is locked, excluded or follows another joint"),
     ],
 )
 def test_motors_that_cannot_be_coordinates(tmp_path, transmission, options, words):
@@ -167,7 +167,7 @@ def test_transmissions_that_are_none_stop_nothing(tmp_path, old, new):
         else "-40</mechanical_reduction></actuator>",
     )
     loaded = load(with_transmission(tmp_path, text))
-    assert any("is not read" in str(notice) for notice in loaded.notices)
+    assert any("is ignored" in str(notice) for notice in loaded.notices)
 
 
 @pytest.mark.parametrize(("reduction", "noted"), [("50", False), ("-20", True)])
@@ -177,7 +177,7 @@ def test_a_second_transmission_of_a_joint_is_said_where_it_says_something_else(
     one = FOUR_BAR % "roll"
     other = one.replace('"t"', '"again"').replace(">50<", f">{reduction}<")
     loaded = load(with_transmission(tmp_path, one + other))
-    said = "transmission 'again': is not read: joint 'pitch' is in transmission 't' before it"
+    said = "transmission 'again': is ignored: joint 'pitch' already belongs to transmission 't'"
     assert any(said in str(notice) for notice in loaded.notices) == noted
 
 

@@ -67,7 +67,9 @@ def test_a_joint_left_out_counts_where_lock_holds_it(tmp_path):
 def test_given_gravity_is_in_the_axes_of_the_root(tmp_path):
     loaded = load(robot(tmp_path), root="base", gravity=(0.0, 0.0, -9.81))
     assert loaded.model.gravity == (0.0, 0.0, -9.81)
-    assert "--gravity is in the axes of link 'base', which --root turned" in str(loaded.notices)
+    assert "--gravity is in the axes of link 'base', whose orientation --root" in str(
+        loaded.notices
+    )
     tau = gravity(robot(tmp_path), [0.4, 0.8], root="base", gravity=(0.0, 0.0, -9.81))
     assert not np.allclose(tau, gravity(robot(tmp_path), [0.4, 0.8], root="base"))
     with pytest.raises(OptionError, match="gravity needs three finite numbers"):
@@ -82,9 +84,9 @@ def test_right_angles_stay_exact_and_nothing_is_said_where_nothing_turns(tmp_pat
     assert loaded.model.gravity == (0.0, 9.81, 0.0)
     (said,) = [str(n) for n in loaded.notices if "free fall" in str(n)]
     assert said.endswith(
-        "note: <robot>: free fall is (0, 9.81, 0) m/s^2 in the axes of link 'base', which --root "
-        "turned against link 'torso' of the file; its direction is that of the whole robot; "
-        "--gravity X,Y,Z gives another, in these axes"
+        "note: <robot>: free fall is (0, 9.81, 0) m/s^2 in the axes of link 'base', whose orientation --root "
+        "changed relative to link 'torso' of the file; its direction in the world is that of the file; "
+        "use --gravity X,Y,Z to set it in these axes"
     )
     for options in ({}, {"root": "chest"}, {"root": "base", "base": "floating"}):
         found = load(file, **options)

@@ -150,13 +150,13 @@ def test_the_nearest_is_taken_and_said(tensor, tmp_path):
     assert before.model.bodies[1] == after.model.bodies[1]
     assert all(v.status != INDEFINITE for v in judge(after.model))
     (line,) = [n for n in after.notices if "repaired" in n.message]
-    assert line.element == "link 'l1'" and "became" in line.message
+    assert line.element == "link 'l1'" and "were replaced by" in line.message
 
 
 def test_it_is_off_by_default_and_stands_in_the_manifest(bad, tmp_path):
     out = tmp_path / "out"
     done = invoke("generate", bad, "-o", out, "--repair-inertia", "nearest", "--lang", "python")
-    assert done.exit_code == 0 and done.stderr.count("inertia repaired: principal moments") == 2
+    assert done.exit_code == 0 and done.stderr.count("inertia repaired: the principal moments") == 2
     options = json.loads((out / "manifest.json").read_text())["options"]
     assert options["repair_inertia"] == "nearest"
 
@@ -192,7 +192,7 @@ def test_eigenvalues_are_those_of_numpy():
 
 # -- without mass ----------------------------------------------------------------------------------
 
-MASSLESS = "no moving link has mass or inertia, so all forces of gravity and motion are 0"
+MASSLESS = "no moving link has mass or inertia, so all joint forces due to gravity and motion are 0"
 
 
 def test_a_robot_without_mass_is_said_once(tmp_path):
@@ -200,7 +200,7 @@ def test_a_robot_without_mass_is_said_once(tmp_path):
     for command in ("check", "ops"):
         done = invoke(command, path)
         assert done.exit_code == 0 and done.stderr.count("\n") == 1
-        assert f"warning: <robot>: {MASSLESS}; take a file with" in done.stderr
+        assert f"warning: <robot>: {MASSLESS}; use a file with" in done.stderr
     assert invoke("ops", path, "--parameters", "runtime").stderr == ""
 
 

@@ -23,16 +23,16 @@ def read(tmp_path, joint, space=' xmlns:drake="http://drake.mit.edu"'):
 @pytest.mark.parametrize(
     ("joint", "message"),
     [
-        (f'<joint name="j" type="screw">{ENDS}</joint>', "needs one pitch, here are none"),
+        (f'<joint name="j" type="screw">{ENDS}</joint>', "needs one pitch, but has none"),
         (
             f'<joint name="j" type="screw" pitch="1">{ENDS}<screw_thread_pitch value="1"/></joint>',
-            "needs one pitch, here are 2",
+            "needs one pitch, but has 2",
         ),
         (f'<joint name="j" type="screw" pitch="1e200">{ENDS}</joint>', "pitch .* is too large"),
         (f'<drake:joint name="j" type="curvilinear">{ENDS}</drake:joint>', "unknown type"),
         (
             f'<joint name="j" type="universal">{ENDS}<axis2 xyz="1 0.1 0"/></joint>',
-            "axis2 of a universal joint is not at right angles to its axis",
+            "axis2 of a universal joint is not perpendicular to its axis",
         ),
         (
             f'<joint name="j" type="ball">{ENDS}<mimic joint="j"/></joint>',
@@ -69,8 +69,8 @@ def test_the_second_axis_is_given_or_drakes(tmp_path):
 def test_a_universal_drake_joint_ignores_its_axis_as_in_drake(tmp_path, axis):
     found = read(tmp_path, f'<drake:joint name="j" type="universal">{ENDS}{axis}</drake:joint>')
     assert [body.axis for body in found.model.bodies] == [(1, 0, 0), (0, 1, 0)]
-    said = [str(n) for n in found.notices if "not used, as in Drake" in str(n)]
-    assert len(said) == bool(axis) and all("a plain <joint> follows them" in text for text in said)
+    said = [str(n) for n in found.notices if "is ignored, as in Drake" in str(n)]
+    assert len(said) == bool(axis) and all("use a plain <joint>" in text for text in said)
     plain = read(tmp_path, f'<joint name="j" type="universal">{ENDS}{axis}</joint>')
     assert (0.0, 0.6, 0.8) in [body.axis for body in plain.model.bodies] or not axis
 
@@ -113,7 +113,7 @@ def test_the_x_direction_of_a_planar_joint_is_given_and_written(tmp_path):
 def test_a_second_axis_alone_of_drakes_element_is_said_to_have_no_effect(tmp_path):
     joint = f'<drake:joint name="j" type="universal">{ENDS}<axis2 xyz="0 0 1"/></drake:joint>'
     (said,) = [str(n) for n in read(tmp_path, joint).notices]
-    assert "<axis2> of a universal <drake:joint>: not used, as in Drake" in said
+    assert "<axis2> of a universal <drake:joint> is ignored, as in Drake" in said
 
 
 def test_blanks_around_a_type_say_nothing(tmp_path):
@@ -128,13 +128,13 @@ def test_what_is_not_used_is_said(tmp_path):
     more = '<limit effort="1" velocity="1"/><dynamics damping="1"/>'
     found = read(tmp_path, f'<joint name="j" type="ball">{ENDS}{more}</joint>').notices
     first, second = [str(n) for n in found]
-    assert "<limit> of a joint with several coordinates: not used" in first
-    assert "damping and friction (1 joint) count only with --friction" in second
+    assert "<limit> of a joint with several coordinates is ignored" in first
+    assert "damping and friction (1 joint) are ignored; add --friction to include them" in second
     joint = f'<joint name="j" type="continuous">{ENDS}<axis2 xyz="0 0 1"/></joint>'
     assert any("axis2" in str(n) for n in read(tmp_path, joint).notices)
     for kind, more, message in (
-        ("continuous", "", "pitch of a joint of type 'continuous': not used"),
-        ("ball", '<axis xyz="0 0 1"/>', "<axis> of a ball joint: not used"),
+        ("continuous", "", "pitch of a joint of type 'continuous' is ignored"),
+        ("ball", '<axis xyz="0 0 1"/>', "<axis> of a ball joint is ignored"),
     ):
         joint = f'<joint name="j" type="{kind}" pitch="0.1">{ENDS}{more}</joint>'
         assert any(message in str(n) for n in read(tmp_path, joint).notices)

@@ -45,4 +45,4 @@ def test_on_the_command_line(tmp_path, monkeypatch, words):
 def test_of_a_folder_of_packages(tmp_path):
     (tmp_path / "a.xacro").write_text(XACRO.format(""))
     done = invoke("check", tmp_path / "a.xacro", "--package-path", LONG)
-    assert done.exit_code == 2 and "there is no such folder" in done.stderr
+    assert done.exit_code == 2 and "the folder does not exist" in done.stderr

@@ -82,7 +82,10 @@ def test_a_format_that_is_not_read_is_named(file, data, word, tmp_path):
     path.write_bytes(data)
     done = invoke("check", path)
     assert done.exit_code == 2 and done.stderr.count("\n") == 1
-    assert f"{path}:1: error: file: {word}" in done.stderr and "is not read; give a" in done.stderr
+    assert (
+        f"{path}:1: error: file: {word}" in done.stderr
+        and "is not supported; give a" in done.stderr
+    )
 
 
 def test_a_spherical_joint_is_a_ball():
@@ -109,12 +112,12 @@ def test_transmissions_are_one_line_for_each_cause(tmp_path):
     body = "".join(rows).replace("shoulder", names[0]).replace("elbow", names[1])
     path = tmp_path / "robot.urdf"
     path.write_text(text.replace("</robot>", body + "</robot>"))
-    lines = [x for x in invoke("check", path).stderr.splitlines() if "are not read" in x]
+    lines = [x for x in invoke("check", path).stderr.splitlines() if "are ignored" in x]
     assert len(lines) == 2, lines
-    assert "4 transmissions (" in lines[0] and "in other transmissions before them" in lines[0]
+    assert "4 transmissions (" in lines[0] and "belong to earlier transmissions" in lines[0]
     assert "3 transmissions (" in lines[1] and "reduction of ... is 0" in lines[1]
     verbose = invoke("check", path, "--verbose").stderr
-    assert verbose.count("is not read: ") == 7
+    assert verbose.count("is ignored: ") == 7
 
 
 @pytest.mark.usefixtures("library")

@@ -38,15 +38,15 @@ def test_a_mimicking_joint_follows_the_one_that_moves_by_itself(read):
     [
         (
             "nobody",
-            "mimics joint 'nobody', which does not exist; hold it still with --lock 'wing=0', or "
+            "mimics joint 'nobody', which does not exist; lock it with --lock 'wing=0', or "
             "correct what it mimics",
         ),
         (
             "weld",
-            "mimics joint 'weld', which is fixed; hold it still with --lock 'wing=0', or correct "
+            "mimics joint 'weld', which is fixed; lock it with --lock 'wing=0', or correct "
             "what it mimics",
         ),
-        ("wing", "mimics itself by way of 'wing'; let one of them move by itself"),
+        ("wing", "mimics itself through 'wing'; make one of these joints independent"),
     ],
 )
 def test_mimics_that_lead_nowhere(read, name, said):
@@ -61,7 +61,7 @@ def test_a_cycle_of_mimics(read):
     )
     with pytest.raises(
         RobotError,
-        match="joint 'elbow': mimics itself by way of 'elbow' and 'wing'; let one of them",
+        match="joint 'elbow': mimics itself through 'elbow' and 'wing'; make one of these",
     ):
         read(cycle)
 
@@ -69,7 +69,7 @@ def test_a_cycle_of_mimics(read):
 def test_a_leader_that_is_left_out(read):
     with pytest.raises(
         RobotError,
-        match="joint 'wing': mimics joint 'elbow', which --root and --tip leave out; hold",
+        match="joint 'wing': mimics joint 'elbow', which --root and --tip exclude; lock",
     ):
         read(following("elbow"), tip="side")
     assert read(following("elbow"), tip="side", lock=[("wing", 0.0)]).model.joint_names == (
@@ -136,7 +136,7 @@ def test_a_chain_of_mimics_may_be_longer_than_the_interpreter_can_call(read):
 
 
 def test_a_long_cycle_of_mimics_is_refused_in_one_line(read):
-    with pytest.raises(RobotError, match=r"mimics itself by way of .* and 1994 more; let") as found:
+    with pytest.raises(RobotError, match=r"mimics itself through .* and 1994 more; make") as found:
         read(star(2000, closed=True))
     assert "\n" not in str(found.value) and len(str(found.value)) < 400
 
@@ -162,7 +162,7 @@ def test_a_joint_that_does_not_turn_opens_a_cycle(read, still):
 )
 def test_an_angle_without_digits_is_refused(read, text):
     """The sine of 1e308 rad is that of any other angle."""
-    with pytest.raises(RobotError, match=r"joint 'wing': follows .* too large to compute with"):
+    with pytest.raises(RobotError, match=r"joint 'wing': follows .* too large; give at most"):
         read(following("elbow", text))
 
 

@@ -127,13 +127,13 @@ def test_armature_damping_friction_limits(tmp_path):
 @pytest.mark.parametrize(
     ("option", "joint", "body", "rest", "words"),
     [
-        ("", 'stiffness="3"', "", "", "warning: spring of 'j' counts only with --springs"),
+        ("", 'stiffness="3"', "", "", "warning: spring of 'j' is ignored; add --springs to include it"),
         ('density="1.2"', "", "", "", "warning: 'density' of the medium"),
         ("", "", '<site name="s"/><geom name="g" size=".1"/>', '<tendon><fixed name="t" stiffness="2"><joint joint="j" coef="1"/></fixed></tendon>', "warning: tendons"),
         ("", "", "", '<equality><connect body1="a" anchor="0 0 0"/></equality>', "closes a loop, which is left open"),
-        ("", "", "", '<equality><joint joint1="j" polycoef="0.5 0 0 0 0"/></equality>', "--lock 'j=0.5' holds it"),
-        ("", "", "", '<equality><joint joint1="j" active="false"/></equality>', "note: 1 of <equality> are not active"),
-        ("", 'damping="3"', "", "", "note: damping and frictionloss (1 joint) count only"),
+        ("", "", "", '<equality><joint joint1="j" polycoef="0.5 0 0 0 0"/></equality>', "--lock 'j=0.5' to lock it"),
+        ("", "", "", '<equality><joint joint1="j" active="false"/></equality>', "note: 1 constraints of <equality> are inactive"),
+        ("", 'damping="3"', "", "", "note: damping and frictionloss (1 joint) are ignored"),
     ],
 )  # fmt: skip
 def test_what_is_not_read_is_said(tmp_path, option, joint, body, rest, words):
@@ -189,7 +189,7 @@ def test_lost_meshes_do_not_matter_where_inertia_is_stated(tmp_path):
     mesh = '<asset><mesh name="m" file="lost.stl"/></asset></mujoco>'
     geom = '<geom type="mesh" mesh="m"/>'
     path = written(tmp_path, ONE % ("", "", geom, "") + mesh)
-    assert "lost.stl" in said(path)[0] and "read without geometry" in said(path)[0]
+    assert "lost.stl" in said(path)[0] and "read without tendons" in said(path)[0]
     text = (ONE % ("", "", geom, "") + mesh).replace("<inertial", "<!-- ").replace("/>%s", "-->")
     bare = text.replace('pos="0.1 0 0" mass="1" diaginertia="0.1 0.1 0.1"/>', "-->")
     with pytest.raises(RobotError, match="MuJoCo cannot compile it"):

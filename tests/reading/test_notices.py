@@ -43,10 +43,10 @@ def lines(*arguments):
 def test_one_line_for_those_of_a_kind(tmp_path):
     path = arm(tmp_path / "arm.urdf", '<axis xyz="0 0 2"/>')
     assert lines("check", path) == [
-        "note: file: 3 axes scaled to length 1 (joint 'j0', joint 'j1', joint 'j2')"
+        "note: file: 3 axes were normalized (joint 'j0', joint 'j1', joint 'j2')"
     ]
     assert lines("check", path, "--verbose") == [
-        f"note: joint 'j{k}': axis of length 2 scaled to 1" for k in range(3)
+        f"note: joint 'j{k}': the axis has the length 2 and is normalized" for k in range(3)
     ]
 
 
@@ -93,14 +93,14 @@ def test_angles_beside_right_ones_are_one_line_unless_an_option_says_what_become
     )
     assert lines("check", path, "--snap-angles", "0") == []
     assert lines("check", path, "--snap-angles", "4e-6") == [
-        "note: file: angles beside multiples of pi/2 made exact in 3 places "
+        "note: file: angles close to multiples of pi/2 were rounded in 3 places "
         "(joint 'j0', joint 'j1', joint 'j2')"
     ]
 
 
 def test_friction_is_said_unless_it_is_asked_for(tmp_path):
     path = arm(tmp_path / "arm.urdf", '<dynamics damping="1"/>')
-    said = "note: <dynamics>: damping and friction (3 joints) count only with --friction"
+    said = "note: <dynamics>: damping and friction (3 joints) are ignored; add --friction to include them"
     assert lines("ops", path) == [said]
     assert lines("ops", path, "--friction", "viscous") == []
 
@@ -148,8 +148,8 @@ def test_limits_that_are_missing_are_one_warning(tmp_path):
     path = arm(tmp_path / "arm.urdf", '<axis xyz="0 0 2"/>', kind="revolute")
     first, second = lines("check", path)
     assert first == (
-        "warning: file: 3 joints have no <limit>, which URDF asks for (joint 'j0', joint 'j1', "
-        "joint 'j2'); taken as without limits"
+        "warning: file: 3 joints have no <limit>, which URDF requires (joint 'j0', joint 'j1', "
+        "joint 'j2'); they are read without limits"
     )
     assert second.startswith("note: ")
 
@@ -197,7 +197,7 @@ def test_limits_the_wrong_way_round_and_negative_numbers_are_said_in_every_forma
         "warning: joint 'j0': lower limit 2 is above the upper limit -1",
         "warning: file: 2 numbers of damping, friction and limits are negative (joint 'j0'); used "
         "as written",
-        "note: <dynamics>: damping and friction (1 joint) count only with --friction",
+        "note: <dynamics>: damping and friction (1 joint) are ignored; add --friction to include them",
     ]
     built = symgen.Builder("b")
     built.link("l0")
@@ -219,7 +219,7 @@ def test_friction_of_the_axes_of_an_sdf_joint_is_offered_as_that_of_others_is(tm
     path.write_text(UNIVERSAL.format("<inertial/>", "<limit><lower>0</lower></limit>"))
     for options, offered in (((), True), (("--friction", "viscous"), False)):
         said = invoke("generate", path, "-o", tmp_path / "out", *options).stderr
-        assert "note: <sdf>: limits of joints with several coordinates ('u'): not used" in said
+        assert "note: <sdf>: limits of joints with several coordinates ('u') are ignored" in said
         assert ("--friction" in said) == offered
     assert load(path).model.bodies[0].joint.damping == (3.0, 0.0)
     path.write_text(UNIVERSAL.format("<inertial/>", '<mimic joint="u"/>'))

@@ -102,5 +102,5 @@ def test_links_that_a_urdf_lets_not_fall_are_warned_of(reference, inside, warned
     """In the words and the loudness of SDF files."""
     loaded = load(URDF.format(reference, inside))
     said = [n.message for n in loaded.notices if n.level == "warning"]
-    expected = "links without gravity ('b') fall here as all others do"
+    expected = "links without gravity ('b') are subject to gravity here, as all others"
     assert said == ([expected] if warned else [])

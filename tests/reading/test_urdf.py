@@ -51,7 +51,7 @@ def test_case_is_accepted(name):
     [
         (
             "duplicate_joint_name",
-            "25: error: joint 'pivot': the name is taken by the joint on line 18; rename"
+            "25: error: joint 'pivot': the name is already used by the joint on line 18; rename"
             " one of them",
         ),
         (
@@ -61,21 +61,19 @@ def test_case_is_accepted(name):
         ),
         (
             "two_roots",
-            "2: error: <robot>: has 2 root links, 'left_base' and 'right_base'; tie them into "
-            "one tree"
-            " with joints, or choose one with --root LINK, which leaves out what that link does "
-            "not carry",
+            "2: error: <robot>: has 2 root links, 'left_base' and 'right_base'; connect them "
+            "with joints, or choose one with --root LINK, which keeps only the links that it carries",
         ),
         (
             "inertial_mass_only",
-            "5: error: link 'rod': <inertial> has no <inertia>; add what is missing, or remove"
+            "5: error: link 'rod': <inertial> has no <inertia>; add it, or remove"
             " <inertial> for a link without mass and inertia",
         ),
         (
             "xacro_left",
-            "3: error: <xacro:property>: what xacro makes of this file is no robot: <robot>: has 2"
-            " root links, 'socket' and 'seg_a'; tie them into one tree with joints, or choose"
-            " one with --root LINK, which leaves out what that link does not carry",
+            "3: error: <xacro:property>: the output of xacro is not a robot: <robot>: has 2"
+            " root links, 'socket' and 'seg_a'; connect them with joints, or choose"
+            " one with --root LINK, which keeps only the links that it carries",
         ),
     ],
 )
@@ -88,10 +86,10 @@ def test_whole_message(name, message):
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("", "<robot>: has no links; give a robot with some"),
+        ("", "<robot>: has no links; add at least one"),
         (
             '<link name="a"/><link name="a"/>',
-            "link 'a': the name is taken by the link on line 1; rename",
+            "link 'a': the name is already used by the link on line 1; rename",
         ),
         ("<link/>", '<link>: <link> has no name; write name="..."'),
         ('<link name=" "/>', "has a blank name"),
@@ -111,7 +109,7 @@ def test_whole_message(name, message):
         ),
         (
             LINKS + joint(ends='<parent link="b"/><child link="b"/>'),
-            "joint 'j': ties link 'b' to itself",
+            "joint 'j': connects link 'b' to itself",
         ),
         (
             LINKS + joint() + joint(name="k", ends='<parent link="b"/><child link="a"/>'),
@@ -155,15 +153,15 @@ def test_whole_message(name, message):
         ),
         (
             LINKS + joint("<origin xyz='${x} 0 0'/>"),
-            "<origin>: the xacro expression ${x} is left in xyz; expand",
+            "<origin>: xyz contains the unexpanded xacro expression ${x}; give",
         ),
         (
             '<link name="$(arg p)a"/>',
-            "<link>: the xacro expression $(arg p) is left in name; expand",
+            "<link>: name contains the unexpanded xacro expression $(arg p); give",
         ),
         (
             "<xacro:include filename='x'/>",
-            "<xacro:include>: xacro elements are left in what is read; expand",
+            "<xacro:include>: the file contains unexpanded xacro elements; give",
         ),
         (
             LINKS.replace('mass value="1"', 'mass value="-1"'),
@@ -181,8 +179,8 @@ def test_rule(body, message):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"", "r.urdf:1: error: file: is empty; give a robot's file"),
-        (b"\xef\xbb\xbf \n", "r.urdf:1: error: file: is empty; give a robot's file"),
+        (b"", "r.urdf:1: error: file: is empty; give a robot file"),
+        (b"\xef\xbb\xbf \n", "r.urdf:1: error: file: is empty; give a robot file"),
         (
             b"<scene/>",
             "r.urdf:1: error: <scene>: the root element is not <robot>, <mujoco> or <sdf>; give a URDF, MJCF or SDF file",
@@ -202,7 +200,7 @@ def test_rule(body, message):
         ),
         (
             b"<!-- <!DOCTYPE a> -->\n<?pi?>\n<!DOCTYPE robot SYSTEM 'file:///etc/passwd'><robot/>",
-            "r.urdf:3: error: <!DOCTYPE>: document types and entities are refused, because they "
+            "r.urdf:3: error: <!DOCTYPE>: document types and entities are not accepted, because they "
             "can expand without"
             " bound; remove the DOCTYPE and write the values out",
         ),

@@ -15,7 +15,7 @@ from symgen.text import shown
 
 
 def test_unreadable_paths(tmp_path):
-    message = r"1: error: file: cannot be read \(.*\); give the path of a robot's file"
+    message = r"1: error: file: cannot be read \(.*\); give the path of a robot file"
     for path in (tmp_path, tmp_path / "none.urdf", "a\0b", tmp_path / "two\nlines"):
         with pytest.raises(RobotError, match=message) as caught:
             load(path)

@@ -124,5 +124,5 @@ def test_couplings_that_are_none_are_refused(tmp_path, text, words):
 
 def test_joints_with_several_coordinates_cannot_be_coupled():
     text = leg(*BELT).replace('name="hip" type="continuous"', 'name="hip" type="ball"')
-    with pytest.raises(RobotError, match="joint 'hip' on its way is ball"):
+    with pytest.raises(RobotError, match="joint 'hip' on its path is ball"):
         load(text)

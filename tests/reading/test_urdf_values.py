@@ -14,10 +14,9 @@ def test_notes():
     damped = "<dynamics damping='0.1' friction='0'/>"
     found = robot(LINKS + joint("<axis xyz='0 3 4'/>" + damped, "continuous") + drive + drive)
     assert {n.message for n in found.notices} == {
-        "axis of length 5 scaled to 1",
-        "damping and friction (1 joint) count only with --friction",
-        "reduction and rotor inertia (2 transmissions) have no effect on the terms by themselves; "
-        "--actuators can give rotors",
+        "the axis has the length 5 and is normalized",
+        "damping and friction (1 joint) are ignored; add --friction to include them",
+        "reduction and rotor inertia (2 transmissions) are ignored; use --actuators to give rotors",
     }
     assert (
         robot(LINKS + joint("<dynamics damping='0.0' friction='-0'/>", "continuous")).notices == ()
@@ -62,7 +61,7 @@ def test_limits():
 
 def test_nameless_robot():
     found = parse(b"<robot><link name='a'/></robot>", "r")
-    assert found.name == "robot" and found.notices[0].message == "has no name; called 'robot'"
+    assert found.name == "robot" and found.notices[0].message == "has no name; 'robot' is used"
 
 
 DIGITS = st.text("0123456789", min_size=1, max_size=20)
@@ -103,16 +102,19 @@ def test_the_world_is_implicit_as_for_drake():
                   + joint(kind="continuous"))  # fmt: skip
     assert found.roots == ("world",) and found.links[0].name == "world"
     assert [n.message for n in found.notices] == [
-        "link 'world' is not there, but a joint is on it; taken as the ground"
+        "link 'world' is missing, but a joint refers to it; it is taken as the ground"
     ]
 
 
 @pytest.mark.parametrize(
     ("start", "said"),
     [
-        ('<?xml version="0.0"?>', "1: note: XML: XML has no version 0.0; read all the same"),
-        ('\n<?xml version="1.0"?>', "2: note: XML: the XML declaration is not the first thing"),
-        ('<!-- of us -->\n<?xml version="1.0"?>', "2: note: XML: the XML declaration is not the"),
+        ('<?xml version="0.0"?>', "1: note: XML: XML has no version 0.0; the file is read anyway"),
+        ('\n<?xml version="1.0"?>', "2: note: XML: the XML declaration is not at the start"),
+        (
+            '<!-- of us -->\n<?xml version="1.0"?>',
+            "2: note: XML: the XML declaration is not at the",
+        ),
     ],
 )
 def test_declarations_that_other_parsers_take(start, said):

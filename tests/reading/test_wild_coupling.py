@@ -63,7 +63,7 @@ def test_a_plain_transmission_is_nothing_to_speak_of():
     ("old", "new", "words"),
     [
         ('"shoulder" multiplier="-1"', '"crank" multiplier="-1"', "a second <mimic> of joint 'crank'"),
-        ('"shoulder" multiplier="-1"', '"elbow" multiplier="-1"', "mimics itself by way of 'elbow'"),
+        ('"shoulder" multiplier="-1"', '"elbow" multiplier="-1"', "mimics itself through 'elbow'"),
         ('"shoulder" multiplier="-1"', '"nobody"', "mimics joint 'nobody', which does not exist"),
     ],
 )  # fmt: skip
@@ -87,7 +87,9 @@ def test_motions_that_cancel_are_refused(tmp_path):
     crank = '<joint name="crank" type="revolute">'
     path = tmp_path / "r.urdf"
     path.write_text(text.replace(crank, crank + '<mimic joint="shoulder" offset="0.25"/>'))
-    with pytest.raises(RobotError, match=r"motions cancel, so that it stands still; .*elbow=0.25'"):
+    with pytest.raises(
+        RobotError, match=r"motions cancel, so that it does not move; .*elbow=0.25'"
+    ):
         load(path)
 
 

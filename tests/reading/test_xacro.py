@@ -112,9 +112,9 @@ def test_init_of_a_xacro_file(tmp_path):
     [
         (
             ROBOT.replace("find arm_description", "find no_such_package"),
-            ":4: error: xacro: package 'no_such_package' is not found in the folders above and beside "
+            ":4: error: xacro: package 'no_such_package' is not found in the folders around "
             "the file, in ROS_PACKAGE_PATH or in AMENT_PREFIX_PATH; give --package-path DIR, "
-            "where DIR/no_such_package/package.xml is, or DIR is a folder above that\n",
+            "where DIR or one of its subfolders contains no_such_package/package.xml\n",
         ),
         (
             ROBOT.replace("$(arg mass)", "$(arg size)").replace("0.2}", "0.2}$(arg other)"),
@@ -167,7 +167,7 @@ def test_without_the_library_there_is_one_sentence(tmp_path, monkeypatch):
 
 
 def test_arguments_where_there_is_no_xacro_file():
-    with pytest.raises(OptionError, match=r"--xacro-arg: .*pendulum\.urdf' has no xacro in it"):
+    with pytest.raises(OptionError, match=r"--xacro-arg: .*pendulum\.urdf' contains no xacro"):
         load(robot_file("pendulum"), xacro_args=[("a", "b")])
     done = invoke("check", robot_file("pendulum"), "--xacro-arg", "a")
     assert done.stderr == "error: --xacro-arg 'a': give NAME=VALUE, as in hand=true\n"
@@ -191,7 +191,7 @@ def test_an_expression_that_does_not_end_is_ended(expression, tmp_path, monkeypa
     path = package(tmp_path, ROBOT.replace("2 * 0.2", ENDLESS[expression]))
     with pytest.raises(
         RobotError,
-        match=r"arm\.urdf\.xacro:1: error: xacro: expanding it takes more than 1 s of",
+        match=r"arm\.urdf\.xacro:1: error: xacro: its expansion takes more than 1 s of",
     ) as found:
         load(path, xacro_args=[("two", "true")])
     assert "\n" not in str(found.value)

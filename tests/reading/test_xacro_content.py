@@ -29,7 +29,7 @@ def test_what_is_wrong_with_the_expansion_is_said_of_the_file(tmp_path):
     path = plain(tmp_path / "r.urdf", '<xacro:property name="m" value="-3"/>', mass="${m / 2}")
     with pytest.raises(
         RobotError,
-        match=r"r\.urdf:1: error: <xacro:property>: what xacro makes of this file is no robot: "
+        match=r"r\.urdf:1: error: <xacro:property>: the output of xacro is not a robot: "
         r"link 'a': mass is negative",
     ):
         load(path)
@@ -48,7 +48,7 @@ def test_a_variable_of_nobody_is_a_sentence(tmp_path):
         load(plain(tmp_path / "r.urdf", mass="$m"))
 
 
-LEFT = "a macro of xacro that is not defined here; what it would add is missing"
+LEFT = "this xacro macro is not defined in the file; its content is missing"
 
 
 def test_what_is_left_over_and_has_no_say_in_dynamics_is_noted(tmp_path):
@@ -56,7 +56,7 @@ def test_what_is_left_over_and_has_no_say_in_dynamics_is_noted(tmp_path):
     path = plain(tmp_path / "r.urdf", '<xacro:camera name="c"/>', MESH.format("$(arg dir)"))
     assert said(path) == [
         f"warning: <xacro:camera>: {LEFT}",
-        "note: <mesh>: the xacro expression $(arg dir) is left in filename, which is not read",
+        "note: <mesh>: filename contains the unexpanded xacro expression $(arg dir) and is ignored",
     ]
 
 
@@ -65,7 +65,7 @@ def test_what_is_left_over_beside_what_is_expanded(tmp_path):
     more = '<xacro:property name="m" value="3"/><xacro:camera name="c"/>'
     path = plain(tmp_path / "r.urdf", more, MESH.format("$(arg dir)"), mass="${m}")
     assert said(path) == [
-        "warning: <xacro:camera>: a macro that is not defined here; what it would add is missing"
+        "warning: <xacro:camera>: this macro is not defined in the file; its content is missing"
     ]
     with pytest.raises(RobotError, match="unknown macro name: xacro:camera"):
         load(plain(tmp_path / "r.xacro", more))  # which was never expanded
@@ -73,7 +73,7 @@ def test_what_is_left_over_beside_what_is_expanded(tmp_path):
 
 def test_a_call_inside_a_link_has_a_say_in_dynamics(tmp_path):
     path = plain(tmp_path / "r.urdf", look='<xacro:box_inertia mass="1"/>')
-    with pytest.raises(RobotError, match="<xacro:box_inertia>: xacro elements are left in what"):
+    with pytest.raises(RobotError, match="<xacro:box_inertia>: the file contains unexpanded xacro"):
         load(path)
 
 
@@ -146,7 +146,7 @@ def test_the_command_of_the_message_works_and_so_does_a_job(tmp_path):
     assert 'package_paths = ["elsewhere"]' in (tmp_path / "job.toml").read_text()
     assert invoke("ops", tmp_path / "job.toml").exit_code == 0
     assert invoke("check", path, "--package-path", tmp_path / "no").stderr == (
-        f"error: --package-path '{tmp_path / 'no'}': there is no such folder\n"
+        f"error: --package-path '{tmp_path / 'no'}': the folder does not exist\n"
     )
 
 
@@ -155,7 +155,7 @@ def test_a_package_that_only_unread_files_are_from_stops_nothing(tmp_path):
     gazebo = "<gazebo><plugin><file>$(find far_control)/config/c.yaml</file></plugin></gazebo>"
     path = plain(tmp_path / "arm.xacro", gazebo, MESH.format("$(find far_meshes)"))
     (line,) = said(path)
-    assert line.startswith("note: xacro: package 'far_control' is not found, and only files that")
+    assert line.startswith("note: xacro: package 'far_control' was not found, but only files")
 
 
 @pytest.mark.usefixtures("library", "repository")
@@ -192,7 +192,7 @@ def test_folders_for_packages_that_nothing_comes_from_are_said(tmp_path):
     done = invoke("generate", path, "-o", tmp_path / "out", "--quantity", "gravity", *given)
     assert done.exit_code == 0, done.output
     said = [line for line in done.stderr.splitlines() if "--package-path" in line]
-    assert len(said) == 1 and f"nothing comes from '{tmp_path / 'idle'}'" in said[0]
+    assert len(said) == 1 and f"no file was taken from '{tmp_path / 'idle'}'" in said[0]
     written = [p.read_text() for p in (tmp_path / "out").iterdir()]
     assert not any(str(tmp_path) in text for text in written)
 
@@ -208,7 +208,9 @@ def test_options_of_xacro_where_there_is_none(name, tmp_path):
     path = tmp_path / name
     path.write_text(SOURCES[name])
     done = invoke("check", path, "--package-path", tmp_path)
-    assert done.exit_code == 0 and f"nothing comes from '{tmp_path}'" in done.stderr, done.output
+    assert done.exit_code == 0 and f"no file was taken from '{tmp_path}'" in done.stderr, (
+        done.output
+    )
     assert invoke("check", path, "--package-path", tmp_path / "no").exit_code == 2
     refused = invoke("check", path, "--xacro-arg", "a=1")
-    assert refused.exit_code == 2 and "has no xacro in it; remove the option" in refused.stderr
+    assert refused.exit_code == 2 and "contains no xacro; remove the option" in refused.stderr

@@ -71,10 +71,10 @@ def test_inertia_of_a_table_is_in_its_frames(convention):
     ("rows", "said"),
     [
         ([(0, 1, 2, 3)], "tables differ in the order"),
-        ([{"A": 1}], "no key is called 'A'"),
+        ([{"A": 1}], "unknown key 'A'"),
         ([{"alpha": sympy.Symbol("x")}], "alpha is x; give a number in rad"),
         ([{"type": "ball"}], "use revolute or prismatic"),
-        ([], "a row for each joint"),
+        ([], "one row per joint"),
     ],
 )
 def test_rows_that_are_none_are_refused(rows, said):
@@ -117,7 +117,7 @@ def test_a_table_as_a_file(tmp_path):
         ("a = 0.5", "a = true", "two.toml:10: error: joint.2.a: is a boolean"),
         ('"-pi/2"', '"pi/0"', "two.toml:7: error: joint.2: row 2: alpha is 'pi/0'; give"),
         ('"elbow"', "5", "two.toml:7: error: joint.2: a joint is called 5; give it a name"),
-        ('"elbow"', '"joint1"', "two.toml:7: error: joint 'joint1': the name is taken by"),
+        ('"elbow"', '"joint1"', "two.toml:7: error: joint 'joint1': the name is already used by"),
         ("mass = 2.0", "mass = -2.0", "two.toml:7: error: joint.2: link 'link2': mass is negative"),
         (
             "mass = 2.0",
@@ -133,7 +133,7 @@ def test_a_table_as_a_file(tmp_path):
         (
             "mass = 2.0",
             "",
-            "joint.2: link 'link2': center_of_mass says nothing of a link without mass",
+            "joint.2: link 'link2': center_of_mass is given for a link without mass",
         ),
         ("[[joint]]", "[joint]", "two.toml:"),
     ],

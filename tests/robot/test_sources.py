@@ -28,7 +28,7 @@ def test_a_text_of_xml_is_a_robot():
 
 
 def test_what_is_no_robot_is_refused():
-    with pytest.raises(TypeError, match="a robot is the path of a file"):
+    with pytest.raises(TypeError, match="a robot must be the path of a file"):
         symgen.load(42)
 
 
@@ -90,7 +90,7 @@ def test_frames_of_pinocchio_keep_their_places():
 def test_a_joint_that_is_not_known_is_refused():
     model = pin.Model()
     model.addJoint(0, pin.JointModelSphericalZYX(), pin.SE3.Identity(), "odd")
-    with pytest.raises(RobotError, match="joint 'odd': has Pinocchio's type SphericalZYX"):
+    with pytest.raises(RobotError, match="joint 'odd': has the Pinocchio type SphericalZYX"):
         symgen.load(model)
 
 
@@ -137,7 +137,7 @@ def odd_turn(model):
             "pin.Model:2: error: link 'j': inertia has numbers that are not finite; correct",
         ),
         (odd_place, "error: pin.Model: joint 'j': xyz is inf; give a finite number"),
-        (odd_turn, "error: pin.Model: joint 'j': rotation is no rotation matrix"),
+        (odd_turn, "error: pin.Model: joint 'j': rotation is not a rotation matrix"),
     ],
 )
 def test_numbers_of_pinocchio_that_no_robot_has(spoil, said):
@@ -150,10 +150,12 @@ def test_numbers_of_pinocchio_that_no_robot_has(spoil, said):
 
 
 def test_other_objects_of_these_libraries():
-    with pytest.raises(TypeError, match=r"a pinocchio.Data is no robot; give the pinocchio.Model"):
+    with pytest.raises(
+        TypeError, match=r"a pinocchio.Data is not a robot; give its pinocchio.Model"
+    ):
         symgen.load(turning().createData())
     yourdfpy = pytest.importorskip("yourdfpy")
-    with pytest.raises(TypeError, match=r"a yourdfpy.Robot is no robot; give the yourdfpy.URDF"):
+    with pytest.raises(TypeError, match=r"a yourdfpy.Robot is not a robot; give its yourdfpy.URDF"):
         symgen.load(yourdfpy.Robot(name="r"))
 
 

@@ -89,7 +89,7 @@ def test_documents_that_xacro_expanded(tmp_path):
     xacrodoc = pytest.importorskip("xacrodoc")
     assert load(xacrodoc.XacroDoc.from_file(str(path))).model == load(path).model
     macro = text.replace("</robot>", '<xacro:property name="a" value="1"/></robot>')
-    with pytest.raises(OptionError, match=r"has xacro in it; save it as a \.xacro file"):
+    with pytest.raises(OptionError, match=r"contains xacro; save it as a \.xacro file"):
         load(macro)
 
 
@@ -105,7 +105,7 @@ def test_models_of_mujoco(tmp_path):
     with pytest.raises(OptionError, match=r"mujoco.MjSpec: MuJoCo cannot compile it"):
         load(spec)
     with pytest.raises(
-        TypeError, match="of mujoco, a robot is an MjModel or an MjSpec, not MjData"
+        TypeError, match="a robot from mujoco must be an MjModel or an MjSpec, not MjData"
     ):
         load(mujoco.MjData(mujoco.MjModel.from_xml_string(MJCF)))
 
@@ -140,7 +140,7 @@ def test_standard_input(tmp_path):
     [
         (b"", "-:1: error: file: is empty"),
         (b"<robot", "-:1: error: XML: not well-formed"),
-        (b'<robot xmlns:xacro="http://ros.org/wiki/xacro"><xacro:arg name="a"/></robot>', "xacro on standard input is not expanded"),
+        (b'<robot xmlns:xacro="http://ros.org/wiki/xacro"><xacro:arg name="a"/></robot>', "xacro on standard input is not supported"),
     ],
 )  # fmt: skip
 def test_standard_input_that_is_no_robot_is_one_sentence(given, words):

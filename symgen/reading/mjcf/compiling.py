@@ -37,14 +37,14 @@ def compiled(root: XmlNode, path: Path) -> tuple[Any, Any]:
         model, reason = _bare(mujoco, root, path), _reason(error)
     else:
         for words in dict.fromkeys(_reason(warning.message) for warning in caught):
-            root.called("<mujoco>").notice("note", f"MuJoCo says: {words}")
+            root.called("<mujoco>").notice("note", f"MuJoCo reports: {words}")
         return mujoco, model
     if model is None:
         raise root.called("<mujoco>").error(f"MuJoCo cannot compile it: {reason}")
     root.called("<mujoco>").notice(
         "warning",
-        f"MuJoCo cannot compile all of it ({reason}); read without geometry, whose inertia the "
-        "bodies state themselves, without tendons and actuators",
+        f"MuJoCo cannot compile the whole file ({reason}); it is read without tendons, "
+        "actuators and geometry, because its bodies state their inertia",
     )
     return mujoco, model
 

@@ -44,7 +44,7 @@ def _active(robot: CompiledMjcf) -> Iterator[tuple[int, str]]:
         else:
             off += 1
     if off:
-        _note(robot, f"{off} of <equality> are not active, and not read")
+        _note(robot, f"{off} constraints of <equality> are inactive and are ignored")
 
 
 def _tie(robot: CompiledMjcf, i: int, follows: dict[str, Mimic]) -> None:
@@ -55,11 +55,11 @@ def _tie(robot: CompiledMjcf, i: int, follows: dict[str, Mimic]) -> None:
     if leader < 0:
         _warn(
             robot,
-            f"joint '{shown(name)}' is held by <equality>, here it moves; "
-            f"--lock '{shown(name)}={y0 + a0:.12g}' holds it",
+            f"joint '{shown(name)}' is locked by <equality> but moves freely here; use "
+            f"--lock '{shown(name)}={y0 + a0:.12g}' to lock it",
         )
     elif any(higher):
-        _warn(robot, f"joint '{shown(name)}' is coupled {CURVED}, which has no effect")
+        _warn(robot, f"joint '{shown(name)}' is coupled {CURVED}; the coupling is ignored")
     else:
         x0 = float(model.qpos0[model.jnt_qposadr[leader]])
         weights = {name: 1.0, robot.joints[leader]: -a1}
@@ -93,7 +93,7 @@ def _tie_tendon(robot: CompiledMjcf, i: int, follows: dict[str, Mimic]) -> None:
     tendon = robot.name(robot.mujoco.mjtObj.mjOBJ_TENDON, first)
     subject = f"tendon '{shown(tendon)}' is coupled"
     if any(higher) and second >= 0:
-        _warn(robot, f"{subject} {CURVED}, which has no effect")
+        _warn(robot, f"{subject} {CURVED}; the coupling is ignored")
         return
     weights, right = dict(lengths(robot, first) or {}), float(model.tendon_length0[first]) + a0
     if second >= 0:
@@ -115,7 +115,10 @@ def _follow(
     free = (k for k in used if k not in follows and not _led(used, k, follows))
     follower = next(free, None) if len(used) > 1 else None
     if follower is None:
-        _warn(robot, f"{subject} in a way that leaves no joint to follow, which has no effect")
+        _warn(
+            robot,
+            f"{subject} in a way that leaves no joint to be dependent; the coupling is ignored",
+        )
         return
     weight = used.pop(follower)
     (first, by), *also = ((name, -x / weight + 0.0) for name, x in used.items())

@@ -91,21 +91,20 @@ ROWS: Final[tuple[UnreadRow[CompiledMjcf], ...]] = (
     UnreadRow(
         "warning",
         _free_friction,
-        "frictionloss of free joints ({names}) acts on translation along the axes of the world in "
-        "MuJoCo; that part is not in the dynamics",
+        "frictionloss of free joints ({names}) acts on translation along the axes of the "
+        "world in MuJoCo; that part is ignored",
     ),
     UnreadRow(
         "warning",
         _tendons,
-        "tendons with a limit, stiffness, damping, friction or armature ({names}) are not in the "
-        "dynamics",
+        "tendons with a limit, stiffness, damping, friction or armature ({names}) are ignored",
     ),
     UnreadRow(
         "warning",
         _weightless,
-        "gravcomp of {count} bodies ({names}) is not in the dynamics: they weigh what they weigh",
+        "gravcomp of {count} bodies ({names}) is ignored; their full weight is used",
     ),
-    UnreadRow("warning", _flexes, "flexible bodies ({names}) are not read as such"),
+    UnreadRow("warning", _flexes, "flexible bodies ({names}): the flexibility is ignored"),
     UnreadRow("warning", _medium, "{names} of the medium has no effect"),
     UnreadRow("warning", _plugins, "plugins ({names}) have no effect"),
     UnreadRow(
@@ -113,17 +112,17 @@ ROWS: Final[tuple[UnreadRow[CompiledMjcf], ...]] = (
         _curved,
         "damping of {joints} ({names}) is a polynomial; only its linear term is read",
     ),
-    UnreadRow("note", _mocap, "mocap bodies ({names}) stand still"),
+    UnreadRow("note", _mocap, "mocap bodies ({names}) are fixed"),
     UnreadRow(
         "note",
         _no_gravity,
-        "{names} is switched off in the file; --gravity gives one",
+        "{names} is disabled in the file; use --gravity X,Y,Z to set it",
         ("gravity",),
     ),
     UnreadRow(
         "note",
         _rubbed,
-        "damping and frictionloss ({joints}) count only with --friction",
+        "damping and frictionloss ({joints}) are ignored; add --friction to include them",
         ("friction",),
         "damping and frictionloss of {joints} (--friction)",
     ),

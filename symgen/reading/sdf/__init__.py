@@ -43,7 +43,7 @@ def described(root: XmlNode, path: Path, digest: str, model: str | None = None) 
     outside = outer.node.children("joint") if outer.node.tag == "world" else []
     if outside:
         names = quoted(node.element.get("name") or "" for node in outside)
-        root.called("<world>").notice("warning", f"joints of the world ({names}) are not read")
+        root.called("<world>").notice("warning", f"joints of the world ({names}) are ignored")
     everything = digest
     if top.digests:
         everything = hashlib.sha256(" ".join((digest, *top.digests)).encode()).hexdigest()
@@ -94,9 +94,11 @@ def _top(root: XmlNode, path: Path, name: str | None) -> tuple[Scope, Scope, str
     others = [model for model in outer.models if model is not top]
     if others:
         kind = "static models" if all(model.static for model in others) else "models"
-        label.notice("note", f"{len(others)} {kind} are left out")
+        label.notice("note", f"{len(others)} {kind} are ignored")
     if top.static:
-        label.notice("warning", f"model '{shown(top.name)}' is static; read as if it were not")
+        label.notice(
+            "warning", f"model '{shown(top.name)}' is static, but is read as a moving model"
+        )
     return outer, replace(top, prefix=""), top.name
 
 
@@ -106,7 +108,7 @@ def _only(label: XmlNode, outer: Scope) -> Scope:
     if len(candidates) == 1:
         return candidates[0]
     if not candidates:
-        raise label.error("needs one <model>, has none")
+        raise label.error("has no <model>; add one")
     names = quoted(model.name for model in candidates)
     raise label.error(
         f"has {len(candidates)} models that are not static ({names}); choose one with --model NAME"
@@ -138,8 +140,8 @@ def _noted(robot: Description, root: XmlNode, frames: Frames) -> Description:
     if loose and robot.roots[0] != WORLD:
         label.notice(
             "note",
-            f"link '{shown(loose[0])}' has no joint to the world, where it floats by "
-            "SDFormat; --base says whether it does",
+            f"link '{shown(loose[0])}' has no joint to the world, so it floats in "
+            "SDFormat; give --base floating or --base fixed",
         )
     tilts = tuple((name, frames.pose(name).rotation) for name in loose)
     notices = tuple(sorted(root.source.notices, key=lambda notice: notice.place.line))

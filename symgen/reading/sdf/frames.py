@@ -76,7 +76,7 @@ class Frames:
                 place = place @ self.pose(frame.placement, name, frame.node).inverse
             path, name, by = place @ path, frame.base, frame.node
             if name in visited:
-                raise frame.node.error(f"its pose is given by itself, through '{shown(name)}'")
+                raise frame.node.error(f"its pose depends on itself through '{shown(name)}'")
             visited.append(name)
         return path
 
@@ -102,7 +102,7 @@ class Frames:
     def _lost(self, name: str, by: XmlNode) -> RobotError:
         short = shown(name.removeprefix("::"))
         return by.error(
-            f"'{short}' is no link, joint, frame or model of the file; correct the name"
+            f"'{short}' is not a link, joint, frame or model of the file; correct the name"
         )
 
 

@@ -17,7 +17,7 @@ from symgen.text import shown
 
 PARALLEL: Final = 1e-6
 """Two axes whose directions differ by no more are one."""
-LEFT: Final = "a gearbox is not read, and what it couples moves freely: "
+LEFT: Final = "a gearbox is ignored, so its joints move freely: "
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def _sides(
         for end, tag in zip(names[1:], ("axis", "axis2"), strict=True)
     )
     if second.joint.mimics is not None:
-        raise _Odd(f"joint '{shown(second.joint.name)}' follows another already")
+        raise _Odd(f"joint '{shown(second.joint.name)}' already follows another joint")
     return first, second, number(box.node, "gearbox_ratio", 1.0)
 
 
@@ -108,7 +108,7 @@ def _alike(box: SdfJoint, joint: JointElement, frames: Frames, tag: str) -> floa
     other = frames.pose(joint.name).turn(joint.axis)
     along = _dot(of_box, other)
     if abs(abs(along) - 1.0) > PARALLEL:
-        raise _Odd(f"its {tag} is not that of joint '{shown(joint.name)}'")
+        raise _Odd(f"its {tag} differs from that of joint '{shown(joint.name)}'")
     return 1.0 if along > 0 else -1.0
 
 

@@ -71,7 +71,7 @@ def _none(joint: SdfJoint) -> Constants:
 def _second(joint: SdfJoint) -> Constants:
     a, b = joint.axis(), joint.axis("axis2")
     if abs(sum(x * y for x, y in zip(a, b, strict=True))) > 1e-6:
-        raise joint.node.error("axis2 of a universal joint is not at right angles to its axis")
+        raise joint.node.error("axis2 of a universal joint is not perpendicular to its axis")
     return b
 
 

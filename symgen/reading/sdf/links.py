@@ -41,7 +41,7 @@ def _inertial(link: XmlNode) -> Inertial:
     place, frame = pose(node)
     if frame:
         raise link.error(
-            f"<pose> of its <inertial> is relative to '{shown(frame)}', where SDFormat knows the "
-            "link's own frame alone; write it in that"
+            f"<pose> of its <inertial> is relative to '{shown(frame)}', but SDFormat "
+            "allows only the link frame; write the pose in the link frame"
         )
     return Inertial(line, origin_of(place, line), mass, tensor, trouble)

@@ -89,7 +89,7 @@ class Scope:
 
     def _included(self, include: XmlNode) -> "Scope":
         if self._depth > MAX_NESTING:
-            raise include.error("models include each other without end")
+            raise include.error("models include each other in a cycle")
         path = _file_of(include, self.folder)
         data = file_bytes(path)
         self.digests.append(hashlib.sha256(data).hexdigest())
@@ -97,7 +97,7 @@ class Scope:
         shared = XmlFile(top.source.file, top.source.lines, include.source.notices)
         node = XmlNode(top.element, shared, "<sdf>")
         if node.tag != "sdf" or len(node.children("model")) != 1:
-            raise include.error(f"'{shown(path.name)}' is no SDF file with one model")
+            raise include.error(f"'{shown(path.name)}' is not an SDF file with one model")
         model = node.children("model")[0]
         name = text(include, "name", model.text("name"))
         inner = self._inner(model.called(f"model '{shown(name)}'"), include, name)
@@ -109,7 +109,8 @@ class Scope:
         """A model whose elements become elements of this one."""
         if self.around is None:
             raise include.error(
-                "merge is for models inside a model, and this one stands in the world; remove merge"
+                "merge applies only to models inside a model, and this model is in the "
+                "world; remove merge"
             )
         return replace(model, prefix=self.prefix, merged=True)
 
@@ -131,11 +132,13 @@ def version_of(root: XmlNode) -> tuple[int, int]:
     parts = word.split(".")
     if len(parts) not in (2, 3) or not all(part.isdecimal() for part in parts):
         raise root.called("<sdf>").error(
-            f"version '{shown(word)}' is none of SDFormat; write the version, as in 1.7"
+            f"version '{shown(word)}' is not a version of SDFormat; write one such as 1.7"
         )
     version = int(parts[0]), int(parts[1])
     if version[0] != 1:
-        raise root.called("<sdf>").error(f"SDFormat {shown(word)} is not known; 1.4 to 1.12 are")
+        raise root.called("<sdf>").error(
+            f"SDFormat {shown(word)} is not supported; use 1.4 to 1.12"
+        )
     return version
 
 
@@ -153,8 +156,8 @@ def _file_of(include: XmlNode, folder: Path) -> Path:
         if os.path.isfile(file):
             return file
     raise include.error(
-        f"'{shown(uri)}' is not found in the folders above the file; put its folder, with a "
-        f"model.sdf, beside the file, or its parent folder into {PATHS[0]}"
+        f"'{shown(uri)}' is not found in the folders above the file; put its folder with "
+        f"a model.sdf next to the file, or add its parent folder to {PATHS[0]}"
     )
 
 

@@ -32,7 +32,7 @@ def note_unread(root: XmlNode, models: Sequence[Scope]) -> None:
     unknown = Counter(_unknown(models))
     for (part, tag), count in unknown.items():
         times = f" ({count} of them)" if count > 1 else ""
-        root.called(f"<{shown(tag)}>").notice("note", f"in <{part}>, not read{times}")
+        root.called(f"<{shown(tag)}>").notice("note", f"in <{part}>, ignored{times}")
 
 
 def _parts(models: Sequence[Scope]) -> Iterator[tuple[str, XmlNode]]:
@@ -104,21 +104,21 @@ ROWS: Final[tuple[UnreadRow[Sequence[Scope]], ...]] = (
     UnreadRow(
         "warning",
         _without_inertia,
-        "links without <inertial> ({names}) have the mass of 1 kg and the moments of 1 kg m^2 that "
-        "SDFormat gives them",
+        "links without <inertial> ({names}) have the default inertia of SDFormat: a mass "
+        "of 1 kg and moments of inertia of 1 kg m^2",
     ),
     UnreadRow("warning", _weightless, WEIGHTLESS),
-    UnreadRow("warning", _kinematic, "links that are kinematic ({names}) are moved by forces here"),
+    UnreadRow("warning", _kinematic, "kinematic links ({names}) are treated as dynamic links"),
     UnreadRow(
         "note",
         _limits_of_several,
-        "limits of joints with several coordinates ({names}): not used",
+        "limits of joints with several coordinates ({names}) are ignored",
     ),
-    UnreadRow("warning", _fluid, "added mass of a fluid ({names}) is not in the dynamics"),
+    UnreadRow("warning", _fluid, "the added mass of a fluid ({names}) is ignored"),
     UnreadRow(
         "note",
         _rubbed,
-        "damping and friction ({joints}) count only with --friction",
+        "damping and friction ({joints}) are ignored; add --friction to include them",
         ("friction",),
         "damping and friction of {joints} (--friction)",
     ),
