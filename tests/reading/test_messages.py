@@ -112,7 +112,7 @@ def test_transmissions_are_one_line_for_each_cause(tmp_path):
     body = "".join(rows).replace("shoulder", names[0]).replace("elbow", names[1])
     path = tmp_path / "robot.urdf"
     path.write_text(text.replace("</robot>", body + "</robot>"))
-    lines = [x for x in invoke("check", path).stderr.splitlines() if "are ignored" in x]
+    lines = [x for x in invoke("check", path).stderr.splitlines() if ") are ignored: " in x]
     assert len(lines) == 2, lines
     assert "4 transmissions (" in lines[0] and "belong to earlier transmissions" in lines[0]
     assert "3 transmissions (" in lines[1] and "reduction of ... is 0" in lines[1]
