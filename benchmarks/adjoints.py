@@ -125,7 +125,7 @@ def text(ours: Mapping[str, Mapping[str, int]]) -> str:
     """The page; the counts of the peers are the stored ones."""
     peers = json.loads(FILE.read_text(encoding="utf-8"))
     lines = [
-        "| robot | quantity | operations | aim | urdf2casadi | Pinocchio in SX | of ours |",
+        "| robot | quantity | operations | target | urdf2casadi | Pinocchio in SX | ratio |",
         "|---|---|---:|---:|---:|---:|---:|",
     ]
     for name, row in ours.items():
@@ -136,17 +136,19 @@ def text(ours: Mapping[str, Mapping[str, int]]) -> str:
     return "\n".join([HEAD, *lines, END])
 
 
-HEAD = """# Adjoints and contracted Hessians
+HEAD = """# Adjoints and contracted Hessians: operations compared with CasADi
 
-Written by `make figures`; `python -m benchmarks.adjoints` counts the operations of the peers.
+`make figures` writes this page; `python -m benchmarks.adjoints` counts the operations of the other tools.
 
-UR5 and Panda (fingers held) of example-robot-data. Aims are those of the plan; CasADi is its forward and reverse sweep
-(`jtimes` of τ, `gradient` of λᵀτ) and its Hessian of that, of urdf2casadi's and of Pinocchio's recursive Newton-Euler and articulated-body functions in
-SX, common subexpressions eliminated; the last column has the smaller of both by ours. The adjoints have three gradients,
-the Hessians four blocks; nothing else is computed.
+The robots are the UR5 and the Panda (with fixed fingers) of example-robot-data. The targets were set before the
+implementation. CasADi differentiates the recursive Newton-Euler and articulated-body functions of urdf2casadi and of
+Pinocchio in SX: by its forward and reverse modes (`jtimes` of τ, `gradient` of λᵀτ) and its Hessian of λᵀτ, with
+elimination of common subexpressions. The last column is the smaller of both counts divided by that of symgen. An adjoint
+(`vjp`) has three gradients, and a Hessian has four blocks; the functions compute nothing else.
+
 """
 END = """
-What was tried to come to the aims is in [ideas](ideas.md).
+The page on [ideas](ideas.md) lists the optimisations that were tried.
 """
 
 

@@ -21,14 +21,17 @@ from benchmarks.bench.cases import QUANTITIES, ROBOTS
 ROOT: Final = Path(__file__).resolve().parents[1]
 RUNS: Final = 3
 
-HEAD: Final = """# Time of generation
+HEAD: Final = """# Generation time compared with an older version of symgen
 
-Written by `python -m benchmarks.generation OLDER`, where OLDER is a checkout of {older}; today's is {today}. Processor time
-(user) of `symgen generate --lang c` in seconds, start of Python and symgen included, the least of {runs} runs in turns:
-for nine quantities, and for all that both know but those of a link ({count}). What takes time now and did not then are laws
-that share no algorithm with the code, bounds of every entry, and formulations chosen by latency.
+`python -m benchmarks.generation OLDER` writes this page, where OLDER is a checkout of {older}; the new version is {today}. The
+table contains the processor time (user) of `symgen generate --lang c` in seconds, with the start of Python and symgen. Each
+value is the minimum of {runs} runs; both versions run in turns. The columns are for nine quantities, and for all {count}
+quantities that both versions have, without those of a link.
 
-| robot | nine: before, after | | all {count}: before, after | |
+The new version does more work: it evaluates independent references, bounds the error of every entry, and chooses formulations by
+latency.
+
+| robot | nine: old, new | new / old | all {count}: old, new | new / old |
 |---|---|---:|---|---:|"""
 
 

@@ -109,8 +109,8 @@ def page(ours: Mapping[str, Mapping[int, int]], long: Sequence[Growth]) -> Itera
         )
     yield from ("", *LINEAR, "")
     yield (
-        "| joints | operations | per joint | nodes on the tape | CPU s | ms per joint | bytes "
-        "a node |"
+        "| joints | operations | per joint | nodes of the graph | CPU s | ms per joint | bytes "
+        "per node |"
     )
     yield "|---" * 7 + "|"
     for g in long:
@@ -121,18 +121,23 @@ def page(ours: Mapping[str, Mapping[int, int]], long: Sequence[Growth]) -> Itera
         )
 
 
-HEAD: Final = """# Growth
+HEAD: Final = """# Growth: operations and generation time for long chains
 
-Written by `make figures`; `python -m benchmarks.growth` (extra `bench`) measures. Chains of UR5 joints; the published counts are those of
-urdf2casadi (Johannessen, Arbo & Gravdahl 2019) for a UR5 with other numbers, and of C q̇ without gravity in place of
-bias; forward dynamics by articulated bodies.
+`make figures` writes this page; `python -m benchmarks.growth` (extra `bench`) measures the times.
 
-![Curves](curves.svg)
+The robots are chains with the parameters of UR5 links. The published counts are those of urdf2casadi (Johannessen, Arbo &
+Gravdahl 2019) for a UR5 with other parameters. Their bias is C q̇ without gravity, and their forward dynamics is the
+articulated-body algorithm.
+
+![Operations over the number of joints, symgen and published](curves.svg)
+
 """.splitlines()
-LINEAR: Final = f"""## To 200 joints
+LINEAR: Final = f"""## Generation time up to 200 joints
 
-Inverse dynamics, traced in both regroupings, with Python's recursion limit at {SHALLOW} frames: no step recurses over
-joints or operations. Bytes are those of the finished tape (nodes, index, names), of which an operation is one node.
+The table is for inverse dynamics, traced with both kinds of regrouping. Python's recursion limit is set to {SHALLOW} frames,
+which shows that no step recurses over joints or operations. The bytes are those of the complete expression graph (nodes,
+index and names); an operation is one node.
+
 """.splitlines()
 
 

@@ -1,8 +1,5 @@
-"""``python -m benchmarks.one_call``: one call of the UR5's inverse dynamics, by flags of the
-compiler.
-
-The page it writes says what the sines cost and what making them together gains; everything takes
-turns in one process."""
+"""``python -m benchmarks.one_call`` measures one call of the UR5's inverse dynamics for several
+compiler flags and writes the page on the cost of sines. All functions take turns in one process."""
 
 import json
 import os
@@ -77,72 +74,63 @@ def page(ns: dict[str, float], sines: float, load: float) -> str:
 
     here = machine()
     theirs = min(x for tool, x in ns.items() if KINDS["CasADi"](tool))
-    return "\n".join(
-        [
-            "# One call: sines of all joints at once",
-            "",
-            "Written by `make bench-one-call`: UR5 (ur_description), inverse dynamics with "
-            "sines of libm and of our own, the minimum of",
-            "rounds in which everything takes turns; 64 random states in a row.",
-            f"{here['processor']} (shared; load {load:.0f}: trust ratios); {here['gcc']}; symgen "
-            f"at {here['commit']}.",
-            "",
-            "The angles of a function that are sums of inputs are taken together, eight at most. "
-            "gcc and clang make them in",
-            "vectors (four doubles with AVX, two with SSE2 and on 64-bit ARM) that are formed and "
-            "taken apart in registers.",
-            "Angles that are stored one by one and loaded as a vector, as until November 2026, "
-            "wait for the cache: a load",
-            "wider than the stores before it cannot be forwarded. The arithmetic is that of a call "
-            "an angle: the same bits,",
-            "unless products and sums are fused.",
-            "",
-            f"Six sines and cosines of libm take {sines:.0f} ns here, CasADi's C {theirs:.0f} ns "
-            f"(best of its ways and",
-            f"flags). On the machine of the aim ({AIM:g} ns) those took {SINES:g} and {THEIRS:g} "
-            f"ns; the last two columns",
-            "are what ours would take there by either measure.",
-            "",
-            "| flags, with `-std=c99` | libm, ns | inline, ns | libm / inline | by sines, ns | "
-            "by CasADi, ns |",
-            "|---|---|---|---|---|---|",
-            *(
-                _line(flags, ns[f"libm {flags}"], ns[f"inline {flags}"], sines, theirs)
-                for flags in FLAGS
-            ),
-            "",
-            "What that gained, with Estrin's scheme and a correction of the reduced angle at the "
-            "end, on an EPYC with AVX-512",
-            "(gcc 12, the least of 180 turns in one run, ns):",
-            "",
-            "| `--zeros once` | ID | gravity | M | FD | C |",
-            "|---|---|---|---|---|---|",
-            "| libm, `-O2` | 100 | 31.2 | 78.0 | 152 | 108 |",
-            "| stored angles, `-O2` | 72.1 | 35.6 | 60.4 | 119.7 | 85.2 |",
-            "| registers, `-O2` | 55.6 | 18.4 | 45.9 | 109.0 | 70.9 |",
-            "| stored angles, `-O2 -mavx2 -ffp-contract=off` | 56.9 | 36.0 | 53.9 | 117.0 | 76.2 |",
-            "| registers, the same | 44.3 | 11.4 | 39.7 | 102.6 | 64.6 |",
-            "| stored angles, `-O3 -march=native -ffp-contract=fast` | 61.6 | 32.0 | 52.9 | 111.2 "
-            "| 71.5 |",
-            "| registers, the same | 39.8 | 9.4 | 32.3 | 90.3 | 60.4 |",
-            "| stored angles, clang 14, the same | 71.5 | 20.9 | 63.9 | 120.6 | 85.9 |",
-            "| registers, clang 14, the same | 39.7 | 10.8 | 29.8 | 82.9 | 50.5 |",
-            "| stored angles, `-Os` | 106.4 | 40.6 | 76.6 | 162.3 | 113.8 |",
-            "| registers, `-Os` | 59.4 | 17.6 | 45.4 | 115.7 | 75.7 |",
-            "",
-            "What else was tried: vectors of eight with AVX-512 (ID 39.8, gravity 13.1, M 35.1, FD "
-            "85.7: no gain for eight",
-            "angles at most, and a loss for four). With `rint` and `fma` for the",
-            "reduction, which would let `-ffast-math` through, the whole function took 5 % less: "
-            "not worth a second set of",
-            "sines. Where there are no vectors, as on a Cortex-M, a loop makes the code shorter (UR5, all quantities: 313 to "
-            "264 kB in float, 349 to",
-            "279 kB in double), because the sines are there once a function, for a tenth more "
-            "instructions (inverse",
-            "dynamics in float 838 to 925).",
-            "",
-        ]
+    lines = "\n".join(
+        _line(flags, ns[f"libm {flags}"], ns[f"inline {flags}"], sines, theirs) for flags in FLAGS
     )
+    head = HEAD.format(**here, load=load, sines=sines, theirs=theirs)
+    return f"{head}\n{lines}\n{END}"
+
+
+HEAD: Final = f"""# One call: effect of inline sines and compiler flags
+
+`make bench-one-call` measures the first table. It contains the inverse dynamics of a UR5 (ur_description) with sines of libm
+and with inline sines. All functions take turns in one process, over 64 random states one after the other; a value is the
+minimum over all rounds. The processor is {{processor}}, shared (load {{load:.0f}}), so the
+ratios are more reliable than the times; {{gcc}}; symgen at {{commit}}.
+
+A function evaluates the sines of up to eight angles together, if the angles are sums of inputs. gcc and clang use vectors
+(four doubles with AVX, two with SSE2 and on 64-bit ARM). The vectors are assembled and split in registers. Until November
+2026 the angles were stored one by one and loaded as a vector. Such a load waits for the cache, because a processor cannot
+forward several stores to one wider load. The arithmetic for each angle is the same in both cases, and so are the bits, unless
+multiplications and additions are fused. The first table was measured with stored angles, at the commit above; the second
+table contains both.
+
+Six sines and cosines of libm take {{sines:.0f}} ns on this machine, and CasADi's C with its best flags {{theirs:.0f}} ns. On the
+machine for which the target of {AIM:g} ns was set, they take {SINES:g} and {THEIRS:g} ns. The last two columns are estimates of
+symgen's time on that machine, scaled by either of these times.
+
+| flags, with `-std=c99` | libm, ns | inline, ns | libm / inline | scaled by sines, ns | scaled by CasADi, ns |
+|---|---|---|---|---|---|"""
+END: Final = """
+## Vectors in registers
+
+The second table was measured on an EPYC with AVX-512 (gcc 12, minimum of 180 rounds in one run, ns). It includes Estrin's
+scheme and a correction of the reduced angle at the end.
+
+| `--zeros once` | ID | gravity | M | FD | C |
+|---|---|---|---|---|---|
+| libm, `-O2` | 100 | 31.2 | 78.0 | 152 | 108 |
+| stored angles, `-O2` | 72.1 | 35.6 | 60.4 | 119.7 | 85.2 |
+| registers, `-O2` | 55.6 | 18.4 | 45.9 | 109.0 | 70.9 |
+| stored angles, `-O2 -mavx2 -ffp-contract=off` | 56.9 | 36.0 | 53.9 | 117.0 | 76.2 |
+| registers, same flags | 44.3 | 11.4 | 39.7 | 102.6 | 64.6 |
+| stored angles, `-O3 -march=native -ffp-contract=fast` | 61.6 | 32.0 | 52.9 | 111.2 | 71.5 |
+| registers, same flags | 39.8 | 9.4 | 32.3 | 90.3 | 60.4 |
+| stored angles, clang 14, same flags | 71.5 | 20.9 | 63.9 | 120.6 | 85.9 |
+| registers, clang 14, same flags | 39.7 | 10.8 | 29.8 | 82.9 | 50.5 |
+| stored angles, `-Os` | 106.4 | 40.6 | 76.6 | 162.3 | 113.8 |
+| registers, `-Os` | 59.4 | 17.6 | 45.4 | 115.7 | 75.7 |
+
+## Alternatives
+
+- Vectors of eight with AVX-512: ID 39.8, gravity 13.1, M 35.1, FD 85.7. There is no gain for up to eight angles, and a loss for
+  four.
+- `rint` and `fma` in the range reduction would allow `-ffast-math`. The whole function took 5 % less time, which does not
+  justify a second version of the sines.
+- Without vectors, as on a Cortex-M, the angles are evaluated in a loop, so the code of the sines exists once per function. All
+  quantities of a UR5 then take 264 kB instead of 313 kB in float, and 279 kB instead of 349 kB in double. The number of
+  instructions is a tenth higher (inverse dynamics in float: 925 instead of 838).
+"""
 
 
 def _line(flags: str, libm: float, inline: float, sines: float, theirs: float) -> str:

@@ -16,7 +16,7 @@ AIM: Final = (
     "inverse_dynamics_derivatives",
     "forward_dynamics",
 )
-"""The quantities whose counts are to be a tenth below the prototype's on average."""
+"""Quantities whose mean ratio to the prototype has a target of 0.9."""
 
 OTHERS: Final[Mapping[str, tuple[tuple[int | None, int], ...]]] = {
     "gravity": ((133, 22), (328, 114), (1086, 570), (457, 248)),
@@ -43,7 +43,7 @@ def page(ours: Mapping[str, Sequence[int]]) -> Iterator[str]:
     """The lines of the page."""
     ratios = {q: [n / OTHERS[q][k][1] for k, n in enumerate(row)] for q, row in ours.items()}
     yield from (*HEAD, "")
-    yield f"| quantity | {' | '.join(TITLE)} | mean of ours / prototype |"
+    yield f"| quantity | {' | '.join(TITLE)} | mean of symgen / prototype |"
     yield "|---" * (len(TITLE) + 2) + "|"
     for q, row in ours.items():
         cells = [
@@ -54,19 +54,24 @@ def page(ours: Mapping[str, Sequence[int]]) -> Iterator[str]:
     yield ""
     aimed = [r for q in AIM for r in ratios[q]]
     yield (
-        f"Mean over the five quantities of the aim (at most 0.900) and the four robots: "
-        f"**{mean(aimed):.3f}**."
+        f"The mean ratio to the prototype over five quantities ({', '.join(AIM)}) and the four robots is "
+        f"**{mean(aimed):.3f}** (target: at most 0.900)."
     )
     best = [n / peer for q in AIM for n, (peer, _) in zip(ours[q], OTHERS[q], strict=True) if peer]
-    yield f"Against the best peer: **{mean(best):.3f}**."
+    yield f"The mean ratio to the best other tool is **{mean(best):.3f}**."
     missed = [q for q in AIM if mean(ratios[q]) > 0.9]
     if missed:
-        yield f"By themselves, these are not a tenth below the prototype: {', '.join(missed)}."
+        yield f"The individual ratio is above 0.900 for {' and '.join(missed)}."
 
 
-HEAD: Final = """# Operations
+HEAD: Final = """# Operations: counts of symgen and of other generators
 
-Written by `make figures`. Counts are `+ - * /` and sine or cosine with the parameters of the file;
-negation is free. Each cell: best peer (Pinocchio 4.1 over casadi::SX or urdf2casadi 1.0, whichever is less) / first
-prototype / **symgen now**. What was tried to get here: [ideas.md](ideas.md). `tests/algorithms/test_counts.py` guards the counts.
+`make figures` writes this page. The counts are additions, subtractions, multiplications, divisions, sines and cosines, with
+the parameters of the robot file as constants. Negation is not counted.
+
+Each cell contains the count of the best other tool, of the first prototype of symgen, and of **symgen now**. The best other
+tool is Pinocchio 4.1 with casadi::SX or urdf2casadi 1.0, whichever has fewer operations.
+`tests/algorithms/test_counts.py` prevents higher counts. The page on [ideas](ideas.md) lists the optimisations that were
+tried.
+
 """.splitlines()

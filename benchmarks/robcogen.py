@@ -48,7 +48,7 @@ def _vector(cross: Any) -> Any:
 
 def table(toolbox: Path) -> Iterator[str]:
     """Lines of Markdown: nanoseconds of each, their ratio, and how far the values are apart."""
-    yield "| quantity | ours ns | RobCoGen ns | RobCoGen / ours | difference |"
+    yield "| quantity | symgen ns | RobCoGen ns | RobCoGen / symgen | difference |"
     yield "|---|---:|---:|---:|---:|"
     with tempfile.TemporaryDirectory(prefix="symgen-robcogen-") as scratch:
         for line in _timed(toolbox, Path(scratch)).splitlines():

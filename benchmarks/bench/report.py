@@ -82,30 +82,38 @@ def page(results: dict[str, Any]) -> str:
 
 def _head(machine: dict[str, Any]) -> str:
     packages = ", ".join(f"{name} {number}" for name, number in machine["packages"].items())
-    flags = "; ".join(f"`{' '.join(words)}`" for words in machine["flags"].values())
-    return f"""# Benchmarks
+    flags = " and with ".join(f"`{' '.join(words)}`" for words in machine["flags"].values())
+    return f"""# Benchmarks: time of one call compared with CasADi and Pinocchio
 
-Written by `make bench`: every figure is of one process, in which all functions take turns of a millisecond, round after
-round; 64 random states in a row. Each competitor's result was compared with ours first and is timed only if it agrees.
-{machine["processor"]}, {machine["cores"]} cores (shared: trust ratios) with {_kib(machine)} KiB for instructions each;
-{machine["gcc"]}, Python {machine["python"]}, {packages}; symgen at {machine["commit"]}.
-All figures: [results.json](results.json).
+`make bench` measures the figures and writes this page. All functions run in one process, in turns of one millisecond, over
+64 random states one after the other. A value is the minimum over all rounds. The result of each tool is first compared with
+that of symgen, and a tool is timed only if both agree.
 
-- **default**: the C of `symgen generate` without options, compiled with `-O2` alone; **libm**: with `--trig libm`;
-  **inline**: with sines of its own, as by default, which refuse what `-ffast-math` does to the order of operations: there
-  with `{" ".join(EXACT_ENOUGH)}`. The latter two with `--zeros once`: entries that vanish in every
-  state are not written, as CasADi does not. Formulations are chosen by latency, as by default.
-- **CasADi**: C that CasADi writes, the faster of urdf2casadi's algorithms (chains only) and Pinocchio's over
-  `casadi::SX`, common subexpressions eliminated. It and symgen are compiled by gcc with {flags};
-  the faster counts.
-- **Pinocchio**: its C++ templates, `-O3 -march=native -DNDEBUG`, the faster convention where there are two;
-  compiled with the joint types of these robots only, continuous joints as revolute ones, results left in its `data`.
-- Quantities: ID inverse dynamics, bias C q̇ + g, M mass matrix, C Coriolis matrix, FD forward dynamics, dID and dFD all
-  first derivatives (with M, M⁻¹). Minimum over the rounds.
+The processor is {machine["processor"]}, {machine["cores"]} cores with {_kib(machine)} KiB of instruction cache each. It was
+shared with other programs, so the ratios are more reliable than the times. Versions: {machine["gcc"]}, Python
+{machine["python"]}, {packages}; symgen at {machine["commit"]}. All results are in [results.json](results.json).
 
-![Ratios](ratios.svg)
+The contenders are:
 
-![Times](times.svg)
+- **default**: the C of `symgen generate` without options, compiled with `-O2`.
+- **libm**: symgen with `--trig libm --zeros once`.
+- **inline**: symgen with inline sines (the default) and `--zeros once`. With `-ffast-math` it is compiled with the
+  additional flags `{" ".join(EXACT_ENOUGH)}`, because inline sines need the order of their operations.
+- **CasADi**: C that CasADi generates with elimination of common subexpressions. The algorithms are those of urdf2casadi
+  (chains only) or of Pinocchio with `casadi::SX`; the faster one is shown.
+- **Pinocchio**: its C++ templates with `-O3 -march=native -DNDEBUG`. If there are two conventions, the faster one is shown.
+  The templates are compiled for the joint types of these robots only, with continuous joints as revolute joints; results
+  stay in its `data`.
+
+CasADi and symgen are compiled by gcc with {flags}; the faster result is shown. With `--zeros once` the function does not
+write structural zeros, and neither does CasADi. symgen chooses formulations by latency, which is the default.
+
+The quantities are ID inverse dynamics, bias C q̇ + g, M mass matrix, C Coriolis matrix, FD forward dynamics, and dID and dFD,
+all first derivatives of ID and FD (with M or M⁻¹).
+
+![Speed-up over CasADi and Pinocchio by robot and quantity](ratios.svg)
+
+![Time per call of each tool by robot and quantity](times.svg)
 """
 
 
@@ -114,12 +122,13 @@ def _kib(machine: dict[str, Any]) -> int:
 
 
 def _defaults(rows: Sequence[Row]) -> str:
-    """What a newcomer has: the C of `symgen generate` without options, and -O2."""
+    """Ratios of the C of `symgen generate` without options, compiled with -O2."""
     return (
-        "## As it comes\n\n`symgen generate` without options and `gcc -O2 -std=c99`, beside CasADi's C "
-        "with `-O2` and Pinocchio's\nC++ with its best flags. Ours writes the entries that vanish in "
-        "every state, too, which CasADi's do not have.\nHow many times faster than each (aims 2 "
-        "and 8; bold: below):\n\n"
+        "## Speed-up with default options\n\nThe table compares `symgen generate` without options and "
+        "`gcc -O2 -std=c99` with CasADi's C with\n`-O2` and Pinocchio's C++ with its best flags. With "
+        "default options symgen also writes structural zeros;\nCasADi does not. "
+        '"a / b" means a times faster than CasADi and b times faster than Pinocchio.\nThe '
+        "targets are 2 and 8; values below the target are bold.\n\n"
         + _ratios(rows, "defaults", (("CasADi -O2", CASADI), ("Pinocchio", PINOCCHIO)))
     )
 
@@ -127,9 +136,9 @@ def _defaults(rows: Sequence[Row]) -> str:
 def _summary(rows: Sequence[Row]) -> str:
     """All ratios with the best flags of each."""
     return (
-        "## With the best flags of each\n\n"
-        "How many times faster than CasADi / Pinocchio (aims 2 and 8; bold: below):\n\n"
-        + _ratios(rows, "best", _peers())
+        "## Speed-up with the best flags of each tool\n\n"
+        '"a / b" means a times faster than CasADi and b times faster than Pinocchio. The targets are '
+        "2 and 8; values\nbelow the target are bold.\n\n" + _ratios(rows, "best", _peers())
     )
 
 
@@ -151,13 +160,14 @@ def _ratios(rows: Sequence[Row], mine: str, peers: Sequence[tuple[str, float]]) 
 
 def _limits_in_words(machine: dict[str, Any]) -> str:
     clock = f" (here {1 / machine['cycle']:.2f} GHz, measured)" if "cycle" in machine else ""
-    return f"""## Robots
+    return f"""## Times and operations by robot
 
-**Limits**: what our operations take at least by the model of `symgen ops`: *throughput*, two sums or products a cycle, and
-*path*, the longest chain of them at four cycles each (quotients 13; a sine and cosine at the start 40), both divided by the
-clock{clock}. Compilers that make vectors of scalar code or fuse products go below the
-first, and processors, which begin a call before the last one has ended, below the second. Bold is the larger one, and
-`/ limit` what the best of our times is of it.
+The tables contain two estimates of the minimum time, by the processor model of `symgen ops`. *Throughput* assumes two
+additions or multiplications per cycle. *Path* is the longest chain of dependent operations with four cycles each; a division
+takes 13 cycles, a sine and cosine of an input 40. Both are divided by the clock{clock}. The larger one is bold, and `/ limit` is the best time
+of symgen divided by it. A time can be below the first estimate if the compiler vectorises scalar code or fuses
+multiplications and additions. It can be below the second one because a processor starts a call before the previous call
+has ended.
 """
 
 
@@ -174,7 +184,7 @@ def _times(rows: Sequence[Row], machine: dict[str, Any]) -> Iterator[str]:
     head = (
         "quantity",
         "operations",
-        "CasADi's",
+        "operations of CasADi",
         "throughput, path ns",
         "default ns",
         "libm ns",
@@ -182,8 +192,8 @@ def _times(rows: Sequence[Row], machine: dict[str, Any]) -> Iterator[str]:
         "CasADi ns",
         "Pinocchio ns",
         "/ limit",
-        "CasADi / ours",
-        "Pinocchio / ours",
+        "CasADi / symgen",
+        "Pinocchio / symgen",
     )
     for robot in robots_of(rows):
         yield f"### {robot}\n"
@@ -221,12 +231,12 @@ def _peers() -> tuple[tuple[str, float], ...]:
 
 
 def _marked(x: float | None, bar: float) -> str:
-    """Bold where it is below the bar."""
+    """The ratio, bold if it is below the target."""
     return "–" if x is None else f"**{x:.1f}**" if x < bar else f"{x:.1f}"
 
 
 def _below(rows: Sequence[Row], machine: dict[str, Any]) -> str:
-    """The cells below the bar, by name and reason."""
+    """The ratios below the target, with an explanation."""
     found = [
         (robot, quantity, peer, x)
         for robot in robots_of(rows)
@@ -249,9 +259,11 @@ def _below(rows: Sequence[Row], machine: dict[str, Any]) -> str:
         for quantity in QUANTITIES
         for peer, _ in _peers()
     )
-    title = f"## Below {CASADI:g} × CasADi or {PINOCCHIO:g} × Pinocchio"
-    table = _table(("robot", "quantity", "ratio", "why"), lines)
-    return f"{title}\n\n{len(found)} of {cells} cells (bold above):\n\n{table}"
+    title = f"## Speed-ups below the targets ({CASADI:g} × CasADi, {PINOCCHIO:g} × Pinocchio)"
+    table = _table(("robot", "quantity", "ratio", "explanation"), lines)
+    return (
+        f"{title}\n\n{len(found)} of {cells} values are below the target (bold above):\n\n{table}"
+    )
 
 
 def _reason(
@@ -267,7 +279,7 @@ def _reason(
     bounds = limits(rows, robot, quantity, machine)
     if bounds:
         which = "path" if bounds[1] == max(bounds) else "throughput"
-        found.append(f"{taken / max(bounds):.1f} × our limit ({which}, {max(bounds):.0f} ns)")
+        found.append(f"{taken / max(bounds):.1f} × the limit ({which}, {max(bounds):.0f} ns)")
     if peer == "CasADi" and ours and theirs:
         found.append(f"{theirs / ours:.1f} times the operations")
     found += _sines(rows, robot, quantity, taken, machine)
@@ -275,7 +287,7 @@ def _reason(
     if code > machine["instruction_cache"]:
         found.append(f"{code / 1024:.0f} KiB of machine code, more than the instruction cache")
     if peer == "Pinocchio" and ours:
-        found.append(f"{ours / taken:.1f} operations a ns")
+        found.append(f"{ours / taken:.1f} operations per ns")
     return "; ".join(found)
 
 
@@ -289,10 +301,12 @@ def _sines(
     )
     own = trig / 2 * SINCOS
     if taken == best(rows, robot, quantity, "symgen"):
-        whose, what, share = "libm's", "time", trig * machine["trig"] / taken
+        which, what, share = "libm", "time", trig * machine["trig"] / taken
     else:
-        whose, what, share = "our", "arithmetic", own / (operations - trig + own)
-    text = f"{whose} sines and cosines are about {100 * min(share, 1):.0f} % of our {what}"
+        which, what, share = "inline", "operations", own / (operations - trig + own)
+    text = (
+        f"{which} sines and cosines are about {100 * min(share, 1):.0f} % of the {what} of symgen"
+    )
     return [text] if share > NOTABLE else []
 
 
@@ -300,8 +314,9 @@ def _costs(rows: Sequence[Row]) -> str:
     """Generation of all quantities, size of C and compile time, by robot and tool."""
     head = ("robot", "tool", "C kB", "generation s", "MB", "compile -O2 s", "compile fast s")
     return (
-        "## Cost of the code\n\nAll quantities above that the tool has; CPU time from process "
-        "start.\n\n"
+        "## Code size, generation time and compile time\n\nThe values are for all quantities above that the "
+        "tool supports (their number is in parentheses). Times are CPU\ntimes from the start of the "
+        "process.\n\n"
         + _table(
             head,
             (
@@ -334,11 +349,11 @@ def _cost(rows: Sequence[Row], robot: str, tool: str) -> list[str]:
 def _chains(rows: Sequence[Row]) -> Iterator[str]:
     yield """## Chains of UR5 joints
 
-The experiment of Johannessen, Arbo & Gravdahl (urdf2casadi, 2019): chains of 2 to 60 joints made of UR5 parameters.
-Here urdf2casadi's functions are as it makes them (no elimination of common subexpressions); all C with `-O2`. Published
-counts are of a UR5 with other numbers and of C q̇ without gravity in place of bias.
+This section repeats the experiment of Johannessen, Arbo & Gravdahl (urdf2casadi, 2019) with chains of 2 to 60 joints and the
+parameters of UR5 links. The functions of urdf2casadi are used without elimination of common subexpressions. All C is compiled
+with `-O2`. The published counts are for a UR5 with other parameters, and their bias is C q̇ without gravity.
 
-![Growth](growth.svg)
+![Operations and time per call over the number of joints](growth.svg)
 """
     lengths = sorted({row["joints"] for row in rows})
     for key, title in (("operations", "Operations"), ("minimum", "Nanoseconds")):
