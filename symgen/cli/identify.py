@@ -131,6 +131,8 @@ def identify(
             written(identified, out, extra, pictures)
         else:
             write_files(extra.files)
+    if not as_json:
+        output.say(extra.summary)
     for verdict in extra.verdicts:
         output.say(f"{shown(log)}: warning: {verdict.text}", error=True)
     for note in identified.notes:

@@ -102,8 +102,8 @@ def _values(identified: Identified, remarks: list[str]) -> dict[int, float]:
             identified.system, identified.estimate.base, [b + k for k in written], identified
         )
         remarks.append(
-            f"the file has no {', '.join(shown(name) for name in unwritten)}; the other terms of "
-            "these joints are those that come nearest without"
+            f"actuator files cannot contain {', '.join(shown(name) for name in unwritten)}; the "
+            "other terms of these joints were fitted again without them"
         )
     widths = {drives.columns[k].speed for k in written if drives.columns[k].term == "coulomb"}
     if len(widths) > 1:
@@ -130,7 +130,10 @@ def held(
 
 def _bounded(term: str, value: float, drives: DriveUnknowns, k: int, remarks: list[str]) -> float:
     if term in POSITIVE and value < 0:
-        remarks.append(f"{shown(drives.names[k])} is {value:.3g}, which no drive has; 0 is written")
+        remarks.append(
+            f"the estimate of {shown(drives.names[k])} is {value:.3g}, but it cannot be negative; "
+            "0 is written"
+        )
         return 0.0
     return value
 

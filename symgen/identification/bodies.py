@@ -135,7 +135,7 @@ def bodies(model: Model, estimate: Estimate) -> Bodies:
     nearest = programme.possible(base, estimate.base_factor)
     x = None if nearest is None else programme.nearest(nearest)
     if nearest is None or x is None:
-        better = "use a log with a more exciting motion"
+        better = "use a log in which all joints move more"
         if advice := use_prior(estimate.standard is not None):
             better = f"{better}, or {advice}"
         raise BodiesError(

@@ -57,9 +57,8 @@ def bounds(loaded: Loaded, given: Sequence[tuple[str, str, float]]) -> Bounds:
     if several is not None:
         name = shown(several.name)
         raise OptionError(
-            f"joint '{name}' is {several.kind}; excite moves joints with one coordinate each, so "
-            f"hold "
-            "the base fixed or take a part of the robot with --root and --tip"
+            f"joint '{name}' is {several.kind}, and symgen excite supports only joints with one "
+            "coordinate; fix the base or select a part of the robot with --root and --tip"
         )
     return _of_user(loaded, [_limits(loaded, body, stated) for body in model.bodies])
 
@@ -135,7 +134,7 @@ def _check(loaded: Loaded, body: Body, known: Mapping[str, float]) -> None:
         raise _error(
             loaded,
             body,
-            f"its {huge} limit {known[huge]:g} is none; give --limit "
+            f"its {huge} limit {known[huge]:g} is too large to be a real limit; give --limit "
             f"{shown(body.joint.name)}.{huge}=VALUE",
         )
     for kind in ("velocity", "effort"):
@@ -168,8 +167,9 @@ def _of_user(loaded: Loaded, limits: Sequence[tuple[float, ...] | None]) -> Boun
                 raise _error(
                     loaded,
                     body,
-                    "follows several joints or motors, whose limits excite cannot tell from its; "
-                    "take a part of the robot without it (--root, --tip), or hold it (--lock)",
+                    "depends on several joints or motors, and symgen excite cannot derive their "
+                    "limits from its own; select a part of the robot without it (--root, --tip) "
+                    "or lock it (--lock)",
                 )
             ((number, factor),), offset = body.follows.terms, body.follows.offset
             leader = rows[number]
@@ -193,12 +193,12 @@ def _check_followers(loaded: Loaded, rows: Mapping[int, Sequence[float]]) -> Non
             raise _error(
                 loaded,
                 loaded.model.body(i),
-                "cannot move: what mimics it leaves no range of positions",
+                "cannot move: the limits of the joints that mimic it leave no range of positions",
             )
         missing = next((kind for kind, x in zip(KINDS, row, strict=True) if math.isinf(x)), None)
         if missing is not None:
             raise _error(
                 loaded,
                 loaded.model.body(i),
-                f"moves a joint without {missing} limit; give --limit JOINT.{missing}=VALUE",
+                f"drives a joint without {missing} limit; give --limit JOINT.{missing}=VALUE",
             )

@@ -25,16 +25,15 @@ FAR: Final = 0.5
 ten times."""
 DEGREE: Final = math.pi / 180
 FACTORS: Final = (
-    (1 / DEGREE, "positions in degrees beside velocities in rad/s"),
-    (DEGREE, "velocities in degrees per second beside positions in rad"),
+    (1 / DEGREE, "positions in degrees and velocities in rad/s"),
+    (DEGREE, "velocities in degrees per second and positions in rad"),
     (
         1e3,
-        "positions in mm beside velocities in m/s, or velocities in thousands of what positions "
-        "say",
+        "positions in mm and velocities in m/s, or velocities that are 1000 times too small",
     ),
-    (1e-3, "time in milliseconds in place of seconds"),
-    (1e-6, "time in microseconds in place of seconds"),
-    (1e-9, "time in nanoseconds in place of seconds"),
+    (1e-3, "time in milliseconds instead of seconds"),
+    (1e-6, "time in microseconds instead of seconds"),
+    (1e-9, "time in nanoseconds instead of seconds"),
 )
 """What it means if differences of positions in time are this many times the velocities."""
 
@@ -78,7 +77,8 @@ class Tally:
         for suspicion in (*self._factors(), *self._ranges()):
             raise LogError(
                 shown(self.log.file),
-                suspicion + "; give the units with --unit, or say --trust-units",
+                suspicion
+                + "; give the units with --unit, or add --trust-units if they are correct",
             )
 
     def _factors(self) -> Iterator[str]:
@@ -93,9 +93,9 @@ class Tally:
             )
             if meant:
                 yield (
-                    f"wrong units suspected: '{shown(self.layout.q[k].name)}' changes {slope:.3g} "
-                    f"times as fast as "
-                    f"'{shown(self.layout.qd[k].name)}' says, as with {meant}"
+                    f"the units are probably wrong: the derivative of "
+                    f"'{shown(self.layout.q[k].name)}' is {slope:.3g} times "
+                    f"'{shown(self.layout.qd[k].name)}', as with {meant}"
                 )
 
     def _ranges(self) -> Iterator[str]:
@@ -106,15 +106,15 @@ class Tally:
                 if self.low[k] < limits.lower - margin or self.high[k] > limits.upper + margin:
                     worst = self.high[k] if self.high[k] > limits.upper + margin else self.low[k]
                     yield (
-                        f"wrong units suspected: '{shown(self.layout.q[k].name)}' reaches "
-                        f"{worst:.4g} where the joint's range is {limits.lower:.4g} to "
+                        f"the units are probably wrong: '{shown(self.layout.q[k].name)}' reaches "
+                        f"{worst:.4g}, but the range of the joint is {limits.lower:.4g} to "
                         f"{limits.upper:.4g} {unit}, as with {words} ({worst * factor:.3g} {unit})"
                     )
             if limits.velocity and self.fastest[k] > 10 * limits.velocity:
                 yield (
-                    f"wrong units suspected: '{shown(self.layout.qd[k].name)}' reaches "
-                    f"{self.fastest[k]:.4g} where the "
-                    f"joint's limit is {limits.velocity:.4g} {unit}/s, as with {words} per second"
+                    f"the units are probably wrong: '{shown(self.layout.qd[k].name)}' reaches "
+                    f"{self.fastest[k]:.4g}, but the limit of the joint is "
+                    f"{limits.velocity:.4g} {unit}/s, as with {words} per second"
                 )
 
 
@@ -133,8 +133,8 @@ def check_quaternions(
             row = int(bad[0])
             raise LogError(
                 log.place(start + row),
-                f"columns '{shown(columns[four][0])}' to '{shown(columns[four][-1])}' are no "
-                f"unit quaternion here: their norm is {norms[row]:.4g}",
+                f"columns '{shown(columns[four][0])}' to '{shown(columns[four][-1])}' are not a "
+                f"unit quaternion: their norm is {norms[row]:.4g}; check the order of the columns",
             )
 
 
@@ -150,6 +150,6 @@ def check_step(log: Log, step: float) -> None:
         unit = next(name for name, most in UNITS.items() if step <= most)
         raise LogError(
             shown(log.file),
-            f"wrong units suspected: rows are {step:.4g} s apart, as with time in {unit}; give its "
-            f"unit (--unit t={unit}), or say --trust-units",
+            f"the unit of time is probably wrong: the rows are {step:.4g} s apart, as with time in "
+            f"{unit}; give --unit t={unit}, or add --trust-units if the time is in seconds",
         )

@@ -28,7 +28,7 @@ class Map:
         patterns |= {name: _listed(text) for name, text in options.column}
         for name in patterns:
             if name not in GROUPS and name.split("_")[0] not in GROUPS:
-                raise OptionError(f"--column {name}: the groups are {', '.join(GROUPS)}")
+                raise OptionError(f"--column {name}: unknown group; use one of {', '.join(GROUPS)}")
         return cls(patterns, options)
 
 

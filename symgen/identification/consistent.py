@@ -27,7 +27,9 @@ def consistent(
     programme, positive = _problem(mapping, drives)
     values = programme.fitted(solution.values, solution.factor, positive)
     if values is None:
-        cure = " or ".join(filter(None, ("use a log with a more exciting motion", use_prior(full))))
+        cure = " or ".join(
+            filter(None, ("use a log in which all joints move more", use_prior(full)))
+        )
         raise BodiesError(
             "error: --consistent: no physically consistent bodies have base parameters near the "
             f"estimate; {cure}"

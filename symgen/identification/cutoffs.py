@@ -44,9 +44,9 @@ def tuned(log: str, sought: Problem, loaded: Loaded, options: LogOptions, wish: 
         return read
     lowered = replace(options, cutoff=lower)
     reread = reading(log, sought.wanted, loaded.model, lowered, wish)
-    text = f"{shown(log)}: note: derivatives are cut off at {lower:.3g} Hz instead of "
-    reason = f"{read.derivation.cutoff:.3g} Hz, for that predicts better (--cutoff says another)"
-    return replace(reread, remarks=(text + reason,))
+    text = f"{shown(log)}: note: the cut-off frequency of derivatives is {lower:.3g} Hz instead of "
+    reason = f"{read.derivation.cutoff:.3g} Hz because that predicts the forces better; "
+    return replace(reread, remarks=(f"{text}{reason}use --cutoff to set it",))
 
 
 def lower_cutoff(reading: Reading, sought: Problem) -> float | None:

@@ -106,4 +106,5 @@ def note_of_delays(reading: Reading, delays: Delays) -> str:
     """A note of what was found."""
     rows = zip(reading.layout.measured, delays.values * 1e3, delays.errors * 1e3, strict=True)
     listed = ", ".join(f"{shown(c.name)} {x:.3g} ± {e:.1g} ms" for c, x, e in rows)
-    return f"{shown(reading.log.file)}: note: delays of forces, taken off: {listed}"
+    text = f"the delays of the forces are compensated: {listed}"
+    return f"{shown(reading.log.file)}: note: {text}"

@@ -83,7 +83,9 @@ class Entropic:
             if decrement < SETTLED * self.weight + ROUNDING * cost:
                 return x, drives
             x, drives = self._lower(x, drives, step, decrement, cost)
-        raise BodiesError("error: --entropic: the search for bodies does not end")
+        raise BodiesError(
+            "error: --entropic: the optimization of the bodies diverges; use another weight"
+        )
 
     def _all_values(self, x: Numbers, drives: Numbers) -> Numbers:
         return np.concatenate([self.programme.matrix @ x + self.programme.constant, drives])

@@ -62,8 +62,8 @@ def estimate(
             solution, standard = entropic(mapping, drives, solution, settings.entropic, tells)
         else:
             solution = consistent(mapping, drives, solution, settings.full)
-        note = f"consistent bodies and drives: chi squared {distance(free, solution):.3g} more than"
-        text = f"{note} the least squares without bounds, whose standard errors these are"
+        note = f"the constraints of --consistent increase chi² by {distance(free, solution):.3g}"
+        text = f"{note}; the standard errors are those of the estimate without constraints"
         notes = (*notes, f"{shown(log.file)}: note: {text}")
     result = Estimate(
         sought.mapping,
@@ -78,7 +78,7 @@ def estimate(
         settled.robust_errors(solution),
     )
     if neutral:
-        note = "the robot's files have no inertia: rods between its joints are the prior"
+        note = "the robot file has no inertia; the prior is uniform rods between the joints"
         notes = (*notes, f"{shown(log.file)}: note: {note}")
     result = result if standard is None else replace(result, standard=standard)
     return result, notes
@@ -121,8 +121,8 @@ def _weak(settled: Settled, solution: Solution, log: Log) -> tuple[str, ...]:
     least = settled.instruments.weakest(solution) if settled.instruments else 1.0
     if least >= WEAK:
         return ()
-    text = f"correlation with the motion that was commanded is {least:.2g} in one direction"
-    return (f"{shown(log.file)}: note: {text}, so instruments are weak and errors large there",)
+    text = f"a combination of parameters has weak instruments (correlation {least:.2g} with the"
+    return (f"{shown(log.file)}: note: {text} commanded motion); its standard error is large",)
 
 
 def prior_of(sought: Problem, settings: Settings) -> Prior | None:
@@ -162,7 +162,7 @@ def _judged(
         f"{shown(text, 2000)}"
     )
     if settings.full:
-        return (f"{shown(log.file)}: note: {text}; the prior decides them",)
+        return (f"{shown(log.file)}: note: {text}; the prior determines these",)
     raise ExcitationError(
         f"{shown(log.file)}: error: {text}; use a log in which these joints move more (symgen "
         f"excite optimizes a motion), or {use_prior(settings.full)}"

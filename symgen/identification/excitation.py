@@ -50,12 +50,12 @@ class Excited:
 def excite(task: ExcitationTask, progress: Progress = lambda step: None) -> Excited:
     """The best motion that the budget finds. Raises SymgenError where no motion keeps to the
     limits."""
-    progress("searching for motions within the limits")
+    progress("searching for motions within the limits (stage 1 of 3)")
     starts = list(_starts(task))
     judged = [(condition(task.rows(motion))[1], k) for k, motion in enumerate(starts)]
     best = starts[min(judged)[1]]
     searched = _search(task, best, progress)
-    progress("enforcing the limits between the samples")
+    progress("enforcing the limits between the samples (stage 3 of 3)")
     first, best, searched = (
         _within(task, motion, task.fine) for motion in (starts[0], best, searched)
     )
@@ -106,10 +106,10 @@ def _centre(task: ExcitationTask) -> Numbers:
         joint = int(np.argmax(used[k]))
         need, most = used[k, joint] * allowed.force[joint], allowed.force[joint]
         raise SymgenError(
-            f"error: joint '{shown(task.names[joint])}': standing still needs a force of "
-            f"{need:.4g} "
-            f"or more in each of {len(postures)} postures, and {most:.4g} is allowed; check its "
-            "effort limit, --gravity and --margin, or give --limit JOINT.effort=VALUE"
+            f"error: joint '{shown(task.names[joint])}' cannot hold the robot at rest: it needs "
+            f"a force of at least {need:.4g} in each of {len(postures)} postures, but only "
+            f"{most:.4g} is allowed; check its effort limit, --gravity and --margin, or "
+            "give --limit JOINT.effort=VALUE"
         )
     return np.asarray(postures[np.argmin(worst)])
 
@@ -232,7 +232,10 @@ def _round(search: ExcitationSearch, start: Fourier, spend: int, progress: Progr
         number = next(seen)
         if number > spend:
             raise _Spent
-        progress(f"search with penalty {search.weight:g}: evaluation {number} of {spend}")
+        progress(
+            f"optimizing the motion with penalty {search.weight:g} (stage 2 of 3): "
+            f"evaluation {number} of {spend}"
+        )
         return search(x)
 
     with suppress(_Spent):

@@ -48,7 +48,7 @@ def targets(task: ExcitationTask, motion: Path, plot: Path | None, robot: str) -
     bad = next((name for name in task.names if set(name) & set(',"\n\r')), None)
     if bad is not None:
         raise OptionError(
-            f"joint {cited(bad)}: its name cannot be a column of a CSV file; rename it"
+            f"joint {cited(bad)}: its name cannot be a column name of a CSV file; rename the joint"
         )
     if motion.suffix.lower() != ".csv":
         raise OptionError(f"--out {str(motion)!r}: give a name that ends in .csv")
@@ -74,27 +74,28 @@ def on_terminal(excited: Excited) -> None:
     """How much of its limits each joint uses, and condition numbers."""
     out, plan = console(), excited.task.plan
     rows = table(
-        f"{plan.harmonics} harmonics of {1 / plan.period:g} Hz, {len(plan.times)} rows at "
-        f"{plan.rate:g} Hz",
+        f"Excitation trajectory: {plan.harmonics} harmonics of {1 / plan.period:g} Hz, "
+        f"{len(plan.times)} rows at {plan.rate:g} Hz",
         ["joint"],
-        ["of its range", "of its velocity", "of its effort"],
+        ["range used", "velocity used", "effort used"],
     )
     for name, parts in zip(excited.task.names, used(excited), strict=True):
         rows.add_row(escape(name), *(f"{x:.0f} %" for x in parts))
     out.print(rows)
     out.print(
-        f"condition number, rows by effort limit and columns of unit length: "
-        f"{excited.before[1]:.4g} of a random "
-        f"motion within limits, {excited.after[1]:.4g} now"
+        f"condition number (rows scaled by the effort limits, columns to unit length): "
+        f"{excited.after[1]:.4g}; a random motion within the limits: {excited.before[1]:.4g}"
     )
     out.print(
-        f"condition number, rows by effort limit, columns as they are: {excited.before[0]:.4g}, "
-        f"{excited.after[0]:.4g} now"
+        f"condition number (rows scaled by the effort limits, columns not scaled): "
+        f"{excited.after[0]:.4g}; a random motion within the limits: {excited.before[0]:.4g}"
     )
     if excited.task.left_out:
         names = ", ".join(map(escape, excited.task.left_out))
-        out.print(f"no motion tells {names} from other parameters; left out")
-    out.print("collisions are not checked")
+        out.print(
+            f"{names} cannot be distinguished from other parameters by any motion and are left out"
+        )
+    out.print("collisions are not checked; review the motion before you run it on a robot")
 
 
 def data(excited: Excited, files: Sequence[Path]) -> dict[str, Any]:
@@ -140,12 +141,12 @@ def picture(excited: Excited, target: OutputFile) -> bytes:
     for k, values in enumerate((states[0], states[1], force)):
         for j, axis in enumerate(axes[:, k]):
             _panel(axis, t, values[:, j], (ends[k][0][j], ends[k][1][j]))
-            axis.set_title(f"{parts[j, k]:.0f} % of its {WHAT[k]}", loc="right", fontsize=8)
+            axis.set_title(f"{parts[j, k]:.0f} % of the {WHAT[k]} limit", loc="right", fontsize=8)
             axis.set_ylabel(_unit(excited.task, j, k), fontsize=8)
     _labels(axes, names)
     figure.suptitle(
-        f"Exciting motion: condition number {excited.before[1]:.3g} of a random motion, "
-        f"{excited.after[1]:.3g} of this one; dashed: limits"
+        f"Excitation trajectory: condition number {excited.after[1]:.3g} (random motion: "
+        f"{excited.before[1]:.3g}); dashed lines: limits"
     )
     return _drawn(figure, target)
 

@@ -99,8 +99,9 @@ def _first(products: Numbers, mass: float) -> Numbers:
     solution = _least(gram, right)[p:]
     if not (solution > 0).all():
         raise SymgenError(
-            "error: the logs do not tell the gains: the currents of the two runs do not differ as "
-            "a load's weight makes them; are the logs in the right order, and is the mass in kg?"
+            "error: the gains cannot be estimated: the difference of the currents of the two runs "
+            "does not correspond to the weight of the load; check that the first log is the one "
+            "without the load and that --mass is in kg"
         )
     return solution
 

@@ -11,7 +11,7 @@ length."""
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Final
 
 import numpy as np
@@ -156,7 +156,10 @@ def _wanted(model: Model) -> NeededColumns:
     rows, rates = positions(model), tuple(row.name for row in velocities(model))
     names, units = tuple(row.name for row in rows), tuple(row.unit for row in rows)
     if names != rates:
-        raise OptionError("gains are of robots whose positions are joints' own")
+        raise OptionError(
+            "symgen gains supports only robots whose joints have one coordinate each; select a "
+            "part of the robot with --root and --tip"
+        )
     currents = Sensed("current", rates, ("A",) * len(rates))
     return NeededColumns(names, units, rates, (currents,), True)
 
@@ -165,11 +168,13 @@ def _parts(
     drives: GainEquations, read: Reading, loaded: bool, progress: Progress
 ) -> Iterator[Numbers]:
     """The products of consecutive parts of a log."""
-    fastest = np.zeros(len(read.noise))
-    for samples in read.blocks(lambda step: progress(f"finding the rates of the joints: {step}")):
+    name, fastest = shown(PurePath(read.log.file).name), np.zeros(len(read.noise))
+    title = f"{name}: pass 1 of 2, finding the joint velocities"
+    for samples in read.blocks(lambda step: progress(f"{title}: {step}")):
         fastest = np.maximum(fastest, np.abs(samples.qd).max(axis=0))
     size, total, count = max(read.plan.samples // BATCHES, 1), None, 0
-    for samples in read.blocks(lambda step: progress(f"reducing the regressor: {step}")):
+    title = f"{name}: pass 2 of 2, reducing the regressor"
+    for samples in read.blocks(lambda step: progress(f"{title}: {step}")):
         for start in range(0, len(samples), PIECE):
             part = samples.part(slice(start, start + PIECE))
             gram = drives.products(part, fastest, loaded)
@@ -204,9 +209,9 @@ def data(result: Gains) -> dict[str, Any]:
 def on_terminal(result: Gains) -> None:
     """The gains in a table, and as options of other commands."""
     listed = table(
-        f"drive gains from {result.rows[0]} rows without and {result.rows[1]} with the load",
+        f"Drive gains from {result.rows[0]} rows without the load and {result.rows[1]} with it",
         ["joint"],
-        ["gain", "std error", "relative", "unit", "left of the current"],
+        ["gain", "std error", "relative", "unit", "current not explained"],
     )
     rows = zip(
         result.joints, result.units, result.values, result.errors, result.residuals, strict=True

@@ -132,8 +132,8 @@ def _gains(evidence: Evidence, prior: Numbers, names: Names) -> Iterator[str]:
     inverted = clear & (factors < 0)
     for k in np.flatnonzero(inverted).tolist():
         yield (
-            f"'{shown(names.forces[k])}' has the wrong sign: it is {factors[k]:.3g} times what the "
-            f"robot's file foresees (correlation {alike[k]:.2f}); give --scale "
+            f"'{shown(names.forces[k])}' probably has the wrong sign: it is {factors[k]:.3g} times "
+            f"the prediction from the robot file (correlation {alike[k]:.2f}); give --scale "
             f"tau_{shown(names.joints[k])}=-1"
         )
     sizes = np.abs(factors[clear])
@@ -145,15 +145,15 @@ def _gains(evidence: Evidence, prior: Numbers, names: Names) -> Iterator[str]:
 def _unit(sizes: Numbers, count: int, names: Names) -> str:
     """The sentence on forces that are so many times what is foreseen."""
     finding = (
-        f"the forces of {count} joints are {sizes.min():.3g} to {sizes.max():.3g} times what the "
-        "robot's file foresees"
+        f"the forces of {count} joints are {sizes.min():.3g} to {sizes.max():.3g} times the "
+        "prediction from the robot file"
     )
     unit = next((u for f, u in UNITS.items() if (np.abs(sizes / f - 1) < 2 * NEAR).all()), None)
     if unit is not None:
         return f"{finding}: their unit is not N m; give --unit tau={unit}"
     return (
-        f"{finding}, as with motor currents in A or torques of motors before their gears; give "
-        f"--column current={shown(_pattern(names.forces))} and --torque-constant JOINT=K of each "
+        f"{finding}, as with motor currents in A or torques on the motor side of the gears; give "
+        f"--column current={shown(_pattern(names.forces))} and --torque-constant JOINT=K for each "
         "joint"
     )
 
@@ -171,8 +171,8 @@ def _signs(fit: Fit, names: Names) -> Iterator[Suspicion]:
         factors[k] = -1.0
         yield Suspicion(
             float(fit.residuals(None, factors).sum()),
-            f"'{shown(name)}' has the wrong sign: with the other one the log fits far better; give "
-            f"--scale tau_{shown(names.joints[k])}=-1",
+            f"'{shown(name)}' probably has the wrong sign: the opposite sign fits the log far "
+            f"better; give --scale tau_{shown(names.joints[k])}=-1",
         )
 
 
@@ -183,8 +183,9 @@ def _swaps(fit: Fit, names: Names) -> Iterator[Suspicion]:
         a, b = shown(names.forces[j]), shown(names.forces[k])
         yield Suspicion(
             float(fit.residuals(order).sum()),
-            f"'{a}' and '{b}' are exchanged: the other way round the log fits far better; give "
-            f"--column tau_{shown(names.joints[j])}={b} --column tau_{shown(names.joints[k])}={a}",
+            f"'{a}' and '{b}' are probably swapped: the opposite order fits the log far better; "
+            f"give --column tau_{shown(names.joints[j])}={b} --column "
+            f"tau_{shown(names.joints[k])}={a}",
         )
 
 
@@ -199,8 +200,9 @@ def _factors(fit: Fit, names: Names) -> Iterator[Suspicion]:
         if not 1 / FACTOR < size < FACTOR:
             yield Suspicion(
                 residual,
-                f"'{shown(name)}' is in another unit than the other forces: about {size:.2g} times "
-                f"it the log fits far better; give --scale tau_{shown(names.joints[k])}={size:.2g}",
+                f"'{shown(name)}' probably has another unit than the other forces: a factor of "
+                f"about {size:.2g} fits the log far better; give --scale "
+                f"tau_{shown(names.joints[k])}={size:.2g}",
             )
 
 
@@ -214,8 +216,8 @@ def _driven(evidence: Evidence, base: int, names: Names) -> Iterator[str]:
             evidence.fit, k, base + 4 * k, residual
         ):
             yield (
-                f"'{shown(names.forces[k])}' has the wrong sign: its friction would drive the "
-                f"joint; give --scale tau_{shown(names.joints[k])}=-1"
+                f"'{shown(names.forces[k])}' probably has the wrong sign: its estimated friction "
+                f"is negative; give --scale tau_{shown(names.joints[k])}=-1"
             )
 
 
@@ -242,8 +244,8 @@ def _shifted(evidence: Evidence, names: Names, step: float) -> Suspicion | None:
     word = "after" if delay > 0 else "before"
     return Suspicion(
         rest,
-        f"the forces come {1e3 * abs(delay):.3g} ms {word} the motion: shifted by that the log "
-        f"fits far better; give --delay {delay:.3g}",
+        f"the forces are recorded {1e3 * abs(delay):.3g} ms {word} the motion: with this shift "
+        f"the model fits the log far better; give --delay {delay:.3g}",
     )
 
 
@@ -274,8 +276,8 @@ def _positions(evidence: Evidence, names: Names) -> Iterator[Suspicion]:
         signs = np.where(np.arange(n) == k, -1.0, 1.0)
         yield Suspicion(
             total * left(lambda x, signs=signs: x * signs) / before,  # type: ignore[misc]
-            f"'{shown(names.positions[k])}' has the wrong sign: with the other one the log fits "
-            f"far better; give {scale(k, -1.0)}",
+            f"'{shown(names.positions[k])}' probably has the wrong sign: the opposite sign fits "
+            f"the log far better; give {scale(k, -1.0)}",
         )
     for j, k in combinations(range(n), 2):
         order = list(range(n))
@@ -283,10 +285,10 @@ def _positions(evidence: Evidence, names: Names) -> Iterator[Suspicion]:
         a, b = shown(names.positions[j]), shown(names.positions[k])
         yield Suspicion(
             total * left(lambda x, order=order: x[:, order]) / before,  # type: ignore[misc]
-            f"'{a}' and '{b}' are exchanged: the other way round the log fits far better; give "
-            f"--column q_{shown(names.joints[j])}={b} --column q_{shown(names.joints[k])}={a}",
+            f"'{a}' and '{b}' are probably swapped: the opposite order fits the log far better; "
+            f"give --column q_{shown(names.joints[j])}={b} --column q_{shown(names.joints[k])}={a}",
         )
     yield Suspicion(
         total * left(lambda x: x * (np.pi / 180)) / before,
-        "positions are in degrees: taken as such the log fits far better; give --unit q=deg",
+        "the positions are probably in degrees: they fit the log far better; give --unit q=deg",
     )

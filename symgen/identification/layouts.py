@@ -20,7 +20,9 @@ from symgen.identification.recorders import (
 )
 from symgen.text import hint, quoted, shown
 
-CURES: Final = "name them with --column {0}=PATTERN, {{}} for a joint's name or number; "
+CURES: Final = (
+    "name the columns with --column {0}=PATTERN, where {{}} is the name or number of a joint; "
+)
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,8 @@ class _Finder:
         if isinstance(stated, tuple):
             if len(stated) != len(keys):
                 raise OptionError(
-                    f"--column {group}: {len(stated)} columns for {len(keys)}: {quoted(keys, 8)}"
+                    f"--column {group}: {len(stated)} columns are given, but {len(keys)} needed: "
+                    f"{quoted(keys, 8)}"
                 )
             return stated
         wrench = group.startswith("wrench")
@@ -81,8 +84,8 @@ class _Finder:
         missing = [key for key in keys if stated and key not in stated]
         if missing:
             raise OptionError(
-                f"--joints {','.join(stated)}: '{shown(missing[0])}' is not among them; the robot "
-                f"has {quoted(keys, 8)}"
+                f"--joints {','.join(stated)}: '{shown(missing[0])}' is missing; list all joints "
+                f"of the robot: {quoted(keys, 8)}"
             )
         return stated or keys
 
@@ -99,9 +102,9 @@ class _Finder:
         if width > len(keys):
             raise LogError(
                 shown(self.log.file),
-                f"'{group}' has {width} columns where {len(keys)} are wanted: "
-                f"{quoted(keys, 8)}; give these, in this order, or say with --joints whose they "
-                "are",
+                f"the log has {width} columns '{group}', but {len(keys)} are needed: "
+                f"{quoted(keys, 8)}; remove the others, or name the joints of the columns with "
+                "--joints",
             )
 
     def time(self) -> LogColumn | None:
@@ -115,8 +118,8 @@ class _Finder:
             check_columns(
                 self.log,
                 [candidates[0][0]],
-                "time is always needed: name it with --column t=NAME, or give the rows a second "
-                "with --rate; ",
+                "name the column of time with --column t=NAME, or give the sample rate with "
+                "--rate; ",
             )
         name, unit = column or candidates[0]
         given = dict(self.map.options.unit).get("t", unit)
@@ -157,7 +160,8 @@ def _check_scales(log: Log, wanted: NeededColumns, options: LogOptions, layout: 
             raise OptionError(f"--scale {shown(name)}: give the unit of time, as in --unit t=ms")
         if name not in keys and name not in log.names:
             raise OptionError(
-                f"--scale {shown(name)}: no such column; {hint(name, (*log.names, *keys), 8)}"
+                f"--scale {shown(name)}: no column is called so; "
+                f"{hint(name, (*log.names, *keys), 8)}"
             )
 
 
@@ -167,9 +171,8 @@ def _commanded(finder: _Finder, wanted: NeededColumns) -> tuple[LogColumn, ...]:
     if not names:
         raise LogError(
             shown(finder.log.file),
-            "has no commanded positions, which --method instrumental takes its instruments from; "
-            "name them with --column ref=PATTERN, as in ref=target_q_{}, or use --method "
-            "acceleration",
+            "the log has no commanded positions, which --method instrumental needs; name them with "
+            "--column ref=PATTERN, as in ref=target_q_{}, or use --method acceleration",
         )
     return names
 
@@ -208,8 +211,9 @@ def guessed(log: Log, map_: Map) -> NeededColumns:
     if not names:
         raise LogError(
             shown(log.file),
-            "has no positions whose names are known; name them with --column q=PATTERN, {} for a "
-            f"joint's name or number; it has {quoted(log.names, 12)}",
+            "the log has no columns of positions with known names; name them with --column "
+            "q=PATTERN, where {} is the name or number of a joint; the columns are "
+            f"{quoted(log.names, 12)}",
         )
     return NeededColumns(names, ("rad",) * len(names), names, (), True, True)
 
@@ -230,8 +234,8 @@ def _sensed(finder: _Finder, sensed: Sensed) -> tuple[LogColumn, ...]:
     if not options.torque_constant:
         if options.gear_ratio and not sensed.constants:
             raise OptionError(
-                "--gear-ratio multiplies --torque-constant, which is not given; give that too, or "
-                "leave it out"
+                "--gear-ratio needs --torque-constant, which it multiplies; add --torque-constant "
+                "or remove --gear-ratio"
             )
         amperes = ("A",) * len(sensed.names)
         forces = finder.group("tau", sensed.names, sensed.units, optional=True)
@@ -242,9 +246,9 @@ def _sensed(finder: _Finder, sensed: Sensed) -> tuple[LogColumn, ...]:
             return forces or finder.group("tau", sensed.names, sensed.units)
         raise LogError(
             shown(finder.log.file),
-            "has currents and no torques: give --torque-constant JOINT=K of each joint (N m/A), "
-            "name torque_constant in a file of actuators (--actuators), or find them with 'symgen "
-            "gains' from a run with a load of known mass",
+            "the log has currents but no torques; give --torque-constant JOINT=K for each joint "
+            "(N m/A), set torque_constant in an actuator file (--actuators), or estimate the "
+            "torque constants with symgen gains from runs with and without a known load",
         )
     return _currents(finder, sensed, options)
 
@@ -255,13 +259,14 @@ def _currents(finder: _Finder, sensed: Sensed, options: LogOptions) -> tuple[Log
         for name in given:
             if name not in sensed.names:
                 raise OptionError(
-                    f"{flag} {shown(name)}: no joint is called so; there are "
+                    f"{flag} {shown(name)}: no joint has this name; the joints are "
                     f"{quoted(sensed.names, 8)}"
                 )
     missing = [name for name in sensed.names if name not in constants]
     if missing:
         raise OptionError(
-            f"--torque-constant: '{shown(missing[0])}' has none; give {shown(missing[0])}=K too"
+            f"--torque-constant: the value for joint '{shown(missing[0])}' is missing; add "
+            f"--torque-constant {shown(missing[0])}=K"
         )
     names = finder.group("current", sensed.names, ("A",) * len(sensed.names))
     return tuple(

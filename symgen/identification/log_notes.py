@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from symgen.identification.recording import Reading
+from symgen.identification.rows import rows_in_words
 from symgen.text import quoted, shown
 
 FEW = 0.9
@@ -24,7 +25,7 @@ def _warnings(reading: Reading) -> Iterator[str]:
     rows = _rows(reading)
     if reading.plan.samples < FEW * (rows - _ends(reading)):
         part = reading.plan.samples / rows
-        yield f"only {100 * part:.3g} % of {rows} rows can be used ({_why(reading)})"
+        yield f"only {100 * part:.3g} % of the {rows} rows are usable ({_why(reading)})"
     for column, count, ceiling, floor in zip(
         reading.layout.measured, survey.stuck, survey.ceilings, survey.floors, strict=True
     ):
@@ -32,8 +33,8 @@ def _warnings(reading: Reading) -> Iterator[str]:
             ends = [f"{x:.4g}" for x in (ceiling, floor) if abs(x) < float("inf")]
             yield (
                 f"'{shown(column.name)}' is saturated: {count} rows stay at {' or '.join(ends)} "
-                f"{column.unit}; they are left out for it, and a slower motion or a wider range "
-                "of the sensor gives them back"
+                f"{column.unit} and are not used for this column; use a slower motion or a "
+                "wider range of the sensor"
             )
 
 
@@ -45,7 +46,7 @@ def _missing(reading: Reading) -> Iterator[tuple[bool, str]]:
             yield (
                 count > (1 - FEW) * usable,
                 f"'{shown(column.name)}' has no finite number in {count} of {usable} rows; they "
-                "are left out for it",
+                "are not used for this column",
             )
 
 
@@ -54,8 +55,9 @@ def _still(reading: Reading) -> Iterator[str]:
     for column, never, low in zip(reading.layout.q, constant, reading.survey.low, strict=False):
         if never:
             yield (
-                f"'{shown(column.name)}' is {low:.4g} in every row: the joint stands still, or its "
-                "encoder is dead; hold it with --lock JOINT=VALUE, or name another column"
+                f"'{shown(column.name)}' is {low:.4g} in every row: the joint does not "
+                "move, or its encoder is defective; lock it with --lock JOINT=VALUE, or choose "
+                "another column"
             )
 
 
@@ -63,23 +65,24 @@ def _notes(reading: Reading) -> Iterator[str]:
     clock = reading.survey.clock
     if clock.coarse:
         yield (
-            f"time stamps have a resolution of {clock.resolution:.4g} s, coarser than the rows; "
-            f"rows are taken as even, {1 / clock.step:.6g} a second (--rate says another)"
+            f"the resolution of the time stamps ({clock.resolution:.4g} s) is coarser than the "
+            f"sample interval; a constant rate of {1 / clock.step:.6g} Hz is used instead (use "
+            "--rate to set it)"
         )
     if clock.polled:
         yield (
-            "time stamps are those of a recorder that polls: by positions and velocities rows are "
-            f"{clock.step:.6g} s apart, or a multiple of it; that is taken as their time (--rate "
-            "says another)"
+            "the time stamps are those of a recorder that polls; positions and velocities show "
+            f"that the rows are multiples of {clock.step:.6g} s apart, and the times are corrected "
+            "accordingly (use --rate to set the rate)"
         )
     for name, count in reading.survey.turned.items():
         yield (
-            f"'{shown(name)}' jumps by a turn {count} time{'s' * (count > 1)}, as angles do that "
-            "are kept within one; it is taken as continuous"
+            f"'{shown(name)}' jumps by a full turn {count} time{'s' * (count > 1)}; the angle is "
+            "unwrapped"
         )
     inside = _rows(reading) - _ends(reading)
     if FEW * inside <= reading.plan.samples < inside:
-        yield f"{reading.plan.samples} of {_rows(reading)} rows are used ({_why(reading)})"
+        yield f"{reading.plan.samples} of the {_rows(reading)} rows are used ({_why(reading)})"
     names, read = reading.log.names, {*reading.layout.names}
     unused = [name for name in names if name not in read]
     if unused:
@@ -101,17 +104,17 @@ def _why(reading: Reading) -> str:
     """Why rows are not used, by reason."""
     survey, log = reading.survey, reading.log
     reasons = [
-        f"{count} {why}, the first at {log.place(survey.places[why])}"
+        f"{rows_in_words(count, why)}, the first at {log.place(survey.places[why])}"
         for why, count in survey.left_out.items()
     ]
     torn = getattr(log, "torn", {})
     if torn:
         line, why = min(torn.items())
-        reasons.append(f"{len(torn)} have {why}, the first in line {line}")
+        reasons.append(f"{rows_in_words(len(torn), f'with {why}')}, the first in line {line}")
     lost = survey.usable - reading.plan.samples
     if lost:
         stretches = len(survey.stretches)
-        ends = f"{lost} at the ends of {stretches} stretch{'es' * (stretches > 1)}"
-        longest = f", the longest gap {survey.gaps[0]:.4g} s" if survey.gaps else ""
-        reasons.append(ends + " go to derivatives and intervals" + longest)
+        ends = f"at the ends of {stretches} segment{'s' * (stretches > 1)}, which derivatives and "
+        longest = f"; the longest gap is {survey.gaps[0]:.4g} s" if survey.gaps else ""
+        reasons.append(f"{rows_in_words(lost, ends)}intervals need{longest}")
     return "; ".join(reasons) or quoted([])

@@ -197,7 +197,7 @@ def check_unit(name: str, unit: Any, where: str) -> None:
     """Raises OptionError for a unit that the group does not have."""
     known = [u for u, (base, _) in UNITS.items() if base in GROUPS.get(name, ())]
     if not known:
-        raise OptionError(f"{where} {name}={unit}: the groups are {', '.join(GROUPS)}")
+        raise OptionError(f"{where} {name}={unit}: unknown group; use one of {', '.join(GROUPS)}")
     plain = str(unit).removesuffix("^2").removesuffix("²")
     if plain.split("/s")[0] not in known:
         raise OptionError(f"{where} {name}={unit}: use one of {', '.join(known)}")

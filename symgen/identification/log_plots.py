@@ -31,7 +31,9 @@ def _figure(looked: Looked) -> Any:
     names, layout = looked.joints, looked.reading.layout
     if not looked.motion.thin:
         log = looked.reading.log
-        raise LogError(shown(log.file), "has no stretch that is long enough to be drawn")
+        raise LogError(
+            shown(log.file), "the log has no segment without gaps that is long enough for a plot"
+        )
     columns = 2 + bool(layout.measured)
     figure = new_figure(4.2 * columns, 0.8 + 1.35 * len(names))
     axes = figure.subplots(len(names), columns, sharex=True, squeeze=False)

@@ -96,10 +96,12 @@ def looked_at(path: str, options: LogOptions, model: Model | None, progress: Pro
     """Look at a log, without a robot at all joints that it has. Raises LogError, OptionError."""
     log, map_ = open_log(path), Map.of(options)
     wanted = guessed(log, map_) if model is None else _of(model)
-    progress("reading the log")
+    progress("reading the log (stage 1 of 2)")
     reading = look(log, wanted, model, map_, Wish())
     motion = MotionStatistics(reading.plan.samples)
-    for samples in reading.blocks(lambda step: progress(f"analysing the motion: {step}")):
+    for samples in reading.blocks(
+        lambda step: progress(f"analysing the motion (stage 2 of 2): {step}")
+    ):
         motion.add(samples)
     limits = tuple(model.limits.get(name) if model else None for name in wanted.velocities)
     return Looked(reading, motion, wanted.velocities, wanted.position_units, limits)
@@ -120,9 +122,20 @@ def on_terminal(looked: Looked) -> None:
     for line in lines(reading):
         out.print(escape(line))
     listed = table(
-        f"{looked.motion.count} samples",
+        f"Motion and forces in {looked.motion.count} samples",
         ["joint", "position", "velocity", "force"],
-        ["from", "to", "range", "fastest", "limit", "hardest", "noise", "still", "rms", "most"],
+        [
+            "min",
+            "max",
+            "limits",
+            "max |qd|",
+            "limit",
+            "max |qdd|",
+            "noise",
+            "at rest",
+            "rms",
+            "max",
+        ],
     )
     for row in _rows(looked):
         listed.add_row(*map(escape, row))
@@ -135,28 +148,28 @@ def lines(reading: Reading) -> Iterator[str]:
     survey, layout = reading.survey, reading.layout
     yield (
         f"{PurePath(reading.log.file).name}: {survey.rows} rows, {survey.usable} of them usable; "
-        f"columns as of {layout.recorder or 'no recorder that is known'}"
+        f"recorder: {layout.recorder or 'unknown'}"
     )
     least, low, middle, high, most = (1e3 * x for x in survey.steps)
-    name = f"column '{layout.time.name}'" if layout.time else "by the rate"
+    name = f"column '{layout.time.name}'" if layout.time else "from --rate"
     yield (
         f"time: {name}, {survey.first:.6g} to {survey.last:.6g} s; steps {middle:.4g} ms "
-        f"({1e3 / middle:.4g} Hz), 90 % from {low:.4g} to {high:.4g} ms, all from {least:.4g} to "
+        f"({1e3 / middle:.4g} Hz), 90 % of them {low:.4g} to {high:.4g} ms, all {least:.4g} to "
         f"{most:.4g} ms" + (" (even)" if survey.even else " (uneven)")
     )
     stretches = len(survey.stretches)
-    gaps = f", the longest gap {survey.gaps[0]:.4g} s" if survey.gaps else ""
-    yield f"gaps: {stretches - 1}{gaps}; derivatives by {_derivatives(reading)}"
+    gaps = f", the longest is {survey.gaps[0]:.4g} s" if survey.gaps else ""
+    yield f"gaps: {stretches - 1}{gaps}; derivatives: {_derivatives(reading)}"
 
 
 def _derivatives(reading: Reading) -> str:
     if reading.derivation is None:
-        return "nobody: the log has velocities and accelerations"
+        return "none needed, the log has velocities and accelerations"
     count, span = 2 * reading.derivation.half + 1, 2e3 * reading.derivation.reach
     source = "velocities" if reading.layout.qd else "positions"
     return (
-        f"polynomials of order 4 over {count} rows of {source} ({span:.4g} ms; half of the power "
-        f"left at {reading.derivation.cutoff:.3g} Hz, --cutoff)"
+        f"polynomials of order 4 over {count} rows of {source} ({span:.4g} ms), cut-off frequency "
+        f"{reading.derivation.cutoff:.3g} Hz (--cutoff)"
     )
 
 

@@ -57,14 +57,18 @@ def open_log(path: str) -> Log:
     """The log in a file, its format told by its name. Raises LogError."""
     suffix = Path(path).suffix.lower()
     if suffix not in FORMATS and not os.path.isdir(path):
-        raise LogError(shown(path), f"a log ends in {', '.join(FORMATS)}, or is a ROS bag's folder")
+        raise LogError(
+            shown(path),
+            f"the log has an unknown format; give a file that ends in {', '.join(FORMATS)} or "
+            "the folder of a ROS bag",
+        )
     try:
         log = _bag(path) if os.path.isdir(path) else FORMATS[suffix](path)
     except (OSError, ValueError, EOFError) as error:
         raise LogError(shown(path), unread(path, error)) from None
     twice = next((name for name, count in Counter(log.names).items() if count > 1), None)
     if twice is not None:
-        raise LogError(shown(path), f"has two columns called '{shown(twice)}'")
+        raise LogError(shown(path), f"the log has two columns called '{shown(twice)}'; rename one")
     return log
 
 
@@ -76,13 +80,14 @@ def check_columns(log: Log, wanted: Sequence[str], remark: str = "") -> None:
         if odd is not None:
             raise LogError(
                 shown(log.file),
-                f"'{shown(missing[0])}' is {shown(odd, 60)}, no column of real numbers; save it as "
-                "rows of float64",
+                f"'{shown(missing[0])}' is {shown(odd, 60)}, not a column of real numbers; save it "
+                "as rows of float64",
             )
         others = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
-        nearest = hint(missing[0], log.names, 8) if log.names else "it has no columns"
+        nearest = hint(missing[0], log.names, 8) if log.names else "the log has no columns"
         raise LogError(
-            shown(log.file), f"has no column '{shown(missing[0])}'{others}; {remark}{nearest}"
+            shown(log.file),
+            f"the log has no column '{shown(missing[0])}'{others}; {remark}{nearest}",
         )
 
 

@@ -72,7 +72,9 @@ class Problem:
 def problem(job: Job, loaded: Loaded, settings: Settings) -> Problem:
     """The problem of a robot. Raises OptionError."""
     if job[RobotOptions].gravity == "runtime":
-        raise OptionError("--gravity runtime: a log was made under one gravity; give it as X,Y,Z")
+        raise OptionError(
+            "--gravity runtime: a log has constant gravity; give it as --gravity X,Y,Z"
+        )
     if not loaded.model.dof:
         raise OptionError("the robot has no joint that moves, so there is nothing to identify")
     if settings.wrenches:
@@ -221,7 +223,7 @@ def _integrated(problem: Problem, settings: Settings) -> Problem:
     if instant or settings.automatic:
         term = instant[0] if instant else AUTO
         flag = f"--{term}" if term in ARMATURE else f"--friction {term}"
-        raise OptionError(f"{flag}: needs the force at every instant; use --method acceleration")
+        raise OptionError(f"{flag} needs the force at every sample; use --method acceleration")
     return replace(problem, wanted=replace(problem.wanted, accelerations=False), intervals=True)
 
 
@@ -295,4 +297,6 @@ def _check_not_felt(job: Job, settings: Settings) -> None:
     terms = {*(settings.terms or _kinds(job)), *(FRICTION if settings.automatic else ())}
     for flag, (name, kinds) in felt.items():
         if terms & {*kinds}:
-            raise OptionError(f"{flag}: a wrench does not feel the {name} of joints; leave it out")
+            raise OptionError(
+                f"{flag}: a measured wrench does not depend on the {name} of joints; remove {flag}"
+            )

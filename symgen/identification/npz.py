@@ -75,7 +75,7 @@ class NpzLog:
             raise LogError(
                 shown(path),
                 f"'{shown(members[0].name)}' has {rows} rows but '{shown(other.name)}' has "
-                f"{other.rows}; all columns must have one length",
+                f"{other.rows}; all columns must have the same length",
             )
         return cls(path, members, rows, unread)
 
@@ -135,7 +135,7 @@ def _member(
     if fortran and len(shape) == 2 and min(shape) > 1:
         raise LogError(
             shown(path),
-            f"'{shown(name)}' is stored column by column; save it row by row "
+            f"'{shown(name)}' is stored in column-major order; save it in row-major order "
             "(numpy.ascontiguousarray)",
         )
     size = math.prod(shape) * dtype.itemsize
@@ -143,7 +143,7 @@ def _member(
     if available < size:
         raise LogError(
             shown(path),
-            f"'{shown(name)}' has {available} bytes of numbers where its head says {size}; the "
+            f"'{shown(name)}' has {available} bytes of numbers, but its header says {size}; the "
             "file is damaged",
         )
     width = shape[1] if len(shape) == 2 else 1

@@ -43,8 +43,9 @@ PAGE: Final[Mark] = holding(
 DPI: Final = 90
 
 
-def page(identified: Identified, against: tuple[str, ...]) -> str:
-    """One HTML file that needs nothing else; `against` is what speaks against the estimate."""
+def page(identified: Identified, summary: str, refuted: bool, warnings: tuple[str, ...]) -> str:
+    """One HTML file that needs nothing else. It begins with the `summary` of the verdict, in red if
+    the estimate is `refuted`, and the `warnings`."""
     estimate, reading = identified.estimate, identified.reading
     points, _ = end_of_log(identified)
     return render(
@@ -53,7 +54,9 @@ def page(identified: Identified, against: tuple[str, ...]) -> str:
         log=shown(PurePath(reading.log.file).name),
         version=__version__,
         method=identified.settings.method,
-        against=against,
+        summary=summary,
+        refuted=refuted,
+        warnings=warnings,
         notes=[shown(note, 1000) for note in identified.notes if note not in reading.doubts],
         rows=reading.survey.rows,
         used=reading.plan.samples,
@@ -62,7 +65,8 @@ def page(identified: Identified, against: tuple[str, ...]) -> str:
         scaled=estimate.scaled_condition,
         ranges=_ranges(identified),
         speeds=_speeds(identified),
-        before=_before(identified),
+        errors=_errors(identified),
+        error_rows=sum(map(len, identified.last)),
         predicted=_predicted(identified),
         chosen=chosen(identified),
         channels=_channels(identified, points),
@@ -75,10 +79,10 @@ def _embedded(picture: bytes) -> str:
     return base64.b64encode(picture).decode()
 
 
-def _ranges(identified: Identified) -> list[tuple[str, float, float]]:
+def _ranges(identified: Identified) -> list[tuple[str, float, float, str]]:
     survey, layout = identified.reading.survey, identified.reading.layout
-    names = [shown(column.name) for column in layout.q]
-    return list(zip(names, survey.low.tolist(), survey.high.tolist(), strict=False))
+    low, high = survey.low.tolist(), survey.high.tolist()
+    return [(shown(c.name), low[k], high[k], c.unit) for k, c in enumerate(layout.q)]
 
 
 def _speeds(identified: Identified) -> list[tuple[str, float, float]]:
@@ -90,8 +94,9 @@ def _speeds(identified: Identified) -> list[tuple[str, float, float]]:
     return list(zip(drives.joints.names, fastest, drives.slowest.tolist(), strict=True))
 
 
-def _before(identified: Identified) -> list[tuple[Any, ...]]:
-    """Rows by channel: name, unit, measured, and the parts (%) that prior and estimate leave."""
+def _errors(identified: Identified) -> list[tuple[Any, ...]]:
+    """One row per channel: name, unit, measured rms, and the rms of the residuals with the prior
+    and with the estimate."""
     estimate, measured, residuals, masks = identified.estimate, [], [], []
     for samples in identified.last:
         rows = identified.equations.equations(samples)
@@ -101,12 +106,11 @@ def _before(identified: Identified) -> list[tuple[Any, ...]]:
         measured.append(rows.measured)
     counted = np.concatenate(masks)
     sizes = _rms(np.concatenate(measured), counted)
-    parts = [
-        100 * _rms(np.concatenate(channel), counted) / np.where(sizes > 0, sizes, 1.0)
-        for channel in zip(*residuals, strict=True)
-    ]
+    prior, fitted = (
+        _rms(np.concatenate(channel), counted) for channel in zip(*residuals, strict=True)
+    )
     return [
-        (shown(c.name), c.unit, sizes[k], parts[0][k], parts[1][k], c.deviation)
+        (shown(c.name), c.unit, sizes[k], prior[k], fitted[k], c.deviation)
         for k, c in enumerate(estimate.channels)
     ]
 
@@ -121,7 +125,7 @@ def _predicted(identified: Identified) -> dict[str, Any] | None:
         return None
     name = shown(PurePath(prediction.reading.log.file).name)
     return {
-        "title": name + ", rows held out" * prediction.held_out,
+        "title": name + " (held-out rows)" * prediction.held_out,
         "slow": f"{SLOW:g}",
         "rows": [
             (shown(c.name), [c.views[view].relative for view in HEADS]) for c in prediction.channels
@@ -166,7 +170,7 @@ def _drawn(points: Points, strip: Strip, step: float) -> Any:
     draw_cloud(panels[1], points.load[:, strip.number], points, strip)
     _draw_spectrum(panels[2], points, strip, step)
     draw_distribution(panels[3], points, strip)
-    for axis, label in zip(panels, (RATE, LOAD, "frequency (Hz)", "left"), strict=True):
+    for axis, label in zip(panels, (RATE, LOAD, "frequency (Hz)", "residual"), strict=True):
         axis.set_xlabel(label, fontsize=8)
     return figure
 

@@ -101,7 +101,7 @@ def draw_left(axis: Any, points: Points, strip: Strip) -> None:
     axis.plot(points.t, np.clip(residuals, -edge, edge), color=LEFT, lw=0.6)
     axis.axhline(0, color="black", lw=0.5)
     axis.set_ylim(-1.05 * edge, 1.05 * edge)
-    axis.set_ylabel("left", fontsize=8)
+    axis.set_ylabel("residual", fontsize=8)
     axis.grid(alpha=0.25)
 
 
@@ -121,14 +121,14 @@ def residuals(points: Points, strips: list[Strip]) -> Any:
         draw_cloud(row[0], speeds(points, strip), points, strip)
         draw_cloud(row[1], points.load[:, strip.number], points, strip)
         draw_distribution(row[2], points, strip)
-        row[0].set_title(f"{strip.name}: left ({strip.unit})", fontsize=9, loc="left")
-    for axis, label in zip(axes[-1], (RATE, LOAD, "distribution"), strict=True):
+        row[0].set_title(f"{strip.name}: residual ({strip.unit})", fontsize=9, loc="left")
+    for axis, label in zip(axes[-1], (RATE, LOAD, "distribution of the residual"), strict=True):
         axis.set_xlabel(label)
     return figure
 
 
-RATE: Final = "rate (rad/s or m/s)"
-LOAD: Final = "load by the model (N m or N)"
+RATE: Final = "velocity (rad/s or m/s)"
+LOAD: Final = "force without friction, predicted (N m or N)"
 
 
 def speeds(points: Points, strip: Strip) -> Numbers:

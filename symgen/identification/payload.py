@@ -63,7 +63,7 @@ def check_link(model: Model, link: str, flag: str = "--payload") -> tuple[int, P
     }
     if link not in places:
         raise OptionError(
-            f"{flag} {shown(link)}: no moving link is called '{shown(link)}'; there are "
+            f"{flag} {shown(link)}: no moving link has this name; the moving links are "
             f"{quoted(places)}"
         )
     return places[link]

@@ -32,7 +32,7 @@ TITLES: Final = {
     "MR": "masses (kg)",
     "M": "first moments (kg m)",
     "S": "second moments (kg m²)",
-    "J": "inertias of rotors (kg m²)",
+    "J": "inertias of the rotors (kg m²)",
     **dict.fromkeys("XYZ", "inertias (kg m²)"),
     **{name: f"{term.words} ({term.unit})" for name, term in TERMS.items()},
 }
@@ -55,7 +55,7 @@ def pictures(identified: Identified, kind: str = PNG) -> dict[str, bytes]:
 
 
 def _part(residual: float, measured: float) -> str:
-    return f"{100 * residual / measured:.1f} % left" if measured else ""
+    return f"residual {100 * residual / measured:.1f} %" if measured else ""
 
 
 def end_of_log(identified: Identified) -> tuple[Points, float | None]:
@@ -101,7 +101,7 @@ def parameters(estimate: Estimate) -> Any:
         _errors(row[1], estimate, numbers)
         row[0].set_title(TITLES[begin], fontsize=9)
     axes[-1, 0].set_xlabel("estimate ± 3 standard errors")
-    axes[-1, 1].set_xlabel("standard error by estimate (%)")
+    axes[-1, 1].set_xlabel("relative standard error (%)")
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper right", ncols=2)
     return figure
 

@@ -62,7 +62,7 @@ def validated(
             identified, prediction=predict(identified.reading, fitted, progress, held_out=True)
         )
     if identified.settings.wrenches:
-        raise OptionError("--validation: predicts joint forces; leave it out with --sensor wrench")
+        raise OptionError("--validation needs joint forces; remove it or --sensor wrench")
     progress("preparing the validation")
     late = identified.reading.delays
     delay = "0" if identified.delays else identified.settings.delay

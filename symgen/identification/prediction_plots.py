@@ -19,6 +19,6 @@ def strips_of(prediction: Prediction) -> list[Strip]:
     strips = []
     for j, channel in enumerate(prediction.channels):
         share = channel.views["filtered"].relative or channel.views["all"].relative
-        label = "" if share is None else f"{100 * share:.1f} % off"
+        label = "" if share is None else f"error {100 * share:.1f} %"
         strips.append(Strip(j, channel.name, channel.unit, label))
     return strips

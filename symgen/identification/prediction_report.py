@@ -15,7 +15,7 @@ HEADS: Final = {
     "all": "all rows",
     "moving": "moving",
     "filtered": "filtered",
-    "filtered_moving": "both",
+    "filtered_moving": "moving, filtered",
 }
 
 
@@ -24,8 +24,8 @@ def on_terminal(prediction: Prediction) -> None:
     out = console()
     out.print(errors(prediction))
     out.print(
-        f"errors by the norm of what was measured; moving: faster than {SLOW:g} rad/s or m/s; "
-        "filtered: both sides by the filter of velocities"
+        f"The errors are relative to the rms of the measured values. moving: faster than {SLOW:g} "
+        "rad/s or m/s. filtered: measured and predicted values pass the filter of the velocities."
     )
 
 
@@ -34,7 +34,7 @@ def errors(prediction: Prediction) -> Any:
     name = shown(PurePath(prediction.reading.log.file).name)
     count = max((c.views["all"].rows for c in prediction.channels), default=0)
     rows = table(
-        f"prediction of {escape(name)}: {count} rows" + ", held out" * prediction.held_out,
+        f"Prediction of {escape(name)}: {count}" + " held-out" * prediction.held_out + " rows",
         ["measured"],
         ["unit", "rms", "error", "bias", *HEADS.values()],
     )

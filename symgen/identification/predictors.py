@@ -53,9 +53,9 @@ def of_file(sought: Problem, path: str) -> Predictor:
         other = rows[name].get("grouping")
         if isinstance(other, str) and not _alike(other, grouping):
             raise OptionError(
-                f"--estimate {shown(path)}: '{shown(name)}' consists of something else there than "
-                "in this robot; give the file and the options (--lock, --root, ...) that it was "
-                "made with"
+                f"--estimate {shown(path)}: '{shown(name)}' has another definition than for this "
+                "robot; use the robot file and the options (--lock, --root, ...) with which the "
+                "estimate was made"
             )
     names = {name: k for k, name in enumerate(sought.joints.names)} if sought.joints else {}
     columns, values = [], []
@@ -67,8 +67,8 @@ def of_file(sought: Problem, path: str) -> Predictor:
             values.append(_number(path, rows, name, "estimate"))
         elif name not in sought.mapping.names:
             raise OptionError(
-                f"--estimate {shown(path)}: '{shown(name)}' is no parameter of this robot; give "
-                "the estimate of the same robot file"
+                f"--estimate {shown(path)}: '{shown(name)}' is not a parameter of this robot; give "
+                "an estimate of the same robot file"
             )
     return predictor(sought, np.array(base), columns, values)
 
@@ -92,7 +92,10 @@ def _rows(path: str) -> Mapping[str, Any]:
         if not isinstance(rows, dict) or not all(isinstance(row, dict) for row in rows.values()):
             raise ValueError("no parameters")
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        reason = getattr(error, "strerror", None) or "no identification.json of symgen identify"
+        reason = (
+            getattr(error, "strerror", None)
+            or "it is not an identification.json of symgen identify"
+        )
         raise OptionError(
             f"--estimate {shown(path)}: cannot be read ({shown(str(reason), 200)})"
         ) from None

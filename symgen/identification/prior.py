@@ -30,7 +30,7 @@ def with_prior(mapping: BaseMapping, prior: str) -> BaseMapping:
     for name, ten in bodies.items():
         if name not in mapping.bodies:
             raise OptionError(
-                f"--prior {shown(prior)}: no body is called '{shown(name)}'; there are "
+                f"--prior {shown(prior)}: no body is called '{shown(name)}'; the bodies are "
                 f"{quoted(mapping.bodies)}"
             )
         k = mapping.bodies.index(name)
@@ -44,7 +44,7 @@ def _bodies(path: str) -> Mapping[str, Any]:
     bodies = data.get("bodies") if isinstance(data, dict) else None
     if not isinstance(bodies, dict) or not bodies:
         raise OptionError(
-            f"--prior {shown(path)}: has no table of bodies (see symgen docs identification)"
+            f"--prior {shown(path)}: the file has no table bodies; see symgen docs identification"
         )
     return bodies
 

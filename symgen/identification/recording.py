@@ -17,7 +17,7 @@ from symgen.identification.derivatives import Derivation
 from symgen.identification.layouts import layout
 from symgen.identification.log_options import AUTO, LogOptions
 from symgen.identification.logs import Log, LogError, open_log
-from symgen.identification.rows import Clock, Rows, Usable
+from symgen.identification.rows import Clock, Rows, Usable, rows_in_words
 from symgen.identification.samples import BlockPlan, Samples, pieces
 from symgen.identification.survey import Survey, survey
 from symgen.mechanics.coupling import coupling_of, positions, velocities
@@ -131,11 +131,13 @@ def look(log: Log, wanted: NeededColumns, model: Model | None, map_: Map, wish: 
     """The same with a log that is open, and perhaps without a robot."""
     columns, options = layout(log, wanted, map_), map_.options
     if options.delay == AUTO and not wish.delays:
-        raise OptionError("--delay auto: symgen identify finds delays; give them here, as it does")
+        raise OptionError(
+            "--delay auto is supported by symgen identify only; give the delays that it prints"
+        )
     if log.rows < 2:
         raise LogError(
             shown(log.file),
-            f"has {log.rows} row{'s' * (log.rows != 1)}; there is nothing to identify from",
+            f"the log has {log.rows} row{'s' * (log.rows != 1)}; at least 2 are needed",
         )
     clock = Clock.of(log, columns, options.rate)
     missing = not columns.qd or (wanted.accelerations and not columns.qdd) or wanted.reference
@@ -169,8 +171,8 @@ def _delays(wanted: NeededColumns, columns: Layout, options: LogOptions) -> Numb
     unknown = [name for name in given if name and name not in names]
     if unknown:
         raise OptionError(
-            f"--delay {shown(unknown[0])}: no measured joint is called so; there are "
-            f"{quoted(names)}"
+            f"--delay {shown(unknown[0])}: no measured joint has this name; the measured joints "
+            f"are {quoted(names)}"
         )
     return np.array([given.get(name, given.get("", 0.0)) for name in names], np.float64)
 
@@ -224,8 +226,8 @@ def _limits(model: Model, options: LogOptions) -> Sequence[tuple[Limits, str]]:
 def _check_there(log: Log, looked: Survey) -> None:
     """Raises LogError for a log without rows that can be used."""
     if looked.usable < 2:
-        why = "; ".join(f"{count} {reason}" for reason, count in looked.left_out.items())
-        raise LogError(shown(log.file), f"has {looked.usable} rows that can be used: {why}")
+        why = "; ".join(rows_in_words(count, reason) for reason, count in looked.left_out.items())
+        raise LogError(shown(log.file), f"the log has {looked.usable} usable rows: {why}")
 
 
 def _check_dead(log: Log, columns: Layout, looked: Survey) -> None:
@@ -238,16 +240,16 @@ def _check_dead(log: Log, columns: Layout, looked: Survey) -> None:
         if looked.missing[k] == looked.usable:
             raise LogError(
                 shown(log.file),
-                f"'{shown(column.name)}' has no finite number in any row; name another with "
-                "--column, or hold that joint with --lock",
+                f"'{shown(column.name)}' has no finite number in any row; choose another column "
+                "with --column, or lock the joint with --lock",
             )
         moves = not standing[k] if by_joint else not standing.all()
         if constant[first + k] and moves:
             raise LogError(
                 shown(log.file),
-                f"'{shown(column.name)}' is {looked.low[first + k]:.4g} in every row: a dead "
-                "sensor, or not the column that is meant; name another with --column, or hold "
-                "that joint with --lock",
+                f"'{shown(column.name)}' is {looked.low[first + k]:.4g} in every row: the sensor "
+                "is defective, or this is the wrong column; choose another column with --column, "
+                "or lock the joint with --lock",
             )
 
 

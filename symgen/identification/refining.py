@@ -77,8 +77,8 @@ def refined(
     drives = equations.drives
     if drives is not None and (drives.loaded or drives.bent):
         raise OptionError(
-            "--refine: simulates friction that depends on a joint's own motion; leave out load and "
-            "crosstalk of --friction"
+            "--refine cannot simulate friction that depends on the load; remove load and crosstalk "
+            "from --friction"
         )
     regressor = traced(without_drives(job), loaded, "base_regressor")
     simulator = Simulator(equations, regressor.slopes(), regressor.nonzero)
@@ -87,8 +87,8 @@ def refined(
         held = _windows(reading, equations, held_out=True)
     if len(trained) * trained.q.shape[1] * trained.q.shape[2] < 4 * len(estimate.values):
         raise SymgenError(
-            f"{shown(reading.log.file)}: error: --refine: {len(trained)} windows without "
-            "standstill, too few; move all joints at once, or leave it out"
+            f"{shown(reading.log.file)}: error: --refine: the log has too few windows without "
+            f"standstill ({len(trained)}); move all joints at once, or remove --refine"
         )
     judged = held if held is not None and (held.q != held.q[:, :1]).any() else trained
     try:

@@ -38,8 +38,8 @@ def on_terminal(identified: Identified, out: Console | None = None) -> None:
     if estimate.standard is not None:
         out.print(_standard(estimate))
     out.print(
-        f"condition number of the regressor {estimate.condition:.4g}, with columns of unit length "
-        f"{estimate.scaled_condition:.4g}"
+        f"The condition number of the regressor is {estimate.scaled_condition:.4g} with columns "
+        f"scaled to unit length and {estimate.condition:.4g} without scaling."
     )
 
 
@@ -49,21 +49,22 @@ def chosen(identified: Identified) -> list[str]:
     if drives is None or not trials:
         return []
     lines = [
-        "friction by cross-validation, with the part of the squares of errors that it removes:"
+        "Friction terms selected by cross-validation, with the reduction of the squared error:"
     ]
     for k, name in enumerate(drives.joints.names):
         taken = [f"{t.term} {100 * t.gain:.0f} %" for t in trials if t.joint == k and t.taken]
         untaken = [t.term for t in trials if t.joint == k and not t.taken]
-        lines.append(f"  {name}: {', '.join(taken) or 'nothing more'}; not {', '.join(untaken)}")
+        rejected = f"; rejected: {', '.join(untaken)}" if untaken else ""
+        lines.append(f"  {name}: {', '.join(taken) or 'no further terms'}{rejected}")
     return lines
 
 
 def _channels(identified: Identified) -> Any:
     reading, robot = identified.reading, identified.estimate.mapping.model.name
     rows = table(
-        f"{robot}: {reading.log.rows} rows, {_held_out(identified)}",
+        f"Errors of {robot}: {reading.log.rows} rows, {_held_out(identified)}",
         ["measured"],
-        ["unit", "rms", "residual", "of rms", "validation", "of rms"],
+        ["unit", "rms", "residual", "relative", "validation residual", "relative"],
     )
     for c in identified.estimate.channels:
         after = (c.validation_residual, c.validation_measured)
@@ -92,9 +93,9 @@ def _part(residual: float | None, measured: float | None) -> str:
 def _parameters(estimate: Estimate) -> Any:
     prior = estimate.prior_values
     rows = table(
-        f"{len(estimate.names)} parameters",
-        ["parameter", "link", "consists of"],
-        ["estimate", "std error", "naive", "relative", "prior", "off by"],
+        f"Parameters: {len(estimate.names)}",
+        ["parameter", "link", "definition"],
+        ["estimate", "std error", "naive", "relative", "prior", "difference"],
     )
     none = [""] * len(estimate.friction)
     groups, links = [*estimate.mapping.groupings, *none], [*estimate.mapping.links, *none]
@@ -125,7 +126,7 @@ def _with_speeds(estimate: Estimate) -> list[str]:
 
 def _standard(estimate: Estimate) -> Any:
     rows = table(
-        "standard parameters, base parameters by the log, the rest by the prior",
+        "Standard parameters (the prior determines what the log does not)",
         ["body"],
         PARAMETER_NAMES,
     )

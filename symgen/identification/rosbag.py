@@ -41,11 +41,15 @@ class BagLog:
         with _opened(path) as reader:
             topics = [c for c in reader.connections if c.msgtype == TYPE]
             if not topics:
-                raise LogError(shown(path), "has no messages of type sensor_msgs/JointState")
+                raise LogError(
+                    shown(path), "the bag has no messages of type sensor_msgs/JointState"
+                )
             best = max(topics, key=lambda c: (c.msgcount, c.topic))
             first = next(_messages(reader, best), None)
             if first is None:
-                raise LogError(shown(path), f"has no messages of topic '{shown(best.topic)}'")
+                raise LogError(
+                    shown(path), f"the bag has no messages of topic '{shown(best.topic)}'"
+                )
             fields = tuple(f for f in FIELDS if len(getattr(first, f)) == len(first.name))
             return cls(path, best.topic, tuple(map(str, first.name)), fields, best.msgcount)
 

@@ -40,6 +40,8 @@ SETTLED: Final = 1e-3
 """Standard errors by which values may still change in the last round."""
 CLOSE: Final = 0.05
 """The same of a robust loss."""
+FITTING: Final = "fitting the parameters"
+"""The stage of the first pass for the estimate."""
 ALWAYS: Final = ("viscous", "coulomb", "offset")
 """The terms that automatic friction begins with."""
 
@@ -54,7 +56,7 @@ class Reduced:
     held_out: TriangularFactors | None
 
 
-Reduce = Callable[[Equations], Reduced]
+Reduce = Callable[[Equations, str], Reduced]
 """Reads the log and reduces its equations."""
 
 
@@ -109,7 +111,7 @@ class Rounds:
         """With instruments beside the columns that were chosen."""
         size = settled.system.size
         beside = Instrumented(settled.equations, size)
-        reduced = self.reduce(beside)
+        reduced = self.reduce(beside, "fitting the instruments")
         total = combined(reduced.trained)
         if total is None:
             raise ValueError("no rows for the estimate")
@@ -120,10 +122,13 @@ class Rounds:
 
     def _reweighted(self, settled: Settled) -> Settled:
         """With weights by residuals, until the values settle."""
-        for _ in range(ROUNDS):
+        for number in range(1, ROUNDS + 1):
             before = settled.solution
             sizes = tuple(x / math.sqrt(SHARE) for x in before.deviations)
-            reread = self._read(Reweighted(settled.equations, before.values, sizes))
+            reread = self._read(
+                Reweighted(settled.equations, before.values, sizes),
+                f"fitting the weights of outliers, iteration {number} of at most {ROUNDS}",
+            )
             settled = replace(settled, system=reread.system)
             change = settled.solution.values - before.values
             if np.abs(before.factor @ change).max(initial=0.0) < CLOSE:
@@ -133,13 +138,15 @@ class Rounds:
     def _least_squares(self) -> Settled:
         drives = self.drives()
         if drives is None or not drives.columns:
-            return self._read(self.sought.equations(self.interval, drives))
+            return self._read(self.sought.equations(self.interval, drives), FITTING)
         if not drives.loaded:
-            return self._chosen(self._read(self.sought.equations(self.interval, drives)))
+            return self._chosen(self._read(self.sought.equations(self.interval, drives), FITTING))
         plain = [k for k, column in enumerate(drives.columns) if not TERMS[column.term].loaded]
-        first = self._chosen(self._read(self.sought.equations(self.interval, drives.only(plain))))
+        equations = self.sought.equations(self.interval, drives.only(plain))
+        first = self._chosen(self._read(equations, "fitting without load-dependent friction"))
         drives = replace(drives, load=self._base(first.solution))
-        settled = self._chosen(self._read(self.sought.equations(self.interval, drives)))
+        equations = self.sought.equations(self.interval, drives)
+        settled = self._chosen(self._read(equations, "fitting with load-dependent friction"))
         return self._repeated(settled)
 
     def drives(self) -> DriveUnknowns | None:
@@ -180,8 +187,8 @@ class Rounds:
         possible = [name for name in TERMS if self.sought.bending or not TERMS[name].bent]
         return tuple(name for name in possible if name in names)
 
-    def _read(self, equations: Equations) -> Settled:
-        reduction = self.reduce(equations)
+    def _read(self, equations: Equations, stage: str) -> Settled:
+        reduction = self.reduce(equations, stage)
         drives = equations.drives
         count = len(drives.columns) if drives else 0
         size, total = len(self.sought.mapping) + count, combined(reduction.trained)
@@ -223,13 +230,16 @@ class Rounds:
 
     def _repeated(self, settled: Settled) -> Settled:
         """With loads from the estimate itself, until that settles."""
-        for _ in range(ROUNDS):
+        for number in range(1, ROUNDS + 1):
             drives = settled.equations.drives
             if drives is None or not drives.loaded:
                 break
             before = settled.solution
             drives = replace(drives, load=self._base(before))
-            reread = self._read(self.sought.equations(self.interval, drives))
+            reread = self._read(
+                self.sought.equations(self.interval, drives),
+                f"fitting the loads of the gears, iteration {number} of at most {ROUNDS}",
+            )
             settled = replace(reread, choice=settled.choice, belief=settled.belief)
             change = settled.solution.values - before.values
             if np.abs(before.factor @ change).max(initial=0.0) < SETTLED:

@@ -28,8 +28,8 @@ for them."""
 EVEN: Final = 1.5e-3
 """How far the steps of even sampling may be from the usual one, as a part of it; time stamps are
 rounded."""
-SAME: Final = "have the time of the row before"
-AGAIN: Final = "are the row before once more"
+SAME: Final = "with the same time as the row before"
+AGAIN: Final = "identical to the row before"
 BACK: Final = 10.0
 """Usual steps by which time must run back for a recorder to have begun anew."""
 
@@ -58,8 +58,8 @@ class Clock:
         if len(rising) <= RISING * len(steps) and not rate:
             raise LogError(
                 shown(log.file),
-                f"column '{shown(layout.time.name)}' is no time that rises; name another with "
-                "--column t=NAME, or give the rows a second with --rate",
+                f"the time in column '{shown(layout.time.name)}' does not increase; choose another "
+                "column with --column t=NAME, or give the sample rate with --rate",
             )
         if not len(rising):
             return cls(1.0 / rate, True)
@@ -88,8 +88,8 @@ def _check_rate(log: Log, layout: Layout, rate: float, span: float) -> None:
     if layout.time is not None and not 0.5 < span * rate < 2.0:
         raise LogError(
             shown(log.file),
-            f"rows are {span:.4g} s apart by column '{shown(layout.time.name)}', where --rate "
-            f"{rate:g} says {1 / rate:.4g} s; give its unit (--unit t=ms) or another rate",
+            f"the rows are {span:.4g} s apart in column '{shown(layout.time.name)}', but --rate "
+            f"{rate:g} means {1 / rate:.4g} s; give the unit of time (--unit t=ms) or another rate",
         )
 
 
@@ -193,13 +193,18 @@ class Rows:
             late = np.zeros((2, len(t)), np.bool_)
             late[0, timed[a:b]], late[1, timed[a:b]] = repeated, earlier
             self._leave(late[0], AGAIN if self.clock.polled else SAME)
-            self._leave(late[1], "come earlier than the row before")
+            self._leave(late[1], "with an earlier time than the row before")
             self.last = float(highest[-1])
         return kept, begins
+
+
+def rows_in_words(count: int, reason: str) -> str:
+    """A number of rows that are left out, with the reason."""
+    return f"{count} row{'s' * (count != 1)} {reason}"
 
 
 def _reason(rows: Numbers) -> str:
     bad = rows[~(np.abs(rows) <= LARGEST)]
     if len(bad) and np.isfinite(bad[0]):
-        return f"have a number such as {bad[0]:g}, which nobody measures"
-    return "are empty, infinite or no numbers"
+        return f"with values that are too large to be measurements, such as {bad[0]:g}"
+    return "with entries that are empty, infinite or not numbers"

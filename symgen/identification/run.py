@@ -168,22 +168,24 @@ def _refined(
     SymgenError."""
     equations = settled.equations
     if not isinstance(equations, Instants) or not sought.wanted.plain:
-        raise OptionError("--refine: positions of joints that are their own coordinates are needed")
+        raise OptionError(
+            "--refine needs joint forces of every sample and joints with one coordinate each"
+        )
     refinement = refined(job, loaded, read, equations, estimated)
     start = f"{shown(read.log.file)}: note: --refine:"
     if refinement is None:
-        why = "accelerations of the least squares grow beyond bounds, as with bodies that cannot be"
-        return estimated, f"{start} {why} (--consistent); it is not used"
-    text = f"the simulation was off by {_changed(refinement.simulation)} of the motion in a window"
-    text = f"{start} {text}, forces along smoothed motion by {_changed(refinement.forces)}"
+        why = "the simulation of the least-squares estimate diverges because its bodies are not"
+        return estimated, f"{start} {why} physical (use --consistent); the refinement is not used"
+    text = f"the error of the simulated motion in a window is {_changed(refinement.simulation)}"
+    text = f"{start} {text}, the error of the forces {_changed(refinement.forces)}"
     if not refinement.better:
-        return estimated, f"{text}; it is not used"
+        return estimated, f"{text}; the refinement is not used"
     return with_solution(estimated, settled, refinement.solution, refinement.errors), text
 
 
 def _changed(errors: tuple[float, float]) -> str:
     before, after = errors
-    return f"{100 * before:.3g} % before and {100 * after:.3g} % now"
+    return f"{100 * before:.3g} % before and {100 * after:.3g} % after it"
 
 
 def _left_out(names: tuple[str, ...], log: str) -> tuple[str, ...]:
@@ -191,24 +193,25 @@ def _left_out(names: tuple[str, ...], log: str) -> tuple[str, ...]:
     if not names:
         return ()
     listed = ", ".join(shown(name) for name in names)
-    return (f"{shown(log)}: note: no motion tells {listed} from other parameters; left out",)
+    text = "cannot be distinguished from other parameters by any motion and are left out"
+    return (f"{shown(log)}: note: {listed} {text}",)
 
 
 def _trusted(choice: Choice, log: str) -> tuple[str, ...]:
     """Notes of how much the prior counts, where that was chosen, and of random effects."""
     texts = []
     if choice.deviation is not None:
-        text = "the robot's file counts beside the log, off by"
-        reason = (
-            f"{choice.deviation:.2g} of each body's own size, for parts of the log are predicted"
+        text = (
+            f"the robot file is used as a prior with a relative deviation of {choice.deviation:.2g}"
         )
-        texts.append(f"{text} {reason} as well so or better (--prior-deviation)")
+        reason = "because cross-validation is not worse with it; use --prior-deviation to set it"
+        texts.append(f"{text} {reason}")
     if choice.scales:
         listed = " and ".join(
             f"{name} ({100 * scale:.2g} % of the {EFFECTS[name].of})"
             for name, scale in choice.scales
         )
-        texts.append(f"{listed} are held to the size that they have over all joints")
+        texts.append(f"the size of {listed} is estimated over all joints together")
     return tuple(f"{shown(log)}: note: {text}" for text in texts)
 
 
@@ -220,10 +223,12 @@ def _biased(estimated: Estimate, log: str) -> tuple[str, ...]:
     if not count:
         return ()
     text = (
-        f"derivatives by windows put {count} of {len(bias)} parameters off by more than noise does"
+        f"the bias of the filter of derivatives is larger than the noise for {count} of "
+        f"{len(bias)} parameters"
     )
-    most = f"(up to {times.max():.2g} times, of {shown(estimated.names[int(np.argmax(times))])})"
-    cure = "standard errors have it; a higher --cutoff makes it less"
+    worst = shown(estimated.names[int(np.argmax(times))])
+    most = f"(up to {times.max():.2g} times, for {worst})"
+    cure = "the standard errors include it; a higher --cutoff reduces it"
     return (f"{shown(log)}: note: {text} {most}; {cure}",)
 
 
@@ -234,12 +239,12 @@ def _check_length(reading: Reading, sought: Problem) -> None:
     drives = len(sought.joints.names) * len(sought.terms) if sought.joints else 0
     wanted = len(sought.mapping.names) + drives + 1
     if usable < wanted:
-        lost = f" ({2 * plan.half} go to derivatives)" if plan.half else ""
+        lost = f" ({2 * plan.half} rows are needed for derivatives)" if plan.half else ""
         unit = f"intervals of {plan.interval} rows" if overlap else "rows"
         raise LogError(
             shown(log.file),
-            f"has {log.rows} rows, too few: {usable} {unit} are left for the "
-            f"estimate{lost}, and {wanted - 1} parameters need {wanted} at least",
+            f"the log has too few rows ({log.rows}): {usable} {unit} are left for the "
+            f"estimate{lost}, and {wanted - 1} parameters need at least {wanted}",
         )
 
 
@@ -254,19 +259,19 @@ class LogRounds:
     passes: Iterator[int] = field(default_factory=lambda: count(1))
     """The numbers of the passes over the log."""
 
-    def reduced(self, equations: Equations) -> Reduced:
-        """The factors of the batches of the rows for the estimate, and of those held out. Raises
-        LogError."""
+    def reduced(self, equations: Equations, stage: str) -> Reduced:
+        """The factors of the batches of the rows for the estimate, and of those held out; `stage`
+        names this pass over the log in the progress. Raises LogError."""
         plan = self.reading.plan
         blocks, channels = len(plan.training), len(equations.supports)
         mean = self.mean(equations)
         work = Work(equations, plan.interval, -(-BATCHES // max(blocks, 1)), mean)
-        reduction = run(work, self.blocks(), self.settings)
+        reduction = run(work, self.blocks(stage), self.settings)
         parts = (part for block in islice(reduction, blocks) for part in block)
         trained = gathered(parts, -(-blocks * work.parts // BATCHES))
         held_out = combined(part for block in reduction for part in block)
         if not trained:
-            raise LogError(shown(self.reading.log.file), "has no rows for the estimate")
+            raise LogError(shown(self.reading.log.file), "the log has no rows for the estimate")
         of_channels, means = slice(channels), slice(channels if mean > 1 else 0, None)
         return Reduced(
             tuple(batch.channels(means) for batch in trained),
@@ -284,12 +289,12 @@ class LogRounds:
         rows = sum(b - a - 2 * plan.half for a, b in plan.training)
         return max(1, min(plan.half // 2, rows // (ENOUGH * unknowns)))
 
-    def blocks(self) -> Iterator[Samples]:
+    def blocks(self, stage: str) -> Iterator[Samples]:
         """The samples of all blocks, in a new pass over the log; the last blocks are kept. Raises
         LogError."""
         self.last.clear()
-        number = next(self.passes)
-        for samples in self.reading.blocks(lambda step: self.progress(f"pass {number}: {step}")):
+        title = f"pass {next(self.passes)} over the log, {stage}"
+        for samples in self.reading.blocks(lambda step: self.progress(f"{title}: {step}")):
             self.last.append(samples)
             yield samples
 
@@ -297,4 +302,6 @@ class LogRounds:
         """How fast the joints move."""
         derivation = self.reading.derivation
         margin = derivation.half if derivation else 0
-        return surveyed(joints, self.blocks(), margin, self.settings.slowest)
+        return surveyed(
+            joints, self.blocks("finding the joint velocities"), margin, self.settings.slowest
+        )

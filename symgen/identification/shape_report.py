@@ -29,24 +29,24 @@ def lines_of_bodies(shape: Shape) -> list[str]:
     """The bodies of a URDF, a line each."""
     bodies, estimate = shape.bodies, shape.estimate
     lines = [
-        f"bodies: {', '.join(shown(name) for name in bodies.links)} changed, consistent; their "
-        f"base parameters are those {'estimated' if bodies.consistent else 'below'} to "
-        f"{shape.off:.1e}"
+        f"the written file has new, physically consistent inertias of "
+        f"{', '.join(shown(name) for name in bodies.links)}; its base parameters are "
+        f"{'the estimate' if bodies.consistent else 'those described below'} within {shape.off:.1e}"
     ]
     if not bodies.consistent:
         steps = np.abs(bodies.base - estimate.base) / estimate.standard_errors[: len(bodies.base)]
         worst = int(np.argmax(steps))
         name = estimate.mapping.names[worst]
         lines.append(
-            "no bodies have the estimated base parameters; the nearest that some have differ by "
-            f"chi² = {bodies.misfit:.3g} for {len(bodies.base)} parameters, {name} most: "
-            f"{steps[worst]:.2g} standard errors"
+            "no physically consistent bodies have the estimated base parameters; the nearest "
+            f"differ by chi² = {bodies.misfit:.3g} for {len(bodies.base)} parameters; {name} "
+            f"differs most, by {steps[worst]:.2g} standard errors"
         )
     return lines + [_difference(*row) for row in differences(estimate.mapping, bodies.standard)]
 
 
 def _difference(name: str, mass: float, centre: Numbers | None) -> str:
-    place = "" if centre is None else f" with its centre at {_triple(centre)} m"
+    place = "" if centre is None else f" with the centre of mass at {_triple(centre)} m"
     return f"body {shown(name)} differs from the prior by {mass:+.4g} kg{place}"
 
 
@@ -58,17 +58,19 @@ def lines_of_payload(carried: Payload) -> list[str]:
     """A payload, a line each."""
     known = np.isfinite(carried.mass_error)
     mass = f"{carried.mass:.5g} ± {carried.mass_error:.2g} kg" if known else "not identifiable"
-    lines = [f"payload of link {shown(carried.link)}, all else as the prior says: mass {mass}"]
+    lines = [
+        f"payload of link {shown(carried.link)} if all other parameters are those of the prior: "
+        f"mass {mass}"
+    ]
     if np.isfinite(carried.centre_errors).all():
         lines[0] += (
-            f", centre {_triple(carried.centre)} ± {_triple(carried.centre_errors)} m in the "
-            f"link's axes"
+            f", centre of mass {_triple(carried.centre)} ± {_triple(carried.centre_errors)} m in "
+            "the link frame"
         )
-    verdict = "agrees" if carried.alone else "does NOT agree"
+    verdict = "agree" if carried.alone else "do NOT agree"
     lines.append(
-        f"the rest {verdict} with the prior: chi² = {carried.misfit:.4g} for {carried.freedom} "
-        f"degrees of "
-        "freedom"
+        f"the other parameters {verdict} with the prior: chi² = {carried.misfit:.4g} for "
+        f"{carried.freedom} degrees of freedom"
     )
     return lines
 

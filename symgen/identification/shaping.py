@@ -27,7 +27,7 @@ from symgen.identification.shape_report import (
     payload_data,
     shape_data,
 )
-from symgen.identification.verdicts import Verdict, of_bodies, of_payload, verdicts
+from symgen.identification.verdicts import Verdict, of_bodies, of_payload, summary, verdicts
 from symgen.jobs.job import Job
 from symgen.jobs.targets import Mark, OutputFile, edges
 from symgen.languages import LANGUAGES
@@ -62,8 +62,8 @@ def shape(job: Job, loaded: Loaded, estimate: Estimate, progress: Callable[[str]
     )
     if off > EXACT * max(1.0, float(np.abs(consistent.base).max(initial=0.0))):
         raise BodiesError(
-            f"error: --urdf: the base parameters of the written file are off by {off:.2g}; "
-            f"report this"
+            f"error: --urdf: the base parameters of the file differ from the estimate by "
+            f"{off:.2g}, and the file was not written; please report this fault"
         )
     _check_consistent(reread, consistent)
     return Shape(estimate, consistent, text, off)
@@ -84,8 +84,8 @@ def _check_consistent(reread: Loaded, consistent: Bodies) -> None:
     ]
     if bad:
         raise BodiesError(
-            f"error: --urdf: link '{shown(bad[0])}' would have an inertia that no body has; "
-            f"report this"
+            f"error: --urdf: the inertia of link '{shown(bad[0])}' would be physically impossible, "
+            "and the file was not written; please report this fault"
         )
 
 
@@ -144,14 +144,25 @@ class EstimateOutputs:
             )
         if self.html is not None:
             progress("drawing the report")
-            text = page(identified, tuple(verdict.text for verdict in extended.verdicts))
+            warnings = tuple(verdict.text for verdict in extended.verdicts)
+            text = page(identified, extended.summary, extended.refuted, warnings)
             extended = replace(extended, page=text.encode())
         return extended
 
     @property
     def refused(self) -> bool:
         """Whether the estimate must not be written, because of what speaks against it."""
-        return not self.force and any(verdict.refuses for verdict in self.verdicts)
+        return not self.force and self.refuted
+
+    @property
+    def refuted(self) -> bool:
+        """True if the estimate is not usable."""
+        return any(verdict.refuses for verdict in self.verdicts)
+
+    @property
+    def summary(self) -> str:
+        """One sentence: whether the estimate is usable."""
+        return summary(self.verdicts)
 
     @property
     def lines(self) -> list[str]:
@@ -171,7 +182,8 @@ class EstimateOutputs:
         words += ["--springs"] if drives.springs else []
         words += typed(self.job.choices, RobotOptions, SourceOptions, leave=("actuators",))
         options = " ".join(shown(quote(word)) for word in words)
-        return f"regenerate: {command('regenerate', robot=robot, folder=folder)} {options}"
+        generate = command("regenerate", robot=robot, folder=folder)
+        return f"to generate code for the estimate: {generate} {options}"
 
     @property
     def data(self) -> dict[str, Any]:
@@ -180,7 +192,7 @@ class EstimateOutputs:
             "shape": shape_data(self.shape) if self.shape else None,
             "payload": payload_data(self.payload) if self.payload else None,
             "warnings": [verdict.text for verdict in self.verdicts],
-            "refused": any(verdict.refuses for verdict in self.verdicts),
+            "refused": self.refuted,
         }
 
     @property

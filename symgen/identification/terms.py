@@ -90,7 +90,7 @@ TERMS: Final[dict[str, DriveTerm]] = {
     ),
     "asymmetric": DriveTerm(
         lambda motion, speed: np.abs(motion.rate),
-        "viscous friction that differs by direction",
+        "direction-dependent viscous friction",
         "N m s/rad",
         least=None,
     ),
@@ -104,14 +104,14 @@ TERMS: Final[dict[str, DriveTerm]] = {
     ),
     "root": DriveTerm(
         lambda motion, speed: np.sign(motion.rate) * np.sqrt(np.abs(motion.rate)),
-        "friction that grows with the root of speed",
+        "friction proportional to the root of the speed",
         "N m (s/rad)^½",
         signed=True,
         least=None,
     ),
     "saturating": DriveTerm(
         lambda motion, speed: np.tanh(motion.rate / speed),
-        "viscous friction that saturates",
+        "saturating viscous friction",
         "N m",
         signed=True,
         speeds=(0.1, 0.2, 0.4, 0.8),
@@ -119,7 +119,7 @@ TERMS: Final[dict[str, DriveTerm]] = {
     ),
     "lag": DriveTerm(
         _lag,
-        "friction that follows a change of direction late: friction times the time",
+        "lag of the friction: friction times delay",
         "N m s",
         signed=True,
         speeds=(0.03, 0.06, 0.12, 0.25),
@@ -128,7 +128,7 @@ TERMS: Final[dict[str, DriveTerm]] = {
     # below 0 it is the hysteresis of a sensor behind the gear
     "load": DriveTerm(
         lambda motion, speed: step(motion.rate, speed) * np.abs(motion.load),
-        "Coulomb friction that grows with the load of the gear",
+        "Coulomb friction per load of the gear",
         "1",
         signed=True,
         loaded=True,
@@ -136,21 +136,21 @@ TERMS: Final[dict[str, DriveTerm]] = {
     ),
     "crosstalk_x": DriveTerm(
         lambda motion, speed: motion.bending[:, 0],
-        "what a torque sensor feels of the moment about a direction across the axis",
+        "crosstalk of the moment about the first transverse axis",
         "1",
         bent=True,
         least=None,
     ),
     "crosstalk_y": DriveTerm(
         lambda motion, speed: motion.bending[:, 1],
-        "the same about the other direction",
+        "crosstalk of the moment about the second transverse axis",
         "1",
         bent=True,
         least=None,
     ),
     "armature": DriveTerm(
         lambda motion, speed: motion.acceleration,
-        "inertia of the rotor as the joint feels it",
+        "armature (reflected inertia of the rotor)",
         "kg m²",
         accelerated=True,
     ),
@@ -159,7 +159,7 @@ TERMS: Final[dict[str, DriveTerm]] = {
     ),
     "preload": DriveTerm(
         lambda motion, speed: -np.ones_like(motion.rate),
-        "preload of a spring, stiffness times reference",
+        "preload of a spring: stiffness times reference",
         "N m",
         least=None,
     ),

@@ -48,7 +48,7 @@ class LogDialect:
         text = [line.rstrip("\r") for line in lines[first:]]
         rows = [line for line in text[1:] if line.strip()]
         if not text or not text[0].strip():
-            raise LogError(shown(path), "does not begin with a line of column names")
+            raise LogError(shown(path), "the first line has no column names")
         top = text[0].lstrip("#%").strip() if text[0][0] in "#%" else text[0].strip()
         delimiter = _delimiter(top, rows)
         names = _cells(path, top, delimiter)
@@ -103,7 +103,7 @@ def _cells(path: str, head: str, delimiter: str) -> tuple[str, ...]:
         cells = next(csv.reader([head], delimiter=delimiter, skipinitialspace=True))
     except csv.Error as error:
         raise LogError(
-            shown(path), f"does not begin with a line of column names ({shown(str(error), 100)})"
+            shown(path), f"the first line has no column names ({shown(str(error), 100)})"
         ) from None
     return tuple(name.strip() for name in cells if name or delimiter != " ")
 
@@ -209,7 +209,7 @@ class TextLog:
         """The reason to leave out a line of another length."""
         if row.number in self.torn or len(self.torn) < MOST_TORN:
             self.torn[row.number or 0] = (
-                f"{row.actual_columns} values where {row.expected_columns} are named"
+                f"{row.actual_columns} values instead of {row.expected_columns}"
             )
             return "skip"
         return "error"

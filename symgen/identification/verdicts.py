@@ -2,7 +2,8 @@
 against it, each with the cure. A refused estimate is not written to a URDF."""
 
 import math
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -26,6 +27,10 @@ NOISY: Final = 3.0
 """if what is left is more than so many times the noise of its sensor."""
 EXPLAINED: Final = 0.2
 """Friction is suspected where it explains this part of the squares of what is left."""
+LISTED: Final = 3
+"""The largest number of reasons in a summary."""
+REASON: Final = re.compile(": |; ")
+"""What separates the finding of a verdict from its details and its advice."""
 HEAVY: Final = 4.0
 """A link does not weigh so many times what its prior says, or so much less."""
 
@@ -36,6 +41,20 @@ class Verdict:
 
     text: str
     refuses: bool = True
+
+    @property
+    def reason(self) -> str:
+        """The finding without its details and without the advice."""
+        return REASON.split(self.text, maxsplit=1)[0]
+
+
+def summary(against: Sequence[Verdict]) -> str:
+    """One sentence: whether the estimate is usable, with the reasons if it is not."""
+    if not any(verdict.refuses for verdict in against):
+        return "The estimate is usable: the checks of the log, residuals and masses found no fault."
+    reasons = [verdict.reason for verdict in against if verdict.refuses]
+    more = f"; and {len(reasons) - LISTED} more reasons" if len(reasons) > LISTED else ""
+    return f"The estimate is not usable: {'; '.join(reasons[:LISTED])}{more}."
 
 
 def verdicts(identified: Identified) -> tuple[Verdict, ...]:
@@ -61,8 +80,8 @@ def _forgotten(identified: Identified) -> Iterator[Verdict]:
         names = drives.joints.names
         listed = ", ".join(f"{shown(names[k])} {100 * shares[k]:.0f} %" for k in forgotten)
         yield Verdict(
-            "what is left goes with the velocity as friction does (share of its squares: "
-            f"{listed}); ask for --friction viscous,coulomb or auto"
+            "the residual depends on the velocity as friction does: the part of its squares that "
+            f"friction explains is {listed}; add --friction viscous,coulomb or --friction auto"
         )
 
 
@@ -92,23 +111,26 @@ def _poor(identified: Identified, explained: bool) -> Iterator[Verdict]:
     """Channels that the model does not describe, on the rows used or on others."""
     noise = _noise(identified)
     cure = (
-        "see above"
+        "see the warnings before this one"
         if explained
-        else "look at the residuals (-o DIR) and at the channels' order, "
-        "units and signs (symgen log)"
+        else "plot the residuals with -o DIR and check the order, units and signs of the columns "
+        "with symgen log"
     )
     for k, channel in enumerate(identified.estimate.channels):
-        shares = [(channel.residual, channel.measured, "of the log")]
+        shares = [(channel.residual, channel.measured, "for the estimate")]
         if channel.validation_residual and channel.validation_measured:
-            shares.append((channel.validation_residual, channel.validation_measured, "held out"))
+            shares.append(
+                (channel.validation_residual, channel.validation_measured, "for validation")
+            )
         if identified.prediction is not None and not identified.prediction.held_out:
             total = identified.prediction.channels[k].views["all"]
-            shares.append((total.error, total.measured, "of the log for validation"))
+            shares.append((total.error, total.measured, "of the second log"))
         for residual, measured, rows in shares:
             if residual > POOR * measured and residual > NOISY * noise[k]:
                 yield Verdict(
-                    f"'{shown(channel.name)}' is not explained: {residual:.4g} of {measured:.4g} "
-                    f"{channel.unit} (root mean square) is left in the rows {rows}; {cure}"
+                    f"the model does not explain '{shown(channel.name)}': the residual is "
+                    f"{residual:.4g} of {measured:.4g} {channel.unit} (rms) in the rows {rows}; "
+                    f"{cure}"
                 )
                 break
 
@@ -137,7 +159,7 @@ def of_bodies(mapping: BaseMapping, bodies: Bodies, full: bool) -> Iterator[Verd
     stated = _stated_masses(mapping)
     for name, ten in bodies.links.items():
         masses = float(ten[0]), stated.get(name, 0.0)
-        yield from _of_mass(f"link '{shown(name)}'", masses, "the robot's file", cure)
+        yield from _of_mass(f"link '{shown(name)}'", masses, "the robot file", cure)
 
 
 def _of_standard(estimate: Estimate) -> Iterator[Verdict]:
@@ -149,8 +171,8 @@ def _of_standard(estimate: Estimate) -> Iterator[Verdict]:
     if estimate.standard is None or not any(any(link.parameters or ()) for link in links):
         return
     cure = (
-        "what is no body's may have gone into it: a rotor that is not in the robot's file "
-        "(--actuators), a torque constant, friction"
+        "the mass may include effects that are missing in the model, such as a rotor "
+        "(--actuators), a wrong torque constant or friction"
     )
     prior = mapping.by_body(mapping.prior)
     for name, ten in mapping.by_body(estimate.standard).items():
@@ -166,7 +188,8 @@ def _of_mass(
     mass, prior = masses
     if prior > 0 and not prior / HEAVY <= mass <= HEAVY * prior:
         yield Verdict(
-            f"{subject} would weigh {mass:.4g} kg where {source} says {prior:.4g} kg; {cure}"
+            f"the estimated mass of {subject} is {mass:.4g} kg, but in {source} it is "
+            f"{prior:.4g} kg; {cure}"
         )
 
 
@@ -180,6 +203,6 @@ def of_payload(carried: Payload) -> Iterator[Verdict]:
     """A payload that weighs less than nothing."""
     if math.isfinite(carried.mass_error) and carried.mass < -3 * carried.mass_error:
         yield Verdict(
-            f"the payload of '{shown(carried.link)}' would weigh {carried.mass:.4g} kg: the log is "
-            "not of this robot with more on it; check units, friction and the prior"
+            f"the estimated mass of the payload of '{shown(carried.link)}' is "
+            f"{carried.mass:.4g} kg, which is negative; check units, friction and the prior"
         )

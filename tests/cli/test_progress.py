@@ -57,5 +57,7 @@ def test_identification_numbers_its_passes(tmp_path, monkeypatch):
     done = invoke("identify", robot_file("pendulum"), motion)
     assert done.exit_code == 0, done.output
     passes = [step for step in steps if step.startswith("pass ")]
-    assert passes and re.fullmatch(r"pass 1: row \d+ of \d+", passes[0])
+    rows = r"row \d+ of \d+"
+    assert re.fullmatch(f"pass 1 over the log, finding the joint velocities: {rows}", passes[0])
+    assert re.fullmatch(f"pass 2 over the log, fitting the parameters: {rows}", passes[-1])
     assert not [step for step in steps if step.startswith("row ")]

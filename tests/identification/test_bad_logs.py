@@ -32,14 +32,14 @@ BAD = {
     ),
     "missing time": (
         but("t"),
-        "has no column 't'; time is always needed: name it with --column t=NAME",
+        "has no column 't'; name the column of time with --column t=NAME",
     ),
     "some velocities": (but(f"qd_{JOINT}"), f"has no column 'qd_{JOINT}'"),
-    "degrees": (scaled("q", 180 / np.pi), "wrong units suspected: "),
-    "degrees beside rad/s": (scaled("q_", 180 / np.pi), "57.3 times as fast as "),
+    "degrees": (scaled("q", 180 / np.pi), "the units are probably wrong: "),
+    "degrees beside rad/s": (scaled("q_", 180 / np.pi), "is 57.3 times 'qd_"),
     "degrees per second": (
         scaled("qd_", 180 / np.pi),
-        "degrees per second beside positions in rad",
+        "degrees per second and positions in rad",
     ),
     "milliseconds": (
         scaled("t", 1000.0) | {k: x for k, x in good().items() if k != "t"},
@@ -49,19 +49,19 @@ BAD = {
     "moving slowly": (good(motion=Motion(frequency=2e-4)), "(condition number "),
     "too few": (
         {k: x[:9] for k, x in good().items()},
-        "has 9 rows, too few: 7 rows are left for the estimate",
+        "the log has too few rows (9): 7 rows are left for the estimate",
     ),
     "too few for derivatives": (
         {k: x[:25] for k, x in but("qd").items()},
-        "go to derivatives), and",
+        "are needed for derivatives), and",
     ),
     "absurd": (
         {k: x if k == "t" else np.full(len(x), 1e300) for k, x in good().items()},
-        "has 0 rows that can be used: 400 have a number such as 1e+300, which nobody measures",
+        "the log has 0 usable rows: 400 rows with values that are too large to be measurements, such",
     ),
     "no rows": (
         {k: x[:0] for k, x in good().items()},
-        "has 0 rows; there is nothing to identify from",
+        "the log has 0 rows; at least 2 are needed",
     ),
 }
 
@@ -76,7 +76,7 @@ def test_a_bad_log_gets_one_sentence(tmp_path, name):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda text: [], "log.csv: error: does not begin with a line of column names"),
+        (lambda text: [], "log.csv: error: the first line has no column names"),
         (
             lambda text: [text[0].replace(f"q_{JOINT}", "t", 1), *text[1:]],
             "has two columns called 't'",
@@ -91,7 +91,10 @@ def test_bad_lines_of_text(tmp_path, change, said):
 def test_bad_files(tmp_path):
     short = good() | {f"tau_{JOINT}": good()[f"tau_{JOINT}"][:-3]}
     assert f"'t' has 400 rows but 'tau_{JOINT}' has 397" in refusal(log(tmp_path, short, ".npz"))
-    assert "a log ends in .csv, .tsv, .txt, .dat, .npz, .parquet" in refusal("log.xlsx")
+    assert (
+        "the log has an unknown format; give a file that ends in .csv, .tsv, .txt, .dat, .npz, .parquet"
+        in refusal("log.xlsx")
+    )
     assert "cannot be read (No such file or directory)" in refusal(tmp_path / "none.csv")
     (tmp_path / "nine.csv").write_text("t\n")
     assert refusal(tmp_path / "none.csv").endswith("; near names: 'nine.csv'")
@@ -109,7 +112,7 @@ def test_an_array_that_is_shorter_than_its_head_says(tmp_path, kind):
     ):
         for name in whole.namelist():
             short.writestr(name, whole.read(name)[: -100 if name.startswith("q_") else None])
-    assert "has 3100 bytes of numbers where its head says 3200" in refusal(tmp_path / "x.npz")
+    assert "has 3100 bytes of numbers, but its header says 3200" in refusal(tmp_path / "x.npz")
 
 
 def test_names_with_commas_stand_in_quotes(tmp_path):
@@ -119,7 +122,7 @@ def test_names_with_commas_stand_in_quotes(tmp_path):
     quoted = odd[0].split(",")
     odd[0] = ", ".join(f'"{name}"' for name in quoted).replace(JOINT, "a,b;é")
     (tmp_path / "log.csv").write_text("\r".join(odd), encoding="utf-8", newline="")
-    assert "does not begin with a line of column names (" in refusal(tmp_path / "log.csv")
+    assert "the first line has no column names (" in refusal(tmp_path / "log.csv")
     (tmp_path / "log.csv").write_text("\n".join(odd), encoding="utf-8")
     done = invoke("identify", robot, tmp_path / "log.csv", "--json")
     assert done.exit_code == 0 and json.loads(done.stdout)["channels"][0]["name"] == "a,b;é"
@@ -156,7 +159,7 @@ def test_a_quaternion_must_have_norm_one(robot, base, joint, tmp_path):
     assert sound.exit_code == 0, sound.output
     columns[f"q_{joint}.qw"][70] = 0.0
     done = invoke("identify", file, log(tmp_path, columns), "--base", base)
-    said = f"log.csv:72: error: columns 'q_{joint}.qx' to 'q_{joint}.qw' are no unit quaternion"
+    said = f"log.csv:72: error: columns 'q_{joint}.qx' to 'q_{joint}.qw' are not a unit quaternion"
     assert done.exit_code == 2 and said in done.stderr, done.output
 
 
@@ -178,7 +181,9 @@ def test_a_matrix_of_more_coordinates_than_the_robot_has(tmp_path):
 
 
 def test_a_cutoff_that_no_log_is_long_enough_for(tmp_path):
-    assert "go to derivatives), and" in refusal(log(tmp_path, but("qd")), "--cutoff", "1e-320")
+    assert "are needed for derivatives), and" in refusal(
+        log(tmp_path, but("qd")), "--cutoff", "1e-320"
+    )
 
 
 @pytest.mark.parametrize(
@@ -189,7 +194,7 @@ def test_a_cutoff_that_no_log_is_long_enough_for(tmp_path):
         (["--sensor", f"wrench:{JOINT}"], "has no column 'wrench_fx' (and 5 more)"),
         (
             ["--sensor", f"wrench:{JOINT}", "--friction", "viscous"],
-            "a wrench does not feel the friction of joints",
+            "a measured wrench does not depend on the friction of joints",
         ),
         (
             ["--sensor", f"wrench:{JOINT}", "--method", "energy"],
@@ -203,7 +208,7 @@ def test_a_cutoff_that_no_log_is_long_enough_for(tmp_path):
         (["--prior-deviation", "1e-300", "--full"], "give a relative deviation"),
         (["--method", "energy", "--interval", "1e6"], "has 400 rows, too few"),
         (["--max-condition", "0.5"], "give a number above 1"),
-        (["--gravity", "runtime"], "a log was made under one gravity"),
+        (["--gravity", "runtime"], "a log has constant gravity"),
         (["--prior", "none.json"], "cannot be read"),
     ],
 )
@@ -214,7 +219,7 @@ def test_bad_options(tmp_path, options, said):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{}", "has no table of bodies"),
+        ("{}", "the file has no table bodies"),
         ('{"bodies": {"none": {}}}', "no body is called 'none'"),
         ('{"bodies": {"BODY": {"m": 1}}}', "needs the ten numbers m, hx"),
         ("[", "cannot be read"),
@@ -233,5 +238,5 @@ def test_units_that_are_meant_can_be_trusted(tmp_path):
     """A joint that turns beyond its range is taken as it is."""
     far = {k: x + 40.0 if k.startswith(f"q_{JOINT}") else x for k, x in good().items()}
     path = log(tmp_path, far)
-    assert "wrong units suspected" in refusal(path)
+    assert "units are probably wrong" in refusal(path)
     assert invoke("identify", ARM, path, "--trust-units").exit_code == 0

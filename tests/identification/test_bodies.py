@@ -189,5 +189,5 @@ def test_what_a_robot_cannot_feel_has_infinite_errors(two):
     _, loaded, mapping = robot(two)
     found = payload(loaded.model, estimate(two, mapping.base(mapping.prior)), "tool")
     assert np.isinf(found.mass_error) and np.isinf(found.centre_errors).all()
-    with pytest.raises(OptionError, match="no moving link is called 'base'"):
+    with pytest.raises(OptionError, match="no moving link has this name"):
         payload(loaded.model, estimate(two, mapping.base(mapping.prior)), "base")

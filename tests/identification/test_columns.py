@@ -137,7 +137,9 @@ def test_currents_become_torques_by_constants_and_ratios(tmp_path):
 
     constants = tuple(zip(names, (10.0, 0.1, 2.0), strict=True))
     assert factors(torque_constant=constants, gear_ratio=(("1", 100.0),)) == [10.0, 10.0, 2.0]
-    with pytest.raises(LogError, match="has currents and no torques: give --torque-constant"):
+    with pytest.raises(
+        LogError, match="the log has currents but no torques; give --torque-constant"
+    ):
         factors()
 
 
@@ -145,9 +147,9 @@ def test_a_rate_takes_the_place_of_time(tmp_path):
     path = text(tmp_path / "log.csv", numbered("q_{}", "tau_{}"), Q, TAU)
     _, rows = read(path, rate=100.0)
     assert np.allclose(rows[:, 0], T, atol=1e-12)
-    assert "time is always needed: name it" in invoke("log", path, "--robot", ARM).stderr
+    assert "name the column of time" in invoke("log", path, "--robot", ARM).stderr
     path = text(tmp_path / "fast.csv", NAMES, T * 1e3, Q, QD, TAU)
-    with pytest.raises(LogError, match="rows are 10 s apart by column 't', where --rate 100 says"):
+    with pytest.raises(LogError, match="rows are 10 s apart in column 't', but --rate 100 means"):
         read(path, rate=100.0)
 
 
@@ -156,7 +158,7 @@ def test_stamps_that_are_coarser_than_the_rows_are_replaced(tmp_path):
     reading, rows = read(path)
     assert len(rows) == ROWS and np.allclose(np.diff(rows[:, 0]), reading.step)
     assert reading.step == pytest.approx(0.01, rel=0.15)
-    assert "time stamps have a resolution of 0.05 s, coarser than the rows" in reading.notes[0]
+    assert "the resolution of the time stamps (0.05 s) is coarser than the" in reading.notes[0]
     reading, rows = read(path, rate=100.0)
     assert np.allclose(rows, WHOLE, atol=1e-12)
 
@@ -175,7 +177,7 @@ def test_the_command_shows_what_was_understood(tmp_path):
     path = text(tmp_path / "log.csv", NAMES, WHOLE)
     done = invoke("log", path)
     assert done.exit_code == 0, done.output
-    assert "40 rows, 40 of them usable; columns as of symgen" in done.stdout
+    assert "40 rows, 40 of them usable; recorder: symgen" in done.stdout
     assert "q_0 (rad)" in done.stdout and "steps 10 ms (100 Hz)" in done.stdout
     data = json.loads(invoke("log", path, "--json").stdout)
     assert data["rows"] == 40 and list(data["joints"]) == ["0", "1", "2"]
@@ -215,10 +217,10 @@ def test_the_command_holds_the_motion_against_the_robot(tmp_path):
     ("options", "said"),
     [
         (["--unit", "q=parsec"], "--unit q=parsec: use one of rad, deg"),
-        (["--unit", "x=deg"], "the groups are t, q, qd"),
-        (["--column", "x=deg"], "--column x: the groups are"),
+        (["--unit", "x=deg"], "unknown group; use one of t, q, qd"),
+        (["--column", "x=deg"], "--column x: unknown group; use one of"),
         (["--column", "q"], "--column 'q': give GROUP=PATTERN"),
-        (["--column", "q=wrong_{}"], "has no positions whose names are known"),
+        (["--column", "q=wrong_{}"], "no columns of positions with known names"),
         (["--column", "tau=wrong_{}"], "has no column 'wrong_0'"),
         (["--rate", "-5"], "--rate -5: give a sample rate"),
         (["--columns", "none.toml"], "cannot be read"),
@@ -234,11 +236,11 @@ def test_what_is_said_of_columns_and_cannot_be(tmp_path, options, said):
 @pytest.mark.parametrize(
     ("t", "said"),
     [
-        (T * 0, "column 't' is no time that rises; name another with --column t=NAME"),
-        (-T, "column 't' is no time that rises"),
-        (T * 1e3, "as with time in ms; give its unit (--unit t=ms)"),
-        (T * 1e6, "as with time in us; give its unit (--unit t=us)"),
-        (T * 1e9 + 1e18, "as with time in ns; give its unit (--unit t=ns)"),
+        (T * 0, "the time in column 't' does not increase; choose another column with --column"),
+        (-T, "the time in column 't' does not increase"),
+        (T * 1e3, "as with time in ms; give --unit t=ms"),
+        (T * 1e6, "as with time in us; give --unit t=us"),
+        (T * 1e9 + 1e18, "as with time in ns; give --unit t=ns"),
     ],
 )
 def test_a_time_that_is_none(tmp_path, t, said):
@@ -252,15 +254,15 @@ def test_a_log_that_is_too_short_to_be_drawn(tmp_path):
     path = text(tmp_path / "log.csv", NAMES[:4], T[:5], Q[:5])
     assert invoke("log", path).exit_code == 0
     done = invoke("log", path, "--plot", tmp_path / "log.png")
-    assert done.exit_code == 2 and "has no stretch that is long enough to be drawn" in done.stderr
+    assert done.exit_code == 2 and "has no segment without gaps that is long enough" in done.stderr
 
 
 @pytest.mark.parametrize(
     ("option", "said"),
     [
-        (("--scale", "tau_elbo=-1"), "--scale tau_elbo: no such column; near names: "),
+        (("--scale", "tau_elbo=-1"), "--scale tau_elbo: no column is called so; near names: "),
         (("--scale", "t=0.001"), "--scale t: give the unit of time, as in --unit t=ms"),
-        (("--gear-ratio", "elbow=2"), "--gear-ratio multiplies --torque-constant, which is not"),
+        (("--gear-ratio", "elbow=2"), "--gear-ratio needs --torque-constant, which it multiplies"),
     ],
 )
 def test_what_is_said_of_columns_and_used_nowhere_is_refused(tmp_path, option, said):

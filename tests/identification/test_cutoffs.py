@@ -37,7 +37,7 @@ def off(result):
 def test_shaking_velocities_are_cut_off_lower(tmp_path, shaking):
     result = found(tmp_path, shaking)
     assert result.reading.derivation.cutoff < 18
-    assert any("that predicts better" in note for note in result.notes)
+    assert any("predicts the forces better" in note for note in result.notes)
     assert off(result) < 0.03 < off(found(tmp_path, shaking, cutoff=60.0))
 
 

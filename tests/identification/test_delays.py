@@ -67,4 +67,6 @@ def test_delays_that_are_none(log, delay, said):
 
 def test_a_prediction_needs_delays(log):
     done = invoke("predict", FILE, log[0], "--delay", "auto")
-    assert done.exit_code == 2 and "symgen identify finds delays" in " ".join(done.output.split())
+    assert done.exit_code == 2 and "is supported by symgen identify only" in " ".join(
+        done.output.split()
+    )

@@ -63,14 +63,14 @@ def test_limits_that_are_missing_or_impossible_are_one_sentence_with_a_place(
         ),
         (
             ["--limit", "quill_slide.effort=5"],
-            "joint 'quill_slide': standing still needs a force of",
+            "joint 'quill_slide' cannot hold the robot at rest: it needs",
         ),
-        (["--base", "floating"], "is floating; excite moves joints with one coordinate"),
+        (["--base", "floating"], "is floating, and symgen excite supports only joints with one"),
         (["--gravity", "runtime"], "--gravity runtime"),
         (["--friction", "sticky"], "--friction sticky"),
         (
             ["--limit", "elbow.velocity=1e308"],
-            "joint 'elbow': its velocity limit 1e+308 is none; give --limit elbow.vel",
+            "joint 'elbow': its velocity limit 1e+308 is too large to be a real limit; give --limit elbow.vel",
         ),
         (["--plot", "m.jpg"], "--plot 'm.jpg': give a name that ends in .png, .svg or .pdf"),
         (["-o", "m.parquet"], "--out 'm.parquet': give a name that ends in .csv"),

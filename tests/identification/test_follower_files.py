@@ -102,4 +102,4 @@ def test_an_estimate_of_the_robot_held_otherwise_is_refused(tmp_path, measured):
     stored = tmp_path / "made" / "identification.json"
     same, other = (invoke("predict", *measured, *x, "--estimate", stored) for x in held)
     assert same.exit_code == 0, same.output
-    assert other.exit_code == 2 and "consists of something else there" in other.stderr
+    assert other.exit_code == 2 and "has another definition than for this robot" in other.stderr

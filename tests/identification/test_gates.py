@@ -36,7 +36,10 @@ AMPERES = {
     for j, k in zip(JOINTS, (12.6, 12.6, 12.6, 9.3, 9.3, 9.3), strict=True)
 }
 BAD = {
-    "amperes": (AMPERES, "of 5 joints are 0.0793 to 0.108 times what the robot's file foresees"),
+    "amperes": (
+        AMPERES,
+        "of 5 joints are 0.0793 to 0.108 times the prediction from the robot file",
+    ),
     "milli": ({n: 1e3 * x for n, x in of("tau").items()}, "give --unit tau=mNm"),
     "sign of the first": ({"tau_joint1": -good()["tau_joint1"]}, "--scale tau_joint1=-1"),
     "sign of the third": ({"tau_joint3": -good()["tau_joint3"]}, "--scale tau_joint3=-1"),
@@ -94,7 +97,7 @@ def test_the_cure_cures(tmp_path, name):
 def test_a_dead_channel_is_refused(tmp_path):
     done = identified(tmp_path, {**good(), "tau_joint4": np.full(2000, 0.25)})
     assert done.exit_code == 2 and done.stdout == ""
-    assert "'tau_joint4' is 0.25 in every row: a dead sensor, or not the column" in done.stderr
+    assert "'tau_joint4' is 0.25 in every row: the sensor is defective, or" in done.stderr
 
 
 def test_an_encoder_that_stands_still_is_told(tmp_path):

@@ -157,7 +157,7 @@ def test_a_motion_that_excites_too_little_is_refused_and_a_prior_helps(tmp_path)
         found(tmp_path, slow, file=SMALL)
     result = found(tmp_path, slow, Settings(full=True), file=SMALL)
     assert (
-        "the prior decides them" in result.notes[0]
+        "the prior determines these" in result.notes[0]
         and np.isfinite(result.estimate.standard_errors).all()
     )
     assert np.abs(scores(result.estimate)).max() < 4.5

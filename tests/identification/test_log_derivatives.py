@@ -114,6 +114,8 @@ def test_an_uneven_log_gives_the_truth(tmp_path, method):
     write(tmp_path / "log.csv", recorded())
     done = invoke("identify", ARM, tmp_path / "log.csv", "--method", method, "--json")
     assert done.exit_code == 0, done.output
-    assert "1 have the time of the row before" in done.stderr and "2 stretches" in done.stderr
+    assert (
+        "1 row with the same time as the row before" in done.stderr and "2 segments" in done.stderr
+    )
     for name, row in json.loads(done.stdout)["parameters"].items():
         assert abs(row["estimate"] - row["prior"]) < 4 * row["standard_error"], name

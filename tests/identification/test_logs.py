@@ -127,5 +127,7 @@ def test_utf_16_is_said(tmp_path):
 def test_arrays_that_hold_no_real_numbers_are_named_with_their_type(tmp_path, kind):
     path = tmp_path / "log.npz"
     np.savez(path, t=np.arange(3.0), q_j=np.arange(3.0).astype(kind), note=np.array(["a"]))
-    with pytest.raises(LogError, match=r"'q_j' is of type \w+ and shape \(3,\), no column of real"):
+    with pytest.raises(
+        LogError, match=r"'q_j' is of type \w+ and shape \(3,\), not a column of real"
+    ):
         check_columns(open_log(str(path)), ["t", "q_j"])

@@ -62,7 +62,7 @@ def test_joint_states_of_a_bag_are_a_log(tmp_path, storage):
     for name, row in json.loads(done.stdout)["parameters"].items():
         assert abs(row["estimate"] - row["prior"]) < 5 * row["standard_error"], name
     shown = invoke("log", path)
-    assert shown.exit_code == 0 and "columns as of JointState" in shown.stdout
+    assert shown.exit_code == 0 and "recorder: JointState" in shown.stdout
 
 
 def test_a_folder_or_a_file_that_is_no_bag(tmp_path):

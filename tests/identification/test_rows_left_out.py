@@ -31,17 +31,17 @@ LEFT_OUT = {
     "infinity": (changed(**{f"q_{JOINT}": put(7, np.inf)}), "1 are empty, infinite", "log.csv:9"),
     "beyond measure": (
         changed(**{f"q_{JOINT}": put(7, 1e300)}),
-        "1 have a number such as 1e+300, which nobody measures",
+        "1 row with values that are too large to be measurements, such as 1e+300",
         "log.csv:9",
     ),
     "time back": (
         changed(t=lambda t: t[[*range(50), 45, *range(51, len(t))]]),
-        "1 come earlier than the row before",
+        "1 row with an earlier time than the row before",
         "log.csv:52",
     ),
     "double": (
         {k: np.insert(x, 60, x[60]) for k, x in good().items()},
-        "1 have the time of the row before",
+        "1 row with the same time as the row before",
         "log.csv:63",
     ),
     "gap": (
@@ -65,10 +65,13 @@ def test_rows_that_cannot_be_used_are_left_out_and_counted(tmp_path, name):
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda line: [line.replace(line.split(",")[2], "abc", 1)], "1 are empty, infinite or no"),
+        (
+            lambda line: [line.replace(line.split(",")[2], "abc", 1)],
+            "1 row with entries that are empty, infinite or no",
+        ),
         (
             lambda line: [line.replace(line.split(",")[2], "\udcff", 1)],
-            "1 are empty, infinite or no",
+            "1 row with entries that are empty, infinite or no",
         ),
         (lambda line: [line.rpartition(",")[0]], "have 16 values where 17 are named, the first in"),
         (lambda line: ["\udcb1" + line.rpartition(",")[0]], "have 16 values where 17 are named"),
@@ -102,7 +105,7 @@ def apart(tmp_path, name, columns):
 def test_a_measurement_that_is_missing_is_counted_and_distorts_no_figure(tmp_path):
     logs = apart(tmp_path, "whole", good()), apart(tmp_path, "part", MISSING)
     done = [invoke("predict", ARM, path, "--json") for path in logs]
-    said = f"log.csv: note: 'tau_{JOINT}' has no finite number in 3 of 400 rows; they are left out"
+    said = f"log.csv: note: 'tau_{JOINT}' has no finite number in 3 of 400 rows; they are"
     assert said in done[1].stderr and said not in done[0].stderr
     for there, here in zip(*(json.loads(x.stdout)["channels"] for x in done), strict=True):
         for view in ("all", "moving", "filtered"):

@@ -105,7 +105,7 @@ def test_sensors_that_cannot_be(arm, tmp_path):
     for sensor in ("force", "wrench:", "torque+", "torque+force"):
         assert "use torque, wrench:JOINT,JOINT or torque+wrench:JOINT" in refused(sensor)
     assert "no moving joint is called 'none'" in refused("wrench:joint1,none")
-    assert "a wrench does not feel the friction" in refused(
+    assert "a measured wrench does not depend on the friction" in refused(
         "wrench:joint1", "--friction", "viscous"
     )
     assert "has no column 'wrench_fx'" in refused("wrench:joint1")

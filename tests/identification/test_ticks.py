@@ -101,7 +101,7 @@ def test_a_log_says_so(tmp_path):
 
     read = look(open_log(str(path)), wanted, None, Map.of(LogOptions()), Wish())
     assert read.survey.clock.step == 1e-3
-    assert "the row before once more" in "".join(read.survey.left_out)
+    assert "identical to the row before" in "".join(read.survey.left_out)
     assert any("a recorder that polls" in note for note in read.notes)
 
 

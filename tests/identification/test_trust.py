@@ -37,7 +37,7 @@ def test_a_file_that_is_right_helps_a_short_log_and_one_that_is_wrong_does_not_h
     alone = identify(job, loaded, path, replace(SETTINGS, prior_deviation=1e6))
     right = identify(job, loaded, path, SETTINGS)
     assert right.choice.deviation == pytest.approx(0.3)
-    assert any("counts beside the log" in note for note in right.notes)
+    assert any("the robot file is used as a prior" in note for note in right.notes)
     true = right.estimate.mapping.base(right.estimate.mapping.prior)
     off = [np.abs(one.estimate.base - true).max() for one in (alone, right)]
     assert off[1] < 0.7 * off[0]
@@ -91,5 +91,8 @@ def test_a_prior_decides_what_stands_still_whatever_is_chosen(tmp_path, part, op
     made = identify(*still(tmp_path, part), Settings(full=True, **options))
     assert np.isfinite(made.estimate.values).all()
     said = " ".join(made.notes)
-    assert "the prior decides them" in said or "tells stribeck quill_turn from" in said
+    assert (
+        "the prior determines these" in said
+        or "stribeck quill_turn cannot be distinguished from" in said
+    )
     assert ("stribeck quill_turn" in made.estimate.friction) <= (part < 1)

@@ -49,7 +49,7 @@ def test_validation_on_another_log_refuses(tmp_path):
     command = ["identify", FILE, path, "--friction", "viscous,coulomb"]
     assert "not explained" not in invoke(*command).stderr
     done = invoke(*command, "--validation", other, "--urdf", tmp_path / "x.urdf")
-    assert done.exit_code == 1 and "rows of the log for validation" in done.stderr
+    assert done.exit_code == 1 and "rows of the second log" in done.stderr
 
 
 @pytest.mark.parametrize("noise", [0.01, 0.2])
@@ -132,5 +132,7 @@ def test_a_mass_near_its_prior_or_without_one_has_nothing_against_it(prior):
 
 def test_a_mass_that_no_prior_means_names_what_is_left_to_try():
     (open_,), (asked,) = against(1.0), against(1.0, full=True)
-    assert open_.startswith("link 'a' would weigh 5 kg where the robot's file says 1 kg")
+    assert open_.startswith(
+        "the estimated mass of link 'a' is 5 kg, but in the robot file it is 1 kg"
+    )
     assert "--full" in open_ and "--full" not in asked

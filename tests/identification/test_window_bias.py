@@ -34,7 +34,7 @@ def off(made):
 
 
 def told(made):
-    return [note for note in made.notes if "derivatives by windows put" in note]
+    return [note for note in made.notes if "the bias of the filter of derivatives" in note]
 
 
 @pytest.mark.parametrize("friction", ["viscous", "viscous,coulomb"])

@@ -259,7 +259,7 @@ def test_motors_are_bound_by_the_joints_that_they_move(tmp_path):
     assert found.lower.tolist() == [-75, -3] and found.upper.tolist() == [75, 3]
     assert found.speed.tolist() == [125, 5] and found.force.tolist() == [2, 50]
     shared = load(WILD / "differential.urdf", coordinates="actuators")
-    with pytest.raises(RobotError, match="joint 'pitch': follows several joints or motors"):
+    with pytest.raises(RobotError, match="joint 'pitch': depends on several joints or motors"):
         bounds(shared, [])
 
 
