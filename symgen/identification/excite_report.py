@@ -83,11 +83,11 @@ def on_terminal(excited: Excited) -> None:
         rows.add_row(escape(name), *(f"{x:.0f} %" for x in parts))
     out.print(rows)
     out.print(
-        f"condition number (rows scaled by the effort limits, columns to unit length): "
+        f"Condition number (rows scaled by the effort limits, columns to unit length): "
         f"{excited.after[1]:.4g}; a random motion within the limits: {excited.before[1]:.4g}"
     )
     out.print(
-        f"condition number (rows scaled by the effort limits, columns not scaled): "
+        f"Condition number (rows scaled by the effort limits, columns not scaled): "
         f"{excited.after[0]:.4g}; a random motion within the limits: {excited.before[0]:.4g}"
     )
     if excited.task.left_out:
@@ -95,7 +95,7 @@ def on_terminal(excited: Excited) -> None:
         out.print(
             f"{names} cannot be distinguished from other parameters by any motion and are left out"
         )
-    out.print("collisions are not checked; review the motion before you run it on a robot")
+    out.print("Collisions are not checked; review the motion before you run it on a robot.")
 
 
 def data(excited: Excited, files: Sequence[Path]) -> dict[str, Any]:
@@ -141,8 +141,8 @@ def picture(excited: Excited, target: OutputFile) -> bytes:
     for k, values in enumerate((states[0], states[1], force)):
         for j, axis in enumerate(axes[:, k]):
             _panel(axis, t, values[:, j], (ends[k][0][j], ends[k][1][j]))
-            axis.set_title(f"{parts[j, k]:.0f} % of the {WHAT[k]} limit", loc="right", fontsize=8)
-            axis.set_ylabel(_unit(excited.task, j, k), fontsize=8)
+            axis.set_title(f"{parts[j, k]:.0f} % of the {WHAT[k]}", loc="right", fontsize=8)
+            axis.set_ylabel(f"{QUANTITIES[k]} ({_unit(excited.task, j, k)})", fontsize=8)
     _labels(axes, names)
     figure.suptitle(
         f"Excitation trajectory: condition number {excited.after[1]:.3g} (random motion: "
@@ -151,7 +151,8 @@ def picture(excited: Excited, target: OutputFile) -> bytes:
     return _drawn(figure, target)
 
 
-WHAT: Final = ("range", "velocity", "effort")
+WHAT: Final = ("range", "velocity limit", "effort limit")
+QUANTITIES: Final = ("position", "velocity", "force")
 UNITS: Final = (("rad", "rad/s", "N m"), ("m", "m/s", "N"))
 """Of angles and of lengths: position, velocity and force."""
 NEAR: Final = 0.5
@@ -178,8 +179,6 @@ def _labels(axes: Any, names: tuple[str, ...]) -> None:
     for axis, name in zip(axes[:, 0], names, strict=True):
         short = name if len(name) <= 30 else name[:29] + "…"
         axis.set_title(short, fontsize=9, parse_math=False)
-    for axis, title in zip(axes[0, 1:], ("velocity", "force"), strict=True):
-        axis.set_title(title)
     for axis in axes[axes.shape[0] - 1]:
         axis.set_xlabel("t (s)")
 

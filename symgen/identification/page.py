@@ -1,6 +1,7 @@
 """An estimate as one self-contained page, readable on a telephone."""
 
 import base64
+import re
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -41,6 +42,8 @@ PAGE: Final[Mark] = holding(
 )
 """By which the next run knows a page that it may replace."""
 DPI: Final = 90
+NOTE: Final = re.compile(": (?:note|warning): ")
+"""What ends the name of the file in a note."""
 
 
 def page(identified: Identified, summary: str, refuted: bool, warnings: tuple[str, ...]) -> str:
@@ -57,7 +60,7 @@ def page(identified: Identified, summary: str, refuted: bool, warnings: tuple[st
         summary=summary,
         refuted=refuted,
         warnings=warnings,
-        notes=[shown(note, 1000) for note in identified.notes if note not in reading.doubts],
+        notes=_notes(identified),
         rows=reading.survey.rows,
         used=reading.plan.samples,
         rate=1 / reading.step,
@@ -73,6 +76,12 @@ def page(identified: Identified, summary: str, refuted: bool, warnings: tuple[st
         parameters_picture=_embedded(encoded(parameters(estimate), PNG, DPI)),
         parameters=_parameters(identified),
     )
+
+
+def _notes(identified: Identified) -> list[str]:
+    """The notes and warnings on the log without the name of its file."""
+    texts = [note for note in identified.notes if note not in identified.reading.doubts]
+    return [shown(NOTE.split(text, maxsplit=1)[-1], 1000) for text in texts]
 
 
 def _embedded(picture: bytes) -> str:

@@ -128,7 +128,7 @@ def residuals(points: Points, strips: list[Strip]) -> Any:
 
 
 RATE: Final = "velocity (rad/s or m/s)"
-LOAD: Final = "force without friction, predicted (N m or N)"
+LOAD: Final = "predicted load (N m or N)"
 
 
 def speeds(points: Points, strip: Strip) -> Numbers:

@@ -29,7 +29,7 @@ def lines_of_bodies(shape: Shape) -> list[str]:
     """The bodies of a URDF, a line each."""
     bodies, estimate = shape.bodies, shape.estimate
     lines = [
-        f"the written file has new, physically consistent inertias of "
+        f"the URDF has new, physically consistent inertias of "
         f"{', '.join(shown(name) for name in bodies.links)}; its base parameters are "
         f"{'the estimate' if bodies.consistent else 'those described below'} within {shape.off:.1e}"
     ]
@@ -46,8 +46,8 @@ def lines_of_bodies(shape: Shape) -> list[str]:
 
 
 def _difference(name: str, mass: float, centre: Numbers | None) -> str:
-    place = "" if centre is None else f" with the centre of mass at {_triple(centre)} m"
-    return f"body {shown(name)} differs from the prior by {mass:+.4g} kg{place}"
+    place = "" if centre is None else f"; the added mass has its centre at {_triple(centre)} m"
+    return f"the mass of body {shown(name)} differs from the prior by {mass:+.4g} kg{place}"
 
 
 def _triple(values: Numbers) -> str:

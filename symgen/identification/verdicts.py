@@ -111,7 +111,7 @@ def _poor(identified: Identified, explained: bool) -> Iterator[Verdict]:
     """Channels that the model does not describe, on the rows used or on others."""
     noise = _noise(identified)
     cure = (
-        "see the warnings before this one"
+        "see the first warning"
         if explained
         else "plot the residuals with -o DIR and check the order, units and signs of the columns "
         "with symgen log"

@@ -28,7 +28,7 @@ def scaled(begin, factor):
 BAD = {
     "missing measurement": (
         but(f"tau_{JOINT}"),
-        f"log.csv: error: has no column 'tau_{JOINT}'; name them with --column tau=PATTERN",
+        f"log.csv: error: the log has no column 'tau_{JOINT}'; name the columns with --column tau=PATTERN",
     ),
     "missing time": (
         but("t"),
@@ -175,9 +175,9 @@ def test_a_matrix_of_more_coordinates_than_the_robot_has(tmp_path):
     wide = matrices(good())
     wide["q"] = np.hstack([wide["q"], wide["q"][:, :1]])
     np.savez(tmp_path / "x.npz", **wide)
-    assert f"'q' has 5 columns where 4 are wanted: '{JOINT}'" in refusal(tmp_path / "x.npz")
+    assert f"the log has 5 columns 'q', but 4 are needed: '{JOINT}'" in refusal(tmp_path / "x.npz")
     np.savez(tmp_path / "none.npz")
-    assert "--rate; it has no columns" in refusal(tmp_path / "none.npz")
+    assert "--rate; the log has no columns" in refusal(tmp_path / "none.npz")
 
 
 def test_a_cutoff_that_no_log_is_long_enough_for(tmp_path):
@@ -206,7 +206,7 @@ def test_a_cutoff_that_no_log_is_long_enough_for(tmp_path):
         (["--validate", "nan"], "give a fraction of the log from 0 to 0.9"),
         (["--cutoff", "-1"], "give a frequency in Hz"),
         (["--prior-deviation", "1e-300", "--full"], "give a relative deviation"),
-        (["--method", "energy", "--interval", "1e6"], "has 400 rows, too few"),
+        (["--method", "energy", "--interval", "1e6"], "the log has too few rows (400)"),
         (["--max-condition", "0.5"], "give a number above 1"),
         (["--gravity", "runtime"], "a log has constant gravity"),
         (["--prior", "none.json"], "cannot be read"),

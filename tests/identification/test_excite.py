@@ -212,7 +212,7 @@ def test_the_command_writes_motion_and_picture_and_the_same_again(tmp_path):
     ]
     first = run(*arguments)
     assert first.exit_code == 0, first.output
-    assert "condition number" in first.output and "collisions are not checked" in first.output
+    assert "Condition number" in first.output and "Collisions are not checked" in first.output
     files = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert set(files) == {"m.csv", "m.png"} and OWNER.encode() in files["m.png"]
     assert run(*arguments).exit_code == 0

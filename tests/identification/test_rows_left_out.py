@@ -27,8 +27,16 @@ def torn(line, change):
 
 
 LEFT_OUT = {
-    "NaN": (changed(**{f"q_{JOINT}": put(70, np.nan)}), "1 are empty", "log.csv:72"),
-    "infinity": (changed(**{f"q_{JOINT}": put(7, np.inf)}), "1 are empty, infinite", "log.csv:9"),
+    "NaN": (
+        changed(**{f"q_{JOINT}": put(70, np.nan)}),
+        "1 row with entries that are empty",
+        "log.csv:72",
+    ),
+    "infinity": (
+        changed(**{f"q_{JOINT}": put(7, np.inf)}),
+        "1 row with entries that are empty, infinite",
+        "log.csv:9",
+    ),
     "beyond measure": (
         changed(**{f"q_{JOINT}": put(7, 1e300)}),
         "1 row with values that are too large to be measurements, such as 1e+300",
@@ -46,8 +54,8 @@ LEFT_OUT = {
     ),
     "gap": (
         {k: np.delete(x, slice(90, 99)) for k, x in but("qdd").items()},
-        "36 at the ends of 2 stretches",
-        "the longest gap 0.05 s",
+        "36 rows at the ends of 2 segments",
+        "the longest gap is 0.05 s",
     ),
 }
 
@@ -67,22 +75,22 @@ def test_rows_that_cannot_be_used_are_left_out_and_counted(tmp_path, name):
     [
         (
             lambda line: [line.replace(line.split(",")[2], "abc", 1)],
-            "1 row with entries that are empty, infinite or no",
+            "1 row with entries that are empty, infinite or not",
         ),
         (
             lambda line: [line.replace(line.split(",")[2], "\udcff", 1)],
-            "1 row with entries that are empty, infinite or no",
+            "1 row with entries that are empty, infinite or not",
         ),
-        (lambda line: [line.rpartition(",")[0]], "have 16 values where 17 are named, the first in"),
-        (lambda line: ["\udcb1" + line.rpartition(",")[0]], "have 16 values where 17 are named"),
-        (lambda line: [""], "1 are empty"),
+        (lambda line: [line.rpartition(",")[0]], "with 16 values instead of 17, the first in"),
+        (lambda line: ["\udcb1" + line.rpartition(",")[0]], "with 16 values instead of 17"),
+        (lambda line: [""], "1 row with entries that are empty"),
     ],
 )
 def test_lines_that_are_torn_are_left_out_and_counted(tmp_path, change, reason):
     text = "\n".join(torn(50, change)) + "\n"
     (tmp_path / "log.csv").write_bytes(text.encode("utf-8", "surrogateescape"))
     done = invoke("identify", ARM, tmp_path / "log.csv")
-    assert done.exit_code == 0 and "399 of 400 rows are used" in done.stderr, done.output
+    assert done.exit_code == 0 and "399 of the 400 rows are used" in done.stderr, done.output
     assert reason in done.stderr and ("51" in done.stderr)
 
 
@@ -129,4 +137,4 @@ def test_rows_without_a_commanded_position_are_left_out(tmp_path):
     commanded = {k.replace("q_", "ref_", 1): x.copy() for k, x in good().items() if k[:2] == "q_"}
     commanded[f"ref_{JOINT}"][70] = np.nan
     done = invoke("identify", ARM, log(tmp_path, good() | commanded), "--method", "instrumental")
-    assert done.exit_code == 0 and "1 are empty" in done.stderr, done.output
+    assert done.exit_code == 0 and "1 row with entries that are empty" in done.stderr, done.output

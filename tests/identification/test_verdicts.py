@@ -39,7 +39,7 @@ def test_what_is_not_explained_is_refused(tmp_path):
     *_, path = log(tmp_path, lambda q, qd, qdd, load: 30 * np.sin(9 * q))
     done = invoke("identify", FILE, path, "--json", "--friction", "viscous,coulomb")
     said = json.loads(done.stdout)
-    assert said["refused"] and any("is not explained" in text for text in said["warnings"])
+    assert said["refused"] and any("does not explain" in text for text in said["warnings"])
 
 
 def test_validation_on_another_log_refuses(tmp_path):
@@ -47,9 +47,12 @@ def test_validation_on_another_log_refuses(tmp_path):
     *_, path = log(tmp_path, friction)
     *_, other = log(tmp_path / "other", lambda q, qd, qdd, load: 30 * np.sin(9 * q))
     command = ["identify", FILE, path, "--friction", "viscous,coulomb"]
-    assert "not explained" not in invoke(*command).stderr
+    assert "does not explain" not in invoke(*command).stderr
     done = invoke(*command, "--validation", other, "--urdf", tmp_path / "x.urdf")
     assert done.exit_code == 1 and "rows of the second log" in done.stderr
+    verdict = done.stdout.splitlines()[0]
+    assert verdict.startswith("The estimate is not usable: the model does not explain '")
+    assert verdict.endswith("'.") and len(verdict) < 300, "reasons without details"
 
 
 @pytest.mark.parametrize("noise", [0.01, 0.2])
@@ -66,7 +69,10 @@ def test_drives_are_written_as_a_file_that_generate_takes(tmp_path):
     asked = ["--friction", "viscous,coulomb,offset", "--urdf", urdf, "--actuators-out", toml]
     done = invoke("identify", FILE, path, *asked)
     assert done.exit_code == 0, done.output
-    assert "--friction viscous,coulomb,offset" in done.stdout and "regenerate:" in done.stdout
+    assert (
+        "--friction viscous,coulomb,offset" in done.stdout
+        and "to generate code for the estimate: symgen generate" in done.stdout
+    )
     said = json.loads(invoke("predict", urdf, path, "--actuators", toml, "--json").stdout)
     assert all(c["moving"]["relative"] < 0.0115 for c in said["channels"])
     again = invoke("identify", FILE, path, *asked)
@@ -83,7 +89,7 @@ def test_terms_that_no_file_has_are_replaced_by_the_nearest(tmp_path):
     toml = tmp_path / "x.toml"
     asked = ["--friction", "viscous,coulomb,load", "--actuators-out", toml]
     done = invoke("identify", FILE, path, *asked)
-    assert "the file has no load" in done.stdout
+    assert "actuator files cannot contain load" in done.stdout
     text = toml.read_text()
     assert "load" not in text and "coulomb = " in text
 
@@ -111,7 +117,7 @@ def test_a_page_that_needs_nothing_else(tmp_path, monkeypatch):
     assert (
         len(drawn) == 1 and text.count("data:image/png;base64,") == 5 and 'name="viewport"' in text
     )
-    assert "http" not in text and "<script" not in text and "Nothing was found" in text
+    assert "http" not in text and "<script" not in text and "The estimate is usable" in text
     page.write_text("mine")
     done = invoke(*command)
     assert done.exit_code == 2 and "was not written by symgen identify" in done.stderr
