@@ -1,18 +1,18 @@
 /* panda_selftest.c: compares every function with reference values.
  *
- * Reference values come from laws that share no algorithm with the functions, or, where it says so, from a function's
- * own algorithm in more digits; never from this C. In detail:
- *   inverse_dynamics: Newton and Euler, link by link in world axes
- *   gravity: Newton and Euler, link by link in world axes
- *   bias: Newton and Euler, link by link in world axes
- *   mass_matrix: kinetic energy of the links at unit rates
+ * The reference values are computed by methods that share no algorithm with the functions. Where stated, they are
+ * computed by the algorithm of the function in more digits. They are never computed by this C code. Methods:
+ *   inverse_dynamics: independent Newton-Euler, link by link in world axes
+ *   gravity: independent Newton-Euler, link by link in world axes
+ *   bias: independent Newton-Euler, link by link in world axes
+ *   mass_matrix: kinetic energy of the links at unit velocities
  *
- * Each entry may be off by 1.25 times a bound of the rounding errors in it: of its operations in double (sines
- * within 2 units in the last place), in any order that C allows and with or without fused multiply-add, and of the
- * numbers of the code and of this table.
+ * The tolerance of an entry is 1.25 times a bound of its rounding errors: those of its operations in double (sines
+ * within 2 units in the last place), in any order that C allows and with or without fused multiply-add, and those of
+ * the numbers in the code and in this table.
  *
- * The exit status is 0 when all agree. Define PANDA_SELFTEST_NO_MAIN to call
- * panda_selftest() from a program of your own.
+ * The exit status is 0 if all entries agree. Define PANDA_SELFTEST_NO_MAIN to call
+ * panda_selftest() from your own program.
  */
 #include "panda.h"
 
@@ -115,7 +115,7 @@ static const unsigned char steps_mass_matrix_M[STATES][81] = {
     {11, 1, 4, 5, 16, 0, 25, 34, 34, 1, 8, 8, 12, 1, 40, 34, 18, 18, 4, 8, 5, 6, 8, 4, 41, 60, 60, 5, 12, 6, 7, 6, 6, 29, 21, 21, 16, 1, 8, 6, 12, 0, 32, 38, 38, 0, 40, 4, 6, 0, 10, 39, 17, 17, 25, 34, 41, 29, 32, 39, 57, 254, 254, 34, 18, 60, 21, 38, 17, 254, 96, 254, 34, 18, 60, 21, 38, 17, 254, 254, 96}
 };
 
-/* Largest error allowed: `most`, 0.9 times that for each step; 255 stands for none at all. */
+/* Tolerance of an entry: `most` times 0.9 to the power of `steps`, or 0 if `steps` is 255. */
 static panda_real allowed(panda_real most, unsigned char steps)
 {
     panda_real error = (steps == 255U) ? 0.0 : most;
@@ -126,7 +126,7 @@ static panda_real allowed(panda_real most, unsigned char steps)
     return error;
 }
 
-/* Entries of `got` that are not as close to `want` as they must be; the comparison is false for NaN. */
+/* Number of entries of `got` that differ from `want` by more than the tolerance. NaN counts as different. */
 static int wrong(const panda_real *got, const panda_real *want, panda_real most,
                  const unsigned char *steps, int size)
 {

@@ -166,7 +166,7 @@ _Input = tuple[str, ArrayLike, int]
 
 
 def _numbers(value: Any, size: int) -> tuple[bool, list[float]] | None:
-    """Whether one state is of float32, and its numbers; None for what is not one state of real ones."""
+    """For one real state: whether it is float32, and its numbers. None otherwise."""
     if type(value) is np.ndarray:
         if value.shape == (size,) and value.dtype.char in "df":
             return value.dtype.char == "f", value.tolist()
@@ -176,7 +176,7 @@ def _numbers(value: Any, size: int) -> tuple[bool, list[float]] | None:
 
 
 def _is_masked(value: Any, depth: int = 64) -> bool:
-    """Whether a masked array has masked entries, or a list or tuple of at most that depth contains such an array."""
+    """True if an array has masked entries, or a list or tuple of at most this depth contains such an array."""
     if isinstance(value, (list, tuple)):
         return depth > 0 and any(_is_masked(x, depth - 1) for x in value if type(x) not in (float, int))
     return bool(np.ma.is_masked(value))
@@ -214,7 +214,7 @@ def _run(
         try:
             pivots = body(*functions[0], *(found[1] for found in alone if found), *entries)
         except (ArithmeticError, ValueError):
-            pass  # of a number that only arrays can hold, such as infinity
+            pass  # a number that only arrays can hold, such as infinity
         else:
             if regular and not all(0.0 < x < math.inf for x in pivots):
                 raise np.linalg.LinAlgError("the mass matrix is not positive definite")

@@ -70,20 +70,20 @@
 #define QUADRUPED_NOINLINE
 #endif
 
-/* Outputs overlap nothing. The qualifier is used where there are many registers, so that values need not be reloaded. */
+/* Outputs do not overlap other arrays. The qualifier is used on processors with many registers to avoid reloads. */
 #if defined(__GNUC__) && (defined(__x86_64__) || defined(__aarch64__)) && !defined(__cplusplus) && !defined(__TINYC__)
 #define QUADRUPED_RESTRICT __restrict
 #else
 #define QUADRUPED_RESTRICT
 #endif
 
-/* Whether a reciprocal of a pivot is positive and finite, as it is where the pivot is. */
+/* Returns 1 if x, the reciprocal of a pivot, is positive and finite, as it is if the pivot is. */
 static int regular(quadruped_real x)
 {
     return (x > 0.0) && (x <= DBL_MAX);
 }
 
-/* Whether all entries are finite, by sums: one with NaN or infinity in it is not. */
+/* Returns 1 if all entries are finite. Sums are tested, because a sum that contains NaN or infinity is not finite. */
 static int all_finite(const quadruped_real x[], int size)
 {
     quadruped_real even = 0.0;

@@ -43,7 +43,7 @@
 #define QUADRUPED_NOINLINE
 #endif
 
-/* Outputs overlap nothing. The qualifier is used where there are many registers, so that values need not be reloaded. */
+/* Outputs do not overlap other arrays. The qualifier is used on processors with many registers to avoid reloads. */
 #if defined(__GNUC__) && (defined(__x86_64__) || defined(__aarch64__)) && !defined(__cplusplus) && !defined(__TINYC__)
 #define QUADRUPED_RESTRICT __restrict
 #else

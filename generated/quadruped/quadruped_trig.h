@@ -1,23 +1,22 @@
 /* quadruped_trig.h: sine and cosine for the sources of this module, without the C library.
  *
  * The error is below 2 ulp (units in the last place) for |x| <= 2^16 rad; beyond that the absolute error grows
- * like |x| 2^-53. NaN, infinity and |x| > 1.8e15 rad give NaN. Nothing is chosen by a condition, so the time does not
- * depend on x; results are the same bits on every machine that does not contract operations (gcc and clang:
- * -ffp-contract=off).
+ * like |x| 2^-53. NaN, infinity and |x| > 1.8e15 rad give NaN. There are no branches, so the time does not depend
+ * on x. Results have the same bits on every machine if operations are not contracted (gcc and clang: -ffp-contract=off).
  *
- * x = k pi/2 + r, |r| <= pi/4, pi/2 in parts whose products with k are exact (Cody & Waite 1980, ch. 8); minimax
- * polynomials in r^2; then the angle sum with the exact sine and cosine of k pi/2.
+ * Method: x = k pi/2 + r with |r| <= pi/4, where pi/2 is split into parts whose products with k are exact (Cody & Waite
+ * 1980, ch. 8); minimax polynomials in r^2; then the angle sum with the exact sine and cosine of k pi/2.
  */
 #ifndef QUADRUPED_TRIG_H
 #define QUADRUPED_TRIG_H
 
 #include "quadruped.h"
 
-/* The order of operations is what makes these sines right. Where flags let a compiler change it, it is told not to in all
- * that follows in this source, your own code too if you include this header; where it cannot be told, it is refused. */
+/* The order of operations must be kept. If compiler flags allow a different order, it is disabled for the rest of this
+ * source file, also for your code if you include this header. If it cannot be disabled, compilation stops with #error. */
 #if defined(__INTEL_COMPILER) || (defined(__clang__) && (__clang_major__ < 11)) || \
     (defined(__apple_build_version__) && (__apple_build_version__ < 12050000))
-#error "quadruped cannot tell this compiler to keep the order of operations: use symgen --trig libm"
+#error "quadruped cannot prevent this compiler from reordering operations; generate with symgen --trig libm"
 #elif defined(__clang__)
 #pragma clang fp reassociate(off)
 #elif defined(__GNUC__) && !defined(__TINYC__) && (defined(__ASSOCIATIVE_MATH__) || (__GNUC__ < 12))
@@ -25,23 +24,23 @@
 #pragma GCC optimize("no-unsafe-math-optimizations", "no-associative-math")
 #endif
 #if defined(__ASSOCIATIVE_MATH__)
-#error "quadruped needs the order of operations as it is written: no -fassociative-math"
+#error "quadruped needs the order of operations as written; compile without -fassociative-math"
 #endif
 #endif
 #if defined(__FAST_MATH__) || defined(_M_FP_FAST) || defined(__FP_FAST)
-#error "quadruped computes sines of its own: compile it without -ffast-math or /fp:fast, or use symgen --trig libm"
+#error "quadruped includes its own sine and cosine; compile without -ffast-math and /fp:fast, or generate with symgen --trig libm"
 #endif
 
-/* NaN and infinity give NaN, so no compiler may take it for granted that there is none. */
+/* The sine of NaN and of infinity is NaN, so the compiler must not assume that NaN and infinity do not occur. */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__FINITE_MATH_ONLY__) && (__FINITE_MATH_ONLY__ > 0)
 #pragma GCC optimize("no-finite-math-only")
 #endif
 #if (defined(__FINITE_MATH_ONLY__) && (__FINITE_MATH_ONLY__ > 0)) || defined(_M_FP_FAST)
-#error "quadruped needs NaN and infinity: no -ffinite-math-only, no /fp:fast"
+#error "quadruped needs NaN and infinity; compile without -ffinite-math-only and /fp:fast"
 #endif
 
-/* How operations are rounded: method 16 (processors with half precision) leaves float and double as method 0 does, and
- * method -1 is not known. */
+/* Evaluation method of floating-point operations. Method 16 (processors with half precision) treats float and double as
+ * method 0 does; method -1 is indeterminate. */
 #if !defined(FLT_EVAL_METHOD) && defined(__FLT_EVAL_METHOD__)
 #define QUADRUPED_ROUNDING __FLT_EVAL_METHOD__
 #elif defined(FLT_EVAL_METHOD)
@@ -50,7 +49,7 @@
 #define QUADRUPED_ROUNDING 0
 #endif
 #if (QUADRUPED_ROUNDING < 0) || ((QUADRUPED_ROUNDING > 1) && (QUADRUPED_ROUNDING != 16))
-#error "quadruped needs arithmetic rounded to double: no x87, or with it -mfpmath=sse and -std=c99"
+#error "quadruped needs arithmetic rounded to double; on 32-bit x86 compile with -mfpmath=sse and -std=c99"
 #endif
 
 static inline void quadruped_sincos(quadruped_real x, quadruped_real *sine, quadruped_real *cosine)
@@ -93,8 +92,8 @@ static inline void quadruped_sincos(quadruped_real x, quadruped_real *sine, quad
     *cosine = (c * turn_c) - (s * turn_s);
 }
 
-/* Sines and cosines of several angles are made in vectors of GNU C (gcc, clang), which are formed and taken apart in
- * registers; define QUADRUPED_NO_VECTORS to do without. Elsewhere they are made one by one, in a loop, which is short. */
+/* Sines and cosines of several angles are computed with vectors of GNU C (gcc, clang), unless QUADRUPED_NO_VECTORS
+ * is defined. Other compilers compute them one by one in a loop. */
 #if !defined(__GNUC__) || defined(__TINYC__) || defined(QUADRUPED_NO_VECTORS)
 #define QUADRUPED_ANGLES 1
 #elif defined(__AVX__)
@@ -105,14 +104,14 @@ static inline void quadruped_sincos(quadruped_real x, quadruped_real *sine, quad
 #define QUADRUPED_ANGLES 1
 #endif
 
-/* So many angles in whole vectors. */
+/* n, rounded up to a multiple of the number of angles in a vector. */
 #define QUADRUPED_FILLED(n) ((((n) + QUADRUPED_ANGLES - 1) / QUADRUPED_ANGLES) * QUADRUPED_ANGLES)
 
 #if QUADRUPED_ANGLES > 1
 
 typedef double quadruped_angles __attribute__((vector_size(QUADRUPED_ANGLES * sizeof(double))));
 
-/* The steps of quadruped_sincos, from the angles in `sine`. */
+/* The same steps as quadruped_sincos for a vector of angles, which are passed in `sine`. */
 static inline __attribute__((always_inline)) void quadruped_sincos_angles(quadruped_real *sine, quadruped_real *cosine)
 {
     const quadruped_angles x = {
@@ -161,7 +160,7 @@ static inline __attribute__((always_inline)) void quadruped_sincos_angles(quadru
 #endif
 }
 
-/* Of angles in whole vectors, 8 at most. */
+/* Sines and cosines of n angles in whole vectors; n is at most 8. */
 static inline __attribute__((always_inline)) void quadruped_sincos_all(int n, quadruped_real *sine, quadruped_real *cosine)
 {
     quadruped_sincos_angles(sine, cosine);

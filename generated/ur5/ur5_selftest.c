@@ -1,18 +1,18 @@
 /* ur5_selftest.c: compares every function with reference values.
  *
- * Reference values come from laws that share no algorithm with the functions, or, where it says so, from a function's
- * own algorithm in more digits; never from this C. In detail:
- *   inverse_dynamics: Newton and Euler, link by link in world axes
- *   gravity: Newton and Euler, link by link in world axes
- *   bias: Newton and Euler, link by link in world axes
- *   mass_matrix: kinetic energy of the links at unit rates
+ * The reference values are computed by methods that share no algorithm with the functions. Where stated, they are
+ * computed by the algorithm of the function in more digits. They are never computed by this C code. Methods:
+ *   inverse_dynamics: independent Newton-Euler, link by link in world axes
+ *   gravity: independent Newton-Euler, link by link in world axes
+ *   bias: independent Newton-Euler, link by link in world axes
+ *   mass_matrix: kinetic energy of the links at unit velocities
  *
- * Each entry may be off by 1.25 times a bound of the rounding errors in it: of its operations in double (sines
- * within 2 units in the last place), in any order that C allows and with or without fused multiply-add, and of the
- * numbers of the code and of this table.
+ * The tolerance of an entry is 1.25 times a bound of its rounding errors: those of its operations in double (sines
+ * within 2 units in the last place), in any order that C allows and with or without fused multiply-add, and those of
+ * the numbers in the code and in this table.
  *
- * The exit status is 0 when all agree. Define UR5_SELFTEST_NO_MAIN to call
- * ur5_selftest() from a program of your own.
+ * The exit status is 0 if all entries agree. Define UR5_SELFTEST_NO_MAIN to call
+ * ur5_selftest() from your own program.
  */
 #include "ur5.h"
 
@@ -115,7 +115,7 @@ static const unsigned char steps_mass_matrix_M[STATES][36] = {
     {11, 24, 32, 51, 65, 108, 24, 4, 12, 36, 50, 107, 32, 12, 26, 46, 57, 107, 51, 36, 46, 64, 75, 107, 65, 50, 57, 75, 84, 254, 108, 107, 107, 107, 254, 120}
 };
 
-/* Largest error allowed: `most`, 0.9 times that for each step; 255 stands for none at all. */
+/* Tolerance of an entry: `most` times 0.9 to the power of `steps`, or 0 if `steps` is 255. */
 static ur5_real allowed(ur5_real most, unsigned char steps)
 {
     ur5_real error = (steps == 255U) ? 0.0 : most;
@@ -126,7 +126,7 @@ static ur5_real allowed(ur5_real most, unsigned char steps)
     return error;
 }
 
-/* Entries of `got` that are not as close to `want` as they must be; the comparison is false for NaN. */
+/* Number of entries of `got` that differ from `want` by more than the tolerance. NaN counts as different. */
 static int wrong(const ur5_real *got, const ur5_real *want, ur5_real most,
                  const unsigned char *steps, int size)
 {

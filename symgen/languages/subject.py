@@ -174,7 +174,9 @@ def against_laws(subject: Subject, function: Function, call: Callable[..., Any])
     """Results of a compiled or Python function against the law of each of its quantities."""
     d = described(subject, function.name)
     for judgement in judgements(subject.judges, function):
-        claim = f"{function.name}: {judgement.claim}"
+        name = judgement.quantity.name
+        of = "" if name == function.name else f"{name} "
+        claim = f"{function.name}: {of}{judgement.claim}"
         if judgement.problem:
             yield Check(claim, False, judgement.problem)
             continue

@@ -23,7 +23,7 @@ STEPS: Final = 20_000
 """Steps of derivatives, times velocities, that a law takes for all states together, as far as it
 needs no more for one."""
 
-NO_JUDGE: Final = "no independent judge"
+NO_JUDGE: Final = "no independent reference"
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,8 @@ class Judgement:
 
     @property
     def claim(self) -> str:
-        """The sentence that is checked, with the name of the judge."""
-        says = f"as {self.judge} has it" if self.judge else f"has {NO_JUDGE}"
-        return f"{self.quantity.name} {says}"
+        """The statement about the quantity that is checked, with its reference."""
+        return f"matches the reference ({self.judge})" if self.judge else f"has {NO_JUDGE}"
 
 
 def steps(robot: RuntimeModel, order: int) -> int:

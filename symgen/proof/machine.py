@@ -60,7 +60,7 @@ class MachineNumber:
         if fixed is not None:
             return self._rounded(fixed(self.x, self.scalar))
         if self.scalar != "double":
-            raise TypeError(f"{op} has no arithmetic of its own: its bits depend on the machine")
+            raise TypeError(f"{op} has no portable implementation: its bits depend on the machine")
         return self._rounded(OPS[op].evaluate(float(self.x)))
 
 

@@ -32,8 +32,8 @@ class Rounding:
             return f"{self.output}: exact"
         bound, observed = (f"{_up(x)} ({_up(x / self.entry)})" for x in (self.bound, self.seen))
         if not math.isfinite(self.bound):
-            return f"{self.output}: no bound, seen {observed}"
-        return f"{self.output}: at most {bound}, seen {observed}"
+            return f"{self.output}: no bound, observed {observed}"
+        return f"{self.output}: at most {bound}, observed {observed}"
 
 
 def _up(x: float) -> str:

@@ -210,7 +210,7 @@ def test_figures_are_rounded_up():
     )
     assert Rounding("y", 9.99e-5, 1e-6, 1.0).text.startswith("y: at most 1.0e-04 (1.0e-04)")
     assert Rounding("y", 0.0, 0.0, 1.0).text == "y: exact"
-    assert Rounding("y", np.inf, 1e-3, 1.0).text == "y: no bound, seen 1.0e-03 (1.0e-03)"
+    assert Rounding("y", np.inf, 1e-3, 1.0).text == "y: no bound, observed 1.0e-03 (1.0e-03)"
 
 
 def test_a_batch_is_every_state_by_itself():

@@ -31,7 +31,7 @@ from symgen.proof.motion import kind_of
 from symgen.proof.states import States, Term, decimals
 
 Array = Any
-UNIT_MOMENTS = "the textbook with unit moments of the bodies"
+UNIT_MOMENTS = "the reference dynamics with unit moments of the bodies"
 DISC, ROUND = MOMENTS.index("J"), MOMENTS.index("Jo")
 MISSING: Final = 1e-6
 """The part of the largest entry of a regressor that base parameters may leave out."""
@@ -85,7 +85,7 @@ def base_regressor(x: States) -> Array:
     return with_passive(by_moments(tau, x), x)
 
 
-@law("slotine_li_base_regressor", "Christoffel's C with unit moments of the bodies", 2)
+@law("slotine_li_base_regressor", "C from Christoffel symbols with unit moments of the bodies", 2)
 def slotine_li_base_regressor(x: States) -> Array:
     """Y_rb, n x b: the regressor of M q̈_r + C q̇_r + g in base parameters."""
 
@@ -97,7 +97,7 @@ def slotine_li_base_regressor(x: States) -> Array:
     return with_passive(by_moments(passive, x), x)
 
 
-@law("base_parameters", "Y_b beta = tau of the textbook, solved")
+@law("base_parameters", "Y_b beta = tau of the reference, solved for the base parameters")
 def base_parameters(x: States) -> Array:
     """β."""
     return (grouping(x) * x.given["ten"][..., None, :]).sum(-1)
@@ -116,10 +116,10 @@ def grouping(x: States) -> Array:
     try:
         factors[:, felt] = solved(_product(part, part), _product(part, by_tens[:, felt]))
     except ArithmeticError as error:
-        raise LawError("base parameters that are not independent") from error
+        raise LawError("the base parameters are not independent") from error
     by_found, wanted = part.astype(float) @ factors.astype(float), by_tens.astype(float)
     if np.abs(by_found - wanted).max(initial=0.0) > MISSING * np.abs(wanted).max(initial=0.0):
-        raise LawError("base parameters that leave out what forces depend on")
+        raise LawError("the base parameters omit parameters that affect the forces")
     return factors
 
 

@@ -26,8 +26,8 @@ from symgen.proof.states import FINE, STEP, States
 from symgen.proof.tangent import displaced
 
 Array = Any
-EQUATION = "its equation on the textbook's terms"
-LOOP = f"{EQUATION}, and the motion that it causes"
+EQUATION = "its equation with terms of the reference"
+LOOP = f"{EQUATION} and the motion of the closed loop"
 START, TINY = Decimal(100), Decimal("1e-30")
 """The variance that recursive least squares start with, and the least information of a row."""
 

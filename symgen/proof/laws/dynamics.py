@@ -15,9 +15,9 @@ from symgen.proof.states import States, decimals, gradient, kept
 from symgen.proof.tangent import brackets
 
 Array = Any
-NEWTON = "Newton and Euler, link by link in world axes"
-CHRISTOFFEL = "Christoffel's definition, slopes of M in 75 digits"
-ELIMINATION = "elimination on the textbook's M"
+NEWTON = "independent Newton-Euler, link by link in world axes"
+CHRISTOFFEL = "definition by Christoffel symbols, derivatives of M in 75 digits"
+ELIMINATION = "elimination on the reference M"
 
 
 @flat
@@ -175,7 +175,7 @@ def bias(x: States) -> Array:
     return without_acceleration(x)
 
 
-@law("mass_matrix", "kinetic energy of the links at unit rates")
+@law("mass_matrix", "kinetic energy of the links at unit velocities")
 def mass_matrix(x: States) -> Array:
     """M."""
     return mass(x)

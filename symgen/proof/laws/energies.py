@@ -68,7 +68,7 @@ def potential(x: States) -> Array:
     return weight + entries([stored(x.mechanism, state)], x.shape, Decimal(0))
 
 
-@law("kinetic_energy", "half qd M qd with the textbook's M")
+@law("kinetic_energy", "qd^T M qd / 2 with the reference M")
 def kinetic_energy(x: States) -> Array:
     """T."""
     return kinetic(x)
@@ -86,7 +86,7 @@ def com(x: States) -> Array:
     return centre(x)
 
 
-@law("com_jacobian", "slopes of the centre of mass in 75 digits", 1)
+@law("com_jacobian", "derivatives of the centre of mass in 75 digits", 1)
 def com_jacobian(x: States) -> Array:
     """∂c/∂q."""
     return gradient(centre, x)

@@ -15,9 +15,9 @@ from symgen.proof.states import States, gradient, kept, rate
 
 Array = Any
 Term = Callable[[States, str], Array]
-POSE = "textbook forward kinematics"
-JACOBIAN = "slopes of textbook forward kinematics in 75 digits"
-AXES = "the axes of the joints in the textbook's forward kinematics"
+POSE = "reference forward kinematics"
+JACOBIAN = "derivatives of reference forward kinematics in 75 digits"
+AXES = "joint axes of the reference forward kinematics"
 
 
 def frame(x: States, link: str) -> Frame:
@@ -100,7 +100,7 @@ def _register(axes: str, jacobian: Term) -> None:
     def itself(x: States, link: str) -> Array:
         return jacobian(x, link)
 
-    @law(f"frame_jacobian_rate_{axes}", f"differences in time of {JACOBIAN}", 1)
+    @law(f"frame_jacobian_rate_{axes}", f"finite differences in time of {JACOBIAN}", 1)
     def changing(x: States, link: str) -> Array:
         change = rate(lambda y: jacobian(y, link), x)
         return applied(change, x.given["qd"])

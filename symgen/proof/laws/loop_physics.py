@@ -117,7 +117,7 @@ def check_free_motion(x: States, momentum_rate: Array) -> None:
 
     change = (momentum(STEP) - momentum(-STEP)) / (2 * STEP)
     terms = np.concatenate([change, np.broadcast_to(g["tau"], change.shape)], axis=-1)
-    _check(x, "a free motion leaves a residual", change - momentum_rate, terms)
+    _check(x, "the residual of a free motion is not zero", change - momentum_rate, terms)
 
 
 def near_reference(x: States) -> States:
@@ -150,7 +150,7 @@ def check_decay(x: States, command: Command, stiffness: Callable[[States], Array
     )
     rate, second = (after - before) / (2 * INSTANT), (after - 2 * now + before) / INSTANT**2
     terms = [second, g["k_d"] * rate, stiffness(near) * now]
-    _check(near, "errors do not decay as promised", sum(terms), np.concatenate(terms, axis=-1))
+    _check(near, "errors do not decay as specified", sum(terms), np.concatenate(terms, axis=-1))
 
 
 @_moves
@@ -176,4 +176,4 @@ def check_passive(x: States, command: Command) -> None:
     v = rate_error(Decimal(0))
     lost = (g["k_d"] * v * v).sum(axis=-1, keepdims=True)
     size = (abs(g["k_d"]) * v * v + v * v).sum(axis=-1, keepdims=True)
-    _check(near, "energy is gained or lost besides that of the damping", power + lost, size)
+    _check(near, "the energy changes by more than the work of the damping", power + lost, size)

@@ -19,7 +19,7 @@ from symgen.proof.tangent import TangentBlock, TangentInBodyAxes, blocks
 Array = Any
 SERIES = "matrix exponentials by their series"
 ROOTS = "matrix logarithms by repeated square roots"
-STEPS = "{} by the textbook and matrix exponentials"
+STEPS = "{} from the reference and matrix exponentials"
 TERMS, HALVINGS, ROOTS_TAKEN = 30, 12, 60
 
 
@@ -201,7 +201,7 @@ def _still(x: States) -> tuple[Array, Array]:
     return q, decimals(np.zeros((*q.shape[:-1], x.n)))
 
 
-@law("integrate_jacobians", f"slopes of {SERIES}", 1)
+@law("integrate_jacobians", f"derivatives of {SERIES}", 1)
 def integrate_jacobians(x: States) -> tuple[Array, Array]:
     """∂(q ⊕ dq)/∂q, ∂(q ⊕ dq)/∂dq."""
     origin = decimals(np.zeros((*x.shape, x.mechanism.positions)))
@@ -219,7 +219,7 @@ def _register(method: str, flow: Flow, order: int) -> None:
     def step(x: States) -> tuple[Array, Array]:
         return flow(x)
 
-    @law(f"step_jacobians:{method}", f"slopes of {words}", order)
+    @law(f"step_jacobians:{method}", f"derivatives of {words}", order)
     def jacobians(x: States) -> tuple[Array, Array]:
         a = [_changes(flow, x, **{k: units(x)}) for k in ("q", "qd")]
         return np.concatenate(a, axis=-1), _changes(flow, x, tau=units(x))

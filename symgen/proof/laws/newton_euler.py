@@ -18,7 +18,7 @@ from symgen.proof.states import States, gradient, rate
 from symgen.proof.textbook import masses
 
 Array = Any
-PRINTED = "sum of J^T (I dJ/dt + v x* I J), as printed"
+PRINTED = "sum of J^T (I dJ/dt + v x* I J) as published"
 
 
 def _jacobians(x: States) -> Array:
@@ -85,13 +85,13 @@ def coriolis_matrix_newton_euler(x: States) -> Array:
     return newton_euler(x)
 
 
-@law("coriolis_matrix_newton_euler_rate", f"differences in time of the {PRINTED}", 1)
+@law("coriolis_matrix_newton_euler_rate", f"finite differences in time of the {PRINTED}", 1)
 def coriolis_matrix_newton_euler_rate(x: States) -> Array:
     """Ċ."""
     return rate(newton_euler, x)
 
 
-@law("coriolis_matrix_newton_euler_gradient", f"slopes of the {PRINTED}", 2)
+@law("coriolis_matrix_newton_euler_gradient", f"derivatives of the {PRINTED}", 2)
 def coriolis_matrix_newton_euler_gradient(x: States) -> tuple[Array, Array]:
     """∂C/∂q, ∂C/∂q̇."""
     return gradient(newton_euler, x), gradient(newton_euler, x, "qd")

@@ -8,17 +8,17 @@ from symgen.proof.states import States, Term, rate, second_rate
 
 Array = Any
 TERMS: dict[str, tuple[str, Term, int]] = {
-    "mass_matrix": ("the textbook's M", mass, 0),
-    "coriolis_matrix": ("C by Christoffel's definition", coriolis, 1),
-    "gravity": ("the textbook's tau", at_rest, 0),
-    "inverse_dynamics": ("the textbook's tau", tau, 0),
+    "mass_matrix": ("the reference M", mass, 0),
+    "coriolis_matrix": ("C from Christoffel symbols", coriolis, 1),
+    "gravity": ("the reference tau", at_rest, 0),
+    "inverse_dynamics": ("the reference tau", tau, 0),
 }
 """The terms that have a rate and a second rate, by quantity: in words, the term, derivatives nested
 in it."""
 
 
 def _register(quantity: str, words: str, term: Term, order: int) -> None:
-    source = f"differences in time of {words} in 75 digits"
+    source = f"finite differences in time of {words} in 75 digits"
 
     @law(f"{quantity}_rate", source, order)
     def first(x: States) -> Array:
@@ -33,7 +33,7 @@ for _quantity, _row in TERMS.items():
     _register(_quantity, *_row)
 
 
-@law("elastic_feedforward", "differences in time of the textbook's tau in 75 digits", 1)
+@law("elastic_feedforward", "finite differences in time of the reference tau in 75 digits", 1)
 def elastic_feedforward(x: States) -> tuple[Array, Array, Array]:
     """Motor torques, deflections and their rates."""
     g = x.given

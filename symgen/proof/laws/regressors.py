@@ -22,8 +22,8 @@ from symgen.proof.textbook import load, masses
 Array = Any
 SPRINGS = ("stiffness", "preload")
 """The columns that belong to springs, by the names of their coefficients."""
-UNITS = "the textbook with unit parameters"
-UNITS_OF_C = "Christoffel's C with unit parameters"
+UNITS = "the reference dynamics with unit parameters"
+UNITS_OF_C = "C from Christoffel symbols with unit parameters"
 
 
 def owners(x: States) -> list[int]:

@@ -31,8 +31,8 @@ from symgen.proof.states import States, gradient, rate
 from symgen.proof.textbook import masses
 
 Array = Any
-DIFFERENCES = f"differences in time of {JACOBIAN}"
-TASK = f"elimination on the textbook's M, {JACOBIAN}"
+DIFFERENCES = f"finite differences in time of {JACOBIAN}"
+TASK = f"elimination on the reference M, {JACOBIAN}"
 
 
 def _register(axes: str, jacobian: Any) -> None:
@@ -50,7 +50,7 @@ def _register(axes: str, jacobian: Any) -> None:
 
 
 def _register_hessian(axes: str, jacobian: Any) -> None:
-    @law(f"frame_hessian_{axes}", f"slopes of the Jacobian by {AXES}", 1)
+    @law(f"frame_hessian_{axes}", f"derivatives of the Jacobian by {AXES}", 1)
     def hessian(x: States, link: str) -> Array:
         return gradient(lambda y: jacobian(y, link), x)
 
@@ -102,7 +102,7 @@ def frame_quaternion_xyzw(x: States, link: str) -> Array:
     return np.roll(_quaternion(x, link), -1, axis=-1)
 
 
-@law("frame_jacobian_rpy", f"slopes of the angles of {POSE} in 75 digits", 1)
+@law("frame_jacobian_rpy", f"derivatives of the angles of {POSE} in 75 digits", 1)
 def frame_jacobian_rpy(x: States, link: str) -> Array:
     """The Jacobian of the origin, and of atan2(R32, R33), asin(-R31) and atan2(R21, R11)."""
     slopes, entries = gradient(lambda y: pose(y, link), x), pose(x, link)
@@ -117,20 +117,24 @@ def frame_jacobian_rpy(x: States, link: str) -> Array:
     return np.concatenate([slopes[..., 9:, :], np.stack(angles, axis=-2)], axis=-2)
 
 
-@law("com_jacobian_rate", "differences in time of slopes of the centre of mass in 75 digits", 1)
+@law(
+    "com_jacobian_rate",
+    "finite differences in time of derivatives of the centre of mass in 75 digits",
+    1,
+)
 def com_jacobian_rate(x: States) -> Array:
     """d/dt ∂c/∂q."""
     return rate(com_jacobian, x)
 
 
-@law("centroidal_momentum_rate", f"differences in time of {LINKS}")
+@law("centroidal_momentum_rate", f"finite differences in time of {LINKS}")
 def centroidal_momentum_rate(x: States) -> tuple[Array, Array]:
     """Ȧ and Ȧ q̇."""
     change = rate(centroidal_momentum_matrix, x)
     return change, applied(change, x.given["qd"])
 
 
-@law("centroidal_momentum_gradient", f"slopes of {LINKS}", 1)
+@law("centroidal_momentum_gradient", f"derivatives of {LINKS}", 1)
 def centroidal_momentum_gradient(x: States) -> Array:
     """∂(A q̇)/∂q."""
     return gradient(lambda y: applied(centroidal_momentum_matrix(y), x.given["qd"]), x)
