@@ -192,11 +192,11 @@ def test_functions_are_right_whatever_order_is_allowed(scalar, compiler, flags, 
 
 REFUSED = {
     "gcc -ffast-math -U__GNUC__ -D__GNUC__=11": "without -ffast-math",
-    "gcc -D_M_FP_FAST": "without -ffast-math or /fp:fast, or use symgen --trig libm",
-    "gcc -D__clang__ -D__clang_major__=10": "use symgen --trig libm",
-    "gcc -std=c99 -m32 -mfpmath=387": "no x87",
-    "gcc -std=gnu99 -m32 -march=pentium3 -mfpmath=sse": "no x87",
-    "g++ -x c++ -std=c++98 -m32 -mfpmath=387": "no x87",
+    "gcc -D_M_FP_FAST": "without -ffast-math and /fp:fast, or generate with symgen --trig libm",
+    "gcc -D__clang__ -D__clang_major__=10": "generate with symgen --trig libm",
+    "gcc -std=c99 -m32 -mfpmath=387": "compile with -mfpmath=sse and -std=c99",
+    "gcc -std=gnu99 -m32 -march=pentium3 -mfpmath=sse": "compile with -mfpmath=sse and -std=c99",
+    "g++ -x c++ -std=c++98 -m32 -mfpmath=387": "compile with -mfpmath=sse and -std=c99",
     "clang -ffast-math": "without -ffast-math",
     "clang -ffinite-math-only": "no -ffinite-math-only",
 }
