@@ -135,7 +135,7 @@ def test_verify_proves_it():
     _, folder = generated("pendulum", languages=("cuda",), quantities=NAMES)
     said = verified(folder)
     assert "CUDA's host build equals the float run bit for bit" in said
-    assert "Newton and Euler" in said  # no other language has met the laws here
+    assert "Newton-Euler" in said  # no other language has met the laws here
     found = re.findall(r"\d+ registers, \d+ bytes of", said)
     assert len(found) == 2 if shutil.which("nvcc") else "nvcc is not installed" in said
 

@@ -122,7 +122,10 @@ WRONG = {
     "pendulum_mex('gravity', int32([0; 0]))": ("pendulum:type", "q must be a full array of real"),
     "pendulum_mex('gravity', [0; 1i])": ("pendulum:type", "q must be a full array of real"),
     "pendulum_mex('gravity', sparse([0; 1]))": ("pendulum:type", "q must be a full array of real"),
-    "pendulum_mex('bias', zeros(2, 2), zeros(2, 3))": ("pendulum:states", "qd must have the same number of states"),
+    "pendulum_mex('bias', zeros(2, 2), zeros(2, 3))": (
+        "pendulum:states",
+        "qd must have the same number of states",
+    ),
     "[a, b] = pendulum_mex('gravity', [0; 0])": ("pendulum:outputs", "gravity has 1 outputs"),
     "pendulum_robot.gravity([0; 0; 0])": ("pendulum_robot:gravity", "q must have 2 entries"),
     "pendulum_robot.gravity(int32([0; 0]))": ("pendulum_robot:gravity", "q must have 2 entries"),
