@@ -5,8 +5,8 @@ counts as the columns ``NAME[0]``, ``NAME[1]``, ..."""
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -130,12 +130,16 @@ class ParquetLog:
     file: str
     names: tuple[str, ...]
     rows: int
+    unread: Mapping[str, str] = field(default_factory=dict)
+    """Columns of logical values, each with its type: as numbers they would be 0 and 1."""
 
     @classmethod
     def of(cls, path: str) -> "ParquetLog":
         """Of a file, of which only the description is read."""
         with pyarrow_part("parquet").ParquetFile(path) as stored:
-            return cls(path, tuple(stored.schema_arrow.names), stored.metadata.num_rows)
+            columns, rows = list(stored.schema_arrow), stored.metadata.num_rows
+        unread = {c.name: "of type bool" for c in columns if str(c.type) == "bool"}
+        return cls(path, tuple(c.name for c in columns if c.name not in unread), rows, unread)
 
     def chunks(self, names: Sequence[str]) -> Iterator[Numbers]:
         """Rows of the named columns. Raises LogError where a column does not hold numbers."""

@@ -129,7 +129,7 @@ def _member(
         shape, fortran, dtype = _head(stream)
         begin = stream.tell()
     name = info.filename.removesuffix(".npy")
-    if not 1 <= len(shape) <= 2 or dtype.kind not in "fiub":
+    if not 1 <= len(shape) <= 2 or dtype.kind not in "fiu":
         unread[name] = f"of type {dtype} and shape {shape}"
         return None
     if fortran and len(shape) == 2 and min(shape) > 1:

@@ -28,6 +28,7 @@ from symgen.reading.denavit_hartenberg import is_table
 from symgen.reading.formats import read as read_robot
 from symgen.reading.options import NO_SOURCE_OPTIONS, SourceOptions
 from symgen.reading.toml_reader import Table, said
+from symgen.reading.xml_reader import STANDARD_INPUT
 from symgen.text import reason, shown
 
 META: Final = "symgen.jobfile"
@@ -172,6 +173,8 @@ def init(file: str, out: str | None, options: SourceOptions = NO_SOURCE_OPTIONS)
 
     Raises SymgenError if the robot cannot be read or the job file exists; then nothing is written.
     """
+    if file == STANDARD_INPUT:
+        raise OptionError("-: a job file contains the path of the robot's file; give that path")
     robot = read_robot(file, options)
     path = Path(out if out is not None else f"{Path(file).name.partition('.')[0] or 'robot'}.toml")
     if path.suffix.lower() != ".toml":

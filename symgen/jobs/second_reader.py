@@ -15,11 +15,14 @@ from numpy.typing import NDArray
 
 from symgen.advice import install
 from symgen.compiler.evaluate import evaluate
-from symgen.errors import OptionError
+from symgen.errors import OptionError, SymgenError
 from symgen.languages.module import Module
 from symgen.languages.subject import Check, relative_error
 from symgen.mechanics.coupling import coupling_of
 from symgen.numbers.operations import tanh
+from symgen.reading.expansion import needs_expansion
+from symgen.reading.formats import read
+from symgen.reading.xml_reader import file_bytes, parsed
 from symgen.text import quoted, shown
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
@@ -121,27 +124,36 @@ class MujocoModel:
 
 
 class DrakeModel:
-    """A URDF or SDF file as Drake reads it, its root link welded to the world."""
+    """A URDF or SDF file as Drake reads it, the root links of all models welded to the world."""
 
     def __init__(self, file: Path) -> None:
         from pydrake.multibody.parsing import Parser
         from pydrake.multibody.plant import MultibodyPlant
+        from pydrake.multibody.tree import BodyIndex
 
         plant = MultibodyPlant(0.0)
-        (instance,) = Parser(plant).AddModels(file)
-        for index in plant.GetBodyIndices(instance):
-            body = plant.get_body(index)
-            if not any(
-                plant.get_joint(k).child_body().index() == index for k in plant.GetJointIndices()
-            ):
-                plant.WeldFrames(plant.world_frame(), body.body_frame())
+        Parser(plant).AddModels(file)
+        default_pose: Any = getattr(plant, "GetDefaultFloatingBaseBodyPose", None)
+        default_pose = default_pose or plant.GetDefaultFreeBodyPose  # of older versions of Drake
+        parents = {
+            joint.child_body().index(): joint.parent_body().index()
+            for joint in map(plant.get_joint, plant.GetJointIndices())
+        }
+        for body in map(plant.get_body, map(BodyIndex, range(1, plant.num_bodies()))):
+            if body.index() not in parents:
+                plant.WeldFrames(plant.world_frame(), body.body_frame(), default_pose(body))
         plant.Finalize()
         self._plant: Any = plant
         self._context = plant.CreateDefaultContext()
-        joints = [plant.get_joint(k) for k in plant.GetJointIndices(instance)]
+        joints = [plant.get_joint(k) for k in plant.GetJointIndices()]
         self._joints = [joint for joint in joints if joint.num_velocities() == 1]
         self.joints = [joint.name() for joint in self._joints]
-        x, y, z = plant.gravity_field().gravity_vector()
+        root = self._joints[0].parent_body().index()
+        while root in parents:
+            root = parents[root]
+        pose = plant.EvalBodyPoseInWorld(self._context, plant.get_body(root))
+        turn = np.array(pose.rotation().matrix(), float)
+        x, y, z = turn.T @ np.array(plant.gravity_field().gravity_vector(), float)
         self.gravity = float(x), float(y), float(z)
 
     def forces(self, q: Array, qd: Array, qdd: Array) -> Array:
@@ -212,7 +224,7 @@ def _check_file(module: Module, library: str, row: Reader, file: Path) -> None:
         content = file.read_bytes()
     except OSError as error:
         raise OptionError(f"--robot-file '{file}': cannot be read ({error.strerror})") from error
-    if sha256(content).hexdigest() != module.source.sha256:
+    if module.source.sha256 not in (sha256(content).hexdigest(), _digest(file)):
         raise OptionError(
             f"--robot-file '{file}': the folder was generated from another file, or from xacro, "
             f"or the file has changed since; give the '{shown(module.source.file)}' that it was "
@@ -220,6 +232,18 @@ def _check_file(module: Module, library: str, row: Reader, file: Path) -> None:
         )
     if file.suffix.lower() not in row.suffixes:
         raise OptionError(f"--against {library}: reads {quoted(row.suffixes)} only, not '{file}'")
+
+
+def _digest(file: Path) -> str | None:
+    """The digest of the robot as symgen reads the file. For MJCF, and for SDF with included files,
+    it covers more than the bytes of the file. None for a file with xacro and one that is not a
+    robot."""
+    try:
+        if needs_expansion(file, parsed(file_bytes(file), shown(str(file)))):
+            return None
+        return read(file).sha256
+    except SymgenError:
+        return None
 
 
 def _check_options(module: Module, library: str, row: Reader) -> None:

@@ -88,6 +88,12 @@ def test_init_never_overwrites_and_refuses_what_is_no_robot(tmp_path):
     assert (tmp_path / "a.toml").read_text() == "mine"
 
 
+def test_init_of_standard_input_is_refused(tmp_path, monkeypatch):
+    """A job file cannot name it: its paths are relative to its own folder."""
+    monkeypatch.chdir(tmp_path)
+    assert "give that path" in refusal("init", "-") and not [*tmp_path.iterdir()]
+
+
 def test_init_without_a_name_writes_beside_the_user(tmp_path):
     done = run("init", PENDULUM, cwd=tmp_path)
     assert done.returncode == 0 and set(snapshot(tmp_path)) == {"pendulum.toml"}, done.stderr

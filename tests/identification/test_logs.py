@@ -123,7 +123,7 @@ def test_utf_16_is_said(tmp_path):
         open_log(str(tmp_path / "log.csv"))
 
 
-@pytest.mark.parametrize("kind", [object, complex])
+@pytest.mark.parametrize("kind", [object, complex, bool])
 def test_arrays_that_hold_no_real_numbers_are_named_with_their_type(tmp_path, kind):
     path = tmp_path / "log.npz"
     np.savez(path, t=np.arange(3.0), q_j=np.arange(3.0).astype(kind), note=np.array(["a"]))
@@ -131,3 +131,14 @@ def test_arrays_that_hold_no_real_numbers_are_named_with_their_type(tmp_path, ki
         LogError, match=r"'q_j' is of type \w+ and shape \(3,\), not a column of real"
     ):
         check_columns(open_log(str(path)), ["t", "q_j"])
+
+
+def test_logical_columns_of_parquet_are_refused_where_they_are_read(tmp_path):
+    """They would be read as zeros and ones. Other columns of the file are read."""
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    columns = {"t": [0.0, 1.0], "tau_j": [True, None], "enabled": [True, False]}
+    parquet.write_table(arrow.table(columns), tmp_path / "log.parquet")
+    log = open_log(str(tmp_path / "log.parquet"))
+    check_columns(log, ["t"])
+    with pytest.raises(LogError, match="'tau_j' is of type bool, no column of real numbers"):
+        check_columns(log, ["t", "tau_j"])

@@ -9,6 +9,7 @@ import pytest
 from shell import refusal
 from tools import invoke, robot_file
 
+from symgen.errors import OptionError
 from symgen.jobs import second_reader
 from symgen.jobs.job import Job
 from symgen.jobs.second_reader import READERS, check_against
@@ -61,6 +62,46 @@ def test_friction_is_compared(arm, library):
     installed(library)
     module = module_of(arm, friction=SAME_FRICTION[library])
     assert verdicts(module, library, arm) == [True, True]
+
+
+GEOM = '<geom size="0.1" pos="0.2 0 0.1"/>'
+MJCF = f"""<mujoco><worldbody><body name="a"><joint name="j" axis="0 1 0" armature="0.1"/>{GEOM}
+<body name="b" pos="0 0 0.3"><joint name="k" axis="1 0 0" type="slide" damping="0.3"/>{GEOM}</body>
+</body></worldbody></mujoco>"""
+INERTIAL = """<inertial><pose>0.1 0 0.2 0.3 0 0</pose><mass>2</mass><inertia><ixx>0.02</ixx>
+<iyy>0.03</iyy><izz>0.02</izz><ixy>0</ixy><ixz>0</ixz><iyz>0</iyz></inertia></inertial>"""
+MOVING = f"""<model name="arm"><pose>0 0 1 0.1 0 0</pose><link name="base">{INERTIAL}</link>
+<link name="a"><pose>0 0 0.1 0 0 0</pose>{INERTIAL}</link><joint name="j" type="revolute">
+<parent>base</parent><child>a</child><axis><xyz>0 1 0</xyz></axis></joint></model>"""
+FILES = {
+    "an MJCF file": ("mujoco", "a.xml", MJCF),
+    "an MJCF file that includes another": (
+        "mujoco",
+        "a.xml",
+        MJCF.replace("<worldbody>", '<include file="part.xml"/><worldbody>'),
+    ),
+    "a world with a static model": (
+        "drake",
+        "a.sdf",
+        f'<sdf version="1.9"><world name="w"><model name="box"><static>true</static>'
+        f'<link name="b">{INERTIAL}</link></model>{MOVING}</world></sdf>',
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_files_of_other_formats_are_compared(kind, tmp_path):
+    """The digest of an MJCF file covers what MuJoCo compiles, not only the bytes of the file."""
+    library, name, text = FILES[kind]
+    installed(library)
+    (tmp_path / "part.xml").write_text('<mujoco><option gravity="0 1 -9"/></mujoco>')
+    file = tmp_path / name
+    file.write_text(text)
+    module = module_of(file)
+    assert verdicts(module, library, file) == [True, True]
+    file.write_text(text.replace("0.3", "0.4"))
+    with pytest.raises(OptionError, match="the file has changed since"):
+        verdicts(module, library, file)
 
 
 def changed(module, k, **body_changes):
