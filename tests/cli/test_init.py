@@ -32,7 +32,7 @@ def section(heading):
 
 def test_every_key_is_documented():
     assert section("Job files") == {option.name for option in JOB} | {"file"}
-    assert section("Files of actuators") == {field.name for field in dataclasses.fields(Actuator)}
+    assert section("Actuator files") == {field.name for field in dataclasses.fields(Actuator)}
 
 
 def uncommented(text):
