@@ -50,28 +50,37 @@ NAMES = {"none": "ABA", "reflected": "MCRBA", "exact": "MABA"}
 """What Echeandia calls them."""
 
 INTRODUCTION = """\
-Written by `make figures`. The experiment of Echeandia (Rigid-body dynamics algorithms for
-physically interactive robots, Notre Dame 2020, ch. 4) says: thin-walled cylinders, rotors of 0.5 kg, gear ratio 5, no
-gravity, joint i at i rad under i N m; `moving`: all rates pi/2 rad/s. What it leaves out can be recovered from its tables:
-the robots are Featherstone's autoTree(N, bf) with its defaults (spatial_v2: skew 0, so all axes are parallel; tubes of
-1 kg, 1 m and radius 1/20 m; bf = 1 a chain, bf = 2 a tree) and J = 1 kg m², so n²J = 25 kg m². With these the first three
-rows below agree with the published ones in all their digits.
+This page compares models of the rotors of geared motors: with a published experiment, and for your robot with `symgen check`.
+`make figures` writes it.
 
-ABA has no rotors at all; MCRBA adds n²J to the diagonal of M; MABA has rotors as bodies (0.5 kg and 1 kg m² about every
-axis, on the link that carries the joint, at the joint)."""
+## A published experiment
+
+The experiment is that of Echeandia (Rigid-body dynamics algorithms for physically interactive robots, Notre Dame 2020, ch. 4). The
+robots consist of thin-walled cylinders with rotors of 0.5 kg and a gear ratio of 5, without gravity. Joint i is at i rad and has a torque of
+i N m. In the state `moving`, all velocities are pi/2 rad/s.
+
+The thesis does not state all data, but they follow from its tables. The robots are Featherstone's autoTree(N, bf) of spatial_v2 with its
+defaults: skew 0, so all axes are parallel, and tubes of 1 kg, 1 m and radius 1/20 m. bf = 1 is a chain, bf = 2 a tree. The rotor inertia is
+J = 1 kg m², so n²J = 25 kg m². With these data, the first three rows below agree with the published ones in all digits.
+
+The rows compare three algorithms:
+
+- ABA, the articulated-body algorithm, ignores rotors.
+- MCRBA adds the reflected inertia n²J to the diagonal of M.
+- MABA models each rotor as a body of 0.5 kg with 1 kg m² about every axis. It is on the link that carries the joint, at the joint."""
 
 FINDING = """\
-**What the moving rows compare.** The published MCRBA - ABA of the moving chain has all its digits only where MCRBA leaves
-C q̇ of the links out; compared with C q̇ in both it is 83.455, 172.483, 799.138. The published MABA - MCRBA (1.51, 23.47,
-102.61) is of the size that leaving it out makes (1.767, 23.956, 92.490) too; between models that both have it there are
-0.658, 8.383, 27.337 rad/s², and that alone is what reflecting the rotors as n²J neglects. Rows with MABA are not matched
-in their last digits by exact rotors, nor by other rotor inertias that were tried (five shapes, four factors of torque)."""
+**What the moving rows compare.** The published difference MCRBA - ABA of the moving chain is reproduced in all digits only if MCRBA omits
+the term C q̇ of the links. With C q̇ in both models the differences are 83.455, 172.483, 799.138. The published difference MABA - MCRBA
+(1.51, 23.47, 102.61) also has the size that results without C q̇ (1.767, 23.956, 92.490). With C q̇ in both models it is
+0.658, 8.383, 27.337 rad/s². Only this difference is the error of the reflected inertia n²J. The last digits of the rows with MABA are not
+reproduced, neither with exact rotors nor with the other rotor inertias that we tried (five shapes, four factors of torque)."""
 OWN = """\
-## Your robot
+## The error of simplified rotor models for your robot
 
-`symgen check ROBOT --actuators FILE` asks the same of a robot with its own rotors and limits. It compares three models,
-all that rotors do (`--rotors exact`), ratio² inertia on the diagonal (`reflected`), and none, in states within the
-limits of positions, rates and forces:
+`symgen check ROBOT --actuators FILE` compares the rotor models for a robot with its rotors and limits. The models are exact rotors
+(`--rotors exact`), the reflected inertia on the diagonal of M (`reflected`), and no rotors. The states are within the limits of positions,
+velocities and joint forces.
 
 ```console
 $ printf '[joints.%s]\\ngear_ratio = 101.0\\nrotor_inertia = 2.1e-5\\n' joint1 joint2 joint3 > drives.toml
@@ -83,11 +92,13 @@ no rotors: torque off by ...
 ...
 ```
 
-A torque is off by what a model says less what acts, at the accelerations that the exact robot has under forces within
-its limits; an acceleration at the forces themselves. For each the joint, the size, the share of the joint's effort and
-the state are told, and up to which part of the speed limits ratio² inertia is within 1 % of the efforts. The state is
-the worst of 2,000 (half of them with rates and forces at their limits), moved on coordinate by coordinate: a lower
-bound near the largest there is. Limits that the file does not give are said."""
+The torque error is the torque of the simplified model minus the torque of the exact one, for the accelerations of the exact robot under joint
+forces within its limits. The acceleration error is the difference for the same joint forces. For each error the output states the joint, the
+value, its ratio to the effort limit of the joint, and the state. It also states the fraction of the velocity limits up to which the error
+of the reflected inertia is below 1 % of the effort limits.
+
+The search takes the worst of 2,000 states, half of which have velocities and joint forces at their limits, and improves it coordinate by
+coordinate. The result is a lower bound that is close to the largest error. The output lists the limits that the robot file does not contain."""
 SHAPES = {"chain": 1, "tree": 2}
 RATES = {"rest": 0.0, "moving": np.pi / 2}
 
@@ -200,16 +211,16 @@ def forward_dynamics_counts(n: int) -> dict[str, int]:
 
 def lines(growth: Sequence[Mapping[str, int]]) -> Iterator[str]:
     """The page; `growth` has a row of `forward_dynamics_counts` for each number of bodies."""
-    yield "# Rotors\n"
+    yield "# Rotors: errors of simplified models\n"
     yield f"{INTRODUCTION}\n"
-    yield "Largest difference of the accelerations, rad/s²; published in brackets:\n"
+    yield "Largest difference of the accelerations in rad/s², with the published value in brackets:\n"
     yield from compared()
     yield f"\n{FINDING}"
     yield (
-        "\nArticulated bodies with rotors against rotors as bodies of their own projected by "
-        "G, largest error by the"
+        "\nThe next table compares the articulated-body algorithm with rotors and a model in which "
+        "the rotors are separate bodies, projected\nby G. It shows the largest error relative to "
+        "the largest acceleration.\n"
     )
-    yield "largest acceleration:\n"
     yield "| robot | state | " + " | ".join(f"{n} bodies" for n in SIZES) + " |"
     yield "|---|---|" + "---|" * len(SIZES)
     for shape, branching in SHAPES.items():
@@ -220,10 +231,11 @@ def lines(growth: Sequence[Mapping[str, int]]) -> Iterator[str]:
                 + " |"
             )
     yield (
-        "\nOperations of forward dynamics of the chain with each axis turned by 1 rad about the "
-        "link before: linear in the\nbodies, where factors of M are cubic:\n"
+        "\nThe last table counts the operations of forward dynamics for a chain in which each axis "
+        "is rotated by 1 rad relative to the previous\nlink. The articulated-body algorithm is "
+        "linear in the number of bodies, the factorisation of M is cubic.\n"
     )
-    yield "| bodies | articulated, rotors | a body | M in factors, rotors | articulated, no spin |"
+    yield "| bodies | articulated, with rotors | per body | factorisation of M, with rotors | articulated, without rotors |"
     yield "|---|---|---|---|---|"
     for row in growth:
         n, mine = row["bodies"], row["articulated"]
