@@ -57,7 +57,7 @@ def test_an_angle_is_reduced_once(case):
     module, folder = made(case)
     for function in module.functions:
         text = (folder / f"ur5_{function.name}.c").read_text()
-        called = re.findall(r"ur5_(sincos|sin|cos)\(((?!sine)[^;]*?)(?:, &|\))", text)
+        called = re.findall(r"ur5_(sincos|sin|cos)\(((?!angle_sine)[^;]*?)(?:, &|\))", text)
         looped = [
             angle
             for row in re.findall(r"sine\d*\[.*?\] = {(.*?)};", text, re.S)
@@ -65,7 +65,7 @@ def test_an_angle_is_reduced_once(case):
         ]
         angles = [angle.strip() for angle in [*looped, *(angle for _, angle in called)]]
         assert len(set(angles)) == len(angles)
-        taken = len(re.findall(r"= (?:sine|cosine)\d*\[", text))
+        taken = len(re.findall(r"= (?:angle_sine|cosine)\d*\[", text))
         assert (
             taken + sum(2 if name == "sincos" else 1 for name, _ in called) == function.counts.trig
         )
@@ -87,7 +87,7 @@ def test_loops_of_sines(robot, sizes):
     """At most eight angles at a time; a pair that is left over has a call of its own."""
     _, folder = generated(robot, quantities=("inverse_dynamics",), trig="inline")
     text = (folder / f"{robot}_inverse_dynamics.c").read_text()
-    assert [int(n) for n in re.findall(r"\bsine\d*\[\w+_FILLED\((\d+)\)\]", text)] == sizes
+    assert [int(n) for n in re.findall(r"\bangle_sine\d*\[\w+_FILLED\((\d+)\)\]", text)] == sizes
     assert len(re.findall(r"_sincos_all\(", text)) == len(sizes)
     assert len(re.findall(r"_sincos\(", text)) == (not sizes)
 

@@ -58,7 +58,6 @@ def test_ends_that_mean_none(end, scalar, tmp_path):
 TOO_LARGE = [
     ({"mass value": "1e39"}, ()),
     ({"mass value": "1e38"}, ()),
-    ({}, ("--gravity", "0,0,-1e39")),
     ({"mass value": "1e39"}, ("--parameters", "runtime")),
 ]
 
