@@ -23,11 +23,11 @@ __all__ = ["compile", "generate", "trace"]
 
 
 def trace(robot: RobotSource, quantity: str, **options: Any) -> Function:
-    """The best program for `quantity` (or ``NAME=QUANTITY+QUANTITY``) of the robot in a file
-    or an object.
+    """Return the cheapest program for `quantity` (or ``NAME=QUANTITY+QUANTITY``) of a robot.
 
-    `options` are those of `symgen.jobs.job.Job.of`. The C that is written for it is its `code`.
-    Raises SymgenError."""
+    `source` is a path or an object, as for `symgen.Robot`. `options` are those of
+    `symgen.jobs.job.Job.of`. The attribute `code` of the result contains the generated C. Raises
+    SymgenError."""
     if quantity == "all":
         raise OptionError(
             "a function computes certain quantities; name one, or several as in "
@@ -51,10 +51,10 @@ def generate(
     progress: Callable[[str], None] | None = None,
     **options: Any,
 ) -> tuple[Module, Loaded, list[Path]]:
-    """Generate a module from the robot in a file into the folder `out`.
+    """Generate a module for a robot in the folder `out`.
 
-    `options` are those of `symgen.jobs.job.Job.of`; `progress` is told each step in words.
-    Returns the module, the loaded robot with its notices, and the paths written. Raises
-    SymgenError, and then nothing was written."""
+    `options` are those of `symgen.jobs.job.Job.of`; `progress` is called with a description of
+    each step. Returns the module, the loaded robot with its notices, and the written paths. Raises
+    SymgenError; in this case no file is written."""
     tell = progress or (lambda step: None)
     return generated_files(Job.of(robot, **options), Path(out), languages, tell)

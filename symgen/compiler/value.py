@@ -101,8 +101,9 @@ class Value:
 
     def _refuse(self, what: str) -> TypeError:
         return TypeError(
-            f"a tape value has no {what}: generated code is straight-line and cannot depend on "
-            "data; choose by the structure of the robot instead"
+            f"a value of the expression graph has no {what}: generated code has no "
+            "branches and cannot depend on data; use a condition on the structure of the "
+            "robot instead"
         )
 
     def __bool__(self) -> bool:

@@ -89,8 +89,8 @@ def _judge_body(body: Body, leaf: bool) -> InertiaVerdict:
 
 IMMOVABLE = "{count} joints move no inertia (those of {elements}), so the mass matrix is singular"
 TRIANGLES = (
-    "{count} links have inertia that no body has ({elements}); --verbose lists the moments, "
-    "--repair-inertia nearest takes those that a body can have"
+    "{count} links have a physically impossible inertia ({elements}); add --verbose to "
+    "list the moments, or --repair-inertia nearest to replace them"
 )
 
 
@@ -162,8 +162,8 @@ def negative_moment(moments: Iterable[float]) -> str:
     """The sentence on principal moments (kg m²) of which one is negative."""
     listed = ", ".join(f"{float(x):.4g}" for x in moments)
     return (
-        f"inertia has a negative principal moment (the three are {listed} kg m^2), which no body "
-        "has"
+        f"inertia has a negative principal moment (the three are {listed} kg m^2), which "
+        "is physically impossible"
     )
 
 
@@ -185,6 +185,6 @@ def _triangle(p: Array) -> str:
 
 MESSAGES = {
     DEFINITE: lambda p: "inertia is that of a solid body",
-    SEMIDEFINITE: lambda p: "inertia is that of a point, a rod or a flat plate",
+    SEMIDEFINITE: lambda p: "inertia is that of a point mass, a rod or a flat plate",
     INDEFINITE: _indefinite,
 }

@@ -101,12 +101,14 @@ def rotor_of(body: Body) -> str:
             rows = enumerate(joint.type.velocities)
             felt = ((row.suffix, of_velocity(joint.armature, k)) for k, row in rows)
             text = ", ".join(f"{x:.6g} ({suffix})" for suffix, x in felt if x)
-            return f"{text} kg m^2 or kg on the joint's own inertia"
+            return f"{text} kg m^2 or kg added to the joint's own inertia"
         unit = "kg m^2" if joint.type.unit == "rad" else "kg"
-        return f"{of_velocity(joint.armature, 0):.6g} {unit} on the joint's own inertia"
+        return f"{of_velocity(joint.armature, 0):.6g} {unit} added to the joint's own inertia"
     if joint.rotor is None:
         return ""
-    mass = [f"{joint.rotor.mass:.6g} kg more on its carrier"] if joint.rotor.mass else []
+    mass = (
+        [f"{joint.rotor.mass:.6g} kg added to the link that carries it"] if joint.rotor.mass else []
+    )
     spins = (
         [f"{joint.rotor.inertia:.6g} kg m^2 at ratio {joint.rotor.ratio:.6g}"]
         if joint.rotor.inertia

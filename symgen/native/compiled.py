@@ -56,7 +56,10 @@ class Compiled:
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.__dict__["_module"] is None:
-            raise TypeError("a robot that was compiled without Python's headers cannot be pickled")
+            raise TypeError(
+                "a robot that was compiled without the headers of Python cannot be pickled; "
+                "install them and compile it again"
+            )
         return _again, (self.__dict__["_module"].__name__.rpartition(".")[2],)
 
 

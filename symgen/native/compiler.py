@@ -186,5 +186,6 @@ def workspace() -> Iterator[Path]:
             yield folder
     except OSError as error:
         raise CompilerError(
-            f"error: cannot compile: {reason(error)}; TMPDIR names the folder for temporary files"
+            f"error: cannot compile: {reason(error)}; set TMPDIR to a writable folder for "
+            "temporary files"
         ) from error

@@ -109,8 +109,8 @@ def _received(receiving: "Connection", child: int) -> Iterator[Any]:
 
 def _reason(status: int) -> str:
     if not os.WIFSIGNALED(status):
-        return f"ended by itself, exit status {os.waitstatus_to_exitcode(status)}"
+        return f"ended with the exit status {os.waitstatus_to_exitcode(status)}"
     number = os.WTERMSIG(status)
     if number == signal.SIGALRM:
-        return f"no end within {PATIENCE['seconds']} s"
-    return f"ended by {signal.Signals(number).name}"
+        return f"did not end within {PATIENCE['seconds']} s"
+    return f"was ended by {signal.Signals(number).name}"

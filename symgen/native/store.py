@@ -91,7 +91,7 @@ class Store:
             trouble = _trouble(folder)
             if trouble:
                 if wanted is not None or "others" in trouble:
-                    sentence = f"compiled modules are not kept (see {VARIABLE})"
+                    sentence = f"compiled modules are not cached (see {VARIABLE})"
                     warnings.warn(f"{str(folder)!r} {trouble}; {sentence}", stacklevel=3)
                 return cls(None)
         return cls(cache / SUBFOLDER)
@@ -185,8 +185,8 @@ def _trouble(folder: Path) -> str:
     except (OSError, ValueError) as error:
         return f"cannot be made ({reason(error)})"
     if hasattr(os, "getuid") and (status.st_uid != os.getuid() or status.st_mode & 0o022):
-        return "may be written to by others"
-    return "" if os.access(folder, os.W_OK) else "cannot be written to"
+        return "is writable by other users"
+    return "" if os.access(folder, os.W_OK) else "is not writable"
 
 
 def loaded(name: str, path: Path) -> ModuleType:
@@ -198,7 +198,7 @@ def loaded(name: str, path: Path) -> ModuleType:
             return sys.modules[full]
         spec = importlib.util.spec_from_file_location(full, path)
         if spec is None or spec.loader is None:
-            raise ImportError(f"{path.name} is no extension module")
+            raise ImportError(f"{path.name} is not an extension module")
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         sys.modules[full] = module

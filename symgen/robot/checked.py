@@ -15,7 +15,7 @@ from symgen.robot.rotors import RotorEffects, rotor_effects
 from symgen.robot.views import joints_of
 from symgen.text import html_table
 
-UNKNOWN = "lengths or masses are symbols, so nothing is said of inertia"
+UNKNOWN = "lengths or masses are symbols, so inertia is not checked"
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Checked:
         return [] if self.rotors is None else [*self.rotors.sentences()]
 
     def __repr__(self) -> str:
-        return str(self) or "sound, nothing noticed"
+        return str(self) or "valid, no notes"
 
     def _repr_html_(self) -> str:
         notices = ((n.level, n.element, n.message, str(n.place)) for n in self.notices)

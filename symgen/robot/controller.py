@@ -28,13 +28,14 @@ INNER: Final = "_next"
 
 
 class Controller:
-    """A controller or observer and what it keeps from step to step.
+    """A controller or observer with its state.
 
     >>> observer = robot.controller("momentum_observer", gain=50.0)
     >>> tau_ext = observer.step(q=q, qd=qd, tau=tau, h=0.001)
 
-    `gains` and `state` are arrays by name (``symgen list`` and docs/controllers.md tell units);
-    gains may be changed between steps, `reset` starts anew. Errors as of `Robot.compile`."""
+    `gains` and `state` are arrays by name; ``symgen list`` and docs/controllers.md state their
+    units. Gains can be changed between steps; `reset` restores the initial state. Raises the errors
+    of `Robot.compile`."""
 
     def __init__(self, robot: "Robot", name: str, gains: Mapping[str, Any], **options: Any) -> None:
         if name.partition(":")[0] not in CONTROLLERS:
@@ -90,7 +91,7 @@ class Controller:
                     )
 
     def reset(self) -> None:
-        """The state at the start."""
+        """Set the state to its initial value."""
         self.state = {name: self._start(name) for name in self.row.state}
 
     def _start(self, name: str) -> Array:
@@ -100,12 +101,12 @@ class Controller:
         return np.array(self.row.beginning(name, self._sizes[name]))
 
     def step(self, **measured: Any) -> Array:
-        """One step: the joint forces to apply, or what an observer has found. `measured` has the
-        arrays of docs/controllers.md by name and the sample time h where the controller has one.
+        """Compute one step; returns the joint forces to apply, or the estimate of an observer.
 
-        Raises TypeError for missing or unknown names, OptionError for a gain, sample time or
-        quaternion that is not valid, and ArithmeticError where what comes out is not finite; then
-        the state is as before."""
+        `measured` contains the arrays of docs/controllers.md by name, and the sample time h (s) if
+        the controller has one. Raises TypeError for missing or unknown names, OptionError for a
+        gain, sample time or quaternion that is not valid, and ArithmeticError if a result is not
+        finite; the state is then unchanged."""
         names = [name for name in self._sizes if name not in self.gains and name not in self.state]
         if set(names) != set(measured):
             raise TypeError(f"{self.row.name}: a step takes {', '.join(names)} by name")

@@ -21,12 +21,12 @@ Matrix = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Linearized:
-    """ẋ = A x + B u near a state: x is the change of positions, then of velocities, u that of joint
-    forces; it unpacks into A and B.
+    """The linearized dynamics ẋ = A x + B u about a state; unpacks into A (2n x 2n) and B (2n x n).
 
-    A change of positions is a number for each velocity: for a joint with a quaternion it is a small
-    twist in the body's axes. `residual` is the acceleration at the state itself, 0 at a point of
-    rest; with it ẋ = A x + B u + (qd, residual)."""
+    x contains the changes of positions (n) and of velocities (n), u the changes of joint forces
+    (n). The change of the position of a joint with a quaternion is a small twist in body axes.
+    `residual` is the acceleration at the state, 0 at an equilibrium; otherwise
+    ẋ = A x + B u + (qd, residual)."""
 
     A: Matrix
     B: Matrix
@@ -56,14 +56,14 @@ def linearize(
     tau: Sequence[float] | None = None,
     **options: Any,
 ) -> Linearized:
-    """The linear system near the state `q`, `qd` (0 by default) under joint forces `tau`, by
-    default those that keep it from accelerating.
+    """Linearize the dynamics about the state `q` (nq), `qd` (n; 0 by default) with joint forces
+    `tau` (n), by default those for which the accelerations are 0.
 
     >>> A, B = symgen.linearize("arm.urdf", q0)
 
-    Derivatives are those of ``forward_dynamics_derivatives``, exact to rounding. `options` are
-    those of `symgen.compile`, such as ``friction="viscous"``. Raises SymgenError, for a robot with
-    inputs of run time too."""
+    The derivatives are those of ``forward_dynamics_derivatives`` and exact except for rounding.
+    `options` are those of `symgen.compile`, such as ``friction="viscous"``. Raises SymgenError,
+    also for a robot with runtime parameters."""
     job = Job.of(robot, **options)
     loaded = job.load()
     model = loaded.model
@@ -71,8 +71,8 @@ def linearize(
     other_inputs = [name for name in slopes.inputs if name not in ("q", "qd", "tau")]
     if other_inputs:
         raise OptionError(
-            f"linearize: {', '.join(other_inputs)} would be inputs; leave gravity, parameters and "
-            "friction at the robot's numbers"
+            f"linearize: {', '.join(other_inputs)} would be inputs; do not make gravity, "
+            "parameters or friction runtime inputs"
         )
     n, nq = model.dof, len(positions(model))
     place = normalized(model, vector("q", q, nq, ()))

@@ -21,7 +21,7 @@ def vector(name: str, values: Any, size: int, default: Any) -> Vector:
         raise OptionError(f"{name} {MASKED}")
     array = np.array(default if values is None else values, dtype=float).ravel()
     if array.shape != (size,) or not np.isfinite(array).all():
-        raise OptionError(f"{name} needs {size} finite numbers, here are {array.tolist()}"[:300])
+        raise OptionError(f"{name} needs {size} finite numbers, not {array.tolist()}"[:300])
     return array
 
 
@@ -31,7 +31,7 @@ def normalized(model: Model, q: Vector) -> Vector:
     for four in coupling_of(model).quaternions:
         length = float(np.linalg.norm(unit[four]))
         if not length:
-            raise OptionError("q has a quaternion of zeros; the one of no turn is 0, 0, 0, 1")
+            raise OptionError("q has a quaternion of zeros; give 0, 0, 0, 1 for no rotation")
         unit[four] /= length
     return unit
 

@@ -43,7 +43,7 @@ OF_MODEL: Final = frozenset(row.name for row in rows(RobotOptions, FunctionOptio
 
 
 class Robot:
-    """A robot, and everything that symgen makes of it.
+    """A robot, from which symgen computes and generates everything.
 
     >>> robot = symgen.Robot("arm.urdf")
     >>> robot.joints, robot.links, robot.check()
@@ -55,12 +55,12 @@ class Robot:
     xacrodoc); a `symgen.Builder`, a ``pin.Model``, a ``yourdfpy.URDF``, a ``mujoco.MjModel`` or a
     ``mujoco.MjSpec``. `options` are those of the command
     line by their long names, such as ``base="floating"``, ``lock=(("finger", 0.0),)``,
-    ``gravity="runtime"`` or ``friction="viscous"``; they hold for all that is made of the robot,
-    and each method takes more; those of a job file are its defaults. Nothing of a robot ever
-    changes: `with_options` and `subs` give another.
+    ``gravity="runtime"`` or ``friction="viscous"``. They apply to all methods, which accept
+    further options; the options of a job file are the defaults. A robot is immutable:
+    `with_options` and `subs` return a new one.
 
-    Raises SymgenError, one sentence with the place, for what cannot be used: the file when it is
-    first needed."""
+    Raises SymgenError with file and line if the source or an option is not valid. The file is
+    read on first use."""
 
     def __init__(self, source: RobotSource, **options: Any) -> None:
         job, self._place = _job(source, options)
@@ -73,32 +73,32 @@ class Robot:
 
     @cached_property
     def loaded(self) -> Loaded:
-        """The robot as it was read, with its notices (`symgen.load`)."""
+        """The robot as it was read, with its notices (see `symgen.load`)."""
         return self.job.load()
 
     @property
     def model(self) -> Model:
-        """The tree of bodies that all is computed from."""
+        """The tree of bodies from which all quantities are computed."""
         return self.loaded.model
 
     @property
     def name(self) -> str:
-        """The name that its file gives it."""
+        """The name of the robot in its file."""
         return self.model.name
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """Notices of what was guessed, left out or repaired in reading."""
+        """Notices about values that were assumed, ignored or repaired when the file was read."""
         return self.loaded.notices
 
     @property
     def dof(self) -> int:
-        """The number of velocities, which is that of joint forces."""
+        """The number n of velocities and of joint forces."""
         return self.model.dof
 
     @property
     def positions(self) -> tuple[str, ...]:
-        """The names of the entries of q; a joint with a quaternion has one more than velocities."""
+        """The names of the entries of q (nq); a quaternion has one more position than velocities."""
         return tuple(row.name for row in positions(self.model))
 
     @property
@@ -118,7 +118,7 @@ class Robot:
 
     @cached_property
     def links(self) -> tuple[LinkInertia, ...]:
-        """The links, those that do not move first."""
+        """The links; fixed links come first."""
         return links_of(self.model)
 
     @property
@@ -130,7 +130,7 @@ class Robot:
 
     @cached_property
     def symbols(self) -> tuple[str, ...]:
-        """The names of the SymPy symbols among its lengths and masses."""
+        """The names of the SymPy symbols in lengths and masses."""
         source = self.job.given
         return () if source is None else symbols(described(source))
 
@@ -143,15 +143,15 @@ class Robot:
         return Symbolic(self.job)
 
     def check(self) -> "Checked":
-        """The notices of reading, and for each body whether its inertia is one that matter can
-        have."""
+        """Return the notices of reading and, for each body, whether its inertia is physically
+        possible."""
         from symgen.robot.checked import checked
 
         return checked(self.job, self.loaded, bool(self.symbols))
 
     def inspect(self) -> "Inspection":
-        """Everything about its bodies, frames and base parameters, as data and as a page (that of
-        ``symgen inspect``)."""
+        """Return the bodies, frames and base parameters as data and as an HTML page (as ``symgen
+        inspect``)."""
         from symgen.inspection.data import inspect
         from symgen.robot.looked import Inspection
 
@@ -163,7 +163,7 @@ class Robot:
     # -- another robot -----------------------------------------------------------------------------
 
     def with_options(self, **options: Any) -> "Robot":
-        """This robot with other options. Raises OptionError."""
+        """Return this robot with other options. Raises OptionError."""
         return self._like(Robot(self.job.changed(**options)))
 
     def _like(self, other: "Robot") -> "Robot":
@@ -172,11 +172,11 @@ class Robot:
         return other
 
     def subs(self, values: Mapping[Any, Any]) -> "Robot":
-        """The robot with numbers for some of its symbols, by symbol or by name.
+        """Return the robot with numbers in place of some symbols, given by symbol or by name.
 
         >>> robot.subs({"a2": 0.425, "m2": 8.4}).compile("mass_matrix")
 
-        Raises OptionError for a symbol that it does not have."""
+        Raises OptionError for a symbol that the robot does not have."""
         source = self.job.file if self.job.given is None else self.job.given
         robot = described(source, self.job[SourceOptions])
         choices = self.job.changed(xacro_args=(), model=None).choices
@@ -186,20 +186,23 @@ class Robot:
     # -- what is made of it ------------------------------------------------------------------------
 
     def compile(self, *quantities: str | Sequence[str], **options: Any) -> Compiled:
-        """The functions for `quantities` (``symgen list`` shows them), compiled for this machine:
-        each is an attribute that takes and gives NumPy arrays (see `symgen.compile`)."""
+        """Compile functions for `quantities` (see ``symgen list``) for this machine.
+
+        Each function is an attribute of the result and takes and returns NumPy arrays (see
+        `symgen.compile`)."""
         return api.compile(self, *quantities, **options)
 
     def controller(
         self, name: str, gains: Mapping[str, Any] | None = None, **more: Any
     ) -> "Controller":
-        """A controller or observer with its state, compiled: the twin of that in generated C (see
-        docs/controllers.md). Gains are given in a mapping or by name.
+        """Return a compiled controller or observer with its state, the same as in generated C.
+
+        See docs/controllers.md. Gains are given in a mapping or by name.
 
         >>> observer = robot.controller("momentum_observer", gain=50.0)
         >>> tau_ext = observer.step(q=q, qd=qd, tau=tau, h=0.001)
 
-        Raises OptionError for a name or a gain that there is not, and for one that is missing."""
+        Raises OptionError for an unknown controller or gain, and for a missing gain."""
         from symgen.robot.controller import Controller
 
         return Controller(self, name, {**(gains or {}), **more})
@@ -207,14 +210,14 @@ class Robot:
     def sampled_loop(
         self, controller: str, rate: float, gains: Mapping[str, Any] | None = None
     ) -> "SampledLoop":
-        """The stability of a controller at a sample rate in Hz, for given or proposed gains (see
-        `symgen.robot.sampled_loop.sampled_loop`). Raises OptionError."""
+        """Examine the stability of a controller at a sample rate (Hz), for given or proposed gains
+        (see `symgen.robot.sampled_loop.sampled_loop`). Raises OptionError."""
         from symgen.robot.sampled_loop import sampled_loop
 
         return sampled_loop(self, controller, rate, gains)
 
     def trace(self, quantity: str, **options: Any) -> Function:
-        """The cheapest program for a quantity, with its operation counts (see `symgen.trace`)."""
+        """Return the cheapest program for a quantity with its operation counts (`symgen.trace`)."""
         return api.trace(self, quantity, **options)
 
     def generate(
@@ -224,20 +227,22 @@ class Robot:
         progress: Callable[[str], None] | None = None,
         **options: Any,
     ) -> list[Path]:
-        """Write a module in each of the languages (C and Python) into the folder `out`; the paths
-        written. Where the robot is that of a job file, its ``out`` and ``languages`` are taken for
-        those that are not given. `progress` is told each step (see `symgen.generate`). Raises
-        SymgenError, and then nothing was written."""
+        """Write a module in each language (C and Python by default) to the folder `out`.
+
+        The robot of a job file uses ``out`` and ``languages`` of the job file if they are not
+        given. `progress` is called with a description of each step (see `symgen.generate`).
+        Returns the written paths. Raises SymgenError; in this case no file is written."""
         folder = self._place.get("out") if out is None else out
         if folder is None:
-            raise OptionError("generate: give a folder, or the robot as a job file that has out")
+            raise OptionError("generate: give a folder, or a job file with the key out")
         chosen = languages if languages is not None else self._place.get("languages") or DEFAULT
         return api.generate(self, folder, chosen, progress, **options)[2]
 
     def write_urdf(self, out: str | PathLike[str]) -> tuple[Notice, ...]:
-        """Write the whole robot as a URDF, a new file, whatever it was read from; what a URDF
-        cannot say is in the notices (see ``symgen convert``). Raises SymgenError, for symbols
-        too."""
+        """Write the robot to a new URDF file (see ``symgen convert``).
+
+        Returns notices of properties that a URDF cannot represent. Raises SymgenError, also if the
+        robot has symbols."""
         from symgen.jobs.convert import convert
 
         source = self.job.file if self.job.given is None else self.job.given
@@ -250,7 +255,7 @@ class Robot:
         tau: Sequence[float] | None = None,
         **options: Any,
     ) -> "Linearized":
-        """The linear system near a state (see `symgen.linearize`)."""
+        """Linearize the dynamics about a state (see `symgen.linearize`)."""
         from symgen.robot.linearization import linearize
 
         return linearize(self, q, qd, tau, **options)
@@ -263,8 +268,8 @@ class Robot:
         tau: Any = None,
         **options: Any,
     ) -> "Simulation":
-        """The motion from a state under joint forces `tau`: none, constant ones, or a function of
-        t, q and qd (see `symgen.robot.simulation.simulate`)."""
+        """Simulate the motion from a state with joint forces `tau`: none, constant, or a function
+        of t, q and qd (see `symgen.robot.simulation.simulate`)."""
         from symgen.robot.simulation import simulate
 
         return simulate(self, duration, q, qd, tau, **options)
@@ -277,7 +282,7 @@ def from_dh(
     gravity: Sequence[float] = EARTH,
     **options: Any,
 ) -> Robot:
-    """The robot of a table of Denavit and Hartenberg's parameters, a row for each joint.
+    """Return the robot of a table of Denavit-Hartenberg parameters with one row per joint.
 
     >>> a2, m2 = sympy.symbols("a2 m2")
     >>> symgen.from_dh([dict(d=0.4, alpha=pi / 2), dict(a=a2, mass=m2)], convention="standard")
@@ -285,9 +290,9 @@ def from_dh(
     A row is a `symgen.DH` or a mapping with its fields: `a`, `d` (m), `alpha`, `theta` (rad), where
     theta of a revolute joint and d of a prismatic one are offsets, `type`, mass and inertia of the
     link in its frame. `convention` is ``standard`` (frame i on the axis of joint i + 1) or
-    ``modified`` (on that of joint i; Craig, Khalil & Kleinfinger). Lengths and masses may be SymPy
-    symbols. Joints are joint1, joint2, ... where they have no names; links link1, link2, ... have
-    the frames of the table. Raises OptionError for a row that is none."""
+    ``modified`` (frame i on the axis of joint i; Craig, Khalil & Kleinfinger). Lengths and masses
+    can be SymPy symbols. Joints without a name are called joint1, joint2, ...; the links link1,
+    link2, ... have the frames of the table. Raises OptionError for a row that is not valid."""
     return Robot(dh_builder(rows, convention, name, gravity), **options)
 
 

@@ -79,7 +79,9 @@ class RotorEffects:
             yield f"  at q = {_row(d.q)}, qd = {_row(d.qd)}, tau = {_row(d.tau)}"
         if self.good_up_to is not None:
             part = f"up to {100 * self.good_up_to:.0f} % of the speed limits"
-            reach = part if self.good_up_to else "not even at rest, under all forces within limits"
+            reach = (
+                part if self.good_up_to else "not even at rest, for all forces within the limits"
+            )
             yield f"ratio^2 inertia is within {100 * SMALL:g} % of the efforts {reach}"
         yield from self.assumed
 
@@ -142,8 +144,8 @@ class RotorSearch:
         effort_or_zero = np.where(np.isnan(effort), 0.0, effort)
         half = {"q": (high - low) / 2, "qd": speed, "tau": effort_or_zero}
         lacks = {
-            f"no speed limit, {SPEED:g} taken": [not x.velocity for x in own_limits],
-            "no effort, no force taken": list(np.isnan(effort)),
+            f"no speed limit, {SPEED:g} used": [not x.velocity for x in own_limits],
+            "no effort limit, force 0 used": list(np.isnan(effort)),
         }
         sentences = (
             f"{lacking}: {', '.join(n for n, yes in zip(names, which, strict=True) if yes)}"

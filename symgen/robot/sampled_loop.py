@@ -117,9 +117,9 @@ def sampled_loop(
     if not RATES[0] <= rate <= RATES[1]:
         raise OptionError(f"--rate {rate:g}: give a positive sample rate in Hz, such as 1000")
     if link and name not in LINK_QUANTITIES:
-        raise OptionError(f"{name} is not that of a link; leave :{shown(link)} out")
+        raise OptionError(f"{name} has no link; remove :{shown(link)}")
     if name in LINK_QUANTITIES and not link:
-        raise OptionError(f"{name} is that of a link; name one, as in {name}:LINK")
+        raise OptionError(f"{name} needs a link; name one, as in {name}:LINK")
     if name not in LOOPS:
         return SampledLoop(controller, rate, 0, (), 0.0, math.inf, gains is None)
     places = _configurations(robot, link, configurations, controller)
@@ -217,8 +217,8 @@ def _configurations(
     extra = set(mass.inputs) - {"q"}
     if extra:
         raise OptionError(
-            f"{controller}: {', '.join(sorted(extra))} would be inputs; leave parameters at the "
-            "robot's numbers"
+            f"{controller}: {', '.join(sorted(extra))} would be inputs; do not make "
+            "parameters runtime inputs"
         )
     jacobian = robot.trace(f"frame_jacobian_aligned:{link}") if link else None
     random, n, found = np.random.default_rng(0), robot.dof, []

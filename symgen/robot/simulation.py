@@ -30,13 +30,13 @@ STEPS = 200
 
 
 class SimulationError(SymgenError):
-    """A motion that could not be followed to its end."""
+    """The integration failed before the end of the motion."""
 
 
 @dataclass(frozen=True)
 class Simulation:
-    """A motion: times `t` (N), positions `q` (N x nq) and velocities `qd` (N x n), the joint forces
-    `tau` (N x n), and how often the dynamics were evaluated."""
+    """A simulated motion: times `t` (N), positions `q` (N x nq), velocities `qd` (N x n), joint
+    forces `tau` (N x n), and the number of evaluations of the dynamics."""
 
     t: Matrix
     q: Matrix
@@ -53,7 +53,9 @@ class Simulation:
         head = ("t", *self.positions, *(f"{name}'" for name in self.velocities))
         shown_rows = np.unique(np.linspace(0, len(self.t) - 1, 11).astype(int))
         rows = ([f"{x:.4g}" for x in (self.t[k], *self.q[k], *self.qd[k])] for k in shown_rows)
-        return html_table(f"{len(self.t)} rows, of which these", head, rows)
+        return html_table(
+            f"{len(self.t)} rows; the table shows {len(shown_rows)} of them", head, rows
+        )
 
 
 def simulate(
@@ -69,14 +71,15 @@ def simulate(
     method: str = "DOP853",
     **options: Any,
 ) -> Simulation:
-    """The motion of a robot for `duration` seconds from positions `q` (all joints at 0 by default)
-    and velocities `qd` (at rest).
+    """Simulate a robot for `duration` seconds from positions `q` (nq; 0 by default) and velocities
+    `qd` (n; 0 by default).
 
-    `tau` are the joint forces: none, an array of n, or a function ``tau(t, q, qd)`` that returns
-    one. `times` are those of the rows (s, from 0; 200 even ones by default). Quaternions keep their
-    length. `method`, `rtol` and `atol` are SciPy's; `options` those of `symgen.compile`, such as
-    ``friction="viscous"``. Needs SciPy and a C compiler. Raises SymgenError, also where a motion
-    cannot be followed to its end."""
+    `tau` is None for no joint forces, an array (n), or a function ``tau(t, q, qd)`` that returns
+    one. `times` (s, from 0) are the times of the rows, by default 200 at equal intervals.
+    Quaternions keep their length. `method`, `rtol` and `atol` are those of
+    ``scipy.integrate.solve_ivp``; `options` are those of `symgen.compile`, such as
+    ``friction="viscous"``. Requires SciPy and a C compiler. Raises SymgenError, also if the
+    integration fails before the end."""
     robot = robot.with_options(**options)
     solve, model, n = _solver(), robot.model, robot.dof
     _check_inputs(robot)
@@ -112,8 +115,8 @@ def _check_inputs(robot: "Robot") -> None:
     needed |= {"par"} if traced.runtime else set()
     if needed:
         raise OptionError(
-            f"simulate: {', '.join(sorted(needed))} would be inputs; leave gravity, parameters and "
-            "friction at the robot's numbers"
+            f"simulate: {', '.join(sorted(needed))} would be inputs; do not make gravity, "
+            "parameters or friction runtime inputs"
         )
 
 
@@ -139,7 +142,7 @@ def _times(duration: float, times: Sequence[float] | None) -> Matrix:
     at = np.linspace(0.0, duration, STEPS + 1) if times is None else np.array(times, float)
     inside = at.ndim == 1 and len(at) and at[0] >= 0 and at[len(at) - 1] <= duration
     if not inside or (np.diff(at) <= 0).any():
-        raise OptionError(f"simulate: times must rise within 0 to {duration:g} s")
+        raise OptionError(f"simulate: times must increase and be from 0 to {duration:g} s")
     return at
 
 
@@ -151,7 +154,7 @@ def _followed(solve: Callable[..., Any], rate: Rate, start: Matrix, at: Matrix, 
         raise SimulationError(f"error: simulate: {error}") from None
     if not solved.success or not np.isfinite(solved.y).all():
         raise SimulationError(
-            f"error: simulate: cannot be followed beyond t = {solved.t[len(solved.t) - 1]:g} s: "
-            f"{solved.message}"
+            "error: simulate: the integration failed after t =  "
+            f"{solved.t[len(solved.t) - 1]:g} s: {solved.message}"
         )
     return solved

@@ -92,6 +92,5 @@ def _check(independent: Independent, columns: tuple[str, ...]) -> None:
     for name, key in zip(columns, independent.keys, strict=True):
         if any(abs(factor) not in (0.5, 1.0, 2.0) for _, factor in independent.grouped[key]):
             raise OptionError(
-                f"{name}: what it is grouped with depends on lengths in a way that only numbers "
-                "tell; leave lengths as numbers"
+                f"{name}: its grouping depends on the values of lengths; use lengths='numbers'"
             )

@@ -53,9 +53,10 @@ class Closed:
         if operations(self.paper, ref) <= NESTED:
             return self._nested(ref)
         raise OptionError(
-            f"{name} has more than {MOST} terms, too many for a closed form; numbers in place of "
-            "symbols or joints that are held (--lock) make it shorter, and in Python "
-            "symgen.Robot(FILE).symbolic.cse(QUANTITY) gives it with replacements"
+            f"{name} has more than {MOST} terms, too many for a closed form; use numbers "
+            "instead of symbols, lock joints with --lock, or use "
+            "symgen.Robot(FILE).symbolic.cse(QUANTITY) in Python, which returns "
+            "replacements"
         )
 
     def _ways(self, ref: Ref) -> list[Polynomial]:

@@ -144,7 +144,7 @@ def meanings(robot: RuntimeModel, setting: Setting) -> Mapping[str, Meaning]:
 
 
 CANONICAL: Final = "about the origin of its canonical frame"
-OF_LINK: Final = "about the origin of its link's frame"
+OF_LINK: Final = "about the origin of its link frame"
 
 
 def _length_meanings(place: Placement, i: int, name: str) -> dict[str, Meaning]:

@@ -36,15 +36,21 @@ class Symbolic:
     >>> symbolic.frame_pose("tool0")["p"]
     >>> replacements, (C,) = symbolic.cse("coriolis_matrix")
 
-    A method takes, by name: any of the quantity's inputs (`q`, `qd`, ...) as numbers or
-    expressions, symbols q1, qdot1, ... where they are not given; `masses` and `lengths`, "numbers"
-    of the robot or "symbols" (m1, hx1, ..., Izz1 of body 1 as a whole about its link's origin;
-    b1, d1, r1 of the canonical frames, and then inertia in these frames; `meanings` explains them);
-    `numbers`, "float" or "rational"; `names`, "numbers" or "joints" for q_shoulder; `output`, one
-    of several. It returns a `sympy.Matrix` (a column for a vector), an `sympy.Array` for what has
-    three indices, and a dict of these by name where there are several outputs.
+    Keyword arguments of a method:
 
-    Raises OptionError for what is too large to be read in closed form; `cse` has no such bound."""
+    - inputs of the quantity (`q`, `qd`, ...) as numbers or expressions; by default symbols q1,
+      qdot1, ...
+    - `masses` and `lengths`: "numbers" of the robot or "symbols". The symbols are m1, hx1, ...,
+      Izz1 for the inertial parameters of body 1 about the origin of its link frame, and b1, d1, r1
+      for the lengths of the canonical frames (the inertial parameters are then in these frames).
+      `meanings` explains the symbols.
+    - `numbers`: "float" or "rational".
+    - `names`: "numbers" for q1 or "joints" for q_shoulder.
+    - `output`: the name of one of several outputs.
+
+    A method returns a `sympy.Matrix` (a column for a vector), a `sympy.Array` for an output with
+    three indices, or a dict of these by name if there are several outputs. Raises OptionError if a
+    closed form is too large; `cse` has no such limit."""
 
     def __init__(self, job: Job) -> None:
         self._job = job
@@ -69,8 +75,8 @@ class Symbolic:
         robot = self._job.robot(self._job.load())
         if robot.runtime:
             raise OptionError(
-                "parameters are inputs of code alone; on paper give masses='symbols' in place of "
-                "the robot's parameters='runtime'"
+                "parameters='runtime' applies only to generated code; use "
+                "masses='symbols' for symbolic expressions"
             )
         return robot
 
@@ -80,8 +86,8 @@ class Symbolic:
         return self._robot.model
 
     def output(self, name: str, output: str | None = None, **options: Any) -> tuple[Output, str]:
-        """One of the outputs of a quantity, the first by default, and its unit; of a link's it may
-        be named without the link. Raises OptionError."""
+        """Return an output of a quantity, the first by default, and its unit. The name of an
+        output of a link does not need the name of the link. Raises OptionError."""
         sheet = self._sheet(name, options)[0]
         stems = {f"{x}_": x for x in (output,) if x is not None and sheet.quantity.link}
         of_link = [out.name for out in sheet.outputs if any(out.name.startswith(x) for x in stems)]
@@ -93,8 +99,8 @@ class Symbolic:
     # -- closed forms ------------------------------------------------------------------------------
 
     def quantity(self, name: str, *, output: str | None = None, **options: Any) -> Any:
-        """All entries of a quantity (``NAME`` or ``NAME:LINK``) in closed form; see the class for
-        the options."""
+        """Return all entries of a quantity (``NAME`` or ``NAME:LINK``) in closed form. The options
+        are described at the class."""
         sheet, closed = self._written(name, options)
         wanted = sheet.outputs if output is None else (sheet.output(output),)
         arrays = {
@@ -109,7 +115,7 @@ class Symbolic:
     def entry(
         self, name: str, *indices: int, output: str | None = None, **options: Any
     ) -> sympy.Expr:
-        """One entry of a quantity in closed form; indices from 1, as people count."""
+        """Return one entry of a quantity in closed form; indices begin at 1."""
         sheet, closed = self._written(name, options)
         out = sheet.output(output)
         if not indices and prod(out.shape) == 1:
@@ -128,9 +134,9 @@ class Symbolic:
         return closed.expression(out.refs[flat], f"{name}:{','.join(map(str, indices))}")
 
     def base_parameters(self, lengths: str = "numbers", numbers: str = "float") -> Relations:
-        """The base parameters (MXR_2, ZZR_1, ...) by name in the inertial parameters of the bodies,
-        the grouping relations of Gautier and Khalil in closed form; `lengths` and `numbers` as
-        elsewhere."""
+        """Return the base parameters (MXR_2, ZZR_1, ...) by name as expressions of the inertial
+        parameters of the bodies: the grouping relations of Gautier and Khalil in closed form.
+        `lengths` and `numbers` are described at the class."""
         number, setting = _choice("numbers", numbers, NUMBERS), Setting.of("symbols", lengths)
         return Relations(
             (row.name, row.expression) for row in relations(self._robot, setting, number)
@@ -141,9 +147,11 @@ class Symbolic:
     def cse(
         self, name: str, symbols: Iterable[sympy.Symbol] | None = None, **options: Any
     ) -> tuple[Replacements, list[Any]]:
-        """A quantity as `sympy.cse` would return it, straight from the tape: replacements in
-        order, and the outputs, matrices of expressions. `symbols` yields what replaces (x0, x1, ...
-        by default). SymPy's printers, `lambdify` and `autowrap` take it from there."""
+        """Return a quantity in the form of `sympy.cse`, taken from the expression graph: an ordered
+        list of replacements, and the outputs as matrices of expressions.
+
+        `symbols` is an iterator of symbols for the replacements (x0, x1, ... by default). The
+        result can be passed to SymPy's printers, `lambdify` and `autowrap`."""
         sheet, number = self._sheet(name, options)
         default = (sympy.Symbol(f"x{k}", real=True) for k in count())
         return replacements(
@@ -151,11 +159,11 @@ class Symbolic:
         )
 
     def inputs(self, name: str, **options: Any) -> dict[str, tuple[sympy.Expr, ...]]:
-        """The symbols of each input of a quantity, by its name, in argument order."""
+        """Return the symbols of each input of a quantity by name, in the order of the arguments."""
         return dict(self._sheet(name, options)[0].inputs)
 
     def meanings(self, name: str, **options: Any) -> Meanings:
-        """The meanings of the symbols of a quantity, with units and the values of the robot."""
+        """Return the meanings, units and numerical values of the symbols of a quantity."""
         return Meanings(self._sheet(name, options)[0].meanings)
 
     # -- sheets ------------------------------------------------------------------------------------

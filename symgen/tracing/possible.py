@@ -57,10 +57,10 @@ def check_possible(
     joined = ",".join(shown(link.name) for link in bad[:MOST_NAMED])
     raise ImpossibleInertia(
         [link.name for link in bad],
-        f"{negative_moments(bad)}, which no body "
-        f"has, and {needing} needs it; correct its inertia, make it an input with --parameters "
-        f"runtime:{joined}, or take the nearest that a body can "
-        f"have with --repair-inertia nearest{_way_out(robot, definite)}",
+        f"{negative_moments(bad)}, which is physically impossible, and {needing} depends "
+        "on it; correct its inertia, make it an input with --parameters "
+        f"runtime:{joined}, or replace it by the nearest possible one with "
+        f"--repair-inertia nearest{_way_out(robot, definite)}",
     )
 
 

@@ -37,8 +37,8 @@ def check_defined(robot: RuntimeModel, quantities: Iterable[Quantity]) -> None:
     inverse = next((q.name for q in wanted if q.needs_inverse), None)
     if inverse and not robot.blocks and not moves_inertia(robot.model):
         raise OptionError(
-            f"{inverse} needs the inverse of the mass matrix, but {MASSLESS}; give links an "
-            "<inertial>, or leave their parameters open with --parameters runtime"
+            f"{inverse} needs the inverse of the mass matrix, but {MASSLESS}; give links "
+            "an <inertial>, or make their parameters inputs with --parameters runtime"
         )
     joints = singular_joints(robot.lumped, robot.blocks) if inverse else []
     if joints:
@@ -50,8 +50,9 @@ def check_defined(robot: RuntimeModel, quantities: Iterable[Quantity]) -> None:
     centre = next((q.name for q in wanted if q.needs_mass), None)
     if centre and not robot.blocks and not has_mass(robot.model):
         raise OptionError(
-            f"{centre} needs the mass of the robot, but no moving link has any; give links an "
-            "<inertial>, or leave their parameters open with --parameters runtime"
+            f"{centre} needs the mass of the robot, but no moving link has any; give "
+            "links an <inertial>, or make their parameters inputs with --parameters "
+            "runtime"
         )
 
 
@@ -116,10 +117,10 @@ def remedy(model: Model, joints: list[ListedJoint]) -> str:
         pronoun = "it" if len(single) == 1 else "them"
         locks = " ".join(f"--lock {shlex.quote(f'{shown(j.name)}={_inside(j):g}')}" for j in single)
         lack = _what_lacks(model, single)
-        remedies.append(f"give the links beyond {pronoun} {lack}, or hold {pronoun} with {locks}")
+        remedies.append(f"give the links beyond {pronoun} {lack}, or lock {pronoun} with {locks}")
     for joint in (joint for joint in joints if joint not in single):
         floating_base = not model.base and not model.body(joint.bodies[0]).parent
-        instead = ", or make one that has them the --root" if floating_base else ""
+        instead = ", or select a link that has them with --root" if floating_base else ""
         link = shown(joint.body.name)
         remedies.append(f"give link '{link}' mass and inertia of its own{instead}")
     return "; ".join(remedies)

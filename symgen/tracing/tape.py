@@ -43,8 +43,8 @@ def _values(
             return outputs(part, regroup, arrays, program.section)
     except ZeroDivisionError:
         raise OptionError(
-            f"{part[0].name} divides by what vanishes in every state of this robot, so that it is "
-            "nowhere defined; leave it out"
+            f"{part[0].name} divides by an expression that is zero in every state of this "
+            "robot, so it is never defined; remove it"
         ) from None
 
 
@@ -63,7 +63,8 @@ def _check_finite(wanted: Wanted, program: Program) -> None:
     """Refuses numbers that overflowed on the way, which no source code can hold."""
     if not all(isfinite(node.a) for node in program.nodes if node.op == "const"):
         raise OptionError(
-            f"{wanted.name}: the robot's numbers are so large or small that constants overflow"
+            f"{wanted.name}: constants overflow because numbers of the robot are too "
+            "large or too small; use m, kg and rad"
         )
 
 

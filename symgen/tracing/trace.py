@@ -71,7 +71,9 @@ def trace_all(
         pair for pair in pairs if all(_combinations(w, pair, choice or {}) for w in functions)
     ]
     if not complete:
-        raise OptionError("with runtime parameters all formulations must be on one regrouping")
+        raise OptionError(
+            "with runtime parameters, all formulations must use the same regrouping of parameters"
+        )
     by_regrouping = [
         [_best(pairs, wanted, choice or {}, aim) for wanted in announced(functions, begins)]
         for pairs in complete
@@ -195,5 +197,7 @@ def _chosen(q: Quantity, name: str | None, layout: System) -> Sequence[Formulati
         raise OptionError(f"{q.name} has no formulation {quoted([str(name)])}; there are {names}")
     suited = [f for f in named if f.suits(layout)]
     if not suited:
-        raise OptionError(f"{q.name}={name} is not for this robot: {named[0].suits.__doc__ or ''}")
+        raise OptionError(
+            f"{q.name}={name} does not apply to this robot: {named[0].suits.__doc__ or ''}"
+        )
     return suited

@@ -29,7 +29,7 @@ class Wanted:
         if len(set(parts)) != len(parts):
             raise OptionError(f"{cited(text)} contains a quantity twice")
         if not sum_ and len(parts) > 1:
-            raise OptionError(f"{cited(text)} needs a name of the function, as in terms={text}")
+            raise OptionError(f"{cited(text)} needs a name for the function, as in terms={text}")
         _check_arrays(text, quantities)
         return cls(name if sum_ else re.sub(r"\W", "_", name, flags=re.ASCII).lower(), quantities)
 

@@ -153,7 +153,7 @@ def test_header_of_a_floating_base_and_of_rotors(geared, tmp_path):
     assert "axes of the world" in text and "root link" not in text
     for kind, said in (
         ("exact", "0.0001 kg m^2 at ratio 50"),
-        ("reflected", "0.25 kg m^2 on the joint's own"),
+        ("reflected", "0.25 kg m^2 added to the joint's own"),
     ):
         symgen.generate(
             robot_file("ur5"), tmp_path / kind, actuators=geared, rotors=kind, languages=("c",)

@@ -83,7 +83,7 @@ BAD_TRACE = [
     (["--quantity", "t=bias+"], "no quantity is called ''; symgen list shows them all"),
     (
         ["--quantity", "bias+gravity"],
-        "'bias+gravity' needs a name of the function, as in terms=bias+gravity",
+        "'bias+gravity' needs a name for the function, as in terms=bias+gravity",
     ),
     (["--quantity", "t=bias+bias"], "'t=bias+bias' contains a quantity twice"),
 ]

@@ -118,7 +118,8 @@ def test_no_decision_can_depend_on_a_value(ab, ask):
 @pytest.mark.parametrize("ask", [bool, float, lambda v: v == v])
 def test_the_refusal_is_a_sentence_with_a_way_out(ab, ask):
     with pytest.raises(
-        TypeError, match=r"^a tape value has no .*: generated code is straight-line .*; choose by "
+        TypeError,
+        match=r"^a value of the expression graph has no .*: generated code has no branches .*; use a condition ",
     ):
         ask(ab[0])
 

@@ -255,7 +255,7 @@ def test_without_headers_calls_go_through_cffi(cache, robot, tmp_path, monkeypat
         code = symgen.compile(robot, "gravity", "bias")
     assert len(said) == 1 and said[0].filename == __file__
     assert np.abs(code.gravity(Q) - right).max() < 1e-14 and code.NQ == 2
-    with pytest.raises(TypeError, match="without Python's headers cannot be pickled"):
+    with pytest.raises(TypeError, match="without the headers of Python cannot be pickled"):
         pickle.dumps(code)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -88,7 +88,7 @@ def test_a_self_test_that_does_not_end_is_ended(copy, monkeypatch):
     claimed(copy, path.name)
     monkeypatch.setattr(import_module("symgen.languages.c.checks"), "PATIENCE", 2)
     done = invoke("verify", copy)
-    assert done.exit_code == 1 and "pendulum_selftest: no end within 2 s" in done.stdout
+    assert done.exit_code == 1 and "pendulum_selftest: did not end within 2 s" in done.stdout
 
 
 LOOP = "extern int pause(void); for (;;) pause();"
@@ -131,7 +131,7 @@ def test_code_that_does_not_end_is_ended(where, copy, monkeypatch):
     checks = {check.what: check for check in verify(copy)}
     language = "python" if name.endswith(".py") else "c"
     ended = checks[f"{language}: {step}"]
-    assert not ended.passed and ended.detail == "no end within 2 s"
+    assert not ended.passed and ended.detail == "did not end within 2 s"
     other = "Python equals the float run" if language == "c" else "C equals the float run"
     assert any(other in what and check.passed for what, check in checks.items())
 

@@ -168,7 +168,7 @@ def test_folders_of_others_are_not_trusted(tmp_path, monkeypatch):
     folder.mkdir()
     folder.chmod(0o777)
     monkeypatch.setenv("SYMGEN_CACHE", str(folder))
-    with pytest.warns(UserWarning, match=r"open' may be written to by others; .*SYMGEN_CACHE"):
+    with pytest.warns(UserWarning, match=r"open' is writable by other users; .*SYMGEN_CACHE"):
         assert Store.here().folder is None
 
 

@@ -115,7 +115,7 @@ def test_impossible_inertia_of_a_link_that_does_not_move_is_a_warning(read):
     assert [m for m in messages(loaded) if m not in messages(plain)] == [
         "warning: link 'base': inertia has a negative principal moment (the three are -0.2021, "
         "0.2444, 0.3078 kg m^2),"
-        " which no body has; the link does not move, so no result depends on it"
+        " which is physically impossible; the link does not move, so no result depends on it"
     ]
     assert loaded.model.bodies == plain.model.bodies
     held = TREE.replace(inertial(2), inertial(2).replace('"0.2"', '"-0.2"'))

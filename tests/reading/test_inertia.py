@@ -96,7 +96,8 @@ def test_structure_is_shown(bad):
     done = invoke("check", bad)
     assert done.exit_code == 0 and "l3" in done.stdout
     assert (
-        "warning: file: 2 links have inertia that no body has (link 'l1', link 'l3')" in done.stderr
+        "warning: file: 2 links have a physically impossible inertia (link 'l1', link 'l3')"
+        in done.stderr
     )
 
 

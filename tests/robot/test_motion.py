@@ -187,7 +187,7 @@ def test_forces_may_be_a_function():
         (lambda r: r.simulate(-1), "give a positive number"),
         (lambda r: r.simulate(1, q=[0]), "q needs 2 finite numbers"),
         (lambda r: r.simulate(1, tau=[1, 2, 3]), "tau needs 2 finite numbers"),
-        (lambda r: r.simulate(1, times=[0.5, 0.2]), "times must rise"),
+        (lambda r: r.simulate(1, times=[0.5, 0.2]), "times must increase"),
         (lambda r: r.linearize([0, float("nan")]), "q needs 2 finite numbers"),
         (lambda r: r.with_options(gravity="runtime").linearize([0, 0]), "g would be inputs"),
         (lambda r: r.with_options(gravity="runtime").simulate(1), "simulate: g would be inputs"),

@@ -134,7 +134,7 @@ def test_the_command_examines_gains():
             "two values are given; keep one of them",
         ),
         (("--controller", "cartesian_impedance", "--rate", "1e3"), "name one"),
-        (("--controller", "joint_impedance:link3", "--rate", "1e3"), "is not that of a link"),
+        (("--controller", "joint_impedance:link3", "--rate", "1e3"), "has no link; remove"),
         (("--controller", "cartesian_impedance:nobody", "--rate", "1e3"), "no link is called"),
     ],
 )

@@ -125,7 +125,7 @@ def test_what_does_not_fit_is_said(call, said):
 
 def test_parameters_of_run_time_have_another_name_on_paper():
     robot = symgen.Robot(robot_file("pendulum"), parameters="runtime")
-    with pytest.raises(OptionError, match="on paper give masses='symbols'"):
+    with pytest.raises(OptionError, match="use masses='symbols'"):
         robot.symbolic.mass_matrix()
 
 

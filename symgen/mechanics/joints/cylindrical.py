@@ -15,8 +15,8 @@ class Cylindrical(JointType):
     name = "cylindrical"
     velocities = (Coordinate("z", "m"), Coordinate("theta", "rad"))
     words = (
-        "A cylindrical joint slides along its axis by z (m) and turns about it by theta (rad), "
-        "each by itself.",
+        "A cylindrical joint translates along its axis by z (m) and rotates about it by "
+        "theta (rad), independently.",
     )
 
     def parts(self, joint: "Joint") -> tuple[JointPart, ...]:

@@ -18,8 +18,8 @@ class Screw(JointType):
     velocities = (Coordinate("", "rad"),)
     constants = ("pitch (m/rad, right-handed)",)
     words = (
-        "A screw joint turns about its axis by q (rad) and advances along it by its pitch times q; "
-        "its force is the torque on the screw (N m).",
+        "A screw joint rotates about its axis by q (rad) and translates along it by its "
+        "pitch times q; its force is the torque on the screw (N m).",
     )
 
     def parts(self, joint: "Joint") -> tuple[JointPart, ...]:
