@@ -12,17 +12,17 @@ CONSTANTS = ("JOINT_NAMES", "NQ", "NV", "PARAMETERS")
 
 
 class Compiled:
-    """A compiled robot: each generated function is an attribute that takes and gives NumPy arrays,
-    `functions` has them by name.
+    """A compiled robot: each generated function is an attribute that takes and returns NumPy
+    arrays; `functions` contains them by name.
 
-    Arguments broadcast over leading axes, as over none: q may be one state, of shape (NQ,), or
-    many, of shape (..., NQ); lists of numbers do as well. Functions take `out`, arrays for the
-    results, and `threads`, among which many states are shared. They raise ValueError for wrong
-    shapes, TypeError for what is no real number, and, where they need the inverse of the mass
-    matrix, numpy.linalg.LinAlgError where that is not positive definite or a result not finite.
+    Arguments broadcast over leading axes: q has the shape (NQ,) for one state or (..., NQ) for
+    many; lists of numbers are accepted. `out` are arrays that receive the results; `threads` is the
+    number of threads that share the states. Functions raise ValueError for wrong shapes and
+    TypeError for entries that are not real numbers. Functions that need the inverse of the mass
+    matrix raise numpy.linalg.LinAlgError if it is not positive definite or a result is not finite.
 
-    `JOINT_NAMES`, `NQ` and `NV` tell of coordinates; `PARAMETERS`, where parameters are inputs, has
-    ten a link as the robot's file gives them."""
+    `JOINT_NAMES`, `NQ` and `NV` describe the coordinates. With runtime parameters, `PARAMETERS`
+    contains the values of the robot's file, ten for each link."""
 
     functions: Mapping[str, Callable[..., Any]]
     JOINT_NAMES: tuple[str, ...]

@@ -42,13 +42,13 @@ from symgen.text import shown
 
 
 class Builder:
-    """A robot in the making: `link`, `joint` and `frame` add to it and return it.
+    """Builds a robot in Python: `link`, `joint` and `frame` add an element and return the builder.
 
     `gravity` is the acceleration of free fall in the axes of the root link (m/s²). Pass a builder
-    wherever a robot is asked for; `symgen.Robot` makes a robot of it. Lengths (m), masses (kg) and
-    inertia (kg m²) may be SymPy expressions, whose symbols are taken as real; angles and directions
-    are numbers. Raises OptionError for numbers that are none; what is no tree is found when the
-    robot is asked for."""
+    to `symgen.Robot` or to any function that takes a robot. Lengths (m), masses (kg) and inertia
+    (kg m²) can be SymPy expressions of real symbols; angles and directions are numbers. Raises
+    OptionError for arguments that are not valid; whether the links form a tree is checked when the
+    robot is used."""
 
     def __init__(self, name: str = "robot", gravity: Numbers = EARTH) -> None:
         if not isinstance(name, str) or not name.strip():
@@ -72,10 +72,10 @@ class Builder:
         inertia: Numbers | None = None,
         rpy: Numbers = ZEROS,
     ) -> "Builder":
-        """A link. `center_of_mass` (m) is in the link's frame; `inertia` (kg m²) is about the
-        centre of mass, six numbers ixx, ixy, ixz, iyy, iyz, izz or a symmetric 3 x 3 matrix, in the
-        link's axes or in axes turned against them by `rpy` (roll, pitch, yaw in rad). Without mass
-        and inertia the link is a frame."""
+        """Add a link. `center_of_mass` (m) is in the link frame. `inertia` (kg m²) is about the
+        centre of mass, as six numbers ixx, ixy, ixz, iyy, iyz, izz or a symmetric 3 x 3 matrix, in
+        axes that are rotated relative to the link axes by `rpy` (roll, pitch, yaw in rad; 0 by
+        default). A link without mass and inertia is a frame."""
         line = self._line_of("link", name)
         six, inertial = tensor(name, inertia), None
         kilograms = one(f"link '{shown(name)}': mass", mass)
@@ -121,19 +121,20 @@ class Builder:
         armature: PerCoordinate | None = None,
         **constants: Any,
     ) -> "Builder":
-        """A joint of `kind` revolute, continuous, prismatic, fixed, floating, planar, ball,
-        universal, cylindrical or screw. The frame of `child` is in that of `parent` at `xyz` (m),
-        turned by `rpy` (roll, pitch, yaw about fixed axes, rad), a `rotation` matrix or a unit
-        `quaternion` x, y, z, w, when the joint is at 0; `axis`, of any length, is in the child's
-        frame. `constants` are the `axis2` of a universal joint or of a planar
-        joint (its x direction), or the `pitch` of a screw joint (m per turn).
+        """Add a joint of `kind` revolute, continuous, prismatic, fixed, floating, planar, ball,
+        universal, cylindrical or screw. With the joint at 0, the pose of `child` in `parent` is
+        given by `xyz` (m) and by `rpy` (roll, pitch, yaw about fixed axes, rad), a `rotation`
+        matrix or a unit `quaternion` x, y, z, w. `axis` has any length and is in the frame of
+        `child`. `constants` are the `axis2` of a universal joint or of a planar joint (its x
+        direction), or the `pitch` of a screw joint (m per turn).
 
         `lower`, `upper`, `velocity` and `effort` are limits (rad or m, N m or N); `damping`
-        (N m s/rad or N s/m) and `friction` (N m or N) count with the option ``friction``, a spring
-        of `stiffness` (N m/rad or N/m), relaxed at `reference`, with ``springs``. A joint that does
-        `mimic` another is `multiplier` times that plus `offset`; of several it is a sum, as in
-        ``{"crank": 1.0, "shoulder": -1.0}``. `ratio` and `rotor_inertia` (kg m²) are those of a
-        geared drive, `armature` is inertia as the joint feels it (kg m² or kg). For a joint with
+        (N m s/rad or N s/m) and `friction` (N m or N) have an effect with the option ``friction``,
+        a spring of `stiffness` (N m/rad or N/m) with zero force at `reference` has an effect with
+        ``springs``. The position of a joint with `mimic` is `multiplier` times that of the other
+        joint plus `offset`; a weighted sum of several joints is a mapping such as
+        ``{"crank": 1.0, "shoulder": -1.0}``. `ratio` and `rotor_inertia` (kg m²) describe a rotor
+        with a gear; `armature` is the reflected inertia (kg m² or kg). For a joint with
         several coordinates damping, friction, stiffness, reference and armature are one number for
         all of them or a list with one for each velocity; ball and floating joints have no springs,
         and their armature is the same about all axes, and along all axes."""
@@ -158,8 +159,8 @@ class Builder:
         rotation: Rows | None = None,
         quaternion: Numbers | None = None,
     ) -> "Builder":
-        """A frame fixed to link `on`, such as that of a tool: a link without mass, whose pose and
-        velocity can be asked for as ``frame_pose:NAME``."""
+        """Add a frame that is fixed to the link `on`, such as that of a tool. It is a link without
+        mass; its pose is the quantity ``frame_pose:NAME``."""
         line, label = self._line_of("frame", name), f"frame '{shown(name)}'"
         where = origin(label, line, xyz, rpy, rotation, quaternion)
         self._links.append(LinkElement(name, line))

@@ -20,8 +20,8 @@ UNKNOWN = "lengths or masses are symbols, so inertia is not checked"
 
 @dataclass(frozen=True)
 class Checked:
-    """The judgement of a robot: `notices` of its file and of what follows from it, and a verdict
-    for every body and link."""
+    """The result of a check: `notices` about the robot and its file, and a verdict on the
+    inertia of every body and link."""
 
     notices: tuple[Notice, ...]
     verdicts: tuple[InertiaVerdict, ...]
@@ -30,12 +30,12 @@ class Checked:
 
     @property
     def warnings(self) -> tuple[Notice, ...]:
-        """The notices that matter most."""
+        """The notices of level warning."""
         return tuple(notice for notice in self.notices if notice.level == "warning")
 
     @property
     def sound(self) -> bool:
-        """Whether nothing was warned of."""
+        """True if there is no warning."""
         return not self.warnings
 
     def __str__(self) -> str:
@@ -44,7 +44,7 @@ class Checked:
 
     @property
     def rotor_lines(self) -> list[str]:
-        """Sentences on rotors, a line each."""
+        """Sentences about rotors, one per line."""
         return [] if self.rotors is None else [*self.rotors.sentences()]
 
     def __repr__(self) -> str:

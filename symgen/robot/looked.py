@@ -12,8 +12,8 @@ from symgen.text import html
 
 @dataclass(frozen=True, repr=False)
 class Inspection:
-    """Everything about the robot of a `job` as `data` (that of ``symgen inspect --json``), by key;
-    notebooks show the page of ``symgen inspect --html``, on which the robot moves."""
+    """The bodies, frames and base parameters of a robot: `data` is that of ``symgen inspect
+    --json``. Notebooks show the interactive page of ``symgen inspect --html``."""
 
     job: Job
     loaded: Loaded
@@ -26,11 +26,11 @@ class Inspection:
         return f"Inspection({self.data['robot']!r}: {', '.join(self.data)})"
 
     def show(self) -> None:
-        """Print it as ``symgen inspect`` does."""
+        """Print the output of ``symgen inspect``."""
         on_terminal(self.data)
 
     def page(self) -> str:
-        """One HTML file with all of it."""
+        """Return the page of ``symgen inspect --html`` as text."""
         return page_of(self.job, self.loaded, self.data)
 
     def _repr_html_(self) -> str:

@@ -98,7 +98,7 @@ class Robot:
 
     @property
     def positions(self) -> tuple[str, ...]:
-        """The names of the entries of q (nq); a quaternion has one more position than velocities."""
+        """The names of the entries of q (nq); four for each quaternion."""
         return tuple(row.name for row in positions(self.model))
 
     @property

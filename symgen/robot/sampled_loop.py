@@ -106,11 +106,12 @@ def sampled_loop(
     gains: Mapping[str, Any] | None = None,
     configurations: int = CONFIGURATIONS,
 ) -> SampledLoop:
-    """The stability of a controller (``NAME`` or ``NAME:LINK``) at a sample rate (Hz).
+    """Examine the stability of a controller (``NAME`` or ``NAME:LINK``) at a sample rate (Hz).
 
-    `gains` are those to examine, one number or as many as the gain has entries; without them gains
-    are proposed that are stable at all random `configurations` within the joint limits with a
-    margin of 2. Adaptation is not in the loop of ``adaptive_slotine_li``. Raises OptionError."""
+    `gains` are the gains to examine, each one number or one per entry. Without them, gains are
+    proposed that are stable with a margin of 2 at all random `configurations` within the joint
+    limits. The loop of ``adaptive_slotine_li`` does not include the adaptation. Raises
+    OptionError."""
     name, _, link = controller.partition(":")
     if name not in CONTROLLERS:
         raise unknown_controller(name)

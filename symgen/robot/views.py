@@ -10,13 +10,14 @@ from symgen.mechanics.model import Link, Model, PerCoordinate
 
 @dataclass(frozen=True, slots=True)
 class JointView:
-    """A joint: its `type`, the links that it ties (`parent`, `child`), its limits (rad or m, rad/s
-    or m/s, N m or N; None where nothing is said), and which entries of q and of the velocities are
-    its own (none of a joint that `follows` another).
+    """A joint: its `type`, its links (`parent`, `child`), its limits (rad or m, rad/s or m/s,
+    N m or N; None if not given), and the indices of its entries of q and of the velocities (none
+    for a joint that `follows` another).
 
-    `damping` (N m s/rad or N s/m) and `friction` (N m or N) count with the option ``friction``, a
-    spring of `stiffness` (N m/rad or N/m), relaxed at `reference` (rad or m), with ``springs``.
-    Each is a number that holds for every velocity of the joint, or a tuple with one for each."""
+    `damping` (N m s/rad or N s/m) and `friction` (N m or N) have an effect with the option
+    ``friction``; a spring of `stiffness` (N m/rad or N/m) with zero force at `reference` (rad or m)
+    has an effect with ``springs``. Each is one number for all velocities of the joint, or a tuple
+    with one number per velocity."""
 
     name: str
     type: str
@@ -38,9 +39,9 @@ class JointView:
 
 @dataclass(frozen=True, slots=True)
 class LinkInertia:
-    """A link and the `body` that carries it (the base, or the link that a joint moves): mass (kg),
-    centre of mass (m) and inertia (kg m²) about it, in the link's axes; 0, None and None where it
-    has none."""
+    """A link and the `body` that it belongs to (the base, or the link that a joint moves): mass
+    (kg), centre of mass (m), and inertia (kg m²) about the centre of mass in link axes; 0, None
+    and None if the link has no inertia."""
 
     name: str
     body: str

@@ -198,7 +198,7 @@ REFUSED = {
     "gcc -std=gnu99 -m32 -march=pentium3 -mfpmath=sse": "compile with -mfpmath=sse and -std=c99",
     "g++ -x c++ -std=c++98 -m32 -mfpmath=387": "compile with -mfpmath=sse and -std=c99",
     "clang -ffast-math": "without -ffast-math",
-    "clang -ffinite-math-only": "no -ffinite-math-only",
+    "clang -ffinite-math-only": "without -ffinite-math-only",
 }
 """By command: a part of what is said."""
 
