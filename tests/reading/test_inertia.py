@@ -224,6 +224,6 @@ def test_all_joints_to_lock_are_one_command(tmp_path):
     path = arm(tmp_path / "arm.urdf", GOOD, None, None)
     said = refused("ops", path, "--quantity", "forward_dynamics")
     assert "joints 'j2' and 'j3' move no inertia of their own" in said
-    locks = said.split("hold them with ")[1].split()
+    locks = said.split("lock them with ")[1].split()
     assert locks == ["--lock", "j2=1", "--lock", "j3=2"]  # at the ends nearest to 0
     assert invoke("ops", path, "--quantity", "forward_dynamics", *locks).exit_code == 0

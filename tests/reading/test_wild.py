@@ -59,7 +59,7 @@ def test_a_robot_of_meshes_is_one_sentence(tmp_path):
 def test_fingers_are_locked_at_once(tmp_path):
     file, quantity = wild("fingers_bare.urdf"), ("--quantity", "forward_dynamics")
     text = refused("ops", file, *quantity)
-    locks = text.split("hold them with ")[1].split()
+    locks = text.split("lock them with ")[1].split()
     assert locks == ["--lock", "fl=0", "--lock", "fr=0"]
     assert invoke("ops", file, *quantity, *locks).exit_code == 0
 
