@@ -6,35 +6,50 @@ from collections.abc import Iterable, Iterator
 from symgen.algorithms import INPUTS, LINK_QUANTITIES, QUANTITIES, Array, Quantity
 from symgen.proof.laws import LAWS
 
-HEAD = """# Quantities
+HEAD = """# Quantities: reference of all functions that symgen generates
 
-Written by `make generate` from the registry; a test keeps it in step. `--quantity NAME` computes one, `--quantity all`
-every one of the first table, `--quantity f=A+B` several in one function. Arrays are row-major. Sizes: n joints,
-n2 = n (n + 1) / 2, ten = 10 n, b base parameters, y and y_b ten and b with the
-columns of friction and springs, y_v ten with those of springs. The judge is the
-independent law that `symgen verify` and the self-test hold the quantity against ([proof](proof.md)).
+`make generate` writes this page from the registry, and a test compares it. `--quantity NAME` selects a quantity,
+`--quantity all` every quantity of the first table, and `--quantity f=A+B` computes several in one function. Arrays are
+row-major; symbols and frames are defined in [notation](notation.md).
+
+The sizes in brackets are:
+
+| size | meaning |
+|---|---|
+| n, nq | velocities and positions of the robot |
+| n_twice, n2 | 2 n and n (n + 1) / 2 |
+| ten | 10 n, the inertial parameters of all bodies |
+| b | base parameters |
+| y, y_b | ten and b plus the columns of friction and springs |
+| y_v | ten plus the columns of springs |
+| y_b2 | y_b (y_b + 1) / 2 |
+
+The last column lists the formulations, from which symgen chooses one, and the independent reference with which
+`symgen verify` and the self-test compare the quantity ([verification](proof.md)).
 """
 
 
 OF_LINKS = """
-`--quantity frame_pose:tool0` is that of link tool0; its outputs bear the link's name too, as in `R_tool0`, in which what
-is neither an ASCII letter nor a digit is `_`. Where two outputs of a robot would be called the same (links `arm.1` and
-`arm-1`; `J_w` of link `x` and `J` of link `w_x`), or as another array of this page, the first in the order of this page
-and of the file keeps the name and the others have `_2`, `_3`, ... behind: names do not depend on what else is generated.
+A quantity of a link has the name of the link after a colon, as in `--quantity frame_pose:tool0`. Its outputs end in the name of
+the link, as in `R_tool0`; characters other than ASCII letters and digits are replaced by `_`.
+
+Two outputs of a robot may get the same name (links `arm.1` and `arm-1`; `J_w` of link `x` and `J` of link `w_x`), or the name of
+another array of this page. The first one, in the order of this page and of the robot file, then keeps the name, and the others
+end in `_2`, `_3`, and so on. Names do not depend on which other quantities are generated.
 """
 
 
 def page() -> str:
     """The whole page."""
     tables = (
-        ("## Of the robot\n", QUANTITIES.values()),
-        (f"## Of a link or fixed frame\n{OF_LINKS}", LINK_QUANTITIES.values()),
+        ("## Quantities of the robot\n", QUANTITIES.values()),
+        (f"## Quantities of a link or fixed frame\n{OF_LINKS}", LINK_QUANTITIES.values()),
     )
     return HEAD + "".join(f"\n{title}\n" + "\n".join(_rows(rows)) + "\n" for title, rows in tables)
 
 
 def _rows(quantities: Iterable[Quantity]) -> Iterator[str]:
-    yield "| name and formula | inputs | outputs | formulations; judge |"
+    yield "| name and formula | inputs | outputs | formulations; reference |"
     yield "|---|---|---|---|"
     for q in quantities:
         name = f"`{q.name}:LINK`" if q.name in LINK_QUANTITIES else f"`{q.name}`"

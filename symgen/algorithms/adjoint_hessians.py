@@ -157,8 +157,8 @@ def with_friction(
     return qq, qqd, qdqd, qqdd
 
 
-UNIT = "units of lam_tau^T tau by those of both"
-FWD_UNIT = "units of lam_qdd^T qdd by those of both"
+UNIT = "unit of lam_tau^T tau per units of both variables"
+FWD_UNIT = "unit of lam_qdd^T qdd per units of both variables"
 
 
 row = partial(
@@ -169,9 +169,24 @@ row = partial(
     inputs=("q", "qd", "qdd", "lam_tau"),
     outputs=(
         Array("H_qq", "d(d lam_tau^T tau/dq_i)/dq_j at [i, j]", UNIT, ("n", "n")),
-        Array("H_qqd", "second derivative of lam_tau^T tau in q (row) and qd", UNIT, ("n", "n")),
-        Array("H_qdqd", "second derivative of lam_tau^T tau in qd, symmetric", UNIT, ("n", "n")),
-        Array("H_qqdd", "second derivative of lam_tau^T tau in q (row) and qdd", UNIT, ("n", "n")),
+        Array(
+            "H_qqd",
+            "second derivative of lam_tau^T tau with respect to q (row) and qd",
+            UNIT,
+            ("n", "n"),
+        ),
+        Array(
+            "H_qdqd",
+            "second derivative of lam_tau^T tau with respect to qd, symmetric",
+            UNIT,
+            ("n", "n"),
+        ),
+        Array(
+            "H_qqdd",
+            "second derivative of lam_tau^T tau with respect to q (row) and qdd",
+            UNIT,
+            ("n", "n"),
+        ),
     ),
 )
 
@@ -196,9 +211,24 @@ forward_row = partial(
     inputs=("q", "qd", "tau", "lam_qdd"),
     outputs=(
         Array("fwd_H_qq", "d(d lam_qdd^T qdd/dq_i)/dq_j at [i, j]", FWD_UNIT, ("n", "n")),
-        Array("fwd_H_qqd", "the same in q (row) and qd", FWD_UNIT, ("n", "n")),
-        Array("fwd_H_qdqd", "the same in qd, symmetric", FWD_UNIT, ("n", "n")),
-        Array("fwd_H_qtau", "the same in q (row) and tau", FWD_UNIT, ("n", "n")),
+        Array(
+            "fwd_H_qqd",
+            "second derivative of lam_qdd^T qdd with respect to q (row) and qd",
+            FWD_UNIT,
+            ("n", "n"),
+        ),
+        Array(
+            "fwd_H_qdqd",
+            "second derivative of lam_qdd^T qdd with respect to qd, symmetric",
+            FWD_UNIT,
+            ("n", "n"),
+        ),
+        Array(
+            "fwd_H_qtau",
+            "second derivative of lam_qdd^T qdd with respect to q (row) and tau",
+            FWD_UNIT,
+            ("n", "n"),
+        ),
     ),
 )
 

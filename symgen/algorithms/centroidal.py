@@ -69,7 +69,7 @@ def centroidal_momentum_rate(
     outputs=(
         Array(
             "h_c_q",
-            "derivative of the momentum about the centre of mass in q",
+            "derivative of the momentum about the centre of mass with respect to q",
             CENTROIDAL,
             (6, "n"),
         ),

@@ -119,7 +119,9 @@ def square(system: System, entries: Mapping[tuple[int, int], Scalar]) -> list[Sc
     return [entries.get((i, j), ZERO) for i in n for j in n]
 
 
-C_MATRIX = Array("C", "Coriolis matrix, dM/dt - 2 C skew", "kg m^2/s | kg m/s | kg/s", ("n", "n"))
+C_MATRIX = Array(
+    "C", "Coriolis matrix, dM/dt - 2 C is skew-symmetric", "kg m^2/s | kg m/s | kg/s", ("n", "n")
+)
 
 
 @quantity(

@@ -84,7 +84,14 @@ def _skew(system: System, q: Coordinates, qd: Coordinates) -> dict[tuple[int, in
     "C(q, qd) with B = v x* I",
     inputs=("q", "qd"),
     source=GOA13.format("6b"),
-    outputs=(Array("C_ne", "Coriolis matrix of Newton-Euler, dM/dt - 2 C skew", UNIT, ("n", "n")),),
+    outputs=(
+        Array(
+            "C_ne",
+            "Coriolis matrix of Newton-Euler, dM/dt - 2 C is skew-symmetric",
+            UNIT,
+            ("n", "n"),
+        ),
+    ),
 )
 def coriolis_matrix_newton_euler(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """C = Σ Jᵀ (I dJ/dt + v ×* I J), n x n, row-major: C q̇ + g is the bias and dM/dt = C + Cᵀ, as
@@ -101,7 +108,7 @@ def coriolis_matrix_newton_euler(system: System, q: Coordinates, qd: Coordinates
     "dC/dt with B = v x* I",
     inputs=("q", "qd", "qdd"),
     source=GOA13.format("25b"),
-    outputs=(Array("C_ne_dot", "time derivative of C_ne", f"{UNIT}, by s", ("n", "n")),),
+    outputs=(Array("C_ne_dot", "time derivative of C_ne", f"{UNIT}, per s", ("n", "n")),),
 )
 def coriolis_matrix_newton_euler_rate(system: System, *flow: Coordinates) -> list[Scalar]:
     """Ċ(q, q̇, q̈), n x n."""
@@ -114,8 +121,8 @@ def coriolis_matrix_newton_euler_rate(system: System, *flow: Coordinates) -> lis
     inputs=("q", "qd"),
     source=GOA13.format("24b and 24c"),
     outputs=(
-        Array("C_ne_q", "dC_ne_ij/dq_k at [i, j, k]", "units of C by rad | m", CUBE),
-        Array("C_ne_qd", "dC_ne_ij/dqd_k at [i, j, k]", "units of C by rad/s | m/s", CUBE),
+        Array("C_ne_q", "dC_ne_ij/dq_k at [i, j, k]", "units of C per rad | m", CUBE),
+        Array("C_ne_qd", "dC_ne_ij/dqd_k at [i, j, k]", "units of C per rad/s | m/s", CUBE),
     ),
 )
 def coriolis_matrix_newton_euler_gradient(
@@ -166,7 +173,7 @@ def _unit(c: int) -> Vector:
     needs_inertia=False,
     source=GOA13.format("13b"),
     outputs=(
-        Array("C_ne_pi", "dC_ne_ij/dpi_p at [i, j, p]", "units of C by kg, kg m, kg m^2", SHAPE),
+        Array("C_ne_pi", "dC_ne_ij/dpi_p at [i, j, p]", "units of C per kg, kg m, kg m^2", SHAPE),
     ),
 )
 def coriolis_matrix_newton_euler_by_parameters(

@@ -33,13 +33,13 @@ _of_inverse = partial(
     outputs=(
         Array(
             "dtau_dq",
-            "derivative of joint forces in q, row by force",
+            "derivative of joint forces with respect to q, one row per force",
             "N m/rad | N m/m | N/rad | N/m",
             MATRIX,
         ),
         Array(
             "dtau_dqd",
-            "derivative of joint forces in qd, row by force",
+            "derivative of joint forces with respect to qd, one row per force",
             "N m s/rad | N s/m",
             MATRIX,
         ),
@@ -56,13 +56,13 @@ _of_forward = partial(
     outputs=(
         Array(
             "dqdd_dq",
-            "derivative of accelerations in q, row by acceleration",
+            "derivative of accelerations with respect to q, one row per acceleration",
             "1/s^2 | rad/(m s^2)",
             MATRIX,
         ),
         Array(
             "dqdd_dqd",
-            "derivative of accelerations in qd, row by acceleration",
+            "derivative of accelerations with respect to qd, one row per acceleration",
             "1/s | rad/(m s)",
             MATRIX,
         ),

@@ -24,9 +24,9 @@ Coordinates = Sequence[Scalar]
     feels_wrench=True,
     source="Spong 1987; De Luca & Book, Springer Handbook of Robotics, eq. 11.36",
     outputs=(
-        Array("tau_motor", "motor torques as they act at the joints", "N m | N"),
-        Array("deflection", "of the springs, motor positions less q", "rad | m"),
-        Array("deflection_dot", "its rate", "rad/s | m/s"),
+        Array("tau_motor", "motor torques, at the joints", "N m | N"),
+        Array("deflection", "deflection of the springs, motor positions minus q", "rad | m"),
+        Array("deflection_dot", "rate of the deflection", "rad/s | m/s"),
     ),
 )
 def elastic_feedforward(

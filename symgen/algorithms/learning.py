@@ -125,7 +125,12 @@ def _reference_regressor(
     "Automatica 1987",
     outputs=(
         Array("beta_rls", "base parameters after the step", BETA, ("y_b",)),
-        Array("P_next", f"the same after the step, {FACTORS}", "of beta by tau", ("y_b2",)),
+        Array(
+            "P_next",
+            f"factors of the covariance after the step, {FACTORS}",
+            "(beta / tau)^2",
+            ("y_b2",),
+        ),
     ),
 )
 def recursive_least_squares(system: System, *inputs: Coordinates) -> Pair:

@@ -55,7 +55,9 @@ class Task:
     needs_gravity=False,
     outputs=(
         Array("Lambda", "inertia at the link's origin, root axes", INERTIA, (6, 6)),
-        Array("Lambda_inv", "its inverse, J M^-1 J^T + damping^2", "1/kg | 1/(kg m^2)", (6, 6)),
+        Array(
+            "Lambda_inv", "inverse of Lambda, J M^-1 J^T + damping^2", "1/kg | 1/(kg m^2)", (6, 6)
+        ),
     ),
 )
 def operational_space_inertia(

@@ -32,7 +32,7 @@ SHAPE = ("n", "n", "ten")
     needs_inertia=False,
     source=SOURCE,
     outputs=(
-        Array("M_pi", "dM_ij/dpi_p at [i, j, p]", "kg m^2 | kg m | kg by kg, kg m, kg m^2", SHAPE),
+        Array("M_pi", "dM_ij/dpi_p at [i, j, p]", "kg m^2 | kg m | kg per kg, kg m, kg m^2", SHAPE),
     ),
     regroupings=(WHOLE,),
 )
@@ -58,7 +58,7 @@ def mass_matrix_by_parameters(system: System, q: Coordinates) -> list[Scalar]:
     inputs=("q", "qd"),
     needs_gravity=False,
     needs_inertia=False,
-    outputs=(Array("C_pi", "dC_ij/dpi_p at [i, j, p]", "units of C by kg, kg m, kg m^2", SHAPE),),
+    outputs=(Array("C_pi", "dC_ij/dpi_p at [i, j, p]", "units of C per kg, kg m, kg m^2", SHAPE),),
     source=CHRISTOFFEL,
     regroupings=(WHOLE,),
 )
@@ -83,7 +83,7 @@ def coriolis_matrix_by_parameters(system: System, q: Coordinates, qd: Coordinate
     needs_inertia=False,
     source=SOURCE,
     regroupings=(WHOLE,),
-    outputs=(Array("g_pi", "dg_i/dpi_p at [i, p]", "N m | N by kg, kg m, kg m^2", ("n", "ten")),),
+    outputs=(Array("g_pi", "dg_i/dpi_p at [i, p]", "N m | N per kg, kg m, kg m^2", ("n", "ten")),),
 )
 def gravity_by_parameters(system: System, q: Coordinates) -> list[Scalar]:
     """∂g_i/∂π_p, n x 10 n, row-major: the regressor at rest."""
@@ -103,8 +103,8 @@ def gravity_by_parameters(system: System, q: Coordinates) -> list[Scalar]:
     outputs=(
         Array(
             "N",
-            "regressor of C^T qd - g, the rate of M qd less tau, ten columns a body",
-            "N m | N by kg, kg m, kg m^2",
+            "regressor of C^T qd - g = d(M qd)/dt - tau, ten columns per body",
+            "N m | N per kg, kg m, kg m^2",
             ("n", "ten"),
         ),
     ),

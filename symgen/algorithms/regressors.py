@@ -60,9 +60,9 @@ def full(entries: Mapping[tuple[int, int], Scalar], rows: int, columns: int) -> 
 
 # -- quantities ------------------------------------------------------------------------------------
 
-Y = Array("Y", "regressor, ten columns a body", "N m | N by kg, kg m, kg m^2", ("n", "y"))
+Y = Array("Y", "regressor, ten columns per body", "N m | N per kg, kg m, kg m^2", ("n", "y"))
 Y_BASE = Array(
-    "Y_b", "regressor, a column a base parameter", "N m | N by kg, kg m, kg m^2", ("n", "y_b")
+    "Y_b", "regressor, one column per base parameter", "N m | N per kg, kg m, kg m^2", ("n", "y_b")
 )
 
 
@@ -179,7 +179,7 @@ def base_parameters(system: System, ten: Sequence[Scalar]) -> list[Scalar]:
     of_link=True,
     outputs=(
         Array(
-            "W", "wrench regressor, ten columns a body", "N, N m by kg, kg m, kg m^2", (6, "ten")
+            "W", "wrench regressor, ten columns per body", "N, N m per kg, kg m, kg m^2", (6, "ten")
         ),
     ),
     source=SOURCE,
@@ -227,8 +227,8 @@ def _sensed(system: System, q: Coordinates, link: str) -> dict[int, list[Twist]]
     outputs=(
         Array(
             "P",
-            "momentum regressor, ten columns a body",
-            "s N m | N s by kg, kg m, kg m^2",
+            "momentum regressor, ten columns per body",
+            "s N m | N s per kg, kg m, kg m^2",
             ("n", "ten"),
         ),
     ),
@@ -247,7 +247,7 @@ def momentum_regressor(system: System, q: Coordinates, qd: Coordinates) -> list[
     inputs=("q", "qd"),
     needs_gravity=False,
     needs_inertia=False,
-    outputs=(Array("Y_T", "kinetic energy regressor", "J by kg, kg m, kg m^2", ("ten",)),),
+    outputs=(Array("Y_T", "kinetic energy regressor", "J per kg, kg m, kg m^2", ("ten",)),),
     source=SOURCE,
     regroupings=(WHOLE,),
 )
@@ -280,7 +280,7 @@ def _kinetic(twist: Twist) -> list[Scalar]:
     "u(q) pi = V",
     inputs=("q",),
     needs_inertia=False,
-    outputs=(Array("Y_V", "potential energy regressor", "J by kg, kg m, kg m^2", ("y_v",)),),
+    outputs=(Array("Y_V", "potential energy regressor", "J per kg, kg m, kg m^2", ("y_v",)),),
     source=SOURCE,
     regroupings=(WHOLE,),
 )

@@ -27,7 +27,7 @@ from symgen.mechanics.system import System
 from symgen.numbers.scalar import ZERO, Scalar
 
 Coordinates = Sequence[Scalar]
-UNIT = "1, s, 1/s and what rad and m make of them"
+UNIT = "1, s, 1/s, and these times rad/m or m/rad"
 
 
 def _step_jacobians(method: str) -> Row:
@@ -38,9 +38,17 @@ def _step_jacobians(method: str) -> Row:
         f"derivatives of step:{method} in (q, qd), tau",
         inputs=("q", "qd", "tau", "h"),
         outputs=(
-            Array(f"A_{method}", "derivative of (q, qd) after a step in (q, qd)", UNIT, square),
             Array(
-                f"B_{method}", "derivative of (q, qd) after a step in tau", UNIT, ("n_twice", "n")
+                f"A_{method}",
+                "derivative of (q, qd) after the step with respect to (q, qd)",
+                UNIT,
+                square,
+            ),
+            Array(
+                f"B_{method}",
+                "derivative of (q, qd) after the step with respect to tau",
+                UNIT,
+                ("n_twice", "n"),
             ),
         ),
     )

@@ -79,8 +79,18 @@ def difference(system: System, q: Coordinates, q_end: Coordinates) -> list[Scala
     "d(q (+) dq)/dq, d(q (+) dq)/d(dq)",
     inputs=("dq",),
     outputs=(
-        Array("dint_dq", "derivative of q (+) dq in q, in tangent spaces", "1 | m", ("n", "n")),
-        Array("dint_ddq", "derivative of q (+) dq in dq, in tangent spaces", "1 | m", ("n", "n")),
+        Array(
+            "dint_dq",
+            "derivative of q (+) dq with respect to q, in tangent spaces",
+            "1 | m",
+            ("n", "n"),
+        ),
+        Array(
+            "dint_ddq",
+            "derivative of q (+) dq with respect to dq, in tangent spaces",
+            "1 | m",
+            ("n", "n"),
+        ),
     ),
 )
 def integrate_jacobians(system: System, dq: Coordinates) -> tuple[list[Scalar], list[Scalar]]:

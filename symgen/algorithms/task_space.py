@@ -216,7 +216,7 @@ def quaternion(system: System, q: Coordinates, link: str) -> Four:
     return side * s, v.scaled(side)
 
 
-QUATERNION = "unit quaternion of a link's axes in the root's, scalar not negative"
+QUATERNION = "unit quaternion of the link axes in root axes, w >= 0"
 
 
 @_of_frame(
