@@ -297,26 +297,12 @@ def page(
 
     here = machine()
     lines = [
-        "# Batches",
-        "",
-        "Written by `make bench-batch`: nanoseconds a state on one core, the minimum over rounds",
-        "in which all functions of a robot take turns of half a millisecond.",
-        f"{here['processor']}, {here['cores']} cores",
-        f"(shared; load {load:.0f} while it was measured: trust ratios); {here['gcc']};",
-        f"pin {here['packages']['pin']}; symgen at {here['commit']}. Every batch was compared "
-        f"with single states first",
-        "(portable and exact: bit for bit), those with Pinocchio.",
-        "",
-        "- **libm**: C for one state, `-O2`. **single**: `--trig inline`, one state a call.",
-        "- **batch**: `NAME_batch`, 64 states in blocks; **rows**: `NAME_rows`, the same in "
-        "row-major arrays.",
-        f"- **portable**: `{' '.join(FLAGS['portable'])}`, one library for all x86-64, which takes the "
-        "longest vectors that there are;",
-        f"  **exact**: `{' '.join(FLAGS['exact'])}`;",
-        f"  **contracted** (fused multiply-add): `{' '.join(FLAGS['contracted'])}`.",
-        "- **Pinocchio**: as on the page of all benchmarks; the faster convention where there "
-        "are two.",
-        "",
+        HEAD.format(
+            **here,
+            load=load,
+            pin=here["packages"]["pin"],
+            flags={kind: " ".join(words) for kind, words in FLAGS.items()},
+        )
     ]
     for robot, times in found.items():
         names = [
@@ -329,16 +315,39 @@ def page(
         lines += [_line(quantity, times) for quantity in WANTED]
         lines.append("")
     lines += [
-        f"## {ROWS:,} rows of the UR5's regressor in Python",
+        f"## {ROWS:,} rows of the regressor of a UR5 in Python",
         "",
-        "`symgen build`, default flags; six rows a state, arrays of shape (166667, 6, 60).",
+        "The package is built by `symgen build` with default flags. Each state has six rows; the arrays have the "
+        "shape (166667, 6, 60).",
         "",
-        "| threads | new array, s | into `out`, s |",
+        "| threads | new array, s | array `out`, s |",
         "|---|---|---|",
         *(f"| {n} | {new:.2f} | {old:.2f} |" for n, new, old in rows),
         "",
     ]
     return "\n".join(lines)
+
+
+HEAD = """# Batches: time per state for many states
+
+`make bench-batch` writes this page. It shows nanoseconds per state on one core. All functions of a robot take turns of half a
+millisecond; a value is the minimum over all rounds. Every batch was first compared with single states (portable and exact:
+bit for bit), and single states with Pinocchio.
+
+The processor is {processor}, {cores} cores, shared (load {load:.0f}), so the
+ratios are more reliable than the times; {gcc}; pin {pin}; symgen at {commit}.
+
+The columns are:
+
+- **libm**: C for one state, `--trig libm`, compiled with `-O2`.
+- **single**: C for one state, `--trig inline`.
+- **batch**: `NAME_batch`, 64 states in blocks. **rows**: `NAME_rows`, the same in row-major arrays.
+- **portable**: `{flags[portable]}`, one library for all x86-64, which uses the longest vectors of the
+  processor.
+- **exact**: `{flags[exact]}`.
+- **contracted** (fused multiply-add): `{flags[contracted]}`.
+- **Pinocchio**: as on the [benchmark page](README.md); if there are two conventions, the faster one.
+"""
 
 
 def _line(quantity: str, times: dict[tuple[str, str], float]) -> str:

@@ -154,7 +154,7 @@ def built(folder: Path) -> Path:
 
 def timed() -> Iterator[str]:
     """The table of nanoseconds."""
-    yield "| robot | quantity | ns | Pinocchio's | ns | Pinocchio / ours |"
+    yield "| robot | quantity | symgen ns | function of Pinocchio | ns | Pinocchio / symgen |"
     yield "|---|---|---:|---|---:|---:|"
     with tempfile.TemporaryDirectory(prefix="symgen-control-") as scratch:
         program = built(Path(scratch))
@@ -167,15 +167,21 @@ def timed() -> Iterator[str]:
                 yield f"| {title} | `{quantity}` | {a:.0f} | {peer} | {b:.0f} | {b / a:.1f} |"
 
 
-HEAD = """# Manifolds and what else Pinocchio has
+HEAD = """# Manifolds, Jacobian rates and adjoints: time compared with Pinocchio
 
-Written by `python -m benchmarks.manifolds`, whose small C++ program takes g++ a minute or two.
+`python -m benchmarks.manifolds` writes this page. Its C++ program takes g++ one to two minutes.
 
-Best of 400 times 0.2 ms (at most 4,000 calls) on 64 states, one thread, on a machine with other work on it: trust the ratios. Ours: C with
-the C library's sines, gcc -O2 -march=native. Pinocchio {version}: g++ -O2 -DNDEBUG and its wheel's library.
-Of M⁻¹ it fills the upper half, we all. With a fixed base positions and velocities are one vector, so that integrate and
-difference are sums. Adjoints and the Hessian of weighted forces it has only by way of whole matrices and arrays; weighting
-those is not in its time. Of a contracted Hessian of forward dynamics it has nothing.
+Each value is the minimum of 400 runs of 0.2 ms (at most 4,000 calls) on 64 states and one thread. The machine was shared, so the
+ratios are more reliable than the times. symgen is C with the sines of the C library, compiled by gcc with -O2 -march=native.
+Pinocchio {version} is compiled by g++ with -O2 -DNDEBUG and uses the library of its wheel.
+
+Notes:
+
+- Pinocchio computes the upper half of M⁻¹, symgen the whole matrix.
+- With a fixed base, `integrate` and `difference` are additions, because positions and velocities are vectors of the same size.
+- Pinocchio has no adjoints and no Hessian of weighted forces. Its times are those of the complete matrices and arrays, without the
+  weighting. It has no second derivatives of the forward dynamics.
+
 """
 
 

@@ -23,16 +23,19 @@ import numpy as np
 from benchmarks.bench.cases import QUANTITIES
 from benchmarks.generation import ROOT, RUNS, Robot, commit, generation, robots, written
 
-HEAD = """# Before and after
+HEAD = """# Progress: the generated C compared with an older version of symgen
 
-Written by `python -m benchmarks.progress OLDER`, where OLDER is a checkout of {older}: the C of that commit beside
-today's ({today}), both in one process, in turns; the least of {rounds} rounds of {calls} calls on {states} states, each
-with a call by address (about 4 ns). Defaults are those of each time: the C library's sines before, the module's own now.
-Best flags: `{best}`, `--trig inline --zeros once`.
-Values were compared first. Generation is processor time (user) of `symgen generate --lang c`, the least of {runs} runs in
-turns, with modules and templates compiled before, as Python keeps them; more is in [time of generation](generation.md).
-Bytes are code and constants (gcc `-O2`), float, for `--target cortex-m4f`; what stays straight is the same in the last
-two columns."""
+`python -m benchmarks.progress OLDER` writes this page, where OLDER is a checkout of {older}. It compares the C of that commit (old)
+with the C of {today} (new).
+
+- **Times** are the minimum of {rounds} rounds of {calls} calls on {states} states. Both versions take turns in one process. Each value
+  includes a call through a function pointer (about 4 ns). The results were compared first.
+- **Default options** are those of each version: the sines of the C library in the old version, inline sines in the new one.
+- **Best flags** are `{best}` with `--trig inline --zeros once`.
+- **Generation** is the processor time (user) of `symgen generate --lang c`, the minimum of {runs} runs in turns, with compiled Python
+  modules and templates ([generation time](generation.md)).
+- **Bytes** are code and constants (gcc `-O2`) in float for `--target cortex-m4f`. The last two columns are equal for functions without
+  loops."""
 
 PLAIN = ("-O2", "-std=c99")
 BEST = ("-O3", "-march=native", "-ffp-contract=fast")
@@ -208,13 +211,15 @@ def _robot(older: Path, robot: Robot, scratch: Path) -> Iterator[str]:
         written(tree, robot, folder, *wanted, "--trig", "inline", "--zeros", "once")
     columns.append(compared(robot, fast, BEST))
     yield f"\n## {robot.name}\n"
-    yield "| quantity | defaults, `-O2`: before, after ns | | best flags: before, after ns | |"
+    yield (
+        "| quantity | default options, `-O2`: old, new ns | old / new | best flags: old, new ns | old / new |"
+    )
     yield "|---|---|---:|---|---:|"
     for name in columns[0]:
         cells = (f"{a:.0f}, {b:.0f} | **{a / b:.2f}**" for a, b in (c[name] for c in columns))
         yield f"| {name} | {' | '.join(cells)} |"
     a, b = generation((older, ROOT), robot, QUANTITIES, scratch)
-    yield f"\nGeneration of these nine: {a:.2f} s before, {b:.2f} s after."
+    yield f"\nThe generation of these nine quantities takes {a:.2f} s (old) and {b:.2f} s (new)."
     if robot.short and shutil.which(BOARD[0]):
         yield from _board(older, robot, scratch, wanted)
 
@@ -222,11 +227,11 @@ def _robot(older: Path, robot: Robot, scratch: Path) -> Iterator[str]:
 def _board(older: Path, robot: Robot, scratch: Path, wanted: Sequence[str]) -> Iterator[str]:
     single = ("--scalar", "float", "--trig", "inline")
     rows = {
-        "before": (older, ()),
-        "after": (ROOT, ("--target", "cortex-m4f")),
-        "after, `--optimize size`": (ROOT, ("--target", "cortex-m4f", "--optimize", "size")),
+        "old": (older, ()),
+        "new": (ROOT, ("--target", "cortex-m4f")),
+        "new, `--optimize size`": (ROOT, ("--target", "cortex-m4f", "--optimize", "size")),
     }
-    yield f"\nBytes for a Cortex-M4F, float: {', '.join(rows)}.\n"
+    yield "\nBytes on a Cortex-M4F in float:\n"
     found = []
     for k, (tree, more) in enumerate(rows.values()):
         folder = scratch / f"board{k}"

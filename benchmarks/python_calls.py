@@ -460,7 +460,7 @@ def _cell(ns: float | None, ours: float) -> str:
 
 
 def aims(figures: Mapping[str, Figures]) -> Iterator[str]:
-    """What was aimed at, and what came out."""
+    """The results and their targets."""
     shares = {
         (robot, q): found["symgen", q, False] / found["Pinocchio", q, False]
         for robot, found in figures.items()
@@ -469,8 +469,11 @@ def aims(figures: Mapping[str, Figures]) -> Iterator[str]:
     }
     if shares:
         (robot, q), worst = max(shares.items(), key=lambda item: item[1])
-        yield "- One call in at most 0.25 of Pinocchio's time, for inverse and forward dynamics, M, C and"
-        yield f"  derivatives: {min(shares.values()):.2f} to {worst:.2f} ({robot}, {q})."
+        yield (
+            f"- One call takes {min(shares.values()):.2f} to {worst:.2f} of the time of Pinocchio "
+            f"(largest: {robot}, {q}), for inverse and"
+        )
+        yield "  forward dynamics, M, C and derivatives. The target is at most 0.25."
     times = {
         (robot, q): found["frax", q, True] / found["symgen", q, True]
         for robot, found in figures.items()
@@ -479,29 +482,38 @@ def aims(figures: Mapping[str, Figures]) -> Iterator[str]:
     }
     if times:
         (robot, q), least = min(times.items(), key=lambda item: item[1])
-        yield f"- Batches at least 30 times as fast as frax: {least:.0f} ({robot}, {q}) to"
-        yield f"  {max(times.values()):.0f} times."
+        yield f"- Batches are {least:.0f} ({robot}, {q}) to {max(times.values()):.0f} times as fast as frax. The"
+        yield "  target is at least 30."
 
 
-INTRODUCTION: Final = """# Calls from Python
+INTRODUCTION: Final = """# Calls from Python: time compared with Pinocchio, MuJoCo, Drake and frax
 
-Written by `make bench-python`: `symgen.compile` beside the bindings of Pinocchio, MuJoCo and Drake, and frax (JAX,
-compiled by XLA). Nanoseconds of a state; in parentheses how many times that of symgen it is. One core, doubles; all
-take turns in one process, the minimum of {rounds} rounds; results were compared before.
-{processor} (shared; load {load:.0f}: trust ratios); {gcc}; symgen at {commit};
+`make bench-python` writes this page. It compares `symgen.compile` with the Python bindings of Pinocchio, MuJoCo and Drake, and with
+frax (JAX, compiled by XLA). The tables show nanoseconds per state and, in parentheses, the ratio to symgen. All tools run on one
+core in double precision and take turns in one process; a value is the minimum of {rounds} rounds. The results were compared first.
+
+The processor is {processor}, shared (load {load:.0f}), so the
+ratios are more reliable than the times; {gcc}; symgen at {commit};
 {packages}.
+
 
 """
 
 NOTES: Final = """
-How they are called: arrays of NumPy in and out, those of JAX for frax, whose conversion is not counted. symgen gives a
-new array for each result; Pinocchio gives views of its own data for matrices. MuJoCo computes what it needs before
-(kinematics; for forward dynamics all of mj_forward without contacts). Derivatives of frax are jax.jacfwd in q and
-velocities, those of Pinocchio and symgen analytic, in accelerations too. frax recommends JAX before 0.4.32 for
-processors; this is the one that pip installs. A batch of large results, such as regressors, takes the time that the
-system needs for the pages of a new array; `out=` takes them into one that is there ([batch](../batch.md)). Pinocchio,
-MuJoCo and Drake have no batches for these from Python, so a loop calls them. Drake has no Coriolis matrix and no
-regressor; its forward dynamics are the derivatives of the plant's state, its derivatives those of AutoDiffXd.
+## Method
+
+- The inputs and outputs are NumPy arrays; for frax they are JAX arrays, and their conversion is not timed.
+- symgen returns a new array for each result. Pinocchio returns views of its data for matrices.
+- The time of MuJoCo includes the computations that a function needs: the kinematics, and for forward dynamics all of mj_forward without
+  contacts.
+- The derivatives of frax are jax.jacfwd with respect to q and velocities. Those of Pinocchio and symgen are analytic and include the
+  accelerations. Those of Drake use AutoDiffXd.
+- frax recommends JAX before 0.4.32 for CPUs; the version here is the one that pip installs.
+- For a batch of large results, such as regressors, the operating system spends most of the time on the memory pages of the new array.
+  Use `out=` to write to an existing array ([batch](../batch.md)).
+- Pinocchio, MuJoCo and Drake have no batches of these functions in Python, so they are called in a loop.
+- Drake has no Coriolis matrix and no regressor. Its forward dynamics are the time derivatives of the plant's state.
+
 """
 
 
