@@ -62,7 +62,7 @@ def test_the_cpp_header_gives_the_same_numbers(case, tmp_path):
     runs_beside(tmp_path, "user.cpp", *STRICT_CPP, f"-I{folder}")
 
 
-CLASHING = ("index", "div", "main", "sin", "exit", "pipe", "y0", "linux", "unix", "std")
+CLASHING = ("index", "div", "main", "sin", "exit", "pipe", "y0", "linux", "unix")
 
 
 def test_no_robot_clashes_with_the_c_library(tmp_path):
