@@ -183,6 +183,16 @@ def _unsaid(robot: Description) -> Iterator[tuple[str, str]]:
             f"joints of type {quoted(foreign)} are an extension of symgen; URDF has no "
             "such type, so other programs reject the file",
         )
+    directed = [
+        j.name for j in robot.joints
+        if j.kind == "planar" and JOINTS[j.kind].written(j.axis, j.constants)
+    ]  # fmt: skip
+    if directed:
+        yield (
+            "warning",
+            f"the x direction of planar joints ({quoted(directed)}) is written as <axis2>, which "
+            "symgen reads and other programs ignore",
+        )
     extended = {
         "spring_stiffness": [j.name for j in robot.joints if j.stiffness],
         "armature": [drive.joint for drive in robot.drives if drive.armature],

@@ -99,7 +99,8 @@ def test_the_x_direction_of_a_planar_joint_is_given_and_written(tmp_path):
     plain = f'<joint name="j" type="planar">{ENDS}<axis xyz="3 1 2"/></joint>'
     for joint, is_written in ((odd, True), (plain, False)):
         before = read(tmp_path, joint).model
-        symgen.Robot(tmp_path / "robot.urdf").write_urdf(tmp_path / f"{is_written}.urdf")
+        notices = symgen.Robot(tmp_path / "robot.urdf").write_urdf(tmp_path / f"{is_written}.urdf")
+        assert any("as <axis2>" in str(notice) for notice in notices) == is_written
         assert (
             "<axis2 " in (tmp_path / f"{is_written}.urdf").read_text(encoding="utf-8")
         ) == is_written
