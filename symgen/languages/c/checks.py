@@ -89,7 +89,7 @@ def _selftest(subject: Subject) -> Check:
             )
             passed, end = run.returncode == 0, f"exit status {run.returncode}"
         except subprocess.TimeoutExpired:
-            passed, end = False, f"no end within {PATIENCE} s"
+            passed, end = False, f"did not end within {PATIENCE} s"
     claim = "C compiles without a warning, self-test passes"
     return Check(claim, passed, f"{name}_selftest: {end}; {version(compiler())}")
 
