@@ -96,19 +96,24 @@ def _joint(rng: Random, name: str, kind: str, parent: str, child: str) -> Node:
 
 
 def _constants(rng: Random, made: Node, kind: str, axis: str) -> None:
-    """What joints of a type have beside, where it must be said, and now and then where not: then
-    what is meant by nothing."""
+    """The constants of a joint's type. One with a default, which is the second axis, is written now
+    and then, with the opposite sign."""
     x, y, z = map(float, axis.split())
     size = math.hypot(x, y, z)
+    along = (x / size, y / size, z / size)
     for taken in JOINTS[kind].takes if kind != FIXED else ():
         try:
-            constants = taken.given(kind, (x / size, y / size, z / size), None)
+            constants = taken.given(kind, along, None)
         except OptionError:
             constants = tuple(round(rng.uniform(-0.2, 0.2), 3) for _ in range(taken.size))
         else:
             if rng.random() < 0.7:
                 continue
-        tag, key, numbers = taken.written(constants)
+            constants = tuple(0.0 - x for x in constants)
+        written = taken.written(along, constants)
+        if written is None:
+            continue
+        tag, key, numbers = written
         said = " ".join(map(repr, numbers))
         if tag:
             made.children.append(element(tag, **{key: said}))
