@@ -155,7 +155,7 @@ def done(
             env={**os.environ, **environment},
         )
     except subprocess.TimeoutExpired:
-        raise Failed(f"{command[0]} takes more than {seconds} s") from None
+        raise Failed(f"{command[0]} did not end within {seconds} s") from None
     except subprocess.CalledProcessError as error:
         lines = error.stderr.decode(errors="replace").splitlines()
         telling = [line for line in lines if "rror" in line] or lines
@@ -184,6 +184,6 @@ def parted(d: FunctionDescription, output: bytes, count: int) -> list[list[Array
     sizes = [a.size for a in d.arguments if a.direction == "out"]
     numbers = np.frombuffer(output, np.float64)
     if numbers.size != count * sum(sizes):
-        raise Failed(f"{numbers.size} numbers came in place of {count * sum(sizes)}")
+        raise Failed(f"{numbers.size} numbers instead of {count * sum(sizes)}")
     ends = np.cumsum(sizes)[:-1]
     return [np.split(row, ends) for row in numbers.reshape(count, -1)]

@@ -29,7 +29,13 @@ def remarks(functions: Sequence[CFunction]) -> list[str]:
     short = [f for f in plain if f.d.name not in long]
     cut = [f.d.name for f in short if rolled(f.d.program).cut]
     texts = (
-        (long, f"straight code, of more than the {MOST:,} operations that loops are looked for in"),
-        (cut, "the search for loops ended at its limit, there may be more"),
+        (
+            long,
+            f"no loops, because the search is limited to {MOST:,} operations",
+        ),
+        (
+            cut,
+            "the search for loops reached its limit; the code may have fewer loops than possible",
+        ),
     )
     return [f"note: {', '.join(names)}: {text}" for names, text in texts if names]

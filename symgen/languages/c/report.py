@@ -63,7 +63,7 @@ def remarks(module: Module) -> list[str]:
 def _of_library(module: Module) -> list[str]:
     needing = [(f.name, ops) for f in module.functions if (ops := others(f))]
     return [
-        f"note: {name} needs {' and '.join(ops)}, which C takes from its math library (-lm)"
+        f"note: {name} needs {' and '.join(ops)} of the C math library; link with -lm"
         for name, ops in needing
     ]
 

@@ -42,7 +42,7 @@ def _answers(subject: Subject, folder: Path) -> dict[str, bytes]:
     ]
     lines = ran(["node", "driver.mjs"], folder, json.dumps(requests).encode()).splitlines()
     if len(lines) != len(functions):
-        raise Failed(f"node: {len(lines)} lines came in place of {len(functions)}")
+        raise Failed(f"node: {len(lines)} lines instead of {len(functions)}")
     return {d.name: line for d, line in zip(functions, lines, strict=True)}
 
 

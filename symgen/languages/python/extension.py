@@ -161,21 +161,21 @@ def note(f: BoundFunction) -> list[str]:
     rows = [("", *_cells(a)) for a in f.arrays]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     table = ["  ".join(x.ljust(w) for x, w in zip(row, widths, strict=True)) for row in rows]
-    states = "Leading axes are states: arguments broadcast over them, as over none. `out` takes "
+    states = "Leading axes of the arguments are states and broadcast. `out` receives "
     lines = [
         f"{comment('; '.join(f.single.d.formulas))}.",
         "",
         *(comment(line).rstrip() for line in table),
         "",
         f"{states}{f.gives};",
-        "`threads` share many states.",
+        "`threads` is the number of threads that share the states.",
     ]
     return lines + (list(IRREGULAR) if f.single.d.pivots else [])
 
 
 IRREGULAR: Final = (
     "",
-    "Raises numpy.linalg.LinAlgError where the mass matrix is not positive definite or a result "
+    "Raises numpy.linalg.LinAlgError if the mass matrix is not positive definite or a result is "
     "not finite.",
 )
 
