@@ -141,7 +141,7 @@ def test_other_functions_are_those_of_libm(scalar, tmp_path):
     options = ("--friction", "runtime:coulomb", "--friction-width", "0.01", "--scalar", scalar)
     quantities = ("--quantity", "inverse_dynamics", "--quantity", "gravity")
     result = invoke("generate", robot_file("ur5"), "-o", tmp_path / "ur5", *options, *quantities)
-    said = "note: inverse_dynamics needs tanh, of the C math library; link with -lm"
+    said = "note: inverse_dynamics needs tanh of the C math library; link with -lm"
     assert result.exit_code == 0 and said in result.stderr.splitlines()
     text = (tmp_path / "ur5" / "ur5_inverse_dynamics.c").read_text()
     assert "ur5_sincos_all(" in text and "tanh" in text and "<math.h>" in text
