@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from symgen.algorithms.controllers import (
     COMMAND,
+    STIFFNESS_UNITS,
     by,
     controller,
     friction_rates,
@@ -46,7 +47,7 @@ def _turn_off(system: System, q: Coordinates, link: str, xyzw: Coordinates) -> V
 
 @controller(
     "cartesian_impedance",
-    "lets a link give way like a spring and a damper; joints give way where it does not feel them",
+    "Cartesian impedance: spring and damper of a link, with a posture in the null space",
     "J^T (k_x e - d_x V) + (1 - J^T J_bar^T) (k_p e_q - k_d qd) + g within limit, of a link",
     step=("q", "qd", "q_ref", "p_ref", "quat_ref"),
     gains={
@@ -59,6 +60,7 @@ def _turn_off(system: System, q: Coordinates, link: str, xyzw: Coordinates) -> V
     },
     by_inertia=("k_p", "k_d"),
     forces="u_cartesian",
+    units=STIFFNESS_UNITS,
 )(
     inputs=(
         *("q", "qd", "q_ref", "p_ref", "quat_ref"),

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import inf, isfinite
+from types import MappingProxyType
 from typing import Final
 
 from symgen.algorithms.manifold import bracket, transported
@@ -51,6 +52,8 @@ class ControllerType:
     """Gains of which the closed loop has so many times the inertia of each joint."""
     forces: str = ""
     """The output that drives the robot; empty of an observer, which only looks on."""
+    units: Mapping[str, str] = field(default_factory=dict)
+    """Units of the inputs whose unit depends on the controller."""
     loops: str = ""
     """The quantity whose output it goes through in loops where a language has these (in C by the
     template of its name); empty where all is straight lines."""
@@ -109,6 +112,16 @@ def quaternions_in(name: str, coupling: Coupling) -> list[slice]:
 CONTROLLERS: Final[dict[str, ControllerType]] = {}
 """By name of the quantity, which is the controller's."""
 
+STIFFNESS_UNITS: Final = MappingProxyType({"k_p": "N m/rad | N/m", "k_d": "N m s/rad | N s/m"})
+"""Units of gains that act as the stiffness and the damping of joints."""
+
+
+def input_units(quantity_name: str) -> Mapping[str, str]:
+    """Units of the inputs of a quantity whose unit depends on the controller; empty for a quantity
+    that is no controller."""
+    row = CONTROLLERS.get(quantity_name.partition(":")[0])
+    return row.units if row else {}
+
 
 def controller(
     name: str,
@@ -122,6 +135,7 @@ def controller(
     packed: Sequence[str] = (),
     by_inertia: Sequence[str] = (),
     forces: str = "",
+    units: Mapping[str, str] | None = None,
     loops: str = "",
 ) -> partial[Callable[[Registered], Registered]]:
     """A row of `CONTROLLERS` and of quantities, whose remaining facts are still to be told."""
@@ -137,6 +151,7 @@ def controller(
         tuple(packed),
         tuple(by_inertia),
         forces,
+        units or {},
         loops,
     )
     CONTROLLERS[name] = row
@@ -252,12 +267,13 @@ def reference_motion(
 
 @controller(
     "gravity_compensation",
-    "holds the robot against gravity, and brakes it",
+    "gravity compensation with damping",
     "g(q) - k_d qd within limit",
     step=("q", "qd"),
     gains={"k_d": 2.0, "limit": 500.0},
     by_inertia=("k_d",),
     forces="u_gravity",
+    units=STIFFNESS_UNITS,
 )(
     feels_wrench=True,
     inputs=("q", "qd", "k_d", "limit"),
@@ -277,12 +293,13 @@ def gravity_compensation(
 
 @controller(
     "computed_torque",
-    "follows a motion: inverse dynamics with position, rate and integral errors",
-    "M (qdd_ref + k_d de + k_p e + k_i int e) + C qd + g within limit",
+    "computed torque: follows a reference motion",
+    "u_computed = M (qdd_ref + k_d de + k_p e + k_i int e) + C qd + g within limit",
     state={"e_int": "e_int_next"},
     step=("q", "qd", "q_ref", "qd_ref", "qdd_ref"),
     gains={"k_p": 400.0, "k_d": 40.0, "k_i": 100.0, "limit": 500.0},
     forces="u_computed",
+    units={"k_p": "1/s^2", "k_d": "1/s"},
 )(
     feels_wrench=True,
     inputs=(
@@ -315,12 +332,13 @@ def computed_torque(system: System, *inputs: Coordinates) -> Pair:
 
 @controller(
     "joint_impedance",
-    "lets every joint give way like a spring and a damper about a motion",
+    "joint impedance: springs and dampers about a reference motion",
     "M qdd_ref + C qd_ref + g + k_p e + k_d de within limit",
     step=("q", "qd", "q_ref", "qd_ref", "qdd_ref"),
     gains={"k_p": 100.0, "k_d": 20.0, "limit": 500.0},
     by_inertia=("k_p", "k_d"),
     forces="u_impedance",
+    units=STIFFNESS_UNITS,
 )(
     feels_wrench=True,
     inputs=("q", "qd", "q_ref", "qd_ref", "qdd_ref", "k_p", "k_d", "limit"),

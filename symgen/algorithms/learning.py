@@ -42,8 +42,8 @@ def _rows(entries: Coordinates, width: int) -> list[list[Scalar]]:
 
 @controller(
     "adaptive_slotine_li",
-    "follows a motion and learns the base parameters on the way",
-    "Y_b beta + k_s s, beta' = gamma Y_b^T s - leak (beta - beta_0), within bounds",
+    "adaptive control: follows a reference motion and estimates the base parameters",
+    "u_adaptive = Y_b beta + k_d s, beta' = gamma Y_b^T s - leak (beta - beta_mean), within bounds",
     state={"beta_hat": "beta_next"},
     step=("q", "qd", "q_ref", "qd_ref", "qdd_ref"),
     gains={
@@ -58,6 +58,7 @@ def _rows(entries: Coordinates, width: int) -> list[list[Scalar]]:
     start={"beta_hat": "beta_mean"},
     by_inertia=("k_d",),
     forces="u_adaptive",
+    units={"k_p": "1/s", "k_d": "N m s/rad | N s/m"},
 )(
     inputs=(
         *("q", "qd", "q_ref", "qd_ref", "qdd_ref", "beta_hat"),
@@ -107,7 +108,7 @@ def _reference_regressor(
 
 @controller(
     "recursive_least_squares",
-    "estimates the base parameters as measurements come in",
+    "recursive least squares: estimates the base parameters from measurements",
     "beta of min sum |Y_b beta - tau|^2, row by row; each row forgets along itself alone",
     state={"beta_hat": "beta_rls", "P": "P_next"},
     step=("q", "qd", "qdd", "tau"),

@@ -41,9 +41,9 @@ def filter_step(gain: Scalar, h: Scalar) -> tuple[Scalar, Scalar]:
 
 @controller(
     "momentum_observer",
-    "tells the external joint forces from the momentum, without accelerations",
+    "momentum observer: estimates external joint forces without accelerations",
     "r = exp(-gain h) r + (1 - exp(-gain h)) (M qd - p_last - h (u + C^T qd - g)) / h, "
-    "u the forces applied",
+    "u the applied forces",
     state={"started": "started_next", "p_last": "p_next", "r": "tau_ext"},
     step=("q", "qd", "tau"),
     gains={"gain": 100.0},

@@ -12,8 +12,21 @@ from symgen.reading.options import RobotOptions, SourceOptions
 @command()
 @FILE
 @out("OUT.urdf", "The URDF file to write.", required=True)
-@with_options(JSON, rows(SourceOptions), rows(RobotOptions, only=("repair_inertia",)), VERBOSE)
-def convert(file: str, out: str, repair_inertia: str | None, as_json: bool, **options: Any) -> None:
+@with_options(
+    JSON,
+    rows(SourceOptions),
+    rows(RobotOptions, only=("root", "tip", "repair_inertia")),
+    VERBOSE,
+)
+def convert(
+    file: str,
+    out: str,
+    root: str | None,
+    tip: str | None,
+    repair_inertia: str | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
     """Convert a robot file of any supported format to URDF.
 
     The URDF contains links, joints, inertias, limits, damping, friction and couplings. It contains
@@ -22,11 +35,12 @@ def convert(file: str, out: str, repair_inertia: str | None, as_json: bool, **op
 
     \b
     symgen convert model.sdf -o model.urdf
+    symgen convert robot.urdf --root torso --tip tool -o arm.urdf    one arm only
     """
     from symgen import output
     from symgen.jobs.convert import convert as run
 
-    notices = run(file, out, SourceOptions(**options), repair_inertia)
+    notices = run(file, out, SourceOptions(**options), repair_inertia, root, tip)
     if as_json:
         output.say(output.as_json(output.written([out], notices)))
         return

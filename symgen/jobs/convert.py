@@ -4,11 +4,11 @@ from pathlib import Path
 
 from symgen.errors import Notice, OptionError
 from symgen.jobs.publish import write_new
+from symgen.reading.extraction import extracted
 from symgen.reading.options import NO_SOURCE_OPTIONS, SourceOptions
 from symgen.reading.repair import repaired
 from symgen.reading.sources import RobotSource, described
 from symgen.reading.substitution import symbols
-from symgen.reading.tree import check_one_root
 from symgen.reading.urdf_writer import urdf_of
 from symgen.text import quoted
 
@@ -18,14 +18,16 @@ def convert(
     out: str,
     options: SourceOptions = NO_SOURCE_OPTIONS,
     repair: str | None = None,
+    root: str | None = None,
+    tip: str | None = None,
 ) -> tuple[Notice, ...]:
-    """Write the robot of a `source` to a new URDF file `out`. `repair` repairs impossible
-    inertias (`symgen.reading.repair`). Returns the notices of reading and of properties that URDF
-    cannot represent. Raises SymgenError; then nothing is written."""
+    """Write the robot of a `source` to a new URDF file `out`. With `root` and `tip`, only the part
+    from link `root` out to link `tip` is written. `repair` repairs impossible inertias
+    (`symgen.reading.repair`). Returns the notices of reading and of properties that URDF cannot
+    represent. Raises SymgenError; then nothing is written."""
     if Path(out).suffix.lower() != ".urdf":
         raise OptionError(f"--out {out!r}: the name of a URDF file must end in .urdf")
-    robot = repaired(described(source, options), repair)
-    check_one_root(robot)
+    robot = extracted(repaired(described(source, options), repair), root, tip)
     names = symbols(robot)
     if names:
         raise OptionError(

@@ -52,6 +52,12 @@ DEFAULTS: Final[Mapping[str, Any]] = {
 """Options with the values at which another library reads the same robot."""
 
 
+PART_ADVICE: Final = (
+    "write that part to a URDF with symgen convert --root LINK --tip LINK, then generate and "
+    "compare that file"
+)
+
+
 class SecondModel(Protocol):
     """A robot as another library reads it. Joints have one coordinate each."""
 
@@ -254,9 +260,10 @@ def _check_options(module: Module, library: str, row: Reader) -> None:
         value = options[name]
         if (tuple(value) if isinstance(value, list) else value) != default:
             flag = "--" + name.replace("_", "-")
+            advice = PART_ADVICE if name in {"root", "tip"} else "generate without it to compare"
             raise OptionError(
                 f"--against {library}: the folder was generated with {flag}, which {library} does "
-                f"not read from the file; generate without it to compare"
+                f"not read from the file; {advice}"
             )
     friction = options["friction"] or ""
     if not set(filter(None, friction.split(","))) <= {"viscous", "coulomb"}:

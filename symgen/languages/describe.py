@@ -7,11 +7,12 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
 from symgen.algorithms import INPUTS
+from symgen.algorithms.controllers import input_units
 from symgen.algorithms.registry import Array, Quantity
 from symgen.algorithms.titles import title
 from symgen.compiler.passes import counts, live, pivots, used
@@ -114,7 +115,8 @@ def laid_out(described: Iterable[FunctionDescription]) -> list[Argument]:
 
 
 def _described(module: Module, function: Function) -> FunctionDescription:
-    arguments = _arguments(module, "in", module.inputs(function)) + _arguments(
+    inputs = _with_units(function, module.inputs(function))
+    arguments = _arguments(module, "in", inputs) + _arguments(
         module, "out", module.outputs(function)
     )
     formulas = tuple(
@@ -135,6 +137,14 @@ def _described(module: Module, function: Function) -> FunctionDescription:
         pivots(function.program) if inverts else (),
         tuple(constants(function)),
     )
+
+
+def _with_units(function: Function, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
+    """The inputs of a function; gains have the unit that the controller gives them."""
+    if len(function.quantities) > 1:
+        return inputs
+    units = input_units(function.quantities[0].name)
+    return tuple(replace(a, unit=units.get(a.name, a.unit)) for a in inputs)
 
 
 def _formulation(function: Function) -> str:

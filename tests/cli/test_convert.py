@@ -3,11 +3,15 @@
 from dataclasses import astuple, replace
 from importlib.util import find_spec
 
+import numpy as np
 import pytest
 from random_sdf import sdf_text
 from tools import ROOT, invoke, robot_file
 
+import symgen
+from symgen.compiler.evaluate import evaluate
 from symgen.mechanics.model import Limits
+from symgen.reading.assemble import load
 from symgen.reading.formats import read
 
 HINGE = (
@@ -193,3 +197,41 @@ def _by_yourdfpy(path, joints):
 
     robot = yourdfpy.URDF.load(str(path), load_meshes=False, build_scene_graph=False)
     assert joints <= {*robot.joint_map}
+
+
+def test_a_part_is_written_as_a_robot_of_its_own(tmp_path):
+    """The arm of a mobile manipulator: Pinocchio and symgen agree on the written file, and symgen
+    on the file computes what symgen with --root and --tip computes."""
+    pin = pytest.importorskip("pinocchio")
+    file, out = robot_file("panda"), tmp_path / "part.urdf"
+    part = {"root": "link1", "tip": "link6"}
+    result = invoke("convert", file, "--root", part["root"], "--tip", part["tip"], "-o", out)
+    assert result.exit_code == 0, result.output
+    model = pin.buildModelFromUrdf(str(out))
+    assert [*model.names][1:] == [f"joint{k}" for k in range(2, 7)]
+    q, qd, qdd = np.random.default_rng(0).uniform(-1, 1, (3, model.nv))
+    tau = pin.rnea(model, model.createData(), q, qd, qdd)
+    ours = symgen.trace(file, "inverse_dynamics", **part)
+    entries = {"q": q.tolist(), "qd": qd.tolist(), "qdd": qdd.tolist()}
+    assert np.allclose(evaluate(ours.program, entries)["tau"], tau, atol=1e-8)
+
+
+def test_a_part_with_a_turned_root_needs_its_gravity(tmp_path):
+    result = invoke("convert", robot_file("panda"), "--root", "link2", "-o", tmp_path / "part.urdf")
+    assert result.exit_code == 0 and "give --gravity" in result.stderr
+    fall = result.stderr.split("give --gravity ")[1].split()[0]
+    loaded = load(robot_file("panda"), root="link2")
+    assert np.allclose(loaded.model.gravity, [float(x) for x in fall.split(",")], atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "robot, tip, message",
+    [
+        ("panda", "nowhere", "--tip 'nowhere': the robot has no such link"),
+        ("mimic_gripper", "jaw_far", "which is not in the part; choose a part that contains both"),
+    ],
+)
+def test_a_part_that_cannot_be_written_is_refused(tmp_path, robot, tip, message):
+    out = tmp_path / "part.urdf"
+    result = invoke("convert", robot_file(robot), "--tip", tip, "-o", out)
+    assert result.exit_code == 2 and message in result.stderr and not out.exists()

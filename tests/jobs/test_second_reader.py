@@ -166,6 +166,8 @@ def test_what_cannot_be_compared_is_refused_in_one_sentence(arm, monkeypatch):
         verdicts(module_of(arm, base="floating"), "pinocchio", arm)
     with pytest.raises(Exception, match="generated with --lock"):
         verdicts(module_of(arm, lock=(("a", 0.0),)), "pinocchio", arm)
+    with pytest.raises(Exception, match=r"generated with --tip.*with symgen convert --root LINK"):
+        verdicts(module_of(arm, tip="upper"), "pinocchio", arm)
     with pytest.raises(Exception, match="does not read Coulomb friction"):
         installed("drake")
         verdicts(module_of(arm, friction="coulomb"), "drake", arm)

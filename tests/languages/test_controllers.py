@@ -257,3 +257,20 @@ def test_an_unknown_controller_is_refused_in_a_sentence():
 
     with pytest.raises(OptionError, match=re.escape("no controller is called 'pid'")):
         generate(ROBOTS / "pendulum.urdf", out="x", controllers=("pid",))
+
+
+GAIN_UNITS = {
+    "gravity_compensation": {"k_d": "N m s/rad"},
+    "computed_torque": {"k_p": "1/s^2", "k_d": "1/s", "k_i": "1/s^3"},
+    "joint_impedance": {"k_p": "N m/rad", "k_d": "N m s/rad"},
+    "adaptive_slotine_li": {"k_p": "1/s", "k_d": "N m s/rad"},
+}
+
+
+def test_each_controller_states_the_units_of_its_gains(tmp_path):
+    """Torque and acceleration gains differ by the inertia of the robot."""
+    generate(ROBOTS / "pendulum.urdf", out=tmp_path / "p", controllers=tuple(GAIN_UNITS))
+    for name, units in GAIN_UNITS.items():
+        header = (tmp_path / "p" / f"pendulum_{name}_controller.h").read_text()
+        found = dict(re.findall(r"(k_\w)\[2\]; /\* [^\[]*\[(.*?)\] \*/", header))
+        assert found == units, name

@@ -150,6 +150,40 @@ int main() { double q[6] = {}; float tau[6]; ur5_robot::gravity(q, tau); }
 """
 
 
+MIXED = """
+#include "ur5_robot_eigen.hpp"
+#include <cstdio>
+int main()
+{
+    Eigen::VectorXd q(6), gains = Eigen::VectorXd::Constant(6, 100.0);
+    q << 0.1, -0.2, 0.3, -0.4, 0.5, -0.6;
+    const auto par = ur5_robot::regroup(ur5_robot::parameters);
+    const Eigen::Map<const Eigen::VectorXd> vector(par.data(), Eigen::Index(par.size()));
+    const Eigen::VectorXd zero = Eigen::VectorXd::Zero(6);
+    const auto u = ur5_robot::computed_torque(q, zero, 0.001, q, zero, zero, zero, gains, gains, gains, gains * 10, par);
+    for (int i = 0; i < 6; ++i)
+        std::printf("%.17g %.17g %.17g ", ur5_robot::gravity(q, par)[i], ur5_robot::gravity(q, vector)[i], u.u_computed[i]);
+}
+"""
+
+
+@needs_eigen
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_eigen_inputs_may_be_arrays_and_numbers(compiler, tmp_path, ur5):
+    """The parameters of the module are a std::array, the sample time is a number."""
+    _, folder = generated(
+        "ur5",
+        languages=("cpp",),
+        quantities=("gravity",),
+        controllers=("computed_torque",),
+        parameters="runtime:flange",
+    )
+    shutil.copytree(folder, tmp_path / "x")
+    found = ran(tmp_path / "x", MIXED, compiler, "-isystem", str(EIGEN)).reshape(6, 3)
+    held = ur5.gravity([0.1, -0.2, 0.3, -0.4, 0.5, -0.6])
+    assert np.allclose(found, held[:, None], rtol=1e-12, atol=1e-12)
+
+
 INTEGERS = {
     "arrays": "ur5_robot::gravity(std::array{0, -1, 0, 0, 0, 0});",
     "pointers": "const long q[6] = {}; long tau[6]; ur5_robot::gravity(q, tau);",

@@ -116,9 +116,9 @@ class CController:
         for a in self.function.arguments:
             if a.direction == "in" and a.name in VALID_RANGES:
                 words.setdefault(VALID_RANGES[a.name].description, []).append(a.name)
-        lines = [f"Valid: {', '.join(names)} {text}." for text, names in words.items()]
+        lines = [f"Valid range of {', '.join(names)}: {text}." for text, names in words.items()]
         if self.unit_checks:
-            lines.append("Quaternions have the length 1 to half a per cent.")
+            lines.append("Valid quaternions: the length differs from 1 by at most 0.5 %.")
         return lines
 
     @property
