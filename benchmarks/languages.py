@@ -65,7 +65,8 @@ def programs(root: Path) -> Iterator[Program]:
     plain, inline, fast = root / "plain", root / "inline", root / "fast"
     languages = ("c", "python", "cpp", "rust", "javascript", "cuda", "matlab")
     symgen.generate(ROBOT, plain, languages=languages, quantities=NAMES, trig="libm")
-    symgen.generate(ROBOT, inline, languages=("c", "cuda"), quantities=NAMES, batch="auto")
+    own = ("c", "cpp", "rust", "cuda")
+    symgen.generate(ROBOT, inline, languages=own, quantities=NAMES, batch="auto")
     one = [f"ur5_{name}.c" for name in NAMES]
     many = [f"ur5_{name}_batch.c" for name in NAMES]
     cuda = [f"ur5_cuda/{name}.cu" for name in NAMES]
@@ -78,8 +79,10 @@ def programs(root: Path) -> Iterator[Program]:
         FAST,
         [*one, *many, "ur5_batch.c"],
     )
-    yield c_like("C++", plain, "CPP", O2, [])
-    yield rust(plain)
+    yield c_like("C++, `--trig libm`", plain, "CPP", O2, [])
+    yield c_like("C++", inline, "CPP", O2, [])
+    yield rust("Rust, `--trig libm`", plain)
+    yield rust("Rust", inline)
     shutil.copy(HERE / "main.mjs", plain)
     yield Program("JavaScript", "node", (), ["node", str(plain / "main.mjs")])
     yield c_like("CUDA, host build, `--trig libm`, 64 states", plain, "CUDA", O2, cuda)
@@ -99,7 +102,7 @@ def programs(root: Path) -> Iterator[Program]:
     yield Program("Python, the package, 64 states", "cc", (), [*python, str(fast), "ur5", "many"])
 
 
-def rust(folder: Path) -> Program:
+def rust(label: str, folder: Path) -> Program:
     """The crate and its program."""
     crate = ["rustc", "--edition", "2021", "-O", "--crate-name", "ur5", "--crate-type", "lib"]
     rlib, out = str(folder / "libur5.rlib"), str(folder / "loop-rust")
@@ -115,7 +118,7 @@ def rust(folder: Path) -> Program:
         "-o",
         out,
     ]
-    return Program("Rust", "rustc", (library, main), [out])
+    return Program(label, "rustc", (library, main), [out])
 
 
 def matlab(folder: Path) -> Iterator[Program]:

@@ -58,7 +58,7 @@ def _both(
     s: SineLoop, where: Mapping[Index, str], dialect: Dialect, declared: Mapping[Index, str]
 ) -> Iterator[CodeLine]:
     for node in s.makes:
-        if node not in declared:
+        if dialect.reserve and node not in declared:
             yield CodeLine((), dialect.reserve.format(name=where[node]))
     sine, cosine = (where[node] for node in s.makes)
     yield CodeLine(

@@ -127,7 +127,8 @@ class Dialect:
     """Format of a call that gives a sine and the cosine of the same ``{angle}``, empty where there
     is none."""
     reserve: str = ""
-    """Format of a definition of ``{name}`` without a value, for `pair`."""
+    """Format of a definition of ``{name}`` without a value, for `pair`; empty if `pair` defines its
+    variables."""
     loop: Callable[[Sequence[str], str], list[str]] | None = None
     """Lines that put the sines and cosines of angles into arrays: `SINES` and `COSINES` with the
     number after them."""

@@ -6,7 +6,7 @@ UR5 inverse dynamics takes 0.5 to 0.65 times as long with it as with a call an a
 only be held longer."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
@@ -91,6 +91,35 @@ def groups(program: Program, longest: int) -> Mapping[Index, SineGroup]:
             if node is not None
         }
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """How programs compute sines and cosines."""
+
+    alone: frozenset[str]
+    """Operations that are computed without another of the same angle, ``sin`` and ``cos`` among
+    them."""
+    paired: bool
+    """Whether the sine and cosine of one angle are computed in one call."""
+    together: bool
+    """Whether the sines and cosines of several angles are computed in one call."""
+
+    @property
+    def some(self) -> bool:
+        """Whether there is a sine or cosine."""
+        return self.paired or self.together or not self.alone.isdisjoint(("sin", "cos"))
+
+
+def forms(programs: Iterable[Program]) -> Forms:
+    """How some programs compute their sines and cosines if they are grouped."""
+    alone, grouped = set[str](), list[SineGroup]()
+    for program in programs:
+        grouping = groups(program, LONGEST)
+        grouped += grouping.values()
+        alone.update(program.nodes[i].op for i in live(program) if i not in grouping)
+    looped = {group.looped for group in grouped}
+    return Forms(frozenset(alone), paired=False in looped, together=True in looped)
 
 
 def before(program: Program, group: SineGroup) -> list[Index]:

@@ -92,6 +92,9 @@ class Style:
     def _lines(self, block: Block) -> list[str]:
         texts = [self.heading.format(self.comment(block.title))] if block.title else []
         for line in block.lines:
+            if not line.left:
+                texts.append(line.right)
+                continue
             if self.chained or len(line.left) < 2:
                 texts.append(f"{' = '.join(line.left)} = {line.right};")
                 continue

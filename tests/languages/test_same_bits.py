@@ -1,5 +1,5 @@
-"""Languages that use the operations of the C and sines of the C library have the bits of C that
-does so."""
+"""Languages that use the operations of the C have its bits, with the sines of the C library and with
+those of the generated code."""
 
 import shutil
 
@@ -54,13 +54,13 @@ LARGE = {
 }
 
 
-def differing(language, name, tmp_path, **options):
+def differing(language, name, tmp_path, trig="libm", **options):
     """Functions whose numbers are not those of C, and how many numbers were compared."""
     started, tool = STARTED[language]
     if shutil.which(tool) is None:
         pytest.skip(f"{tool} is not installed")
     pytest.importorskip(PACKAGES.get(language, "symgen"))
-    module, folder = generated(name, languages=(language, "c"), trig="libm", **options)
+    module, folder = generated(name, languages=(language, "c"), trig=trig, **options)
     for file, text in code_files(module).items():
         (tmp_path / file).write_text(text)
     c, bad, count = build(module, tmp_path), [], 0
@@ -78,8 +78,9 @@ def differing(language, name, tmp_path, **options):
 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("language", STARTED)
-def test_bits_of_c(language, name, tmp_path):
-    bad, count = differing(language, name, tmp_path, **CASES[name])
+@pytest.mark.parametrize("trig", ["libm", "inline"])
+def test_bits_of_c(trig, language, name, tmp_path):
+    bad, count = differing(language, name, tmp_path, trig, **CASES[name])
     assert not bad and count > 100
 
 

@@ -42,12 +42,13 @@ class COptions:
     trig: str = option(
         "--trig",
         "KIND",
-        "Sine and cosine of the C code: inline (included in the code, error below 2 ulp up to "
-        "65536 rad in double and 1024 rad in float) or libm (those of the C library).",
+        "Sine and cosine of the C, C++ and Rust code: inline (included in the code, error below 2 "
+        "ulp up to 65536 rad in double and 1024 rad in float) or libm (those of the language's "
+        "standard library).",
         choice("inline", "libm"),
         rare=True,
         default="inline",
-        applies_to=("c", "cuda", "casadi", *PRODUCTS),
+        applies_to=("c", "cpp", "rust", "cuda", "casadi", *PRODUCTS),
     )
     zeros: str = option(
         "--zeros",

@@ -2,21 +2,24 @@
 `symgen.numbers.trig`."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final
 
-from symgen.compiler.passes import live
 from symgen.compiler.program import Program
 from symgen.languages.c.options import COptions
-from symgen.languages.c.text import BYTES, literal, numbers
+from symgen.languages.c.text import BYTES, literal
 from symgen.languages.describe import descriptions
 from symgen.languages.module import Module
-from symgen.languages.sine_loops import LONGEST, groups
+from symgen.languages.sine_loops import LONGEST, forms
 from symgen.numbers.trig import SINES, Sines
 from symgen.render import render
 
 Step = tuple[str, list[tuple[str, str]]]
 """A comment, and variables with their values."""
+
+Written = Callable[[float], str]
+"""How a number is written as a literal of the scalar type."""
 
 LIMITS: Final = {"double": ("1.8e15", "2^-53", "2^16", 1), "float": ("3.3e6", "2^-24", "2^10", 0)}
 """By scalar type: the angle (rad) beyond which results are NaN, the rounding unit, the bound of
@@ -39,15 +42,7 @@ ULP: Final = 2
 def trig_header(module: Module, programs: Sequence[Program] = ()) -> str:
     """The text of ``NAME_trig.h`` for the functions of a module, or for some programs."""
     limit, unit, bound, excess = LIMITS[module[COptions].scalar]
-    programs = programs or [d.program for d in descriptions(module)]
-    grouped = [groups(p, LONGEST) for p in programs]
-    calls = {
-        p.nodes[i].op
-        for p, grouping in zip(programs, grouped, strict=True)
-        for i in live(p)
-        if i not in grouping
-    }
-    together = any(g.looped for grouping in grouped for g in grouping.values())
+    used = forms(programs or [d.program for d in descriptions(module)])
     context = {"limit": limit, "unit": unit, "bound": bound, "excess": excess, "ulp": ULP}
     return render(
         "c/trig.h.jinja",
@@ -55,8 +50,8 @@ def trig_header(module: Module, programs: Sequence[Program] = ()) -> str:
         c=module[COptions],
         steps=steps(module[COptions].scalar),
         rows=rows,
-        alone=[name for name in INLINE if name in calls],
-        together=together,
+        alone=[name for name in INLINE if name in used.alone],
+        together=used.together,
         widths=_widths(module[COptions].scalar),
         longest=LONGEST,
         **context,
@@ -75,11 +70,13 @@ def rows(step: Step) -> list[str]:
     return [f"{name:{width}} = {value};" for name, value in step[1]]
 
 
-def steps(scalar: str) -> list[Step]:
-    """The arithmetic of `symgen.numbers.trig.sincos`, in its order."""
+def steps(scalar: str, written: Written | None = None) -> list[Step]:
+    """The arithmetic of `symgen.numbers.trig.sincos` for a scalar type, in its order. Numbers are
+    literals of C unless `written` is given."""
     n = SINES[scalar]
-    one, six, sixth, shift, four_shift, turns = (
-        literal(x, scalar) for x in (1.0, 6.0, 1 / 6, n.shift, n.turns_shift, 2 / math.pi)
+    number = written or partial(literal, scalar=scalar)
+    one, six, sixth, shift, four_shift, turns = map(
+        number, (1.0, 6.0, 1 / 6, n.shift, n.turns_shift, 2 / math.pi)
     )
     return [
         (
@@ -104,20 +101,20 @@ def steps(scalar: str) -> list[Step]:
         (
             "r + e = x - k pi/2: e is what rounding takes. Where k is too large for that, `scaled` "
             "overflows and e is NaN.",
-            _reduction(n, scalar),
+            _reduction(n, number),
         ),
-        ("Sine and cosine of r, with what e does to them.", _near_zero(n, scalar)),
+        ("Sine and cosine of r, with what e does to them.", _near_zero(n, number)),
     ]
 
 
-def _reduction(n: Sines, scalar: str) -> list[tuple[str, str]]:
-    first, *middle, last = (literal(abs(part), scalar) for part in n.half_pi)
+def _reduction(n: Sines, number: Written) -> list[tuple[str, str]]:
+    first, *middle, last = (number(abs(part)) for part in n.half_pi)
     signs = ["-" if part > 0 else "+" for part in n.half_pi]
     end = len(n.half_pi) - 1
     names = {1: "r1", **{j: f"r{j}" for j in range(2, end)}, end: "r"}
-    second = literal(abs(n.half_pi[1]) / n.scale, scalar)
+    second = number(abs(n.half_pi[1]) / n.scale)
     products = [f"scaled * {second}", *(f"k * {part}" for part in middle[1:])]
-    rows = [("r1", f"x - (k * {first})"), ("scaled", f"k * {literal(n.scale, scalar)}")]
+    rows = [("r1", f"x - (k * {first})"), ("scaled", f"k * {number(n.scale)}")]
     lost = ""
     for j, product in enumerate(products, 2):
         rows += [(f"p{j}", product), (names[j], f"{names[j - 1]} {signs[j - 1]} p{j}")]
@@ -127,47 +124,45 @@ def _reduction(n: Sines, scalar: str) -> list[tuple[str, str]]:
     return [*rows, ("e", f"{lost} {signs[end]} (k * {last})")]
 
 
-def _near_zero(n: Sines, scalar: str) -> list[tuple[str, str]]:
+def _near_zero(n: Sines, number: Written) -> list[tuple[str, str]]:
     """The polynomials, in two parts that do not wait for each other where they are long."""
-    one, half = literal(1.0, scalar), literal(0.5, scalar)
+    one, half = number(1.0), number(0.5)
     (s_low, s_high), (c_low, c_high) = n.split(n.sine), n.split(n.cosine)
     sine, cosine = "((r * z) * s0) + e", f"(z2 * c0) - (({half} * z) + (r * e))"
-    low = [*_horner("s", s_low, scalar), *_horner("c", c_low, scalar)]
+    low = [*_horner("s", s_low, number), *_horner("c", c_low, number)]
     start = [("z", "r * r"), ("z2", "z * z")]
     if not s_high:
         return [*start, *low, ("s", f"r + ({sine})"), ("c", f"{one} + ({cosine})")]
     return [
         *start,
         *low,
-        *_estrin("s", s_high, scalar),
-        *_estrin("c", c_high, scalar),
+        *_estrin("s", s_high, number),
+        *_estrin("c", c_high, number),
         ("s", f"r + (({sine}) + (((r * z) * z2) * s_high))"),
         ("c", f"{one} + (({cosine}) + ((z2 * z2) * c_high))"),
     ]
 
 
 def _horner(
-    name: str, coefficients: Sequence[float], scalar: str, first: int = 0
+    name: str, coefficients: Sequence[float], number: Written, first: int = 0
 ) -> list[tuple[str, str]]:
     """A polynomial in z, the value of which is NAME and the number of its first coefficient."""
     *others, leading = coefficients
-    so_far, rows = numbers([leading], scalar), []
+    so_far, rows = number(leading), []
     for k, c in reversed([*enumerate(others, first)]):
-        rows.append(
-            (f"{name}{k}", f"({so_far} * z) {'-' if c < 0 else '+'} {literal(abs(c), scalar)}")
-        )
+        rows.append((f"{name}{k}", f"({so_far} * z) {'-' if c < 0 else '+'} {number(abs(c))}"))
         so_far = f"{name}{k}"
     return rows
 
 
-def _estrin(name: str, coefficients: Sequence[float], scalar: str) -> list[tuple[str, str]]:
+def _estrin(name: str, coefficients: Sequence[float], number: Written) -> list[tuple[str, str]]:
     """A polynomial whose coefficients are from the third on, the value of which is NAME_high: pairs
     of them side by side."""
     starts = range(0, len(coefficients), 2)
     rows = [
         row
         for k in reversed(starts)
-        for row in _horner(name, coefficients[k : k + 2], scalar, k + 2)
+        for row in _horner(name, coefficients[k : k + 2], number, k + 2)
     ]
     total = f"{name}{starts[-1] + 2}"
     for k in reversed(starts[:-1]):

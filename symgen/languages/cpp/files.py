@@ -1,33 +1,70 @@
 """C++: how it is written, and the two headers of a module."""
 
+from collections.abc import Sequence
 from typing import Final
 
+from symgen.languages.c.layout import WIDTH, wrapped
+from symgen.languages.c.options import COptions
 from symgen.languages.c.text import comment, literal
+from symgen.languages.c.trig import INLINE, LIMITS, ULP, VECTORS, rows, steps
 from symgen.languages.describe import Argument, FunctionDescription, descriptions
-from symgen.languages.dialect import Dialect, call, functions
+from symgen.languages.dialect import COSINES, SINES, Dialect, call, functions
 from symgen.languages.module import Module
+from symgen.languages.sine_loops import forms
 from symgen.languages.straight import Style, called
 from symgen.render import render
 
 OWN: Final = ("sign",)
-"""Functions of the tape that C++ has not: templates of the header's."""
+"""Functions of the tape that C++ lacks: templates in the namespace `detail` of the header."""
 
-DIALECT: Final = Dialect(
-    operations=functions(lambda op: call(f"detail::{op.name}" if op.name in OWN else op.name)),
-    literal=lambda x: f"Real({literal(x, 'double')})",
-    input=lambda array, k: f"{array}[{k}]",
-    declare="const Real {name}",
-    entry=lambda array, shape, k: f"{array}[{k}]",
-)
+
+def dialect(module: Module) -> Dialect:
+    """How C++ is written, with sines of the header or of the standard library."""
+    inline = _inline(module)
+    called = {
+        **dict.fromkeys(OWN, "detail::{}"),
+        **dict.fromkeys(INLINE if inline else (), "detail::{}<Real>"),
+    }
+    return Dialect(
+        operations=functions(lambda op: call(called.get(op.name, "{}").format(op.name))),
+        literal=lambda x: f"Real({literal(x, 'double')})",
+        input=lambda array, k: f"{array}[{k}]",
+        declare="const Real {name}",
+        entry=lambda array, shape, k: f"{array}[{k}]",
+        pair="const auto [{sine}, {cosine}] = detail::sincos<Real>({angle});" if inline else "",
+        loop=_loop if inline else None,
+    )
+
+
+def _inline(module: Module) -> bool:
+    """Whether the header computes sines itself."""
+    return module[COptions].trig == "inline"
+
+
+def _loop(angles: Sequence[str], number: str) -> list[str]:
+    """The sines and cosines of several angles, as arrays."""
+    start = f"const auto [{SINES}{number}, {COSINES}{number}] = detail::sincos_all<Real>("
+    line = f"{start}{', '.join(angles)});"
+    return [line] if len(line) <= WIDTH else [start, *wrapped("    ", angles, ");")]
 
 
 def files(module: Module) -> dict[str, str]:
     """The header, and one that gives its functions vectors and matrices of Eigen."""
-    context = STYLE.context(module) | {
+    described = descriptions(module)
+    sines = forms(d.program for d in described)
+    style = Style(dialect(module), comment, text, packed_pairs, "/* {} */")
+    context = style.context(module) | {
         "space": f"{module.name}_robot",
         "guard": f"{module.name.upper()}_ROBOT",
         "matrix": matrix,
-        "called": {d.name: _called(d) for d in descriptions(module)},
+        "called": {d.name: _called(module, d) for d in described},
+        "sines": sines if _inline(module) and sines.some else None,
+        "own": INLINE,
+        "limits": LIMITS,
+        "steps": {scalar: steps(scalar) for scalar in LIMITS},
+        "rows": rows,
+        "ulp": ULP,
+        "vectors": VECTORS,
     }
     return {
         f"{module.name}_robot.hpp": render("cpp/module.hpp.jinja", **context),
@@ -35,9 +72,10 @@ def files(module: Module) -> dict[str, str]:
     }
 
 
-def _called(d: FunctionDescription) -> list[str]:
+def _called(module: Module, d: FunctionDescription) -> list[str]:
     """The functions that are found by their argument, or else in std."""
-    return [name for name in called([d.program]) if name not in OWN]
+    own = {*OWN, *(INLINE if _inline(module) else ())}
+    return [name for name in called([d.program]) if name not in own]
 
 
 def text(name: str) -> str:
@@ -65,6 +103,3 @@ def packed_pairs(a: Argument) -> list[str]:
 def matrix(a: Argument) -> tuple[int, int]:
     """Rows and columns of an array in Eigen: those of a matrix, one column of all else."""
     return (a.sizes[0], a.sizes[1]) if len(a.sizes) == 2 else (a.size, 1)
-
-
-STYLE: Final = Style(DIALECT, comment, text, packed_pairs, "/* {} */")

@@ -1,23 +1,46 @@
 """Rust: how it is written, and the files of a crate."""
 
-from typing import Final
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Final
 
-from symgen.languages.c.text import literal
+from symgen.languages.c.options import COptions
+from symgen.languages.c.text import SUFFIX, literal
+from symgen.languages.c.trig import INLINE, LIMITS, ULP, steps
 from symgen.languages.describe import Argument, FunctionDescription, descriptions
-from symgen.languages.dialect import Dialect, call, functions
+from symgen.languages.dialect import COSINES, SINES, Dialect, call, functions
 from symgen.languages.examples import examples
 from symgen.languages.module import Module
+from symgen.languages.sine_loops import LONGEST, forms
 from symgen.languages.straight import Style, called, signature
 from symgen.render import render
 from symgen.text import in_ascii
 
-DIALECT: Final = Dialect(
-    operations=functions(lambda op: call(op.name)),
-    literal=lambda x: f"T::of({literal(x, 'double')})",
-    input=lambda array, k: f"{array}[{k}]",
-    declare="let {name}",
-    entry=lambda array, shape, k: f"{array}[{k}]",
-)
+OWN: Final = ("sign",)
+"""Functions of the tape that the standard library lacks."""
+
+TYPES: Final = {"double": "f64", "float": "f32"}
+"""The names of the scalar types."""
+
+
+def dialect(inline: bool) -> Dialect:
+    """How Rust is written, with sines of the crate or of a library."""
+    return Dialect(
+        operations=functions(lambda op: call(op.name)),
+        literal=lambda x: f"T::of({literal(x, 'double')})",
+        input=lambda array, k: f"{array}[{k}]",
+        declare="let {name}",
+        entry=lambda array, shape, k: f"{array}[{k}]",
+        pair="let ({sine}, {cosine}) = sines::sin_cos({angle});" if inline else "",
+        loop=_loop if inline else None,
+    )
+
+
+def _loop(angles: Sequence[str], number: str) -> list[str]:
+    """The sines and cosines of several angles, as arrays."""
+    start = f"let ({SINES}{number}, {COSINES}{number}) = sines::sin_cos_all(["
+    line = f"{start}{', '.join(angles)}]);"
+    return [line] if len(line) <= LINE - 4 else [start, *(f"    {a}," for a in angles), "]);"]
 
 
 LINE: Final = 100
@@ -27,8 +50,15 @@ LINE: Final = 100
 def files(module: Module) -> dict[str, str]:
     """Cargo.toml, the library and its test."""
     described = descriptions(module)
-    context = STYLE.context(module) | {
-        "called": called(d.program for d in described),
+    inline = module[COptions].trig == "inline"
+    style = Style(dialect(inline), comment, text, packed_pairs, chained=False)
+    context = style.context(module) | {
+        **_functions(described, inline),
+        "types": TYPES,
+        "limits": LIMITS,
+        "ulp": ULP,
+        "longest": LONGEST,
+        "steps": {scalar: steps(scalar, partial(_number, scalar)) for scalar in TYPES},
         "literal": lambda x: literal(x, "double"),
         "markdown": markdown,
         "head": _head,
@@ -40,6 +70,24 @@ def files(module: Module) -> dict[str, str]:
         f"{folder}/src/lib.rs": render("rust/lib.rs.jinja", **context),
         f"{folder}/tests/reference.rs": render("rust/reference.rs.jinja", **context),
     }
+
+
+def _functions(described: Sequence[FunctionDescription], inline: bool) -> dict[str, Any]:
+    """The functions of numbers that the crate calls: `called` has all, `library` those of the
+    standard library or of libm, `wrapped` those with a function of the crate that calls the method
+    of the number, and `sines` the forms of the crate's own sines, if there are any."""
+    programs = [d.program for d in described]
+    names, used = called(programs), forms(programs)
+    sines = used if inline and used.some else None
+    own = {*OWN, *(INLINE if sines else ())}
+    library = [name for name in names if name not in own]
+    alone = [name for name in INLINE if sines and name in sines.alone]
+    return {"called": names, "library": library, "wrapped": library + alone, "sines": sines}
+
+
+def _number(scalar: str, x: float) -> str:
+    """A literal, whose type follows from where it stands."""
+    return literal(x, scalar).removesuffix(SUFFIX[scalar])
 
 
 def _head(d: FunctionDescription) -> str:
@@ -75,6 +123,3 @@ def packed_pairs(a: Argument) -> list[str]:
         f"    {pairs} * i + ({2 * n - 1} - low) * low / 2 + high",
         "}",
     ]
-
-
-STYLE: Final = Style(DIALECT, comment, text, packed_pairs, chained=False)
