@@ -109,7 +109,7 @@ def _reference_regressor(
 @controller(
     "recursive_least_squares",
     "recursive least squares: estimates the base parameters from measurements",
-    "beta of min sum |Y_b beta - tau|^2, row by row; each row forgets along itself alone",
+    "beta of min sum |Y_b beta - tau|^2, row by row, with directional forgetting",
     state={"beta_hat": "beta_rls", "P": "P_next"},
     step=("q", "qd", "qdd", "tau"),
     gains={"forget": 0.99},

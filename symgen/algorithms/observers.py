@@ -55,7 +55,7 @@ def filter_step(gain: Scalar, h: Scalar) -> tuple[Scalar, Scalar]:
     outputs=(
         Array("tau_ext", "external joint forces", "N m | N"),
         Array("p_next", "momentum at this step", "N m s | N s"),
-        Array("started_next", "1", "1", (1,)),
+        Array("started_next", "always 1: the observer has started", "1", (1,)),
     ),
 )
 def momentum_observer(

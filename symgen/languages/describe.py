@@ -190,7 +190,7 @@ def _arguments(module: Module, direction: str, arrays: tuple[Array, ...]) -> tup
 def _regrouping(module: Module, regroup: Regroup) -> FunctionDescription:
     ten = Array(
         "pi",
-        "inertial parameters, ten a link",
+        "inertial parameters, ten per link",
         "kg, kg m, kg m^2",
         (10 * len(module.robot.blocks),),
     )

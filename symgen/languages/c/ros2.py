@@ -203,7 +203,10 @@ def _model(module: Module, inputs: Sequence[Argument]) -> list[ModelInput]:
         name = "pi" if a.name == REGROUPED else a.name
         if name in MODEL:
             meaning, unit = (
-                (f"inertial parameters of {', '.join(map(plain, robot.blocks))}, ten a link", "SI")
+                (
+                    f"inertial parameters of {', '.join(map(plain, robot.blocks))}, ten per link",
+                    "SI",
+                )
                 if name == "pi"
                 else (a.meaning, a.unit)
             )
