@@ -55,7 +55,8 @@ def _rows(quantities: Iterable[Quantity]) -> Iterator[str]:
         name = f"`{q.name}:LINK`" if q.name in LINK_QUANTITIES else f"`{q.name}`"
         outputs = "<br>".join(_described(out) for out in q.outputs)
         ways = ", ".join(dict.fromkeys(way.name.partition("/")[0] for way in q.formulations))
-        named = f"{name}<br>{_cell(q.formula)}"
+        formula = q.formula.replace("|", r"\|")
+        named = f"{name}<br>{formula}"
         cells = named, ", ".join(q.inputs), outputs, f"{ways};<br>{LAWS[q.name].judge}"
         yield f"| {' | '.join(cells)} |"
 
