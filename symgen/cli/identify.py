@@ -144,15 +144,13 @@ def identify(
 
 def _end(paths: tuple[Path | None, ...], extra: "EstimateOutputs", as_json: bool) -> None:
     """Print the files that were written; exit with status 1 if a requested file was not."""
-    for path in paths[:2] if extra.unwritten else paths:
-        if path is not None and not as_json:
+    withheld = extra.withheld
+    for path in paths:
+        if path is not None and path not in withheld and not as_json:
             output.say(f"wrote {path}")
-    if extra.unwritten:
-        output.say(
-            f"error: {shown(str(extra.unwritten))} was not written because the estimate is "
-            "implausible (see the warnings); use --force to write it anyway",
-            error=True,
-        )
+    for path, reason in withheld.items():
+        output.say(f"error: {shown(str(path))} was not written because {reason}", error=True)
+    if withheld:
         raise SystemExit(1)
 
 

@@ -17,7 +17,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.advice import use_prior
 from symgen.identification.estimate import BaseMapping, Estimate
 from symgen.identification.programme import BodiesError, FreeLink, Programme
 from symgen.mechanics.matrices import pseudo, seen_at, transform
@@ -135,12 +134,8 @@ def bodies(model: Model, estimate: Estimate) -> Bodies:
     nearest = programme.possible(base, estimate.base_factor)
     x = None if nearest is None else programme.nearest(nearest)
     if nearest is None or x is None:
-        better = "use a log in which all joints move more"
-        if advice := use_prior(estimate.standard is not None):
-            better = f"{better}, or {advice}"
         raise BodiesError(
-            "error: --urdf: no physically consistent bodies have base parameters near the "
-            f"estimate; {better}"
+            "error: --urdf: no physically consistent bodies have base parameters near the estimate"
         )
     return _bodies(
         programme, x, False, float(np.sum((estimate.base_factor @ (nearest - base)) ** 2))

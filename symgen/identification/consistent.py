@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.advice import use_prior
+from symgen.advice import stay_near_prior
 from symgen.identification.bodies import free_links
 from symgen.identification.drives import DriveUnknowns
 from symgen.identification.entropic import Entropic
@@ -27,12 +27,9 @@ def consistent(
     programme, positive = _problem(mapping, drives)
     values = programme.fitted(solution.values, solution.factor, positive)
     if values is None:
-        cure = " or ".join(
-            filter(None, ("use a log in which all joints move more", use_prior(full)))
-        )
         raise BodiesError(
             "error: --consistent: no physically consistent bodies have base parameters near the "
-            f"estimate; {cure}"
+            f"estimate; use a log in which all joints move more, or {stay_near_prior(0.0, full)}"
         )
     return replace(solution, values=values)
 

@@ -27,7 +27,14 @@ from symgen.identification.shape_report import (
     payload_data,
     shape_data,
 )
-from symgen.identification.verdicts import Verdict, of_bodies, of_payload, summary, verdicts
+from symgen.identification.verdicts import (
+    Verdict,
+    no_bodies,
+    of_bodies,
+    of_payload,
+    summary,
+    verdicts,
+)
 from symgen.jobs.job import Job
 from symgen.jobs.targets import Mark, OutputFile, edges
 from symgen.languages import LANGUAGES
@@ -42,13 +49,17 @@ from symgen.text import shown
 
 Numbers = NDArray[np.float64]
 
+IMPLAUSIBLE: Final = (
+    "the estimate is implausible (see the warnings); use --force to write it anyway"
+)
+NO_BODIES: Final = "no physically consistent bodies were found (see the warnings)"
 EXACT: Final = 1e-9
 """How far the base parameters of the written file may be from those that it was written for."""
 
 
 def shape(job: Job, loaded: Loaded, estimate: Estimate, progress: Callable[[str], None]) -> Shape:
     """The robot's file with the bodies of an estimate, read again and judged. Raises
-    SymgenError."""
+    BodiesError if there are no such bodies, and other SymgenErrors."""
     progress("computing consistent bodies")
     consistent = bodies(loaded.model, estimate)
     data = text_of(job.file, job[SourceOptions])
@@ -120,6 +131,8 @@ class EstimateOutputs:
     page: bytes = b""
     drives: ActuatorFile | None = None
     shape: Shape | None = None
+    no_bodies: bool = False
+    """Whether no physically consistent bodies were found for the URDF."""
     payload: Payload | None = None
     verdicts: tuple[Verdict, ...] = ()
 
@@ -133,12 +146,8 @@ class EstimateOutputs:
                 extended, payload=carried, verdicts=(*extended.verdicts, *of_payload(carried))
             )
         if self.urdf is not None and not extended.refused:
-            shaped = shape(self.job, self.loaded, estimate, progress)
-            against = tuple(
-                of_bodies(estimate.mapping, shaped.bodies, estimate.standard is not None)
-            )
-            extended = replace(extended, shape=shaped, verdicts=(*extended.verdicts, *against))
-        if self.actuators is not None and not extended.refused:
+            extended = extended._with_bodies(identified, progress)
+        if self.actuators is not None and not extended._drives_refused:
             extended = replace(
                 extended, drives=actuator_file(identified, self.job[RobotOptions].actuators)
             )
@@ -149,15 +158,39 @@ class EstimateOutputs:
             extended = replace(extended, page=text.encode())
         return extended
 
+    def _with_bodies(
+        self, identified: Identified, progress: Callable[[str], None]
+    ) -> "EstimateOutputs":
+        """The outputs with the bodies of the estimate, or with a warning if it has none. Raises
+        SymgenError."""
+        mapping, settings = identified.estimate.mapping, identified.settings
+        try:
+            shaped = shape(self.job, self.loaded, identified.estimate, progress)
+        except BodiesError as fault:
+            warning = no_bodies(fault, settings)
+            return replace(self, no_bodies=True, verdicts=(*self.verdicts, warning))
+        against = of_bodies(mapping, shaped.bodies, settings)
+        return replace(self, shape=shaped, verdicts=(*self.verdicts, *against))
+
     @property
     def refused(self) -> bool:
-        """Whether the estimate must not be written, because of what speaks against it."""
+        """True if the URDF must not be written, because of the warnings."""
         return not self.force and self.refuted
 
     @property
+    def _drives_refused(self) -> bool:
+        """Whether the actuator file must not be written. Implausible masses do not concern it."""
+        return not self.force and any(not verdict.bodies_only for verdict in self.verdicts)
+
+    @property
+    def _written_urdf(self) -> Path | None:
+        """The path of the URDF, or None if none is written."""
+        return None if self.shape is None or self.refused else self.urdf
+
+    @property
     def refuted(self) -> bool:
-        """True if the estimate is not usable."""
-        return any(verdict.refuses for verdict in self.verdicts)
+        """True if there are warnings about the estimate or its bodies."""
+        return bool(self.verdicts)
 
     @property
     def summary(self) -> str:
@@ -169,12 +202,15 @@ class EstimateOutputs:
         """The lines of the report, for people."""
         shaped = lines_of_bodies(self.shape) if self.shape else []
         carried = lines_of_payload(self.payload) if self.payload else []
-        drives = [*self.drives.remarks, self._again(self.drives)] if self.drives else []
+        drives = [*self.drives.remarks, *self._again(self.drives)] if self.drives else []
         return [*shaped, *carried, *drives]
 
-    def _again(self, drives: ActuatorFile) -> str:
-        """The command that generates code for the estimate."""
-        robot = str(self.urdf or self.job.file)
+    def _again(self, drives: ActuatorFile) -> list[str]:
+        """The command that generates code for the estimate, with the inertias of the robot's file
+        if no URDF is written."""
+        urdf = self._written_urdf
+        robot = str(urdf or self.job.file)
+        source = [] if urdf else [f"the command below uses the inertias of {shown(robot)}"]
         folder = f"build/{identifier(self.loaded.model.name, LANGUAGES.values())}"
         words = ["--actuators", str(self.actuators)]
         words += ["--friction", ",".join(drives.kinds)] if drives.kinds else []
@@ -183,7 +219,7 @@ class EstimateOutputs:
         words += typed(self.job.choices, RobotOptions, SourceOptions, leave=("actuators",))
         options = " ".join(shown(quote(word)) for word in words)
         generate = command("regenerate", robot=robot, folder=folder)
-        return f"to generate code for the estimate: {generate} {options}"
+        return [*source, f"to generate code for the estimate: {generate} {options}"]
 
     @property
     def data(self) -> dict[str, Any]:
@@ -197,20 +233,25 @@ class EstimateOutputs:
 
     @property
     def files(self) -> dict[OutputFile, bytes]:
-        """The URDF, if one was asked for, to be written."""
+        """The requested files and their contents, without those that are withheld."""
         contents = dict[OutputFile, bytes]()
-        if self.urdf is not None and self.shape is not None and not self.refused:
-            contents[_target(self.urdf, self.job)] = marked(self.shape.text)
-        if self.actuators is not None and self.drives is not None and not self.refused:
+        if self.shape is not None and (urdf := self._written_urdf) is not None:
+            contents[_target(urdf, self.job)] = marked(self.shape.text)
+        if self.actuators is not None and self.drives is not None:
             contents[_actuators(self.actuators, self.job)] = self.drives.text
         if self.html is not None:
             contents[OutputFile(self.html, PAGE, (self.job.file,))] = self.page
         return contents
 
     @property
-    def unwritten(self) -> Path | None:
-        """A file that was asked for and is not written, for what speaks against the estimate."""
-        return (self.urdf or self.actuators) if self.refused else None
+    def withheld(self) -> dict[Path, str]:
+        """The requested files that are not written, and the reasons."""
+        reasons = dict[Path, str]()
+        if self.urdf is not None and self._written_urdf is None:
+            reasons[self.urdf] = NO_BODIES if self.no_bodies else IMPLAUSIBLE
+        if self.actuators is not None and self.drives is None:
+            reasons[self.actuators] = IMPLAUSIBLE
+        return reasons
 
 
 def _target(urdf: Path, job: Job) -> OutputFile:

@@ -1,5 +1,6 @@
 """Whether an estimate may be believed: what its residuals, its prediction and its bodies say
-against it, each with the cure. A refused estimate is not written to a URDF."""
+against it, each with the cure. A refused estimate is not written to files; implausible bodies
+withhold the URDF only."""
 
 import math
 import re
@@ -10,12 +11,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.advice import use_prior
+from symgen.advice import stay_near_prior
 from symgen.identification.bodies import Bodies
 from symgen.identification.equations import Instants
-from symgen.identification.estimate import BaseMapping, Estimate
+from symgen.identification.estimate import BaseMapping
 from symgen.identification.payload import Payload
+from symgen.identification.programme import BodiesError
 from symgen.identification.run import Identified
+from symgen.identification.settings import Settings
 from symgen.identification.terms import FRICTION, TERMS
 from symgen.text import shown
 
@@ -37,10 +40,11 @@ HEAVY: Final = 4.0
 
 @dataclass(frozen=True)
 class Verdict:
-    """A sentence against an estimate; `refuses` tells that it must not be used."""
+    """A warning about an estimate. It withholds the URDF and, unless it is about the masses of
+    bodies alone (`bodies_only`), also the actuator file."""
 
     text: str
-    refuses: bool = True
+    bodies_only: bool = False
 
     @property
     def reason(self) -> str:
@@ -50,11 +54,13 @@ class Verdict:
 
 def summary(against: Sequence[Verdict]) -> str:
     """One sentence: whether the estimate is usable, with the reasons if it is not."""
-    if not any(verdict.refuses for verdict in against):
+    if not against:
         return "The estimate is usable: the checks of the log, residuals and masses found no fault."
-    reasons = [verdict.reason for verdict in against if verdict.refuses]
+    reasons = [verdict.reason for verdict in against]
+    bodies_only = all(verdict.bodies_only for verdict in against)
+    subject = "The URDF of the estimate" if bodies_only else "The estimate"
     more = f"; and {len(reasons) - LISTED} more reasons" if len(reasons) > LISTED else ""
-    return f"The estimate is not usable: {'; '.join(reasons[:LISTED])}{more}."
+    return f"{subject} is not usable: {'; '.join(reasons[:LISTED])}{more}."
 
 
 def verdicts(identified: Identified) -> tuple[Verdict, ...]:
@@ -62,7 +68,7 @@ def verdicts(identified: Identified) -> tuple[Verdict, ...]:
     doubts = tuple(Verdict(text.partition("warning: ")[2]) for text in identified.reading.doubts)
     forgotten = tuple(_forgotten(identified))
     poor = tuple(_poor(identified, bool(forgotten or doubts)))
-    return (*doubts, *forgotten, *poor, *_of_standard(identified.estimate))
+    return (*doubts, *forgotten, *poor, *_of_standard(identified))
 
 
 # -- friction --------------------------------------------------------------------------------------
@@ -148,31 +154,37 @@ def _noise(identified: Identified) -> Numbers:
 # -- bodies ----------------------------------------------------------------------------------------
 
 
-def of_bodies(mapping: BaseMapping, bodies: Bodies, full: bool) -> Iterator[Verdict]:
-    """Links whose mass no prior can mean; `full` tells that the prior has had its part."""
-    advice = use_prior(full)
-    cure = (
-        f"check units and friction, or {advice}"
-        if advice
-        else "check units, friction and the mass in that file"
-    )
+def of_bodies(mapping: BaseMapping, bodies: Bodies, settings: Settings) -> Iterator[Verdict]:
+    """Links of a URDF whose mass is far from that in the robot's file."""
+    cure = f"check units, friction and the mass in that file, or {_near_prior(settings)}"
     stated = _stated_masses(mapping)
     for name, ten in bodies.links.items():
         masses = float(ten[0]), stated.get(name, 0.0)
         yield from _of_mass(f"link '{shown(name)}'", masses, "the robot file", cure)
 
 
-def _of_standard(estimate: Estimate) -> Iterator[Verdict]:
+def no_bodies(fault: BodiesError, settings: Settings) -> Verdict:
+    """The warning for an estimate for which no bodies were found."""
+    text = str(fault).removeprefix("error: ")
+    cure = f"use a log in which all joints move more, or {_near_prior(settings)}"
+    return Verdict(f"{text}; {cure}", bodies_only=True)
+
+
+def _near_prior(settings: Settings) -> str:
+    return stay_near_prior(settings.entropic, settings.full)
+
+
+def _of_standard(identified: Identified) -> Iterator[Verdict]:
     """Bodies of the standard parameters that the prior cannot mean: what is no body's, such as the
     inertia of a rotor or a wrong torque constant, has gone into them. A neutral prior means no
     masses."""
-    mapping = estimate.mapping
+    estimate, mapping = identified.estimate, identified.estimate.mapping
     links = (link for body in mapping.model.moving for link in body.links)
     if estimate.standard is None or not any(any(link.parameters or ()) for link in links):
         return
     cure = (
-        "the mass may include effects that are missing in the model, such as a rotor "
-        "(--actuators), a wrong torque constant or friction"
+        "the mass may include effects that are missing in the model, such as a rotor (--actuators), "
+        f"a wrong torque constant or friction; or {_near_prior(identified.settings)}"
     )
     prior = mapping.by_body(mapping.prior)
     for name, ten in mapping.by_body(estimate.standard).items():
@@ -189,7 +201,8 @@ def _of_mass(
     if prior > 0 and not prior / HEAVY <= mass <= HEAVY * prior:
         yield Verdict(
             f"the estimated mass of {subject} is {mass:.4g} kg, but in {source} it is "
-            f"{prior:.4g} kg; {cure}"
+            f"{prior:.4g} kg; {cure}",
+            bodies_only=True,
         )
 
 

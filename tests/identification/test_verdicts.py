@@ -1,14 +1,19 @@
 """What speaks against an estimate is said first, and what is refused is not written."""
 
+import contextlib
 import json
+import shlex
+import tomllib
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from term_logs import FILE, log
-from tools import invoke
+from tools import invoke, robot_file
 
 from symgen.identification import panels
+from symgen.identification.settings import Settings
 from symgen.identification.verdicts import of_bodies
 
 
@@ -123,12 +128,65 @@ def test_a_page_that_needs_nothing_else(tmp_path, monkeypatch):
     assert done.exit_code == 2 and "was not written by symgen identify" in done.stderr
 
 
-def against(prior, full=False):
+PANDA = Path(__file__).parents[3] / "shared" / "logs" / "panda" / "motion_14s.csv"
+
+
+def test_implausible_masses_withhold_the_urdf_and_not_the_friction(tmp_path, monkeypatch):
+    """The printed command generates the robot of the file with the identified friction."""
+    monkeypatch.setattr("symgen.identification.verdicts.HEAVY", 1.0)
+    *_, path = log(tmp_path, friction)
+    urdf, toml = tmp_path / "x.urdf", tmp_path / "x.toml"
+    asked = ["--friction", "viscous,coulomb", "--friction-width", "0.05", "--urdf", urdf]
+    done = invoke("identify", FILE, path, *asked, "--actuators-out", toml)
+    assert done.exit_code == 1 and not urdf.exists()
+    assert "estimated mass of" in done.stderr and "--consistent --entropic 100" in done.stderr
+    assert f"{urdf} was not written" in done.stderr and str(toml) not in done.stderr
+    assert f"wrote {toml}" in done.stdout and f"the inertias of {FILE}" in done.stdout
+    assert tomllib.loads(toml.read_text())["joints"]["elbow"]["viscous"] == pytest.approx(
+        3, rel=0.1
+    )
+    again = done.stdout.partition("for the estimate: ")[2].splitlines()[0]
+    with contextlib.chdir(tmp_path):
+        assert invoke(*shlex.split(again)[1:]).exit_code == 0
+
+
+@pytest.mark.skipif(not PANDA.is_file(), reason="../shared/logs is not there")
+def test_the_advised_option_gives_a_urdf_for_a_log_of_a_panda(tmp_path):
+    asked = [robot_file("panda_arm"), PANDA, "--friction", "viscous,coulomb,offset"]
+    asked += ["--urdf", tmp_path / "x.urdf"]
+    refused = invoke("identify", *asked)
+    assert refused.exit_code == 1 and "parameters" in refused.stdout
+    advised = refused.stderr.partition("near the prior with ")[2].splitlines()[0].split()
+    done = invoke("identify", *asked, *advised)
+    assert done.exit_code == 0 and (tmp_path / "x.urdf").exists(), done.stderr
+
+
+@pytest.mark.parametrize("more", [[], ["--full"], ["--force"]])
+def test_an_estimate_without_bodies_is_reported_and_its_friction_written(
+    tmp_path, monkeypatch, more
+):
+    """As with the log of a Panda in ../shared/logs; no option can write a URDF without bodies."""
+    monkeypatch.setattr("symgen.identification.programme.Programme.nearest", lambda *_: None)
+    monkeypatch.setattr("symgen.identification.plots.encoded", lambda figure, kind: b"")
+    *_, path = log(tmp_path, friction)
+    urdf, toml, out = tmp_path / "x.urdf", tmp_path / "x.toml", tmp_path / "o"
+    asked = ["--friction", "viscous,coulomb", "--urdf", urdf, "--actuators-out", toml, "-o", out]
+    done = invoke("identify", FILE, path, *asked, *more)
+    assert done.exit_code == 1 and not urdf.exists(), done.output
+    assert "no physically consistent bodies have base parameters near the estimate" in done.stderr
+    assert "--consistent --entropic 100" in done.stderr and "--force" not in done.stderr
+    assert ("instead of --full" in done.stderr) == ("--full" in more)
+    assert "viscous elbow" in done.stdout and toml.exists()
+    said = json.loads((out / "identification.json").read_text())
+    assert said["refused"] and said["shape"] is None
+
+
+def against(prior, **options):
     """What is said against 5 kg of a link that has `prior` (kg) in the robot's file."""
     link = SimpleNamespace(name="a", parameters=(prior, *(0.0,) * 9))
     mapping = SimpleNamespace(model=SimpleNamespace(moving=(SimpleNamespace(links=(link,)),)))
     bodies = SimpleNamespace(links={"a": (5.0, *(0.0,) * 9)})
-    return [verdict.text for verdict in of_bodies(mapping, bodies, full)]
+    return [verdict.text for verdict in of_bodies(mapping, bodies, Settings(**options))]
 
 
 @pytest.mark.parametrize("prior", [-1.0, 0.0, 3.0])
@@ -137,8 +195,11 @@ def test_a_mass_near_its_prior_or_without_one_has_nothing_against_it(prior):
 
 
 def test_a_mass_that_no_prior_means_names_what_is_left_to_try():
-    (open_,), (asked,) = against(1.0), against(1.0, full=True)
-    assert open_.startswith(
+    (plain,), (full,) = against(1.0), against(1.0, full=True)
+    (entropic,) = against(1.0, consistent=True, entropic=100)
+    assert plain.startswith(
         "the estimated mass of link 'a' is 5 kg, but in the robot file it is 1 kg"
     )
-    assert "--full" in open_ and "--full" not in asked
+    assert plain.endswith("--consistent --entropic 100")
+    assert full.endswith("--consistent --entropic 100 instead of --full")
+    assert entropic.endswith("with a larger weight than --entropic 100")
