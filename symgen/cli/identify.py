@@ -116,7 +116,9 @@ def identify(
     symgen identify robots/panda_arm.urdf log.csv
     symgen identify robots/ur5.urdf log.parquet --friction viscous,coulomb,offset -o DIR
     symgen identify robots/ur5.urdf log.npz --sensor wrench:wrist_3_joint --full
-    symgen identify robots/panda_arm.urdf log.csv --urdf identified.urdf --payload flange
+    symgen identify robots/panda_arm.urdf log.csv --payload flange
+    symgen identify robots/panda_arm.urdf log.csv --friction viscous,coulomb,offset \\
+        --consistent --entropic 100 --urdf identified.urdf --actuators-out drives.toml
     """
     from symgen.cli.progress import progress
     from symgen.jobs.publish import check_folder, write_files
