@@ -183,8 +183,9 @@ def _of_standard(identified: Identified) -> Iterator[Verdict]:
     if estimate.standard is None or not any(any(link.parameters or ()) for link in links):
         return
     cure = (
-        "the mass may include effects that are missing in the model, such as a rotor (--actuators), "
-        f"a wrong torque constant or friction; or {_near_prior(identified.settings)}"
+        "the mass may include effects that are missing in the model, such as a rotor "
+        "(--actuators), a wrong torque constant or friction; model them, or "
+        f"{_near_prior(identified.settings)}"
     )
     prior = mapping.by_body(mapping.prior)
     for name, ten in mapping.by_body(estimate.standard).items():
