@@ -262,8 +262,8 @@ class FunctionOptions:
         inputs, kinds = at_runtime(self.friction)
         if any(name not in FRICTION for name in kinds) or len(set(kinds)) != len(kinds):
             raise OptionError(
-                f"--friction {self.friction}: use some of {', '.join(FRICTION)}, "
-                "with runtime: before them if the coefficients are inputs"
+                f"--friction {self.friction}: give a list of {', '.join(FRICTION)}; write "
+                "runtime: before the list to make the coefficients inputs"
             )
         if "offset" in kinds and not inputs and not has_offsets:
             raise OptionError(

@@ -158,10 +158,10 @@ def _precision(module: Module) -> list[str]:
     if module[COptions].scalar == "double":
         return []
     return [
-        "The float error of a function is the largest difference between an entry and the exact "
-        f"result in the {len(module.test_states)} states of the self-test: first a bound of all "
-        "rounding errors, then the error observed with the sines of --trig inline. Values in "
-        "parentheses are relative to the largest entry in these states.",
+        "The float error of an output is the largest absolute error of its entries in the "
+        f"{len(module.test_states)} states of the self-test. 'At most' is a bound of the rounding "
+        "errors. 'Observed' is the error with the sines of --trig inline. Values in parentheses "
+        "are relative to the largest entry in these states.",
     ]
 
 
