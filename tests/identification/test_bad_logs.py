@@ -202,7 +202,7 @@ def test_a_cutoff_that_no_log_is_long_enough_for(tmp_path):
         ),
         (["--method", "guess"], "use one of acceleration, momentum, energy"),
         (["--engine", "mpi"], "use one of serial, dask"),
-        (["--friction", "dry"], "give a list of viscous, coulomb, offset"),
+        (["--friction", "dry"], "use some of viscous, coulomb, offset"),
         (["--validate", "nan"], "give a fraction of the log from 0 to 0.9"),
         (["--cutoff", "-1"], "give a frequency in Hz"),
         (["--prior-deviation", "1e-300", "--full"], "give a relative deviation"),

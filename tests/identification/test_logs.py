@@ -140,5 +140,5 @@ def test_logical_columns_of_parquet_are_refused_where_they_are_read(tmp_path):
     parquet.write_table(arrow.table(columns), tmp_path / "log.parquet")
     log = open_log(str(tmp_path / "log.parquet"))
     check_columns(log, ["t"])
-    with pytest.raises(LogError, match="'tau_j' is of type bool, no column of real numbers"):
+    with pytest.raises(LogError, match="'tau_j' is of type bool, not a column of real numbers"):
         check_columns(log, ["t", "tau_j"])

@@ -155,7 +155,7 @@ def test_the_advised_option_gives_a_urdf_for_a_log_of_a_panda(tmp_path):
     asked = [robot_file("panda_arm"), PANDA, "--friction", "viscous,coulomb,offset"]
     asked += ["--urdf", tmp_path / "x.urdf"]
     refused = invoke("identify", *asked)
-    assert refused.exit_code == 1 and "parameters" in refused.stdout
+    assert refused.exit_code == 1 and "condition number" in refused.stdout
     advised = refused.stderr.partition("near the prior with ")[2].splitlines()[0].split()
     done = invoke("identify", *asked, *advised)
     assert done.exit_code == 0 and (tmp_path / "x.urdf").exists(), done.stderr

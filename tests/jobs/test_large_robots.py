@@ -151,7 +151,7 @@ def test_more_joints_than_the_limit_are_refused_before_they_are_read(write, tmp_
     monkeypatch.setattr(formats, "import_module", never)
     file.write_text(write(7))
     said = refusal("check", file)
-    assert "has 7 joints, more than the 6 that symgen takes" in said
+    assert "has 7 joints, more than the limit of 6" in said
     assert "symgen.reading.sizes.MAX_JOINTS" in said
     with pytest.raises(RobotError, match="has 7 joints"):
         symgen.Robot(write(7)).model  # noqa: B018

@@ -206,7 +206,7 @@ def test_the_figures_are_stated_at_each_function(name):
 def test_figures_are_rounded_up():
     assert (
         Rounding("y", 1.2000001e-5, 1e-6, 2.0).text
-        == "y: at most 1.3e-05 (6.1e-06), seen 1.0e-06 (5.0e-07)"
+        == "y: at most 1.3e-05 (6.1e-06), observed 1.0e-06 (5.0e-07)"
     )
     assert Rounding("y", 9.99e-5, 1e-6, 1.0).text.startswith("y: at most 1.0e-04 (1.0e-04)")
     assert Rounding("y", 0.0, 0.0, 1.0).text == "y: exact"

@@ -191,10 +191,10 @@ def test_robot_names(robot, file, tmp_path):
 
 def test_a_generated_module_hides_no_other(file, tmp_path):
     file.write_text(hostile("typing", ["j"]), encoding="utf-8")
-    module, _, _ = generate(file, tmp_path, quantities=("gravity",))
+    module, _, _ = generate(file, tmp_path / "out", quantities=("gravity",))
     done = subprocess.run(
         [sys.executable, "-c", f"import {module.name} as m; print(m.gravity([0.5]))"],
-        cwd=tmp_path,
+        cwd=tmp_path / "out",
         capture_output=True,
         text=True,
         check=False,

@@ -99,7 +99,7 @@ def test_blocks_of_states_are_written_whole(tmp_path):
     result = invoke("generate", robot_file("pendulum"), "-o", tmp_path / "out", *options)
     assert (
         result.exit_code == 2
-        and "leave --zeros once away" in result.stderr
+        and "remove one of them" in result.stderr
         and not (tmp_path / "out").exists()
     )
 

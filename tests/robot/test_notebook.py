@@ -57,7 +57,7 @@ def test_results_show_themselves():
     assert relations._repr_latex_().startswith("$") and r"\mathrm{ZZR}_{1}" in relations.latex()
     assert "\\\\" in relations.latex()
     assert "iframe" in shown(robot.inspect()) and robot.inspect()["dof"] == 3
-    assert "of which these" in shown(robot.simulate(0.01, times=[0.0, 0.01]))
+    assert "the table shows" in shown(robot.simulate(0.01, times=[0.0, 0.01]))
     assert robot.symbolic.mass_matrix()._repr_latex_().startswith("$")
 
 

@@ -154,7 +154,7 @@ def test_what_is_nowhere_defined_is_refused(tmp_path):
         '<origin rpy="0 1.5707963267948966 0"/><axis xyz="1 0 0"/></joint></robot>'
     )
     done = invoke("generate", file, "-o", tmp_path / "out", *wanted)
-    assert done.exit_code == 2 and "nowhere defined" in done.stderr
+    assert done.exit_code == 2 and "never defined" in done.stderr
     assert not (tmp_path / "out").exists()
 
 

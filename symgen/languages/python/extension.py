@@ -115,7 +115,7 @@ class BoundFunction:
         places = iter(f"a[{k}]" for k in range(len(self.arrays)))
         arguments = ["w" if a.direction == "work" else next(places) for a in self.single.arguments]
         call = f"{self.single.full_name}({', '.join(arguments)});"
-        return f"return {call}" if self.single.d.pivots else f"{call}\n    return 0;"
+        return f"return (int){call}" if self.single.d.pivots else f"{call}\n    return 0;"
 
     @property
     def rows(self) -> str:
