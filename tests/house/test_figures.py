@@ -8,6 +8,7 @@ from public_robots import example_robots
 from tools import ROOT, invoke
 
 pytest.importorskip("pinocchio", reason="benchmarks read robots of example-robot-data")
+pytest.importorskip("casadi", reason="benchmarks compare with CasADi: pip install '.[oracles]'")
 
 from benchmarks.figures import counts, pages
 
