@@ -4,6 +4,7 @@ compilers."""
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
+import pytest
 from click.testing import CliRunner, Result
 from store import kept
 
@@ -97,7 +99,10 @@ def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
 
 
 def compiled(*arguments: object, compiler: str = "gcc", **options: Any) -> None:
-    """Run the C compiler; what it says fails the test."""
+    """Run the C compiler; a message of it fails the test. Another compiler that is not installed
+    skips the test."""
+    if compiler != "gcc" and shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
     command = [CC if compiler == "gcc" else compiler, *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
     assert done.returncode == 0 and not done.stderr, done.stderr[:2000]
