@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from symgen.mechanics.matrices import pseudo, seen_at
 from symgen.mechanics.model import Model
 from symgen.mechanics.pose import Pose
 from symgen.reading.geometry import VisualShape
@@ -185,21 +186,8 @@ def inertia_ellipsoids(model: Model) -> Iterator[Data | None]:
         total = np.zeros((4, 4))
         for link in body.links:
             if link.parameters:
-                total += _pseudo_inertia(link.parameters, link.pose)
+                total += seen_at(pseudo(link.parameters), link.pose)
         yield _ellipsoid(total)
-
-
-def _pseudo_inertia(parameters: Sequence[float], pose: Pose) -> Array:
-    """The pseudo-inertia (second moments and first moments of mass, and mass) in the body's
-    frame (Wensing, Kim and Slotine, RA-L 2018)."""
-    m, hx, hy, hz, xx, xy, xz, yy, yz, zz = parameters
-    inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    second = 0.5 * np.trace(inertia) * np.eye(3) - inertia
-    h = np.array([hx, hy, hz])
-    local = np.block([[second, h[:, None]], [h[None, :], np.array([[m]])]])
-    frame = np.eye(4)
-    frame[:3, :3], frame[:3, 3] = pose.rotation, pose.position
-    return np.asarray(frame @ local @ frame.T)
 
 
 def _ellipsoid(total: Array) -> Data | None:

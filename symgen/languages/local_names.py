@@ -23,51 +23,48 @@ BODY: Final = "body {1}"
 COMPOSITE: Final = "body {1} and all bodies that it carries"
 ARTICULATED: Final = "articulated body {1}"
 
-STEMS: Final[tuple[tuple[str, str], ...]] = (
-    ("w", f"angular velocity of {BODY}"),
-    ("wr", f"reference angular velocity of {BODY}"),
-    ("wd", f"angular acceleration of {BODY}"),
-    ("v", f"linear velocity of the origin of {BODY}"),
-    ("a", f"linear acceleration of the origin of {BODY}, gravity included"),
-    (
-        "ao",
-        "linear acceleration of the origin of joint {1}, in the axes of the body that carries it",
-    ),
-    ("U", f"matrix of the acceleration field of {BODY}: acceleration = a{{1}} + U{{1}} r"),
-    ("da", f"change of the linear acceleration of {BODY} by joint accelerations"),
-    ("dwd", f"change of the angular acceleration of {BODY} by joint accelerations"),
-    ("f", f"force on {COMPOSITE}"),
-    ("n", f"moment on {COMPOSITE}"),
-    ("m", f"mass of {COMPOSITE}"),
-    ("h", f"first moment of mass of {COMPOSITE}"),
-    ("S", f"second moment of mass of {COMPOSITE}"),
-    ("T", "term of the rotation of S{1} (double-angle form)"),
-    ("R", f"row of the rotation matrix from {BODY} to the root"),
-    ("p", f"position of the origin of {BODY}, or, with K, momentum of {COMPOSITE}"),
-    ("K", f"first moment of the velocity field of {COMPOSITE}"),
-    ("e", "transposed part of the Coriolis column of joint {1}"),
-    ("F", "force of the Coriolis column of joint {1}"),
-    ("N", "moment of the Coriolis column of joint {1}"),
-    ("pu", f"linear momentum of {COMPOSITE} at the velocities lambda"),
-    ("lu", f"angular momentum of {COMPOSITE} at the velocities lambda"),
-    ("su", f"cross moment of velocity fields of {COMPOSITE}"),
-    ("MA", f"mass matrix block of {ARTICULATED}"),
-    ("BA", f"coupling block of {ARTICULATED}"),
-    ("IA", f"rotational inertia block of {ARTICULATED}"),
-    ("Ma", "MA{1} after projecting out joint {{1}}"),
-    ("Ba", "BA{1} after projecting out joint {1}"),
-    ("Ia", "IA{1} after projecting out joint {1}"),
-    ("Kf", "force per unit force of joint {1} on its articulated body"),
-    ("Kn", "moment per unit force of joint {1} on its articulated body"),
-    ("pf", f"bias force of {ARTICULATED}"),
-    ("pn", f"bias moment of {ARTICULATED}"),
-    ("paf", "bias force that joint {1} transmits to its parent"),
-    ("pan", "bias moment that joint {1} transmits to its parent"),
-    ("d", "reciprocal of the pivot of joint {1} (its articulated inertia)"),
-    ("u", "force of joint {1} minus the bias force along its axis"),
-    ("r", "u{1} times d{1}"),
-    ("theta", "position of joint {1} plus a constant angle"),
-)
+STEMS: Final[dict[str, str]] = {
+    "w": f"angular velocity of {BODY}",
+    "wr": f"reference angular velocity of {BODY}",
+    "wd": f"angular acceleration of {BODY}",
+    "v": f"linear velocity of the origin of {BODY}",
+    "a": f"linear acceleration of the origin of {BODY}, gravity included",
+    "ao": "linear acceleration of the origin of joint {1}, in the axes of the body that carries it",
+    "U": f"matrix of the acceleration field of {BODY}: acceleration = a{{1}} + U{{1}} r",
+    "da": f"change of the linear acceleration of {BODY} by joint accelerations",
+    "dwd": f"change of the angular acceleration of {BODY} by joint accelerations",
+    "f": f"force on {COMPOSITE}",
+    "n": f"moment on {COMPOSITE}",
+    "m": f"mass of {COMPOSITE}",
+    "h": f"first moment of mass of {COMPOSITE}",
+    "S": f"second moment of mass of {COMPOSITE}",
+    "T": "term of the rotation of S{1} (double-angle form)",
+    "R": f"row of the rotation matrix from {BODY} to the root",
+    "p": f"position of the origin of {BODY}, or, with K, momentum of {COMPOSITE}",
+    "K": f"first moment of the velocity field of {COMPOSITE}",
+    "e": "transposed part of the Coriolis column of joint {1}",
+    "F": "force of the Coriolis column of joint {1}",
+    "N": "moment of the Coriolis column of joint {1}",
+    "pu": f"linear momentum of {COMPOSITE} at the velocities lambda",
+    "lu": f"angular momentum of {COMPOSITE} at the velocities lambda",
+    "su": f"cross moment of velocity fields of {COMPOSITE}",
+    "MA": f"mass matrix block of {ARTICULATED}",
+    "BA": f"coupling block of {ARTICULATED}",
+    "IA": f"rotational inertia block of {ARTICULATED}",
+    "Ma": "MA{1} after projecting out joint {{1}}",
+    "Ba": "BA{1} after projecting out joint {1}",
+    "Ia": "IA{1} after projecting out joint {1}",
+    "Kf": "force per unit force of joint {1} on its articulated body",
+    "Kn": "moment per unit force of joint {1} on its articulated body",
+    "pf": f"bias force of {ARTICULATED}",
+    "pn": f"bias moment of {ARTICULATED}",
+    "paf": "bias force that joint {1} transmits to its parent",
+    "pan": "bias moment that joint {1} transmits to its parent",
+    "d": "reciprocal of the pivot of joint {1} (its articulated inertia)",
+    "u": "force of joint {1} minus the bias force along its axis",
+    "r": "u{1} times d{1}",
+    "theta": "position of joint {1} plus a constant angle",
+}
 """Stems of names that end with the number of a body or joint, and what they denote."""
 
 PAIR: Final = re.compile(r"^([fnmhSKeFNwvpR]|pu|lu|su)(\d+)_(\d+)(?:_|$)")
@@ -173,8 +170,7 @@ class Legend:
     def _stem(self, name: str) -> list[tuple[str, str, str]]:
         """The kind of a name by its stem; for names of a pair or of a step their kind, too."""
         match = re.match(r"([A-Za-z]+)(\d+)", name)
-        texts = dict(STEMS)
-        if not match or match[1] not in texts:
+        if not match or match[1] not in STEMS:
             return []
         stem, number = match.groups()
         if pair := PAIR.match(name):
@@ -187,7 +183,7 @@ class Legend:
                     f"{pair[3]}",
                 )
             ]
-        row = (stem, stem + number, texts[stem].replace("{1}", number))
+        row = (stem, stem + number, STEMS[stem].replace("{1}", number))
         if step := STEPPED.match(name):
             example = f"{stem}{number}{step[3]}"
             text = f"{stem}{number} in an intermediate frame on the way to the parent"

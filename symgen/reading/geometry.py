@@ -27,6 +27,13 @@ Triangles = tuple[Sequence[Triple], Sequence[tuple[int, int, int]]]
 
 VISIBLE_GROUPS: Final = 3
 """MuJoCo's viewer shows the geoms of the groups below this one by default."""
+SIZES: Final = {
+    "box": ("size",),
+    "sphere": ("radius",),
+    "cylinder": ("radius", "length"),
+    "capsule": ("radius", "length"),
+}
+"""The attributes of a URDF shape that give its size."""
 PACKAGE: Final = "package://"
 
 
@@ -122,8 +129,7 @@ def _urdf_shape(
         return VisualShape(
             link, "mesh", _numbers(shape.get("scale", "1 1 1"), 3), pose, color, mesh
         )
-    sizes = {"box": ("size",), "sphere": ("radius",), "cylinder": ("radius", "length")}
-    names = sizes.get(shape.tag) or (("radius", "length") if shape.tag == "capsule" else ())
+    names = SIZES.get(shape.tag, ())
     count = 3 if shape.tag == "box" else 1
     size = tuple(x for name in names for x in _numbers(shape.get(name), count))
     if not size:

@@ -193,7 +193,13 @@ class CFunction:
     @property
     def returns(self) -> str:
         """The return type: the status type for a function that can fail, else ``void``."""
-        return f"{self.module.name}_status" if self.d.pivots else "void"
+        return self.status_type if self.d.pivots else "void"
+
+    @property
+    def status_type(self) -> str:
+        """The type of the status of a function that can fail: the enumeration of the header;
+        ``int`` for functions that no header of the module declares."""
+        return f"{self.module.name}_status"
 
     @property
     def rounding(self) -> list[str]:
@@ -258,6 +264,8 @@ class CFunction:
     @property
     def statuses(self) -> tuple[str, str]:
         """The values that it returns on success and on failure."""
+        if self.status_type == "int":
+            return "0", "1"
         name = self.module.name.upper()
         return f"{name}_STATUS_OK", f"{name}_STATUS_SINGULAR"
 

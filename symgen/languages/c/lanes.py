@@ -123,9 +123,9 @@ class BatchFunction(ManyFunction):
         return f"{self.module.name}_mask"
 
     @property
-    def returns(self) -> str:
-        """The number of states that failed, for a function that can fail."""
-        return "size_t" if self.d.pivots else "void"
+    def status_type(self) -> str:
+        """The type of the number of states that failed."""
+        return "size_t"
 
     @property
     def block_signature(self) -> str:

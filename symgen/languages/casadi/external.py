@@ -60,12 +60,8 @@ class Core(CFunction):
         return f"{self.stem}part{k}"
 
     @property
-    def returns(self) -> str:
-        return "int" if self.d.pivots else "void"
-
-    @property
-    def statuses(self) -> tuple[str, str]:
-        return "0", "1"
+    def status_type(self) -> str:
+        return "int"
 
     @property
     def signature(self) -> str:

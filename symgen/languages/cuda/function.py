@@ -48,12 +48,8 @@ class CudaFunction(ManyFunction):
         return f"{array}[{STEP}]" if k == 1 else f"{array}[{k} * {STEP}]"
 
     @property
-    def returns(self) -> str:
-        return "int" if self.d.pivots else "void"
-
-    @property
-    def statuses(self) -> tuple[str, str]:
-        return "0", "1"
+    def status_type(self) -> str:
+        return "int"
 
     def part(self, k: int) -> str:
         return f"{self.d.name}_part{k}"
