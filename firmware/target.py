@@ -21,8 +21,7 @@ from firmware.modules import CONTROLLED, ROBOTS, Sample, Written, controlled
 from firmware.probes import RECORD, Probed, probe, probed
 from firmware.stack import Calls, reached, tail_calls
 from firmware.tools import BARE, WARNINGS, Refused, emulated, missing, run
-from symgen.languages.c.options import COptions
-from symgen.languages.c.targets import ARM, TARGETS
+from symgen.languages.c.options import ARM, TARGETS, COptions
 
 TOOLS = (ARM, "arm-none-eabi-size", "qemu-system-arm")
 PACKAGES = "gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm"

@@ -69,7 +69,7 @@ def _quantities() -> dict[str, tuple[bool, tuple[str, ...]]]:
 
 @cache
 def _glue() -> tuple[str, ...]:
-    from symgen.languages.c.glue import GLUE
+    from symgen.languages.c.options import GLUE
 
     return tuple(GLUE)
 

@@ -38,7 +38,7 @@ from symgen.identification.verdicts import (
 from symgen.jobs.job import Job
 from symgen.jobs.targets import Mark, OutputFile, edges
 from symgen.languages import LANGUAGES
-from symgen.languages.names import identifier
+from symgen.languages.language import identifier
 from symgen.mechanics.consistency import INDEFINITE, judge
 from symgen.mechanics.parameters import lumped
 from symgen.options import typed

@@ -12,8 +12,7 @@ from symgen.jobs.effects import check_effects
 from symgen.jobs.job import Job
 from symgen.languages.c.calls import build
 from symgen.languages.c.files import code_files
-from symgen.languages.c.options import COMPILE
-from symgen.languages.c.quickest import fastest
+from symgen.languages.c.options import COMPILE, fastest
 from symgen.languages.module import Module
 from symgen.languages.python.extension import SOURCE, compiled_files, extension
 from symgen.native.compiled import Compiled

@@ -12,8 +12,8 @@ from symgen.errors import Notice, OptionError, RobotError, SourceLocation, Symge
 from symgen.jobs.options import MODULE, NameOptions
 from symgen.languages import LANGUAGES
 from symgen.languages.c.options import aim_of
+from symgen.languages.language import check_function, check_module, identifier
 from symgen.languages.module import Module, RobotOrigin
-from symgen.languages.names import check_function, check_module, identifier
 from symgen.mechanics.model import Model
 from symgen.mechanics.passive import FRICTION, SPRINGS
 from symgen.options import Choices

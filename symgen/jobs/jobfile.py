@@ -20,7 +20,7 @@ from symgen.jobs.options import JOB
 from symgen.jobs.publish import write_files, write_new
 from symgen.jobs.targets import Mark, OutputFile
 from symgen.languages import LANGUAGES
-from symgen.languages.names import identifier
+from symgen.languages.language import identifier
 from symgen.options import Option
 from symgen.options.kinds import TEXT, ValueKind, quoted
 from symgen.reading import toml_reader

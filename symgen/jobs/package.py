@@ -21,8 +21,7 @@ from symgen.jobs.job import Job
 from symgen.jobs.manifest import NAME, manifest
 from symgen.jobs.publish import publish
 from symgen.jobs.targets import Mark, OutputFile
-from symgen.languages.c.options import BUILD
-from symgen.languages.c.quickest import fastest
+from symgen.languages.c.options import BUILD, fastest
 from symgen.languages.conventions import convention_lines
 from symgen.languages.describe import tables
 from symgen.languages.files import files

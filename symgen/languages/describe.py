@@ -5,7 +5,7 @@ Texts here are plain; each language escapes what comes from the robot's file in 
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -19,8 +19,9 @@ from symgen.compiler.passes import counts, live, pivots, used
 from symgen.compiler.program import Program
 from symgen.compiler.value import Ref
 from symgen.languages import joints_in_words as words
+from symgen.languages.accuracy import Steps
 from symgen.languages.local_names import constants
-from symgen.languages.module import Module
+from symgen.languages.module import Module, Numbers
 from symgen.numbers.operations import COUNTED, OPS
 from symgen.tracing.function import Function
 from symgen.tracing.robot import Regroup, RuntimeModel
@@ -258,3 +259,81 @@ def _laid(rows: Sequence[Sequence[str]], widths: Sequence[int]) -> Iterator[str]
         yield "  ".join(
             f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)
         ).rstrip()
+
+
+@dataclass(frozen=True)
+class Example:
+    """A function at the test states of its module, row by row a state."""
+
+    name: str
+    pivots: bool
+    """Whether it can fail, by a mass matrix that is not positive definite."""
+    pi: Sequence[Numbers]
+    """The inertial parameters, where they come at run time."""
+    ins: Sequence[tuple[Argument, Sequence[Numbers | None]]]
+    """Each input with its values; None where it is made of `pi`."""
+    outs: Sequence[tuple[Argument, Sequence[Numbers], float]]
+    """Each output with what it must be, and the largest error that is allowed of an entry."""
+
+
+def examples(module: Module, described: Sequence[FunctionDescription]) -> list[Example]:
+    """Examples for each function that has reference values, in order."""
+    accuracy = module.accuracy_in_double
+    allowed = {f.name: module.allowed(f, accuracy) for f in module.functions}
+    return [_example(module, d, allowed[d.name]) for d in described if d.name in allowed]
+
+
+def _example(module: Module, d: FunctionDescription, allowed: Mapping[str, Steps]) -> Example:
+    states = module.test_states
+    return Example(
+        d.name,
+        bool(d.pivots),
+        [tuple(x for ten in state.tens.values() for x in ten) for state in states],
+        [(a, [s.inputs.get(a.name) for s in states]) for a in d.ins],
+        [(a, [s.expected[a.name] for s in states], allowed[a.name].top) for a in d.outs],
+    )
+
+
+SLOPES: Final = {
+    ("tau", "q"): "dtau_dq",
+    ("tau", "qd"): "dtau_dqd",
+    ("tau", "qdd"): "M",
+    ("qdd", "q"): "dqdd_dq",
+    ("qdd", "qd"): "dqdd_dqd",
+    ("qdd", "tau"): "Minv",
+    ("tau_g", "q"): "g_q",
+    ("M", "q"): "M_q",
+    ("C", "q"): "C_q",
+    ("C", "qd"): "C_qd",
+    ("c", "q"): "J_c",
+}
+"""The output of some quantity that is the derivative of an output in an input; its axes are those
+of the output, then that of the input."""
+
+
+def smooth(module: Module, name: str) -> bool:
+    """Whether a derivative in an input is one by its entries: not in positions with a quaternion,
+    where our derivatives are along velocities."""
+    return name != "q" or module.dimensions["nq"] == module.dof
+
+
+def slope(
+    module: Module,
+    described: Sequence[FunctionDescription],
+    d: FunctionDescription,
+    output: str,
+    name: str,
+) -> tuple[FunctionDescription, str] | None:
+    """The function of the module, with its output, that is the derivative of an output of `d` in an
+    input: the cheapest, None where there is none."""
+    wanted = SLOPES.get((output, name), "")
+    arguments = {a.name for a in d.ins}
+    candidates = [
+        other
+        for other in described
+        if any(a.name == wanted for a in other.outs)
+        and arguments.issuperset(a.name for a in other.ins)
+    ]
+    if not smooth(module, name) or not candidates:
+        return None
+    return min(candidates, key=lambda other: len(other.program.nodes)), wanted

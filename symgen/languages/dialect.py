@@ -24,7 +24,7 @@ class Text(NamedTuple):
         return frozenset([t for t in self.tokens if type(t) is int])
 
 
-SINES, COSINES = "angle_sine", "cosine"
+SINE_ARRAY, COSINE_ARRAY = "angle_sine", "cosine"
 
 SUM, PRODUCT, NEGATION, ATOM = range(4)
 """Bindings, loosest first."""
@@ -130,8 +130,8 @@ class Dialect:
     """Format of a definition of ``{name}`` without a value, for `pair`; empty if `pair` defines its
     variables."""
     loop: Callable[[Sequence[str], str], list[str]] | None = None
-    """Lines that put the sines and cosines of angles into arrays: `SINES` and `COSINES` with the
-    number after them."""
+    """Lines that put the sines and cosines of angles into the arrays `SINE_ARRAY` and
+    `COSINE_ARRAY`, each followed by the number of the loop."""
     alone: Callable[[Text], Text] = lambda number: number
     """How a number is written that an output entry is, and nothing else."""
     width: int = 80

@@ -7,13 +7,12 @@ from typing import Any
 
 from symgen.compiler.passes import used
 from symgen.compiler.program import Program
-from symgen.languages.blocks import Block, blocks
 from symgen.languages.conventions import ROWS, Entries, convention_lines
 from symgen.languages.describe import Argument, FunctionDescription, descriptions, laid_out, tables
 from symgen.languages.dialect import Dialect
 from symgen.languages.local_names import legend, listed
 from symgen.languages.module import Module
-from symgen.languages.writer import signed, statements, variables, zeros
+from symgen.languages.writer import Block, blocks, signed, statements, variables, zeros
 from symgen.numbers.operations import OPS
 
 

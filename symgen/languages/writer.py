@@ -5,17 +5,17 @@ a named constant. Outputs are stored as soon as they are known, which keeps few 
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from symgen.compiler.parts import parts
 from symgen.compiler.passes import flips, live, names, operands, remembered, turned, uses
 from symgen.compiler.program import LEAVES, Node, Program
 from symgen.compiler.sums import SUMS
 from symgen.compiler.value import Index, Ref
-from symgen.languages.dialect import Dialect, Text, Token, atom, negated
+from symgen.languages.dialect import COSINE_ARRAY, SINE_ARRAY, Dialect, Text, Token, atom, negated
 from symgen.languages.sine_loops import LONGEST, SineGroup, SineLoop, before, groups
 from symgen.numbers.operations import OPS
 
@@ -284,3 +284,88 @@ NUMBER: Final = re.compile(r"([A-Za-z:]+\()?\d")
 def _constants_first(text: Text) -> tuple[bool, int]:
     first = text.tokens[0]
     return isinstance(first, int) or not NUMBER.match(first), -text.binding
+
+
+class CodeLine(NamedTuple):
+    """A statement as code: ``left`` (several entries may share a value) becomes ``right``; without
+    ``left``, that is a line as it stands."""
+
+    left: tuple[str, ...]
+    right: str
+
+
+@dataclass(slots=True)
+class Block:
+    """The lines of one step of the algorithm."""
+
+    title: str
+    lines: list[CodeLine] = field(default_factory=list)
+
+
+def blocks(
+    steps: list[Step],
+    where: Mapping[Index, str],
+    dialect: Dialect,
+    declared: Mapping[Index, str] | None = None,
+) -> list[Block]:
+    """Statements as code with each variable's text from `where`; those in `declared` are defined by
+    that text."""
+    result: list[Block] = []
+    declared, loops = declared or {}, 0
+    for s in steps:
+        if not result or result[-1].title != s.section:
+            result.append(Block(s.section))
+        if isinstance(s, Statement):
+            left = s.left or (_definition(s.node, where, dialect, declared),)
+            result[-1].lines.append(CodeLine(left, _code(s.right, where)))
+        elif len(s.angles) == 1:
+            result[-1].lines += _both(s, where, dialect, declared)
+        else:
+            result[-1].lines += _loop(s, loops, where, dialect, declared)
+            loops += 1
+    return result
+
+
+def _code(text: Text, where: Mapping[Index, str]) -> str:
+    return "".join([t if isinstance(t, str) else where[t] for t in text.tokens])
+
+
+def _both(
+    s: SineLoop, where: Mapping[Index, str], dialect: Dialect, declared: Mapping[Index, str]
+) -> Iterator[CodeLine]:
+    for node in s.makes:
+        if dialect.reserve and node not in declared:
+            yield CodeLine((), dialect.reserve.format(name=where[node]))
+    sine, cosine = (where[node] for node in s.makes)
+    yield CodeLine(
+        (), dialect.pair.format(angle=_code(s.angles[0], where), sine=sine, cosine=cosine)
+    )
+
+
+def _loop(
+    s: SineLoop,
+    loops: int,
+    where: Mapping[Index, str],
+    dialect: Dialect,
+    declared: Mapping[Index, str],
+) -> Iterator[CodeLine]:
+    """The loop, with arrays of its own, and the variables that it makes."""
+    assert dialect.loop is not None
+    number = f"{loops + 1}" if loops else ""
+    yield from (
+        CodeLine((), line)
+        for line in dialect.loop([_code(angle, where) for angle in s.angles], number)
+    )
+    for k, pair in enumerate(s.pairs):
+        for node, array in zip(pair, (SINE_ARRAY, COSINE_ARRAY), strict=True):
+            if node is not None:
+                yield CodeLine(
+                    (_definition(node, where, dialect, declared),), f"{array}{number}[{k}]"
+                )
+
+
+def _definition(
+    node: Index | None, where: Mapping[Index, str], dialect: Dialect, declared: Mapping[Index, str]
+) -> str:
+    assert node is not None  # a statement without entries to store defines a variable
+    return declared.get(node) or dialect.declare.format(name=where[node])

@@ -14,7 +14,7 @@ from symgen.algorithms.controllers import CONTROLLERS
 from symgen.cli.main import COMMANDS, main
 from symgen.identification.settings import METHODS
 from symgen.languages import LANGUAGES
-from symgen.languages.c.glue import GLUE
+from symgen.languages.c.options import GLUE
 from symgen.reading.options import ROTORS
 
 UR5, PANDA = robot_file("ur5"), robot_file("panda")

@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 from sines import ULP, angles, error, large_angles, scalars
 
-from symgen.languages.c.trig import LIMITS
+from symgen.languages.c.dialect import LIMITS
 from symgen.numbers.trig import SINES, TYPES, sincos
 
 

@@ -12,8 +12,8 @@ from tools import generated, invoke, robot_file
 
 from symgen.compiler.passes import counts
 from symgen.languages.c.files import functions
+from symgen.languages.c.options import TARGETS
 from symgen.languages.c.report import found_compiler
-from symgen.languages.c.targets import TARGETS
 
 FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
 NUMBER = r"(?<![\w.\[])(?:\d+\.\d*(?:e[+-]?\d+)?)f?(?![\w.])"

@@ -9,7 +9,7 @@ import pytest
 from batches import inputs, made, results, same_bits, single
 from tools import c_files, compiled, generated
 
-from symgen.languages.c.batch_calls import build_batch
+from symgen.languages.c.calls import build_batch
 
 CALLER = """#include <stdlib.h>
 #include <string.h>

@@ -15,7 +15,7 @@ from tools import STRICT_C, c_files, compiled, generated
 from symgen.languages import chunks
 from symgen.languages.c.calls import build
 from symgen.languages.c.function import WHOLE
-from symgen.languages.c.layout import named_arrays
+from symgen.languages.c.text import named_arrays
 from symgen.languages.chunks import ALIVE, SLACK, cut
 from symgen.languages.dialect import ATOM, Text
 from symgen.languages.writer import Statement

@@ -12,7 +12,7 @@ from symgen.jobs.job import Job
 from symgen.jobs.manifest import is_inside
 from symgen.jobs.publish import publish
 from symgen.jobs.verify import verify
-from symgen.languages.c.glue import GLUE
+from symgen.languages.c.options import GLUE
 
 
 @pytest.mark.parametrize("name", GLUE)

@@ -11,7 +11,7 @@ from tools import STRICT_C, c_files, compiled, imported, invoke
 
 from symgen.api import generate
 from symgen.languages import LANGUAGES
-from symgen.languages.names import identifier
+from symgen.languages.language import identifier
 
 NAMES = [
     '"',

@@ -11,7 +11,7 @@ from tools import generated, verified
 from symgen.api import generate
 from symgen.errors import OptionError
 from symgen.languages import LANGUAGES
-from symgen.languages.names import check_function, identifier
+from symgen.languages.language import check_function, identifier
 from symgen.reading.assemble import load
 
 ALL = tuple(LANGUAGES.values())

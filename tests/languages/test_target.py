@@ -14,7 +14,7 @@ from firmware.checks import CHECKS, MISRA
 from firmware.faults import FAULTS, FAULTY
 from firmware.modules import Sample
 from firmware.tools import Refused, missing
-from symgen.languages.c.targets import TARGETS
+from symgen.languages.c.options import TARGETS
 
 needs_target = pytest.mark.skipif(
     bool(missing(target.TOOLS)), reason="no cross compiler or emulator for Cortex-M"

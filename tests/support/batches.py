@@ -6,8 +6,7 @@ from functools import cache
 import numpy as np
 from tools import generated
 
-from symgen.languages.c.batch_calls import build_batch
-from symgen.languages.c.calls import build
+from symgen.languages.c.calls import build, build_batch
 from symgen.native.compiler import EXACT
 
 FREE = {"parameters": "runtime", "gravity": "runtime", "friction": "runtime:viscous,coulomb"}

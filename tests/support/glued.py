@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 from tools import generated
 
-from symgen.languages.c.glue import GLUE
+from symgen.languages.c.options import GLUE
 
 FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "terms=bias+mass_matrix", "gravity")
 

@@ -25,7 +25,7 @@ from typing import Any
 
 from tools import ROOT
 
-from symgen.languages.c.targets import TARGETS
+from symgen.languages.c.options import TARGETS
 
 FILE = re.compile(r"\s*(?:/\*|//|#|%|--|;|<!--)\s*([\w.-]+\.\w+)\s*(?:\*/|-->)?\s*\n")
 PATIENCE = 300

@@ -8,8 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.compiler.evaluate import evaluate
-from symgen.languages.c.batch_calls import CompiledBatch, build_batch
-from symgen.languages.c.calls import build
+from symgen.languages.c.calls import CompiledBatch, build, build_batch
 from symgen.languages.c.options import COptions, others
 from symgen.languages.describe import FunctionDescription
 from symgen.languages.subject import (

@@ -1,16 +1,183 @@
-"""How straight-line C is written."""
+"""The header with a module's own sine and cosine (``--trig inline``), from the numbers of
+`symgen.numbers.trig`."""
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
-from symgen.languages.c.layout import wrapped
+from symgen.compiler.program import Program
 from symgen.languages.c.options import COptions
-from symgen.languages.c.text import SUFFIX, literal
-from symgen.languages.c.trig import INLINE
-from symgen.languages.dialect import COSINES, SINES, Dialect, Text, call, functions, pattern
+from symgen.languages.c.text import BYTES, SUFFIX, literal, wrapped
+from symgen.languages.describe import descriptions
+from symgen.languages.dialect import (
+    COSINE_ARRAY,
+    SINE_ARRAY,
+    Dialect,
+    Text,
+    call,
+    functions,
+    pattern,
+)
 from symgen.languages.module import Module
+from symgen.languages.sine_loops import LONGEST, forms
 from symgen.numbers.operations import Op
+from symgen.numbers.trig import SINES, Sines
+from symgen.render import render
+
+Step = tuple[str, list[tuple[str, str]]]
+"""A comment, and variables with their values."""
+
+Written = Callable[[float], str]
+"""How a number is written as a literal of the scalar type."""
+
+LIMITS: Final = {"double": ("1.8e15", "2^-53", "2^16", 1), "float": ("3.3e6", "2^-24", "2^10", 0)}
+"""By scalar type: the angle (rad) beyond which results are NaN, the rounding unit, the bound of
+`SINES`, the largest FLT_EVAL_METHOD allowed."""
+
+INLINE: Final = ("sin", "cos")
+"""The functions of the tape that the header has."""
+
+VECTORS: Final = (
+    ("defined(__AVX__)", 32),
+    ("defined(__SSE2__) || defined(__aarch64__)", 16),
+)
+"""By condition of the preprocessor: bytes of the vectors that sines are made in. Those of 32-bit
+ARM have no double and take numbers near zero for zero."""
+
+ULP: Final = 2
+"""Largest error within the bound; 1.4 was seen."""
+
+
+def trig_header(module: Module, programs: Sequence[Program] = ()) -> str:
+    """The text of ``NAME_trig.h`` for the functions of a module, or for some programs."""
+    limit, unit, bound, excess = LIMITS[module[COptions].scalar]
+    used = forms(programs or [d.program for d in descriptions(module)])
+    context = {"limit": limit, "unit": unit, "bound": bound, "excess": excess, "ulp": ULP}
+    return render(
+        "c/trig.h.jinja",
+        module=module,
+        c=module[COptions],
+        steps=steps(module[COptions].scalar),
+        rows=rows,
+        alone=[name for name in INLINE if name in used.alone],
+        together=used.together,
+        widths=_widths(module[COptions].scalar),
+        longest=LONGEST,
+        **context,
+    )
+
+
+def _widths(scalar: str) -> list[tuple[str, int]]:
+    """The angles in a vector by condition of the preprocessor, widest first. Longer vectors than
+    those of AVX gain nothing for eight angles at most (docs/benchmarks/one-call.md)."""
+    return [(condition, size // BYTES[scalar]) for condition, size in VECTORS]
+
+
+def rows(step: Step) -> list[str]:
+    """Definitions with their equals signs aligned."""
+    width = max(len(name) for name, _ in step[1])
+    return [f"{name:{width}} = {value};" for name, value in step[1]]
+
+
+def steps(scalar: str, written: Written | None = None) -> list[Step]:
+    """The arithmetic of `symgen.numbers.trig.sincos` for a scalar type, in its order. Numbers are
+    literals of C unless `written` is given."""
+    n = SINES[scalar]
+    number = written or partial(literal, scalar=scalar)
+    one, six, sixth, shift, four_shift, turns = map(
+        number, (1.0, 6.0, 1 / 6, n.shift, n.turns_shift, 2 / math.pi)
+    )
+    return [
+        (
+            "The multiples of pi/2 and of 2 pi nearest to x: at the size of the shifts, numbers "
+            "are whole, and multiples of 4.",
+            [
+                ("t", f"x * {turns}"),
+                ("shifted", f"t + {shift}"),
+                ("k", f"shifted - {shift}"),
+                ("turned", f"t + {four_shift}"),
+                ("m", f"k - (turned - {four_shift})"),
+            ],
+        ),
+        (
+            "Sine and cosine of k pi/2 for m = -2 ... 2, k modulo 4; exact, fused products or not.",
+            [
+                ("u", "m * m"),
+                ("turn_c", f"((u - {one}) * (u - {six})) * {sixth}"),
+                ("turn_s", "(m * turn_c) + m"),
+            ],
+        ),
+        (
+            "r + e = x - k pi/2: e is what rounding takes. Where k is too large for that, `scaled` "
+            "overflows and e is NaN.",
+            _reduction(n, number),
+        ),
+        ("Sine and cosine of r, with what e does to them.", _near_zero(n, number)),
+    ]
+
+
+def _reduction(n: Sines, number: Written) -> list[tuple[str, str]]:
+    first, *middle, last = (number(abs(part)) for part in n.half_pi)
+    signs = ["-" if part > 0 else "+" for part in n.half_pi]
+    end = len(n.half_pi) - 1
+    names = {1: "r1", **{j: f"r{j}" for j in range(2, end)}, end: "r"}
+    second = number(abs(n.half_pi[1]) / n.scale)
+    products = [f"scaled * {second}", *(f"k * {part}" for part in middle[1:])]
+    rows = [("r1", f"x - (k * {first})"), ("scaled", f"k * {number(n.scale)}")]
+    lost = ""
+    for j, product in enumerate(products, 2):
+        rows += [(f"p{j}", product), (names[j], f"{names[j - 1]} {signs[j - 1]} p{j}")]
+        slip = f"({names[j - 1]} - {names[j]}) {signs[j - 1]} p{j}"
+        rows.append((f"e{j}", f"{lost} + ({slip})" if lost else slip))
+        lost = f"e{j}"
+    return [*rows, ("e", f"{lost} {signs[end]} (k * {last})")]
+
+
+def _near_zero(n: Sines, number: Written) -> list[tuple[str, str]]:
+    """The polynomials, in two parts that do not wait for each other where they are long."""
+    one, half = number(1.0), number(0.5)
+    (s_low, s_high), (c_low, c_high) = n.split(n.sine), n.split(n.cosine)
+    sine, cosine = "((r * z) * s0) + e", f"(z2 * c0) - (({half} * z) + (r * e))"
+    low = [*_horner("s", s_low, number), *_horner("c", c_low, number)]
+    start = [("z", "r * r"), ("z2", "z * z")]
+    if not s_high:
+        return [*start, *low, ("s", f"r + ({sine})"), ("c", f"{one} + ({cosine})")]
+    return [
+        *start,
+        *low,
+        *_estrin("s", s_high, number),
+        *_estrin("c", c_high, number),
+        ("s", f"r + (({sine}) + (((r * z) * z2) * s_high))"),
+        ("c", f"{one} + (({cosine}) + ((z2 * z2) * c_high))"),
+    ]
+
+
+def _horner(
+    name: str, coefficients: Sequence[float], number: Written, first: int = 0
+) -> list[tuple[str, str]]:
+    """A polynomial in z, the value of which is NAME and the number of its first coefficient."""
+    *others, leading = coefficients
+    so_far, rows = number(leading), []
+    for k, c in reversed([*enumerate(others, first)]):
+        rows.append((f"{name}{k}", f"({so_far} * z) {'-' if c < 0 else '+'} {number(abs(c))}"))
+        so_far = f"{name}{k}"
+    return rows
+
+
+def _estrin(name: str, coefficients: Sequence[float], number: Written) -> list[tuple[str, str]]:
+    """A polynomial whose coefficients are from the third on, the value of which is NAME_high: pairs
+    of them side by side."""
+    starts = range(0, len(coefficients), 2)
+    rows = [
+        row
+        for k in reversed(starts)
+        for row in _horner(name, coefficients[k : k + 2], number, k + 2)
+    ]
+    total = f"{name}{starts[-1] + 2}"
+    for k in reversed(starts[:-1]):
+        total = f"({total} * z2) + {name}{k + 2}"
+    return [*rows, (f"{name}_high", total)]
 
 
 def dialect(module: Module) -> Dialect:
@@ -61,7 +228,7 @@ def _loop(name: str, real: str, angles: Sequence[str], number: str) -> list[str]
     """Sines, which replace their angles, and cosines; arrays are padded to whole vectors with
     zeros."""
     size = f"{name.upper()}_FILLED({len(angles)})"
-    sines, cosines = f"{SINES}{number}", f"{COSINES}{number}"
+    sines, cosines = f"{SINE_ARRAY}{number}", f"{COSINE_ARRAY}{number}"
     return [
         *wrapped(
             f"{real} {sines}[{size}] = {{", angles, "}; /* angles, replaced by their sines */"

@@ -1,7 +1,9 @@
 """C99: the files of a module."""
 
+import json
+import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -9,22 +11,83 @@ from symgen.compiler.aims import Aim
 from symgen.compiler.parallel import spread
 from symgen.languages.accuracy import FACTOR, STEP
 from symgen.languages.c.controllers import controller_files, controllers
+from symgen.languages.c.dialect import trig_header
 from symgen.languages.c.function import CFunction
-from symgen.languages.c.info import LARGEST, information
+from symgen.languages.c.glue import glue_files
 from symgen.languages.c.lanes import batch_files, batch_functions
 from symgen.languages.c.loops import with_loops
 from symgen.languages.c.options import COptions, aim_of
-from symgen.languages.c.packaging import glue_files
-from symgen.languages.c.text import comment, literal, numbers, string
-from symgen.languages.c.trig import trig_header
+from symgen.languages.c.text import comment, fits, literal, numbers, string
 from symgen.languages.chunks import WORK
 from symgen.languages.conventions import ROWS, WIDTH, convention_lines
 from symgen.languages.describe import Argument, descriptions, laid_out, tables
 from symgen.languages.local_names import listed
 from symgen.languages.module import Module
 from symgen.languages.release import Release
+from symgen.mechanics.coupling import velocities
 from symgen.proof.bounds import SINES
 from symgen.render import render
+
+LARGEST_MACROS: Final = {"double": "DBL_MAX", "float": "FLT_MAX"}
+LONGEST: Final = 4000
+"""Bytes of a text; C99 compilers need not take string literals of more than 4095 characters."""
+HIDDEN: Final = ("glue", "target")
+"""Options that do not shape the code."""
+
+
+def information(module: Module) -> dict[str, Any]:
+    """The texts and joints of the struct, as a variable `info` of the templates."""
+    return {
+        "info": {
+            "robot": _cut(module.robot.model.name),
+            "generator": f"symgen {module.version}",
+            "options": _options(module),
+            "joints": list(_joints(module)),
+        }
+    }
+
+
+def _cut(text: str) -> str:
+    return text.encode("utf-8", "surrogatepass")[:LONGEST].decode("utf-8", "ignore")
+
+
+def _options(module: Module) -> str:
+    """The options that are not off, as ``name=value``."""
+    chosen = [
+        (k, x) for k, x in module.options.items() if x not in (None, "", [], ()) and k not in HIDDEN
+    ]
+    return _cut(" ".join(f"{name}={_value(x)}" for name, x in chosen))
+
+
+def _value(value: Any) -> str:
+    return (
+        value
+        if isinstance(value, str)
+        else json.dumps(value, separators=(",", ":")).replace('"', "'")
+    )
+
+
+def _joints(module: Module) -> Iterator[list[str]]:
+    """Name, unit and limits of each joint as initialisers."""
+    limits_of = module.robot.model.limits
+    for row in velocities(module.robot.model):
+        x = limits_of[row.name]
+        ends = (x.upper, x.velocity, x.effort)
+        limits = [(x.lower, -math.inf), *((end, math.inf) for end in ends)]
+        texts = (
+            _limit(absent if value is None else value, module[COptions].scalar)
+            for value, absent in limits
+        )
+        yield [string(row.name), string(row.unit.removesuffix("/s")), *texts]
+
+
+def _limit(value: float, scalar: str) -> str:
+    """A limit; one that the scalar type has no number for (files say 1.8e308 for none) is the
+    largest of the type, as is one that is not there."""
+    if fits(value, scalar):
+        return numbers([value], scalar)
+    return LARGEST_MACROS[scalar] if value > 0 else f"-{LARGEST_MACROS[scalar]}"
+
 
 CALLS: Final = (
     "Functions are re-entrant and thread-safe: they keep no state between calls. Outputs must not "
@@ -132,7 +195,7 @@ def _context(module: Module) -> dict[str, Any]:
         "listed": listed,
         "wrapped": lambda text: textwrap.wrap(text, WIDTH - 12),
         "libm": any(f.math for f in functions(module)),
-        "largest": LARGEST[module[COptions].scalar],
+        "largest": LARGEST_MACROS[module[COptions].scalar],
         **information(module),
     }
 

@@ -8,20 +8,17 @@ from typing import Final
 
 from symgen.compiler.passes import distinct, flips, used
 from symgen.compiler.value import Index, Ref
-from symgen.languages.blocks import blocks
 from symgen.languages.c.banks import Banks, passed, reach
-from symgen.languages.c.dialect import dialect, own_functions
-from symgen.languages.c.layout import MARKS, NEWLINE, alone, block, constant, head, joined
+from symgen.languages.c.dialect import INLINE, dialect, own_functions
 from symgen.languages.c.options import COptions
 from symgen.languages.c.piece import Piece, named, slot_names
-from symgen.languages.c.text import literal
-from symgen.languages.c.trig import INLINE
+from symgen.languages.c.text import MARKS, NEWLINE, alone, block, constant, head, joined, literal
 from symgen.languages.chunks import WORK, Pieces, alive, cut
 from symgen.languages.describe import Argument, FunctionDescription
 from symgen.languages.dialect import Dialect
 from symgen.languages.local_names import Legend
 from symgen.languages.module import Module
-from symgen.languages.writer import Step, signed, statements, variables, zeros
+from symgen.languages.writer import Step, blocks, signed, statements, variables, zeros
 from symgen.numbers.operations import OPS
 
 WHOLE: Final = 2.5

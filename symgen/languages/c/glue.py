@@ -1,35 +1,272 @@
-"""Files that let build systems take a C module as it is: a registry, each row the files of one and
-their templates. `packaging` writes them."""
+"""A ROS 2 package around the controllers of a module: a plugin of ros2_control for each.
 
-from collections.abc import Mapping
-from typing import Final
+Everything that differs between controllers is read from their registry: which interfaces a step
+measures, which references it follows, which inputs of the model are parameters, what it returns."""
 
-CMAKE: Final = {"CMakeLists.txt": "CMakeLists.txt"}
-ROS2: Final = "{name}_controllers"
-EACH: Final = "{plugin}"
-"""In the name of a file that there is one of for each plugin."""
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any, Final
 
-GLUE: Final[dict[str, Mapping[str, str]]] = {
-    "cmake": CMAKE,
-    "zephyr": {
-        "zephyr/module.yml": "module.yml",
-        "zephyr/CMakeLists.txt": "zephyr.txt",
-        "zephyr/Kconfig": "Kconfig",
-    },
-    "arduino": {"library.properties": "library.properties", "library.json": "library.json"},
-    "pkgconfig": {"{name}.pc": "pkgconfig.pc"},
-    "esp-idf": {**CMAKE, "idf_component.yml": "idf_component.yml"},
-    "ros2": {
-        f"{ROS2}/package.xml": "ros2/package.xml",
-        f"{ROS2}/CMakeLists.txt": "ros2/CMakeLists.txt",
-        f"{ROS2}/{ROS2}.xml": "ros2/plugins.xml",
-        f"{ROS2}/README.md": "ros2/README.md",
-        f"{ROS2}/config/controllers.yaml": "ros2/controllers.yaml",
-        f"{ROS2}/launch/{ROS2}.launch.py": "ros2/launch.py",
-        f"{ROS2}/include/{ROS2}/{EACH}.hpp": "ros2/controller.hpp",
-        f"{ROS2}/src/{EACH}.cpp": "ros2/controller.cpp",
-        f"{ROS2}/src/{EACH}_parameters.yaml": "ros2/parameters.yaml",
-    },
-    "cpp": {"{name}.hpp": "module.hpp"},
+from symgen.algorithms.controllers import VALID_RANGES
+from symgen.errors import OptionError
+from symgen.languages.c.controllers import CController
+from symgen.languages.c.function import CFunction
+from symgen.languages.c.options import EACH, GLUE
+from symgen.languages.describe import Argument
+from symgen.languages.module import Module
+from symgen.languages.release import Release
+from symgen.render import render
+from symgen.text import in_ascii
+
+MEASURED: Final = {
+    "q": "HW_IF_POSITION",
+    "qd": "HW_IF_VELOCITY",
+    "qdd": "HW_IF_ACCELERATION",
+    "tau": "HW_IF_EFFORT",
 }
-"""The files of each build system (or language): the template of each by its name."""
+"""The state interface of each joint that an input of a step is read from."""
+REFERENCES: Final = {
+    "q_ref": "positions",
+    "qd_ref": "velocities",
+    "qdd_ref": "accelerations",
+    "p_ref": "pose",
+    "quat_ref": "pose",
+}
+"""The inputs that a reference gives: the field of its message, or the message of a pose."""
+RATES: Final = ("qd_ref", "qdd_ref")
+"""References that are zero while the position is held."""
+REGROUPED: Final = "par"
+"""The input that a function of the module computes from the parameter `pi`."""
+MODEL: Final = ("pi", "g", "wrench", "friction", "springs")
+"""Inputs of the model at run time, which are parameters of the node."""
+POSE: Final = ("x", "y", "z", "w")
+
+START: Final[Mapping[str, Mapping[str, float]]] = {
+    "computed_torque": {"k_p": 100.0, "k_d": 20.0},
+    "momentum_observer": {"gain": 25.0},
+    "recursive_least_squares": {"forget": 0.999},
+    "cartesian_impedance": {"damping": 0.01},
+}
+"""Gains other than zero that a file of parameters begins with: 10 rad/s with critical damping for
+computed torque, a filter of 40 ms for the observer, a memory of 1000 samples."""
+
+
+@dataclass(frozen=True)
+class ReferenceArray:
+    """A reference of a step: its place among the reference interfaces, and where it comes from."""
+
+    name: str
+    size: int
+    offset: int
+    field: str
+    """The field of the message; ``pose`` for one of a link's pose."""
+    is_rate: bool
+    interface: str
+    """The kind of interface of a joint's reference; empty for a pose."""
+    entries: tuple[str, ...]
+    """The names of the interfaces of a pose."""
+
+
+@dataclass(frozen=True)
+class ModelInput:
+    """An input of the model that is a parameter of the node, with the robot file's numbers."""
+
+    name: str
+    meaning: str
+    unit: str
+    values: tuple[float, ...]
+
+
+def ros2_context(module: Module, context: Mapping[str, Any]) -> dict[str, Any]:
+    """The variables that the templates of the package use beside the rest.
+
+    Raises OptionError for a module without a controller, and for a robot or a controller that
+    ros2_control has no interfaces for."""
+    if not context["controllers"]:
+        raise OptionError("--glue ros2: there is no controller for a plugin; add --controller NAME")
+    if module.velocity_rows():
+        raise OptionError(
+            "--glue ros2: joints of ros2_control have one coordinate each, and this robot has "
+            "others; use a fixed base, or --glue cmake"
+        )
+    functions = context["functions"]
+    plugins = [plugin(module, controller, functions) for controller in context["controllers"]]
+    model = module.robot.model
+    efforts = [model.limits[name].effort for name in model.joint_names]
+    return {
+        "package": f"{module.name}_controllers",
+        "plugins": plugins,
+        "joints": json.dumps([*model.joint_names]),
+        "efforts": [x if x is not None and 0 < x < math.inf else 0.0 for x in efforts],
+        "interfaces": _interfaces(plugins),
+        "messages": [m for m in MESSAGES if any(m in one["messages"] for one in plugins)],
+        "quoted": lambda text: escape(plain(text), quote=False).replace('"', "&quot;"),
+    }
+
+
+def _interfaces(plugins: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The kinds of interfaces of a joint that some controller reads or commands."""
+    read = {kind for one in plugins for _, kind in one["measured"]}
+    read |= {"HW_IF_EFFORT" for one in plugins if one["forces"]}
+    return [kind.removeprefix("HW_IF_").lower() for kind in MEASURED.values() if kind in read]
+
+
+MESSAGES: Final = ("geometry_msgs", "trajectory_msgs")
+"""Packages of the messages that references come by."""
+
+
+def plain(text: str) -> str:
+    """`text` in printable ASCII; the rest, which XML may not have at all, is escaped."""
+    return in_ascii(text, "(U+{:x})")
+
+
+def plugin(
+    module: Module, controller: CController, functions: Sequence[CFunction]
+) -> dict[str, Any]:
+    """A controller as its templates see it. Raises OptionError for one that cannot be a plugin."""
+    name, inputs = controller.function.d.name, controller.inputs
+    references = _references(inputs)
+    posed = any(r.field == "pose" for r in references)
+    joint_references = [r for r in references if r.field != "pose"]
+    forces = [a for a in controller.results if _is_output(a, controller.row.forces)]
+    return {
+        "name": name,
+        "type": "".join(word.capitalize() for word in name.split("_")),
+        "c": controller.function.full_name,
+        "row": controller.row,
+        "formula": controller.function.d.formulas[0],
+        "gains": controller.gains,
+        "start": START.get(controller.row.name, {}),
+        "low": {n: r.low for n, r in VALID_RANGES.items() if math.isfinite(r.low)},
+        "measured": [(a.name, MEASURED[a.name]) for a in inputs if a.name in MEASURED],
+        "references": references,
+        "follows": joint_references,
+        "rates": [r for r in references if r.is_rate],
+        "length": sum(r.size for r in references),
+        "pose": _pose(controller, functions) if posed else None,
+        "model": _model(module, inputs),
+        "regroup": any(a.name == REGROUPED for a in inputs),
+        "sizes": {a.name: a.size for a in controller.function.arguments},
+        "call": [_value(a, references) for a in inputs],
+        "timed": controller.timed,
+        "results": controller.results,
+        "forces": forces[0].name if forces else "",
+        "exported": [a for a in controller.results if a not in forces],
+        "messages": [
+            *(["geometry_msgs"] if posed else []),
+            *(["trajectory_msgs"] if joint_references else []),
+        ],
+    }
+
+
+def _is_output(a: Argument, name: str) -> bool:
+    """True if an argument is the output of that name, which a link's name may follow."""
+    return bool(name) and (a.name == name or a.name.startswith(f"{name}_"))
+
+
+def _references(inputs: Sequence[Argument]) -> list[ReferenceArray]:
+    found, offset = list[ReferenceArray](), 0
+    kinds = {"q_ref": "HW_IF_POSITION", "qd_ref": "HW_IF_VELOCITY", "qdd_ref": "HW_IF_ACCELERATION"}
+    of_pose = {"p_ref": "position", "quat_ref": "orientation"}
+    for a in inputs:
+        if a.name in REFERENCES:
+            start = of_pose.get(a.name)
+            entries = tuple(f"pose/{start}.{x}" for x in POSE[: a.size]) if start else ()
+            kind, rate = kinds.get(a.name, ""), a.name in RATES
+            field = REFERENCES[a.name]
+            found.append(ReferenceArray(a.name, a.size, offset, field, rate, kind, entries))
+            offset += a.size
+    return found
+
+
+def _value(a: Argument, references: Sequence[ReferenceArray]) -> str:
+    """The member of the plugin that an input of a step is read from. Raises OptionError."""
+    if a.name in MEASURED:
+        return f"{a.name}_.data()"
+    if any(r.name == a.name for r in references):
+        return f"reference_.{a.name}.data()"
+    if a.name == REGROUPED or a.name in MODEL:
+        return f"model_.{a.name}.data()"
+    raise OptionError(f"--glue ros2: no interface of ros2_control gives the input {a.name}")
+
+
+def _model(module: Module, inputs: Sequence[Argument]) -> list[ModelInput]:
+    """The inputs of the model. Coefficients of friction and springs, and external wrenches, begin
+    with zeros."""
+    robot = module.robot
+    values = {
+        "pi": tuple(x for block in robot.blocks.values() for x in block),
+        "g": tuple(robot.model.gravity),
+    }
+    found = []
+    for a in inputs:
+        name = "pi" if a.name == REGROUPED else a.name
+        if name in MODEL:
+            meaning, unit = (
+                (
+                    f"inertial parameters of {', '.join(map(plain, robot.blocks))}, ten per link",
+                    "SI",
+                )
+                if name == "pi"
+                else (a.meaning, a.unit)
+            )
+            numbers = values.get(name, (0.0,) * a.size)
+            found.append(ModelInput(name, meaning, unit, numbers))
+    return found
+
+
+def _pose(controller: CController, functions: Sequence[CFunction]) -> dict[str, Any]:
+    """The function that computes the pose of the controller's link, by which the pose at activation
+    is held. Raises OptionError where the module does not have it."""
+    traced = {f.name: f.quantities for f in controller.module.functions}
+    link = traced[controller.function.d.name][0].link
+    for f in functions:
+        quantities = traced.get(f.d.name, ())
+        if [q.name for q in quantities] == [f"frame_pose:{link}"]:
+            return {"c": f.full_name, "arguments": [_of_pose(a) for a in f.arguments]}
+    raise OptionError(
+        f"--glue ros2: {controller.row.name}:{link} holds the pose that the link has at "
+        f"activation; add --quantity frame_pose:{link}"
+    )
+
+
+def _of_pose(a: Argument) -> str:
+    return "q_.data()" if a.name == "q" else "rotation" if a.sizes == (3, 3) else "position"
+
+
+def glue_files(
+    module: Module, headers: Sequence[str], sources: Sequence[str], shared: Mapping[str, Any]
+) -> dict[str, str]:
+    """The files of a module's glue, given the names of its headers and of its sources but the
+    self-test.
+
+    Raises OptionError for a module that a build system cannot have."""
+    glue = shared["c"].glue
+    wanted = {name: template for row in glue for name, template in GLUE[row].items()}
+    variables = {**shared, "headers": [*headers], "sources": [*sources], "plugins": []}
+    variables |= {"release": module[Release], "made": wanted}
+    variables["headers"] += [name.format(name=module.name) for name in wanted if _is_header(name)]
+    if any(EACH in name for name in wanted):
+        variables |= ros2_context(module, shared)
+    return {
+        name.format(name=module.name, **target): render(
+            f"glue/{template}.jinja", **variables, **target
+        )
+        for name, template in wanted.items()
+        for target in _each(name, variables)
+    }
+
+
+def _is_header(name: str) -> bool:
+    """Whether a file of the module's own folder is one that its users include."""
+    return "/" not in name and name.endswith((".h", ".hpp"))
+
+
+def _each(name: str, context: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The targets that a file is written for: the module, or each plugin."""
+    if EACH not in name:
+        return [{}]
+    return [{"plugin": one["name"], "one": one} for one in context["plugins"]]

@@ -10,13 +10,11 @@ from typing import Any, Final
 
 from symgen.compiler.passes import used
 from symgen.languages.c.banks import Banks
-from symgen.languages.c.dialect import dialect, place
+from symgen.languages.c.dialect import INLINE, dialect, place, rows, steps
 from symgen.languages.c.function import CFunction
-from symgen.languages.c.layout import NEWLINE, constant, head, joined
 from symgen.languages.c.loops import with_loops
 from symgen.languages.c.options import COptions
-from symgen.languages.c.text import BYTES, literal
-from symgen.languages.c.trig import INLINE, rows, steps
+from symgen.languages.c.text import BYTES, NEWLINE, constant, head, joined, literal
 from symgen.languages.describe import Argument, descriptions
 from symgen.languages.dialect import Dialect, Text, atom, call, functions
 from symgen.languages.module import Module

@@ -1,20 +1,77 @@
 """The options of C."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
 from symgen.compiler.aims import Aim
-from symgen.compiler.costs import Processor
+from symgen.compiler.costs import CORTEX_M, HOST, Processor
 from symgen.compiler.passes import used
 from symgen.errors import OptionError
-from symgen.languages.c.glue import GLUE
-from symgen.languages.c.targets import TARGETS
+from symgen.languages.module import Module
 from symgen.numbers.operations import OPS
 from symgen.options import Choices, group, option
 from symgen.options.kinds import NAMES, WHOLE, choice, whole_or
 from symgen.text import cited
 from symgen.tracing.function import Function
 from symgen.tracing.options import FunctionOptions
+
+CMAKE: Final = {"CMakeLists.txt": "CMakeLists.txt"}
+ROS2: Final = "{name}_controllers"
+EACH: Final = "{plugin}"
+"""In the name of a file that there is one of for each plugin."""
+
+GLUE: Final[dict[str, Mapping[str, str]]] = {
+    "cmake": CMAKE,
+    "zephyr": {
+        "zephyr/module.yml": "module.yml",
+        "zephyr/CMakeLists.txt": "zephyr.txt",
+        "zephyr/Kconfig": "Kconfig",
+    },
+    "arduino": {"library.properties": "library.properties", "library.json": "library.json"},
+    "pkgconfig": {"{name}.pc": "pkgconfig.pc"},
+    "esp-idf": {**CMAKE, "idf_component.yml": "idf_component.yml"},
+    "ros2": {
+        f"{ROS2}/package.xml": "ros2/package.xml",
+        f"{ROS2}/CMakeLists.txt": "ros2/CMakeLists.txt",
+        f"{ROS2}/{ROS2}.xml": "ros2/plugins.xml",
+        f"{ROS2}/README.md": "ros2/README.md",
+        f"{ROS2}/config/controllers.yaml": "ros2/controllers.yaml",
+        f"{ROS2}/launch/{ROS2}.launch.py": "ros2/launch.py",
+        f"{ROS2}/include/{ROS2}/{EACH}.hpp": "ros2/controller.hpp",
+        f"{ROS2}/src/{EACH}.cpp": "ros2/controller.cpp",
+        f"{ROS2}/src/{EACH}_parameters.yaml": "ros2/parameters.yaml",
+    },
+    "cpp": {"{name}.hpp": "module.hpp"},
+}
+"""The files of each build system (or language): the template of each by its name."""
+
+
+ARM: Final = "arm-none-eabi-gcc"
+HARD: Final = ("-mthumb", "-mfloat-abi=hard")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A processor: its compiler (that of the host where empty) and what that must be told."""
+
+    compiler: str
+    flags: tuple[str, ...]
+    single: bool = False
+    """Whether its floating-point unit has single precision only."""
+    machine: Processor = CORTEX_M
+    """How long its operations take."""
+
+
+TARGETS: Final = {
+    "host": Target("", (), machine=HOST),
+    "cortex-m0plus": Target(ARM, ("-mcpu=cortex-m0plus", "-mthumb")),
+    "cortex-m4f": Target(ARM, ("-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16", *HARD), single=True),
+    "cortex-m33": Target(ARM, ("-mcpu=cortex-m33", "-mfpu=fpv5-sp-d16", *HARD), single=True),
+    "cortex-m7": Target(ARM, ("-mcpu=cortex-m7", "-mfpu=fpv5-d16", *HARD)),
+}
+"""The processors of ``--target`` by name."""
+
 
 BUILD: Final = "symgen build"
 COMPILE: Final = "symgen.compile"
@@ -167,3 +224,22 @@ def others(function: Function) -> list[str]:
 def aim_of(choices: Choices) -> Aim:
     """The objective of the choice of formulations, for the target processor of the C code."""
     return choices[FunctionOptions].aim(choices[COptions].machine)
+
+
+QUICKEST: Final[tuple[dict[str, str], ...]] = (
+    {"trig": "inline", "batch": "auto"},
+    {"trig": "inline"},
+)
+"""Options of C that make it fast, the fastest first; not all functions can have all."""
+
+
+def fastest(module: Module, fixed: Collection[str] = ()) -> Module:
+    """The module with the options of C that make it fastest, but for those that were given."""
+    for options in QUICKEST:
+        try:
+            choices = module.choices.changed(**{k: x for k, x in options.items() if k not in fixed})
+            choices[COptions].check_functions(module.functions)
+        except OptionError:
+            continue
+        return replace(module, choices=choices)
+    return module

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from symgen.compiler.value import Index
 from symgen.languages.c.banks import Banks
-from symgen.languages.c.layout import named_arrays, wrapped
+from symgen.languages.c.text import named_arrays, wrapped
 from symgen.languages.writer import Step
 
 

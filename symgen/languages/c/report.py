@@ -14,8 +14,7 @@ from symgen.compiler.passes import counts, live, operands
 from symgen.compiler.program import Program
 from symgen.languages.c.files import functions
 from symgen.languages.c.function import CFunction
-from symgen.languages.c.options import COptions, aim_of, others
-from symgen.languages.c.targets import TARGETS
+from symgen.languages.c.options import TARGETS, COptions, aim_of, others
 from symgen.languages.module import Module
 from symgen.native.compiler import CompilerError, compiler, summary, version, workspace
 from symgen.text import shown

@@ -15,17 +15,15 @@ from symgen.compiler.rolled import Loop
 from symgen.compiler.rolling import rolled
 from symgen.compiler.rows import NOTHING
 from symgen.compiler.value import Index
-from symgen.languages.blocks import blocks
 from symgen.languages.c.banks import Banks, reach
 from symgen.languages.c.function import CFunction
-from symgen.languages.c.layout import block, named_arrays, wrapped
 from symgen.languages.c.piece import Piece
-from symgen.languages.c.text import literal
+from symgen.languages.c.text import block, literal, named_arrays, wrapped
 from symgen.languages.chunks import WORK, Pieces, cut, slots
 from symgen.languages.dialect import ATOM, Dialect, Text, atom
 from symgen.languages.places import LaneRow, Places, Pointer
 from symgen.languages.sine_loops import SineGroup, before, groups
-from symgen.languages.writer import Statement, Step, Writer, variables
+from symgen.languages.writer import Statement, Step, Writer, blocks, variables
 
 LANE: Final = "k"
 OUT: Final = "out"

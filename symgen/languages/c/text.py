@@ -1,12 +1,15 @@
 """C as text: literals, comments and strings for whatever a robot's file holds."""
 
 import math
+import re
 import struct
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from symgen.errors import OptionError
+from symgen.languages.describe import Argument
+from symgen.languages.writer import Block, CodeLine
 from symgen.text import in_ascii
 
 BYTES: Final = {"double": 8, "float": 4}
@@ -75,3 +78,117 @@ def numbers(values: Sequence[float], scalar: str) -> str:
     distinct = dict.fromkeys(values)  # a few: most are zero
     texts = {x: f"{'-' if x < 0 else ''}{literal(abs(x), scalar)}" for x in distinct}
     return ", ".join([texts[x] for x in values])
+
+
+WIDTH: Final = 110
+"""Longest line of a declaration."""
+
+SHORTEST: Final = 30
+"""Characters before a break in a sum at least."""
+
+CHECKS_A_LINE: Final = 6
+
+ARRAY: Final = re.compile(r"(?<![\w.>])([A-Za-z_]\w*)\[")
+"""An array of its own, no member of a structure, where an entry of it is named."""
+
+NEWLINE: Final = "\n"
+
+
+def joined(terms: Sequence[str], operator: str) -> str:
+    """Terms with an operator between, a few on a line; one of several lines begins on its own."""
+    rows = list[list[str]]()
+    for term in terms:
+        if not rows or len(rows[-1]) == CHECKS_A_LINE or NEWLINE in term + rows[-1][-1]:
+            rows.append([])
+        rows[-1].append(term)
+    return f"{NEWLINE}       {operator}".join(operator.join(row) for row in rows)
+
+
+def named_arrays(text: str) -> list[str]:
+    """The arrays that a line of C names, one for each entry."""
+    return ARRAY.findall(text)
+
+
+def constant(a: Argument) -> str:
+    """The qualifier of an array."""
+    return "const " if a.direction == "in" else ""
+
+
+MARKS: Final = {"out": "RESTRICT", "work": "APART"}
+"""By direction of an array how its macro is called that says that it overlaps nothing."""
+
+
+def alone(parameter: str, module: str, marks: Mapping[str, str], a: Argument) -> str:
+    """An array in a head; with a mark it is said to overlap nothing, where that is known to pay."""
+    mark = marks.get(a.direction)
+    return parameter.replace("[", f"[{module.upper()}_{mark} ") if mark else parameter
+
+
+def head(start: str, parameters: Sequence[str]) -> str:
+    """A function's head, its parameters wrapped under the opening bracket."""
+    return NEWLINE.join(wrapped(f"{start}(", parameters, ")"))
+
+
+def wrapped(start: str, parts: Sequence[str], end: str) -> list[str]:
+    """Parts with commas between them, the lines after the first under the end of `start`."""
+    lines = [start]
+    for part in (f"{text}, " for text in parts):
+        if len(lines[-1]) + len(part) > WIDTH and lines[-1] != start:
+            lines.append(" " * len(start))
+        lines[-1] += part
+    *others, last = (line.rstrip() for line in lines)
+    return [*others, last.removesuffix(",") + end]
+
+
+def block(b: Block) -> list[str]:
+    """A step of the algorithm: its heading, if it has one, and its lines."""
+    width = max((len(line.left[0]) for line in b.lines if len(line.left) == 1), default=0)
+    lines = [f"/* {comment(b.title)} */"] if b.title else []
+    for line in b.lines:
+        lines += _statement(line, width)
+    return lines
+
+
+def _broken(start: str, text: str) -> list[str]:
+    """An assignment, its right side on several lines where it is long: broken before the last sum
+    that is least deep in parentheses."""
+    lines: list[str] = []
+    while len(start) + len(text) > WIDTH:
+        places = _sums(text[: WIDTH - len(start)])
+        if not places:
+            break
+        least = min(depth for _, depth in places)
+        place = max(k for k, depth in places if depth == least)
+        lines.append(start + text[:place].rstrip())
+        start, text = " " * len(start), text[place:]
+    return [*lines, start + text]
+
+
+SIGN: Final = re.compile(r"[()\[\]]| [+-] ")
+"""A parenthesis or bracket, or the sign between two terms."""
+
+
+def _sums(text: str) -> list[tuple[int, int]]:
+    """Where there is a sign between two terms, and how deep in parentheses."""
+    signs, depth = [], 0
+    for match in SIGN.finditer(text):
+        mark, place = match[0], match.start() + 1
+        if mark in "([":
+            depth += 1
+        elif mark in ")]":
+            depth -= 1
+        elif place > SHORTEST:
+            signs.append((place, depth))
+    return signs
+
+
+def _statement(line: CodeLine, width: int) -> list[str]:
+    """One assignment a line, equals signs aligned; entries that share a value share lines."""
+    left, right = line
+    if not left:
+        return [right]
+    if len(left) == 1:
+        return _broken(f"{left[0]:{width}} = ", f"{right};")
+    return [
+        " ".join(f"{entry} = {right};" for entry in left[k : k + 3]) for k in range(0, len(left), 3)
+    ]

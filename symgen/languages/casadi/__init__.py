@@ -4,9 +4,9 @@ too."""
 from keyword import kwlist
 from typing import Final
 
-from symgen.languages.c.words import KEYWORDS, TAKEN
+from symgen.languages.c import KEYWORDS, TAKEN
 from symgen.languages.language import Language
-from symgen.languages.python.words import BUILTINS
+from symgen.languages.python import BUILTINS
 
 CASADI: Final = Language(
     name="casadi",

@@ -8,8 +8,7 @@ import numpy as np
 
 from symgen.languages.casadi.files import package as package_name
 from symgen.languages.module import Module
-from symgen.languages.outside import Call, Failed, Outside
-from symgen.languages.packages import Runner
+from symgen.languages.outside import Call, Failed, Outside, Runner
 from symgen.languages.subject import Array, Arrays, Check, Subject, described, relative_error
 from symgen.tracing.function import Function
 

@@ -17,11 +17,10 @@ from symgen.compiler.program import Program
 from symgen.compiler.value import Index, Value
 from symgen.languages.c.banks import Banks
 from symgen.languages.c.function import CFunction
-from symgen.languages.c.layout import wrapped
+from symgen.languages.c.text import wrapped
 from symgen.languages.casadi.patterns import SparsityPattern, columns, empty, packed, shape_of
-from symgen.languages.describe import Argument, FunctionDescription, descriptions
+from symgen.languages.describe import Argument, FunctionDescription, descriptions, slope
 from symgen.languages.module import Module
-from symgen.languages.slopes import slope
 from symgen.numbers.scalar import ZERO, Scalar
 
 LARGEST: Final = 30_000

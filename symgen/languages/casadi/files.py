@@ -4,12 +4,11 @@ functions."""
 from dataclasses import replace
 from typing import Any, Final
 
-from symgen.languages.blocks import blocks
-from symgen.languages.c.info import LARGEST
+from symgen.languages.c.dialect import trig_header
+from symgen.languages.c.files import LARGEST_MACROS
 from symgen.languages.c.options import COptions
 from symgen.languages.c.text import comment as c_comment
 from symgen.languages.c.text import literal, string
-from symgen.languages.c.trig import trig_header
 from symgen.languages.casadi.external import External, externals
 from symgen.languages.casadi.patterns import shape_of
 from symgen.languages.conventions import convention_lines
@@ -19,7 +18,7 @@ from symgen.languages.local_names import legend
 from symgen.languages.module import Module
 from symgen.languages.python.files import DIALECT as PYTHON
 from symgen.languages.python.files import LAYOUTS, block_lines, comment, unpacked, variable_names
-from symgen.languages.writer import statements, variables, zeros
+from symgen.languages.writer import blocks, statements, variables, zeros
 from symgen.render import render
 
 DIALECT: Final = replace(PYTHON, operations=functions(lambda op: call(f"ca.{op.name}")))
@@ -80,7 +79,7 @@ def _c(module: Module) -> dict[str, str]:
         "comment": c_comment,
         "string": string,
         "zero": literal(0.0, "double"),
-        "largest": LARGEST["double"],
+        "largest": LARGEST_MACROS["double"],
         "shape": shape_of,
     }
     texts = {

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from symgen.languages.c.words import KEYWORDS
+from symgen.languages.c import KEYWORDS
 from symgen.languages.language import Language
 
 CPP: Final = Language(

@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from typing import Final
 
-from symgen.languages.c.layout import WIDTH, wrapped
+from symgen.languages.c.dialect import INLINE, LIMITS, ULP, VECTORS, rows, steps
 from symgen.languages.c.options import COptions
-from symgen.languages.c.text import comment, literal
-from symgen.languages.c.trig import INLINE, LIMITS, ULP, VECTORS, rows, steps
+from symgen.languages.c.text import WIDTH, comment, literal, wrapped
 from symgen.languages.describe import Argument, FunctionDescription, descriptions
-from symgen.languages.dialect import COSINES, SINES, Dialect, call, functions
+from symgen.languages.dialect import COSINE_ARRAY, SINE_ARRAY, Dialect, call, functions
 from symgen.languages.module import Module
 from symgen.languages.sine_loops import forms
 from symgen.languages.straight import Style, called
@@ -43,7 +42,7 @@ def _inline(module: Module) -> bool:
 
 def _loop(angles: Sequence[str], number: str) -> list[str]:
     """The sines and cosines of several angles, as arrays."""
-    start = f"const auto [{SINES}{number}, {COSINES}{number}] = detail::sincos_all<Real>("
+    start = f"const auto [{SINE_ARRAY}{number}, {COSINE_ARRAY}{number}] = detail::sincos_all<Real>("
     line = f"{start}{', '.join(angles)});"
     return [line] if len(line) <= WIDTH else [start, *wrapped("    ", angles, ");")]
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from symgen.languages.c.words import KEYWORDS, MACROS
+from symgen.languages.c import KEYWORDS, MACROS
 from symgen.languages.language import Language
 
 CUDA: Final = Language(

@@ -3,10 +3,10 @@
 from functools import lru_cache
 from typing import Final
 
+from symgen.languages.c.dialect import LIMITS, ULP, rows, steps
 from symgen.languages.c.files import FAILURE, LAYOUTS
 from symgen.languages.c.options import COptions
 from symgen.languages.c.text import LARGEST, SUFFIX, comment, literal, numbers
-from symgen.languages.c.trig import LIMITS, ULP, rows, steps
 from symgen.languages.conventions import convention_lines
 from symgen.languages.cuda.function import CudaFunction
 from symgen.languages.describe import descriptions, laid_out, tables

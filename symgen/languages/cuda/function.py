@@ -9,8 +9,7 @@ from typing import Final
 from symgen.compiler.passes import distinct
 from symgen.languages.c.dialect import table
 from symgen.languages.c.lanes import ManyFunction
-from symgen.languages.c.layout import constant, head, joined
-from symgen.languages.c.text import literal
+from symgen.languages.c.text import constant, head, joined, literal
 from symgen.languages.describe import Argument
 from symgen.languages.dialect import Dialect
 

@@ -3,9 +3,9 @@
 from keyword import kwlist
 from typing import Final
 
-from symgen.languages.c.words import KEYWORDS, TAKEN
+from symgen.languages.c import KEYWORDS, TAKEN
 from symgen.languages.language import Language
-from symgen.languages.python.words import BUILTINS
+from symgen.languages.python import BUILTINS
 
 JAX: Final = Language(
     name="jax",

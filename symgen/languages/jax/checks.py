@@ -5,8 +5,7 @@ from typing import Final
 
 from symgen.languages.jax.files import package as package_name
 from symgen.languages.module import Module
-from symgen.languages.outside import Outside
-from symgen.languages.packages import Runner
+from symgen.languages.outside import Outside, Runner
 from symgen.languages.subject import Check, Subject
 
 PACKAGES: Final = ("jax",)

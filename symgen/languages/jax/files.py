@@ -5,13 +5,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Final
 
-from symgen.languages.blocks import blocks
 from symgen.languages.c.files import code_files
 from symgen.languages.c.lanes import width
-from symgen.languages.c.options import COptions
-from symgen.languages.c.quickest import fastest
+from symgen.languages.c.options import COptions, fastest
 from symgen.languages.conventions import convention_lines
-from symgen.languages.describe import FunctionDescription, descriptions, laid_out, tables
+from symgen.languages.describe import FunctionDescription, descriptions, laid_out, slope, tables
 from symgen.languages.dialect import call, functions
 from symgen.languages.local_names import legend
 from symgen.languages.module import Module
@@ -26,8 +24,7 @@ from symgen.languages.python.files import (
     unpacked,
     variable_names,
 )
-from symgen.languages.slopes import slope
-from symgen.languages.writer import Step
+from symgen.languages.writer import Step, blocks
 from symgen.render import render
 
 DIALECT: Final = replace(

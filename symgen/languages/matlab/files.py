@@ -10,9 +10,8 @@ from symgen.languages.c.function import CFunction
 from symgen.languages.c.options import COptions
 from symgen.languages.chunks import WORK
 from symgen.languages.conventions import Entries, bullets, gravity, meaning
-from symgen.languages.describe import Argument, FunctionDescription, descriptions
+from symgen.languages.describe import Argument, FunctionDescription, descriptions, examples
 from symgen.languages.dialect import Dialect, call, functions
-from symgen.languages.examples import examples
 from symgen.languages.module import Module
 from symgen.languages.straight import Style
 from symgen.render import render

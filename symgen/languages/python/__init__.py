@@ -5,8 +5,16 @@ from keyword import kwlist
 from typing import Final
 
 from symgen.languages.language import Language
-from symgen.languages.python.words import BUILTINS
 from symgen.numbers.operations import OPS
+
+_BUILTINS: Final = """
+all any bool dict float globals int isinstance len list map max min next print range sorted str
+tuple type zip
+"""
+
+BUILTINS: Final = frozenset(_BUILTINS.split())
+"""Built-in functions and types, which a function of the same name would hide in its module."""
+
 
 PYTHON: Final = Language(
     name="python",

@@ -7,7 +7,6 @@ from symgen.compiler.parallel import spread
 from symgen.compiler.passes import live, used
 from symgen.compiler.program import Program
 from symgen.compiler.value import Index
-from symgen.languages.blocks import Block, blocks
 from symgen.languages.conventions import convention_lines
 from symgen.languages.describe import (
     Argument,
@@ -19,7 +18,7 @@ from symgen.languages.describe import (
 from symgen.languages.dialect import Dialect, call, functions
 from symgen.languages.local_names import legend
 from symgen.languages.module import Module
-from symgen.languages.writer import Step, signed, statements, variables, zeros
+from symgen.languages.writer import Block, Step, blocks, signed, statements, variables, zeros
 from symgen.numbers.operations import OPS, Op
 from symgen.render import render
 from symgen.text import in_ascii

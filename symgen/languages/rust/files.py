@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
+from symgen.languages.c.dialect import INLINE, LIMITS, ULP, steps
 from symgen.languages.c.options import COptions
 from symgen.languages.c.text import SUFFIX, literal
-from symgen.languages.c.trig import INLINE, LIMITS, ULP, steps
-from symgen.languages.describe import Argument, FunctionDescription, descriptions
-from symgen.languages.dialect import COSINES, SINES, Dialect, call, functions
-from symgen.languages.examples import examples
+from symgen.languages.describe import Argument, FunctionDescription, descriptions, examples
+from symgen.languages.dialect import COSINE_ARRAY, SINE_ARRAY, Dialect, call, functions
 from symgen.languages.module import Module
 from symgen.languages.sine_loops import LONGEST, forms
 from symgen.languages.straight import Style, called, signature
@@ -38,7 +37,7 @@ def dialect(inline: bool) -> Dialect:
 
 def _loop(angles: Sequence[str], number: str) -> list[str]:
     """The sines and cosines of several angles, as arrays."""
-    start = f"let ({SINES}{number}, {COSINES}{number}) = sines::sin_cos_all(["
+    start = f"let ({SINE_ARRAY}{number}, {COSINE_ARRAY}{number}) = sines::sin_cos_all(["
     line = f"{start}{', '.join(angles)}]);"
     return [line] if len(line) <= LINE - 4 else [start, *(f"    {a}," for a in angles), "]);"]
 
