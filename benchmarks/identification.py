@@ -19,8 +19,8 @@ import numpy as np
 
 from benchmarks.simulated_logs import Recipe, simulated
 from benchmarks.simulated_logs import write as write_log
-from symgen.identification.run import identify
-from symgen.identification.settings import Settings
+from symgen.identification.estimation.run import identify
+from symgen.identification.model.settings import Settings
 from symgen.jobs.job import Job
 
 ROBOT = "robots/panda_arm.urdf"

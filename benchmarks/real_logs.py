@@ -19,15 +19,15 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.identification.cutoffs import tuned
-from symgen.identification.equations import Instants
-from symgen.identification.methods import Problem, problem
-from symgen.identification.prediction import SLOW
-from symgen.identification.predictors import predictor
-from symgen.identification.recording import Wish, reading
-from symgen.identification.run import Identified, solved
-from symgen.identification.samples import Samples
-from symgen.identification.settings import Settings
+from symgen.identification.data.dataset import Wish, reading
+from symgen.identification.data.samples import Samples
+from symgen.identification.diagnostics.cutoffs import tuned
+from symgen.identification.estimation.run import Identified, solved
+from symgen.identification.model.equations import Instants
+from symgen.identification.model.problem import Problem, problem
+from symgen.identification.model.settings import Settings
+from symgen.identification.prediction.prediction_errors import SLOW
+from symgen.identification.prediction.predictors import predictor
 from symgen.jobs.job import Job
 from symgen.reading.assemble import Loaded
 

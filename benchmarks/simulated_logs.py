@@ -11,9 +11,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.identification.kernel import kernel
-from symgen.identification.methods import friction, standard_parameters
-from symgen.identification.sensors import COMPONENTS
+from symgen.identification.model.compiled_kernel import kernel
+from symgen.identification.model.problem import friction, standard_parameters
+from symgen.identification.model.sensors import COMPONENTS
 from symgen.jobs.job import Job
 from symgen.mechanics.coupling import velocities
 from symgen.mechanics.model import Limits, Model

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from benchmarks.simulated_logs import Motion, Recipe, Sensors, exact, moved
 from benchmarks.simulated_logs import write as write_log
-from symgen.identification.estimate import Estimate
-from symgen.identification.run import identify
-from symgen.identification.settings import Settings
+from symgen.identification.estimation.run import identify
+from symgen.identification.model.estimate import Estimate
+from symgen.identification.model.settings import Settings
 from symgen.jobs.job import Job
 from symgen.mechanics.coupling import velocities
 from symgen.reading.assemble import Loaded

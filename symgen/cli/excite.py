@@ -11,14 +11,14 @@ from symgen.cli.identify import at_runtime
 from symgen.cli.options import FILE, JSON, ROBOT, path_option, with_options
 from symgen.cli.options import out as out_option
 from symgen.errors import OptionError
-from symgen.identification.plan import ExcitationPlan
+from symgen.identification.excitation.motion_plan import ExcitationPlan
 from symgen.options import Option, rows
 from symgen.options.kinds import FLAG, NUMBER, TEXTS
 from symgen.reading.options import RobotOptions, moving_joints
 from symgen.text import cited
 
 if TYPE_CHECKING:
-    from symgen.identification.excitation_task import ExcitationTask
+    from symgen.identification.excitation.task import ExcitationTask
     from symgen.mechanics.model import Model
 
 WRITTEN: Final = (
@@ -36,7 +36,7 @@ WRITTEN: Final = (
 
 def _limits(robot: Any, start: str) -> list[str]:
     """The joints; after a joint the kinds of limits."""
-    from symgen.identification.bounds import KINDS
+    from symgen.identification.excitation.motion_limits import KINDS
 
     if not start:
         return [f"{name}." for name in moving_joints(robot, start)]
@@ -106,8 +106,8 @@ def excite(file: str, out: Path, plot: Path | None, as_json: bool, **options: An
     symgen excite arm.urdf -o motion.csv --limit slide.velocity=0.5 --limit slide.effort=200
     """
     from symgen.cli.progress import progress
-    from symgen.identification.excitation import excite as excited
-    from symgen.identification.excite_report import csv, data, on_terminal, picture, targets
+    from symgen.identification.excitation.optimizer import excite as excited
+    from symgen.identification.report.excite_report import csv, data, on_terminal, picture, targets
     from symgen.jobs.publish import write_files
 
     with progress() as tell:
@@ -132,10 +132,10 @@ def task(file: str, options: dict[str, Any]) -> "ExcitationTask":
     """The task of the excitation for the options of the command. Raises SymgenError."""
     import numpy as np
 
-    from symgen.identification.bounds import bounds
-    from symgen.identification.dynamics import dynamics
-    from symgen.identification.excitation_task import ExcitationTask
-    from symgen.identification.methods import friction, torque_mapping
+    from symgen.identification.excitation.motion_limits import bounds
+    from symgen.identification.excitation.task import ExcitationTask
+    from symgen.identification.model.problem import friction, torque_mapping
+    from symgen.identification.model.regressor_tapes import dynamics
     from symgen.jobs.job import Job
 
     plan = ExcitationPlan(**{row.name: options.pop(row.name) for row in rows(ExcitationPlan)})

@@ -11,7 +11,7 @@ from symgen.cli.help import command, option
 from symgen.cli.options import FILE, JSON, ROBOT, with_options
 from symgen.cli.options import out as out_option
 from symgen.cli.progress import progress
-from symgen.identification.log_options import LogOptions
+from symgen.identification.data.log_options import LogOptions
 from symgen.options import rows
 from symgen.reading.options import links
 
@@ -65,7 +65,13 @@ def gains(
     symgen gains robots/ur10e.urdf motion.csv motion_load.csv --mass 2.805 -o gains.toml
     symgen identify robots/ur10e.urdf motion.csv --columns gains.toml
     """
-    from symgen.identification.gains import as_toml, data, gains, on_terminal, target
+    from symgen.identification.gains.torque_constants import (
+        as_toml,
+        data,
+        gains,
+        on_terminal,
+        target,
+    )
     from symgen.jobs.job import Job
     from symgen.jobs.publish import write_files
 

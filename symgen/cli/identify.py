@@ -13,14 +13,14 @@ from symgen.cli.help import command, option
 from symgen.cli.options import FILE, JSON, PICTURES, ROBOT, folder, path_option, with_options
 from symgen.cli.options import out as out_option
 from symgen.errors import OptionError
-from symgen.identification.settings import Settings
+from symgen.identification.model.settings import Settings
 from symgen.options import rows
 from symgen.reading.options import links
 from symgen.text import shown
 
 if TYPE_CHECKING:
-    from symgen.identification.run import Identified
-    from symgen.identification.shaping import EstimateOutputs
+    from symgen.identification.estimation.run import Identified
+    from symgen.identification.report.shaping import EstimateOutputs
 
 RESULTS: Final = (
     out_option(
@@ -165,9 +165,9 @@ def run(
 ) -> tuple["Identified", "EstimateOutputs"]:
     """The estimate for the options of the command and the requested outputs. Raises
     SymgenError."""
-    from symgen.identification.predicting import validated
-    from symgen.identification.run import identify as identified
-    from symgen.identification.shaping import estimate_outputs
+    from symgen.identification.estimation.run import identify as identified
+    from symgen.identification.report.predicting import validated
+    from symgen.identification.report.shaping import estimate_outputs
     from symgen.jobs.job import Job
 
     settings = Settings(**{row.name: options.pop(row.name) for row in rows(Settings)})
@@ -193,7 +193,7 @@ def at_runtime(friction: str) -> str:
 
 
 def _say(identified: "Identified", extra: "EstimateOutputs", as_json: bool) -> None:
-    from symgen.identification.report import data, on_terminal
+    from symgen.identification.report.identification_tables import data, on_terminal
 
     if as_json:
         output.say(output.as_json({**data(identified), **extra.data}))
@@ -208,8 +208,8 @@ def written(
 ) -> list[Path]:
     """Write identification.json and pictures of a kind into a folder, and the other requested
     files. Raises SymgenError; then nothing was written."""
-    from symgen.identification.plots import pictures
-    from symgen.identification.report import LISTING, data, listed
+    from symgen.identification.report.identification_tables import LISTING, data, listed
+    from symgen.identification.report.plots import pictures
     from symgen.jobs.publish import publish
 
     drawn = pictures(identified, kind)

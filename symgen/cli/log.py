@@ -9,7 +9,7 @@ from symgen import output
 from symgen.cli.help import command, option
 from symgen.cli.options import JSON, ROBOT, path_option, with_options
 from symgen.cli.progress import progress
-from symgen.identification.log_options import LogOptions
+from symgen.identification.data.log_options import LogOptions
 from symgen.options import rows
 
 
@@ -38,7 +38,7 @@ def log(log: str, robot: str | None, plot: Path | None, as_json: bool, **options
     symgen log motion.csv
     symgen log motion.csv --robot robots/ur5.urdf --column q=actual_q_{} --unit q=deg --plot log.png
     """
-    from symgen.identification import log_plots, log_report
+    from symgen.identification.report import log_plots, log_report
     from symgen.jobs.job import Job
     from symgen.jobs.publish import write_files
 

@@ -9,7 +9,7 @@ from symgen import output
 from symgen.cli.help import command, option
 from symgen.cli.options import FILE, JSON, PICTURES, ROBOT, folder, with_options
 from symgen.cli.options import out as out_option
-from symgen.identification.log_options import LogOptions
+from symgen.identification.data.log_options import LogOptions
 from symgen.options import rows
 
 RESULTS = (
@@ -54,9 +54,9 @@ def predict(
     symgen predict identified.urdf log.csv --actuators identified.toml
     """
     from symgen.cli.progress import progress
-    from symgen.identification.predicting import model_of, written
-    from symgen.identification.prediction import predict as predicted
-    from symgen.identification.prediction_report import data, on_terminal
+    from symgen.identification.prediction.prediction_errors import predict as predicted
+    from symgen.identification.report.predicting import model_of, written
+    from symgen.identification.report.prediction_report import data, on_terminal
     from symgen.jobs.publish import check_folder
 
     log_options = LogOptions(**{row.name: options.pop(row.name) for row in rows(LogOptions)})

@@ -1,4 +1,6 @@
 """Identification: inertial parameters and friction of a robot from a log of its motion.
 
-Knows all rooms up to inspection. Offers `run.identify`, motions that excite a robot
-(`excitation.excite`), and what is written of an estimate."""
+Knows all packages up to inspection. Offers `estimation.run.identify`, motions that excite a robot
+(`excitation.optimizer.excite`), and the files written of an estimate. Sub-packages, lowest first;
+each imports only those before it: data, model, diagnostics, prediction, consistency, estimation,
+gains, excitation, report."""

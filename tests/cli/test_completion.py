@@ -12,7 +12,7 @@ from tools import ROOT, robot_file
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
 from symgen.algorithms.controllers import CONTROLLERS
 from symgen.cli.main import COMMANDS, main
-from symgen.identification.settings import METHODS
+from symgen.identification.model.settings import METHODS
 from symgen.languages import LANGUAGES
 from symgen.languages.c.options import GLUE
 from symgen.reading.options import ROTORS

@@ -99,6 +99,48 @@ def test_files_of_algorithms_register_themselves():
     assert files <= loaded and {f"algorithms/{name}.py" for name in ALGORITHMS} <= files
 
 
+SUBPACKAGES = (
+    "data",
+    "model",
+    "diagnostics",
+    "prediction",
+    "consistency",
+    "estimation",
+    "gains",
+    "excitation",
+    "report",
+)
+"""Of identification, lowest first: each imports only those before it, within functions too."""
+
+
+def identification_imports():
+    """The modules of identification, and those of it that each imports anywhere."""
+    own = {name for name in FILES if name.startswith("identification/")}
+    for name in sorted(own):
+        modules = set()
+        for node in nodes(name):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                path = node.module.removeprefix("symgen.").replace(".", "/")
+                modules |= {path, *(f"{path}/{alias.name}" for alias in node.names)}
+        yield name, {f"{module}.py" for module in modules} & own
+
+
+def test_subpackages_of_identification_know_only_those_before_them():
+    for name, imports in identification_imports():
+        part = name.split("/")[1]
+        before = SUBPACKAGES[: SUBPACKAGES.index(part) + 1] if part in SUBPACKAGES else SUBPACKAGES
+        later = sorted(x for x in imports if x.count("/") > 1 and x.split("/")[1] not in before)
+        assert not later, f"{name} must not import {later}"
+
+
+def test_identification_has_no_import_cycle():
+    left = dict(identification_imports())
+    while free := [name for name, imports in left.items() if not imports & left.keys()]:
+        for name in free:
+            del left[name]
+    assert not left, f"modules that import each other: {sorted(left)}"
+
+
 # -- sizes -----------------------------------------------------------------------------------------
 
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from benchmarks.simulated_logs import Motion, Recipe, exact, moved, write
-from symgen.identification.bending import bending
-from symgen.identification.methods import problem, without_drives
-from symgen.identification.run import identify
-from symgen.identification.samples import Samples
-from symgen.identification.settings import Settings
+from symgen.identification.data.samples import Samples
+from symgen.identification.estimation.run import identify
+from symgen.identification.model.cross_axis_moments import bending
+from symgen.identification.model.problem import problem, without_drives
+from symgen.identification.model.settings import Settings
 from symgen.jobs.job import Job
 
 AXES = ("0 0 1", "0.6 0.8 0", "0 -1 0")

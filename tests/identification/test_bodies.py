@@ -9,12 +9,12 @@ from loads import LOAD, C, M, estimate, robot
 from tools import robot_file
 
 from symgen.errors import OptionError
-from symgen.identification.bodies import bodies, free_links
-from symgen.identification.estimate import Estimate
-from symgen.identification.payload import payload
-from symgen.identification.programme import LEAST, Programme
-from symgen.identification.pseudo import linear, packed, seen, unpacked
-from symgen.identification.shaping import shape
+from symgen.identification.consistency.nearest_bodies import bodies, free_links
+from symgen.identification.consistency.payload_estimate import payload
+from symgen.identification.consistency.pseudo_inertia import linear, packed, seen, unpacked
+from symgen.identification.consistency.sdp import LEAST, Programme
+from symgen.identification.model.estimate import Estimate
+from symgen.identification.report.shaping import shape
 from symgen.jobs.job import Job
 from symgen.mechanics.matrices import pseudo, ten_of
 from symgen.mechanics.parameters import lumped

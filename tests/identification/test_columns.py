@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from tools import invoke, robot_file
 
-from symgen.identification.column_map import Map
-from symgen.identification.columns import NeededColumns, Sensed
-from symgen.identification.layouts import guessed, layout
-from symgen.identification.log_options import LogOptions
-from symgen.identification.logs import LogError, open_log
-from symgen.identification.recording import Wish, look
+from symgen.identification.data.column_map import Map
+from symgen.identification.data.column_mapping import guessed, layout
+from symgen.identification.data.dataset import Wish, look
+from symgen.identification.data.log_file import LogError
+from symgen.identification.data.log_options import LogOptions
+from symgen.identification.data.needed_columns import NeededColumns, Sensed
+from symgen.identification.data.open_log import open_log
 
 ARM = robot_file("ur5")
 ROWS = 40

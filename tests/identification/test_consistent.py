@@ -8,11 +8,11 @@ from tools import robot_file
 
 from benchmarks.simulated_logs import Motion, Recipe, Sensors, simulated, write
 from symgen.errors import OptionError
-from symgen.identification.bodies import free_links
-from symgen.identification.entropic import Entropic
-from symgen.identification.programme import Programme
-from symgen.identification.run import identify
-from symgen.identification.settings import Settings
+from symgen.identification.consistency.entropic import Entropic
+from symgen.identification.consistency.nearest_bodies import free_links
+from symgen.identification.consistency.sdp import Programme
+from symgen.identification.estimation.run import identify
+from symgen.identification.model.settings import Settings
 from symgen.jobs.job import Job
 from symgen.mechanics.matrices import pseudo
 

@@ -5,8 +5,8 @@ import pytest
 from tools import robot_file
 
 from benchmarks.simulated_logs import Motion, Recipe, simulated, write
-from symgen.identification.run import identify
-from symgen.identification.settings import Settings
+from symgen.identification.estimation.run import identify
+from symgen.identification.model.settings import Settings
 from symgen.jobs.job import Job
 
 FILE = robot_file("scara")

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from oracles import oracle
 
-from symgen.identification.choice import Chooser
-from symgen.identification.drives import DriveColumn, DriveUnknowns, Joints
-from symgen.identification.effects import LEAST, with_effects
-from symgen.identification.reduction import reduced
-from symgen.identification.solve import Belief, TriangularSystem, solved
+from symgen.identification.estimation.random_effects import LEAST, with_effects
+from symgen.identification.estimation.term_selection import Chooser
+from symgen.identification.estimation.triangular_factors import reduced
+from symgen.identification.estimation.weighted_solve import Belief, TriangularSystem, solved
+from symgen.identification.model.drive_columns import DriveColumn, DriveUnknowns, Joints
 
 optimize = oracle("scipy.optimize")
 

@@ -9,16 +9,16 @@ from tools import robot_file
 
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
-from symgen.identification.bounds import bounds
-from symgen.identification.criterion import condition, smooth_condition
-from symgen.identification.dynamics import dynamics
-from symgen.identification.excitation import ExcitationSearch, _freedom, excite
-from symgen.identification.excitation_task import ExcitationTask
-from symgen.identification.excite_report import OWNER, csv
-from symgen.identification.fourier import Fourier, resting
-from symgen.identification.kernel import kernel
-from symgen.identification.methods import base_kernel, friction, torque_mapping
-from symgen.identification.plan import ExcitationPlan
+from symgen.identification.excitation.criterion import condition, smooth_condition
+from symgen.identification.excitation.fourier import Fourier, resting
+from symgen.identification.excitation.motion_limits import bounds
+from symgen.identification.excitation.motion_plan import ExcitationPlan
+from symgen.identification.excitation.optimizer import ExcitationSearch, _freedom, excite
+from symgen.identification.excitation.task import ExcitationTask
+from symgen.identification.model.compiled_kernel import kernel
+from symgen.identification.model.problem import base_kernel, friction, torque_mapping
+from symgen.identification.model.regressor_tapes import dynamics
+from symgen.identification.report.excite_report import OWNER, csv
 from symgen.jobs.job import Job
 from symgen.native.tape import NativeTape
 from symgen.numbers.operations import cos, sign, sin, tanh

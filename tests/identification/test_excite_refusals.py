@@ -9,7 +9,7 @@ from excited import SCARA, run
 from tools import invoke, robot_file
 
 from symgen.errors import SymgenError
-from symgen.identification.bounds import bounds
+from symgen.identification.excitation.motion_limits import bounds
 from symgen.jobs.job import Job
 
 

@@ -7,17 +7,17 @@ import pytest
 from known_truth import ARM, SHORT, SMALL, found, loaded
 
 from benchmarks.simulated_logs import Motion, Sensors, simulated, write
-from symgen.identification.estimate import Estimate
-from symgen.identification.estimation import ExcitationError
-from symgen.identification.methods import problem
-from symgen.identification.rates import Rates
-from symgen.identification.reduction import reduced, triangle
-from symgen.identification.rounds import Rounds
-from symgen.identification.run import identify
-from symgen.identification.samples import Samples
-from symgen.identification.settings import Settings
-from symgen.identification.solve import TriangularSystem, solve
-from symgen.identification.standard import Prior, deviations
+from symgen.identification.data.samples import Samples
+from symgen.identification.estimation.iterative import Rounds
+from symgen.identification.estimation.result import ExcitationError
+from symgen.identification.estimation.run import identify
+from symgen.identification.estimation.standard_parameters import Prior, deviations
+from symgen.identification.estimation.triangular_factors import reduced, triangle
+from symgen.identification.estimation.weighted_solve import TriangularSystem, solve
+from symgen.identification.model.estimate import Estimate
+from symgen.identification.model.problem import problem
+from symgen.identification.model.settings import Settings
+from symgen.identification.model.velocity_survey import Rates
 
 SILENT = Sensors(noise=0.0)
 

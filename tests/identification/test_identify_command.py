@@ -7,7 +7,9 @@ import pytest
 from arm_logs import ARM, good, log, quick  # noqa: F401
 from tools import invoke
 
+from symgen.identification.report.identification_tables import on_terminal
 from symgen.jobs.job import Job
+from symgen.output import in_html
 
 
 def test_it_writes_what_it_prints_and_replaces_only_its_own(tmp_path):
@@ -99,9 +101,9 @@ def test_a_log_without_velocities_and_one_with_matrices(tmp_path):
 
 
 def test_a_picture_is_the_same_bytes_every_time(tmp_path, monkeypatch):
-    from symgen.identification import plots
-    from symgen.identification.run import identify
-    from symgen.identification.settings import Settings
+    from symgen.identification.estimation.run import identify
+    from symgen.identification.model.settings import Settings
+    from symgen.identification.report import plots
 
     monkeypatch.undo()
     job = Job.of(ARM)
@@ -114,5 +116,7 @@ def test_a_picture_is_the_same_bytes_every_time(tmp_path, monkeypatch):
             )
         one, other = (plots.encoded(plots.parameters(found.estimate), kind) for _ in range(2))
         assert one.startswith(begin) and one == other, kind
-    page = found._repr_html_()  # what a notebook shows is what the command prints
+    page = in_html(
+        lambda out: on_terminal(found, out)
+    )  # what a notebook shows is what the command prints
     assert "std error" in page and "<pre>" in page and "\x1b" not in page

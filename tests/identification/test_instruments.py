@@ -7,9 +7,9 @@ from closed_loop import ARM, FILE, STEP, closed_loop
 
 from benchmarks.simulated_logs import write
 from symgen.errors import OptionError
-from symgen.identification.logs import LogError
-from symgen.identification.run import identify
-from symgen.identification.settings import Settings
+from symgen.identification.data.log_file import LogError
+from symgen.identification.estimation.run import identify
+from symgen.identification.model.settings import Settings
 from symgen.jobs.job import Job
 
 

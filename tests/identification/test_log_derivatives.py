@@ -8,9 +8,9 @@ import pytest
 from tools import invoke, robot_file
 
 from benchmarks.simulated_logs import Recipe, exact, moved, write
-from symgen.identification.bandwidth import cutoff
-from symgen.identification.derivatives import ORDER, Derivation
-from symgen.identification.rows import Usable
+from symgen.identification.data.bandwidth import cutoff
+from symgen.identification.data.differentiation import ORDER, Derivation
+from symgen.identification.data.usable_rows import Usable
 from symgen.jobs.job import Job
 
 ARM = robot_file("scara")

@@ -6,9 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from symgen.identification import logs
-from symgen.identification.logs import LogError, check_columns, open_log
-from symgen.identification.samples import pieces
+from symgen.identification.data import open_log as logs
+from symgen.identification.data.log_file import LogError, check_columns
+from symgen.identification.data.open_log import open_log
+from symgen.identification.data.samples import pieces
 
 WRITERS = {"stored": np.savez, "compressed": np.savez_compressed}
 
@@ -53,7 +54,7 @@ def test_damage_behind_the_rows_in_use_is_found_too(npz, monkeypatch):
     data = bytearray(path.read_bytes())
     data[places[0]] ^= 1
     path.write_bytes(data)
-    monkeypatch.setattr("symgen.identification.npz.CHUNK", 1024)
+    monkeypatch.setattr("symgen.identification.data.npz_log.CHUNK", 1024)
     log = open_log(str(path))
     with pytest.raises(LogError, match="cannot be read"):
         list(pieces(log.chunks(log.names), [(0, 10)]))

@@ -6,11 +6,11 @@ import pytest
 from term_logs import log
 
 from benchmarks.simulated_logs import write
-from symgen.identification.equations import LinearEquations
-from symgen.identification.logs import open_log
-from symgen.identification.prediction import Points
-from symgen.identification.run import identify
-from symgen.identification.settings import Settings
+from symgen.identification.data.open_log import open_log
+from symgen.identification.estimation.run import identify
+from symgen.identification.model.equations import LinearEquations
+from symgen.identification.model.settings import Settings
+from symgen.identification.prediction.prediction_errors import Points
 
 
 def test_means_are_of_what_counts_and_keep_the_deviation():

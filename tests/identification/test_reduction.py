@@ -6,11 +6,16 @@ from random_trees import FEW
 from random_trees import model as random_model
 
 from benchmarks.simulated_logs import write
-from symgen.identification.derivatives import Derivation
-from symgen.identification.logs import open_log
-from symgen.identification.methods import standard_parameters
-from symgen.identification.reduction import TriangularFactors, combined, reduced, triangle
-from symgen.identification.samples import BLOCK, BlockPlan, pieces
+from symgen.identification.data.differentiation import Derivation
+from symgen.identification.data.open_log import open_log
+from symgen.identification.data.samples import BLOCK, BlockPlan, pieces
+from symgen.identification.estimation.triangular_factors import (
+    TriangularFactors,
+    combined,
+    reduced,
+    triangle,
+)
+from symgen.identification.model.problem import standard_parameters
 from symgen.mechanics.parameters import lumped
 from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace

@@ -9,14 +9,14 @@ from term_logs import log
 
 from benchmarks.simulated_logs import write
 from symgen.errors import OptionError
-from symgen.identification.drives import DriveColumn, DriveUnknowns, Joints
-from symgen.identification.dynamics import traced
-from symgen.identification.equations import Instants
-from symgen.identification.methods import base_kernel, torque_mapping, without_drives
-from symgen.identification.refining import Refined, force_error, simulation_error
-from symgen.identification.run import identify
-from symgen.identification.settings import Settings
-from symgen.identification.shooting import STEPS, Simulator, Windows
+from symgen.identification.estimation.refining import Refined, force_error, simulation_error
+from symgen.identification.estimation.run import identify
+from symgen.identification.estimation.shooting import STEPS, Simulator, Windows
+from symgen.identification.model.drive_columns import DriveColumn, DriveUnknowns, Joints
+from symgen.identification.model.equations import Instants
+from symgen.identification.model.problem import base_kernel, torque_mapping, without_drives
+from symgen.identification.model.regressor_tapes import traced
+from symgen.identification.model.settings import Settings
 from symgen.jobs.job import Job
 
 

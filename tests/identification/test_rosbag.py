@@ -7,7 +7,7 @@ import pytest
 from tools import invoke, robot_file
 
 from benchmarks.simulated_logs import Recipe, simulated
-from symgen.identification.logs import open_log
+from symgen.identification.data.open_log import open_log
 from symgen.jobs.job import Job
 
 rosbag2 = pytest.importorskip("rosbags.rosbag2", reason="needs rosbags: pip install 'symgen[ros]'")

@@ -10,9 +10,9 @@ from tools import invoke
 import symgen
 from benchmarks.identifiability import chain
 from benchmarks.simulated_logs import Recipe, exact, moved, write
-from symgen.identification.methods import problem
-from symgen.identification.separable import random_states
-from symgen.identification.settings import Settings
+from symgen.identification.model.problem import problem
+from symgen.identification.model.separable import random_states
+from symgen.identification.model.settings import Settings
 from symgen.jobs.job import Job
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.model import PARAMETER_NAMES

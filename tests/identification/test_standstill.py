@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks import standstill
-from symgen.identification.drives import dilated, standing
+from symgen.identification.model.drive_columns import dilated, standing
 
 
 @pytest.mark.parametrize(("robot", "part"), [("scara", 0.0), ("scara", 0.6), ("ur5", 0.9)])

@@ -13,9 +13,9 @@ from tools import invoke
 
 from benchmarks.simulated_logs import moved, write
 from symgen.errors import OptionError
-from symgen.identification.run import identify
-from symgen.identification.settings import Settings
-from symgen.identification.terms import TERMS
+from symgen.identification.estimation.run import identify
+from symgen.identification.model.settings import Settings
+from symgen.identification.model.terms import TERMS
 from symgen.jobs.job import Job
 
 LAWS = {

@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from symgen.identification.column_map import Map
-from symgen.identification.columns import NeededColumns
-from symgen.identification.log_options import LogOptions
-from symgen.identification.logs import open_log
-from symgen.identification.recording import Wish, look
-from symgen.identification.ticks import Polled, Ticks
+from symgen.identification.data.column_map import Map
+from symgen.identification.data.dataset import Wish, look
+from symgen.identification.data.log_options import LogOptions
+from symgen.identification.data.needed_columns import NeededColumns
+from symgen.identification.data.open_log import open_log
+from symgen.identification.data.sample_clock import Polled, Ticks
 
 PANDA = Path(__file__).parents[3] / "shared" / "logs" / "panda" / "motion_14s.csv"
 NAMES = ("a", "b", "c")

@@ -7,9 +7,9 @@ import pytest
 from term_logs import RECIPE, log
 
 from benchmarks.simulated_logs import write
-from symgen.identification.estimation import ExcitationError
-from symgen.identification.run import identify
-from symgen.identification.settings import Settings
+from symgen.identification.estimation.result import ExcitationError
+from symgen.identification.estimation.run import identify
+from symgen.identification.model.settings import Settings
 
 LAW = {"added": lambda q, qd, qdd, load: 2.0 * qd + np.sign(qd), "noise": 1.0}
 SETTINGS = Settings(friction="auto", held_out=0.6)

@@ -9,7 +9,7 @@ from arm_logs import log
 from tools import invoke, robot_file
 
 import symgen
-from symgen.identification.turns import TURN, Turns
+from symgen.identification.data.angle_unwrapper import TURN, Turns
 
 RNG = np.random.default_rng(3)
 

@@ -12,9 +12,9 @@ import pytest
 from term_logs import FILE, log
 from tools import invoke, robot_file
 
-from symgen.identification import panels
-from symgen.identification.settings import Settings
-from symgen.identification.verdicts import of_bodies
+from symgen.identification.model.settings import Settings
+from symgen.identification.report import panels
+from symgen.identification.report.verdicts import of_bodies
 
 
 def friction(q, qd, qdd, load):
@@ -110,8 +110,10 @@ def test_a_page_that_needs_nothing_else(tmp_path, monkeypatch):
             drawn.append(panels.encoded(figure, *rest))
         return drawn[0] if figure else b""
 
-    monkeypatch.setattr("symgen.identification.page.encoded", once)
-    monkeypatch.setattr("symgen.identification.page.parameters", lambda estimate: None)
+    monkeypatch.setattr("symgen.identification.report.identification_page.encoded", once)
+    monkeypatch.setattr(
+        "symgen.identification.report.identification_page.parameters", lambda estimate: None
+    )
     *_, path = log(tmp_path, friction)
     page = tmp_path / "x.html"
     command = ["identify", FILE, path, "--friction", "auto", "--html", page]
@@ -133,7 +135,7 @@ PANDA = Path(__file__).parents[3] / "shared" / "logs" / "panda" / "motion_14s.cs
 
 def test_implausible_masses_withhold_the_urdf_and_not_the_friction(tmp_path, monkeypatch):
     """The printed command generates the robot of the file with the identified friction."""
-    monkeypatch.setattr("symgen.identification.verdicts.HEAVY", 1.0)
+    monkeypatch.setattr("symgen.identification.report.verdicts.HEAVY", 1.0)
     *_, path = log(tmp_path, friction)
     urdf, toml = tmp_path / "x.urdf", tmp_path / "x.toml"
     asked = ["--friction", "viscous,coulomb", "--friction-width", "0.05", "--urdf", urdf]
@@ -166,8 +168,8 @@ def test_an_estimate_without_bodies_is_reported_and_its_friction_written(
     tmp_path, monkeypatch, more
 ):
     """As with the log of a Panda in ../shared/logs; no option can write a URDF without bodies."""
-    monkeypatch.setattr("symgen.identification.programme.Programme.nearest", lambda *_: None)
-    monkeypatch.setattr("symgen.identification.plots.encoded", lambda figure, kind: b"")
+    monkeypatch.setattr("symgen.identification.consistency.sdp.Programme.nearest", lambda *_: None)
+    monkeypatch.setattr("symgen.identification.report.plots.encoded", lambda figure, kind: b"")
     *_, path = log(tmp_path, friction)
     urdf, toml, out = tmp_path / "x.urdf", tmp_path / "x.toml", tmp_path / "o"
     asked = ["--friction", "viscous,coulomb", "--urdf", urdf, "--actuators-out", toml, "-o", out]

@@ -8,9 +8,9 @@ import pytest
 from term_logs import RECIPE, log
 
 from benchmarks.simulated_logs import write
-from symgen.identification.run import identify
-from symgen.identification.settings import Settings
-from symgen.identification.standard import Prior, deviations
+from symgen.identification.estimation.run import identify
+from symgen.identification.estimation.standard_parameters import Prior, deviations
+from symgen.identification.model.settings import Settings
 
 LONG = replace(RECIPE, duration=20.0)
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from known_truth import SHORT, SMALL, found
 
-from symgen.identification.reduction import reduced
-from symgen.identification.settings import Settings
-from symgen.identification.solve import TriangularSystem, solve
+from symgen.identification.estimation.triangular_factors import reduced
+from symgen.identification.estimation.weighted_solve import TriangularSystem, solve
+from symgen.identification.model.settings import Settings
 
 
 def test_dask_gives_the_same(tmp_path):

@@ -10,9 +10,9 @@ from random_trees import FEW, RANDOM, model
 from tools import generated, invoke, robot_file
 
 from symgen.api import trace
-from symgen.identification.estimate import BaseMapping
-from symgen.identification.methods import problem, standard_parameters, torque_mapping
-from symgen.identification.settings import Settings
+from symgen.identification.model.estimate import BaseMapping
+from symgen.identification.model.problem import problem, standard_parameters, torque_mapping
+from symgen.identification.model.settings import Settings
 from symgen.jobs.job import Job
 from symgen.mechanics.base_parameters import base_parameters, base_values
 from symgen.mechanics.parameter_names import REGROUPED, grouping, latex_name, latex_sum

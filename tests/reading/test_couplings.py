@@ -247,7 +247,7 @@ def test_motors_are_bound_by_the_joints_that_they_move(tmp_path):
     """excite: limits of a motor are those of its joint, turned around; the order is that of
     coordinates."""
     pytest.importorskip("scipy")
-    from symgen.identification.bounds import bounds
+    from symgen.identification.excitation.motion_limits import bounds
 
     drake = '<drake:gear_ratio value="-25"/>'
     simple = (

@@ -4,8 +4,8 @@ from functools import cache
 
 import numpy as np
 
-from symgen.identification.estimate import Estimate
-from symgen.identification.methods import torque_mapping
+from symgen.identification.model.estimate import Estimate
+from symgen.identification.model.problem import torque_mapping
 from symgen.jobs.job import Job
 from symgen.mechanics.matrices import ten_of
 

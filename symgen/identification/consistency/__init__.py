@@ -1,0 +1,1 @@
+"""Physically consistent bodies: linear matrix inequalities, nearest bodies, payloads."""

@@ -1,0 +1,79 @@
+"""A map of a log's columns: as said on the command line and in a file of columns."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from symgen.errors import OptionError
+from symgen.identification.data.log_options import GROUPS, LogOptions, check_unit
+from symgen.reading import toml_reader
+from symgen.reading.toml_reader import Table
+
+
+@dataclass(frozen=True)
+class Map:
+    """A map of columns: patterns and lists by group, single columns by ``GROUP_JOINT``."""
+
+    patterns: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
+    options: LogOptions = field(default_factory=LogOptions)
+
+    @classmethod
+    def of(cls, options: LogOptions) -> "Map":
+        """Of the options, and of the file that they name. Raises OptionError, RobotError."""
+        patterns: dict[str, str | tuple[str, ...]] = {}
+        if options.columns is not None:
+            root, _ = toml_reader.read(options.columns, "a TOML file of columns")
+            patterns, options = _of_file(root, options)
+        patterns |= {name: _listed(text) for name, text in options.column}
+        for name in patterns:
+            if name not in GROUPS and name.split("_")[0] not in GROUPS:
+                raise OptionError(f"--column {name}: unknown group; use one of {', '.join(GROUPS)}")
+        return cls(patterns, options)
+
+
+def _listed(text: str) -> str | tuple[str, ...]:
+    """A pattern, or the names of a list or a range."""
+    span = re.fullmatch(r"(\d+)-(\d+)", text)
+    if span:
+        return tuple(str(k) for k in range(int(span[1]), int(span[2]) + 1))
+    return tuple(text.split(",")) if "," in text and "{}" not in text else text
+
+
+TABLES: Final = ("unit", "scale", "torque_constant", "gear_ratio")
+
+
+def _of_file(
+    root: Table, options: LogOptions
+) -> tuple[dict[str, str | tuple[str, ...]], LogOptions]:
+    root.only([*GROUPS, *TABLES, "joints", "rate", "columns"])
+    patterns = {key: _entry(root, key) for key in GROUPS if key in root.data}
+    single = root.table("columns")
+    patterns |= {key: _entry(single, key) for key in single.data}
+    changes: dict[str, Any] = {
+        key: (*root.table(key).data.items(), *getattr(options, key)) for key in TABLES
+    }
+    for name, unit in changes["unit"]:
+        check_unit(name, unit, "unit of")
+    for key in TABLES[1:]:
+        for name in root.table(key).data:
+            root.table(key).number(name)
+    if not options.joints and "joints" in root.data:
+        changes["joints"] = _names(root, "joints")
+    if not options.rate:
+        changes["rate"] = root.number("rate", 1e-3) or 0.0
+    return patterns, replace(options, **changes)
+
+
+def _entry(table: Table, key: str) -> str | tuple[str, ...]:
+    value = table.data[key]
+    if isinstance(value, str):
+        return _listed(value)
+    return str(value) if type(value) is int else _names(table, key)
+
+
+def _names(table: Table, key: str) -> tuple[str, ...]:
+    value = table.data[key]
+    if not isinstance(value, list) or not all(type(entry) in (str, int) for entry in value):
+        raise table.error(key, "needs a pattern, a number or a list of names or numbers")
+    return tuple(map(str, value))

@@ -1,0 +1,275 @@
+"""Which columns of a log are what: time, positions, velocities, accelerations, measurements."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from symgen.errors import OptionError
+from symgen.identification.data.column_map import Map
+from symgen.identification.data.log_file import Log, LogError, check_columns
+from symgen.identification.data.log_options import GROUPS, LogOptions, factor
+from symgen.identification.data.needed_columns import Layout, LogColumn, NeededColumns, Sensed
+from symgen.identification.data.recorders import (
+    RECORDERS,
+    TIMES,
+    Recorder,
+    columns,
+    keys,
+    partly_present,
+    too_many,
+)
+from symgen.text import hint, quoted, shown
+
+CURES: Final = (
+    "name the columns with --column {0}=PATTERN, where {{}} is the name or number of a joint; "
+)
+
+
+@dataclass(frozen=True)
+class _Finder:
+    """Finds groups of columns in a log by what is said of them and the names of a recorder."""
+
+    log: Log
+    map: Map
+    recorder: Recorder
+
+    def group(
+        self, name: str, keys: Sequence[str], units: Sequence[str], optional: bool = False
+    ) -> tuple[LogColumn, ...]:
+        """The columns of a group, one a key; none if it may be left out and is. Raises LogError."""
+        matches = self._names(name, keys, optional)
+        if matches is None:
+            return ()
+        single = [self.map.patterns.get(f"{name}_{key}", "") for key in keys]
+        names = [str(alone) or other for alone, other in zip(single, matches, strict=True)]
+        check_columns(self.log, names, CURES.format(name))
+        return tuple(
+            self.column(name, key, column, unit)
+            for key, column, unit in zip(keys, names, units, strict=True)
+        )
+
+    def column(self, group: str, key: str, name: str, unit: str) -> LogColumn:
+        """A column with its factor."""
+        scales = dict(self.map.options.scale)
+        scale = scales.get(f"{group}_{key}", scales.get(name, 1.0))
+        return LogColumn(name, factor(self.map.options.unit, group, unit) * scale, unit)
+
+    def _names(self, group: str, keys: Sequence[str], optional: bool) -> tuple[str, ...] | None:
+        stated = self.map.patterns.get(group)
+        if isinstance(stated, tuple):
+            if len(stated) != len(keys):
+                raise OptionError(
+                    f"--column {group}: {len(stated)} columns are given, but {len(keys)} needed: "
+                    f"{quoted(keys, 8)}"
+                )
+            return stated
+        wrench = group.startswith("wrench")
+        pattern = stated or (f"{group}_{{}}" if wrench else self.recorder.pattern(group))
+        order = keys if wrench else self._order(keys)
+        matches = columns(self.log, pattern, order) or columns(self.log, f"{group}[{{}}]", order)
+        if matches is None and any(f"{group}_{key}" in self.map.patterns for key in keys):
+            matches = tuple(f"{group}_{key}" for key in order)
+        if matches is None:
+            matches = partly_present(self.log, pattern, order)
+            if matches is None and optional and stated is None:
+                return None
+            check_columns(self.log, matches or _wanted(pattern, group, order), CURES.format(group))
+        by_key = dict(zip(order, matches or (), strict=True))
+        self._check_width(group, pattern, keys, tuple(by_key.values()))
+        return tuple(by_key[key] for key in keys)
+
+    def _order(self, keys: Sequence[str]) -> Sequence[str]:
+        """The order of numbered columns. Raises OptionError where it lacks a joint."""
+        stated = self.map.options.joints
+        missing = [key for key in keys if stated and key not in stated]
+        if missing:
+            raise OptionError(
+                f"--joints {','.join(stated)}: '{shown(missing[0])}' is missing; list all joints "
+                f"of the robot: {quoted(keys, 8)}"
+            )
+        return stated or keys
+
+    def _check_width(
+        self, group: str, pattern: str, keys: Sequence[str], matches: Sequence[str]
+    ) -> None:
+        """Raises LogError where there are numbered columns of more coordinates than are wanted, for
+        then which is which?"""
+        if self.map.options.joints:
+            return
+        width = too_many(self.log, pattern, len(keys), matches) or too_many(
+            self.log, f"{group}[{{}}]", len(keys), matches
+        )
+        if width > len(keys):
+            raise LogError(
+                shown(self.log.file),
+                f"the log has {width} columns '{group}', but {len(keys)} are needed: "
+                f"{quoted(keys, 8)}; remove the others, or name the joints of the columns with "
+                "--joints",
+            )
+
+    def time(self) -> LogColumn | None:
+        """The column of time. Raises LogError where there is none and no rate."""
+        stated = self.map.patterns.get("t")
+        candidates = [(str(stated), "s")] if stated is not None else self.recorder.time
+        column = next(((name, unit) for name, unit in candidates if name in self.log.names), None)
+        if column is None:
+            if self.map.options.rate and stated is None:
+                return None
+            check_columns(
+                self.log,
+                [candidates[0][0]],
+                "name the column of time with --column t=NAME, or give the sample rate with "
+                "--rate; ",
+            )
+        name, unit = column or candidates[0]
+        given = dict(self.map.options.unit).get("t", unit)
+        return LogColumn(name, factor((("t", given),), "t", "s"), "s")
+
+
+def _wanted(pattern: str, group: str, keys: Sequence[str]) -> tuple[str, ...]:
+    shape = pattern.removeprefix("*") or f"{group}_{{}}"
+    return tuple(shape.replace("{}", key) for key in keys)
+
+
+def layout(log: Log, wanted: NeededColumns, map_: Map) -> Layout:
+    """The columns of a log for what is wanted. Raises LogError for the first that is missing,
+    OptionError for what is said of columns and cannot be."""
+    finder = _Finder(log, map_, _recorder(log, wanted.positions, map_))
+    time = finder.time()
+    q = finder.group("q", wanted.positions, wanted.position_units)
+    rates = tuple(unit.partition("/")[0] for unit in _rate_units(wanted))
+    qd = finder.group("qd", wanted.velocities, rates, optional=wanted.plain)
+    qdd = finder.group("qdd", wanted.velocities, rates, True) if wanted.accelerations else ()
+    if qdd and not qd:
+        qd = finder.group("qd", wanted.velocities, rates)
+    measured = [column for sensed in wanted.sensors for column in _sensed(finder, sensed)]
+    measured += _present(finder, wanted) if wanted.lenient else []
+    reference = _commanded(finder, wanted) if wanted.reference else ()
+    result = Layout(time, q, qd, qdd, tuple(measured), finder.recorder.title, reference)
+    _check_scales(log, wanted, map_.options, result)
+    return result
+
+
+def _check_scales(log: Log, wanted: NeededColumns, options: LogOptions, layout: Layout) -> None:
+    """Raises OptionError for a factor of a column that is none, or of time."""
+    joints = dict.fromkeys((*wanted.positions, *wanted.velocities))
+    keys = [f"{group}_{joint}" for group in GROUPS for joint in joints]
+    keys += [f"{sensed.prefix}_{name}" for sensed in wanted.sensors for name in sensed.names]
+    for name, _ in options.scale:
+        if layout.time is not None and name in ("t", layout.time.name):
+            raise OptionError(f"--scale {shown(name)}: give the unit of time, as in --unit t=ms")
+        if name not in keys and name not in log.names:
+            raise OptionError(
+                f"--scale {shown(name)}: no column is called so; "
+                f"{hint(name, (*log.names, *keys), 8)}"
+            )
+
+
+def _commanded(finder: _Finder, wanted: NeededColumns) -> tuple[LogColumn, ...]:
+    """The columns of commanded positions. Raises LogError where there are none."""
+    names = finder.group("ref", wanted.positions, wanted.position_units, optional=True)
+    if not names:
+        raise LogError(
+            shown(finder.log.file),
+            "the log has no commanded positions, which --method instrumental needs; name them with "
+            "--column ref=PATTERN, as in ref=target_q_{}, or use --method acceleration",
+        )
+    return names
+
+
+def _rate_units(wanted: NeededColumns) -> tuple[str, ...]:
+    if wanted.plain:
+        return wanted.position_units
+    return ("rad",) * len(wanted.velocities)
+
+
+def _recorder(log: Log, names: Sequence[str], map_: Map) -> Recorder:
+    """Whose names a log has: all positions, else some, of the first recorder that is known."""
+    order = map_.options.joints or names
+    for finder in (columns, partly_present):
+        for recorder in _timed(log, map_):
+            if finder(log, recorder.q, order) is not None:
+                return recorder
+    return RECORDERS[0]
+
+
+def _timed(log: Log, map_: Map) -> list[Recorder]:
+    """The recorders whose time a log has; all where time is told otherwise."""
+    other = bool(map_.options.rate) or "t" in map_.patterns
+    return [r for r in RECORDERS if other or any(name in log.names for name, _ in r.time)]
+
+
+def guessed(log: Log, map_: Map) -> NeededColumns:
+    """The layout of a log by itself, for looking at it without a robot: its joints are the keys of
+    its positions. Raises LogError where it has none."""
+    stated = map_.patterns.get("q")
+    known = [Recorder("", TIMES, stated)] if isinstance(stated, str) else _timed(log, map_)
+    best, _ = max((keys(log, r) for r in known), key=lambda pair: pair[1], default=((), 0))
+    if isinstance(stated, tuple):
+        best = tuple(str(k + 1) for k in range(len(stated)))
+    names = map_.options.joints or best
+    if not names:
+        raise LogError(
+            shown(log.file),
+            "the log has no columns of positions with known names; name them with --column "
+            "q=PATTERN, where {} is the name or number of a joint; the columns are "
+            f"{quoted(log.names, 12)}",
+        )
+    return NeededColumns(names, ("rad",) * len(names), names, (), True, True)
+
+
+def _present(finder: _Finder, wanted: NeededColumns) -> list[LogColumn]:
+    """The forces of joints that a log has, else currents; nothing where there are none."""
+    names, amperes = wanted.velocities, ("A",) * len(wanted.velocities)
+    forces = tuple("N" if unit == "m" else "N m" for unit in _rate_units(wanted))
+    matches = finder.group("tau", names, forces, optional=True)
+    return list(matches or finder.group("current", names, amperes, optional=True))
+
+
+def _sensed(finder: _Finder, sensed: Sensed) -> tuple[LogColumn, ...]:
+    """The columns of a sensor: forces of joints, else currents with their constants."""
+    if sensed.prefix != "tau":
+        return finder.group(sensed.prefix, sensed.names, sensed.units)
+    options = finder.map.options
+    if not options.torque_constant:
+        if options.gear_ratio and not sensed.constants:
+            raise OptionError(
+                "--gear-ratio needs --torque-constant, which it multiplies; add --torque-constant "
+                "or remove --gear-ratio"
+            )
+        amperes = ("A",) * len(sensed.names)
+        forces = finder.group("tau", sensed.names, sensed.units, optional=True)
+        if sensed.constants and not forces:
+            pairs = tuple(zip(sensed.names, sensed.constants, strict=True))
+            return _currents(finder, sensed, replace(options, torque_constant=pairs))
+        if forces or not finder.group("current", sensed.names, amperes, optional=True):
+            return forces or finder.group("tau", sensed.names, sensed.units)
+        raise LogError(
+            shown(finder.log.file),
+            "the log has currents but no torques; give --torque-constant JOINT=K for each joint "
+            "(N m/A), set torque_constant in an actuator file (--actuators), or estimate the "
+            "torque constants with symgen gains from runs with and without a known load",
+        )
+    return _currents(finder, sensed, options)
+
+
+def _currents(finder: _Finder, sensed: Sensed, options: LogOptions) -> tuple[LogColumn, ...]:
+    constants, ratios = dict(options.torque_constant), dict(options.gear_ratio)
+    for flag, given in (("--torque-constant", constants), ("--gear-ratio", ratios)):
+        for name in given:
+            if name not in sensed.names:
+                raise OptionError(
+                    f"{flag} {shown(name)}: no joint has this name; the joints are "
+                    f"{quoted(sensed.names, 8)}"
+                )
+    missing = [name for name in sensed.names if name not in constants]
+    if missing:
+        raise OptionError(
+            f"--torque-constant: the value for joint '{shown(missing[0])}' is missing; add "
+            f"--torque-constant {shown(missing[0])}=K"
+        )
+    names = finder.group("current", sensed.names, ("A",) * len(sensed.names))
+    return tuple(
+        LogColumn(column.name, column.factor * constants[name] * ratios.get(name, 1.0), unit)
+        for column, name, unit in zip(names, sensed.names, sensed.units, strict=True)
+    )

@@ -1,0 +1,155 @@
+"""Velocities and accelerations by polynomials fitted to windows in true time.
+
+With even sampling this is the filter of Savitzky & Golay (1964); with uneven sampling each window
+has weights of its own (local polynomial regression, Fan & Gijbels 1996, ch. 3)."""
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib import import_module
+from typing import Any, Final
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+
+from symgen.advice import install
+from symgen.errors import SymgenError
+from symgen.identification.data.samples import BLOCK, Samples
+
+Numbers = NDArray[np.float64]
+
+ORDER: Final = 4
+"""Of the polynomials that are fitted to a window; it gives accelerations to second order of what is
+left."""
+LEAST: Final = ORDER + 2
+"""Samples that a window must have; fewer leave nothing to judge the noise by."""
+LOWEST: Final = 1e-12
+"""The least cutoff by the rate of sampling that is told from none; no log is long enough for it."""
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """How velocities and accelerations come about.
+
+    A window reaches `half` + ½ usual steps (`step`, s) to both sides and has at most 2 `half` + 1
+    samples. It is symmetric, so nothing is delayed, and finite, so that blocks which overlap by
+    `half` give what the whole log gives, bit for bit. `even` tells that every step is the usual
+    one."""
+
+    half: int
+    step: float
+    even: bool = True
+
+    @classmethod
+    def of_cutoff(cls, cutoff: float, step: float, even: bool = True) -> "Derivation":
+        """The derivation that lets half of the power at `cutoff` Hz pass, to within a decibel
+        (Schafer, IEEE Signal Processing Magazine 2011, approximation of the -3 dB point)."""
+        half = max(3, round(((ORDER + 1) * 0.5 / max(step * cutoff, LOWEST) + 4.6) / 3.2))
+        return cls(half, step, even)
+
+    @property
+    def cutoff(self) -> float:
+        """The frequency (Hz) at which half of the power is left, by the same formula."""
+        return (ORDER + 1) * 0.5 / max(3.2 * self.half - 4.6, 1.0) / self.step
+
+    @property
+    def reach(self) -> float:
+        """Half the length of a window (s)."""
+        return (self.half + 0.5) * self.step
+
+    def filters(self, t: Numbers) -> "Filters":
+        """The weights for rows at times t (N)."""
+        if self.even:
+            return Filters(self.half, self._even, np.ones(max(len(t) - 2 * self.half, 0), np.bool_))
+        return Filters(self.half, *self._uneven(t))
+
+    @cached_property
+    def _even(self) -> tuple[Numbers, ...]:
+        fit = _signal("signal").savgol_coeffs
+        return tuple(
+            fit(2 * self.half + 1, ORDER, order, self.step, use="dot") for order in range(3)
+        )
+
+    def _uneven(self, t: Numbers) -> tuple[tuple[Numbers, ...], NDArray[np.bool_]]:
+        """Weights of each window (M x 2 half + 1) for value and two derivatives, and whether it has
+        samples enough."""
+        u = (sliding_window_view(t, 2 * self.half + 1) - t[self.half : -self.half, None]) / (
+            self.reach
+        )
+        within = np.abs(u) <= 1.0
+        powers = np.where(within[:, None], u[:, None] ** np.arange(ORDER + 1)[:, None], 0.0)
+        gram = powers @ powers.transpose(0, 2, 1)
+        enough = within.sum(axis=1) >= LEAST
+        gram[~enough] = np.eye(ORDER + 1)
+        picked = np.broadcast_to(np.eye(ORDER + 1)[:, :3], (len(u), ORDER + 1, 3))
+        solved = np.linalg.solve(gram, picked)
+        weights = solved.transpose(0, 2, 1) @ powers
+        return tuple(weights[:, k] * (math.factorial(k) / self.reach**k) for k in range(3)), enough
+
+    def derivative(self, x: Numbers, order: int, t: Numbers | None = None) -> Numbers:
+        """Of rows x (N x k) in time, N - 2 `half` rows; order 0 smooths. `t` (N) where sampling is
+        uneven."""
+        return self.filters(np.zeros(len(x)) if t is None else t)(x, order)
+
+    def complete(self, raw: Samples, accelerations: bool) -> Samples:
+        """The inner samples with velocities and, if they are wanted, accelerations."""
+        inner, fitted = raw.part(slice(self.half, len(raw) - self.half)), self.filters(raw.t)
+        has_rates = bool(raw.qd.shape[1])
+        q = fitted(raw.q, 0) if raw.q.shape[1] == raw.qd.shape[1] or not has_rates else inner.q
+        source, order = (raw.qd, 0) if has_rates else (raw.q, 1)
+        qdd = fitted(source, order + 1) if accelerations else inner.qdd
+        usable = inner.usable & fitted.enough[:, None]
+        if len(inner.reference):
+            commanded = [fitted(raw.reference, order) for order in range(3)]
+            inner = replace(inner, reference=np.concatenate(commanded, axis=1))
+        return replace(inner, q=q, qd=fitted(source, order), qdd=qdd, usable=usable)
+
+    def noise(self, x: Numbers, t: Numbers, order: int) -> Numbers:
+        """The deviation of the noise that is left in a derivative of each column of x (N x k), from
+        what the polynomials leave of x; what they cannot follow counts as noise."""
+        sums, gains, shares, count = np.zeros(x.shape[1]), 0.0, 0.0, 0
+        for start in range(0, len(x) - 2 * self.half, BLOCK):
+            rows = slice(start, start + BLOCK + 2 * self.half)
+            fitted = self.filters(t[rows])
+            inner = x[rows][self.half : len(x[rows]) - self.half]
+            residuals = (inner - fitted(x[rows], 0))[fitted.enough]
+            sums, count = sums + np.sum(residuals**2, axis=0), count + len(residuals)
+            gains += len(residuals) * float(
+                np.mean(np.sum(np.atleast_2d(fitted.weights[order]) ** 2, 1))
+            )
+            shares += len(residuals) * float(
+                np.mean(np.atleast_2d(fitted.weights[0])[:, self.half])
+            )
+        total = max(count, 1)
+        free = max(1.0 - shares / total, 0.05)
+        return np.asarray(np.sqrt(sums / total * (gains / total) / free))
+
+
+@dataclass(frozen=True)
+class Filters:
+    """The weights of windows, the same for all or a row each, for value, first and second
+    derivative; `enough` tells which windows have samples enough."""
+
+    half: int
+    weights: tuple[Numbers, ...]
+    enough: NDArray[np.bool_]
+
+    def __call__(self, x: Numbers, order: int) -> Numbers:
+        """A derivative of rows x (N x k), N - 2 `half` rows."""
+        weights = self.weights[order]
+        if weights.ndim == 1:
+            filtered = _signal("ndimage").correlate1d(x, weights, axis=0)
+            return np.asarray(filtered[self.half : len(x) - self.half])
+        windows = sliding_window_view(x, 2 * self.half + 1, axis=0)
+        return np.asarray(np.einsum("mkw,mw->mk", windows, weights))
+
+
+def _signal(part: str) -> Any:
+    """A part of SciPy. Raises SymgenError where it is not installed."""
+    try:
+        return import_module(f"scipy.{part}")
+    except ImportError:
+        raise SymgenError(
+            "error: differentiating a log needs SciPy; install it: " + install("scipy")
+        ) from None

@@ -1,0 +1,100 @@
+"""Logs: files of columns that are read in pieces, whatever their length.
+
+Each format is a row of FORMATS. Columns are numbers by name; a two-dimensional array of an NPZ file
+counts as the columns ``NAME[0]``, ``NAME[1]``, ..."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.advice import install
+from symgen.errors import SymgenError
+from symgen.text import hint, shown
+
+Numbers = NDArray[np.float64]
+
+CHUNK: Final = 1 << 16
+"""Rows read at a time, as far as the format lets us choose."""
+
+
+class LogError(SymgenError):
+    """A log that cannot be used: file, with the line or row where there is one, and what is
+    wrong."""
+
+    def __init__(self, place: str, message: str) -> None:
+        super().__init__(f"{place}: error: {message}")
+
+
+class Log(Protocol):
+    """A file of columns."""
+
+    @property
+    def file(self) -> str:
+        """As it was given."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the columns."""
+
+    @property
+    def rows(self) -> int:
+        """How many there are; of a text, with its lines that are no rows."""
+
+    def chunks(self, names: Sequence[str]) -> Iterator[Numbers]:
+        """Rows of the named columns from the first to the last, N x len(names). Raises LogError."""
+
+    def place(self, row: int) -> str:
+        """Where a row (from 0) is, for people: file and line or row."""
+
+
+def check_columns(log: Log, wanted: Sequence[str], remark: str = "") -> None:
+    """Raises LogError for the first wanted column that the log does not have."""
+    missing = [name for name in wanted if name not in log.names]
+    if missing:
+        odd = getattr(log, "unread", {}).get(missing[0])
+        if odd is not None:
+            raise LogError(
+                shown(log.file),
+                f"'{shown(missing[0])}' is {shown(odd, 60)}, not a column of real numbers; save it "
+                "as rows of float64",
+            )
+        others = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
+        nearest = hint(missing[0], log.names, 8) if log.names else "the log has no columns"
+        raise LogError(
+            shown(log.file),
+            f"the log has no column '{shown(missing[0])}'{others}; {remark}{nearest}",
+        )
+
+
+def pyarrow_part(part: str) -> Any:
+    """A part of pyarrow. Raises SymgenError where it is not installed."""
+    from importlib import import_module
+
+    try:
+        return import_module(f"pyarrow.{part}")
+    except ImportError:
+        raise SymgenError(
+            "error: reading text and Parquet logs needs PyArrow; install it: " + install("pyarrow")
+        ) from None
+
+
+TIME_UNITS: Final = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "D": 86400.0}
+"""Seconds in the units of dates and durations of Parquet."""
+
+
+def table(batch: Any) -> Numbers:
+    """A record batch as rows of floats, NaN where there is nothing."""
+    columns = [_floats(column.to_numpy(zero_copy_only=False)) for column in batch.columns]
+    return np.stack(columns, axis=1) if columns else np.zeros((batch.num_rows, 0))
+
+
+def _floats(column: NDArray[Any]) -> Numbers:
+    """Numbers as they are; dates (since 1970) and durations, which have a unit of their own, in
+    seconds."""
+    if column.dtype.kind not in "mM":
+        return column.astype(np.float64, copy=False)
+    unit, count = np.datetime_data(column.dtype)
+    seconds = column.astype(np.int64) * (float(count) * TIME_UNITS[unit])
+    return np.where(np.isnat(column), np.nan, seconds)

@@ -1,0 +1,214 @@
+"""A survey of a log: its time, the rows that can be used, ranges, dead and saturated channels."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.identification.data.samples import Range
+from symgen.identification.data.usable_rows import Clock, Rows, Usable
+
+Numbers = NDArray[np.float64]
+
+PROBE: Final = 1 << 16
+"""Usable rows from the beginning that are kept to judge noise by."""
+TOP: Final = 0.02
+"""The part of a channel's range below its extreme that a saturated one hardly visits."""
+STUCK: Final = 10
+"""Moving rows at exactly the extreme that saturation takes at least,"""
+STUCK_PART: Final = 1e-3
+"""and as a part of all."""
+SELDOM: Final = 2.0
+"""How many times as often the extreme must be met as all that is within TOP of it."""
+
+
+@dataclass(frozen=True)
+class Survey:
+    """The survey of a log: `rows` have been read, `usable` of them can be used, `left_out` counts
+    the others by reason and `places` has the first of each. `stretches` are ranges of usable rows
+    without gaps; `steps` are the least, 5 %, median, 95 % and largest step of time within them (s),
+    `gaps` the steps between them, longest first. `low` and `high` (k) are the ranges of the
+    layout's columns but time, `ceilings` and `floors` (c) where measured channels are saturated
+    (infinite where they are not), `stuck` (c) how many rows that concerns, `missing` (c) how many
+    rows have no number. `turned` counts how often the angles of a column jump by a turn. `probe`
+    are rows from the beginning."""
+
+    clock: Clock
+    rows: int
+    usable: int
+    left_out: Mapping[str, int]
+    places: Mapping[str, int]
+    stretches: tuple[Range, ...]
+    first: float
+    last: float
+    steps: tuple[float, float, float, float, float]
+    gaps: tuple[float, ...]
+    low: Numbers
+    high: Numbers
+    ceilings: Numbers
+    floors: Numbers
+    stuck: NDArray[np.int64]
+    missing: NDArray[np.int64]
+    turned: Mapping[str, int]
+    probe: Usable
+
+    @property
+    def even(self) -> bool:
+        """Whether all steps within stretches are the usual one but for rounding of stamps."""
+        from symgen.identification.data.usable_rows import EVEN
+
+        step = self.clock.step
+        return max(self.steps[4] - step, step - self.steps[0]) <= EVEN * step
+
+    @property
+    def constant(self) -> NDArray[np.bool_]:
+        """Which columns (k) never change."""
+        return np.asarray(self.low == self.high)
+
+
+@dataclass
+class _Extreme:
+    """The largest number of each channel (c) so far, and how many moving rows have exactly it."""
+
+    channels: int
+    value: Numbers = field(init=False)
+    count: NDArray[np.int64] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.value = np.full(self.channels, -np.inf)
+        self.count = np.zeros(self.channels, np.int64)
+
+    def add(self, measured: Numbers, moving: NDArray[np.bool_]) -> None:
+        """Takes rows into account."""
+        highest = np.max(measured, axis=0, initial=-np.inf, where=~np.isnan(measured))
+        self.count[highest > self.value] = 0
+        self.value = np.maximum(self.value, highest)
+        self.count += ((measured == self.value) & moving[:, None]).sum(axis=0)
+
+
+@dataclass
+class _Seen:
+    """The part of a log seen so far."""
+
+    columns: int
+    measured: int
+    positions: int
+    usable: int = 0
+    starts: list[int] = field(default_factory=list)
+    gaps: list[float] = field(default_factory=list)
+    steps: list[Numbers] = field(default_factory=list)
+    shortest: float = np.inf
+    longest: float = 0.0
+    first: float = np.nan
+    last: float = np.nan
+    low: Numbers = field(init=False)
+    high: Numbers = field(init=False)
+    top: _Extreme = field(init=False)
+    bottom: _Extreme = field(init=False)
+    missing: NDArray[np.int64] = field(init=False)
+    probe: list[Usable] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.low, self.high = np.full(self.columns, np.inf), np.full(self.columns, -np.inf)
+        self.top, self.bottom = _Extreme(self.measured), _Extreme(self.measured)
+        self.missing = np.zeros(self.measured, np.int64)
+
+    def add(self, part: Usable) -> None:
+        """Takes usable rows into account."""
+        if not len(part.t):
+            return
+        finite = ~np.isnan(part.rows)
+        self.low = np.minimum(self.low, np.min(part.rows, 0, initial=np.inf, where=finite))
+        self.high = np.maximum(self.high, np.max(part.rows, 0, initial=-np.inf, where=finite))
+        moving, measured = self._moving(part.rows), part.rows[:, self.columns - self.measured :]
+        self.top.add(measured, moving)
+        self.bottom.add(-measured, moving)
+        self.missing += np.isnan(measured).sum(axis=0)
+        self._time(part)
+        if self.usable < PROBE:
+            self.probe.append(part)
+        self.usable += len(part.t)
+
+    def _moving(self, rows: Numbers) -> NDArray[np.bool_]:
+        """Rows whose positions are not those of the row before."""
+        q = rows[:, : self.positions]
+        return np.concatenate([[False], (q[1:] != q[:-1]).any(axis=1)])
+
+    def _time(self, part: Usable) -> None:
+        begins = part.begins.copy()
+        if not self.usable:
+            begins[0], self.first = True, float(part.t[0])
+        steps = np.diff(part.t, prepend=self.last)
+        inner = steps[~begins & ~np.isnan(steps)]
+        if len(inner):
+            self.shortest = min(self.shortest, float(inner.min()))
+            self.longest = max(self.longest, float(inner.max()))
+        if self.usable < PROBE:
+            self.steps.append(inner)
+        for k in np.flatnonzero(begins).tolist():
+            self.starts.append(self.usable + k)
+            self.gaps += [float(steps[k])] if self.usable + k else []
+        self.last = float(part.t[-1])
+
+
+def survey(rows: Rows, look: Callable[[Usable], None]) -> Survey:
+    """Reads a whole log once; `look` sees all usable rows. Raises LogError."""
+    layout = rows.layout
+    columns, measured = len(layout.all) - bool(layout.time), len(layout.measured)
+    seen = _Seen(columns, measured, len(layout.q))
+    for part in rows.usable():
+        seen.add(part)
+        look(part)
+    steps = np.concatenate(seen.steps) if seen.steps else np.zeros(0)
+    spread = np.quantile(steps, (0.05, 0.5, 0.95)) if len(steps) else np.full(3, rows.clock.step)
+    least, most = (seen.shortest, seen.longest) if seen.longest else (rows.clock.step,) * 2
+    ceilings, floors, stuck = _saturated(rows, seen)
+    return Survey(
+        rows.clock,
+        rows.seen,
+        seen.usable,
+        dict(rows.reasons),
+        dict(rows.places),
+        tuple(pairwise([*seen.starts, seen.usable])),
+        seen.first,
+        seen.last,
+        (least, float(spread[0]), float(spread[1]), float(spread[2]), most),
+        tuple(sorted(seen.gaps, reverse=True)),
+        seen.low,
+        seen.high,
+        ceilings,
+        floors,
+        stuck,
+        seen.missing,
+        dict(rows.turned),
+        _joined(seen.probe, columns),
+    )
+
+
+def _joined(parts: list[Usable], columns: int) -> Usable:
+    if not parts:
+        return Usable(np.zeros(0), np.zeros((0, columns)), np.zeros(0, np.bool_))
+    t, rows, begins = zip(*((p.t, p.rows, p.begins) for p in parts), strict=True)
+    return Usable(
+        np.concatenate(t)[:PROBE], np.concatenate(rows)[:PROBE], np.concatenate(begins)[:PROBE]
+    )
+
+
+def _saturated(rows: Rows, seen: _Seen) -> tuple[Numbers, Numbers, NDArray[np.int64]]:
+    """Where measured channels are saturated, above and below, and how many rows that concerns. The
+    log is read again only where many rows have exactly the extreme."""
+    c, enough = seen.measured, max(STUCK, STUCK_PART * seen.usable)
+    low, high = seen.low[seen.columns - c :], seen.high[seen.columns - c :]
+    suspect = np.array([seen.top.count >= enough, seen.bottom.count >= enough]) & (low < high)
+    near, at = np.zeros((2, c), np.int64), np.zeros((2, c), np.int64)
+    if suspect.any():
+        for part in rows.usable():
+            measured, margin = part.rows[:, seen.columns - c :], TOP * (high - low)
+            at += [(measured == high).sum(0), (measured == low).sum(0)]
+            near += [(measured >= high - margin).sum(0), (measured <= low + margin).sum(0)]
+    suspect &= at >= SELDOM * (near - at)
+    ceilings = np.where(suspect[0], high, np.inf)
+    return ceilings, np.where(suspect[1], low, -np.inf), (at * suspect).sum(0)

@@ -1,0 +1,82 @@
+"""Opens a log: the format is told by the end of the file's name; each is a row of FORMATS."""
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from symgen.identification.data.log_file import CHUNK, Log, LogError, Numbers, pyarrow_part, table
+from symgen.identification.data.npz_log import NpzLog
+from symgen.identification.data.ros_bag import BagLog
+from symgen.identification.data.text_log import TextLog
+from symgen.text import reason, shown, unread
+
+
+@dataclass(frozen=True)
+class ParquetLog:
+    """A Parquet file, read row group by row group."""
+
+    file: str
+    names: tuple[str, ...]
+    rows: int
+    unread: Mapping[str, str] = field(default_factory=dict)
+    """Columns of logical values, each with its type: as numbers they would be 0 and 1."""
+
+    @classmethod
+    def of(cls, path: str) -> "ParquetLog":
+        """Of a file, of which only the description is read."""
+        with pyarrow_part("parquet").ParquetFile(path) as stored:
+            columns, rows = list(stored.schema_arrow), stored.metadata.num_rows
+        unread = {c.name: "of type bool" for c in columns if str(c.type) == "bool"}
+        return cls(path, tuple(c.name for c in columns if c.name not in unread), rows, unread)
+
+    def chunks(self, names: Sequence[str]) -> Iterator[Numbers]:
+        """Rows of the named columns. Raises LogError where a column does not hold numbers."""
+        try:
+            with pyarrow_part("parquet").ParquetFile(self.file, pre_buffer=False) as stored:
+                for group in range(stored.num_row_groups):
+                    for batch in stored.read_row_group(group, list(names)).to_batches(CHUNK):
+                        yield table(batch.select(list(names)))
+        except (ValueError, TypeError, OSError) as error:
+            raise LogError(
+                shown(self.file), f"cannot be read ({shown(reason(error), 200)})"
+            ) from None
+
+    def place(self, row: int) -> str:
+        """File and row, from 1."""
+        return f"{shown(self.file)}: row {row + 1}"
+
+
+FORMATS: Final[dict[str, Callable[[str], Log]]] = {
+    ".csv": TextLog.of,
+    ".tsv": TextLog.of,
+    ".txt": TextLog.of,
+    ".dat": TextLog.of,
+    ".npz": NpzLog.of,
+    ".parquet": ParquetLog.of,
+    ".db3": BagLog.of,
+    ".mcap": BagLog.of,
+    ".bag": BagLog.of,
+}
+"""How to open a log, by the end of its name."""
+
+
+def open_log(path: str) -> Log:
+    """The log in a file, its format told by its name. Raises LogError."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in FORMATS and not os.path.isdir(path):
+        raise LogError(
+            shown(path),
+            f"the log has an unknown format; give a file that ends in {', '.join(FORMATS)} or "
+            "the folder of a ROS bag",
+        )
+    try:
+        log = BagLog.of(path) if os.path.isdir(path) else FORMATS[suffix](path)
+    except (OSError, ValueError, EOFError) as error:
+        raise LogError(shown(path), unread(path, error)) from None
+    twice = next((name for name, count in Counter(log.names).items() if count > 1), None)
+    if twice is not None:
+        raise LogError(shown(path), f"the log has two columns called '{shown(twice)}'; rename one")
+    return log

@@ -1,0 +1,112 @@
+"""The automatic cutoff of derivatives, held against the log: a lower one is taken where it predicts
+forces better.
+
+The bandwidth of a motion, from which the first cutoff comes, is told from velocities alone, and
+vibrations or noise that is not white make it too large; accelerations then are mostly noise. How
+well a part of the log is predicted from the rest tells, for it has both: motion that is cut off and
+noise that is let through."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.identification.data.dataset import Reading, Wish, reading
+from symgen.identification.data.differentiation import Derivation
+from symgen.identification.data.log_options import LogOptions
+from symgen.identification.data.samples import Samples, pieces
+from symgen.identification.diagnostics.diagnostic_fit import BLOCKS, Evidence, ridged
+from symgen.identification.model.equations import Instants
+from symgen.identification.model.problem import Problem
+from symgen.reading.assemble import Loaded
+from symgen.text import shown
+
+Numbers = NDArray[np.float64]
+
+RATIO: Final = 1.5
+"""Each cutoff by the next lower one."""
+LOWEST: Final = 2.0
+"""The least cutoff that is tried (Hz)."""
+FOLDS: Final = 5
+"""Consecutive parts of the rows, each of which is predicted from the others."""
+GAIN: Final = 0.01
+"""A lower cutoff is taken where it makes the mean squares of predictions smaller by this part."""
+
+
+def tuned(log: str, sought: Problem, loaded: Loaded, options: LogOptions, wish: Wish) -> Reading:
+    """A log looked at for all that a problem needs, with the cutoff that predicts best where none
+    is given. Raises LogError."""
+    read = reading(log, sought.wanted, loaded.model, options, wish)
+    lower = None if options.cutoff else lower_cutoff(read, sought)
+    if lower is None or read.derivation is None:
+        return read
+    lowered = replace(options, cutoff=lower)
+    reread = reading(log, sought.wanted, loaded.model, lowered, wish)
+    text = f"{shown(log)}: note: the cut-off frequency of derivatives is {lower:.3g} Hz instead of "
+    reason = f"{read.derivation.cutoff:.3g} Hz because that predicts the forces better; "
+    return replace(reread, remarks=(f"{text}{reason}use --cutoff to set it",))
+
+
+def lower_cutoff(reading: Reading, sought: Problem) -> float | None:
+    """The cutoff (Hz) below that of the reading which predicts best; None where none is better, or
+    there are no derivatives or no forces at single samples."""
+    first, equations = reading.derivation, sought.equations(2, None)
+    if first is None or not isinstance(equations, Instants):
+        return None
+    tried = [first]
+    while tried[-1].cutoff / RATIO > LOWEST:
+        derivation = Derivation.of_cutoff(tried[-1].cutoff / RATIO, first.step, first.even)
+        tried.append(derivation)
+    blocks = rows_of_blocks(reading, tried[-1].half)
+    errors = [
+        _error(blocks, reading, derivation, equations, tried[-1].half) for derivation in tried
+    ]
+    best = int(np.argmin(errors))
+    return tried[best].cutoff if errors[best] < errors[0] + np.log(1 - GAIN) else None
+
+
+def rows_of_blocks(reading: Reading, half: int) -> list[Numbers]:
+    """Rows of some blocks, evenly over those for the estimate, with `half` more on both sides."""
+    ranges = replace(reading.plan, half=half).training
+    parts = (np.column_stack([part.t, part.rows]) for part in reading.source.usable())
+    return [rows for _, rows in pieces(parts, ranges[:: max(-(-len(ranges) // BLOCKS), 1)])]
+
+
+def _error(
+    blocks: Sequence[Numbers],
+    reading: Reading,
+    derivation: Derivation,
+    equations: Instants,
+    half: int,
+) -> float:
+    """The mean over channels of the log of the part of the squares that predictions of each fold
+    from the others are off by; infinite where there are no rows."""
+    read, lost = replace(reading, derivation=derivation), half - derivation.half
+    samples = [read.samples(rows) for rows in blocks]
+    inner: list[Samples] = [s.part(slice(lost, len(s) - lost)) for s in samples]
+    if not sum(map(len, inner)):
+        return np.inf
+    evidence = Evidence(tuple(inner), equations.kernel)
+    rows, measured = evidence.regressor, evidence.measured()
+    edges = np.linspace(0, len(rows), FOLDS + 1).astype(int)
+    parts = [slice(a, b) for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)]
+    squares = np.maximum(np.sum(measured**2, axis=0), 1e-300)
+    products = [_products(rows[part], measured[part], squares) for part in parts]
+    total = (
+        sum((gram for gram, _ in products), np.zeros(1)),
+        sum((r for _, r in products), np.zeros(1)),
+    )
+    off = np.zeros(len(squares))
+    for part, (gram, right) in zip(parts, products, strict=True):
+        x = ridged(total[0] - gram, total[1] - right)
+        off += np.sum((measured[part] - rows[part] @ x) ** 2, axis=0)
+    return float(np.mean(np.log(np.maximum(off / squares, 1e-300))))
+
+
+def _products(rows: Numbers, measured: Numbers, squares: Numbers) -> tuple[Numbers, Numbers]:
+    """Of weighted rows with each other (p x p) and with the measurements (p)."""
+    columns, y = rows / np.sqrt(squares)[:, None], measured / np.sqrt(squares)
+    flat = columns.reshape(-1, rows.shape[2])
+    return flat.T @ flat, flat.T @ y.ravel()

@@ -1,0 +1,1 @@
+"""Weighted least squares from a log to an estimate with standard errors."""

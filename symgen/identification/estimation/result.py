@@ -1,0 +1,193 @@
+"""From the factors of a log's equations to an estimate, and whether its motion was enough."""
+
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.advice import use_prior
+from symgen.errors import SymgenError
+from symgen.identification.consistency.consistent import consistent, distance, entropic
+from symgen.identification.data.log_file import Log
+from symgen.identification.estimation.instruments import WEAK
+from symgen.identification.estimation.iterative import Settled
+from symgen.identification.estimation.robust_errors import inflation
+from symgen.identification.estimation.standard_parameters import Prior, deviations
+from symgen.identification.estimation.uniform_rods import with_neutral_prior
+from symgen.identification.estimation.weighted_solve import (
+    Excitation,
+    TriangularSystem,
+    excitation,
+    scaled_condition,
+)
+from symgen.identification.model.estimate import Channel, Estimate, Solution
+from symgen.identification.model.grouping import unidentified
+from symgen.identification.model.problem import Problem
+from symgen.identification.model.settings import Settings
+from symgen.text import shown
+
+Numbers = NDArray[np.float64]
+
+LISTED: Final = 6
+"""Parameters that a message names at most."""
+
+
+class ExcitationError(SymgenError):
+    """A log whose motion does not tell all parameters apart."""
+
+
+def estimate(
+    sought: Problem, settled: Settled, log: Log, settings: Settings
+) -> tuple[Estimate, tuple[str, ...]]:
+    """The estimate from the equations that rounds through the log have settled on, and what is to
+    be said of it. Raises ExcitationError where the motion does not tell all parameters apart."""
+    system, drives = settled.system, settled.equations.drives
+    mapping = with_neutral_prior(sought.mapping, settled.rows)
+    neutral, sought = mapping is not sought.mapping, replace(sought, mapping=mapping)
+    names = drives.names if drives else ()
+    judged = excitation(settled.rows, settings.max_condition)
+    notes = _judged(sought, names, judged, log, settings)
+    prior = prior_of(sought, settings) if neutral else None
+    if prior:
+        settled = replace(settled, belief=prior.belief(len(names)))
+    solution = settled.solution
+    notes = (*notes, *_weak(settled, solution, log))
+    standard = None
+    if settings.consistent:
+        free = solution
+        if settings.entropic:
+            tells = inflation(system, solution)
+            solution, standard = entropic(mapping, drives, solution, settings.entropic, tells)
+        else:
+            solution = consistent(mapping, drives, solution, settings.full)
+        note = f"the constraints of --consistent increase chi² by {distance(free, solution):.3g}"
+        text = f"{note}; the standard errors are those of the estimate without constraints"
+        notes = (*notes, f"{shown(log.file)}: note: {text}")
+    result = Estimate(
+        sought.mapping,
+        names,
+        solution.values,
+        solution.factor,
+        _channels(sought, settled.rows, settled.after, solution),
+        judged.condition,
+        judged.scaled if settled.belief is None else scaled_condition(solution.factor),
+        np.array([sought.known.get(name, 0.0) for name in names]),
+        tuple(column.speed for column in drives.columns) if drives else (),
+        settled.robust_errors(solution),
+    )
+    if neutral:
+        note = "the robot file has no inertia; the prior is uniform rods between the joints"
+        notes = (*notes, f"{shown(log.file)}: note: {note}")
+    result = result if standard is None else replace(result, standard=standard)
+    return result, notes
+
+
+def with_bias(
+    estimate: Estimate, bias: Numbers | None, sought: Problem, settings: Settings
+) -> Estimate:
+    """The estimate with what windows of derivatives do to its values; then, where they are asked
+    for, with standard parameters, in whose standard errors that is too."""
+    biased = replace(estimate, bias=bias)
+    return _with_standard(biased, prior_of(replace(sought, mapping=estimate.mapping), settings))
+
+
+def with_solution(
+    estimate: Estimate, settled: Settled, solution: Solution, errors: Numbers | None
+) -> Estimate:
+    """The estimate with other values, R and robust errors; residuals are theirs."""
+    values, rows, after = solution.values, settled.rows, settled.after
+    channels = tuple(
+        replace(
+            channel,
+            residual=rows.residual(j, values),
+            validation_residual=None if after is None else after.residual(j, values),
+        )
+        for j, channel in enumerate(estimate.channels)
+    )
+    return replace(
+        estimate,
+        values=solution.values,
+        factor=solution.factor,
+        robust=errors,
+        bias=None,
+        channels=channels,
+    )
+
+
+def _weak(settled: Settled, solution: Solution, log: Log) -> tuple[str, ...]:
+    """A note where instruments do not follow the regressors."""
+    least = settled.instruments.weakest(solution) if settled.instruments else 1.0
+    if least >= WEAK:
+        return ()
+    text = f"a combination of parameters has weak instruments (correlation {least:.2g} with the"
+    return (f"{shown(log.file)}: note: {text} commanded motion); its standard error is large",)
+
+
+def prior_of(sought: Problem, settings: Settings) -> Prior | None:
+    """The prior of standard parameters, where ``--full`` asks for them."""
+    if not settings.full:
+        return None
+    return Prior(sought.mapping, deviations(sought.mapping, settings.prior_deviation))
+
+
+def _with_standard(estimate: Estimate, prior: Prior | None) -> Estimate:
+    if prior is None:
+        return estimate
+    b = len(estimate.mapping)
+    values, errors = prior.standard(estimate.base, estimate.covariance[:b, :b])
+    return replace(estimate, standard=values, standard_errors_of_standard=errors)
+
+
+def _judged(
+    sought: Problem,
+    friction: tuple[str, ...],
+    judged: Excitation,
+    log: Log,
+    settings: Settings,
+) -> tuple[str, ...]:
+    """A note where the motion leaves parameters to the prior. Raises ExcitationError where there is
+    none."""
+    if not judged.weak:
+        return ()
+    names = [(*sought.mapping.names, *friction)[k] for k in judged.weak]
+    text = unidentified(sought.mapping, names[:LISTED]) + (
+        f" and {len(names) - LISTED} more" * (len(names) > LISTED)
+    )
+    text = (
+        f"the motion does not excite {len(names)} of "
+        f"{len(sought.mapping) + len(friction)} parameters "
+        f"(condition number {judged.scaled:.3g}, limit {settings.max_condition:.3g}): "
+        f"{shown(text, 2000)}"
+    )
+    if settings.full:
+        return (f"{shown(log.file)}: note: {text}; the prior determines these",)
+    raise ExcitationError(
+        f"{shown(log.file)}: error: {text}; use a log in which these joints move more (symgen "
+        f"excite optimizes a motion), or {use_prior(settings.full)}"
+    )
+
+
+def _channels(
+    sought: Problem, rows: TriangularSystem, after: TriangularSystem | None, solution: Solution
+) -> tuple[Channel, ...]:
+    return tuple(
+        Channel(
+            name,
+            unit,
+            rows.rows(j),
+            solution.deviations[j],
+            rows.measured(j),
+            rows.residual(j, solution.values),
+            *_validated(after, j, solution.values),
+        )
+        for j, (name, unit) in enumerate(sought.channels)
+    )
+
+
+def _validated(
+    after: TriangularSystem | None, j: int, values: Numbers
+) -> tuple[int, float | None, float | None]:
+    if after is None:
+        return 0, None, None
+    return after.rows(j), after.measured(j), after.residual(j, values)

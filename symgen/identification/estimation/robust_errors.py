@@ -1,0 +1,74 @@
+"""Standard errors that hold for residuals of any correlation and of changing size: from what each
+batch of consecutive rows does to the estimate.
+
+With G = RᵀR of all rows, G_b that of batch b and s_b = A_bᵀ W r_b its score, the estimate without
+the batch is x - (G - G_b)⁻¹ s_b. The sum of squares of these steps is the delete-one-batch
+jackknife, in other words the sandwich estimator of clustered data with the correction of leverages
+(CR3; Bell & McCaffrey, Survey Methodology 2002), and that of batch means of time series, whose
+correlation may reach over most of a batch. It needs no more of a log than the triangular factors of
+its batches."""
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.identification.estimation.weighted_solve import Belief, TriangularSystem, solve
+from symgen.identification.model.estimate import Solution
+
+Numbers = NDArray[np.float64]
+
+CLEAR: Final = 0.1
+"""The part of the information, in any direction, that is taken to be left without a batch at
+least."""
+
+
+def believed(system: TriangularSystem, belief: Belief | None) -> Solution:
+    """Weighted least squares, where there is a belief beside it, with the log at the weight that it
+    has: its information is divided by how many times the robust variance is the naive one."""
+    solution = solve(system, belief)
+    if belief is None or len(system.batches) < 2:
+        return solution
+    return solve(system, belief, inflation(system, solution))
+
+
+def inflation(system: TriangularSystem, solution: Solution) -> float:
+    """The mean of robust by naive variances over all directions, at least 1; 1 where there are too
+    few batches."""
+    count = len(system.batches)
+    if count < 2:
+        return 1.0
+    inverse, steps = _steps(system, solution)
+    spread = np.sum(np.square(steps @ solution.factor.T)) * (count - 1) / count
+    log = system.weighted(solution.deviations)[:, : system.size] @ inverse
+    return max(1.0, float(spread / np.sum(np.square(log))))
+
+
+def robust_errors(system: TriangularSystem, solution: Solution) -> Numbers | None:
+    """The robust standard error of each value (p); None where there are too few batches."""
+    count = len(system.batches)
+    if count < 2:
+        return None
+    _, steps = _steps(system, solution)
+    return np.asarray(np.sqrt((count - 1) / count * np.sum(np.square(steps), axis=0)))
+
+
+def _steps(system: TriangularSystem, solution: Solution) -> tuple[Numbers, Numbers]:
+    """R^-1, and what the estimate changes by without each batch (batches x p)."""
+    inverse: Numbers = np.asarray(np.linalg.inv(solution.factor), np.float64)
+    numbers = range(len(system.batches))
+    return inverse, np.array([_step(system, k, solution, inverse) for k in numbers])
+
+
+def _step(system: TriangularSystem, batch: int, solution: Solution, inverse: Numbers) -> Numbers:
+    """The change of the estimate without a batch."""
+    p = len(solution.values)
+    information, score = np.zeros((p, p)), np.zeros(p)
+    for j, columns in enumerate(system.supports):
+        factor = system.batches[batch].factors[j] / solution.deviations[j] / solution.inflation**0.5
+        a, y, places = factor[:, :-1], factor[:, -1], list(columns)
+        information[np.ix_(places, places)] += a.T @ a
+        score[places] += a.T @ (y - a @ solution.values[places])
+    shares, axes = np.linalg.eigh(inverse.T @ information @ inverse)
+    free = np.maximum(1 - shares, CLEAR)
+    return np.asarray(inverse @ (axes @ ((axes.T @ (inverse.T @ score)) / free)))

@@ -1,0 +1,81 @@
+"""Standard parameters from base ones and a prior: the most probable ones under normal
+distributions.
+
+Before the log, π is normal about the prior π₀ with independent deviations D. That makes β = K π
+normal about K π₀ with covariance K D² Kᵀ, which joins the least squares as further equations; given
+β, the mean of π is π₀ + G (β - K π₀) with G = D² Kᵀ (K D² Kᵀ)⁻¹. Together that is the π of least |R
+K π - z|² + |D⁻¹ (π - π₀)|²."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.identification.estimation.weighted_solve import Belief
+from symgen.identification.model.estimate import BaseMapping
+
+Numbers = NDArray[np.float64]
+
+LEAST: Final = 0.01
+"""A body counts as having this part of the mean mass and size of all bodies, if it has less."""
+VAGUE: Final = 1e6
+"""How little is known of a coefficient of friction beforehand: its deviation in N m s/rad or N
+m."""
+
+
+def deviations(mapping: BaseMapping, relative: float) -> Numbers:
+    """The deviations D (s) that the prior is taken to have: `relative` times m, m l and m l², body
+    by body.
+
+    l² = tr(I) / (2 m) is the mean square distance of a body's mass from its link's origin; the
+    inertia of a rotor has `relative` times its own value."""
+    tens = mapping.prior[: 10 * len(mapping.bodies)].reshape(-1, 10)
+    masses = np.abs(tens[:, 0])
+    masses = np.maximum(masses, LEAST * masses.mean()) if masses.any() else np.ones(len(masses))
+    squares = np.abs(tens[:, [4, 7, 9]].sum(axis=1)) / (2 * masses)
+    squares = (
+        np.maximum(squares, LEAST * squares.mean()) if squares.any() else np.full(len(masses), 0.01)
+    )
+    lengths = np.sqrt(squares)
+    scales = np.stack([masses, *[masses * lengths] * 3, *[masses * squares] * 6], axis=1).ravel()
+    rotors = np.abs(mapping.prior[len(scales) :])
+    return relative * np.concatenate([scales, np.where(rotors > 0, rotors, 1e-6)])
+
+
+@dataclass(frozen=True)
+class Prior:
+    """The prior: what is believed of the standard parameters before the log; `deviation` has D
+    (s)."""
+
+    mapping: BaseMapping
+    deviation: Numbers
+
+    @property
+    def _spread(self) -> Numbers:
+        """K D² Kᵀ."""
+        half = self.mapping.factors * self.deviation
+        return np.asarray(half @ half.T)
+
+    def belief(self, friction: int) -> Belief:
+        """The same of the base parameters and so many coefficients of friction, of which next to
+        nothing is known."""
+        b = len(self.mapping)
+        factor = np.zeros((b + friction, b + friction))
+        factor[:b, :b] = np.linalg.inv(np.linalg.cholesky(self._spread))
+        factor[b:, b:] = np.eye(friction) / VAGUE
+        mean = np.concatenate([self.mapping.base(self.mapping.prior), np.zeros(friction)])
+        return Belief(factor, factor @ mean)
+
+    def standard(self, base: Numbers, covariance: Numbers) -> tuple[Numbers, Numbers]:
+        """Standard parameters (s) and their standard errors, of base parameters (b) and their
+        covariance."""
+        cross = (self.mapping.factors * self.deviation**2).T
+        gain = np.linalg.solve(self._spread, cross.T).T
+        values = self.mapping.prior + gain @ (base - self.mapping.base(self.mapping.prior))
+        variance = (
+            self.deviation**2
+            - np.sum(gain * cross, axis=1)
+            + np.sum((gain @ covariance) * gain, axis=1)
+        )
+        return values, np.sqrt(np.maximum(variance, 0.0))

@@ -1,0 +1,219 @@
+"""From triangular factors to an estimate: weights of channels, standard errors, what the motion
+does not excite."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.identification.estimation.triangular_factors import Batches, TriangularFactors, triangle
+from symgen.identification.model.equations import Supports
+from symgen.identification.model.estimate import Solution
+
+Numbers = NDArray[np.float64]
+
+ROUNDS: Final = 50
+SETTLED: Final = 1e-12
+"""Relative change of the deviations below which the weights count as found."""
+FLOOR: Final = 1e-9
+"""The least deviation of a channel relative to its measurements, for logs without noise."""
+FAINT: Final = 1e-9
+"""What a belief that only makes a solution unique has of a column's length."""
+SHARE: Final = 0.2
+"""A parameter takes part in a direction that is not excited if it has this much of its largest
+entry."""
+
+
+@dataclass(frozen=True)
+class TriangularSystem:
+    """Equations of all channels by their factors: R_j x = z_j and a rest, each on the columns of
+    its support; `batches` has those of consecutive parts of the log, where they are known."""
+
+    factors: TriangularFactors
+    supports: Supports
+    size: int
+    batches: Batches = ()
+
+    def only(self, columns: Sequence[int]) -> "TriangularSystem":
+        """With some of the columns, in their order."""
+        places = {column: k for k, column in enumerate(columns)}
+        kept = [[k for k, c in enumerate(support) if c in places] for support in self.supports]
+        pairs = zip(self.supports, kept, strict=True)
+        supports = tuple(tuple(places[support[k]] for k in numbers) for support, numbers in pairs)
+        batches = tuple(batch.only(kept) for batch in self.batches)
+        return TriangularSystem(self.factors.only(kept), supports, len(columns), batches)
+
+    def spread(self, j: int) -> Numbers:
+        """The factor of channel j on all columns, the measurement last."""
+        factor, wide = self.factors.factors[j], np.zeros((len(self.supports[j]) + 1, self.size + 1))
+        wide[:, [*self.supports[j], self.size]] = factor
+        return wide
+
+    @property
+    def channels(self) -> range:
+        """Their numbers."""
+        return range(len(self.supports))
+
+    def measured(self, j: int) -> float:
+        """Root mean square of the measurements of channel j."""
+        return float(
+            np.linalg.norm(self.factors.factors[j][:, -1]) / math.sqrt(max(self.rows(j), 1))
+        )
+
+    def squares(self, j: int, values: Numbers) -> float:
+        """The sum of squares of the residuals of channel j."""
+        return float(np.sum(np.square(self.spread(j) @ np.append(values, -1.0))))
+
+    def residual(self, j: int, values: Numbers) -> float:
+        """Their root mean square."""
+        return math.sqrt(self.squares(j, values) / max(self.rows(j), 1))
+
+    def rows(self, j: int) -> int:
+        """How many equations channel j has."""
+        return self.factors.rows[j]
+
+    def weighted(self, deviations: Sequence[float]) -> Numbers:
+        """The factor of all channels, rows divided by the deviation of their channel: (p + 1) x (p
+        + 1)."""
+        return triangle(np.concatenate([self.spread(j) / deviations[j] for j in self.channels]))
+
+
+@dataclass(frozen=True)
+class Belief:
+    """A belief in values before the log: R (p x p) with (RᵀR)⁻¹ their covariance, and R times their
+    mean."""
+
+    factor: Numbers
+    target: Numbers
+
+    def only(self, columns: Sequence[int]) -> "Belief":
+        """Of some values, in their order, which are independent of those that are left out."""
+        return Belief(self.factor[np.ix_(columns, columns)], self.target[list(columns)])
+
+
+def faint(system: TriangularSystem) -> Belief:
+    """A belief that changes nothing but that what the log does not tell at all is 0: fits beside it
+    have a solution, whatever stands still."""
+    parts = [
+        np.linalg.norm(system.spread(j)[:, :-1], axis=0) / (system.measured(j) or 1.0)
+        for j in system.channels
+    ]
+    lengths = np.linalg.norm(parts, axis=0)
+    return Belief(np.diag(FAINT * np.where(lengths > 0, lengths, 1.0)), np.zeros(system.size))
+
+
+def solve(
+    system: TriangularSystem, belief: Belief | None = None, inflation: float = 1.0
+) -> Solution:
+    """Weighted least squares, the weight of each channel from the variance of its residuals, until
+    these settle.
+
+    The variances are restricted maximum-likelihood ones (each channel loses the degrees of freedom
+    that its rows take up in the fit), so that standard errors hold for short logs too."""
+    return settled_deviations(
+        system, lambda deviations: solved(system, deviations, belief, inflation), inflation
+    )
+
+
+def settled_deviations(
+    system: TriangularSystem,
+    solved: Callable[[tuple[float, ...]], tuple[Numbers, Numbers]],
+    inflation: float = 1.0,
+) -> Solution:
+    """The deviations of the channels, values and R by `solved`, with those of its own residuals."""
+    floors = _floors(system)
+    deviations = tuple(max(system.measured(j), floors[j]) for j in system.channels)
+    for _ in range(ROUNDS):
+        values, factor = solved(deviations)
+        before = deviations
+        deviations = _deviations(system, values, factor * math.sqrt(inflation), before, floors)
+        if max(abs(a / b - 1) for a, b in zip(deviations, before, strict=True)) < SETTLED:
+            break
+    return Solution(*solved(deviations), deviations, inflation)
+
+
+def _floors(system: TriangularSystem) -> list[float]:
+    sizes = [system.measured(j) for j in system.channels]
+    largest = max(sizes) or 1.0
+    return [FLOOR * (size or largest) for size in sizes]
+
+
+def solved(
+    system: TriangularSystem,
+    deviations: Sequence[float],
+    belief: Belief | None = None,
+    inflation: float = 1.0,
+) -> tuple[Numbers, Numbers]:
+    """The values (p) and R (p x p) of the least squares with given deviations of the channels,
+    whose squares count 1 / `inflation` beside a belief."""
+    factor, p = system.weighted(deviations) / math.sqrt(inflation), system.size
+    if belief is not None:
+        factor = triangle(
+            np.concatenate([factor[:p], np.column_stack([belief.factor, belief.target])])
+        )
+    return np.asarray(np.linalg.solve(factor[:p, :p], factor[:p, p])), factor[:p, :p]
+
+
+def _deviations(
+    system: TriangularSystem,
+    values: Numbers,
+    factor: Numbers,
+    before: Sequence[float],
+    floors: Sequence[float],
+) -> tuple[float, ...]:
+    inverse, deviations = np.linalg.inv(factor), []
+    for j in system.channels:
+        taken = (
+            float(np.sum(np.square(system.spread(j)[:, : system.size] @ inverse))) / before[j] ** 2
+        )
+        free = max(system.rows(j) - taken, 1.0)
+        deviations.append(max(math.sqrt(system.squares(j, values) / free), floors[j]))
+    return tuple(deviations)
+
+
+# -- what is excited -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Excitation:
+    """How well the motion tells the parameters apart.
+
+    `condition` is the condition number of the regressor of all channels as it is, `scaled` that
+    with columns of unit length; `weak` are the numbers of the parameters that some direction beyond
+    a limit consists of."""
+
+    condition: float
+    scaled: float
+    weak: tuple[int, ...]
+
+
+def excitation(system: TriangularSystem, limit: float) -> Excitation:
+    """Judges the regressor of a system; `limit` is the largest scaled condition number that
+    passes."""
+    stack = np.concatenate([system.spread(j)[:, : system.size] for j in system.channels])
+    lengths = np.linalg.norm(stack, axis=0)
+    unexcited = lengths <= np.finfo(float).eps * lengths.max(initial=0.0) * math.sqrt(len(stack))
+    scaled = stack / np.where(unexcited, 1.0, lengths)
+    _, sizes, directions = np.linalg.svd(scaled[:, ~unexcited], full_matrices=False)
+    moving, dead = np.flatnonzero(~unexcited), np.flatnonzero(unexcited)
+    low = directions[sizes * limit < sizes.max(initial=0.0)]
+    entries = np.abs(low) > SHARE * np.abs(low).max(axis=1, keepdims=True, initial=0.0)
+    weak = sorted({*dead.tolist(), *moving[entries.any(axis=0)].tolist()})
+    plain = np.asarray(np.linalg.svd(stack, compute_uv=False))
+    return Excitation(_ratio(plain), math.inf if unexcited.any() else _ratio(sizes), tuple(weak))
+
+
+def scaled_condition(factor: Numbers) -> float:
+    """The condition number of a factor with columns of unit length."""
+    lengths = np.linalg.norm(factor, axis=0)
+    return _ratio(
+        np.asarray(np.linalg.svd(factor / np.where(lengths > 0, lengths, 1.0), compute_uv=False))
+    )
+
+
+def _ratio(sizes: Numbers) -> float:
+    rounding = np.finfo(float).eps * len(sizes) * float(sizes.max(initial=0.0))
+    return float(sizes[0] / sizes[-1]) if len(sizes) and sizes[-1] > rounding else math.inf

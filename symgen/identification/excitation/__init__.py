@@ -1,0 +1,1 @@
+"""Motions that excite all parameters within the limits of the joints."""

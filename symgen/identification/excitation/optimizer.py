@@ -1,0 +1,250 @@
+"""Motions that excite: a Fourier series within limits, by a quasi-Newton method on the condition
+number.
+
+Limits are penalties while the method searches; what is left of an excess is then taken away by
+shrinking the motion about its centres, which holds every limit on a grid finer than what is
+written."""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import count
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.advice import install
+from symgen.errors import SymgenError
+from symgen.identification.excitation.criterion import condition, smooth_condition
+from symgen.identification.excitation.fourier import Fourier, basis, resting
+from symgen.identification.excitation.task import ExcitationTask
+from symgen.identification.model.separable import States
+from symgen.text import shown
+
+Numbers = NDArray[np.float64]
+Progress = Callable[[str], None]
+
+TRIES: Final = 200
+"""Random postures among which the centres of motions are looked for."""
+STARTS: Final = 20
+"""Random motions of which the best is where the search begins."""
+ROUNDS: Final = (1e1, 1e3)
+"""Weights of the penalty, one search after the other."""
+SHRINKS: Final = 60
+"""Halvings of the interval in which the largest motion within limits is found."""
+
+
+@dataclass(frozen=True)
+class Excited:
+    """The motion found, and the first one within limits that chance gave; condition numbers of both
+    as they are and with columns of unit length (of rows divided by limits of force)."""
+
+    task: ExcitationTask
+    first: Fourier
+    motion: Fourier
+    before: tuple[float, float]
+    after: tuple[float, float]
+
+
+def excite(task: ExcitationTask, progress: Progress = lambda step: None) -> Excited:
+    """The best motion that the budget finds. Raises SymgenError where no motion keeps to the
+    limits."""
+    progress("searching for motions within the limits (stage 1 of 3)")
+    starts = list(_starts(task))
+    judged = [(condition(task.rows(motion))[1], k) for k, motion in enumerate(starts)]
+    best = starts[min(judged)[1]]
+    searched = _search(task, best, progress)
+    progress("enforcing the limits between the samples (stage 3 of 3)")
+    first, best, searched = (
+        _within(task, motion, task.fine) for motion in (starts[0], best, searched)
+    )
+    motion = min((best, searched), key=lambda m: condition(task.rows(m))[1])
+    return Excited(task, first, motion, condition(task.rows(first)), condition(task.rows(motion)))
+
+
+# -- starts ----------------------------------------------------------------------------------------
+
+
+def _starts(task: ExcitationTask) -> Iterator[Fourier]:
+    """Random motions within limits at the coarse times. Raises SymgenError where even standing
+    still needs too much force."""
+    random, centre = np.random.default_rng(task.plan.seed), _centre(task)
+    free, allowed = _freedom(task), task.allowed
+    room = np.minimum(allowed.upper - centre, centre - allowed.lower)
+    for _ in range(STARTS):
+        y = random.normal(size=(task.joints, free.shape[1])) @ free.T
+        q, qd, _ = Fourier(centre, y, task.plan.period).states(task.coarse)
+        used = np.maximum(
+            np.abs(q - centre).max(axis=0) / room, np.abs(qd).max(axis=0) / allowed.speed
+        )
+        yield _within(task, Fourier(centre, y / used[:, None], task.plan.period), task.coarse)
+
+
+def _freedom(task: ExcitationTask) -> Numbers:
+    """Directions of a joint's coefficients (2 N x f)."""
+    n = task.plan.harmonics
+    return resting(n) if task.plan.rest else np.eye(2 * n)
+
+
+def _centre(task: ExcitationTask) -> Numbers:
+    """The middle of the ranges, or where gravity asks too much there, the random posture that needs
+    least force."""
+    allowed, random = task.allowed, np.random.default_rng([task.plan.seed, 1])
+    middle = (allowed.upper + allowed.lower) / 2
+    others = (
+        random.uniform(-0.4, 0.4, (TRIES, task.joints)) * (allowed.upper - allowed.lower) + middle
+    )
+    postures = np.vstack([middle, others])
+    at_rest = np.zeros_like(postures)
+    used = np.abs(task.dynamics.forces((postures, at_rest, at_rest))) / allowed.force
+    worst = used.max(axis=1)
+    if worst[0] < 0.7:  # leaves force to move with
+        return middle
+    if worst.min() >= 1:
+        k = int(np.argmin(worst))
+        joint = int(np.argmax(used[k]))
+        need, most = used[k, joint] * allowed.force[joint], allowed.force[joint]
+        raise SymgenError(
+            f"error: joint '{shown(task.names[joint])}' cannot hold the robot at rest: it needs "
+            f"a force of at least {need:.4g} in each of {len(postures)} postures, but only "
+            f"{most:.4g} is allowed; check its effort limit, --gravity and --margin, or "
+            "give --limit JOINT.effort=VALUE"
+        )
+    return np.asarray(postures[np.argmin(worst)])
+
+
+def _within(task: ExcitationTask, motion: Fourier, t: Numbers) -> Fourier:
+    """The motion, shrunk about its centre as far as limits ask at times t."""
+    if task.excess(motion, t) <= 0:
+        return motion
+    low, high = 0.0, 1.0
+    for _ in range(SHRINKS):
+        factor = (low + high) / 2
+        low, high = (factor, high) if task.excess(motion.scaled(factor), t) <= 0 else (low, factor)
+        if high - low < 1e-6 * high:
+            break
+    return motion.scaled(low)
+
+
+# -- search ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ExcitationSearch:
+    """The objective of a search in variables of order 1: centres by half ranges, free coefficients
+    by speeds."""
+
+    task: ExcitationTask
+    free: Numbers
+    weight: float
+
+    def motion(self, x: Numbers) -> Fourier:
+        """The motion of variables (n (1 + f))."""
+        allowed, table = self.task.allowed, x.reshape(self.task.joints, -1)
+        centre = (allowed.upper + allowed.lower) / 2 + table[:, 0] * (
+            allowed.upper - allowed.lower
+        ) / 2
+        return Fourier(
+            centre, (table[:, 1:] @ self.free.T) * allowed.speed[:, None], self.task.plan.period
+        )
+
+    def variables(self, motion: Fourier) -> Numbers:
+        """The variables of a motion."""
+        allowed = self.task.allowed
+        centre = (motion.centre - (allowed.upper + allowed.lower) / 2) / (
+            (allowed.upper - allowed.lower) / 2
+        )
+        scaled = motion.coefficients / allowed.speed[:, None] @ self.free
+        return np.hstack([centre[:, None], scaled]).ravel()
+
+    def __call__(self, x: Numbers) -> tuple[float, Numbers]:
+        """log of the smooth condition number and the penalty, with the gradient."""
+        task, motion = self.task, self.motion(x)
+        states = motion.states(task.coarse)
+        regressor, kept = task.dynamics.regressor(states), task.separable
+        scaled = (regressor / task.bounds.force[:, None])[:, :, kept]
+        value, slope = smooth_condition(scaled.reshape(-1, scaled.shape[2]))
+        by_regressor = np.zeros_like(regressor)
+        by_regressor[:, :, kept] = slope.reshape(scaled.shape) / task.bounds.force[:, None]
+        penalty, by_position, by_rate, by_force = self._penalty(states, regressor @ task.parameters)
+        by_regressor += by_force[:, :, None] * task.parameters
+        by_states = task.dynamics.gradient(states, by_regressor).copy()
+        by_states[0] += by_position
+        by_states[1] += by_rate
+        return value + penalty, self._gathered(by_states.swapaxes(1, 2))
+
+    def _penalty(self, states: States, tau: Numbers) -> tuple[float, Numbers, Numbers, Numbers]:
+        """Weight by the mean square of excesses, with its derivatives in q, qd and tau (N x n
+        each)."""
+        allowed = self.task.allowed
+        q, qd, _ = states
+        middle, half = (allowed.upper + allowed.lower) / 2, (allowed.upper - allowed.lower) / 2
+        over = np.maximum(allowed.excess(q, qd, tau), 0.0)
+        weight = self.weight / len(q)
+        places, rates, forces = np.hsplit(2 * weight * over, 3)
+        return (
+            float(weight * np.sum(over**2)),
+            places * np.sign(q - middle) / half,
+            rates * np.sign(qd) / allowed.speed,
+            forces * np.sign(tau) / allowed.force,
+        )
+
+    def _gathered(self, by_states: Numbers) -> Numbers:
+        """From derivatives in q, qd, qdd (3 x n x N) to those in the variables."""
+        allowed, plan = self.task.allowed, self.task.plan
+        shapes = basis(plan.harmonics, plan.period, self.task.coarse)
+        by_coefficients = sum(
+            (d @ s for d, s in zip(by_states, shapes, strict=True)),
+            np.zeros((self.task.joints, 2 * plan.harmonics)),
+        )
+        centre = by_states[0].sum(axis=1) * (allowed.upper - allowed.lower) / 2
+        return np.hstack(
+            [centre[:, None], (by_coefficients @ self.free) * allowed.speed[:, None]]
+        ).ravel()
+
+
+class _Spent(Exception):
+    """All evaluations of a round are used."""
+
+
+def _search(task: ExcitationTask, start: Fourier, progress: Progress) -> Fourier:
+    """Rounds of L-BFGS from a motion with rising weights of the penalty, the budget shared out
+    among them."""
+    motion, rounds = start, len(ROUNDS)
+    for k, weight in enumerate(ROUNDS):
+        spend = (task.plan.budget + rounds - 1 - k) // rounds
+        motion = _round(ExcitationSearch(task, _freedom(task), weight), motion, spend, progress)
+    return motion
+
+
+def _round(search: ExcitationSearch, start: Fourier, spend: int, progress: Progress) -> Fourier:
+    """Where L-BFGS is after at most `spend` evaluations; SciPy's own limit lets a line search go
+    on."""
+    try:
+        from scipy.optimize import minimize
+    except ImportError:
+        text = f"error: symgen excite needs SciPy; install it: {install('scipy')}"
+        raise SymgenError(text) from None
+    reached, seen = [search.variables(start)], count(1)
+
+    def objective(x: Numbers) -> tuple[float, Numbers]:
+        number = next(seen)
+        if number > spend:
+            raise _Spent
+        progress(
+            f"optimizing the motion with penalty {search.weight:g} (stage 2 of 3): "
+            f"evaluation {number} of {spend}"
+        )
+        return search(x)
+
+    with suppress(_Spent):
+        minimize(
+            objective,
+            reached[0],
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": spend, "maxcor": 20},
+            callback=lambda x: reached.append(x.copy()),
+        )
+    return search.motion(reached[-1])

@@ -1,0 +1,1 @@
+"""Torque constants of motors from runs with and without a known load."""

@@ -1,0 +1,245 @@
+"""Drive gains: how much force a joint gives by ampere of its motor, from a run without and a run
+with a load of known mass.
+
+The robot's own parameters, friction and the load's centre and inertia are unknown too; the mass
+gives the scale (Gautier & Briot, "Global identification of joint drive gains and dynamic parameters
+of robots", J. Dyn. Sys. Meas. Control 2014). Only currents are taken as noisy: i_j = g_j (Y_j β +
+F_j φ + L_j λ) is fitted by weighted least squares, bilinear in g_j = 1 / k_j and the rest, which is
+the total least squares of this case. Rows are reduced to products, so logs may be of any
+length."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.markup import escape
+
+from symgen import __version__
+from symgen.errors import OptionError
+from symgen.identification.consistency.payload_estimate import check_link
+from symgen.identification.data.dataset import Progress, Reading, Wish, reading
+from symgen.identification.data.log_options import LogOptions
+from symgen.identification.data.needed_columns import NeededColumns, Sensed
+from symgen.identification.data.samples import Samples
+from symgen.identification.diagnostics.diagnostic_fit import SLOW
+from symgen.identification.gains.gain_fit import solved
+from symgen.identification.model.compiled_kernel import Kernel, kernel
+from symgen.identification.model.estimate import BaseMapping
+from symgen.identification.model.problem import base_kernel, torque_mapping, without_drives
+from symgen.inspection.tables import table
+from symgen.jobs.job import Job
+from symgen.jobs.targets import OutputFile, holding
+from symgen.mechanics.coupling import positions, velocities
+from symgen.mechanics.model import Model
+from symgen.output import console
+from symgen.reading.assemble import Loaded
+from symgen.text import shown
+
+Numbers = NDArray[np.float64]
+
+BATCHES: Final = 12
+"""Parts of each log, of which each in turn is left out for standard errors."""
+OWN: Final = 5
+"""Unknowns of each drive beside its gain: viscous and Coulomb friction, offset, rotor, and friction
+in proportion to the load."""
+PASSES: Final = 3
+"""How often the logs are read: the load that friction grows with is that of the pass before."""
+PIECE: Final = 512
+"""Rows whose products are formed at a time."""
+
+
+@dataclass(frozen=True)
+class Gains:
+    """Force by ampere of each joint (N m/A or N/A) with standard errors from leaving out parts of
+    the logs, root mean square of what is left of each current, as a part of it, and the rows of
+    both logs."""
+
+    joints: tuple[str, ...]
+    units: tuple[str, ...]
+    values: Numbers
+    errors: Numbers
+    residuals: Numbers
+    rows: tuple[int, int]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class GainEquations:
+    """Equations of samples with gains as unknowns: regressors of base parameters (b columns) and of
+    all standard ones, of which the load's begin at `first`."""
+
+    base: Kernel
+    standard: Kernel
+    mapping: BaseMapping
+    first: int
+    mass: float
+    load: Numbers | None = None
+    """All unknowns but gains as far as they are known, which give the load of friction."""
+
+    @property
+    def size(self) -> int:
+        """Unknowns beside gains: base parameters, drives, and nine of the load."""
+        return len(self.mapping) + OWN * self.base.shape[0] + 9
+
+    def products(self, samples: Samples, fastest: Numbers, loaded: bool) -> Numbers:
+        """Of each joint, the products (n x (p + 2) x (p + 2)) of rows [A_j, L_j of the mass,
+        i_j]."""
+        q, qd, qdd = samples.q, samples.qd, samples.qdd
+        b, n = len(self.mapping), qd.shape[1]
+        rows = np.zeros((len(samples), n, self.size + 2))
+        rows[:, :, :b] = self.base(q, qd, qdd)
+        if loaded:
+            load = self.standard(q, qd, qdd)[:, :, self.first : self.first + 10]
+            rows[:, :, self.size - 9 : self.size] = load[:, :, 1:]
+            rows[:, :, self.size] = load[:, :, 0]
+        force = np.zeros_like(qd)
+        if self.load is not None:
+            force = rows[:, :, : self.size] @ self.load + self.mass * rows[:, :, self.size]
+        sign = np.sign(qd)
+        of_drives = np.stack([qd, sign, np.ones_like(qd), qdd, np.abs(force) * sign], axis=2)
+        for j in range(n):
+            rows[:, j, b + OWN * j : b + OWN * (j + 1)] = of_drives[:, j]
+        rows[:, :, -1] = samples.measured
+        used = samples.usable & (np.abs(qd) >= SLOW * fastest)
+        rows = (rows * used[:, :, None]).transpose(1, 0, 2)
+        return np.asarray(rows.transpose(0, 2, 1) @ rows)
+
+
+def gains(
+    job: Job,
+    loaded: Loaded,
+    logs: tuple[str, str],
+    mass: float,
+    link: str | None,
+    options: LogOptions,
+    progress: Progress,
+) -> Gains:
+    """The gains from a log without and one with a load of known `mass` (kg) on `link`, by default
+    the last one. Raises SymgenError."""
+    if not 0 < mass < 1e6:
+        raise OptionError(f"--mass {mass:g}: give the load's mass in kg, such as 2.5")
+    model, plain = loaded.model, without_drives(job)
+    progress("preparing regressors")
+    standard = kernel(plain.changed(quantities=("regressor",)), loaded)
+    base, first = base_kernel(plain, loaded), _place(model, link)
+    drives = GainEquations(base, standard, torque_mapping(model), first, mass)
+    wanted = _wanted(model)
+    read = [reading(log, wanted, model, options, Wish()) for log in logs]
+    for _ in range(PASSES):
+        parts = [p for k, run in enumerate(read) for p in _parts(drives, run, bool(k), progress)]
+        gram = np.sum(parts, axis=0)
+        values, residuals, others = solved(gram, mass)
+        others[len(drives.mapping) : drives.size - 9] = 0.0
+        drives = replace(drives, load=others)
+    jack = np.array([solved(gram - part, mass, values)[0] for part in parts])
+    share = (len(parts) - 1) / len(parts)
+    errors = np.sqrt(share * np.sum((jack - jack.mean(axis=0)) ** 2, axis=0))
+    names = wanted.velocities
+    per = tuple(f"{'N m' if row.unit.startswith('rad') else 'N'}/A" for row in velocities(model))
+    notes = tuple(note for run in read for note in run.notes)
+    count = (read[0].plan.samples, read[1].plan.samples)
+    return Gains(names, per, values, errors, residuals, count, notes)
+
+
+def _place(model: Model, link: str | None) -> int:
+    """The first of the ten columns of the body that carries the load."""
+    if link is None:
+        return 10 * (len(model.moving) - 1)
+    return 10 * check_link(model, link, "--link")[0]
+
+
+def _wanted(model: Model) -> NeededColumns:
+    rows, rates = positions(model), tuple(row.name for row in velocities(model))
+    names, units = tuple(row.name for row in rows), tuple(row.unit for row in rows)
+    if names != rates:
+        raise OptionError(
+            "symgen gains supports only robots whose joints have one coordinate each; select a "
+            "part of the robot with --root and --tip"
+        )
+    currents = Sensed("current", rates, ("A",) * len(rates))
+    return NeededColumns(names, units, rates, (currents,), True)
+
+
+def _parts(
+    drives: GainEquations, read: Reading, loaded: bool, progress: Progress
+) -> Iterator[Numbers]:
+    """The products of consecutive parts of a log."""
+    name, fastest = shown(PurePath(read.log.file).name), np.zeros(len(read.noise))
+    title = f"{name}: pass 1 of 2, finding the joint velocities"
+    for samples in read.blocks(lambda step: progress(f"{title}: {step}")):
+        fastest = np.maximum(fastest, np.abs(samples.qd).max(axis=0))
+    size, total, count = max(read.plan.samples // BATCHES, 1), None, 0
+    title = f"{name}: pass 2 of 2, reducing the regressor"
+    for samples in read.blocks(lambda step: progress(f"{title}: {step}")):
+        for start in range(0, len(samples), PIECE):
+            part = samples.part(slice(start, start + PIECE))
+            gram = drives.products(part, fastest, loaded)
+            total, count = gram if total is None else total + gram, count + len(part)
+            if count >= size:
+                yield total
+                total, count = None, 0
+    if total is not None:
+        yield total
+
+
+# -- what is told ----------------------------------------------------------------------------------
+
+
+def data(result: Gains) -> dict[str, Any]:
+    """For JSON (documented in docs/reference/identification.md)."""
+    rows = zip(
+        result.joints, result.units, result.values, result.errors, result.residuals, strict=True
+    )
+    return {
+        "format": 1,
+        "generator": f"symgen {__version__}",
+        "rows": list(result.rows),
+        "gains": {
+            name: {"unit": unit, "gain": float(k), "standard_error": float(e), "left": float(r)}
+            for name, unit, k, e, r in rows
+        },
+        "notes": list(result.notes),
+    }
+
+
+def on_terminal(result: Gains) -> None:
+    """The gains in a table, and as options of other commands."""
+    listed = table(
+        f"Drive gains from {result.rows[0]} rows without the load and {result.rows[1]} with it",
+        ["joint"],
+        ["gain", "std error", "relative", "unit", "current not explained"],
+    )
+    rows = zip(
+        result.joints, result.units, result.values, result.errors, result.residuals, strict=True
+    )
+    for name, unit, k, error, residual in rows:
+        relative = f"{100 * error / k:.2g} %"
+        listed.add_row(
+            escape(name), f"{k:.5g}", f"{error:.2g}", relative, unit, f"{100 * residual:.3g} %"
+        )
+    console().print(listed)
+    given = zip(result.joints, result.values, strict=True)
+    console().print(
+        escape(" ".join(f"--torque-constant {shown(j)}={k:.5g}" for j, k in given)), soft_wrap=True
+    )
+
+
+def target(path: Path) -> OutputFile:
+    """Where a file of gains goes. Raises OptionError where it may not."""
+    file = OutputFile(path, holding("symgen gains", b"# by symgen gains", b"symgen gains"))
+    file.check()
+    return file
+
+
+def as_toml(result: Gains) -> str:
+    """A file for ``--columns``."""
+    lines = [f"# by symgen gains, symgen {__version__}", "[torque_constant]"]
+    lines += [
+        f"{json.dumps(j)} = {k!r}"
+        for j, k in zip(result.joints, result.values.tolist(), strict=True)
+    ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,1 @@
+"""The model that is fitted: parameters, terms of the joints' drives, equations, settings."""

@@ -1,0 +1,314 @@
+"""The settings of an identification, valid from construction."""
+
+from collections.abc import Iterable
+from typing import Any, ClassVar, Final
+
+from symgen.errors import OptionError
+from symgen.identification.data.log_options import AUTO, LogOptions, check_number
+from symgen.identification.model.methods import METHODS, methods_in_words
+from symgen.identification.model.terms import ARMATURE, FRICTION, SPRINGS
+from symgen.options import group, option
+from symgen.options.kinds import FLAG, NUMBER, choice, finite
+from symgen.reading.options import moving_joints
+from symgen.text import cited
+
+LOSSES: Final = ("squares", "huber")
+ENGINES: Final = ("serial", "dask")
+WRENCH: Final = "wrench:"
+RUNTIME: Final = "runtime:"
+GIVE_WIDTH: Final = "give a velocity (rad/s or m/s) such as 0.01, 0 for sign(qd), or auto"
+
+
+def _sensors(robot: Any, start: str) -> Iterable[str]:
+    """The kinds of sensors; after ``wrench:`` the joints."""
+    return moving_joints(robot, start) if start else ("torque", "wrench:", "torque+wrench:")
+
+
+@group
+class Settings(LogOptions):
+    """The options of ``symgen identify`` that no other command has.
+
+    `interval` is in s; `held_out` is the fraction of the log that is held out. Raises
+    OptionError."""
+
+    SECTION: ClassVar[str] = "Model and method"
+
+    sensor: str = option(
+        "--sensor",
+        "KIND",
+        "Measured forces: torque (columns tau_JOINT), wrench:JOINT (columns wrench_fx to "
+        "wrench_tz: the wrench that the joint transmits to the link that it moves, in that link's "
+        "frame), "
+        "wrench:JOINT,JOINT (columns wrench_JOINT_fx, ...) or torque+wrench:JOINT.",
+        default="torque",
+        rare=True,
+        names=_sensors,
+        parted=":,",
+    )
+    method: str = option(
+        "--method",
+        "NAME",
+        f"Estimation method: {methods_in_words()}.",
+        choice(*METHODS),
+        default="acceleration",
+    )
+    friction: str = option(
+        "--friction",
+        "TERMS",
+        f"Also identify joint friction. TERMS is a list of {', '.join(FRICTION)} (see symgen docs "
+        "identification). auto selects the terms by cross-validation.",
+        default="",
+        names=(AUTO, *FRICTION),
+        parted=",",
+    )
+    friction_width: str = option(
+        "--friction-width",
+        "W|auto",
+        "Smooth Coulomb friction: use tanh(qd / W) instead of sign(qd), with W in rad/s or m/s. 0 "
+        "uses sign(qd); auto estimates W.",
+        default="0",
+    )
+    springs: bool = option(
+        "--springs",
+        None,
+        "Also identify the stiffness and the preload (stiffness times reference) of each joint's "
+        "spring.",
+        FLAG,
+        default=False,
+    )
+    armature: bool = option(
+        "--armature",
+        None,
+        "Also identify the inertia of each joint's rotor, reflected to the joint.",
+        FLAG,
+        default=False,
+    )
+    loss: str = option(
+        "--loss",
+        "NAME",
+        "Loss function: squares, or huber, which reduces the weight of outliers.",
+        choice(*LOSSES),
+        default="squares",
+    )
+    slowest: float | None = option(
+        "--slowest",
+        "V",
+        "Joint velocity (rad/s or m/s) below which the sign of the velocity is taken as unknown; "
+        "samples with slower joints are left out if friction depends on the sign.",
+        NUMBER,
+        default=None,
+        shown_default="from the noise of the velocities",
+        rare=True,
+    )
+    interval: float = option(
+        "--interval",
+        "S",
+        "Length (s) of the intervals of --method momentum and --method energy.",
+        NUMBER,
+        rare=True,
+        default=0.1,
+    )
+    held_out: float = option(
+        "--validate",
+        "FRACTION",
+        "Fraction at the end of the log that is held out for validation.",
+        NUMBER,
+        default=0.2,
+    )
+    full: bool = option(
+        "--full",
+        None,
+        "Also estimate the standard parameters of every body. The prior determines those that the "
+        "log does not. Without this option only base parameters are estimated.",
+        FLAG,
+        default=False,
+    )
+    consistent: bool = option(
+        "--consistent",
+        None,
+        "Constrain the least-squares estimate to physically consistent parameters (linear matrix "
+        "inequalities): inertias that bodies can have; friction, rotor inertias and stiffnesses "
+        "that are not negative.",
+        FLAG,
+        default=False,
+    )
+    entropic: float = option(
+        "--entropic",
+        "W",
+        "With --consistent: add W times the log-det divergence between the estimated and the prior "
+        "pseudo-inertias to the objective, and estimate the standard parameters of every body. W "
+        "= 1 has the weight of one observation of each body.",
+        NUMBER,
+        default=0.0,
+        shown_default="no prior",
+        rare=True,
+    )
+    refine: bool = option(
+        "--refine",
+        None,
+        "Refine the estimate by multiple shooting: fit the simulated motion under the measured "
+        "forces to the measured motion. The result is used only if it predicts the held-out "
+        "motion and forces better.",
+        FLAG,
+        default=False,
+        rare=True,
+    )
+    prior: str = option(
+        "--prior",
+        "urdf|FILE",
+        "Prior standard parameters: urdf (those of the robot's file) or a JSON or TOML file.",
+        default="urdf",
+    )
+    prior_deviation: float = option(
+        "--prior-deviation",
+        "X",
+        "Standard deviation of the prior of --full, relative to the size of each body. --friction "
+        "auto also tries 3 and 10 times this value and no prior.",
+        NUMBER,
+        default=0.3,
+        rare=True,
+    )
+    max_condition: float = option(
+        "--max-condition",
+        "X",
+        "Reject a log whose regressor has a larger condition number (columns scaled to unit "
+        "length).",
+        NUMBER,
+        default=1e4,
+        rare=True,
+    )
+    engine: str = option(
+        "--engine",
+        "NAME",
+        "How to run the computation: serial, or dask (in threads of this process unless "
+        "--scheduler is given).",
+        choice(*ENGINES),
+        default="serial",
+        rare=True,
+    )
+    scheduler: str | None = option(
+        "--scheduler",
+        "ADDRESS",
+        "Address of a running Dask scheduler, such as tcp://host:8786.",
+        default=None,
+        rare=True,
+    )
+
+    def validate(self) -> None:
+        """Raises OptionError."""
+        LogOptions.validate(self)
+        self._check_terms("--friction", self.friction.removeprefix(RUNTIME), FRICTION)
+        if self.width is not None and not 0 <= self.width < 1e6:
+            raise OptionError(f"--friction-width {self.friction_width}: {GIVE_WIDTH}")
+        if self.slowest is not None and not 0 <= self.slowest < 1e6:
+            raise OptionError(
+                f"--slowest {self.slowest:g}: give a velocity (rad/s or m/s), such as 0.02"
+            )
+        if self.sensor != "torque" and not self.wrenches:
+            raise OptionError(
+                f"--sensor {cited(self.sensor)}: use torque, wrench:JOINT,JOINT or "
+                "torque+wrench:JOINT"
+            )
+        self._check_method()
+        self._check_refined()
+        check_number("--interval", self.interval, 0, 1e6, "a time in s, such as 0.1")
+        check_number(
+            "--validate", self.held_out + 1e-300, 0, 0.9, "a fraction of the log from 0 to 0.9"
+        )
+        check_number(
+            "--prior-deviation",
+            self.prior_deviation,
+            1e-9,
+            1e6,
+            "a relative deviation, such as 0.3",
+        )
+        if self.entropic:
+            check_number("--entropic", self.entropic, 0, 1e12, "a weight, such as 1")
+            if not self.consistent or self.full:
+                raise OptionError(
+                    "--entropic: this prior needs --consistent and excludes the prior of --full; "
+                    "use --consistent without --full"
+                )
+        check_number(
+            "--max-condition", self.max_condition, 1, 1e16, "a number above 1, such as 1e4"
+        )
+
+    def _check_method(self) -> None:
+        """Raises OptionError for options that the method excludes."""
+        if self.wrenches and self.method != "acceleration":
+            raise OptionError(
+                f"--method {self.method}: measured wrenches need accelerations; use "
+                "--method acceleration"
+            )
+        if METHODS[self.method].instruments and (self.full or self.loss != "squares"):
+            flag = "--full" if self.full else f"--loss {self.loss}"
+            raise OptionError(
+                f"--method {self.method} and {flag}: instrumental variables minimize no "
+                "loss function; remove one of them"
+            )
+
+    def _check_refined(self) -> None:
+        """Raises OptionError for options that --refine excludes."""
+        unfit = {
+            f"--sensor {self.sensor}": bool(self.wrenches),
+            f"--method {self.method}": METHODS[self.method].equations != "forces",
+            "--full": self.full,
+            "--consistent": self.consistent,
+        }
+        for flag, given in unfit.items():
+            if self.refine and given:
+                raise OptionError(
+                    f"--refine and {flag}: --refine fits base parameters to joint forces only; "
+                    "remove one of them"
+                )
+
+    def _check_terms(self, flag: str, given: str, known: tuple[str, ...]) -> None:
+        names = given.split(",") if given and given != AUTO else []
+        if len(set(names)) < len(names) or not set(names) <= set(known):
+            raise OptionError(f"{flag} {given}: use some of {', '.join(known)}")
+        if "offset" in names and self.springs:
+            raise OptionError(
+                "--friction offset and --springs: an offset and the preload of a spring cannot be "
+                "distinguished; remove one of them"
+            )
+
+    @property
+    def automatic(self) -> bool:
+        """True if the terms of friction are selected by cross-validation."""
+        return self.friction == AUTO
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """The terms of drives that are requested by name."""
+        friction = "" if self.automatic else self.friction.removeprefix(RUNTIME)
+        named = tuple(name for name in friction.split(",") if name)
+        return (*named, *(SPRINGS * self.springs), *(ARMATURE * self.armature))
+
+    @property
+    def width(self) -> float | None:
+        """The width of Coulomb friction (rad/s or m/s), None if it is to be estimated. Raises
+        OptionError."""
+        if self.automatic or self.friction_width == AUTO:
+            return None
+        try:
+            return finite(self.friction_width)
+        except ValueError:
+            given = cited(self.friction_width)
+            raise OptionError(f"--friction-width {given}: {GIVE_WIDTH}") from None
+
+    @property
+    def torque(self) -> bool:
+        """True if joint forces are measured."""
+        return self.sensor.partition("+")[0] == "torque"
+
+    @property
+    def wrenches(self) -> tuple[str, ...]:
+        """The joints whose transmitted wrenches are measured."""
+        sensor = self.sensor.removeprefix("torque+")
+        named = sensor.removeprefix(WRENCH).split(",") if sensor.startswith(WRENCH) else []
+        return tuple(dict.fromkeys(name for name in named if name))
+
+    @property
+    def dask(self) -> bool:
+        """True if the reduction runs on Dask."""
+        return self.engine == "dask" or self.scheduler is not None

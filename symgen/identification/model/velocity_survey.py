@@ -1,0 +1,44 @@
+"""A first look at a log: how fast its joints move, and below which rate the sign of a friction is
+not known."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.identification.data.samples import Samples
+from symgen.identification.model.drive_columns import Joints
+
+Numbers = NDArray[np.float64]
+
+SIGMAS: Final = 6.0
+"""A rate within so many standard deviations of its noise has no sign that can be relied on."""
+PART: Final = 0.01
+"""Nor has one below this part of the joint's largest rate: there friction is no step, and a delay
+of a sample matters."""
+
+
+@dataclass(frozen=True)
+class Rates:
+    """The rates seen in the motion of k joints that may have friction: the largest rate (rad/s or
+    m/s), the rate below which its sign is not known, and the number of rows by which derivatives
+    are uncertain around a standstill."""
+
+    fastest: Numbers
+    slowest: Numbers
+    margin: int
+
+
+def surveyed(
+    joints: Joints, blocks: Iterable[Samples], margin: int, slowest: float | None
+) -> Rates:
+    """The rates in all blocks of a log; `slowest` is the rate where somebody gives it."""
+    fastest, noise = np.zeros(len(joints.names)), np.zeros(len(joints.names))
+    for samples in blocks:
+        rates = np.abs(samples.qd @ joints.rates.T)
+        fastest = np.maximum(fastest, rates.max(axis=0, initial=0.0))
+        noise = np.maximum(noise, np.abs(joints.rates) @ samples.noise)
+    least = np.maximum(SIGMAS * noise, PART * fastest)
+    return Rates(fastest, least if slowest is None else np.full_like(least, slowest), margin)

@@ -1,0 +1,1 @@
+"""Predictors of joint forces, and their errors on a log."""

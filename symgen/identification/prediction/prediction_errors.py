@@ -1,0 +1,182 @@
+"""How well a model predicts the forces of a log: errors of each channel, over all rows and over
+those in which its joint moves, as measured and filtered, and points of it for pictures."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+
+from symgen.identification.data.dataset import Reading
+from symgen.identification.data.differentiation import Derivation
+from symgen.identification.data.samples import Samples
+from symgen.identification.model.equations import Equations
+
+Numbers = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+SLOW: Final = 0.02
+"""A joint moves if its rate (rad/s or m/s) is larger."""
+POINTS: Final = 4000
+"""Rows of a log that are kept for pictures, evenly spread."""
+VIEWS: Final = ("all", "moving", "filtered", "filtered_moving")
+"""All rows or those in which the joint moves, as they are or both sides filtered alike."""
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """Equations with their values (p), and the names and units of the measured channels."""
+
+    equations: Equations
+    values: Numbers
+    channels: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Share:
+    """Rows of a channel: their number, root mean squares of the measured force and of the error of
+    its prediction (N m or N)."""
+
+    rows: int
+    measured: float
+    error: float
+
+    @property
+    def relative(self) -> float | None:
+        """The norm of the error by that of the measurements; None where nothing was measured."""
+        return self.error / self.measured if self.measured else None
+
+
+@dataclass(frozen=True)
+class ChannelErrors:
+    """The errors of one channel in each of VIEWS; `bias` is their mean (N m or N)."""
+
+    name: str
+    unit: str
+    views: dict[str, Share]
+    bias: float
+
+
+@dataclass(frozen=True)
+class Points:
+    """Rows for pictures: time (N), velocities (N x n), measured (NaN where nothing was) and
+    predicted values, the part of the prediction that is no drive's, and which rows counted in an
+    estimate (each N x c)."""
+
+    t: Numbers
+    rates: Numbers
+    measured: Numbers
+    predicted: Numbers
+    load: Numbers
+    used: Flags
+
+    def rows(self, kept: slice | NDArray[np.intp]) -> "Points":
+        """Some of the rows, by themselves: what is left out can go."""
+        return Points(*(np.array(x[kept]) for x in vars(self).values()))
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The errors of all channels of a log, and points of it."""
+
+    reading: Reading
+    channels: tuple[ChannelErrors, ...]
+    points: Points
+    held_out: bool = False
+    """Whether these are the rows alone that an estimate from the same log has not seen."""
+
+
+@dataclass
+class _Sums:
+    """Of squares by view: rows, measured and error, each views x channels."""
+
+    channels: int
+    sums: Numbers = field(init=False)
+    bias: Numbers = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.sums = np.zeros((len(VIEWS), 3, self.channels))
+        self.bias = np.zeros(self.channels)
+
+    def add(self, view: str, measured: Numbers, error: Numbers, counts: Flags) -> None:
+        """Takes rows (N x c) into account."""
+        row = self.sums[VIEWS.index(view)]
+        row += [counts.sum(0), (measured**2 * counts).sum(0), (error**2 * counts).sum(0)]
+        if view == "all":
+            self.bias += (error * counts).sum(0)
+
+    def share(self, view: str, channel: int) -> Share:
+        """The view of a channel."""
+        rows, measured, error = self.sums[VIEWS.index(view), :, channel].tolist()
+        count = max(rows, 1)
+        return Share(int(rows), math.sqrt(measured / count), math.sqrt(error / count))
+
+
+def predict(
+    reading: Reading,
+    predictor: Predictor,
+    progress: Callable[[str], None] = lambda step: None,
+    held_out: bool = False,
+) -> Prediction:
+    """The prediction of a whole log, read block by block, or of the rows that are held out. Raises
+    LogError."""
+    sums = _Sums(len(predictor.channels))
+    kept = list[Points]()
+    stride = max(reading.survey.usable // POINTS, 1)
+    filtering = reading.derivation or Derivation.of_cutoff(
+        min(20.0, 0.2 / reading.step), reading.step, reading.survey.even
+    )
+    predicting = lambda step: progress(f"predicting: {step}")  # noqa: E731
+    for samples in reading.blocks(predicting, held_out=held_out):
+        points = _points(samples, predictor)
+        _add(sums, points, samples, filtering)
+        kept.append(_shown(points, samples).rows(slice(None, None, stride)))
+    rows = tuple(
+        ChannelErrors(
+            name,
+            unit,
+            {view: sums.share(view, j) for view in VIEWS},
+            float(sums.bias[j] / max(sums.sums[0, 0, j], 1)),
+        )
+        for j, (name, unit) in enumerate(predictor.channels)
+    )
+    return Prediction(reading, rows, _joined(kept), held_out)
+
+
+def _points(samples: Samples, predictor: Predictor) -> Points:
+    linear = predictor.equations.equations(samples)
+    drives = predictor.equations.drives
+    first = linear.regressor.shape[2] - (len(drives.columns) if drives else 0)
+    load = linear.regressor[:, :, :first] @ predictor.values[:first]
+    predicted = linear.regressor @ predictor.values
+    return Points(samples.t, samples.qd, linear.measured, predicted, load, linear.used)
+
+
+def _shown(points: Points, samples: Samples) -> Points:
+    """The points for pictures, NaN where nothing was measured."""
+    return replace(points, measured=np.where(samples.usable, points.measured, np.nan))
+
+
+def _add(sums: _Sums, points: Points, samples: Samples, filtering: Derivation) -> None:
+    error, usable = points.measured - points.predicted, samples.usable
+    moving = usable.copy()
+    if points.rates.shape == error.shape:
+        moving &= np.abs(points.rates) > SLOW
+    sums.add("all", points.measured, error, usable)
+    sums.add("moving", points.measured, error, moving)
+    half = filtering.half
+    if len(points.t) <= 2 * half:
+        return
+    fitted, inner = filtering.filters(points.t), slice(half, len(points.t) - half)
+    smooth, rough = fitted(points.measured, 0), fitted(error, 0)
+    complete = np.asarray(sliding_window_view(usable, 2 * half + 1, axis=0).all(axis=2))
+    sums.add("filtered", smooth, rough, complete)
+    sums.add("filtered_moving", smooth, rough, complete & moving[inner])
+
+
+def _joined(parts: list[Points]) -> Points:
+    columns: Any = zip(*(vars(part).values() for part in parts), strict=True)
+    return Points(*(np.concatenate(column) for column in columns))

@@ -1,0 +1,1 @@
+"""Tables, JSON, plots, pages and files written of results."""

@@ -1,0 +1,99 @@
+"""The steps of ``symgen predict``: a model, a log, and what is written."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from symgen import output
+from symgen.errors import OptionError
+from symgen.identification.data.dataset import Reading, Wish
+from symgen.identification.data.log_options import LogOptions
+from symgen.identification.diagnostics.cutoffs import tuned
+from symgen.identification.estimation.run import Identified
+from symgen.identification.model.methods import METHODS
+from symgen.identification.model.problem import Problem, problem
+from symgen.identification.model.settings import Settings
+from symgen.identification.prediction.prediction_errors import Prediction, Predictor, predict
+from symgen.identification.prediction.predictors import of_file, of_robot, predictor
+from symgen.identification.report.identification_tables import listed
+from symgen.identification.report.prediction_plots import pictures
+from symgen.identification.report.prediction_report import data
+from symgen.jobs.job import Job
+from symgen.jobs.publish import publish
+from symgen.reading.assemble import Loaded
+
+LISTING: Final = "prediction.json"
+
+
+def model_of(
+    file: str,
+    log: str,
+    estimate: str | None,
+    options: LogOptions,
+    robot: Mapping[str, Any],
+    progress: Callable[[str], None],
+) -> tuple[Predictor, Reading]:
+    """The model that predicts and the log. Raises SymgenError."""
+    progress("reading the robot")
+    job = Job.of(file, **robot)
+    loaded = job.load()
+    progress("preparing regressors")
+    sought = problem(job, loaded, Settings())
+    model = of_file(sought, estimate) if estimate else of_robot(sought)
+    progress("reading the log")
+    return model, read(log, sought, loaded, options)
+
+
+def validated(
+    job: Job,
+    loaded: Loaded,
+    identified: Identified,
+    log: str | None,
+    progress: Callable[[str], None],
+) -> Identified:
+    """The result of identification with its prediction of another log, or of the rows of its own
+    that were held out. Raises SymgenError."""
+    fitted = Predictor(identified.equations, identified.estimate.values, _channels(identified))
+    if log is None:
+        if METHODS[identified.settings.method].equations != "forces" or not identified.held_out:
+            return identified
+        return replace(
+            identified, prediction=predict(identified.reading, fitted, progress, held_out=True)
+        )
+    if identified.settings.wrenches:
+        raise OptionError("--validation needs joint forces; remove it or --sensor wrench")
+    progress("preparing the validation")
+    late = identified.reading.delays
+    delay = "0" if identified.delays else identified.settings.delay
+    settings = replace(
+        identified.settings, method="acceleration", interval=Settings().interval, delay=delay
+    )
+    sought = problem(job, loaded, settings)
+    drives, estimate = identified.equations.drives, identified.estimate
+    model = predictor(
+        sought,
+        estimate.base,
+        drives.columns if drives else (),
+        estimate.values[len(estimate.base) :].tolist(),
+    )
+    validation = read(log, sought, loaded, settings)
+    validation = replace(validation, delays=late) if identified.delays else validation
+    return replace(identified, prediction=predict(validation, model, progress))
+
+
+def _channels(identified: Identified) -> tuple[tuple[str, str], ...]:
+    return tuple((channel.name, channel.unit) for channel in identified.estimate.channels)
+
+
+def read(log: str, sought: Problem, loaded: Loaded, options: LogOptions) -> Reading:
+    """A log with all that a prediction needs. Raises LogError."""
+    return tuned(log, sought, loaded, options, Wish())
+
+
+def written(prediction: Prediction, folder: Path, kind: str) -> list[Path]:
+    """Writes prediction.json and pictures of a kind. Raises SymgenError, and then nothing was
+    written."""
+    drawn = pictures(prediction, kind)
+    text = output.as_json(listed(data(prediction), drawn)) + "\n"
+    return publish({LISTING: text, **drawn}, folder, LISTING)

@@ -1,0 +1,113 @@
+"""The report on bodies and a payload."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.identification.consistency.nearest_bodies import Bodies, differences
+from symgen.identification.consistency.payload_estimate import Payload
+from symgen.identification.model.estimate import Estimate
+from symgen.text import shown
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Bodies with the text of their URDF and how far the base parameters of that text, read again,
+    are off."""
+
+    estimate: Estimate
+    bodies: Bodies
+    text: bytes
+    off: float
+
+
+def lines_of_bodies(shape: Shape) -> list[str]:
+    """The bodies of a URDF, a line each."""
+    bodies, estimate = shape.bodies, shape.estimate
+    lines = [
+        f"the URDF has new, physically consistent inertias of "
+        f"{', '.join(shown(name) for name in bodies.links)}; its base parameters are "
+        f"{'the estimate' if bodies.consistent else 'those described below'} within {shape.off:.1e}"
+    ]
+    if not bodies.consistent:
+        steps = np.abs(bodies.base - estimate.base) / estimate.standard_errors[: len(bodies.base)]
+        worst = int(np.argmax(steps))
+        name = estimate.mapping.names[worst]
+        lines.append(
+            "no physically consistent bodies have the estimated base parameters; the nearest "
+            f"differ by chi² = {bodies.misfit:.3g} for {len(bodies.base)} parameters; {name} "
+            f"differs most, by {steps[worst]:.2g} standard errors"
+        )
+    return lines + [_difference(*row) for row in differences(estimate.mapping, bodies.standard)]
+
+
+def _difference(name: str, mass: float, centre: Numbers | None) -> str:
+    place = "" if centre is None else f"; the added mass has its centre at {_triple(centre)} m"
+    return f"the mass of body {shown(name)} differs from the prior by {mass:+.4g} kg{place}"
+
+
+def _triple(values: Numbers) -> str:
+    return "(" + ", ".join(f"{x:.4g}" for x in values) + ")"
+
+
+def lines_of_payload(carried: Payload) -> list[str]:
+    """A payload, a line each."""
+    known = np.isfinite(carried.mass_error)
+    mass = f"{carried.mass:.5g} ± {carried.mass_error:.2g} kg" if known else "not identifiable"
+    lines = [
+        f"payload of link {shown(carried.link)} if all other parameters are those of the prior: "
+        f"mass {mass}"
+    ]
+    if np.isfinite(carried.centre_errors).all():
+        lines[0] += (
+            f", centre of mass {_triple(carried.centre)} ± {_triple(carried.centre_errors)} m in "
+            "the link frame"
+        )
+    verdict = "agree" if carried.alone else "do NOT agree"
+    lines.append(
+        f"the other parameters {verdict} with the prior: chi² = {carried.misfit:.4g} for "
+        f"{carried.freedom} degrees of freedom"
+    )
+    return lines
+
+
+def shape_data(shape: Shape) -> dict[str, Any]:
+    """The bodies of a URDF, for JSON."""
+    bodies = shape.bodies
+    return {
+        "links": {name: ten.tolist() for name, ten in bodies.links.items()},
+        "base_parameters": dict(
+            zip(shape.estimate.mapping.names, bodies.base.tolist(), strict=True)
+        ),
+        "consistent": bodies.consistent,
+        "chi_squared": bodies.misfit,
+        "distance": bodies.distance,
+        "read_again": shape.off,
+        "differences": [
+            {"body": name, "mass": mass, "centre": None if centre is None else centre.tolist()}
+            for name, mass, centre in differences(shape.estimate.mapping, bodies.standard)
+        ],
+    }
+
+
+def payload_data(carried: Payload) -> dict[str, Any]:
+    """A payload, for JSON."""
+    return {
+        "link": carried.link,
+        "mass": carried.mass,
+        "mass_error": _finite(carried.mass_error),
+        "centre": carried.centre.tolist(),
+        "centre_errors": [_finite(x) for x in carried.centre_errors.tolist()],
+        "parameters": carried.ten.tolist(),
+        "errors": [_finite(x) for x in carried.errors.tolist()],
+        "chi_squared": carried.misfit,
+        "freedom": carried.freedom,
+    }
+
+
+def _finite(x: float) -> float | None:
+    return x if np.isfinite(x) else None

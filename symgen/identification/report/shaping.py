@@ -1,0 +1,287 @@
+"""Outputs of ``symgen identify`` beyond numbers: a URDF with consistent bodies, and a payload."""
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from shlex import quote
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.advice import command
+from symgen.identification.consistency.nearest_bodies import Bodies, bodies
+from symgen.identification.consistency.payload_estimate import Payload, check_link, payload
+from symgen.identification.consistency.sdp import BodiesError
+from symgen.identification.estimation.run import Identified
+from symgen.identification.model.estimate import Estimate
+from symgen.identification.model.problem import standard_parameters
+from symgen.identification.report.actuator_file import BEGIN, ActuatorFile, actuator_file
+from symgen.identification.report.identification_page import PAGE, page
+from symgen.identification.report.inertials import with_inertials
+from symgen.identification.report.shape_report import (
+    Shape,
+    lines_of_bodies,
+    lines_of_payload,
+    payload_data,
+    shape_data,
+)
+from symgen.identification.report.verdicts import (
+    Verdict,
+    no_bodies,
+    of_bodies,
+    of_payload,
+    summary,
+    verdicts,
+)
+from symgen.jobs.job import Job
+from symgen.jobs.targets import Mark, OutputFile, edges
+from symgen.languages import LANGUAGES
+from symgen.languages.language import identifier
+from symgen.mechanics.consistency import INDEFINITE, judge
+from symgen.mechanics.parameters import lumped
+from symgen.options import typed
+from symgen.reading.assemble import Loaded
+from symgen.reading.formats import text_of
+from symgen.reading.options import RobotOptions, SourceOptions
+from symgen.text import shown
+
+Numbers = NDArray[np.float64]
+
+IMPLAUSIBLE: Final = (
+    "the estimate is implausible (see the warnings); use --force to write it anyway"
+)
+NO_BODIES: Final = "no physically consistent bodies were found (see the warnings)"
+EXACT: Final = 1e-9
+"""How far the base parameters of the written file may be from those that it was written for."""
+
+
+def shape(job: Job, loaded: Loaded, estimate: Estimate, progress: Callable[[str], None]) -> Shape:
+    """The robot's file with the bodies of an estimate, read again and judged. Raises
+    BodiesError if there are no such bodies, and other SymgenErrors."""
+    progress("computing consistent bodies")
+    consistent = bodies(loaded.model, estimate)
+    data = text_of(job.file, job[SourceOptions])
+    text = with_inertials(data, shown(job.file), consistent.links)
+    reread = _read_again(job, text)
+    lumped_model = lumped(reread.model, [body.name for body in reread.model.moving])
+    off = float(
+        np.abs(estimate.mapping.base(standard_parameters(lumped_model)) - consistent.base).max(
+            initial=0.0
+        )
+    )
+    if off > EXACT * max(1.0, float(np.abs(consistent.base).max(initial=0.0))):
+        raise BodiesError(
+            f"error: --urdf: the base parameters of the file differ from the estimate by "
+            f"{off:.2g}, and the file was not written; please report this fault"
+        )
+    _check_consistent(reread, consistent)
+    return Shape(estimate, consistent, text, off)
+
+
+def _read_again(job: Job, text: bytes) -> Loaded:
+    with tempfile.TemporaryDirectory(prefix="symgen-") as folder:
+        file = Path(folder) / "identified.urdf"
+        file.write_bytes(text)
+        return job.changed(file=str(file), xacro_args=()).load()
+
+
+def _check_consistent(reread: Loaded, consistent: Bodies) -> None:
+    bad = [
+        v.name
+        for v in judge(reread.model)
+        if v.status == INDEFINITE and v.kind == "link" and v.name in consistent.links
+    ]
+    if bad:
+        raise BodiesError(
+            f"error: --urdf: the inertia of link '{shown(bad[0])}' would be physically impossible, "
+            "and the file was not written; please report this fault"
+        )
+
+
+MARK: Final = b"<!-- inertias by symgen identify -->"
+"""The comment at the end of a file, by which the next run knows that it may replace it."""
+OURS: Final = Mark(
+    "symgen identify",
+    lambda stream: edges(stream).replace(b"\0", b"").rstrip().endswith(MARK),  # UTF-16 too
+)
+
+
+def marked(text: bytes) -> bytes:
+    """The text with MARK behind the root element, in its own encoding."""
+    for order, begin in (("utf-16-le", b"\xff\xfe"), ("utf-16-be", b"\xfe\xff")):
+        if text.startswith(begin):
+            return text + f"{MARK.decode()}\n".encode(order)
+    return text if MARK in text else text + (b"" if text.endswith(b"\n") else b"\n") + MARK + b"\n"
+
+
+@dataclass(frozen=True)
+class EstimateOutputs:
+    """The outputs that the command was asked to make of an estimate, and once there is one, what
+    came out."""
+
+    job: Job
+    loaded: Loaded
+    urdf: Path | None = None
+    link: str | None = None
+    force: bool = False
+    actuators: Path | None = None
+    html: Path | None = None
+    page: bytes = b""
+    drives: ActuatorFile | None = None
+    shape: Shape | None = None
+    no_bodies: bool = False
+    """Whether no physically consistent bodies were found for the URDF."""
+    payload: Payload | None = None
+    verdicts: tuple[Verdict, ...] = ()
+
+    def of(self, identified: Identified, progress: Callable[[str], None]) -> "EstimateOutputs":
+        """The same with what comes out of an estimate, and what speaks against it. Raises
+        SymgenError."""
+        estimate, extended = identified.estimate, replace(self, verdicts=verdicts(identified))
+        if self.link is not None:
+            carried = payload(self.loaded.model, estimate, self.link)
+            extended = replace(
+                extended, payload=carried, verdicts=(*extended.verdicts, *of_payload(carried))
+            )
+        if self.urdf is not None and not extended.refused:
+            extended = extended._with_bodies(identified, progress)
+        if self.actuators is not None and not extended._drives_refused:
+            extended = replace(
+                extended, drives=actuator_file(identified, self.job[RobotOptions].actuators)
+            )
+        if self.html is not None:
+            progress("drawing the report")
+            warnings = tuple(verdict.text for verdict in extended.verdicts)
+            text = page(identified, extended.summary, extended.refuted, warnings)
+            extended = replace(extended, page=text.encode())
+        return extended
+
+    def _with_bodies(
+        self, identified: Identified, progress: Callable[[str], None]
+    ) -> "EstimateOutputs":
+        """The outputs with the bodies of the estimate, or with a warning if it has none. Raises
+        SymgenError."""
+        mapping, settings = identified.estimate.mapping, identified.settings
+        try:
+            shaped = shape(self.job, self.loaded, identified.estimate, progress)
+        except BodiesError as fault:
+            warning = no_bodies(fault, settings)
+            return replace(self, no_bodies=True, verdicts=(*self.verdicts, warning))
+        against = of_bodies(mapping, shaped.bodies, settings)
+        return replace(self, shape=shaped, verdicts=(*self.verdicts, *against))
+
+    @property
+    def refused(self) -> bool:
+        """True if the URDF must not be written, because of the warnings."""
+        return not self.force and self.refuted
+
+    @property
+    def _drives_refused(self) -> bool:
+        """Whether the actuator file must not be written. Implausible masses do not concern it."""
+        return not self.force and any(not verdict.bodies_only for verdict in self.verdicts)
+
+    @property
+    def _written_urdf(self) -> Path | None:
+        """The path of the URDF, or None if none is written."""
+        return None if self.shape is None or self.refused else self.urdf
+
+    @property
+    def refuted(self) -> bool:
+        """True if there are warnings about the estimate or its bodies."""
+        return bool(self.verdicts)
+
+    @property
+    def summary(self) -> str:
+        """One sentence: whether the estimate is usable."""
+        return summary(self.verdicts)
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of the report, for people."""
+        shaped = lines_of_bodies(self.shape) if self.shape else []
+        carried = lines_of_payload(self.payload) if self.payload else []
+        drives = [*self.drives.remarks, *self._again(self.drives)] if self.drives else []
+        return [*shaped, *carried, *drives]
+
+    def _again(self, drives: ActuatorFile) -> list[str]:
+        """The command that generates code for the estimate, with the inertias of the robot's file
+        if no URDF is written."""
+        urdf = self._written_urdf
+        robot = str(urdf or self.job.file)
+        source = [] if urdf else [f"the command below uses the inertias of {shown(robot)}"]
+        folder = f"build/{identifier(self.loaded.model.name, LANGUAGES.values())}"
+        words = ["--actuators", str(self.actuators)]
+        words += ["--friction", ",".join(drives.kinds)] if drives.kinds else []
+        words += ["--friction-width", f"{drives.width:g}"] if drives.width else []
+        words += ["--springs"] if drives.springs else []
+        words += typed(self.job.choices, RobotOptions, SourceOptions, leave=("actuators",))
+        options = " ".join(shown(quote(word)) for word in words)
+        generate = command("regenerate", robot=robot, folder=folder)
+        return [*source, f"to generate code for the estimate: {generate} {options}"]
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The same for JSON; null for what was not asked for."""
+        return {
+            "shape": shape_data(self.shape) if self.shape else None,
+            "payload": payload_data(self.payload) if self.payload else None,
+            "warnings": [verdict.text for verdict in self.verdicts],
+            "refused": self.refuted,
+        }
+
+    @property
+    def files(self) -> dict[OutputFile, bytes]:
+        """The requested files and their contents, without those that are withheld."""
+        contents = dict[OutputFile, bytes]()
+        if self.shape is not None and (urdf := self._written_urdf) is not None:
+            contents[_target(urdf, self.job)] = marked(self.shape.text)
+        if self.actuators is not None and self.drives is not None:
+            contents[_actuators(self.actuators, self.job)] = self.drives.text
+        if self.html is not None:
+            contents[OutputFile(self.html, PAGE, (self.job.file,))] = self.page
+        return contents
+
+    @property
+    def withheld(self) -> dict[Path, str]:
+        """The requested files that are not written, and the reasons."""
+        reasons = dict[Path, str]()
+        if self.urdf is not None and self._written_urdf is None:
+            reasons[self.urdf] = NO_BODIES if self.no_bodies else IMPLAUSIBLE
+        if self.actuators is not None and self.drives is None:
+            reasons[self.actuators] = IMPLAUSIBLE
+        return reasons
+
+
+def _target(urdf: Path, job: Job) -> OutputFile:
+    return OutputFile(urdf, OURS, (job.file,))
+
+
+def _actuators(path: Path, job: Job) -> OutputFile:
+    given = job[RobotOptions].actuators
+    return OutputFile(path, DRIVES, (job.file, *([given] if given else ())))
+
+
+DRIVES: Final = Mark("symgen identify", lambda stream: edges(stream).startswith(BEGIN))
+
+
+def estimate_outputs(
+    job: Job,
+    loaded: Loaded,
+    urdf: Path | None,
+    link: str | None,
+    force: bool = False,
+    actuators: Path | None = None,
+    html: Path | None = None,
+) -> EstimateOutputs:
+    """The outputs asked for. Raises OptionError early where it cannot be had."""
+    if urdf is not None:
+        _target(urdf, job).check()
+    if actuators is not None:
+        _actuators(actuators, job).check()
+    if html is not None:
+        OutputFile(html, PAGE, (job.file,)).check()
+    if link is not None:
+        check_link(loaded.model, link)
+    return EstimateOutputs(job, loaded, urdf, link, force, actuators, html)

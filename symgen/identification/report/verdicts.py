@@ -1,0 +1,222 @@
+"""Whether an estimate may be believed: what its residuals, its prediction and its bodies say
+against it, each with the cure. A refused estimate is not written to files; implausible bodies
+withhold the URDF only."""
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.advice import stay_near_prior
+from symgen.identification.consistency.nearest_bodies import Bodies
+from symgen.identification.consistency.payload_estimate import Payload
+from symgen.identification.consistency.sdp import BodiesError
+from symgen.identification.estimation.run import Identified
+from symgen.identification.model.equations import Instants
+from symgen.identification.model.estimate import BaseMapping
+from symgen.identification.model.settings import Settings
+from symgen.identification.model.terms import FRICTION, TERMS
+from symgen.text import shown
+
+Numbers = NDArray[np.float64]
+
+POOR: Final = 0.3
+"""A channel of which a larger part (root mean square) is not explained refuses the model,"""
+NOISY: Final = 3.0
+"""if what is left is more than so many times the noise of its sensor."""
+EXPLAINED: Final = 0.2
+"""Friction is suspected where it explains this part of the squares of what is left."""
+LISTED: Final = 3
+"""The largest number of reasons in a summary."""
+REASON: Final = re.compile(": |; ")
+"""What separates the finding of a verdict from its details and its advice."""
+HEAVY: Final = 4.0
+"""A link does not weigh so many times what its prior says, or so much less."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A warning about an estimate. It withholds the URDF and, unless it is about the masses of
+    bodies alone (`bodies_only`), also the actuator file."""
+
+    text: str
+    bodies_only: bool = False
+
+    @property
+    def reason(self) -> str:
+        """The finding without its details and without the advice."""
+        return REASON.split(self.text, maxsplit=1)[0]
+
+
+def summary(against: Sequence[Verdict]) -> str:
+    """One sentence: whether the estimate is usable, with the reasons if it is not."""
+    if not against:
+        return "The estimate is usable: the checks of the log, residuals and masses found no fault."
+    reasons = [verdict.reason for verdict in against]
+    bodies_only = all(verdict.bodies_only for verdict in against)
+    subject = "The URDF of the estimate" if bodies_only else "The estimate"
+    more = f"; and {len(reasons) - LISTED} more reasons" if len(reasons) > LISTED else ""
+    return f"{subject} is not usable: {'; '.join(reasons[:LISTED])}{more}."
+
+
+def verdicts(identified: Identified) -> tuple[Verdict, ...]:
+    """The verdicts against an estimate, those that matter most first."""
+    doubts = tuple(Verdict(text.partition("warning: ")[2]) for text in identified.reading.doubts)
+    forgotten = tuple(_forgotten(identified))
+    poor = tuple(_poor(identified, bool(forgotten or doubts)))
+    return (*doubts, *forgotten, *poor, *_of_standard(identified))
+
+
+# -- friction --------------------------------------------------------------------------------------
+
+
+def _forgotten(identified: Identified) -> Iterator[Verdict]:
+    """Friction that what is left shows, of joints for which no term was asked."""
+    drives = identified.equations.drives
+    if drives is None or not isinstance(identified.equations, Instants) or not identified.last:
+        return
+    modelled = {c.joint for c in drives.columns if c.term in FRICTION and TERMS[c.term].signed}
+    shares = _friction_shares(identified)
+    forgotten = [k for k in range(len(shares)) if k not in modelled and shares[k] > EXPLAINED]
+    if forgotten:
+        names = drives.joints.names
+        listed = ", ".join(f"{shown(names[k])} {100 * shares[k]:.0f} %" for k in forgotten)
+        yield Verdict(
+            "the residual depends on the velocity as friction does: the part of its squares that "
+            f"friction explains is {listed}; add --friction viscous,coulomb or --friction auto"
+        )
+
+
+def _friction_shares(identified: Identified) -> list[float]:
+    """The part of the squares of each joint's residual that its velocity and the sign of that
+    explain."""
+    drives, samples = identified.equations.drives, identified.last[-1]
+    assert drives is not None
+    rows = identified.equations.equations(samples)
+    residuals = rows.measured - rows.regressor @ identified.estimate.values
+    shares = []
+    for rate in drives.joints.rates:
+        channel, speed = int(np.argmax(np.abs(rate))), samples.qd @ rate
+        r = residuals[samples.usable[:, channel], channel]
+        speed = speed[samples.usable[:, channel]]
+        a = np.column_stack([speed, np.sign(speed)])
+        fitted = a @ np.linalg.lstsq(a, r, rcond=None)[0]
+        total = float(np.sum(r**2))
+        shares.append(float(np.sum(fitted**2)) / total if total and len(r) > 10 else 0.0)
+    return shares
+
+
+# -- residuals -------------------------------------------------------------------------------------
+
+
+def _poor(identified: Identified, explained: bool) -> Iterator[Verdict]:
+    """Channels that the model does not describe, on the rows used or on others."""
+    noise = _noise(identified)
+    cure = (
+        "see the first warning"
+        if explained
+        else "plot the residuals with -o DIR and check the order, units and signs of the columns "
+        "with symgen log"
+    )
+    for k, channel in enumerate(identified.estimate.channels):
+        shares = [(channel.residual, channel.measured, "for the estimate")]
+        if channel.validation_residual and channel.validation_measured:
+            shares.append(
+                (channel.validation_residual, channel.validation_measured, "for validation")
+            )
+        if identified.prediction is not None and not identified.prediction.held_out:
+            total = identified.prediction.channels[k].views["all"]
+            shares.append((total.error, total.measured, "of the second log"))
+        for residual, measured, rows in shares:
+            if residual > POOR * measured and residual > NOISY * noise[k]:
+                yield Verdict(
+                    f"the model does not explain '{shown(channel.name)}': the residual is "
+                    f"{residual:.4g} of {measured:.4g} {channel.unit} (rms) in the rows {rows}; "
+                    f"{cure}"
+                )
+                break
+
+
+def _noise(identified: Identified) -> Numbers:
+    """The deviation of the noise of each channel's sensor, from second differences."""
+    if not identified.last or not isinstance(identified.equations, Instants):
+        return np.zeros(len(identified.estimate.channels))
+    last = identified.last[-1]
+    second, u = np.diff(last.measured, 2, axis=0), last.usable
+    usable = u[2:] & u[1:-1] & u[:-2]
+    return np.asarray(np.sqrt((second**2 * usable).sum(0) / np.maximum(usable.sum(0), 1) / 6))
+
+
+# -- bodies ----------------------------------------------------------------------------------------
+
+
+def of_bodies(mapping: BaseMapping, bodies: Bodies, settings: Settings) -> Iterator[Verdict]:
+    """Links of a URDF whose mass is far from that in the robot's file."""
+    cure = f"check units, friction and the mass in that file, or {_near_prior(settings)}"
+    stated = _stated_masses(mapping)
+    for name, ten in bodies.links.items():
+        masses = float(ten[0]), stated.get(name, 0.0)
+        yield from _of_mass(f"link '{shown(name)}'", masses, "the robot file", cure)
+
+
+def no_bodies(fault: BodiesError, settings: Settings) -> Verdict:
+    """The warning for an estimate for which no bodies were found."""
+    text = str(fault).removeprefix("error: ")
+    cure = f"use a log in which all joints move more, or {_near_prior(settings)}"
+    return Verdict(f"{text}; {cure}", bodies_only=True)
+
+
+def _near_prior(settings: Settings) -> str:
+    return stay_near_prior(settings.entropic, settings.full)
+
+
+def _of_standard(identified: Identified) -> Iterator[Verdict]:
+    """Bodies of the standard parameters that the prior cannot mean: what is no body's, such as the
+    inertia of a rotor or a wrong torque constant, has gone into them. A neutral prior means no
+    masses."""
+    estimate, mapping = identified.estimate, identified.estimate.mapping
+    links = (link for body in mapping.model.moving for link in body.links)
+    if estimate.standard is None or not any(any(link.parameters or ()) for link in links):
+        return
+    cure = (
+        "the mass may include effects that are missing in the model, such as a rotor "
+        "(--actuators), a wrong torque constant or friction; model them, or "
+        f"{_near_prior(identified.settings)}"
+    )
+    prior = mapping.by_body(mapping.prior)
+    for name, ten in mapping.by_body(estimate.standard).items():
+        masses = ten["m"], prior[name]["m"]
+        yield from _of_mass(f"body '{shown(name)}'", masses, "the prior", cure)
+
+
+def _of_mass(
+    subject: str, masses: tuple[float, float], source: str, cure: str
+) -> Iterator[Verdict]:
+    """The verdict against a mass that is far from its prior; `masses` are both (kg). A prior of 0
+    or less means no mass."""
+    mass, prior = masses
+    if prior > 0 and not prior / HEAVY <= mass <= HEAVY * prior:
+        yield Verdict(
+            f"the estimated mass of {subject} is {mass:.4g} kg, but in {source} it is "
+            f"{prior:.4g} kg; {cure}",
+            bodies_only=True,
+        )
+
+
+def _stated_masses(mapping: BaseMapping) -> dict[str, float]:
+    """The masses of links in the robot's file (kg)."""
+    links = (link for body in mapping.model.moving for link in body.links)
+    return {link.name: link.parameters[0] for link in links if link.parameters}
+
+
+def of_payload(carried: Payload) -> Iterator[Verdict]:
+    """A payload that weighs less than nothing."""
+    if math.isfinite(carried.mass_error) and carried.mass < -3 * carried.mass_error:
+        yield Verdict(
+            f"the estimated mass of the payload of '{shown(carried.link)}' is "
+            f"{carried.mass:.4g} kg, which is negative; check units, friction and the prior"
+        )
