@@ -10,7 +10,7 @@ EXTRAS ?= test,pinocchio
 # The tests of `make test` and `make fresh`, all by default: TESTS="tests/cli -k help"
 TESTS  ?=
 
-.PHONY: help demo test test-all fresh quick sweep docs lint format types fuzz oracle oracle-mjcf mutants bench bench-batch bench-one-call bench-python bench-languages bench-cuda generate \
+.PHONY: help demo test test-all fresh quick sweep docs lint format types fuzz freeze freeze-check oracle oracle-mjcf mutants bench bench-batch bench-one-call bench-python bench-languages bench-cuda generate \
         clean firmware firmware-docs gauntlet example-firmware adaptive-mpc standstill arm host release
 
 help: ## this list
@@ -96,6 +96,13 @@ oracle: $(call with,dev) ## every robot of example-robot-data and icub-models ag
 
 oracle-mjcf: $(call with,dev) ## every robot of mujoco-menagerie against MuJoCo (MODELS="FOLDER..." for others; minutes)
 	$(BIN)/python -m benchmarks.oracle_mjcf $(MODELS)
+
+FREEZE ?= --workers 2
+freeze: $(call with,test) ## record digests of generated files, counts, exit statuses and texts in build/freeze.json (FREEZE=--quick)
+	$(BIN)/python -m benchmarks.freeze $(FREEZE)
+
+freeze-check: $(call with,test) ## list what differs from that record
+	$(BIN)/python -m benchmarks.freeze --check $(FREEZE)
 
 mutants: $(call with,test) ## what self-tests see: every literal of ten modules changed, 3,008 right modules (half an hour)
 	$(BIN)/python -m benchmarks.mutants
