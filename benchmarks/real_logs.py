@@ -29,7 +29,7 @@ from symgen.identification.model.settings import Settings
 from symgen.identification.prediction.prediction_errors import SLOW
 from symgen.identification.prediction.predictors import predictor
 from symgen.jobs.job import Job
-from symgen.reading.assemble import Loaded
+from symgen.reading.assemble import LoadedRobot
 
 Numbers = NDArray[np.float64]
 
@@ -76,7 +76,7 @@ def ours(trial: Trial, folder: Path) -> Numbers:
 
 
 @cache
-def prepared(robot: str, settings: Settings) -> tuple[Job, Loaded, Problem]:
+def prepared(robot: str, settings: Settings) -> tuple[Job, LoadedRobot, Problem]:
     """The robot, and its problem, whose regressors are compiled once for all logs."""
     job = Job.of(f"robots/{robot}.urdf")
     loaded = job.load()

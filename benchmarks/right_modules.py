@@ -13,7 +13,7 @@ from symgen.languages.files import files
 from symgen.languages.module import Module
 from symgen.mechanics.model import Model
 from symgen.native.compiler import STRICT, run_compiler, workspace
-from symgen.reading.assemble import Loaded
+from symgen.reading.assemble import LoadedRobot
 from tests.support.random_trees import AS_WRITTEN, FAMILIES
 
 SCALARS: Final = ("double", "float")
@@ -45,7 +45,7 @@ FLAGS: Final = (
 
 def modules(model: Model) -> Iterator[Module]:
     """The module of a robot in default options, in each scalar."""
-    loaded = Loaded(model, (), model.name, f"{model.name}.urdf")
+    loaded = LoadedRobot(model, (), model.name, f"{model.name}.urdf")
     for scalar in SCALARS:
         yield Job.of(loaded.file, scalar=scalar).module(loaded)
 

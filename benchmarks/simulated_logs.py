@@ -18,7 +18,7 @@ from symgen.jobs.job import Job
 from symgen.mechanics.coupling import velocities
 from symgen.mechanics.model import Limits, Model
 from symgen.mechanics.parameters import lumped
-from symgen.reading.assemble import Loaded
+from symgen.reading.assemble import LoadedRobot
 
 Numbers = NDArray[np.float64]
 
@@ -122,7 +122,7 @@ def _stopped(model: Model, recipe: Recipe, t: Numbers) -> tuple[Numbers, Numbers
 
 
 def exact(
-    job: Job, loaded: Loaded, recipe: Recipe, q: Numbers, qd: Numbers, qdd: Numbers
+    job: Job, loaded: LoadedRobot, recipe: Recipe, q: Numbers, qd: Numbers, qdd: Numbers
 ) -> Numbers:
     """What perfect sensors would measure: joint forces (N x n) or the wrench on a link (N x 6)."""
     model = lumped(loaded.model, [body.name for body in loaded.model.moving])
@@ -137,7 +137,7 @@ def exact(
 
 
 def simulated(
-    job: Job, loaded: Loaded, recipe: Recipe, accelerations: bool = True
+    job: Job, loaded: LoadedRobot, recipe: Recipe, accelerations: bool = True
 ) -> dict[str, Numbers]:
     """The columns of a log by name: t, q_, qd_, qdd_ (if asked for) and tau_ of each joint, or the
     wrench.

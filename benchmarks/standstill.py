@@ -22,7 +22,7 @@ from symgen.identification.model.estimate import Estimate
 from symgen.identification.model.settings import Settings
 from symgen.jobs.job import Job
 from symgen.mechanics.coupling import velocities
-from symgen.reading.assemble import Loaded
+from symgen.reading.assemble import LoadedRobot
 
 Numbers = NDArray[np.float64]
 
@@ -52,7 +52,7 @@ def friction(n: int) -> tuple[Numbers, Numbers]:
     return 2.0 + np.arange(n) % 3, 4.0 + np.arange(n) % 4
 
 
-def columns(job: Job, loaded: Loaded, recipe: Recipe) -> dict[str, Numbers]:
+def columns(job: Job, loaded: LoadedRobot, recipe: Recipe) -> dict[str, Numbers]:
     """A log: t, q_ and tau_ of each joint."""
     t = np.arange(round(recipe.duration * recipe.rate)) / recipe.rate
     q, qd, qdd = moved(loaded.model, recipe, t)

@@ -14,7 +14,7 @@ from symgen.jobs.job import Job
 from symgen.languages import DEFAULT
 from symgen.languages.c.files import code_files
 from symgen.languages.module import Module
-from symgen.reading.assemble import Loaded
+from symgen.reading.assemble import LoadedRobot
 from symgen.reading.sources import RobotSource
 from symgen.tracing.function import Function
 from symgen.tracing.trace import trace_all
@@ -50,7 +50,7 @@ def generate(
     languages: Sequence[str] = DEFAULT,
     progress: Callable[[str], None] | None = None,
     **options: Any,
-) -> tuple[Module, Loaded, list[Path]]:
+) -> tuple[Module, LoadedRobot, list[Path]]:
     """Generate a module for a robot in the folder `out`.
 
     `options` are those of `symgen.jobs.job.Job.of`; `progress` is called with a description of

@@ -22,13 +22,13 @@ from symgen.mechanics.parameters import WHOLE, lumped, system, ten_parameters
 from symgen.mechanics.pose import Pose
 from symgen.mechanics.spatial import Vector
 from symgen.numbers.scalar import Scalar, plain
-from symgen.reading.assemble import Loaded
+from symgen.reading.assemble import LoadedRobot
 
 Matrix = npt.NDArray[np.float64]
 Data = dict[str, Any]
 
 
-def inspect(job: Job, loaded: Loaded) -> Data:
+def inspect(job: Job, loaded: LoadedRobot) -> Data:
     """Everything about the robot of a job, as data for JSON (documented in docs/formats.md). Raises
     SymgenError."""
     robot = job.robot(loaded)
@@ -54,7 +54,7 @@ def inspect(job: Job, loaded: Loaded) -> Data:
     }
 
 
-def _operations(job: Job, loaded: Loaded) -> Data:
+def _operations(job: Job, loaded: LoadedRobot) -> Data:
     """The operation counts of each quantity; none where quantities need inertia that no body has,
     which `inertia` of the bodies tells."""
     try:

@@ -20,7 +20,7 @@ from symgen.inspection.pictures import picture_target
 from symgen.jobs.job import Job
 from symgen.jobs.publish import write_files
 from symgen.jobs.targets import OutputFile, check_targets, holding
-from symgen.reading.assemble import Loaded
+from symgen.reading.assemble import LoadedRobot
 from symgen.reading.geometry import shapes
 from symgen.reading.options import SourceOptions
 from symgen.text import quoted
@@ -87,7 +87,7 @@ def _targets(file: str, html: Path | None, plot: Path | None) -> dict[str, Outpu
     return targets
 
 
-def drawing(job: Job, loaded: Loaded) -> tuple[RobotGeometry, tuple[Notice, ...]]:
+def drawing(job: Job, loaded: LoadedRobot) -> tuple[RobotGeometry, tuple[Notice, ...]]:
     """The visual geometry of the robot's file, and notices on meshes that cannot be drawn."""
     source = job.file if job.given is None else job.given
     found = geometry(loaded.model, shapes(source, job[SourceOptions]))
@@ -105,7 +105,7 @@ def drawing(job: Job, loaded: Loaded) -> tuple[RobotGeometry, tuple[Notice, ...]
 
 def page_of(
     job: Job,
-    loaded: Loaded,
+    loaded: LoadedRobot,
     data: dict[str, Any],
     shown: RobotGeometry | None = None,
     motion: dict[str, Any] | None = None,
@@ -118,7 +118,7 @@ def page_of(
     return page(data, module, sparsity(module), found, motion)
 
 
-def _plot(job: Job, loaded: Loaded, data: dict[str, Any], target: OutputFile) -> bytes:
+def _plot(job: Job, loaded: LoadedRobot, data: dict[str, Any], target: OutputFile) -> bytes:
     named = job.changed(quantities=tuple(name for name in PLOTTED if name in QUANTITIES))
     try:
         return draw(data, sparsity(named.module(loaded)), target)

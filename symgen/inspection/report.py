@@ -20,7 +20,7 @@ from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.listing import ListedJoint, listed, motors, numbered, rotor_of
 from symgen.mechanics.model import Joint, of_velocity
 from symgen.output import console
-from symgen.reading.assemble import Loaded
+from symgen.reading.assemble import LoadedRobot
 from symgen.text import shown
 from symgen.tracing.function import Function
 from symgen.tracing.singular import in_words, moves_inertia, remedy, singular_joints
@@ -189,7 +189,7 @@ def counted(velocities: int, positions: int) -> str:
     )
 
 
-def robot(loaded: Loaded, verdicts: Sequence[InertiaVerdict]) -> None:
+def robot(loaded: LoadedRobot, verdicts: Sequence[InertiaVerdict]) -> None:
     """The joints of a robot and the judgement of its bodies."""
     model = loaded.model
     joints = [*listed(model), *motors(model)]
@@ -257,7 +257,7 @@ def _verdicts(verdicts: Sequence[InertiaVerdict]) -> Table:
     return rows
 
 
-def warnings(loaded: Loaded, verdicts: Sequence[InertiaVerdict]) -> list[Notice]:
+def warnings(loaded: LoadedRobot, verdicts: Sequence[InertiaVerdict]) -> list[Notice]:
     """The warnings among the verdicts, placed in the file, or joints that move nothing of their
     own; none of a robot that has no mass at all, of which one is said where it is read."""
     telling = [v for v in verdicts if v.warning]

@@ -16,7 +16,7 @@ from symgen.errors import SymgenError
 from symgen.native.compiled import Compiled
 from symgen.native.compiler import identity, processor
 from symgen.native.store import SUFFIX, Store, digest
-from symgen.reading.alone import is_alone
+from symgen.reading.alone import is_self_contained
 
 FILES: Final = ("actuators",)
 """Options that are paths of files, of which the content counts."""
@@ -69,7 +69,7 @@ def _digest_of_call(
         if not path.is_file():  # a pipe could be read once only
             return None
         data = path.read_bytes()
-        if not is_alone(path.name, data):
+        if not is_self_contained(path.name, data):
             return None
         chosen = {k: content(Path(x)) if k in FILES and x else x for k, x in options.items()}
         call = [path.name, _sha256(data), quantities, exact, chosen]

@@ -4,12 +4,12 @@ from pathlib import Path
 
 from symgen.errors import Notice, OptionError
 from symgen.jobs.publish import write_new
-from symgen.reading.extraction import extracted
+from symgen.reading.extraction import extract_subtree
 from symgen.reading.options import NO_SOURCE_OPTIONS, SourceOptions
-from symgen.reading.repair import repaired
-from symgen.reading.sources import RobotSource, described
+from symgen.reading.repair import repair_inertias
+from symgen.reading.sources import RobotSource, describe
 from symgen.reading.substitution import symbols
-from symgen.reading.urdf_writer import urdf_of
+from symgen.reading.urdf_writer import urdf_bytes
 from symgen.text import quoted
 
 
@@ -27,13 +27,13 @@ def convert(
     represent. Raises SymgenError; then nothing is written."""
     if Path(out).suffix.lower() != ".urdf":
         raise OptionError(f"--out {out!r}: the name of a URDF file must end in .urdf")
-    robot = extracted(repaired(described(source, options), repair), root, tip)
+    robot = extract_subtree(repair_inertias(describe(source, options), repair), root, tip)
     names = symbols(robot)
     if names:
         raise OptionError(
             f"a URDF file contains numbers only, and the robot has the symbols {quoted(names)}; "
             "replace them by values with robot.subs({...})"
         )
-    data, unsaid = urdf_of(robot)
+    data, unsaid = urdf_bytes(robot)
     write_new(Path(out), data)
     return (*robot.notices, *unsaid)

@@ -19,7 +19,7 @@ from symgen.native.compiled import Compiled
 from symgen.native.compiler import EXACT, FAST, NATIVE, SAME, CompilerError, workspace
 from symgen.native.extension import extension_module, include, missing_headers
 from symgen.native.store import Store, digest, module_name
-from symgen.reading.assemble import Loaded
+from symgen.reading.assemble import LoadedRobot
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class CompileJob:
         self._remember(keys, module)
         return Compiled.of(module)
 
-    def _read(self, loaded: Loaded) -> str | None:
+    def _read(self, loaded: LoadedRobot) -> str | None:
         """A digest of the robot as it was read from a file and of the options; None for objects."""
         if self.job.given is not None:
             return None
@@ -76,7 +76,7 @@ class CompileJob:
         except TypeError:
             return None
 
-    def _module(self, loaded: Loaded) -> Module:
+    def _module(self, loaded: LoadedRobot) -> Module:
         module = self.job.module(loaded)
         return module if self.exact else fastest(module, self.given)
 

@@ -10,7 +10,7 @@ from symgen.jobs.manifest import NAME, manifest
 from symgen.jobs.publish import publish
 from symgen.languages.files import files, known_languages
 from symgen.languages.module import Module
-from symgen.reading.assemble import Loaded
+from symgen.reading.assemble import LoadedRobot
 
 
 def generated_files(
@@ -19,7 +19,7 @@ def generated_files(
     languages: Sequence[str],
     progress: Callable[[str], None],
     remark: Callable[[str], None] = lambda sentence: None,
-) -> tuple[Module, Loaded, list[Path]]:
+) -> tuple[Module, LoadedRobot, list[Path]]:
     """Write the files of a job into the folder `out`, all of them or none. `progress` is called
     with each step, and `remark` with a sentence for each function that takes long, before it is
     traced.

@@ -17,9 +17,9 @@ from symgen.languages.module import Module, RobotOrigin
 from symgen.mechanics.model import Model
 from symgen.mechanics.passive import FRICTION, SPRINGS
 from symgen.options import Choices
-from symgen.reading.assemble import Loaded, load_with
+from symgen.reading.assemble import LoadedRobot, load_with
 from symgen.reading.options import RobotOptions
-from symgen.reading.right_angles import SNAPPED, RightAngle
+from symgen.reading.right_angles import DEFAULT_SNAP_TOLERANCE, RightAngle
 from symgen.reading.sources import RobotSource, is_path, name_of, snapshot
 from symgen.text import quoted, shown
 from symgen.tracing.function import Function
@@ -71,13 +71,13 @@ class Job:
         choices = self.choices.changed(**options)
         return replace(self, choices=choices) if file is None else Job(file, choices)
 
-    def load(self) -> Loaded:
+    def load(self) -> LoadedRobot:
         """The robot; of what was noticed not what an option answers. Raises SymgenError."""
         loaded = load_with(self.file if self.given is None else self.given, self.choices)
         open_notices = (n for n in loaded.notices if not any(map(self.choices.used, n.unless)))
         return replace(loaded, notices=tuple(open_notices))
 
-    def robot(self, loaded: Loaded) -> RuntimeModel:
+    def robot(self, loaded: LoadedRobot) -> RuntimeModel:
         """The loaded model with what this job leaves open. Raises OptionError for a link that it
         does not have."""
         wanted = self[RobotOptions]
@@ -102,7 +102,9 @@ class Job:
         """The aim that formulations are chosen by: fewest operations, or a processor's latency."""
         return aim_of(self.choices)
 
-    def module(self, loaded: Loaded, progress: Callable[[str], None] = lambda step: None) -> Module:
+    def module(
+        self, loaded: LoadedRobot, progress: Callable[[str], None] = lambda step: None
+    ) -> Module:
         """The traced module; `progress` is called with each function. Raises OptionError."""
         name = self._name(loaded.model)
         robot = self.robot(loaded)
@@ -136,7 +138,7 @@ class Job:
             )
         return name
 
-    def every_formulation(self, loaded: Loaded) -> list[Function]:
+    def every_formulation(self, loaded: LoadedRobot) -> list[Function]:
         """Each function in each of its formulations. Raises OptionError."""
         robot, choice = self.robot(loaded), self.choice()
         return [
@@ -145,7 +147,7 @@ class Job:
             for f in every_formulation(robot, wanted, choice, self.aim)
         ]
 
-    def saving(self, loaded: Loaded, module: Module) -> tuple[Notice, ...]:
+    def saving(self, loaded: LoadedRobot, module: Module) -> tuple[Notice, ...]:
         """Notices about angles close to multiples of pi/2, with the number of operations that
         rounding them would save, and about requested effects that the robot does not have."""
         missing = (*_missing(loaded, module.robot), *self._inertia_notices(loaded, module.robot))
@@ -160,7 +162,7 @@ class Job:
         saved = f"saves {now - then} of {now} operations"
         return missing if then >= now else (*missing, *self.beside(loaded, saved))
 
-    def _inertia_notices(self, loaded: Loaded, robot: RuntimeModel) -> Iterator[Notice]:
+    def _inertia_notices(self, loaded: LoadedRobot, robot: RuntimeModel) -> Iterator[Notice]:
         """Notices about the effect of --allow-unphysical and --repair-inertia."""
         wanted = self[RobotOptions]
         if wanted.allow_unphysical:
@@ -178,7 +180,9 @@ class Job:
             level = "warning" if change > LARGE_REPAIR else "note"
             yield Notice(SourceLocation(loaded.file, 1), level, "--repair-inertia", message)
 
-    def beside(self, loaded: Loaded, gain: str = "shortens the equations") -> tuple[Notice, ...]:
+    def beside(
+        self, loaded: LoadedRobot, gain: str = "shortens the equations"
+    ) -> tuple[Notice, ...]:
         """A note about angles close to multiples of pi/2: the --snap-angles that rounds them and
         the `gain`."""
         near = self._near(loaded)
@@ -197,7 +201,7 @@ class Job:
         )
         return (Notice(near[0].place, "note", "file", message, offer=offer),)
 
-    def _near(self, loaded: Loaded) -> list[RightAngle]:
+    def _near(self, loaded: LoadedRobot) -> list[RightAngle]:
         """The angles close to multiples of pi/2 that were not rounded; none if --snap-angles was
         given."""
         used = self.choices.used("snap_angles")
@@ -214,7 +218,7 @@ class Job:
         )
 
 
-def unphysical_notice(loaded: Loaded, robot: RuntimeModel) -> Notice:
+def unphysical_notice(loaded: LoadedRobot, robot: RuntimeModel) -> Notice:
     """The warning about links with a physically impossible inertia that is used as written; a note
     if there are none."""
     links = impossible_links(robot)
@@ -236,7 +240,7 @@ class RefusedInertia(RobotError):
 
 
 @contextmanager
-def _placed(loaded: Loaded) -> Iterator[None]:
+def _placed(loaded: LoadedRobot) -> Iterator[None]:
     """Add the location in the file to an error about inertia."""
     try:
         yield
@@ -246,7 +250,7 @@ def _placed(loaded: Loaded) -> Iterator[None]:
         raise RefusedInertia(place, names, error.fault) from None
 
 
-def _missing(loaded: Loaded, robot: RuntimeModel) -> tuple[Notice, ...]:
+def _missing(loaded: LoadedRobot, robot: RuntimeModel) -> tuple[Notice, ...]:
     """Warnings about requested friction or springs that are zero at every joint."""
     rows = (
         ("--friction", FRICTION, "{} friction", "it is", "--friction runtime:..."),
@@ -266,7 +270,7 @@ def _missing(loaded: Loaded, robot: RuntimeModel) -> tuple[Notice, ...]:
 
 def _snapping(near: Sequence[RightAngle]) -> float:
     """The tolerance of --snap-angles that rounds all of the angles."""
-    return _rounded_up(max(SNAPPED, *(abs(angle.offset) for angle in near)))
+    return _rounded_up(max(DEFAULT_SNAP_TOLERANCE, *(abs(angle.offset) for angle in near)))
 
 
 def _rounded_up(x: float) -> float:

@@ -33,7 +33,7 @@ from symgen.native.compiler import NATIVE, PORTABLE_EXACT, PORTABLE_FAST
 from symgen.native.extension import extension_module
 from symgen.native.platforms import platform
 from symgen.native.store import SUFFIX
-from symgen.reading.assemble import Loaded
+from symgen.reading.assemble import LoadedRobot
 from symgen.reading.sources import RobotSource
 from symgen.render import render
 from symgen.text import cited
@@ -49,7 +49,7 @@ def build(
     exact: bool = False,
     native: bool = False,
     **options: Any,
-) -> tuple[Module, Loaded, list[Path]]:
+) -> tuple[Module, LoadedRobot, list[Path]]:
     """Build a package from the robot in a file or an object: ``OUT/NAME`` to be imported, and a
     wheel beside it.
 

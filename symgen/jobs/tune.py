@@ -27,7 +27,7 @@ from symgen.languages.module import Module
 from symgen.native.library import Library
 from symgen.native.platforms import platform
 from symgen.numbers.trig import TYPES
-from symgen.reading.assemble import Loaded
+from symgen.reading.assemble import LoadedRobot
 from symgen.tracing.function import Function
 from symgen.tracing.options import FunctionOptions
 from symgen.tracing.trace import every_formulation
@@ -57,7 +57,7 @@ class TimedFormulation:
 
 
 def tuned(
-    job: Job, loaded: Loaded, tell: Callable[[str], None]
+    job: Job, loaded: LoadedRobot, tell: Callable[[str], None]
 ) -> tuple[Job, list[TimedFormulation]]:
     """The job with a formulation for each of its quantities, and what was measured. Raises
     SymgenError."""

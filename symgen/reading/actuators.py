@@ -19,8 +19,13 @@ from symgen.mechanics.soundness import LARGEST
 from symgen.numbers.exact import norm
 from symgen.reading import toml_reader
 from symgen.reading.coordinate_constants import from_table
-from symgen.reading.description import Description, JointElement
-from symgen.reading.joints import FIXED, several, single, springs_are_linear
+from symgen.reading.description import JointElement, RobotDescription
+from symgen.reading.joints import (
+    FIXED,
+    has_one_coordinate,
+    has_several_coordinates,
+    springs_are_linear,
+)
 from symgen.reading.toml_reader import Table
 from symgen.text import quoted, shown
 
@@ -79,7 +84,7 @@ SPRING_KEYS: Final = ("stiffness", "reference")
 OF_ROTOR: Final = tuple(key for key in KEYS if key.startswith("rotor_") and key != "rotor_inertia")
 
 
-def read(path: str | os.PathLike[str], robot: Description, rotors: str) -> "Drives":
+def read(path: str | os.PathLike[str], robot: RobotDescription, rotors: str) -> "Drives":
     """The drives by a file of actuators, completed by what the robot's own file says, with the
     SHA-256 of its bytes.
 
@@ -98,7 +103,7 @@ def read(path: str | os.PathLike[str], robot: Description, rotors: str) -> "Driv
     return Drives(tags | by_joint, rotors, digest, _motors(root.table("motors"), robot))
 
 
-def _motors(table: Table, robot: Description) -> dict[str, float]:
+def _motors(table: Table, robot: RobotDescription) -> dict[str, float]:
     """The inertia of the rotors of motors that several joints share."""
     shared = {m.name for t in robot.transmissions if len(t.joints) > 1 for m in t.motors}
     table.only(sorted(shared), "motor of several joints")
@@ -110,10 +115,10 @@ def _motors(table: Table, robot: Description) -> dict[str, float]:
     return inertias
 
 
-def of_tags(robot: Description) -> dict[str, Actuator]:
+def of_tags(robot: RobotDescription) -> dict[str, Actuator]:
     """The drives of the robot's own file, by joint; those with several coordinates have no rotor
     (`undriven`)."""
-    wide = {joint.name for joint in robot.joints if several(joint.kind)}
+    wide = {joint.name for joint in robot.joints if has_several_coordinates(joint.kind)}
     return {
         drive.joint: Actuator(armature=drive.armature)
         if drive.joint in wide
@@ -122,10 +127,12 @@ def of_tags(robot: Description) -> dict[str, Actuator]:
     }
 
 
-def undriven(robot: Description, moving: Iterable[JointElement]) -> Iterator[Notice]:
+def undriven(robot: RobotDescription, moving: Iterable[JointElement]) -> Iterator[Notice]:
     """A warning where the robot's own file puts rotors on joints with several coordinates."""
     driven = {drive.joint for drive in robot.drives if drive.inertia}
-    many = [joint for joint in moving if joint.name in driven and several(joint.kind)]
+    many = [
+        joint for joint in moving if joint.name in driven and has_several_coordinates(joint.kind)
+    ]
     if many:
         names = quoted(joint.name for joint in many)
         message = (
@@ -161,7 +168,7 @@ def _actuator(table: Table, joint: JointElement, tags: Actuator) -> Actuator:
 
 def _check_several(table: Table, joint: JointElement) -> None:
     """Refuses what joints with several coordinates cannot have. Raises RobotError."""
-    if single(joint.kind):
+    if has_one_coordinate(joint.kind):
         return
     springs = () if springs_are_linear(joint.kind) else SPRING_KEYS
     for key in table.data:
@@ -233,7 +240,7 @@ class Drives:
         sprung = replace(rubbing, armature=armature)
         return _with_rotor(sprung, actuator.rotor, self.rotors)
 
-    def left_out(self, robot: Description, moving: Collection[str]) -> list[Notice]:
+    def left_out(self, robot: RobotDescription, moving: Collection[str]) -> list[Notice]:
         """A note for the rotor of each joint that does not move."""
         unmoved = (
             joint
@@ -252,7 +259,7 @@ class Drives:
             if self.actuators[joint.name].rotor
         ]
 
-    def springs(self, robot: Description, moving: Sequence[JointElement]) -> Iterator[Notice]:
+    def springs(self, robot: RobotDescription, moving: Sequence[JointElement]) -> Iterator[Notice]:
         """Warnings where moving joints have springs, which do not count by themselves, or not at
         all where joints have several coordinates."""
         stiff = [joint for joint in moving if self._stiffness(joint)]
@@ -279,7 +286,7 @@ class Drives:
 
 
 def drives_of(
-    robot: Description, path: str | os.PathLike[str] | None = None, rotors: str = "exact"
+    robot: RobotDescription, path: str | os.PathLike[str] | None = None, rotors: str = "exact"
 ) -> Drives:
     """The drives by the file `path` and by the robot's own file; `rotors` is one of ROTORS.
 

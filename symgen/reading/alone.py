@@ -10,7 +10,7 @@ LEADS: Final = (b"<include", b"xacro", b"$(")
 """What may lead to other files."""
 
 
-def is_alone(name: str, data: bytes) -> bool:
+def is_self_contained(name: str, data: bytes) -> bool:
     """Whether a file with that name and content is a URDF or SDF that leads to no other file.
 
     False for all that is not surely one: files with xacro in them, whatever they are called, and

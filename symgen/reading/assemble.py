@@ -15,12 +15,12 @@ from symgen.reading.actuators import Drives, drives_of, undriven
 from symgen.reading.coordinate_constants import check_armatures
 from symgen.reading.couple import coupled
 from symgen.reading.description import Inertial, JointElement, LinkElement
-from symgen.reading.fall import above_root, free_fall
+from symgen.reading.fall import above_root, gravity_in_root
 from symgen.reading.joints import JOINTS
 from symgen.reading.mimic import following
 from symgen.reading.motors import Motors, motors_of
 from symgen.reading.options import GROUPS, RobotOptions, SourceOptions
-from symgen.reading.part import WORLD, RobotPart, afloat, part_of
+from symgen.reading.part import WORLD, RobotSubtree, subtree_of, with_floating_base
 from symgen.reading.remarks import (
     left_out,
     massless,
@@ -29,10 +29,10 @@ from symgen.reading.remarks import (
     still_impossible,
     units,
 )
-from symgen.reading.repair import repaired
-from symgen.reading.right_angles import RightAngle, Rounder, turn
+from symgen.reading.repair import repair_inertias
+from symgen.reading.right_angles import RightAngle, RightAngleSnapper, rotation_about_axis
 from symgen.reading.sizes import check_joint_count, check_size
-from symgen.reading.sources import RobotSource, described, name_of
+from symgen.reading.sources import RobotSource, describe, name_of
 from symgen.reading.unfold import MovingJoint, bodies
 from symgen.text import shown
 
@@ -41,7 +41,7 @@ WIDEST_SNAP = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedRobot:
     """A model and its origin: the `file` as given, the SHA-256 of its bytes, and what the user
     should know.
 
@@ -58,9 +58,9 @@ class Loaded:
     actuators_sha256: str | None = None
 
 
-def load(source: RobotSource, **options: Any) -> Loaded:
+def load(source: RobotSource, **options: Any) -> LoadedRobot:
     """The robot in a URDF, MJCF or SDF file, its content or an object (`RobotSource`) as a model;
-    bodies in the order of their joints (`RobotPart.moving`).
+    bodies in the order of their joints (`RobotSubtree.moving`).
 
     `options` are those of `RobotOptions` and `SourceOptions`. Link `root` becomes the base and only
     what it carries stays; with `tip` only the links from root to tip stay. `lock` holds joints at a
@@ -75,18 +75,20 @@ def load(source: RobotSource, **options: Any) -> Loaded:
     return load_with(source, Choices.of(GROUPS, options))
 
 
-def load_with(source: RobotSource, choices: Choices) -> Loaded:
+def load_with(source: RobotSource, choices: Choices) -> LoadedRobot:
     """The robot of a file, as `load`, with options that are made already."""
     wanted = choices[RobotOptions]
-    rounder = Rounder(_tolerance(wanted.snap_angles))
-    robot = described(source, choices[SourceOptions])
+    rounder = RightAngleSnapper(_tolerance(wanted.snap_angles))
+    robot = describe(source, choices[SourceOptions])
     check_joint_count(robot)
-    robot = repaired(robot, wanted.repair_inertia)
+    robot = repair_inertias(robot, wanted.repair_inertia)
     robot = coupled(robot, wanted.couple)
-    part = part_of(robot, wanted.root, wanted.tip, wanted.lock, wanted.joint_order)
-    part = afloat(part) if wanted.base == "floating" else part
+    part = subtree_of(robot, wanted.root, wanted.tip, wanted.lock, wanted.joint_order)
+    part = with_floating_base(part) if wanted.base == "floating" else part
     _check_supported(part)
-    gravity, fall = free_fall(part, wanted.gravity, lambda joint: _joint_pose(part, joint, rounder))
+    gravity, fall = gravity_in_root(
+        part, wanted.gravity, lambda joint: _joint_pose(part, joint, rounder)
+    )
     drives = drives_of(part.robot, wanted.actuators, wanted.rotors)
     part, motors = motors_of(part, drives, wanted.coordinates)
     model = _model(part, gravity, rounder, drives, motors)
@@ -111,7 +113,7 @@ def load_with(source: RobotSource, choices: Choices) -> Loaded:
     ordered = tuple(sorted(notices, key=lambda notice: notice.place.line))
     places = {name: part.robot.place(link.line) for name, link in part.links.items()}
     right_angles = tuple(rounder.found)
-    return Loaded(
+    return LoadedRobot(
         model, ordered, part.robot.sha256, name_of(source), right_angles, places, drives.sha256
     )
 
@@ -124,7 +126,7 @@ def _tolerance(snap_angles: float) -> float:
     return snap_angles
 
 
-def _check_supported(part: RobotPart) -> None:
+def _check_supported(part: RobotSubtree) -> None:
     if not part.moving:
         reduced = part.held or len(part.joints) < len(part.robot.joints)
         remaining = " left after --root, --tip and --lock" if reduced else ""
@@ -136,7 +138,7 @@ def _check_supported(part: RobotPart) -> None:
 
 
 def _model(
-    part: RobotPart, gravity: Triple, rounder: Rounder, drives: Drives, motors: Motors
+    part: RobotSubtree, gravity: Triple, rounder: RightAngleSnapper, drives: Drives, motors: Motors
 ) -> Model:
     """Every link's body and pose on it, from the root outward; then the bodies with their links."""
     moving = {joint.name for joint in part.moving}
@@ -166,7 +168,9 @@ def _model(
 
 
 def _links(
-    part: RobotPart, placements: Mapping[str, tuple[str | None, Pose]], rounder: Rounder
+    part: RobotSubtree,
+    placements: Mapping[str, tuple[str | None, Pose]],
+    rounder: RightAngleSnapper,
 ) -> dict[str | None, list[Link]]:
     elements, links = part.links, dict[str | None, list[Link]]()
     for name, (
@@ -180,7 +184,7 @@ def _links(
     return links
 
 
-def _joint_pose(part: RobotPart, joint: JointElement, rounder: Rounder) -> Pose:
+def _joint_pose(part: RobotSubtree, joint: JointElement, rounder: RightAngleSnapper) -> Pose:
     """The child link's frame in the parent link's, a held joint at its value."""
     place, element = part.robot.place(joint.origin.line), _element(joint)
     pose = Pose(rounder.rotation(joint.origin.rpy, place, element), joint.origin.xyz)
@@ -191,10 +195,14 @@ def _joint_pose(part: RobotPart, joint: JointElement, rounder: Rounder) -> Pose:
     shifted = pose @ Pose(IDENTITY, (x, y, z))
     if freedom.turn is ZERO:
         return shifted
-    return shifted @ Pose(turn(joint.axis, *rounder.cos_sin(value, place, element, "--lock")))
+    return shifted @ Pose(
+        rotation_about_axis(joint.axis, *rounder.cos_sin(value, place, element, "--lock"))
+    )
 
 
-def _parameters(part: RobotPart, link: LinkElement, rounder: Rounder) -> tuple[float, ...] | None:
+def _parameters(
+    part: RobotSubtree, link: LinkElement, rounder: RightAngleSnapper
+) -> tuple[float, ...] | None:
     if link.inertial is None:
         return None
     origin = link.inertial.origin
@@ -246,7 +254,7 @@ def _element(joint: JointElement) -> str:
     return f"joint '{shown(joint.name)}'"
 
 
-def _held_notices(part: RobotPart, turning: Sequence[JointElement]) -> Iterator[Notice]:
+def _held_notices(part: RobotSubtree, turning: Sequence[JointElement]) -> Iterator[Notice]:
     """Notices of joints that are held; `turning` are those left out that turn gravity."""
     used = {joint.name for joint in (*part.joints, *turning)}
     for joint in (j for j in part.robot.joints if j.name in part.held):

@@ -4,7 +4,7 @@
 >>> arm = arm.link("rod", mass=1.0, center_of_mass=(0, 0, -0.5), inertia=(0.1, 0, 0, 0.1, 0, 0))
 >>> arm = arm.joint("hinge", "revolute", "world", "rod", axis=(1, 0, 0))
 
-A builder gives the same `Description` as the readers of files do, so that all that holds for a file
+A builder gives the same `RobotDescription` as the readers of files do, so that all that holds for a file
 holds for it. Lines in messages are those of the calls."""
 
 import hashlib
@@ -17,21 +17,21 @@ from symgen.errors import OptionError, SourceLocation
 from symgen.mechanics.model import PerCoordinate
 from symgen.reading.description import (
     EARTH,
-    Description,
     DriveElement,
     Inertial,
     JointElement,
     LinkElement,
     Origin,
+    RobotDescription,
 )
 from symgen.reading.given import (
     ZEROS,
     Numbers,
-    one,
+    as_list,
+    as_number,
+    as_vector3,
     origin,
-    several,
     tensor,
-    triple,
 )
 from symgen.reading.given_joint import GivenJoint
 from symgen.reading.joints import FIXED
@@ -54,7 +54,7 @@ class Builder:
         if not isinstance(name, str) or not name.strip():
             raise OptionError(f"a robot is called {shown(repr(name), 60)}; give it a name")
         self.name = name
-        self.gravity = triple("gravity", gravity)
+        self.gravity = as_vector3("gravity", gravity)
         self._file, self._line = _caller()
         self._at: int | None = None
         self._links: list[LinkElement] = []
@@ -78,14 +78,14 @@ class Builder:
         default). A link without mass and inertia is a frame."""
         line = self._line_of("link", name)
         six, inertial = tensor(name, inertia), None
-        kilograms = one(f"link '{shown(name)}': mass", mass)
+        kilograms = as_number(f"link '{shown(name)}': mass", mass)
         if kilograms < 0:
             raise OptionError(f"link '{shown(name)}': mass is negative; give 0 or more")
         if kilograms or any(six):
-            place = triple(f"link '{shown(name)}': center_of_mass", center_of_mass, names=True)
-            where = Origin(line, place, triple(f"link '{shown(name)}': rpy", rpy))
+            place = as_vector3(f"link '{shown(name)}': center_of_mass", center_of_mass, names=True)
+            where = Origin(line, place, as_vector3(f"link '{shown(name)}': rpy", rpy))
             inertial = Inertial(line, where, kilograms, six, tensor_trouble(six, kilograms))
-        elif any(several(f"link '{shown(name)}': center_of_mass", center_of_mass)):
+        elif any(as_list(f"link '{shown(name)}': center_of_mass", center_of_mass)):
             raise OptionError(
                 f"link '{shown(name)}': center_of_mass is given for a link without mass; "
                 "give a mass, or remove center_of_mass"
@@ -167,10 +167,10 @@ class Builder:
         self._joints.append(JointElement(f"{name}.fixed", line, FIXED, str(on), name, where))
         return self
 
-    def description(self) -> Description:
+    def description(self) -> RobotDescription:
         """The robot built so far, checked. Raises RobotError where it is no tree of links."""
         links, joints, drives = tuple(self._links), tuple(self._joints), tuple(self._drives)
-        robot = Description(
+        robot = RobotDescription(
             self.name,
             self._file,
             digest_of(self.name, links, joints, drives, self.gravity),

@@ -6,9 +6,9 @@ from typing import Any
 
 from symgen.errors import OptionError
 from symgen.mechanics.model import Model, PerCoordinate, of_velocity
-from symgen.reading.given import one, several
+from symgen.reading.given import as_list, as_number
 from symgen.reading.joints import JOINTS
-from symgen.reading.part import RobotPart
+from symgen.reading.part import RobotSubtree
 from symgen.reading.toml_reader import Table
 from symgen.reading.xml_reader import XmlNode
 from symgen.text import shown
@@ -50,8 +50,8 @@ def from_python(label: str, value: Any, word: str) -> PerCoordinate:
     """A number or a list given in Python. Raises OptionError."""
     size = size_of(word)
     if size == 1 or not hasattr(value, "__len__"):
-        return float(one(label, value))
-    numbers = [float(one(label, x)) for x in several(label, value)]
+        return float(as_number(label, value))
+    numbers = [float(as_number(label, x)) for x in as_list(label, value)]
     if len(numbers) != size:
         raise OptionError(
             f"{label} is {shown(repr(value), 60)}; a {word} joint has {size} coordinates: give one "
@@ -75,7 +75,7 @@ def from_table(table: Table, key: str, word: str, least: float) -> PerCoordinate
     return merged(numbers)
 
 
-def check_armatures(part: RobotPart, model: Model) -> None:
+def check_armatures(part: RobotSubtree, model: Model) -> None:
     """Raises RobotError where a joint with all its axes in the body has an armature that differs
     between axes: Coriolis forces of such an inertia would depend on how it moves with the body."""
     lines = {joint.name: joint.line for joint in part.robot.joints}

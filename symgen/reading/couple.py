@@ -5,14 +5,14 @@ from dataclasses import replace
 
 from symgen.errors import OptionError
 from symgen.options.kinds import finite
-from symgen.reading.description import Description, Mimic
+from symgen.reading.description import Mimic, RobotDescription
 from symgen.reading.joints import FIXED
 from symgen.text import hint, shown
 
 GIVE = "give JOINT=LEADER:FACTOR[,LEADER:FACTOR...][,OFFSET], as in elbow=crank:1,shoulder:-1,0.2"
 
 
-def coupled(robot: Description, couple: Sequence[tuple[str, str]]) -> Description:
+def coupled(robot: RobotDescription, couple: Sequence[tuple[str, str]]) -> RobotDescription:
     """The robot with joints that follow others as told, whatever its file says of them.
 
     Raises OptionError for a joint that there is not or that is fixed, or one coupled twice, or to

@@ -22,9 +22,9 @@ from symgen.errors import OptionError, RobotError
 from symgen.mechanics.pose import IDENTITY, Pose
 from symgen.reading import toml_reader
 from symgen.reading.builder import Builder
-from symgen.reading.description import EARTH, Description
-from symgen.reading.given import ZEROS, Numbers, one, several
-from symgen.reading.quaternions import of_rpy
+from symgen.reading.description import EARTH, RobotDescription
+from symgen.reading.given import ZEROS, Numbers, as_list, as_number
+from symgen.reading.quaternions import rotation_from_rpy
 from symgen.reading.toml_reader import Table
 from symgen.text import cited, quoted, shown
 
@@ -87,7 +87,7 @@ def dh_builder(
     if convention not in CONVENTIONS:
         raise OptionError(f"convention {cited(convention)}: use {' or '.join(CONVENTIONS)}")
     builder = Builder(name, gravity).link("base")
-    table = [_row(k, row) for k, row in enumerate(several("rows", rows), 1)]
+    table = [_row(k, row) for k, row in enumerate(as_list("rows", rows), 1)]
     if not table:
         raise OptionError(f"rows is empty; {EMPTY}")
     for k, row in enumerate(table, 1):
@@ -134,12 +134,12 @@ def _angle(k: int, name: str, x: Any) -> float:
 
 def _shifted(k: int, row: DH, along_x: bool = True) -> Pose:
     """Trans_x(a) Trans_z(d), or without a."""
-    a = one(f"row {k}: a", row.a)
-    return Pose(IDENTITY, (a if along_x else 0.0, 0.0, one(f"row {k}: d", row.d)))
+    a = as_number(f"row {k}: a", row.a)
+    return Pose(IDENTITY, (a if along_x else 0.0, 0.0, as_number(f"row {k}: d", row.d)))
 
 
 def _turned(roll: float, yaw: float) -> Pose:
-    return Pose(of_rpy((roll, 0.0, yaw)))
+    return Pose(rotation_from_rpy((roll, 0.0, yaw)))
 
 
 def _modified(builder: Builder, k: int, row: DH, below: str) -> None:
@@ -195,7 +195,7 @@ def is_table(path: str | os.PathLike[str]) -> bool:
 WHAT: Final = 'a table of DH parameters (convention = "standard" or "modified", and [[joint]])'
 
 
-def read(path: str | os.PathLike[str]) -> Description:
+def read(path: str | os.PathLike[str]) -> RobotDescription:
     """The robot in a TOML file: ``convention``, ``name``, ``gravity``, and a ``[[joint]]`` for each
     row with the fields of `DH`. Angles may be texts such as ``"pi/2"``. Raises RobotError."""
     table, data = toml_reader.read(path, WHAT)

@@ -121,7 +121,7 @@ class Transmission:
 
 
 @dataclass(frozen=True, slots=True)
-class Description:
+class RobotDescription:
     """A robot's file: one tree of links and joints in file order, and what was noticed in it."""
 
     name: str

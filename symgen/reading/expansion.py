@@ -60,7 +60,7 @@ def needs_expansion(path: str | os.PathLike[str], root: XmlNode) -> bool:
     return any(map(is_statement, xacro_nodes(root))) or any(True for _ in expressions_read(root))
 
 
-def expanded(path: str | os.PathLike[str], root: XmlNode, options: SourceOptions) -> Expansion:
+def expand(path: str | os.PathLike[str], root: XmlNode, options: SourceOptions) -> Expansion:
     """The expansion of a file with the element `root`, which was refused by then if it is no XML.
 
     ``$(find PACKAGE)`` is looked for as `symgen.reading.packages` says. Raises RobotError, one line
@@ -68,7 +68,7 @@ def expanded(path: str | os.PathLike[str], root: XmlNode, options: SourceOptions
     twice = repeated(name for name, _ in options.xacro_args)
     if twice is not None:
         raise OptionError(f"--xacro-arg '{shown(twice)}': two values are given; keep one of them")
-    existing(options.package_paths)
+    check_folders_exist(options.package_paths)
     answer = _answer(Path(path), root, options)
     for name in answer["unnamed"]:
         raise OptionError(
@@ -80,7 +80,7 @@ def expanded(path: str | os.PathLike[str], root: XmlNode, options: SourceOptions
     return Expansion(text, _digest(text), tuple(_notices(root, answer)), tuple(idle))
 
 
-def existing(folders: Sequence[str]) -> None:
+def check_folders_exist(folders: Sequence[str]) -> None:
     """Refuse folders given that are none. Raises OptionError."""
     lost = next((p for p in folders if not os.path.isdir(p)), None)
     if lost is not None:

@@ -4,21 +4,21 @@ from dataclasses import replace
 
 from symgen.errors import OptionError
 from symgen.mechanics.pose import Matrix3, Pose
-from symgen.reading.description import Description
+from symgen.reading.description import RobotDescription
 from symgen.reading.fall import above_root
-from symgen.reading.part import RobotPart, part_of
-from symgen.reading.right_angles import SNAPPED, Rounder
+from symgen.reading.part import RobotSubtree, subtree_of
+from symgen.reading.right_angles import DEFAULT_SNAP_TOLERANCE, RightAngleSnapper
 from symgen.text import quoted, shown
 
 
-def extracted(robot: Description, root: str | None, tip: str | None) -> Description:
+def extract_subtree(robot: RobotDescription, root: str | None, tip: str | None) -> RobotDescription:
     """The description of the part from link `root` (the only root by default) out to link `tip`
     (all links by default). Joints between the root of the file and `root` are at 0.
 
     Raises OptionError for a link that the robot does not have, and for a joint that follows one
     outside of the part; RobotError if the robot has several roots and `root` is None.
     """
-    part = part_of(robot, root, tip, ())
+    part = subtree_of(robot, root, tip, ())
     names = {joint.name for joint in part.joints}
     if root is None and tip is None:
         return robot
@@ -33,7 +33,7 @@ def extracted(robot: Description, root: str | None, tip: str | None) -> Descript
     )
 
 
-def _check_leaders(part: RobotPart, names: set[str]) -> None:
+def _check_leaders(part: RobotSubtree, names: set[str]) -> None:
     for joint in part.joints:
         if joint.mimics is None:
             continue
@@ -45,9 +45,9 @@ def _check_leaders(part: RobotPart, names: set[str]) -> None:
             )
 
 
-def _rotation_in_world(part: RobotPart) -> Matrix3:
+def _rotation_in_world(part: RobotSubtree) -> Matrix3:
     """The rotation of the part's root in the world of the file."""
-    robot, above, rounder = part.robot, above_root(part), Rounder(SNAPPED)
+    robot, above, rounder = part.robot, above_root(part), RightAngleSnapper(DEFAULT_SNAP_TOLERANCE)
     pose = Pose(robot.tilt(above[0].parent) if above else robot.tilt(part.root))
     for joint in above:
         place, element = robot.place(joint.origin.line), f"joint '{shown(joint.name)}'"

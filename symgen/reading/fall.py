@@ -12,7 +12,7 @@ from symgen.errors import Notice, OptionError
 from symgen.mechanics.pose import IDENTITY, Matrix3, Pose, Triple
 from symgen.reading.description import JointElement
 from symgen.reading.joints import JOINTS
-from symgen.reading.part import WORLD, RobotPart
+from symgen.reading.part import WORLD, RobotSubtree
 from symgen.reading.tree import joint_above
 from symgen.text import shown
 
@@ -28,8 +28,8 @@ MAX_GRAVITY: Final = 1e9
 TOO_LARGE: Final = f"m/s^2 is too large; the limit is {MAX_GRAVITY:g} m/s^2"
 
 
-def free_fall(
-    part: RobotPart, gravity: Gravity, pose_of: Callable[[JointElement], Pose]
+def gravity_in_root(
+    part: RobotSubtree, gravity: Gravity, pose_of: Callable[[JointElement], Pose]
 ) -> tuple[Triple, tuple[Notice, ...]]:
     """The acceleration of free fall in the axes of the part's root (m/s²), and what to say of it.
 
@@ -52,7 +52,7 @@ def free_fall(
     return fall, (Notice(part.robot.place(part.robot.line), "note", part.robot.tag, text),)
 
 
-def _of_root(part: RobotPart) -> Triple:
+def _of_root(part: RobotSubtree) -> Triple:
     """Free fall in the axes of the file's root, or of the world where that floats."""
     robot, above = part.robot, above_root(part)
     if part.root == WORLD:
@@ -69,7 +69,7 @@ def _checked(gravity: Sequence[float]) -> Triple:
     return x, y, z
 
 
-def above_root(part: RobotPart) -> list[JointElement]:
+def above_root(part: RobotSubtree) -> list[JointElement]:
     """The joints from the file's root to that of the part; none where that floats in the world."""
     if part.root == WORLD:
         return []
@@ -87,7 +87,7 @@ def _inside(turned: Matrix3, fall: Triple) -> Triple:
 
 
 def _words(
-    part: RobotPart, above: Sequence[JointElement], gravity: Gravity, fall: Triple
+    part: RobotSubtree, above: Sequence[JointElement], gravity: Gravity, fall: Triple
 ) -> Iterator[str]:
     root, first = shown(part.root), shown(above[0].parent)
     names = {True: "--gravity", gravity == "runtime": "the input g", gravity is None: "free fall"}
@@ -104,7 +104,7 @@ def _words(
         yield "use --gravity X,Y,Z to set it in these axes"
 
 
-def _positions(part: RobotPart, above: Sequence[JointElement]) -> str:
+def _positions(part: RobotSubtree, above: Sequence[JointElement]) -> str:
     """Where the joints that move are."""
     moving = [joint for joint in above if joint.kind in JOINTS]
     places = [f"'{shown(joint.name)}' at {part.held.get(joint.name, 0.0):g}" for joint in moving]

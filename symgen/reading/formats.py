@@ -1,5 +1,5 @@
 """The formats of robots' files: which one a file is in is seen in its root element, not in its
-name; each has a reader, and all readers give the same `Description`."""
+name; each has a reader, and all readers give the same `RobotDescription`."""
 
 import hashlib
 import os
@@ -11,8 +11,14 @@ from typing import Final
 
 from symgen.errors import Notice, OptionError, RobotError, SourceLocation
 from symgen.reading import denavit_hartenberg, urdf
-from symgen.reading.description import Description
-from symgen.reading.expansion import Expansion, existing, expanded, is_named, needs_expansion
+from symgen.reading.description import RobotDescription
+from symgen.reading.expansion import (
+    Expansion,
+    check_folders_exist,
+    expand,
+    is_named,
+    needs_expansion,
+)
 from symgen.reading.leftovers import xacro_nodes
 from symgen.reading.macro_files import check_is_robot
 from symgen.reading.options import NO_SOURCE_OPTIONS, SourceOptions
@@ -21,7 +27,7 @@ from symgen.reading.tree import check_one_root
 from symgen.reading.xml_reader import STANDARD_INPUT, XmlNode, file_bytes, parsed
 from symgen.text import quoted, shown
 
-Reader = Callable[..., Description]
+Reader = Callable[..., RobotDescription]
 """From the root element, the file's path (where other files are looked for beside it), and the
 SHA-256 of its bytes; where a file may have several models, also from the name of one or None."""
 
@@ -48,7 +54,9 @@ missing."""
 URDF: Final = FileFormat(urdf.described)
 
 
-def of_element(root: XmlNode, path: Path, digest: str, options: SourceOptions) -> Description:
+def read_element(
+    root: XmlNode, path: Path, digest: str, options: SourceOptions
+) -> RobotDescription:
     """The robot in the root element of a file. Raises RobotError, and OptionError for an option
     that the format does not have."""
     row = FORMATS.get(root.tag, URDF)
@@ -67,7 +75,9 @@ def check_single_model(source: str, options: SourceOptions) -> None:
         )
 
 
-def read(path: str | os.PathLike[str], options: SourceOptions = NO_SOURCE_OPTIONS) -> Description:
+def read(
+    path: str | os.PathLike[str], options: SourceOptions = NO_SOURCE_OPTIONS
+) -> RobotDescription:
     """The robot in a file (or pipe) of any format; one with xacro in it, whatever it is called, is
     expanded first.
 
@@ -82,13 +92,13 @@ def read(path: str | os.PathLike[str], options: SourceOptions = NO_SOURCE_OPTION
     check_joint_elements(root)
     expansion = _expansion(path, root, options)
     if expansion is None:
-        robot = of_element(root, Path(path), hashlib.sha256(data).hexdigest(), options)
+        robot = read_element(root, Path(path), hashlib.sha256(data).hexdigest(), options)
         return without_packages(robot, options.package_paths)
     inside = parsed(expansion.text, f"{shown(os.fspath(path))} (expanded)")
     inside.source.notices.extend((*root.source.notices, *expansion.notices))
     check_is_robot(path, root, inside)
     try:
-        robot = of_element(inside, Path(path), expansion.digest, options)
+        robot = read_element(inside, Path(path), expansion.digest, options)
         if not is_named(path):
             check_one_root(robot)  # macros that are not defined leave links without joints
     except RobotError as error:
@@ -104,10 +114,10 @@ def not_expanded(path: str | os.PathLike[str], options: SourceOptions) -> None:
         raise OptionError(
             f"--xacro-arg: '{shown(os.fspath(path))}' contains no xacro; remove the option"
         )
-    existing(options.package_paths)
+    check_folders_exist(options.package_paths)
 
 
-def without_packages(robot: Description, idle: Sequence[str]) -> Description:
+def without_packages(robot: RobotDescription, idle: Sequence[str]) -> RobotDescription:
     """The robot, with a note of folders given by --package-path that nothing came from."""
     if not idle:
         return robot
@@ -127,7 +137,9 @@ def _of_content(root: XmlNode, error: RobotError) -> RobotError:
     return node.called(f"<{shown(node.tag)}>").error(text)
 
 
-def text_of(path: str | os.PathLike[str], options: SourceOptions = NO_SOURCE_OPTIONS) -> bytes:
+def expanded_text(
+    path: str | os.PathLike[str], options: SourceOptions = NO_SOURCE_OPTIONS
+) -> bytes:
     """The bytes of a file, expanded where it has xacro in it. Raises RobotError."""
     data = file_bytes(path)
     expansion = _expansion(path, parsed(data, shown(os.fspath(path))), options)
@@ -141,6 +153,6 @@ def _expansion(
     if needs_expansion(path, root):
         if os.fspath(path) == STANDARD_INPUT:
             raise root.error("xacro on standard input is not supported; give the path of the file")
-        return expanded(path, root, options)
+        return expand(path, root, options)
     not_expanded(path, options)
     return None

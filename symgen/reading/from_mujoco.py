@@ -6,13 +6,13 @@ from typing import Any
 from lxml import etree
 
 from symgen.errors import OptionError
-from symgen.reading.description import Description
+from symgen.reading.description import RobotDescription
 from symgen.reading.mjcf import of_compiled
 from symgen.reading.xml_reader import XmlFile, XmlNode
 from symgen.text import shown
 
 
-def description(source: Any) -> Description:
+def description(source: Any) -> RobotDescription:
     """The robot of a model. Raises OptionError for another object of MuJoCo and for a specification
     that MuJoCo cannot compile."""
     import mujoco

@@ -15,14 +15,14 @@ from symgen.mechanics.pose import IDENTITY, Pose, Triple
 from symgen.reading.builder import digest_of
 from symgen.reading.coordinate_constants import merged
 from symgen.reading.description import (
-    Description,
     DriveElement,
     Inertial,
     JointElement,
     LinkElement,
     Origin,
+    RobotDescription,
 )
-from symgen.reading.given import ZEROS, origin, triple
+from symgen.reading.given import ZEROS, as_vector3, origin
 from symgen.reading.tensors import tensor_trouble
 from symgen.reading.tree import check
 from symgen.text import shown
@@ -88,7 +88,7 @@ KINDS: Final[dict[str, PinocchioJoint]] = {
 an unbounded joint is a cosine and a sine, ours the angle."""
 
 
-def description(model: Any) -> Description:
+def description(model: Any) -> RobotDescription:
     """The robot in a ``pin.Model``. Raises RobotError for a joint type that has no word here and
     for numbers that no robot has, OptionError for a gravity that turns; TypeError for another
     object of that package."""
@@ -104,7 +104,7 @@ def description(model: Any) -> Description:
     all_of = (*links, *(link for link, _ in frames)), (*joints, *(joint for _, joint in frames))
     name = str(model.name) or "robot"
     digest = digest_of(name, *all_of, drives, gravity)
-    robot = Description(
+    robot = RobotDescription(
         name, FILE, digest, 1, *all_of, (), drives, gravity, (), f"model '{shown(name)}'"
     )
     check(robot)
@@ -118,7 +118,7 @@ def _gravity(model: Any) -> Triple:
             "pin.Model: gravity has an angular part, which symgen does not support; set "
             "model.gravity.angular to 0"
         )
-    return triple("pin.Model: gravity", [float(x) for x in model.gravity.linear])
+    return as_vector3("pin.Model: gravity", [float(x) for x in model.gravity.linear])
 
 
 def _body_frames(model: Any, i: int) -> list[Any]:

@@ -7,7 +7,7 @@ from typing import Any
 from lxml import etree
 
 from symgen.reading import urdf
-from symgen.reading.description import Description
+from symgen.reading.description import RobotDescription
 from symgen.reading.xml_reader import parsed
 
 NAME = "yourdfpy's URDF"
@@ -15,7 +15,7 @@ FIELDS = ("joint", "multiplier", "offset")
 """The attributes of a <mimic>, as yourdfpy calls them too."""
 
 
-def description(robot: Any) -> Description:
+def description(robot: Any) -> RobotDescription:
     """The robot in a ``yourdfpy.URDF``. Raises RobotError, with lines of the text that yourdfpy
     writes; TypeError for another object of that package."""
     if not hasattr(robot, "write_xml_string"):

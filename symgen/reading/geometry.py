@@ -18,8 +18,8 @@ from symgen.mechanics.pose import Pose, Triple
 from symgen.reading import formats
 from symgen.reading.options import NO_SOURCE_OPTIONS, SourceOptions
 from symgen.reading.packages import Packages
-from symgen.reading.quaternions import of_quaternion
-from symgen.reading.right_angles import turn
+from symgen.reading.quaternions import rotation_from_quaternion
+from symgen.reading.right_angles import rotation_about_axis
 from symgen.reading.sources import RobotSource, is_path
 
 Triangles = tuple[Sequence[Triple], Sequence[tuple[int, int, int]]]
@@ -64,7 +64,7 @@ def shapes(
     path = Path(os.fspath(source))
     with suppress(SymgenError, OSError, etree.XMLSyntaxError):
         root = etree.fromstring(
-            formats.text_of(path, options), etree.XMLParser(resolve_entities=False)
+            formats.expanded_text(path, options), etree.XMLParser(resolve_entities=False)
         )
         reader = {"mujoco": _of_mjcf, "sdf": _of_sdf}.get(root.tag, _of_urdf)
         return tuple(reader(root, path))
@@ -90,7 +90,7 @@ def _rpy_pose(xyz: Sequence[float], rpy: Sequence[float]) -> Pose:
         ((0.0, 1.0, 0.0), rpy[1]),
         ((1.0, 0.0, 0.0), rpy[0]),
     ):
-        pose = pose @ Pose(turn(axis, math.cos(angle), math.sin(angle)))
+        pose = pose @ Pose(rotation_about_axis(axis, math.cos(angle), math.sin(angle)))
     x, y, z = xyz
     return Pose(pose.rotation, (x, y, z))
 
@@ -201,7 +201,7 @@ def _geom(mujoco: Any, model: Any, geom: int) -> Iterator[VisualShape]:
     body = model.geom_bodyid[geom]
     name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_BODY, body) or f"body{body}"
     x, y, z = map(float, model.geom_pos[geom])
-    pose = Pose(of_quaternion(*map(float, model.geom_quat[geom])), (x, y, z))
+    pose = Pose(rotation_from_quaternion(*map(float, model.geom_quat[geom])), (x, y, z))
     size = tuple(map(float, model.geom_size[geom]))
     color = tuple(map(float, model.geom_rgba[geom]))
     kind = int(model.geom_type[geom])

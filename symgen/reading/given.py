@@ -9,7 +9,7 @@ from symgen.mechanics.pose import Triple
 from symgen.numbers.exact import norm
 from symgen.numbers.named import Named, given
 from symgen.reading.description import Origin
-from symgen.reading.quaternions import Rows, of_quaternion, rpy_of
+from symgen.reading.quaternions import Rows, rotation_from_quaternion, rpy_from_rotation
 from symgen.text import quoted, shown
 
 Numbers = Sequence[Any]
@@ -18,7 +18,7 @@ Numbers = Sequence[Any]
 ZEROS: Final = (0.0, 0.0, 0.0)
 
 
-def one(label: str, x: Any, names: bool = True) -> float:
+def as_number(label: str, x: Any, names: bool = True) -> float:
     """A finite number, or a symbol's. Raises OptionError."""
     try:
         number = given(x) if not isinstance(x, (str, bytes, bool)) else math.nan
@@ -34,7 +34,7 @@ def one(label: str, x: Any, names: bool = True) -> float:
     return number
 
 
-def several(label: str, values: Any) -> list[Any]:
+def as_list(label: str, values: Any) -> list[Any]:
     """The entries of a list. Raises OptionError for what is none."""
     try:
         return list(values)
@@ -42,18 +42,18 @@ def several(label: str, values: Any) -> list[Any]:
         raise OptionError(f"{label} is {shown(repr(values), 60)}; give a list") from None
 
 
-def triple(label: str, values: Numbers, names: bool = False) -> Triple:
+def as_vector3(label: str, values: Numbers, names: bool = False) -> Triple:
     """Three of them. Raises OptionError."""
     try:
         x, y, z = values
     except (TypeError, ValueError):
         raise OptionError(f"{label} is {shown(repr(values), 60)}; give three numbers") from None
-    return one(label, x, names), one(label, y, names), one(label, z, names)
+    return as_number(label, x, names), as_number(label, y, names), as_number(label, z, names)
 
 
-def unit(label: str, axis: Numbers) -> Triple:
+def as_unit_vector(label: str, axis: Numbers) -> Triple:
     """A direction as a unit vector. Raises OptionError."""
-    x, y, z = triple(f"{label}: axis", axis)
+    x, y, z = as_vector3(f"{label}: axis", axis)
     length = norm(x, y, z)
     if not length:
         raise OptionError(f"{label}: axis is zero; give a direction such as (0, 0, 1)")
@@ -65,7 +65,7 @@ def tensor(name: str, inertia: Numbers | None) -> tuple[float, ...]:
     if inertia is None:
         return (0.0,) * 6
     label = f"link '{shown(name)}': inertia"
-    rows = several(label, inertia)
+    rows = as_list(label, inertia)
     if len(rows) == 3:
         matrix = _matrix(label, rows, f"{SIX} or three rows", names=True)
         if any(matrix[i][j] != matrix[j][i] for i in range(3) for j in range(i)):
@@ -73,7 +73,7 @@ def tensor(name: str, inertia: Numbers | None) -> tuple[float, ...]:
         return tuple(matrix[i][j] for i in range(3) for j in range(i, 3))
     if len(rows) != 6:
         raise OptionError(f"{label} has {len(rows)} numbers; give {SIX}")
-    return tuple(one(label, x) for x in rows)
+    return tuple(as_number(label, x) for x in rows)
 
 
 SIX: Final = "ixx, ixy, ixz, iyy, iyz, izz"
@@ -87,7 +87,7 @@ def _matrix(label: str, rows: Sequence[Any], wanted: str, names: bool = False) -
         matrix = []
     if len(matrix) != 3 or any(len(row) != 3 for row in matrix):
         raise OptionError(f"{label} is not a 3 x 3 matrix; give {wanted}")
-    return [triple(label, row, names) for row in matrix]
+    return [as_vector3(label, row, names) for row in matrix]
 
 
 def origin(
@@ -99,18 +99,22 @@ def origin(
     quaternion: Numbers | None,
 ) -> Origin:
     """The origin of a frame, its rotation given in one of three ways. Raises OptionError."""
-    angles = triple(f"{label}: rpy", rpy)
+    angles = as_vector3(f"{label}: rpy", rpy)
     given_ways = {"rotation": rotation, "quaternion": quaternion, "rpy": any(angles) or None}
     ways = [word for word, x in given_ways.items() if x is not None]
     if len(ways) > 1:
         raise OptionError(f"{label}: {quoted(ways)} both give the orientation; keep one of them")
-    place = triple(f"{label}: xyz", xyz, names=True)
+    place = as_vector3(f"{label}: xyz", xyz, names=True)
     if rotation is not None:
-        entries = several(f"{label}: rotation", rotation)
+        entries = as_list(f"{label}: rotation", rotation)
         rows = _matrix(f"{label}: rotation", entries, "three rows")
-        return Origin(line, place, rpy_of(_checked(label, rows)))
+        return Origin(line, place, rpy_from_rotation(_checked(label, rows)))
     if quaternion is not None:
-        return Origin(line, place, rpy_of(of_quaternion(*_quaternion(label, quaternion))))
+        return Origin(
+            line,
+            place,
+            rpy_from_rotation(rotation_from_quaternion(*_quaternion(label, quaternion))),
+        )
     return Origin(line, place, angles)
 
 
@@ -133,8 +137,8 @@ def _checked(label: str, rows: Sequence[Triple]) -> Rows:
 
 def _quaternion(label: str, numbers: Numbers) -> tuple[float, float, float, float]:
     """w, x, y, z of a quaternion x, y, z, w. Raises OptionError."""
-    entries = several(f"{label}: quaternion", numbers)
-    four = [one(f"{label}: quaternion", x, names=False) for x in entries]
+    entries = as_list(f"{label}: quaternion", numbers)
+    four = [as_number(f"{label}: quaternion", x, names=False) for x in entries]
     if len(four) != 4 or not any(four):
         raise OptionError(
             f"{label}: quaternion must be four numbers x, y, z, w that are not all zero"

@@ -10,8 +10,8 @@ from symgen.errors import OptionError
 from symgen.mechanics.model import Limits, PerCoordinate
 from symgen.reading.coordinate_constants import from_python, is_negative
 from symgen.reading.description import DriveElement, JointElement, Mimic
-from symgen.reading.given import Numbers, one, origin, unit
-from symgen.reading.joints import FIXED, JOINTS, JointRow, single, springs_are_linear
+from symgen.reading.given import Numbers, as_number, as_unit_vector, origin
+from symgen.reading.joints import FIXED, JOINTS, JointRow, has_one_coordinate, springs_are_linear
 from symgen.reading.quaternions import Rows
 from symgen.text import hint, shown
 
@@ -55,7 +55,7 @@ class GivenJoint:
             key: from_python(f"{self.label}: {key}", x, self.kind)
             for key, x in self.passive.items()
         }
-        along = unit(self.label, self.axis) if row.axis else (1.0, 0.0, 0.0)
+        along = as_unit_vector(self.label, self.axis) if row.axis else (1.0, 0.0, 0.0)
         _check_drive(self.label, drive)
         nonzero = {key: x or None for key, x in felt.items()}  # 0 is the default of each
         _check_several(self.label, self.kind, limits, drive, nonzero)
@@ -112,7 +112,7 @@ def _check_several(label: str, kind: str, *given: Mapping[str, Any]) -> None:
     """Check that a joint of a kind has each of the numbers that are given (not None): a fixed joint
     has none of them, a joint with several coordinates those in `OF_COORDINATES` or `OF_TWISTS`.
     Raises OptionError."""
-    if single(kind):
+    if has_one_coordinate(kind):
         return
     known = () if kind == FIXED else OF_COORDINATES if springs_are_linear(kind) else OF_TWISTS
     for word, x in (pair for words in given for pair in words.items()):
@@ -128,7 +128,9 @@ OF_COORDINATES: Final = (*OF_TWISTS, "stiffness", "reference")
 
 def _optional_numbers(label: str, numbers: OptionalNumbers) -> OptionalNumbers:
     """Numbers, some of which are not given. Raises OptionError."""
-    return {key: None if x is None else one(f"{label}: {key}", x) for key, x in numbers.items()}
+    return {
+        key: None if x is None else as_number(f"{label}: {key}", x) for key, x in numbers.items()
+    }
 
 
 def _check_drive(label: str, numbers: Mapping[str, Any]) -> None:
@@ -155,7 +157,7 @@ def _mimic(
     if not terms or not isinstance(terms, Mapping):
         raise OptionError(f"{label}: mimic has no joint; name one, or remove mimic")
     (first, by), *also = (
-        (str(name), one(f"{label}: multiplier", factor, names=False))
+        (str(name), as_number(f"{label}: multiplier", factor, names=False))
         for name, factor in terms.items()
     )
-    return Mimic(line, first, by, one(f"{label}: offset", offset, names=False), tuple(also))
+    return Mimic(line, first, by, as_number(f"{label}: offset", offset, names=False), tuple(also))

@@ -13,7 +13,7 @@ from symgen.errors import OptionError
 from symgen.mechanics.joints import JOINT_TYPES, JointType
 from symgen.mechanics.joints.second_axis import default_second_axis
 from symgen.mechanics.pose import IDENTITY, Triple
-from symgen.reading.given import one, triple
+from symgen.reading.given import as_number, as_vector3
 from symgen.reading.xml_reader import XmlNode
 
 Constants = tuple[float, ...]
@@ -71,7 +71,7 @@ def _given_pitch(label: str, axis: Triple, pitch: Any) -> Constants:
             f"{label}: a screw joint needs a pitch, the advance per turn (m), positive "
             "for a right-handed thread"
         )
-    return (float(one(f"{label}: pitch", pitch, names=False)) / TURN,)
+    return (float(as_number(f"{label}: pitch", pitch, names=False)) / TURN,)
 
 
 PITCH: Final = JointConstants(
@@ -115,7 +115,7 @@ def _given_axis2(label: str, axis: Triple, second: Any) -> Constants:
     Raises OptionError."""
     if second is None:
         return default_second_axis(axis)
-    x, y, z = map(float, triple(f"{label}: axis2", second))
+    x, y, z = map(float, as_vector3(f"{label}: axis2", second))
     across = _across(axis, (x, y, z))
     if across is None:
         raise OptionError(f"{label}: axis2 is not perpendicular to its axis")
@@ -246,7 +246,7 @@ FIXED: Final = "fixed"
 """The word for one that does not."""
 
 
-def single(word: str) -> bool:
+def has_one_coordinate(word: str) -> bool:
     """Whether joints of this word have one coordinate, which can be held, driven and mimicked."""
     return word in JOINTS and JOINTS[word].type.single
 
@@ -257,6 +257,6 @@ def springs_are_linear(word: str) -> bool:
     return word in JOINTS and not JOINTS[word].type.in_body_axes
 
 
-def several(word: str) -> bool:
+def has_several_coordinates(word: str) -> bool:
     """Whether they have several."""
     return word in JOINTS and not JOINTS[word].type.single

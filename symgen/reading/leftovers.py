@@ -55,7 +55,7 @@ def _in_attributes(node: XmlNode) -> Iterator[tuple[XmlNode, str]]:
     return ((node, str(n)) for n, x in node.element.attrib.items() if EXPRESSION.search(str(x)))
 
 
-def check_leftovers(root: XmlNode) -> None:
+def check_unexpanded_xacro(root: XmlNode) -> None:
     """Raises RobotError for xacro in what is read; notes what else is left of it."""
     calls = list[XmlNode]()
     for node in xacro_nodes(root):

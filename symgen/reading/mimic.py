@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from symgen.errors import RobotError
-from symgen.reading.description import Description, JointElement, Mimic
-from symgen.reading.joints import several
+from symgen.reading.description import JointElement, Mimic, RobotDescription
+from symgen.reading.joints import has_several_coordinates
 from symgen.reading.unfold import Following
 from symgen.text import quoted, shown
 
@@ -20,7 +20,7 @@ many digits, and of one of 1e16 rad all."""
 
 
 def following(
-    robot: Description,
+    robot: RobotDescription,
     moving: Sequence[JointElement],
     held: Mapping[str, float] | None = None,
     motors: Collection[str] = (),
@@ -34,7 +34,7 @@ def following(
     return {joint.name: search.of(joint) for joint in moving if joint.mimics is not None}
 
 
-def held_by_leaders(robot: Description, held: Mapping[str, float]) -> dict[str, float]:
+def held_by_leaders(robot: RobotDescription, held: Mapping[str, float]) -> dict[str, float]:
     """The held joints and those all of whose leaders are held, which are held too, or that do not
     turn at all (multiplier 0)."""
     values, mimics = dict(held), {j.name: j.mimics for j in robot.joints if j.mimics is not None}
@@ -65,7 +65,7 @@ def held_by_leaders(robot: Description, held: Mapping[str, float]) -> dict[str, 
 class _Search:
     """Through what joints follow, without recursion: chains may be longer than Python can call."""
 
-    robot: Description
+    robot: RobotDescription
     moving: Mapping[str, JointElement]
     held: Mapping[str, float]
     motors: Collection[str]
@@ -123,7 +123,9 @@ class _Search:
     def _with_one_coordinate(self, joint: JointElement, *pair: str) -> None:
         """Refuses a pair of follower and leader of which one has several coordinates."""
         elements = (self.moving[name] for name in reversed(pair) if name in self.moving)
-        wide = next((element for element in elements if several(element.kind)), None)
+        wide = next(
+            (element for element in elements if has_several_coordinates(element.kind)), None
+        )
         if wide is not None:
             raise self._error(
                 joint,

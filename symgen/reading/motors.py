@@ -12,8 +12,8 @@ from typing import Final
 from symgen.errors import OptionError
 from symgen.reading.actuators import Drives
 from symgen.reading.description import JointElement, Mimic, Motor, Transmission
-from symgen.reading.joints import single
-from symgen.reading.part import RobotPart
+from symgen.reading.joints import has_one_coordinate
+from symgen.reading.part import RobotSubtree
 from symgen.reading.unfold import Following, MotorBody
 from symgen.text import quoted, shown
 
@@ -43,7 +43,7 @@ class Motors:
         return leading + turning
 
 
-def motors_of(part: RobotPart, drives: Drives, coordinates: str) -> tuple[RobotPart, Motors]:
+def motors_of(part: RobotSubtree, drives: Drives, coordinates: str) -> tuple[RobotSubtree, Motors]:
     """The motors, and the part with joints that follow them where `coordinates` are those of
     actuators. Raises OptionError where these cannot be."""
     known = [_with_inertias(tied, drives) for tied in part.robot.transmissions]
@@ -75,7 +75,7 @@ def _with_inertias(tied: Transmission, drives: Drives) -> Transmission:
     return replace(tied, motors=tuple(motors))
 
 
-def _turning(part: RobotPart, known: Sequence[Transmission]) -> list[Motor]:
+def _turning(part: RobotSubtree, known: Sequence[Transmission]) -> list[Motor]:
     """The motors with inertia that several joints of the part turn; held joints turn none."""
     names, turning = {joint.name for joint in part.moving}, list[Motor]()
     for motor in (m for tied in known if len(tied.joints) > 1 for m in tied.motors if m.inertia):
@@ -84,7 +84,9 @@ def _turning(part: RobotPart, known: Sequence[Transmission]) -> list[Motor]:
     return turning
 
 
-def _geared(part: RobotPart, drives: Drives, known: Sequence[Transmission]) -> list[Transmission]:
+def _geared(
+    part: RobotSubtree, drives: Drives, known: Sequence[Transmission]
+) -> list[Transmission]:
     """The transmissions of the moving joints that move by themselves, those of gear ratios among
     them. Raises OptionError for one that is in part held, left out or led by other joints."""
     joints = {joint.name: joint for joint in part.moving if joint.mimics is None}
@@ -102,7 +104,7 @@ def _geared(part: RobotPart, drives: Drives, known: Sequence[Transmission]) -> l
             geared.append(_by_file(transmission, joints[moving[0]], drives))
     for name, joint in joints.items():
         ratio = drives.ratio(name)
-        if name not in tied and ratio is not None and single(joint.kind):
+        if name not in tied and ratio is not None and has_one_coordinate(joint.kind):
             motor = Motor(f"{name}.motor", ((name, ratio),))
             geared.append(Transmission(joint.line, (name,), (motor,)))
     return geared
@@ -121,8 +123,8 @@ def _by_file(tied: Transmission, joint: JointElement, drives: Drives) -> Transmi
 
 
 def _led(
-    part: RobotPart, drives: Drives, transmissions: Sequence[Transmission]
-) -> tuple[RobotPart, Motors]:
+    part: RobotSubtree, drives: Drives, transmissions: Sequence[Transmission]
+) -> tuple[RobotSubtree, Motors]:
     """The part whose joints follow motors."""
     taken = {joint.name for joint in part.robot.joints}
     leading: dict[str, str | None] = {}

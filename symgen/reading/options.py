@@ -8,7 +8,7 @@ from symgen.options.kinds import FLAG, NUMBER, NUMBER_PAIRS, PAIRS, TEXTS, choic
 from symgen.reading.fall import Gravity
 from symgen.reading.part import BASE_TO_TIP, FILE_ORDER
 from symgen.reading.repair import NEAREST
-from symgen.reading.right_angles import SNAPPED
+from symgen.reading.right_angles import DEFAULT_SNAP_TOLERANCE
 
 ROTORS: Final = ("exact", "reflected", "none")
 
@@ -121,7 +121,7 @@ class RobotOptions:
         "TOL (rad). 0 disables rounding.",
         NUMBER,
         rare=True,
-        default=SNAPPED,
+        default=DEFAULT_SNAP_TOLERANCE,
     )
     actuators: str | None = option(
         "--actuators",

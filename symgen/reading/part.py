@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from symgen.errors import OptionError
-from symgen.reading.description import Description, JointElement, LinkElement, Origin
-from symgen.reading.joints import JOINTS, single
+from symgen.reading.description import JointElement, LinkElement, Origin, RobotDescription
+from symgen.reading.joints import JOINTS, has_one_coordinate
 from symgen.reading.mimic import held_by_leaders
 from symgen.reading.tree import base_to_tip, check_one_root, joint_above, outward
 from symgen.text import hint, shown
@@ -24,11 +24,11 @@ FILE_ORDER: Final = "file"
 
 
 @dataclass(frozen=True, slots=True)
-class RobotPart:
+class RobotSubtree:
     """The part of a robot that is compiled: a root, the joints below it (parents first) and the
     held ones' values. `joint_order` is the option ``--joint-order``."""
 
-    robot: Description
+    robot: RobotDescription
     root: str
     joints: tuple[JointElement, ...]
     held: Mapping[str, float]
@@ -75,13 +75,13 @@ class RobotPart:
         return {link.name: link for link in self.robot.links if link.name in names}
 
 
-def part_of(
-    robot: Description,
+def subtree_of(
+    robot: RobotDescription,
     root: str | None,
     tip: str | None,
     lock: Sequence[tuple[str, float]],
     joint_order: str = BASE_TO_TIP,
-) -> RobotPart:
+) -> RobotSubtree:
     """The part from link `root` (the only root by default), out to link `tip` if given, with
     joints held by `lock` and coordinates in the order `joint_order`.
 
@@ -96,10 +96,10 @@ def part_of(
     if tip is not None:
         joints = _path(robot, base, _known("--tip", "link", tip, links))
     held = held_by_leaders(robot, _locked(robot, lock))
-    return RobotPart(robot, base, joints, held, joint_order)
+    return RobotSubtree(robot, base, joints, held, joint_order)
 
 
-def afloat(part: RobotPart) -> RobotPart:
+def with_floating_base(part: RobotSubtree) -> RobotSubtree:
     """The part with a floating joint from the world to the root."""
     name = FLOATING_BASE
     while name in (joint.name for joint in part.robot.joints):
@@ -119,7 +119,7 @@ def _known(option: str, kind: str, name: str, names: Collection[str]) -> str:
     )
 
 
-def _path(robot: Description, root: str, tip: str) -> tuple[JointElement, ...]:
+def _path(robot: RobotDescription, root: str, tip: str) -> tuple[JointElement, ...]:
     above, joints, link = joint_above(robot.joints), list[JointElement](), tip
     while link != root:
         if link not in above:
@@ -133,12 +133,12 @@ def _path(robot: Description, root: str, tip: str) -> tuple[JointElement, ...]:
     return tuple(reversed(joints))
 
 
-def _locked(robot: Description, lock: Sequence[tuple[str, float]]) -> dict[str, float]:
+def _locked(robot: RobotDescription, lock: Sequence[tuple[str, float]]) -> dict[str, float]:
     joints, values = {joint.name: joint for joint in robot.joints}, dict[str, float]()
     for name, value in lock:
         kind = joints[_known("--lock", "joint", name, joints)].kind
         option = f"--lock '{shown(name)}'"
-        if not single(kind):
+        if not has_one_coordinate(kind):
             raise OptionError(
                 f"{option}: a {kind} joint cannot be locked at one value; remove the option"
             )

@@ -1,5 +1,5 @@
 """Rotations of formats that have quaternions or matrices, as the fixed-axis roll, pitch and yaw of
-a `Description`."""
+a `RobotDescription`."""
 
 import math
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ ROUNDING: Final = 4e-15
 Rows = Sequence[Sequence[float]]
 
 
-def of_quaternion(w: float, x: float, y: float, z: float) -> Matrix3:
+def rotation_from_quaternion(w: float, x: float, y: float, z: float) -> Matrix3:
     """The rotation by a quaternion other than 0, of any length."""
     s = 2.0 / (w * w + x * x + y * y + z * z)
     return (
@@ -25,7 +25,7 @@ def of_quaternion(w: float, x: float, y: float, z: float) -> Matrix3:
     )
 
 
-def of_rpy(rpy: Triple) -> Matrix3:
+def rotation_from_rpy(rpy: Triple) -> Matrix3:
     """Rz(yaw) Ry(pitch) Rx(roll); exact where the angles are the doubles next to right angles."""
     (cr, sr), (cp, sp), (cy, sy) = (_cos_sin(angle) for angle in rpy)
     return (
@@ -42,7 +42,7 @@ def _cos_sin(angle: float) -> tuple[float, float]:
     return ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[quarters % 4]
 
 
-def rpy_of(r: Rows) -> Triple:
+def rpy_from_rotation(r: Rows) -> Triple:
     """Roll, pitch and yaw of a rotation (rad), right to rounding wherever the pitch is: the roll is
     taken from what is left of the rotation when the yaw is undone."""
     yaw = math.atan2(r[1][0], r[0][0])
@@ -60,12 +60,12 @@ def _cleaned(angle: float) -> float:
     return right + 0.0 if abs(angle - right) <= ROUNDING else angle
 
 
-def pose_of(origin: Origin) -> Pose:
+def pose_from_origin(origin: Origin) -> Pose:
     """The pose that an origin says."""
-    return Pose(of_rpy(origin.rpy), origin.xyz)
+    return Pose(rotation_from_rpy(origin.rpy), origin.xyz)
 
 
-def origin_of(pose: Pose, line: int) -> Origin:
-    """A pose as a `Description` has it."""
+def origin_from_pose(pose: Pose, line: int) -> Origin:
+    """A pose as a `RobotDescription` has it."""
     x, y, z = (p + 0.0 for p in pose.position)
-    return Origin(line, (x, y, z), rpy_of(pose.rotation))
+    return Origin(line, (x, y, z), rpy_from_rotation(pose.rotation))

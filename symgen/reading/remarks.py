@@ -7,11 +7,11 @@ from symgen.errors import Notice
 from symgen.mechanics.model import Model
 from symgen.mechanics.plausible_units import odd_units
 from symgen.reading.coordinate_constants import in_words, is_negative
-from symgen.reading.part import RobotPart
+from symgen.reading.part import RobotSubtree
 from symgen.text import shown
 
 
-def left_out(part: RobotPart) -> Iterator[Notice]:
+def left_out(part: RobotSubtree) -> Iterator[Notice]:
     """Sentences on what --root and --tip leave out."""
     used = part.links
     gone = [link for link in part.robot.links if link.name not in used]
@@ -26,7 +26,7 @@ def left_out(part: RobotPart) -> Iterator[Notice]:
         )
 
 
-def reordered(part: RobotPart) -> Iterator[Notice]:
+def reordered(part: RobotSubtree) -> Iterator[Notice]:
     """A note where the coordinates are not in the order of the file."""
     in_file, ordered = (
         [joint.name for joint in joints if joint.mimics is None]
@@ -43,7 +43,7 @@ def reordered(part: RobotPart) -> Iterator[Notice]:
         yield Notice(part.robot.place(part.robot.line), "note", part.robot.tag, sentence)
 
 
-def massless(part: RobotPart, model: Model) -> Iterator[Notice]:
+def massless(part: RobotSubtree, model: Model) -> Iterator[Notice]:
     """A warning where nothing that moves has mass or inertia, which makes every force 0."""
     tens = [link.parameters for body in model.bodies for link in body.links]
     if not any(any(ten or ()) for ten in tens) and not any(body.spin for body in model.bodies):
@@ -57,7 +57,7 @@ def massless(part: RobotPart, model: Model) -> Iterator[Notice]:
         )
 
 
-def odd_joints(part: RobotPart) -> Iterator[Notice]:
+def odd_joints(part: RobotSubtree) -> Iterator[Notice]:
     """Limits the wrong way round, and numbers of joints that should not be negative."""
     for joint in part.moving:
         place, element = part.robot.place(joint.line), f"joint '{shown(joint.name)}'"
@@ -83,7 +83,7 @@ NEGATIVE: Final = (
 )
 
 
-def still_impossible(part: RobotPart) -> Iterator[Notice]:
+def still_impossible(part: RobotSubtree) -> Iterator[Notice]:
     """Impossible inertia of links that do not move, on which nothing depends."""
     links = part.links
     for link in (links[name] for name in sorted(part.still & set(links))):
@@ -97,7 +97,7 @@ def still_impossible(part: RobotPart) -> Iterator[Notice]:
             )
 
 
-def units(part: RobotPart, model: Model) -> Iterator[Notice]:
+def units(part: RobotSubtree, model: Model) -> Iterator[Notice]:
     """Numbers that look like grams or millimetres."""
     links = part.links
     for name, remark in odd_units(model):

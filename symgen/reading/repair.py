@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from symgen.errors import Notice
-from symgen.reading.description import Description, Inertial, LinkElement
+from symgen.reading.description import Inertial, LinkElement, RobotDescription
 from symgen.text import shown
 
 NEAREST: Final = "nearest"
@@ -22,7 +22,7 @@ SWEEPS: Final = 30
 Rows = list[list[float]]
 
 
-def repaired(robot: Description, kind: str | None) -> Description:
+def repair_inertias(robot: RobotDescription, kind: str | None) -> RobotDescription:
     """The robot with links whose inertia is possible, and notes of what was changed; itself where
     `kind` is None."""
     if kind != NEAREST:
@@ -57,7 +57,7 @@ def _seconds(tensor: tuple[float, ...]) -> Rows:
     return [[half - xx, -xy, -xz], [-xy, half - yy, -yz], [-xz, -yz, half - zz]]
 
 
-def _note(robot: Description, link: LinkElement, repaired: Inertial) -> Notice:
+def _note(robot: RobotDescription, link: LinkElement, repaired: Inertial) -> Notice:
     old = link.inertial.tensor if link.inertial else repaired.tensor
     before, after = (_listed(tensor) for tensor in (old, repaired.tensor))
     message = (

@@ -11,7 +11,7 @@ from symgen.errors import Notice, SourceLocation
 from symgen.mechanics.pose import Matrix3, Triple
 from symgen.numbers.exact import cos, sin
 
-SNAPPED = 1e-9
+DEFAULT_SNAP_TOLERANCE = 1e-9
 """How near (rad) to a right angle an angle is taken for one where nothing else is said."""
 
 NEAR = 1e-3
@@ -47,7 +47,7 @@ class RightAngle:
 
 
 @dataclass(frozen=True, slots=True)
-class Rounder:
+class RightAngleSnapper:
     """Turns angles into rotations, making those within `tolerance` (rad) of a right angle exact.
 
     `found` collects every angle that was changed or was near; tolerance 0 changes none.
@@ -101,7 +101,7 @@ SNAPS = "angles close to multiples of pi/2 were rounded in {count} places ({elem
 
 
 def _usual(exact: bool, angles: list[RightAngle]) -> bool:
-    return not exact or all(abs(angle.offset) <= SNAPPED for angle in angles)
+    return not exact or all(abs(angle.offset) <= DEFAULT_SNAP_TOLERANCE for angle in angles)
 
 
 def _message(where: str, exact: bool, angles: list[RightAngle]) -> str:
@@ -111,7 +111,7 @@ def _message(where: str, exact: bool, angles: list[RightAngle]) -> str:
     return f"{where} used as written: {offsets}"
 
 
-def turn(axis: Triple, c: float, s: float) -> Matrix3:
+def rotation_about_axis(axis: Triple, c: float, s: float) -> Matrix3:
     """Rotation about unit `axis` by the angle with cosine `c` and sine `s`; exact about coordinate
     axes."""
     x, y, z = axis

@@ -8,8 +8,8 @@ from lxml import etree
 from symgen.mechanics.model import Model
 from symgen.mechanics.pose import Pose
 from symgen.mechanics.soundness import LARGEST, numbers_of
-from symgen.reading.description import Description
-from symgen.reading.part import RobotPart
+from symgen.reading.description import RobotDescription
+from symgen.reading.part import RobotSubtree
 from symgen.reading.xml_reader import XmlNode
 from symgen.text import shown
 
@@ -19,7 +19,7 @@ gravity and inverse dynamics, which take half a minute for such a chain, and at 
 square for quantities that are matrices."""
 
 
-def check_joint_count(robot: Description) -> None:
+def check_joint_count(robot: RobotDescription) -> None:
     """Raises RobotError for a robot with more joints than `MAX_JOINTS`."""
     if len(robot.joints) > MAX_JOINTS:
         line = robot.joints[MAX_JOINTS].line
@@ -57,7 +57,7 @@ def _too_many(count: int) -> str:
     )
 
 
-def check_size(part: RobotPart, model: Model) -> None:
+def check_size(part: RobotSubtree, model: Model) -> None:
     """Raises RobotError for numbers whose products need not be finite."""
     elements = part.links
     for poses, links in ((((), model.base)), *(((b.pose,), b.links) for b in model.bodies)):

@@ -1,6 +1,6 @@
 """Sources that a robot can be read from: a file, its content in memory, or an object in Python.
 
-Objects are a `Description`, what has one (`symgen.reading.builder.Builder`), and models of other
+Objects are a `RobotDescription`, what has one (`symgen.reading.builder.Builder`), and models of other
 libraries, known by the package that their class comes from; each has a converter."""
 
 import hashlib
@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol, TypeAlias, TypeGuard, runtime_checkable
 
 from symgen.errors import OptionError
 from symgen.reading import formats
-from symgen.reading.description import Description
+from symgen.reading.description import RobotDescription
 from symgen.reading.documents import RobotText, text_in_memory
 from symgen.reading.expansion import needs_expansion
 from symgen.reading.options import NO_SOURCE_OPTIONS, SourceOptions
@@ -25,7 +25,7 @@ from symgen.text import reason, shown
 class Described(Protocol):
     """Whatever can say what robot it is."""
 
-    def description(self) -> Description:
+    def description(self) -> RobotDescription:
         """The robot as readers give it."""
 
 
@@ -43,7 +43,7 @@ CONVERTERS: Final[dict[str, str]] = {
 object's class."""
 
 
-def described(source: RobotSource, options: SourceOptions = NO_SOURCE_OPTIONS) -> Description:
+def describe(source: RobotSource, options: SourceOptions = NO_SOURCE_OPTIONS) -> RobotDescription:
     """The robot in a source of any kind. Raises SymgenError where it is not one valid robot,
     TypeError for an object of a kind that is not known."""
     if is_path(source):
@@ -86,7 +86,7 @@ def name_of(source: RobotSource) -> str:
     return content.name if isinstance(content, RobotText) else f"{_of_object(source).name} (Python)"
 
 
-def _of_text(content: RobotText, options: SourceOptions) -> Description:
+def _of_text(content: RobotText, options: SourceOptions) -> RobotDescription:
     root = parsed(content.data, shown(content.name))
     check_joint_elements(root)
     path = content.folder / Path(content.name).name
@@ -94,11 +94,11 @@ def _of_text(content: RobotText, options: SourceOptions) -> Description:
         raise OptionError(
             f"{content.name}: contains xacro; save it as a .xacro file and give its path"
         )
-    return formats.of_element(root, path, hashlib.sha256(content.data).hexdigest(), options)
+    return formats.read_element(root, path, hashlib.sha256(content.data).hexdigest(), options)
 
 
-def _of_object(source: Any) -> Description:
-    if isinstance(source, Description):
+def _of_object(source: Any) -> RobotDescription:
+    if isinstance(source, RobotDescription):
         return source
     converter = _converter(type(source))
     if converter is not None:
@@ -113,7 +113,7 @@ def _of_object(source: Any) -> Description:
     )
 
 
-def _converter(kind: type) -> Callable[[Any], Description] | None:
+def _converter(kind: type) -> Callable[[Any], RobotDescription] | None:
     packages = (cls.__module__.partition(".")[0] for cls in kind.__mro__)
     module = next((CONVERTERS[name] for name in packages if name in CONVERTERS), None)
     return None if module is None else import_module(module).description

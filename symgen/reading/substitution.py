@@ -7,12 +7,12 @@ from typing import Any
 
 from symgen.errors import OptionError
 from symgen.numbers.named import Named, given
-from symgen.reading.description import Description, Inertial
+from symgen.reading.description import Inertial, RobotDescription
 from symgen.reading.tensors import tensor_trouble
 from symgen.text import quoted, shown
 
 
-def symbols(robot: Description) -> tuple[str, ...]:
+def symbols(robot: RobotDescription) -> tuple[str, ...]:
     """The names of the symbols in it, in alphabetical order."""
     return tuple(sorted({s.name for x in _named(robot) for s in x.expression.free_symbols}))
 
@@ -27,7 +27,7 @@ def _named(value: Any) -> list[Named]:
     return []
 
 
-def substituted(robot: Description, values: Mapping[Any, Any]) -> Description:
+def substitute(robot: RobotDescription, values: Mapping[Any, Any]) -> RobotDescription:
     """The robot with numbers, or other expressions, for some of its symbols, by symbol or by name.
 
     Raises OptionError for a symbol that it does not have, and for what is no number."""
@@ -37,7 +37,7 @@ def substituted(robot: Description, values: Mapping[Any, Any]) -> Description:
     if unknown:
         has = quoted(known, 30) or "none"
         raise OptionError(f"the robot has no symbol {quoted(unknown)}; it has {has}")
-    changed: Description = _with(robot, wanted)
+    changed: RobotDescription = _with(robot, wanted)
     digest = f"{robot.sha256} {sorted((name, str(x)) for name, x in wanted.items())}"
     return replace(changed, sha256=hashlib.sha256(digest.encode()).hexdigest())
 

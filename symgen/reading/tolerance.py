@@ -8,7 +8,7 @@ _COMMENT: Final = re.compile(r"<!--(.*?)-->", re.DOTALL)
 _BARE_AMPERSAND: Final = re.compile(r"&(?!#[0-9]+;|#x[0-9a-fA-F]+;|(?:amp|lt|gt|apos|quot);)")
 
 
-def mended(text: str) -> tuple[str, list[tuple[int, str]]]:
+def tolerant_xml(text: str) -> tuple[str, list[tuple[int, str]]]:
     """The text with two hyphens in comments and bare ampersands mended; the line of the first place
     of each kind, and a phrase on it."""
     found = []

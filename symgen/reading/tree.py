@@ -5,14 +5,14 @@ from heapq import heapify, heappop, heappush
 from typing import Final
 
 from symgen.errors import RobotError, together
-from symgen.reading.description import Description, JointElement, LinkElement
+from symgen.reading.description import JointElement, LinkElement, RobotDescription
 from symgen.text import quoted, shown
 
 Faults = Iterator[RobotError]
 Element = LinkElement | JointElement
 
 
-def check(robot: Description) -> None:
+def check(robot: RobotDescription) -> None:
     """Raises RobotError, with a way out, for the first rule of CHECKS that `robot` breaks, wherever
     it does. A robot may have several roots until one is chosen (`check_one_root`)."""
     for rule in CHECKS:
@@ -26,7 +26,7 @@ def joint_above(joints: Iterable[JointElement]) -> dict[str, JointElement]:
     return {joint.child: joint for joint in joints}
 
 
-def outward(robot: Description, root: str) -> Iterator[JointElement]:
+def outward(robot: RobotDescription, root: str) -> Iterator[JointElement]:
     """The joints below link `root`, every parent's before its children's, file order among
     siblings."""
     below: dict[str, list[JointElement]] = {}
@@ -59,18 +59,18 @@ def base_to_tip(
     return tuple(ordered)
 
 
-def _has_links(robot: Description) -> Faults:
+def _has_links(robot: RobotDescription) -> Faults:
     if not robot.links:
         yield robot.error(robot.line, robot.tag, "has no links; add at least one")
 
 
-def _unique_names(robot: Description) -> Faults:
+def _unique_names(robot: RobotDescription) -> Faults:
     yield from _unique(robot, "link", robot.links)
     yield from _unique(robot, "joint", robot.joints)
 
 
 def _unique(
-    robot: Description, kind: str, elements: Iterable[LinkElement | JointElement]
+    robot: RobotDescription, kind: str, elements: Iterable[LinkElement | JointElement]
 ) -> Faults:
     first: dict[str, Element] = {}
     for element in elements:
@@ -83,7 +83,7 @@ def _unique(
             )
 
 
-def _known_links(robot: Description) -> Faults:
+def _known_links(robot: RobotDescription) -> Faults:
     known = {link.name for link in robot.links}
     for joint in robot.joints:
         for end, name in (("parent", joint.parent), ("child", joint.child)):
@@ -95,7 +95,7 @@ def _known_links(robot: Description) -> Faults:
                 )
 
 
-def _one_parent(robot: Description) -> Faults:
+def _one_parent(robot: RobotDescription) -> Faults:
     above: dict[str, JointElement] = {}
     for joint in robot.joints:
         other = above.setdefault(joint.child, joint)
@@ -110,7 +110,7 @@ def _one_parent(robot: Description) -> Faults:
             )
 
 
-def _no_cycle(robot: Description) -> Faults:
+def _no_cycle(robot: RobotDescription) -> Faults:
     above = joint_above(robot.joints)
     reached = {
         *robot.roots,
@@ -140,7 +140,7 @@ def _cycle(above: Mapping[str, JointElement], link: str) -> list[JointElement]:
     return [visited[name] for name in reversed(names[names.index(link) :])]
 
 
-def check_one_root(robot: Description) -> None:
+def check_one_root(robot: RobotDescription) -> None:
     """Raises RobotError for a robot with several roots, where none of them was chosen."""
     roots = robot.roots
     if len(roots) > 1:
@@ -156,7 +156,7 @@ def _joint(joint: JointElement) -> str:
     return f"joint '{shown(joint.name)}'"
 
 
-CHECKS: Final[tuple[Callable[[Description], Faults], ...]] = (
+CHECKS: Final[tuple[Callable[[RobotDescription], Faults], ...]] = (
     _has_links,
     _unique_names,
     _known_links,

@@ -18,7 +18,7 @@ Read = TypeVar("Read")
 
 
 @dataclass(frozen=True, slots=True)
-class UnreadRow(Generic[Read]):
+class IgnoredElement(Generic[Read]):
     """A kind of thing: the level of its notice, the names of those that there are, and what is said
     of them, with {names}, {count} and {joints}."""
 
@@ -31,7 +31,7 @@ class UnreadRow(Generic[Read]):
     """The remark in the words of a list of what options answer."""
 
 
-def note_rows(node: XmlNode, rows: Sequence[UnreadRow[Read]], read: Read) -> None:
+def notice_ignored(node: XmlNode, rows: Sequence[IgnoredElement[Read]], read: Read) -> None:
     """One notice, at an element, for each row that there is something of."""
     for row in rows:
         unread = list(row.names(read))

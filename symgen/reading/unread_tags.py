@@ -8,9 +8,9 @@ from typing import Final
 
 from symgen.reading.drives import has_rotor, reduction, unread_rotor
 from symgen.reading.joints import DRAKES, JOINTS, joint_nodes, word_of
-from symgen.reading.leftovers import check_leftovers, is_xacro
+from symgen.reading.leftovers import check_unexpanded_xacro, is_xacro
 from symgen.reading.loops import LOOP_TAGS
-from symgen.reading.unread_rows import WEIGHTLESS, UnreadRow, note_rows
+from symgen.reading.unread_rows import WEIGHTLESS, IgnoredElement, notice_ignored
 from symgen.reading.urdf_plus import COUPLING
 from symgen.reading.xml_reader import XmlNode
 from symgen.text import shown
@@ -44,7 +44,7 @@ def check_root(root: XmlNode) -> None:
         raise root.called(f"<{shown(root.tag)}>").error(
             "the root element is not <robot>, <mujoco> or <sdf>; give a URDF, MJCF or SDF file"
         )
-    check_leftovers(root)
+    check_unexpanded_xacro(root)
 
 
 def note_ignored(root: XmlNode) -> None:
@@ -53,7 +53,7 @@ def note_ignored(root: XmlNode) -> None:
     _note_foreign(root)
     _note_transmissions(root)
     _note_dynamics(root)
-    note_rows(root, ROWS, root)
+    notice_ignored(root, ROWS, root)
 
 
 def _weightless(root: XmlNode) -> Iterator[str]:
@@ -69,7 +69,7 @@ def _weightless(root: XmlNode) -> Iterator[str]:
 
 TRUE: Final = ("true", "1")
 FALSE: Final = ("false", "0")
-ROWS: Final = (UnreadRow("warning", _weightless, WEIGHTLESS),)
+ROWS: Final = (IgnoredElement("warning", _weightless, WEIGHTLESS),)
 """What Gazebo's elements say of links that is not computed."""
 
 

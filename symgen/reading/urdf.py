@@ -18,11 +18,11 @@ from symgen.numbers.exact import norm
 from symgen.reading.coordinate_constants import from_attribute
 from symgen.reading.description import (
     TENSOR,
-    Description,
     Inertial,
     JointElement,
     LinkElement,
     Origin,
+    RobotDescription,
 )
 from symgen.reading.drives import drives, with_armatures
 from symgen.reading.extensions import Extension, extensions
@@ -31,13 +31,13 @@ from symgen.reading.joints import (
     FIXED,
     JOINTS,
     JointRow,
+    has_several_coordinates,
     joint_nodes,
-    several,
     word_of,
 )
 from symgen.reading.loops import note_loops
 from symgen.reading.mimic_tags import controlled, mimic_of
-from symgen.reading.quaternions import of_quaternion, rpy_of
+from symgen.reading.quaternions import rotation_from_quaternion, rpy_from_rotation
 from symgen.reading.tensors import tensor_trouble
 from symgen.reading.transmissions import transmissions
 from symgen.reading.tree import check
@@ -49,7 +49,7 @@ from symgen.text import shown
 KINDS = (*JOINTS, FIXED)
 
 
-def parse(data: bytes, file: str, digest: str | None = None) -> Description:
+def parse(data: bytes, file: str, digest: str | None = None) -> RobotDescription:
     """The robot in the bytes of a file called `file`; `digest` goes for their SHA-256. Raises
     RobotError, one line with file, line and element, for
     everything that is not one valid robot."""
@@ -57,7 +57,7 @@ def parse(data: bytes, file: str, digest: str | None = None) -> Description:
     return described(parsed(data, shown(file)), Path(file), sha256)
 
 
-def described(root: XmlNode, path: Path, digest: str) -> Description:
+def described(root: XmlNode, path: Path, digest: str) -> RobotDescription:
     """The robot in the root element of a file; `path` does not matter, everything is in the one
     file."""
     check_root(root)
@@ -78,7 +78,7 @@ def described(root: XmlNode, path: Path, digest: str) -> Description:
     tying = transmissions(root)
     name = _robot_name(root)
     notices = tuple(sorted(root.source.notices, key=lambda notice: notice.place.line))
-    robot = Description(
+    robot = RobotDescription(
         name, root.source.file, digest, root.line, links, joints, notices, driving,
         transmissions=tying,
     )  # fmt: skip
@@ -187,7 +187,7 @@ def _rpy(origin: XmlNode) -> Triple:
     length = math.hypot(*four) if size < 1e150 else math.inf
     if abs(length - 1) > 1e-3:
         origin.notice("warning", f"quat_xyzw has the length {length:.4g} and is normalized")
-    return rpy_of(of_quaternion(w, x, y, z))
+    return rpy_from_rotation(rotation_from_quaternion(w, x, y, z))
 
 
 def _joint(node: XmlNode) -> JointElement:
@@ -202,7 +202,7 @@ def _joint(node: XmlNode) -> JointElement:
             f"<axis> of a {kind} joint is ignored",
             "axes of {count} joints that need none ({elements}) are ignored",
         )
-    if several(kind) and node.children("limit"):
+    if has_several_coordinates(kind) and node.children("limit"):
         node.notice(
             "note",
             "<limit> of a joint with several coordinates is ignored",

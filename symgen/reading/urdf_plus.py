@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from symgen.reading.description import JointElement, Mimic
-from symgen.reading.joints import FIXED, single
+from symgen.reading.joints import FIXED, has_one_coordinate
 from symgen.reading.tree import joint_above
 from symgen.reading.xml_reader import XmlNode
 from symgen.text import quoted, shown
@@ -93,7 +93,7 @@ def _equation(
     for path, factor in sides:
         for name in (name for name in path if name not in shared):
             kind = by_name[name].kind
-            if kind != FIXED and not single(kind):
+            if kind != FIXED and not has_one_coordinate(kind):
                 raise coupling.error(
                     f"joint '{shown(name)}' on its path is {kind}, with several "
                     "coordinates; only joints with one coordinate can be coupled"

@@ -1,4 +1,4 @@
-"""A `Description` as a URDF: what the format can say, and notices of what it cannot."""
+"""A `RobotDescription` as a URDF: what the format can say, and notices of what it cannot."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -11,16 +11,16 @@ from symgen.mechanics.pose import IDENTITY
 from symgen.reading.description import (
     EARTH,
     TENSOR,
-    Description,
     DriveElement,
     Inertial,
     JointElement,
     LinkElement,
     Motor,
     Origin,
+    RobotDescription,
 )
 from symgen.reading.drives import INERTIA, RATIO
-from symgen.reading.joints import JOINTS, single
+from symgen.reading.joints import JOINTS, has_one_coordinate
 from symgen.text import quoted
 
 OWN: Final = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
@@ -32,7 +32,7 @@ UNLIMITED: Final = 1e9
 """What is written for a limit that URDF asks for and the robot has not."""
 
 
-def urdf_of(robot: Description) -> tuple[bytes, tuple[Notice, ...]]:
+def urdf_bytes(robot: RobotDescription) -> tuple[bytes, tuple[Notice, ...]]:
     """The file's bytes, and what is not in it."""
     root = etree.Element("robot", {"name": robot.name}, nsmap={"drake": DRAKE})
     for link in robot.links:
@@ -116,7 +116,7 @@ def _joint(root: etree._Element, joint: JointElement, armature: PerCoordinate) -
 
 
 def _needs_limit(joint: JointElement) -> bool:
-    return single(joint.kind) and (
+    return has_one_coordinate(joint.kind) and (
         joint.kind in ("revolute", "prismatic") or joint.limits != Limits()
     )
 
@@ -134,7 +134,7 @@ def _limit(limits: Limits, kind: str) -> dict[str, object]:
     return most if kind == "continuous" else ends | most
 
 
-def _drives(root: etree._Element, robot: Description) -> None:
+def _drives(root: etree._Element, robot: RobotDescription) -> None:
     """A rotor as Drake has it, a reduction as ROS does."""
     alone = {
         tied.joints[0]: tied.motors[0] for tied in robot.transmissions if len(tied.joints) == 1
@@ -164,13 +164,13 @@ def _drive(root: etree._Element, drive: DriveElement, motor: Motor) -> None:
         _add(actuator, f"{{{DRAKE}}}{tag.partition(':')[2]}", value=value)
 
 
-def _constants(robot: Description, joint: JointElement) -> Iterator[PerCoordinate | None]:
+def _constants(robot: RobotDescription, joint: JointElement) -> Iterator[PerCoordinate | None]:
     """The constants of a joint that it has for each of its coordinates."""
     yield from (joint.damping, joint.friction, joint.stiffness, joint.reference)
     yield from (drive.armature for drive in robot.drives if drive.joint == joint.name)
 
 
-def _unsaid(robot: Description) -> Iterator[tuple[str, str]]:
+def _unsaid(robot: RobotDescription) -> Iterator[tuple[str, str]]:
     """Notices of what the URDF does not say, or says in ways of its own."""
     limits = [_limit(joint.limits, joint.kind) for joint in robot.joints if _needs_limit(joint)]
     made_up = sum(any(abs(float(str(x))) == UNLIMITED for x in row.values()) for row in limits)
@@ -231,7 +231,7 @@ def _unsaid(robot: Description) -> Iterator[tuple[str, str]]:
         yield "warning", f"gravity is not written to the URDF; give --gravity {gravity}"
 
 
-def in_root(robot: Description) -> tuple[float, ...]:
+def in_root(robot: RobotDescription) -> tuple[float, ...]:
     """Free fall in the axes of the root."""
     tilt = robot.tilt(robot.roots[0])
     return tuple(sum(tilt[i][k] * robot.gravity[i] for i in range(3)) for k in range(3))

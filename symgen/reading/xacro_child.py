@@ -94,7 +94,7 @@ def _empty(node: Any) -> None:
         node.removeChild(child)
 
 
-def answer(request: Mapping[str, Any]) -> dict[str, Any]:
+def expand_request(request: Mapping[str, Any]) -> dict[str, Any]:
     """The expansion under ``text`` with what was ``absent`` and ``unknown``, whether each folder
     given was ``used``, the given arguments that no file has as ``unnamed``, and the ``arguments``
     that files declare; or what is missing,
@@ -222,7 +222,7 @@ def _nobodys(xacro: Any, node: Any, macros: Any, symbols: Any) -> bool:
     return False
 
 
-def bound(seconds: int) -> None:
+def limit_resources(seconds: int) -> None:
     """Set the bounds of this process, where the system knows any."""
     with contextlib.suppress(ImportError):
         import resource
@@ -235,7 +235,7 @@ def bound(seconds: int) -> None:
 def main(request: Mapping[str, Any]) -> None:
     """Answer a request on standard output, which is closed then: nothing that is left of the
     library may follow."""
-    bound(request["seconds"])
-    sys.stdout.write(json.dumps(answer(request)))
+    limit_resources(request["seconds"])
+    sys.stdout.write(json.dumps(expand_request(request)))
     sys.stdout.flush()
     os._exit(0)

@@ -21,7 +21,7 @@ from symgen.errors import Notice, RobotError, SourceLocation
 from symgen.mechanics.pose import Triple
 from symgen.reading.declaration import without_declaration
 from symgen.reading.foreign import foreign_format
-from symgen.reading.tolerance import mended
+from symgen.reading.tolerance import tolerant_xml
 from symgen.text import shown, unread
 
 MAX_BYTES = 64 * 2**20
@@ -346,7 +346,7 @@ def _tree(text: str, file: str) -> tuple[etree._Element, list[tuple[int, str]]]:
     try:
         return _parsed(text), []
     except etree.XMLSyntaxError as error:
-        other, changes = mended(text)
+        other, changes = tolerant_xml(text)
         if changes:
             with suppress(etree.XMLSyntaxError):
                 return _parsed(other), changes
@@ -362,7 +362,7 @@ def strict_text(data: bytes, file: str) -> str:
     try:
         _parsed(text)
     except etree.XMLSyntaxError:
-        return mended(text)[0]
+        return tolerant_xml(text)[0]
     return text
 
 

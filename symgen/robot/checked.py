@@ -9,7 +9,7 @@ from symgen.inspection.report import warnings
 from symgen.jobs.job import Job, RefusedInertia
 from symgen.mechanics.consistency import InertiaVerdict, judge
 from symgen.mechanics.coupling import positions
-from symgen.reading.assemble import Loaded
+from symgen.reading.assemble import LoadedRobot
 from symgen.reading.options import RobotOptions
 from symgen.robot.rotors import RotorEffects, rotor_effects
 from symgen.robot.views import joints_of
@@ -58,7 +58,7 @@ class Checked:
         )
 
 
-def checked(job: Job, loaded: Loaded, symbolic: bool) -> Checked:
+def checked(job: Job, loaded: LoadedRobot, symbolic: bool) -> Checked:
     """The findings on a loaded robot; of one with symbols only what was read."""
     if symbolic:
         notice = Notice(SourceLocation(loaded.file, 1), "note", loaded.model.name, UNKNOWN)
@@ -73,7 +73,7 @@ def checked(job: Job, loaded: Loaded, symbolic: bool) -> Checked:
     return Checked((*loaded.notices, *notices, *warnings(loaded, verdicts)), verdicts, rotors)
 
 
-def checked_data(loaded: Loaded, checked: Checked) -> dict[str, Any]:
+def checked_data(loaded: LoadedRobot, checked: Checked) -> dict[str, Any]:
     """The data of ``symgen check --json`` (documented in docs/formats.md)."""
     return {
         "robot": loaded.model.name,

@@ -6,7 +6,7 @@ from typing import Any
 from symgen.inspection.looking import page_of
 from symgen.inspection.page import on_terminal
 from symgen.jobs.job import Job
-from symgen.reading.assemble import Loaded
+from symgen.reading.assemble import LoadedRobot
 from symgen.text import html
 
 
@@ -16,7 +16,7 @@ class Inspection:
     --json``. Notebooks show the interactive page of ``symgen inspect --html``."""
 
     job: Job
-    loaded: Loaded
+    loaded: LoadedRobot
     data: dict[str, Any]
 
     def __getitem__(self, key: str) -> Any:

@@ -17,12 +17,12 @@ from symgen.mechanics.coupling import coupling_of, positions
 from symgen.mechanics.model import Model
 from symgen.native.compiled import Compiled
 from symgen.options import Choices, rows
-from symgen.reading.assemble import Loaded
+from symgen.reading.assemble import LoadedRobot
 from symgen.reading.denavit_hartenberg import DH, dh_builder
 from symgen.reading.description import EARTH
 from symgen.reading.options import RobotOptions, SourceOptions
-from symgen.reading.sources import RobotSource, described, is_path
-from symgen.reading.substitution import substituted, symbols
+from symgen.reading.sources import RobotSource, describe, is_path
+from symgen.reading.substitution import substitute, symbols
 from symgen.robot.notebook import robot_html
 from symgen.robot.views import JointView, LinkInertia, joints_of, links_of
 from symgen.tracing.function import Function
@@ -72,7 +72,7 @@ class Robot:
     # -- what it is --------------------------------------------------------------------------------
 
     @cached_property
-    def loaded(self) -> Loaded:
+    def loaded(self) -> LoadedRobot:
         """The robot as it was read, with its notices (see `symgen.load`)."""
         return self.job.load()
 
@@ -132,7 +132,7 @@ class Robot:
     def symbols(self) -> tuple[str, ...]:
         """The names of the SymPy symbols in lengths and masses."""
         source = self.job.given
-        return () if source is None else symbols(described(source))
+        return () if source is None else symbols(describe(source))
 
     @cached_property
     def symbolic(self) -> "Symbolic":
@@ -178,9 +178,9 @@ class Robot:
 
         Raises OptionError for a symbol that the robot does not have."""
         source = self.job.file if self.job.given is None else self.job.given
-        robot = described(source, self.job[SourceOptions])
+        robot = describe(source, self.job[SourceOptions])
         choices = self.job.changed(xacro_args=(), model=None).choices
-        other = Job.of(substituted(robot, values))
+        other = Job.of(substitute(robot, values))
         return self._like(Robot(replace(other, choices=choices)))
 
     # -- what is made of it ------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from symgen.mechanics.model import PARAMETER_NAMES, Joint
 from symgen.proof.motion import JOINTS as JUDGED
 from symgen.reading.assemble import load
 from symgen.reading.joints import JOINTS
-from symgen.reading.urdf_writer import urdf_of
+from symgen.reading.urdf_writer import urdf_bytes
 from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
@@ -193,7 +193,7 @@ def test_a_word_of_a_file_says_all_constants_of_its_type(word):
     made = of_axis(row.kind, seed=1)
     built = symgen.Builder("one").link("base").link("body", 1.0, inertia=(1, 0, 0, 1, 0, 1))
     built.joint("j", word, "base", "body", axis=made.axis, **in_python(row, made))
-    for source in (built, urdf_of(built.description())[0].decode()):
+    for source in (built, urdf_bytes(built.description())[0].decode()):
         joint = symgen.Robot(source).model.body(1).joint
         assert joint.kind == row.kind
         assert joint.constants == pytest.approx(made.constants, abs=1e-15)

@@ -4,12 +4,12 @@ before the one that carries it, so that numbers of bodies are in no convenient o
 import pytest
 from trees import TREE
 
-from symgen.reading.assemble import Loaded, load
+from symgen.reading.assemble import LoadedRobot, load
 
 
 @pytest.fixture
 def read(tmp_path):
-    def read(body: str = TREE, **options) -> Loaded:
+    def read(body: str = TREE, **options) -> LoadedRobot:
         path = tmp_path / "r.urdf"
         path.write_text(f'<robot name="r">\n{body}\n</robot>', encoding="utf-8")
         return load(path, **{"joint_order": "file", **options})

@@ -70,7 +70,7 @@ def test_a_job_the_manifest_convert_and_init_have_the_model(two, tmp_path):
 
 def test_a_file_with_one_robot_has_no_models(tmp_path):
     urdf = ROOT / "robots" / "pendulum.urdf"
-    for source in (urdf, urdf.read_text(), symgen.reading.sources.described(urdf)):
+    for source in (urdf, urdf.read_text(), symgen.reading.sources.describe(urdf)):
         with pytest.raises(
             OptionError, match="has one robot, because only SDF files can have several"
         ):

@@ -10,7 +10,7 @@ from trees import TREE
 from symgen.errors import RobotError
 from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.model import Follow
-from symgen.reading.joints import several
+from symgen.reading.joints import has_several_coordinates
 
 
 def following(name: str, text: str = "") -> str:
@@ -90,7 +90,7 @@ def test_a_leader_with_several_coordinates(read, kind):
         read(following("elbow").replace("revolute", kind))
 
 
-@pytest.mark.parametrize("kind", [name for name in JOINT_TYPES if several(name)])
+@pytest.mark.parametrize("kind", [name for name in JOINT_TYPES if has_several_coordinates(name)])
 def test_a_follower_with_several_coordinates_of_a_leader_that_others_follow(read, kind):
     """What is known of the leader already is no reason to look no further (fuzz 40)."""
     child = '<parent link="base"/><child link="{0}"/><mimic joint="shoulder"/>'

@@ -5,10 +5,10 @@ import math
 import pytest
 from trees import TREE, inertial, messages
 
-from symgen.reading.assemble import Loaded
+from symgen.reading.assemble import LoadedRobot
 
 
-def rolled(read, angle: str, **options) -> tuple[Loaded, tuple[float, float]]:
+def rolled(read, angle: str, **options) -> tuple[LoadedRobot, tuple[float, float]]:
     loaded = read(TREE.replace('xyz="1 0 0"/>', f'rpy="{angle} 0 0"/>'), **options)
     rotation = loaded.model.body(2).pose.rotation
     return loaded, (rotation[1][1], rotation[2][1])

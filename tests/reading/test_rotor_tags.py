@@ -10,7 +10,7 @@ from tools import ROOT, robot_file
 from symgen.errors import RobotError
 from symgen.mechanics.model import Rotor
 from symgen.reading.assemble import load
-from symgen.reading.joints import JOINTS, several
+from symgen.reading.joints import JOINTS, has_several_coordinates
 
 GEARED = robot_file("transmission_reduction")
 
@@ -44,7 +44,7 @@ def test_the_tags_of_drake(tags, rotor, tmp_path):
     assert joints(drake(tmp_path, ("elbow", tags)))["elbow"].rotor == rotor
 
 
-@pytest.mark.parametrize("kind", [word for word in JOINTS if several(word)])
+@pytest.mark.parametrize("kind", [word for word in JOINTS if has_several_coordinates(word)])
 def test_joints_with_several_coordinates_have_no_rotor(kind, tmp_path):
     """Which of the coordinates would it turn by?"""
     path = drake(tmp_path, ("elbow", INERTIA + RATIO))

@@ -5,7 +5,7 @@ from tools import invoke
 from xacros import PLAIN, XMLNS, library, plain, repository, said  # noqa: F401
 
 from symgen.errors import RobotError
-from symgen.reading.alone import is_alone
+from symgen.reading.alone import is_self_contained
 from symgen.reading.assemble import load
 
 MESH = '<visual><geometry><mesh filename="{}/x.stl"/></geometry></visual>'
@@ -79,10 +79,10 @@ def test_a_call_inside_a_link_has_a_say_in_dynamics(tmp_path):
 
 def test_what_leads_to_other_files_is_not_alone():
     """So that `symgen.compile` reads it each time."""
-    assert is_alone("r.urdf", PLAIN.format(ns="", more="", look="", mass="1").encode())
+    assert is_self_contained("r.urdf", PLAIN.format(ns="", more="", look="", mass="1").encode())
     for changed in ({"ns": XMLNS}, {"more": NEEDS}, {"mass": "$(arg m)"}):
         given = {"ns": "", "more": "", "look": "", "mass": "1"} | changed
-        assert not is_alone("r.urdf", PLAIN.format(**given).encode())
+        assert not is_self_contained("r.urdf", PLAIN.format(**given).encode())
 
 
 COMMON = f'<robot {XMLNS}><xacro:property name="m" value="2.5"/></robot>'

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from symgen.errors import SymgenError
-from symgen.reading.assemble import Loaded, load
+from symgen.reading.assemble import LoadedRobot, load
 
 PACKAGE = "example-robot-data"
 ICUB = "icub-models"
@@ -35,7 +35,7 @@ def icub_robots() -> list[Path]:
 
 
 @cache
-def real_files() -> list[Loaded]:
+def real_files() -> list[LoadedRobot]:
     """All of them that can be read, read once; skips the test without any."""
     loaded = []
     for file in (*example_robots(), *icub_robots()):

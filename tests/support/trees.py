@@ -1,6 +1,6 @@
 """A tree of URDF of a few links."""
 
-from symgen.reading.assemble import Loaded
+from symgen.reading.assemble import LoadedRobot
 
 
 def inertial(mass: float, origin: str = "") -> str:
@@ -47,5 +47,5 @@ TREE = "\n".join(
 )
 
 
-def messages(loaded: Loaded) -> list[str]:
+def messages(loaded: LoadedRobot) -> list[str]:
     return [f"{n.level}: {n.element}: {n.message}" for n in loaded.notices]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from symgen.errors import RobotError
-from symgen.reading.description import Description
+from symgen.reading.description import RobotDescription
 from symgen.reading.urdf import parse
 
 CASES = {
@@ -31,7 +31,7 @@ def case_file(name: str) -> str:
     return str(Path(__file__).resolve().parents[1] / "cases" / f"{name}.urdf")
 
 
-def robot(body: str) -> Description:
+def robot(body: str) -> RobotDescription:
     return parse(f'<robot name="r">{body}</robot>'.encode(), "r.urdf")
 
 

@@ -20,7 +20,7 @@ from symgen.identification.data.samples import Samples, pieces
 from symgen.identification.diagnostics.diagnostic_fit import BLOCKS, Evidence, ridged
 from symgen.identification.model.equations import Instants
 from symgen.identification.model.problem import Problem
-from symgen.reading.assemble import Loaded
+from symgen.reading.assemble import LoadedRobot
 from symgen.text import shown
 
 Numbers = NDArray[np.float64]
@@ -35,7 +35,9 @@ GAIN: Final = 0.01
 """A lower cutoff is taken where it makes the mean squares of predictions smaller by this part."""
 
 
-def tuned(log: str, sought: Problem, loaded: Loaded, options: LogOptions, wish: Wish) -> Reading:
+def tuned(
+    log: str, sought: Problem, loaded: LoadedRobot, options: LogOptions, wish: Wish
+) -> Reading:
     """A log looked at for all that a problem needs, with the cutoff that predicts best where none
     is given. Raises LogError."""
     read = reading(log, sought.wanted, loaded.model, options, wish)

@@ -34,7 +34,7 @@ from symgen.identification.model.estimate import Estimate, Solution
 from symgen.identification.model.problem import without_drives
 from symgen.identification.model.regressor_tapes import traced
 from symgen.jobs.job import Job
-from symgen.reading.assemble import Loaded
+from symgen.reading.assemble import LoadedRobot
 from symgen.text import shown
 
 Numbers = NDArray[np.float64]
@@ -74,7 +74,7 @@ class Refined:
 
 
 def refined(
-    job: Job, loaded: Loaded, reading: Reading, equations: Instants, estimate: Estimate
+    job: Job, loaded: LoadedRobot, reading: Reading, equations: Instants, estimate: Estimate
 ) -> Refined | None:
     """Refines an estimate; None where its own model cannot be simulated. Raises SymgenError where
     the log has too few windows."""

@@ -42,7 +42,7 @@ from symgen.identification.model.settings import Settings
 from symgen.identification.model.velocity_survey import Rates, surveyed
 from symgen.identification.prediction.prediction_errors import Prediction
 from symgen.jobs.job import Job
-from symgen.reading.assemble import Loaded
+from symgen.reading.assemble import LoadedRobot
 from symgen.text import shown
 
 Numbers = NDArray[np.float64]
@@ -93,7 +93,11 @@ class Identified:
 
 
 def identify(
-    job: Job, loaded: Loaded, log: str, settings: Settings, progress: Progress = lambda step: None
+    job: Job,
+    loaded: LoadedRobot,
+    log: str,
+    settings: Settings,
+    progress: Progress = lambda step: None,
 ) -> Identified:
     """Identify a robot from a log. Raises SymgenError: LogError for what is wrong with the log."""
     progress("preparing regressors")
@@ -104,7 +108,7 @@ def identify(
 
 def solved(
     job: Job,
-    loaded: Loaded,
+    loaded: LoadedRobot,
     sought: Problem,
     log: str,
     settings: Settings,
@@ -155,7 +159,12 @@ def solved(
 
 
 def _refined(
-    job: Job, loaded: Loaded, read: Reading, sought: Problem, settled: Settled, estimated: Estimate
+    job: Job,
+    loaded: LoadedRobot,
+    read: Reading,
+    sought: Problem,
+    settled: Settled,
+    estimated: Estimate,
 ) -> tuple[Estimate, str]:
     """The estimate refined where that is better, and what is to be said of it. Raises
     SymgenError."""

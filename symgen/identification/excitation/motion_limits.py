@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from symgen.errors import OptionError, RobotError, SourceLocation
 from symgen.mechanics.model import Body, Model
-from symgen.reading.assemble import Loaded
+from symgen.reading.assemble import LoadedRobot
 from symgen.text import hint, repeated, shown
 
 Numbers = NDArray[np.float64]
@@ -47,7 +47,7 @@ class Bounds:
         return np.asarray(used - 1.0)
 
 
-def bounds(loaded: Loaded, given: Sequence[tuple[str, str, float]]) -> Bounds:
+def bounds(loaded: LoadedRobot, given: Sequence[tuple[str, str, float]]) -> Bounds:
     """The limits of a robot's joints, `given` ones (joint, kind, value) before those of the file.
 
     Joints that mimic others bind their leaders. Raises SymgenError, one sentence, where a limit is
@@ -82,7 +82,7 @@ def _given(
 
 
 def _limits(
-    loaded: Loaded, body: Body, given: Mapping[tuple[str, str], float]
+    loaded: LoadedRobot, body: Body, given: Mapping[tuple[str, str], float]
 ) -> tuple[float, ...] | None:
     """lower, upper, velocity, effort of a body's joint; None of a rotor, infinite where a follower
     is silent."""
@@ -121,7 +121,7 @@ def _limits(
     return tuple(float(known[kind]) for kind in KINDS)
 
 
-def _check(loaded: Loaded, body: Body, known: Mapping[str, float]) -> None:
+def _check(loaded: LoadedRobot, body: Body, known: Mapping[str, float]) -> None:
     if known["lower"] >= known["upper"]:
         raise _error(
             loaded,
@@ -147,14 +147,14 @@ def _check(loaded: Loaded, body: Body, known: Mapping[str, float]) -> None:
             )
 
 
-def _error(loaded: Loaded, body: Body, message: str) -> RobotError:
+def _error(loaded: LoadedRobot, body: Body, message: str) -> RobotError:
     """In the file, at the link that the joint moves; a motor moves none of its own."""
     kind = "motor" if body.joint.type.spins else "joint"
     place = loaded.places.get(body.name, SourceLocation(loaded.file, 1))
     return RobotError(place, f"{kind} '{shown(body.joint.name)}'", message)
 
 
-def _of_user(loaded: Loaded, limits: Sequence[tuple[float, ...] | None]) -> Bounds:
+def _of_user(loaded: LoadedRobot, limits: Sequence[tuple[float, ...] | None]) -> Bounds:
     """Limits of the coordinates that the user moves, with those of their followers; forces are the
     leaders' own."""
     rows = dict[int, list[float]]()
@@ -187,7 +187,7 @@ def _of_user(loaded: Loaded, limits: Sequence[tuple[float, ...] | None]) -> Boun
     return Bounds(*table)
 
 
-def _check_followers(loaded: Loaded, rows: Mapping[int, Sequence[float]]) -> None:
+def _check_followers(loaded: LoadedRobot, rows: Mapping[int, Sequence[float]]) -> None:
     for i, row in rows.items():
         if row[0] >= row[1]:
             raise _error(

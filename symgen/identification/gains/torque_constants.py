@@ -36,7 +36,7 @@ from symgen.jobs.targets import OutputFile, holding
 from symgen.mechanics.coupling import positions, velocities
 from symgen.mechanics.model import Model
 from symgen.output import console
-from symgen.reading.assemble import Loaded
+from symgen.reading.assemble import LoadedRobot
 from symgen.text import shown
 
 Numbers = NDArray[np.float64]
@@ -111,7 +111,7 @@ class GainEquations:
 
 def gains(
     job: Job,
-    loaded: Loaded,
+    loaded: LoadedRobot,
     logs: tuple[str, str],
     mass: float,
     link: str | None,

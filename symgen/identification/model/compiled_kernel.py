@@ -11,7 +11,7 @@ from symgen.jobs.job import Job
 from symgen.languages.c.calls import LOOPS, loop_declaration, loop_name, loops
 from symgen.languages.c.files import code_files
 from symgen.native.library import Library
-from symgen.reading.assemble import Loaded
+from symgen.reading.assemble import LoadedRobot
 
 Numbers = NDArray[np.float64]
 
@@ -46,7 +46,7 @@ def _built(loop: str, arguments: int, texts: tuple[tuple[str, str], ...]) -> Lib
     return Library.build(loop_declaration(loop, arguments), dict(texts))
 
 
-def kernel(job: Job, loaded: Loaded) -> Kernel:
+def kernel(job: Job, loaded: LoadedRobot) -> Kernel:
     """The kernel of a job that wants one function with one output. Raises OptionError."""
     module = job.module(loaded)
     (function,) = module.functions

@@ -15,7 +15,7 @@ from symgen.identification.model.compiled_kernel import Kernel, kernel
 from symgen.jobs.job import Job
 from symgen.mechanics.model import Body
 from symgen.mechanics.parameters import WHOLE, system
-from symgen.reading.assemble import Loaded
+from symgen.reading.assemble import LoadedRobot
 
 Numbers = NDArray[np.float64]
 
@@ -69,7 +69,7 @@ class Bending:
         return moments
 
 
-def bending(job: Job, loaded: Loaded, standard: Numbers) -> Bending:
+def bending(job: Job, loaded: LoadedRobot, standard: Numbers) -> Bending:
     """The moments across axes of a robot whose joints have no drives of their own. Raises
     OptionError."""
     model = loaded.model
@@ -77,7 +77,7 @@ def bending(job: Job, loaded: Loaded, standard: Numbers) -> Bending:
     return Bending(tuple(_bearing(job, loaded, body) for body in bodies), standard)
 
 
-def _bearing(job: Job, loaded: Loaded, body: Body) -> Bearing | None:
+def _bearing(job: Job, loaded: LoadedRobot, body: Body) -> Bearing | None:
     if not body.links or not body.freedom.pivots:
         return None
     quantity = f"wrench_regressor:{body.links[0].name}"

@@ -36,7 +36,7 @@ from symgen.mechanics.model import Model
 from symgen.mechanics.parameter_names import regrouped_name
 from symgen.mechanics.parameters import WHOLE, lumped, system
 from symgen.mechanics.passive import KINDS
-from symgen.reading.assemble import Loaded
+from symgen.reading.assemble import LoadedRobot
 from symgen.reading.options import RobotOptions
 from symgen.tracing.options import FunctionOptions, at_runtime
 
@@ -69,7 +69,7 @@ class Problem:
         return replace(drives, bending=self.bending()) if drives.bent and self.bending else drives
 
 
-def problem(job: Job, loaded: Loaded, settings: Settings) -> Problem:
+def problem(job: Job, loaded: LoadedRobot, settings: Settings) -> Problem:
     """The problem of a robot. Raises OptionError."""
     if job[RobotOptions].gravity == "runtime":
         raise OptionError(
@@ -126,11 +126,11 @@ def _kinds(job: Job) -> tuple[str, ...]:
     return (*at_runtime(options.friction)[1], *(SPRINGS if springs else ()))
 
 
-def _kernel(job: Job, loaded: Loaded, quantity: str) -> Kernel:
+def _kernel(job: Job, loaded: LoadedRobot, quantity: str) -> Kernel:
     return kernel(job.changed(quantities=(quantity,)), loaded)
 
 
-def base_kernel(job: Job, loaded: Loaded) -> Kernel:
+def base_kernel(job: Job, loaded: LoadedRobot) -> Kernel:
     """The base regressor of joint forces, columns of the job's friction last."""
     return _kernel(job, loaded, "base_regressor")
 
@@ -151,7 +151,7 @@ def _wanted(job: Job, model: Model, accelerations: bool) -> NeededColumns:
     return NeededColumns(names, units, rates, (forces,), accelerations)
 
 
-def _of_torques(job: Job, loaded: Loaded, settings: Settings) -> Problem:
+def _of_torques(job: Job, loaded: LoadedRobot, settings: Settings) -> Problem:
     """The problem that all methods that use joint forces have in common."""
     model = loaded.model
     terms, mapping = settings.terms or _kinds(job), torque_mapping(model)
@@ -176,7 +176,7 @@ def _none(interval: int, drives: DriveUnknowns | None) -> Equations:
     raise NotImplementedError
 
 
-def _forces(job: Job, loaded: Loaded, settings: Settings) -> Problem:
+def _forces(job: Job, loaded: LoadedRobot, settings: Settings) -> Problem:
     regressor = base_kernel(without_drives(job), loaded)
     columns = tuple(range(regressor.shape[1]))
     problem = _of_torques(job, loaded, settings)
@@ -188,7 +188,7 @@ def _forces(job: Job, loaded: Loaded, settings: Settings) -> Problem:
     )
 
 
-def _momentum(job: Job, loaded: Loaded, settings: Settings) -> Problem:
+def _momentum(job: Job, loaded: LoadedRobot, settings: Settings) -> Problem:
     plain, model = without_drives(job), loaded.model
     momentum, rate = (
         _kernel(plain, loaded, name) for name in ("momentum_regressor", "momentum_rate_regressor")
@@ -202,7 +202,7 @@ def _momentum(job: Job, loaded: Loaded, settings: Settings) -> Problem:
     )
 
 
-def _energy(job: Job, loaded: Loaded, settings: Settings) -> Problem:
+def _energy(job: Job, loaded: LoadedRobot, settings: Settings) -> Problem:
     plain, model = without_drives(job), loaded.model
     kinetic, potential = (
         _kernel(plain, loaded, f"{name}_energy_regressor") for name in ("kinetic", "potential")
@@ -243,7 +243,7 @@ def _projection(mapping: BaseMapping) -> Numbers:
     return np.asarray(np.linalg.pinv(mapping.factors))
 
 
-EQUATIONS: Final[dict[str, Callable[[Job, Loaded, Settings], Problem]]] = {
+EQUATIONS: Final[dict[str, Callable[[Job, LoadedRobot, Settings], Problem]]] = {
     "forces": _forces,
     "momentum": _momentum,
     "energy": _energy,
@@ -254,7 +254,7 @@ EQUATIONS: Final[dict[str, Callable[[Job, Loaded, Settings], Problem]]] = {
 # -- wrenches --------------------------------------------------------------------------------------
 
 
-def _wrenches(job: Job, loaded: Loaded, settings: Settings) -> Problem:
+def _wrenches(job: Job, loaded: LoadedRobot, settings: Settings) -> Problem:
     """Wrenches at joints, with or without joint forces, in the base parameters of all of them."""
     if not settings.torque:
         _check_not_felt(job, settings)

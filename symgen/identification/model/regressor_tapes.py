@@ -11,7 +11,7 @@ from symgen.identification.model.separable import States, random_states, separab
 from symgen.jobs.job import Job
 from symgen.mechanics.coupling import Coupling, coupling_of
 from symgen.native.tape import NativeTape, Traced
-from symgen.reading.assemble import Loaded
+from symgen.reading.assemble import LoadedRobot
 from symgen.tracing.trace import trace_all
 
 Numbers = NDArray[np.float64]
@@ -57,7 +57,7 @@ class Dynamics:
         return self.inverse(*states, np.tile(self.friction, (len(states[0]), 1)))
 
 
-def dynamics(job: Job, loaded: Loaded) -> Dynamics:
+def dynamics(job: Job, loaded: LoadedRobot) -> Dynamics:
     """The dynamics of a job's robot; its friction, if any, is an input (``runtime:KINDS``), its
     springs are not. Raises OptionError."""
     regressor = traced(job, loaded, "base_regressor")
@@ -77,7 +77,7 @@ def _frictional(job: Job) -> Job:
     return job.changed(springs=False, runtime_springs=False)
 
 
-def traced(job: Job, loaded: Loaded, quantity: str) -> Traced:
+def traced(job: Job, loaded: LoadedRobot, quantity: str) -> Traced:
     """A quantity of a job's robot with its tape. Raises OptionError."""
     alone = job.changed(quantities=(quantity,))
     return Traced.of(trace_all(alone.robot(loaded), alone.wanted(), alone.choice())[0].program)

@@ -21,7 +21,7 @@ from symgen.identification.report.prediction_plots import pictures
 from symgen.identification.report.prediction_report import data
 from symgen.jobs.job import Job
 from symgen.jobs.publish import publish
-from symgen.reading.assemble import Loaded
+from symgen.reading.assemble import LoadedRobot
 
 LISTING: Final = "prediction.json"
 
@@ -47,7 +47,7 @@ def model_of(
 
 def validated(
     job: Job,
-    loaded: Loaded,
+    loaded: LoadedRobot,
     identified: Identified,
     log: str | None,
     progress: Callable[[str], None],
@@ -86,7 +86,7 @@ def _channels(identified: Identified) -> tuple[tuple[str, str], ...]:
     return tuple((channel.name, channel.unit) for channel in identified.estimate.channels)
 
 
-def read(log: str, sought: Problem, loaded: Loaded, options: LogOptions) -> Reading:
+def read(log: str, sought: Problem, loaded: LoadedRobot, options: LogOptions) -> Reading:
     """A log with all that a prediction needs. Raises LogError."""
     return tuned(log, sought, loaded, options, Wish())
 

@@ -42,8 +42,8 @@ from symgen.languages.language import identifier
 from symgen.mechanics.consistency import INDEFINITE, judge
 from symgen.mechanics.parameters import lumped
 from symgen.options import typed
-from symgen.reading.assemble import Loaded
-from symgen.reading.formats import text_of
+from symgen.reading.assemble import LoadedRobot
+from symgen.reading.formats import expanded_text
 from symgen.reading.options import RobotOptions, SourceOptions
 from symgen.text import shown
 
@@ -57,12 +57,14 @@ EXACT: Final = 1e-9
 """How far the base parameters of the written file may be from those that it was written for."""
 
 
-def shape(job: Job, loaded: Loaded, estimate: Estimate, progress: Callable[[str], None]) -> Shape:
+def shape(
+    job: Job, loaded: LoadedRobot, estimate: Estimate, progress: Callable[[str], None]
+) -> Shape:
     """The robot's file with the bodies of an estimate, read again and judged. Raises
     BodiesError if there are no such bodies, and other SymgenErrors."""
     progress("computing consistent bodies")
     consistent = bodies(loaded.model, estimate)
-    data = text_of(job.file, job[SourceOptions])
+    data = expanded_text(job.file, job[SourceOptions])
     text = with_inertials(data, shown(job.file), consistent.links)
     reread = _read_again(job, text)
     lumped_model = lumped(reread.model, [body.name for body in reread.model.moving])
@@ -80,14 +82,14 @@ def shape(job: Job, loaded: Loaded, estimate: Estimate, progress: Callable[[str]
     return Shape(estimate, consistent, text, off)
 
 
-def _read_again(job: Job, text: bytes) -> Loaded:
+def _read_again(job: Job, text: bytes) -> LoadedRobot:
     with tempfile.TemporaryDirectory(prefix="symgen-") as folder:
         file = Path(folder) / "identified.urdf"
         file.write_bytes(text)
         return job.changed(file=str(file), xacro_args=()).load()
 
 
-def _check_consistent(reread: Loaded, consistent: Bodies) -> None:
+def _check_consistent(reread: LoadedRobot, consistent: Bodies) -> None:
     bad = [
         v.name
         for v in judge(reread.model)
@@ -122,7 +124,7 @@ class EstimateOutputs:
     came out."""
 
     job: Job
-    loaded: Loaded
+    loaded: LoadedRobot
     urdf: Path | None = None
     link: str | None = None
     force: bool = False
@@ -268,7 +270,7 @@ DRIVES: Final = Mark("symgen identify", lambda stream: edges(stream).startswith(
 
 def estimate_outputs(
     job: Job,
-    loaded: Loaded,
+    loaded: LoadedRobot,
     urdf: Path | None,
     link: str | None,
     force: bool = False,

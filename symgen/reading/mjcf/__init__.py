@@ -9,7 +9,7 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-from symgen.reading.description import Description
+from symgen.reading.description import RobotDescription
 from symgen.reading.mjcf.bodies import CompiledMjcf, elements
 from symgen.reading.mjcf.compiling import compiled
 from symgen.reading.mjcf.coupling import coupled
@@ -21,7 +21,7 @@ from symgen.reading.xml_reader import XmlNode
 NO_GRAVITY = (0.0, 0.0, 0.0)
 
 
-def described(root: XmlNode, path: Path, digest: str) -> Description:
+def described(root: XmlNode, path: Path, digest: str) -> RobotDescription:
     """The robot in an MJCF file.
 
     Its links are the bodies, the first of them `world`; between several joints of a body, and at a
@@ -33,7 +33,7 @@ def described(root: XmlNode, path: Path, digest: str) -> Description:
     return of_compiled(mujoco, model, root, root.element.get("model", ""), digest)
 
 
-def of_compiled(mujoco: Any, model: Any, root: XmlNode, name: str, digest: str) -> Description:
+def of_compiled(mujoco: Any, model: Any, root: XmlNode, name: str, digest: str) -> RobotDescription:
     """The robot of a model that MuJoCo compiled, from the root element of its file and the digest
     of that. Raises RobotError."""
     robot = CompiledMjcf(mujoco, model, root)
@@ -44,7 +44,7 @@ def of_compiled(mujoco: Any, model: Any, root: XmlNode, name: str, digest: str) 
     x, y, z = NO_GRAVITY if off else (float(g) + 0.0 for g in model.opt.gravity)
     everything = hashlib.sha256(f"{digest} {links!r} {joints!r} {drives!r}".encode()).hexdigest()
     notices = tuple(sorted(root.source.notices, key=lambda notice: notice.place.line))
-    description = Description(
+    description = RobotDescription(
         name.strip() or "robot", root.source.file, everything, root.line, links, joints, notices,
         drives, gravity=(x, y, z), tag="<mujoco>", transmissions=transmissions(robot),
     )  # fmt: skip

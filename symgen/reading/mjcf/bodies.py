@@ -1,4 +1,4 @@
-"""The bodies and joints of a compiled MuJoCo model as links and joints of a `Description`."""
+"""The bodies and joints of a compiled MuJoCo model as links and joints of a `RobotDescription`."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -10,8 +10,8 @@ from symgen.numbers.exact import cos, norm, sin
 from symgen.reading.coordinate_constants import merged
 from symgen.reading.description import DriveElement, Inertial, JointElement, LinkElement
 from symgen.reading.joints import FIXED, JOINTS
-from symgen.reading.quaternions import of_quaternion, origin_of
-from symgen.reading.right_angles import turn
+from symgen.reading.quaternions import origin_from_pose, rotation_from_quaternion
+from symgen.reading.right_angles import rotation_about_axis
 from symgen.reading.xml_reader import XmlNode
 from symgen.text import shown
 
@@ -106,7 +106,7 @@ def _inertial(robot: CompiledMjcf, body: int, line: int) -> Inertial | None:
     if not (mass or xx or yy or zz):
         return None
     frame = _pose(robot.model.body_ipos[body], robot.model.body_iquat[body])
-    return Inertial(line, origin_of(frame, line), mass, (xx, 0.0, 0.0, yy, 0.0, zz))
+    return Inertial(line, origin_from_pose(frame, line), mass, (xx, 0.0, 0.0, yy, 0.0, zz))
 
 
 def _chain(robot: CompiledMjcf, body: int, taken: set[str]) -> tuple[list[str], list[JointElement]]:
@@ -133,7 +133,7 @@ def _chain(robot: CompiledMjcf, body: int, taken: set[str]) -> tuple[list[str], 
     if not joints or below != name:
         line = robot.line("body", name)
         fixed = free(f"{name}.fixed", set(robot.joints))
-        joints.append(JointElement(fixed, line, FIXED, below, name, origin_of(at, line)))
+        joints.append(JointElement(fixed, line, FIXED, below, name, origin_from_pose(at, line)))
     return between, joints
 
 
@@ -148,7 +148,7 @@ def _unmoved(robot: CompiledMjcf, joint: int) -> Pose:
     if WORDS[robot.model.jnt_type[joint]] == "prismatic":
         x, y, z = (-ref * a for a in axis)
         return Pose(IDENTITY, (x, y, z))
-    return Pose(turn(axis, cos(ref), sin(-ref)))
+    return Pose(rotation_about_axis(axis, cos(ref), sin(-ref)))
 
 
 def _joint(robot: CompiledMjcf, joint: int, below: str, child: str, at: Pose) -> JointElement:
@@ -160,7 +160,7 @@ def _joint(robot: CompiledMjcf, joint: int, below: str, child: str, at: Pose) ->
     spring = float(model.jnt_stiffness[joint])
     damping, friction = merged(robot.of_dofs("damping", joint)), _friction(robot, joint)
     if not robot.single(joint):
-        origin, ends = origin_of(at, line), (below, child)
+        origin, ends = origin_from_pose(at, line), (below, child)
         return JointElement(
             name, line, word, *ends, origin, damping=damping, friction=friction, stiffness=spring
         )
@@ -172,7 +172,7 @@ def _joint(robot: CompiledMjcf, joint: int, below: str, child: str, at: Pose) ->
         word,
         below,
         child,
-        origin_of(at, line),
+        origin_from_pose(at, line),
         _unit(model.jnt_axis[joint]),
         _limits(model, joint),
         damping,
@@ -207,7 +207,7 @@ def _armature(robot: CompiledMjcf, joint: int) -> DriveElement | None:
 
 def _pose(position: Any, quaternion: Any) -> Pose:
     w, x, y, z = map(float, quaternion)
-    return Pose(of_quaternion(w, x, y, z), _triple(position))
+    return Pose(rotation_from_quaternion(w, x, y, z), _triple(position))
 
 
 def _triple(numbers: Any) -> Triple:

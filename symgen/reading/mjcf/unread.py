@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from symgen.reading.mjcf.bodies import DOFS, WORDS, CompiledMjcf
-from symgen.reading.unread_rows import UnreadRow, note_rows
+from symgen.reading.unread_rows import IgnoredElement, notice_ignored
 
 
 def note_unread(robot: CompiledMjcf) -> None:
     """One notice for each row of ROWS that the model has something of."""
-    note_rows(robot.root.called("<mujoco>"), ROWS, robot)
+    notice_ignored(robot.root.called("<mujoco>"), ROWS, robot)
 
 
 def _any(*rows: Any) -> bool:
@@ -82,44 +82,44 @@ def _no_gravity(robot: CompiledMjcf) -> Iterator[str]:
         yield "gravity"
 
 
-ROWS: Final[tuple[UnreadRow[CompiledMjcf], ...]] = (
-    UnreadRow(
+ROWS: Final[tuple[IgnoredElement[CompiledMjcf], ...]] = (
+    IgnoredElement(
         "warning",
         _curved_springs,
         "stiffness of {joints} ({names}) is a polynomial; only its linear term is read",
     ),
-    UnreadRow(
+    IgnoredElement(
         "warning",
         _free_friction,
         "frictionloss of free joints ({names}) acts on translation along the axes of the "
         "world in MuJoCo; that part is ignored",
     ),
-    UnreadRow(
+    IgnoredElement(
         "warning",
         _tendons,
         "tendons with a limit, stiffness, damping, friction or armature ({names}) are ignored",
     ),
-    UnreadRow(
+    IgnoredElement(
         "warning",
         _weightless,
         "gravcomp of {count} bodies ({names}) is ignored; their full weight is used",
     ),
-    UnreadRow("warning", _flexes, "flexible bodies ({names}): the flexibility is ignored"),
-    UnreadRow("warning", _medium, "{names} of the medium has no effect"),
-    UnreadRow("warning", _plugins, "plugins ({names}) have no effect"),
-    UnreadRow(
+    IgnoredElement("warning", _flexes, "flexible bodies ({names}): the flexibility is ignored"),
+    IgnoredElement("warning", _medium, "{names} of the medium has no effect"),
+    IgnoredElement("warning", _plugins, "plugins ({names}) have no effect"),
+    IgnoredElement(
         "warning",
         _curved,
         "damping of {joints} ({names}) is a polynomial; only its linear term is read",
     ),
-    UnreadRow("note", _mocap, "mocap bodies ({names}) are fixed"),
-    UnreadRow(
+    IgnoredElement("note", _mocap, "mocap bodies ({names}) are fixed"),
+    IgnoredElement(
         "note",
         _no_gravity,
         "{names} is disabled in the file; use --gravity X,Y,Z to set it",
         ("gravity",),
     ),
-    UnreadRow(
+    IgnoredElement(
         "note",
         _rubbed,
         "damping and frictionloss ({joints}) are ignored; add --friction to include them",

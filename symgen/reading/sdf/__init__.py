@@ -7,7 +7,7 @@ from pathlib import Path
 
 from symgen.errors import OptionError
 from symgen.mechanics.pose import Triple
-from symgen.reading.description import EARTH, Description, JointElement, LinkElement
+from symgen.reading.description import EARTH, JointElement, LinkElement, RobotDescription
 from symgen.reading.loops import LEFT_OPEN
 from symgen.reading.sdf.frames import Frames
 from symgen.reading.sdf.gearbox import geared
@@ -22,7 +22,7 @@ from symgen.reading.xml_reader import XmlNode
 from symgen.text import hint, quoted, shown
 
 
-def described(root: XmlNode, path: Path, digest: str, model: str | None = None) -> Description:
+def described(root: XmlNode, path: Path, digest: str, model: str | None = None) -> RobotDescription:
     """The model of an SDF file, or of the one world in it; the one called `model` of several.
 
     Names of nested models are preceded by theirs, as in ``arm::elbow``; between a joint and a child
@@ -48,7 +48,7 @@ def described(root: XmlNode, path: Path, digest: str, model: str | None = None) 
     if top.digests:
         everything = hashlib.sha256(" ".join((digest, *top.digests)).encode()).hexdigest()
     rotors = tuple(drives(inside, {joint.name for joint in joints}))
-    robot = Description(
+    robot = RobotDescription(
         name, root.source.file, everything, root.line, tuple(links), tuple(joints), drives=rotors,
         gravity=_gravity(outer), tag="<sdf>",
     )  # fmt: skip
@@ -133,7 +133,7 @@ def _gravity(outer: Scope) -> Triple:
     return EARTH if node is None else triple(node)
 
 
-def _noted(robot: Description, root: XmlNode, frames: Frames) -> Description:
+def _noted(robot: RobotDescription, root: XmlNode, frames: Frames) -> RobotDescription:
     """The description with the rotations of its roots in the world, and all notices."""
     label = root.called("<sdf>")
     loose = [name for name in robot.roots if name != WORLD]

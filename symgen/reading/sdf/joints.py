@@ -1,4 +1,4 @@
-"""Joints of SDFormat, as joints of a `Description`."""
+"""Joints of SDFormat, as joints of a `RobotDescription`."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -11,8 +11,8 @@ from symgen.numbers.exact import norm
 from symgen.reading.coordinate_constants import merged
 from symgen.reading.description import JointElement, LinkElement, Mimic
 from symgen.reading.joints import FIXED
-from symgen.reading.joints import single as is_single
-from symgen.reading.quaternions import origin_of
+from symgen.reading.joints import has_one_coordinate as is_single
+from symgen.reading.quaternions import origin_from_pose
 from symgen.reading.sdf.frames import Frames
 from symgen.reading.sdf.scopes import MODEL, Scope
 from symgen.reading.sdf.values import bound, flag, number, numbers, text, triple
@@ -130,7 +130,9 @@ def joint_elements(joint: SdfJoint) -> Iterator[LinkElement | JointElement]:
     yield _joint(joint, row, (parent, moved), where)
     if moved != child:
         yield LinkElement(moved, line)
-        yield JointElement(f"{moved}.fixed", line, FIXED, moved, child, origin_of(to_child, line))
+        yield JointElement(
+            f"{moved}.fixed", line, FIXED, moved, child, origin_from_pose(to_child, line)
+        )
 
 
 def _same(pose: Pose) -> bool:
@@ -153,7 +155,7 @@ def _joint(joint: SdfJoint, row: SdfJointType, ends: tuple[str, str], at: Pose) 
         word,
         parent,
         child,
-        origin_of(at, line),
+        origin_from_pose(at, line),
         joint.axis() if row.axis else (1.0, 0.0, 0.0),
         limits,
         _constant(joint, row, "damping"),

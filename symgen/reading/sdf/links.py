@@ -5,7 +5,7 @@ from typing import Final
 
 from symgen.mechanics.pose import Pose
 from symgen.reading.description import TENSOR, Inertial, LinkElement
-from symgen.reading.quaternions import origin_of
+from symgen.reading.quaternions import origin_from_pose
 from symgen.reading.sdf.scopes import Scope
 from symgen.reading.sdf.values import number, pose
 from symgen.reading.tensors import tensor_trouble
@@ -27,7 +27,7 @@ def link_elements(scope: Scope) -> Iterator[LinkElement]:
 def _inertial(link: XmlNode) -> Inertial:
     node = link.only("inertial")
     if node is None:
-        return Inertial(link.line, origin_of(Pose(), link.line), 1.0, DEFAULTS)
+        return Inertial(link.line, origin_from_pose(Pose(), link.line), 1.0, DEFAULTS)
     if node.element.get("auto") in ("true", "1"):
         raise link.error("inertia from geometry (auto) is not supported yet; write its numbers")
     mass, inertia = number(node, "mass", 1.0), node.only("inertia")
@@ -44,4 +44,4 @@ def _inertial(link: XmlNode) -> Inertial:
             f"<pose> of its <inertial> is relative to '{shown(frame)}', but SDFormat "
             "allows only the link frame; write the pose in the link frame"
         )
-    return Inertial(line, origin_of(place, line), mass, tensor, trouble)
+    return Inertial(line, origin_from_pose(place, line), mass, tensor, trouble)

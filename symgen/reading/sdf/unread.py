@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from symgen.reading.joints import several
+from symgen.reading.joints import has_several_coordinates
 from symgen.reading.sdf.joints import TYPES, axes
 from symgen.reading.sdf.scopes import Scope
 from symgen.reading.sdf.values import flag, number, text
-from symgen.reading.unread_rows import WEIGHTLESS, UnreadRow, note_rows
+from symgen.reading.unread_rows import WEIGHTLESS, IgnoredElement, notice_ignored
 from symgen.reading.xml_reader import XmlNode
 from symgen.text import shown
 
@@ -28,7 +28,7 @@ KNOWN: Final = {
 
 def note_unread(root: XmlNode, models: Sequence[Scope]) -> None:
     """One notice for each row of ROWS that the models have something of, and each unknown tag."""
-    note_rows(root.called("<sdf>"), ROWS, models)
+    notice_ignored(root.called("<sdf>"), ROWS, models)
     unknown = Counter(_unknown(models))
     for (part, tag), count in unknown.items():
         times = f" ({count} of them)" if count > 1 else ""
@@ -97,25 +97,27 @@ def _rubbed(models: Sequence[Scope]) -> Iterator[str]:
 
 
 def _limits_of_several(models: Sequence[Scope]) -> Iterator[str]:
-    return iter(dict.fromkeys(name for name, _ in _of_axes(models, "limit", several)))
+    return iter(
+        dict.fromkeys(name for name, _ in _of_axes(models, "limit", has_several_coordinates))
+    )
 
 
-ROWS: Final[tuple[UnreadRow[Sequence[Scope]], ...]] = (
-    UnreadRow(
+ROWS: Final[tuple[IgnoredElement[Sequence[Scope]], ...]] = (
+    IgnoredElement(
         "warning",
         _without_inertia,
         "links without <inertial> ({names}) have the default inertia of SDFormat: a mass "
         "of 1 kg and moments of inertia of 1 kg m^2",
     ),
-    UnreadRow("warning", _weightless, WEIGHTLESS),
-    UnreadRow("warning", _kinematic, "kinematic links ({names}) are treated as dynamic links"),
-    UnreadRow(
+    IgnoredElement("warning", _weightless, WEIGHTLESS),
+    IgnoredElement("warning", _kinematic, "kinematic links ({names}) are treated as dynamic links"),
+    IgnoredElement(
         "note",
         _limits_of_several,
         "limits of joints with several coordinates ({names}) are ignored",
     ),
-    UnreadRow("warning", _fluid, "the added mass of a fluid ({names}) is ignored"),
-    UnreadRow(
+    IgnoredElement("warning", _fluid, "the added mass of a fluid ({names}) is ignored"),
+    IgnoredElement(
         "note",
         _rubbed,
         "damping and friction ({joints}) are ignored; add --friction to include them",

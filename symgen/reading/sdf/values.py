@@ -4,7 +4,7 @@ import math
 from typing import Final
 
 from symgen.mechanics.pose import Pose, Triple
-from symgen.reading.quaternions import of_quaternion, of_rpy
+from symgen.reading.quaternions import rotation_from_quaternion, rotation_from_rpy
 from symgen.reading.xml_reader import NUMBER, XML_SPACE, XmlNode
 from symgen.text import shown
 
@@ -77,8 +77,8 @@ def pose(owner: XmlNode) -> tuple[Pose, str]:
         i, j, k, w = quaternion
         if not any(quaternion):
             raise node.error("the quaternion of <pose> is zero; write 0 0 0 1 for no rotation")
-        return Pose(of_quaternion(w, i, j, k), (x, y, z)), frame
+        return Pose(rotation_from_quaternion(w, i, j, k), (x, y, z)), frame
     x, y, z, *angles = numbers(node, 6)
     scale = math.pi / 180 if node.element.get("degrees") in ("true", "1") else 1.0
     roll, pitch, yaw = (angle * scale for angle in angles)
-    return Pose(of_rpy((roll, pitch, yaw)), (x, y, z)), frame
+    return Pose(rotation_from_rpy((roll, pitch, yaw)), (x, y, z)), frame
