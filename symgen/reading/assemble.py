@@ -12,15 +12,14 @@ from symgen.mechanics.pose import IDENTITY, Pose, Triple
 from symgen.numbers.scalar import ZERO, plain
 from symgen.options import Choices
 from symgen.reading.actuators import Drives, drives_of, undriven
-from symgen.reading.coordinate_constants import check_armatures
 from symgen.reading.couple import coupled
 from symgen.reading.description import Inertial, JointElement, LinkElement
-from symgen.reading.fall import above_root, gravity_in_root
+from symgen.reading.fall import gravity_in_root
 from symgen.reading.joints import JOINTS
 from symgen.reading.mimic import following
 from symgen.reading.motors import Motors, motors_of
 from symgen.reading.options import GROUPS, RobotOptions, SourceOptions
-from symgen.reading.part import WORLD, RobotSubtree, subtree_of, with_floating_base
+from symgen.reading.part import WORLD, RobotSubtree, above_root, subtree_of, with_floating_base
 from symgen.reading.remarks import (
     left_out,
     massless,
@@ -31,7 +30,7 @@ from symgen.reading.remarks import (
 )
 from symgen.reading.repair import repair_inertias
 from symgen.reading.right_angles import RightAngle, RightAngleSnapper, rotation_about_axis
-from symgen.reading.sizes import check_joint_count, check_size
+from symgen.reading.sizes import check_armatures, check_joint_count, check_size
 from symgen.reading.sources import RobotSource, describe, name_of
 from symgen.reading.unfold import MovingJoint, bodies
 from symgen.text import shown

@@ -5,10 +5,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from symgen.errors import OptionError
-from symgen.mechanics.model import Model, PerCoordinate, of_velocity
+from symgen.mechanics.model import PerCoordinate
 from symgen.reading.given import as_list, as_number
 from symgen.reading.joints import JOINTS
-from symgen.reading.part import RobotSubtree
 from symgen.reading.toml_reader import Table
 from symgen.reading.xml_reader import XmlNode
 from symgen.text import shown
@@ -73,20 +72,3 @@ def from_table(table: Table, key: str, word: str, least: float) -> PerCoordinate
             f"number for all of them, or {size}",
         )
     return merged(numbers)
-
-
-def check_armatures(part: RobotSubtree, model: Model) -> None:
-    """Raises RobotError where a joint with all its axes in the body has an armature that differs
-    between axes: Coriolis forces of such an inertia would depend on how it moves with the body."""
-    lines = {joint.name: joint.line for joint in part.robot.joints}
-    for joint in (joint for _, joint in model.joints if joint.type.in_body_axes):
-        by_unit: dict[str, set[float]] = {}
-        for k, row in enumerate(joint.type.velocities):
-            by_unit.setdefault(row.unit, set()).add(of_velocity(joint.armature, k))
-        if any(len(numbers) > 1 for numbers in by_unit.values()):
-            raise part.robot.error(
-                lines.get(joint.name, part.robot.line),
-                f"joint '{shown(joint.name)}'",
-                f"its armature differs between axes; give a {joint.kind} joint one number "
-                "for all axes of rotation and one for all axes of translation",
-            )

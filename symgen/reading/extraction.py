@@ -5,8 +5,7 @@ from dataclasses import replace
 from symgen.errors import OptionError
 from symgen.mechanics.pose import Matrix3, Pose
 from symgen.reading.description import RobotDescription
-from symgen.reading.fall import above_root
-from symgen.reading.part import RobotSubtree, subtree_of
+from symgen.reading.part import RobotSubtree, above_root, subtree_of
 from symgen.reading.right_angles import DEFAULT_SNAP_TOLERANCE, RightAngleSnapper
 from symgen.text import quoted, shown
 

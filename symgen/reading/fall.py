@@ -12,8 +12,7 @@ from symgen.errors import Notice, OptionError
 from symgen.mechanics.pose import IDENTITY, Matrix3, Pose, Triple
 from symgen.reading.description import JointElement
 from symgen.reading.joints import JOINTS
-from symgen.reading.part import WORLD, RobotSubtree
-from symgen.reading.tree import joint_above
+from symgen.reading.part import WORLD, RobotSubtree, above_root
 from symgen.text import shown
 
 Gravity = Sequence[float] | Literal["runtime"] | None
@@ -67,17 +66,6 @@ def _checked(gravity: Sequence[float]) -> Triple:
         raise OptionError(f"--gravity: {max(map(abs, gravity)):g} {TOO_LARGE}")
     x, y, z = (float(g) for g in gravity)
     return x, y, z
-
-
-def above_root(part: RobotSubtree) -> list[JointElement]:
-    """The joints from the file's root to that of the part; none where that floats in the world."""
-    if part.root == WORLD:
-        return []
-    above, joints, link = joint_above(part.robot.joints), list[JointElement](), part.root
-    while link in above:
-        joints.append(above[link])
-        link = above[link].parent
-    return joints[::-1]
 
 
 def _inside(turned: Matrix3, fall: Triple) -> Triple:

@@ -111,6 +111,17 @@ def with_floating_base(part: RobotSubtree) -> RobotSubtree:
     return replace(part, robot=robot, root=WORLD, joints=(joint, *part.joints))
 
 
+def above_root(part: RobotSubtree) -> list[JointElement]:
+    """The joints from the file's root to that of the part; none where that floats in the world."""
+    if part.root == WORLD:
+        return []
+    above, joints, link = joint_above(part.robot.joints), list[JointElement](), part.root
+    while link in above:
+        joints.append(above[link])
+        link = above[link].parent
+    return joints[::-1]
+
+
 def _known(option: str, kind: str, name: str, names: Collection[str]) -> str:
     if name in names:
         return name

@@ -15,7 +15,7 @@ from symgen.reading.description import Inertial, LinkElement, RobotDescription
 from symgen.text import shown
 
 NEAREST: Final = "nearest"
-ROUNDING: Final = 1e-9
+EIGENVALUE_ROUNDING: Final = 1e-9
 """An eigenvalue this small next to the sum of all is rounding in the file."""
 SWEEPS: Final = 30
 
@@ -39,7 +39,7 @@ def _possible(link: LinkElement) -> Inertial | None:
     if inertial is None or not any(inertial.tensor):
         return None
     values, vectors = eigen(_seconds(inertial.tensor))
-    if min(values) >= -ROUNDING * abs(sum(values)):
+    if min(values) >= -EIGENVALUE_ROUNDING * abs(sum(values)):
         return None
     moments = [max(value, 0.0) for value in values]
     s = [

@@ -5,7 +5,7 @@ from typing import Final
 
 from lxml import etree
 
-from symgen.mechanics.model import Model
+from symgen.mechanics.model import Model, of_velocity
 from symgen.mechanics.pose import Pose
 from symgen.mechanics.soundness import LARGEST, numbers_of
 from symgen.reading.description import RobotDescription
@@ -82,3 +82,20 @@ def check_size(part: RobotSubtree, model: Model) -> None:
 def _numbers(poses: Sequence[Pose]) -> Iterator[float]:
     for pose in poses:
         yield from (x for row in (*pose.rotation, pose.position) for x in row)
+
+
+def check_armatures(part: RobotSubtree, model: Model) -> None:
+    """Raises RobotError where a joint with all its axes in the body has an armature that differs
+    between axes: Coriolis forces of such an inertia would depend on how it moves with the body."""
+    lines = {joint.name: joint.line for joint in part.robot.joints}
+    for joint in (joint for _, joint in model.joints if joint.type.in_body_axes):
+        by_unit: dict[str, set[float]] = {}
+        for k, row in enumerate(joint.type.velocities):
+            by_unit.setdefault(row.unit, set()).add(of_velocity(joint.armature, k))
+        if any(len(numbers) > 1 for numbers in by_unit.values()):
+            raise part.robot.error(
+                lines.get(joint.name, part.robot.line),
+                f"joint '{shown(joint.name)}'",
+                f"its armature differs between axes; give a {joint.kind} joint one number "
+                "for all axes of rotation and one for all axes of translation",
+            )

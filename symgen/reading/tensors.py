@@ -7,7 +7,7 @@ import numpy as np
 from symgen.mechanics.consistency import negative_moment
 from symgen.numbers.named import Named
 
-ROUNDING: Final = 1e-9
+MOMENT_ROUNDING: Final = 1e-9
 """A principal moment above minus this times the largest one is rounding in the file."""
 
 SMALLEST: Final = 1e-9
@@ -24,6 +24,6 @@ def tensor_trouble(tensor: tuple[float, ...], mass: float) -> str:
         return ""
     xx, xy, xz, yy, yz, zz = (x / size for x in tensor)
     moments = np.linalg.eigvalsh(np.array(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))))
-    if moments[0] >= -max(ROUNDING * max(abs(moments)), mass * SMALLEST**2 / size):
+    if moments[0] >= -max(MOMENT_ROUNDING * max(abs(moments)), mass * SMALLEST**2 / size):
         return ""
     return negative_moment(float(m) * size for m in moments)
