@@ -4,8 +4,8 @@
 >>> arm = arm.link("rod", mass=1.0, center_of_mass=(0, 0, -0.5), inertia=(0.1, 0, 0, 0.1, 0, 0))
 >>> arm = arm.joint("hinge", "revolute", "world", "rod", axis=(1, 0, 0))
 
-A builder gives the same `RobotDescription` as the readers of files do, so that all that holds for a file
-holds for it. Lines in messages are those of the calls."""
+A builder gives the same `RobotDescription` as the readers of files do, so that everything that
+holds for a file holds for it. Lines in messages are those of the calls."""
 
 import hashlib
 import sys

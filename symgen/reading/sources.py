@@ -1,7 +1,8 @@
 """Sources that a robot can be read from: a file, its content in memory, or an object in Python.
 
-Objects are a `RobotDescription`, what has one (`symgen.reading.builder.Builder`), and models of other
-libraries, known by the package that their class comes from; each has a converter."""
+Objects are a `RobotDescription`, an object that has one (`symgen.reading.builder.Builder`), and
+models of other libraries. These are recognised by the package of their class; each has a
+converter."""
 
 import hashlib
 import os
@@ -29,7 +30,7 @@ class Described(Protocol):
         """The robot as readers give it."""
 
 
-RobotSource: TypeAlias = "str | os.PathLike[str] | Description | Described | Any"
+RobotSource: TypeAlias = "str | os.PathLike[str] | RobotDescription | Described | Any"
 """A path; the content of a file (text or bytes of XML, an open file, an XML document of another
 library, see `symgen.reading.documents`); a description, a builder, or a model of another library
 (`CONVERTERS`)."""
