@@ -38,10 +38,9 @@ def robots() -> dict[str, Any]:
     """The two whose counts tests/algorithms/test_counts.py guards, by name: file, model and held
     joints."""
     sys.path[:0] = [str(ROOT / "tests" / folder) for folder in ("support", "algorithms")]
-    from public_robots import example_robot  # type: ignore[import-not-found]
-    from test_counts import FINGERS, PANDA, UR5  # type: ignore[import-not-found]
-
     from symgen.reading.assemble import load
+    from tests.algorithms.test_counts import FINGERS, PANDA, UR5  # type: ignore[import-not-found]
+    from tests.support.public_robots import example_robot  # type: ignore[import-not-found]
 
     files = {"UR5": (example_robot(UR5), ()), "Panda": (example_robot(PANDA), FINGERS)}
     return {

@@ -1,13 +1,8 @@
 """Adjoints and contracted second derivatives against Pinocchio, the complex step and the reversal
 of tapes."""
 
-import every_joint
-import hamel
 import numpy as np
 import pytest
-from pinocchio_robots import NAMES, pair, states
-from random_trees import STEP, model
-from states import close, function, functions, run
 
 from symgen.algorithms.newton_euler import inverse_dynamics
 from symgen.compiler.derivative import pullback
@@ -17,6 +12,10 @@ from symgen.mechanics.parameters import system
 from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
+from tests.support import every_joint, hamel
+from tests.support.pinocchio_robots import NAMES, pair, states
+from tests.support.random_trees import STEP, model
+from tests.support.states import close, function, functions, run
 
 BLOCKS = ("H_qq", "H_qqd", "H_qdqd", "H_qqdd")
 FORWARD_BLOCKS = ("fwd_H_qq", "fwd_H_qqd", "fwd_H_qdqd", "fwd_H_qtau")

@@ -6,13 +6,13 @@ import re
 
 import numpy as np
 import pytest
-from tools import ROOT, invoke, robot_file
 
 import symgen
 from symgen.algorithms import INPUTS, LINK_QUANTITIES, QUANTITIES
 from symgen.languages.joints_in_words import CHOICES, OTHERWISE, chosen, unit
 from symgen.mechanics.listing import listed
 from symgen.mechanics.pose import IDENTITY
+from tests.support.tools import ROOT, invoke, robot_file
 
 HEAD = '<?xml version="1.0"?><robot name="r"><link name="base"/>'
 LINK = (

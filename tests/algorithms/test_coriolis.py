@@ -3,20 +3,6 @@ operation counts."""
 
 import numpy as np
 import pytest
-from public_arms import (
-    PANDA,
-    RX90,
-    TALOS,
-    UR5,
-    coriolis,
-    public,
-    robots,
-    symbols,
-    with_pinocchio,
-)
-from random_trees import model
-from states import close, numbers, random_states
-from tree_energies import derivative
 
 from symgen.algorithms import QUANTITIES
 from symgen.algorithms.christoffel import (
@@ -33,6 +19,20 @@ from symgen.mechanics.parameters import REGROUPINGS, system
 from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
+from tests.support.public_arms import (
+    PANDA,
+    RX90,
+    TALOS,
+    UR5,
+    coriolis,
+    public,
+    robots,
+    symbols,
+    with_pinocchio,
+)
+from tests.support.random_trees import model
+from tests.support.states import close, numbers, random_states
+from tests.support.tree_energies import derivative
 
 
 @robots

@@ -3,10 +3,10 @@ Jacobians and inertias."""
 
 import numpy as np
 import pytest
-from pinocchio_robots import NAMES, pair, states
-from states import close, run
 
 from symgen.mechanics.parameters import lumped, parameter_blocks
+from tests.support.pinocchio_robots import NAMES, pair, states
+from tests.support.states import close, run
 
 
 def printed(pin, judge, x):

@@ -4,13 +4,13 @@ measured."""
 from pathlib import Path
 
 import pytest
-from public_robots import example_robot
 
 from symgen.compiler.passes import Counts
 from symgen.reading.assemble import load
 from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
+from tests.support.public_robots import example_robot
 
 ROBOTS = Path(__file__).resolve().parents[2] / "robots"
 FINGERS = [("panda_finger_joint1", 0.0), ("panda_finger_joint2", 0.0)]

@@ -3,11 +3,6 @@ differentiation of tapes."""
 
 import numpy as np
 import pytest
-from forward import pushforward
-from public_arms import ANYMAL, PANDA, RX90, TALOS, UR5, coriolis, public, robots, with_pinocchio
-from random_trees import STEP, model
-from states import close, numbers, random_states
-from tree_energies import derivative
 
 from symgen.algorithms import QUANTITIES
 from symgen.algorithms.composite import mass_matrix
@@ -28,6 +23,21 @@ from symgen.numbers.scalar import ZERO
 from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
+from tests.support.forward import pushforward
+from tests.support.public_arms import (
+    ANYMAL,
+    PANDA,
+    RX90,
+    TALOS,
+    UR5,
+    coriolis,
+    public,
+    robots,
+    with_pinocchio,
+)
+from tests.support.random_trees import STEP, model
+from tests.support.states import close, numbers, random_states
+from tests.support.tree_energies import derivative
 
 INVERSE = (inverse_dynamics_derivatives, inverse_dynamics_derivatives_by_duals)
 FORWARD = (forward_dynamics_derivatives, forward_dynamics_derivatives_by_duals)

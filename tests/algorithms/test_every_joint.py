@@ -6,11 +6,6 @@ from math import prod
 
 import numpy as np
 import pytest
-from every_joint import ALONE, EVERY, made
-from hamel import hamel, inertia_and_potential, places, state
-from joint_runs import TOLERANCE, close, given, numbers, outputs, regroup, robots, run, size, slope
-from random_trees import SEEDS
-from states import functions
 
 from symgen.algorithms import INPUTS, QUANTITIES
 from symgen.compiler.evaluate import evaluate
@@ -18,6 +13,22 @@ from symgen.proof.laws import judged
 from symgen.tracing.robot import RuntimeModel, dimensions
 from symgen.tracing.trace import every_formulation
 from symgen.tracing.wanted import Wanted
+from tests.support.every_joint import ALONE, EVERY, made
+from tests.support.hamel import hamel, inertia_and_potential, places, state
+from tests.support.joint_runs import (
+    TOLERANCE,
+    close,
+    given,
+    numbers,
+    outputs,
+    regroup,
+    robots,
+    run,
+    size,
+    slope,
+)
+from tests.support.random_trees import SEEDS
+from tests.support.states import functions
 
 
 def slopes(name, quantity, inputs, *shape):

@@ -4,16 +4,16 @@ from functools import cache
 
 import numpy as np
 import pytest
-from every_joint import EVERY, made
-from hamel import along, frames, masses, state
-from joint_runs import close, regroup, robots, run, size, slope
-from random_trees import cross
-from states import function
 
 from symgen.mechanics.base_parameters import base_parameters
 from symgen.mechanics.joints.body_axes import rotation
 from symgen.mechanics.parameters import lumped
 from symgen.tracing.robot import RuntimeModel
+from tests.support.every_joint import EVERY, made
+from tests.support.hamel import along, frames, masses, state
+from tests.support.joint_runs import close, regroup, robots, run, size, slope
+from tests.support.random_trees import cross
+from tests.support.states import function
 
 
 def whole(name):

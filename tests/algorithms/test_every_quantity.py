@@ -11,8 +11,6 @@ from pkgutil import iter_modules
 
 import numpy as np
 import pytest
-from random_trees import FEW, RANDOM, model
-from states import close, numbers
 
 from symgen import algorithms
 from symgen.algorithms import INPUTS, LINK_QUANTITIES, QUANTITIES
@@ -22,6 +20,8 @@ from symgen.mechanics.parameters import WHOLE, system
 from symgen.tracing.robot import RuntimeModel, dimensions
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
+from tests.support.random_trees import FEW, RANDOM, model
+from tests.support.states import close, numbers
 
 EVERY: dict[str, Quantity] = {**QUANTITIES, **LINK_QUANTITIES}
 OPENINGS = {

@@ -3,9 +3,6 @@ counts."""
 
 import numpy as np
 import pytest
-from public_arms import PANDA, RX90, TALOS, UR5, public, robots, with_pinocchio
-from random_trees import RANDOM, REAL, model
-from states import close, numbers, random_states
 
 from symgen.algorithms import QUANTITIES
 from symgen.algorithms.composite import mass_matrix
@@ -21,6 +18,9 @@ from symgen.mechanics.parameters import REGROUPINGS, system
 from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
+from tests.support.public_arms import PANDA, RX90, TALOS, UR5, public, robots, with_pinocchio
+from tests.support.random_trees import RANDOM, REAL, model
+from tests.support.states import close, numbers, random_states
 
 WAYS = (forward_dynamics, forward_dynamics_articulated, forward_dynamics_by_tree)
 

@@ -4,15 +4,15 @@ import re
 
 import numpy as np
 import pytest
-from random_trees import FEW
-from rough import robots, springs, step, title
-from states import function, functions, run
 
 from symgen.algorithms import QUANTITIES
 from symgen.algorithms.controllers import CONTROLLERS
 from symgen.api import generate
 from symgen.mechanics.parameters import lumped
 from symgen.tracing.robot import RuntimeModel
+from tests.support.random_trees import FEW
+from tests.support.rough import robots, springs, step, title
+from tests.support.states import function, functions, run
 
 
 def state(n, seed=0):

@@ -5,16 +5,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from random_trees import FEW
-from rough import robots, step, title
-from states import run
-from tools import ROOT, invoke, robot_file
 
 import symgen
 from symgen.api import generate
 from symgen.errors import OptionError
 from symgen.jobs.verify import verify
 from symgen.mechanics.passive import direction
+from tests.support.random_trees import FEW
+from tests.support.rough import robots, step, title
+from tests.support.states import run
+from tests.support.tools import ROOT, invoke, robot_file
 
 
 def trajectory(robot):

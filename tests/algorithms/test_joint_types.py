@@ -5,10 +5,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from joint_kinds import KINDS, in_python, of_axis
-from joint_mix import mixed
-from joint_zoo import pinocchio, written
-from oracles import oracle
 
 import symgen
 from symgen.mechanics.joints import JOINT_TYPES
@@ -20,6 +16,10 @@ from symgen.reading.urdf_writer import urdf_bytes
 from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
+from tests.support.joint_kinds import KINDS, in_python, of_axis
+from tests.support.joint_mix import mixed
+from tests.support.joint_zoo import pinocchio, written
+from tests.support.oracles import oracle
 
 pin = oracle("pinocchio")
 

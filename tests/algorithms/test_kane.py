@@ -3,7 +3,6 @@ states."""
 
 import numpy as np
 import sympy
-from random_trees import model
 from sympy.physics.mechanics import (
     KanesMethod,
     Point,
@@ -16,6 +15,7 @@ from sympy.physics.mechanics import (
 from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
+from tests.support.random_trees import model
 
 
 def bodies(robot, angles, rates):

@@ -3,10 +3,6 @@ robots."""
 
 import numpy as np
 import pytest
-from public_robots import example_robot
-from random_trees import RANDOM, REAL, ROBOTS, STEP, model
-from states import close, random_states
-from tree_energies import derivative, frames, inertia_and_potential
 
 from symgen.algorithms import energies, kinematics
 from symgen.algorithms.energies import (
@@ -24,6 +20,10 @@ from symgen.reading.assemble import load
 from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
+from tests.support.public_robots import example_robot
+from tests.support.random_trees import RANDOM, REAL, ROBOTS, STEP, model
+from tests.support.states import close, random_states
+from tests.support.tree_energies import derivative, frames, inertia_and_potential
 
 robots = pytest.mark.parametrize("name", RANDOM + REAL)
 REFERENCES = ("body", "world", "aligned")

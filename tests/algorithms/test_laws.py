@@ -6,15 +6,6 @@ from random import Random
 
 import numpy as np
 import pytest
-from random_trees import RANDOM, REAL, anywhere, model
-from states import numbers
-from tree_energies import (
-    derivative,
-    inertia_and_potential,
-    lagrange,
-    with_moved_frames,
-    with_moved_root,
-)
 
 from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.newton_euler import bias, gravity, inverse_dynamics
@@ -22,6 +13,15 @@ from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.parameters import REGROUPINGS, system
 from symgen.mechanics.pose import IDENTITY, Pose
 from symgen.mechanics.spatial import Vector
+from tests.support.random_trees import RANDOM, REAL, anywhere, model
+from tests.support.states import numbers
+from tests.support.tree_energies import (
+    derivative,
+    inertia_and_potential,
+    lagrange,
+    with_moved_frames,
+    with_moved_root,
+)
 
 TOLERANCE = 1e-12
 robots = pytest.mark.parametrize("name", RANDOM + REAL)

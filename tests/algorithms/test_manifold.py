@@ -1,12 +1,7 @@
 """Positions moved along velocities and integration steps: Pinocchio, order of convergence, rest."""
 
-import every_joint
-import hamel
 import numpy as np
 import pytest
-from pinocchio_robots import NAMES, pair, states
-from random_trees import model
-from states import close, run
 
 from symgen.algorithms import steps
 from symgen.mechanics.parameters import system
@@ -14,6 +9,10 @@ from symgen.proof.laws import judged
 from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted, find_quantity
+from tests.support import every_joint, hamel
+from tests.support.pinocchio_robots import NAMES, pair, states
+from tests.support.random_trees import model
+from tests.support.states import close, run
 
 
 @pytest.mark.parametrize("name", NAMES)

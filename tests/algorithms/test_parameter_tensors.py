@@ -3,9 +3,6 @@ the tape."""
 
 import numpy as np
 import pytest
-from arms import Arm
-from random_trees import FEW, model
-from states import close, numbers
 
 from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.coriolis import coriolis_matrix
@@ -20,6 +17,9 @@ from symgen.mechanics.parameters import system
 from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
+from tests.support.arms import Arm
+from tests.support.random_trees import FEW, model
+from tests.support.states import close, numbers
 
 robots = pytest.mark.parametrize("name", [*FEW, "tree 0", "ur5"])
 TERMS = {

@@ -7,9 +7,6 @@ import mpmath
 import numpy as np
 import pytest
 import sympy
-from forward import pushforward
-from random_trees import FEW, RANDOM, STEP, model
-from states import close, numbers
 
 from symgen.algorithms import QUANTITIES
 from symgen.algorithms.coriolis import coriolis_matrix
@@ -23,6 +20,9 @@ from symgen.mechanics.parameters import system
 from symgen.numbers import operations, scalar
 from symgen.numbers.dual import Dual, along, tangent, tangents, unit, value
 from symgen.numbers.scalar import ZERO
+from tests.support.forward import pushforward
+from tests.support.random_trees import FEW, RANDOM, STEP, model
+from tests.support.states import close, numbers
 
 TERMS = ("mass_matrix", "coriolis_matrix", "gravity", "inverse_dynamics")
 robots = pytest.mark.parametrize("name", [*RANDOM, "scara", "ur5", "quadruped"])

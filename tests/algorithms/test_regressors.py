@@ -6,11 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from arms import Arm, entries
-from public_robots import example_robot
-from random_trees import RANDOM, REAL, ROBOTS, STEP, model
-from states import close, numbers
-from tree_energies import derivative, inertia_and_potential
 
 from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.coriolis import coriolis_matrix
@@ -34,6 +29,11 @@ from symgen.reading.assemble import load
 from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
+from tests.support.arms import Arm, entries
+from tests.support.public_robots import example_robot
+from tests.support.random_trees import RANDOM, REAL, ROBOTS, STEP, model
+from tests.support.states import close, numbers
+from tests.support.tree_energies import derivative, inertia_and_potential
 
 FINGERS = [("panda_finger_joint1", 0.0), ("panda_finger_joint2", 0.0)]
 

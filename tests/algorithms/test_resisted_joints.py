@@ -3,12 +3,12 @@ Pinocchio, which have them too, and against power."""
 
 import numpy as np
 import pytest
-import resisted_joints
-from tools import invoke
 
 import symgen
 from symgen.errors import OptionError, RobotError
 from symgen.reading.assemble import load
+from tests.support import resisted_joints
+from tests.support.tools import invoke
 
 BALL_AND_FREE = """<mujoco model="m"><compiler angle="radian"/><option gravity="1 -2 -9.81"/>
 <default><joint armature="0.07" damping="0.3"/></default><worldbody>

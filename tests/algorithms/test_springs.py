@@ -6,14 +6,14 @@ import json
 
 import numpy as np
 import pytest
-from states import run
-from tools import ROOT, invoke
 
 import symgen
 from symgen.errors import OptionError, RobotError
 from symgen.jobs.job import Job
 from symgen.reading.assemble import load
 from symgen.tracing.robot import RuntimeModel
+from tests.support.states import run
+from tests.support.tools import ROOT, invoke
 
 WILD = ROOT / "tests" / "wild"
 LINK = '<inertial><origin xyz="0.1 0 0"/><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'

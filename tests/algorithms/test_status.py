@@ -6,7 +6,6 @@ import re
 
 import numpy as np
 import pytest
-from tools import c_files, compiled, generated, imported
 
 from symgen.algorithms import QUANTITIES
 from symgen.compiler.evaluate import evaluate
@@ -14,6 +13,7 @@ from symgen.compiler.passes import live, pivots
 from symgen.compiler.program import Program
 from symgen.languages.c.calls import build
 from symgen.languages.describe import descriptions
+from tests.support.tools import c_files, compiled, generated, imported
 
 INVERTING = tuple(name for name, q in QUANTITIES.items() if q.needs_inverse)
 RUNTIME = {

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from pinocchio_robots import NAMES, pair, states
-from states import close, run
+
+from tests.support.pinocchio_robots import NAMES, pair, states
+from tests.support.states import close, run
 
 
 def seen(name, *inputs):

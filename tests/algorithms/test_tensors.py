@@ -3,10 +3,6 @@ index order."""
 
 import numpy as np
 import pytest
-from public_arms import symbols
-from random_trees import FEW, RANDOM, model
-from states import close, numbers, random_states
-from tree_energies import derivative
 
 from symgen.algorithms import QUANTITIES
 from symgen.algorithms.composite import mass_matrix
@@ -23,6 +19,10 @@ from symgen.mechanics.parameters import system
 from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
+from tests.support.public_arms import symbols
+from tests.support.random_trees import FEW, RANDOM, model
+from tests.support.states import close, numbers, random_states
+from tests.support.tree_energies import derivative
 
 robots = pytest.mark.parametrize("name", [*RANDOM, "scara", "panda_arm", "quadruped"])
 smaller = pytest.mark.parametrize("name", [*FEW, "tree 0", "scara", "ur5"])

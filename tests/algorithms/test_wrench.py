@@ -4,8 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from random_trees import FEW, ROBOTS, model
-from states import function, run
 
 from symgen.algorithms import QUANTITIES
 from symgen.algorithms.controllers import CONTROLLERS
@@ -15,6 +13,8 @@ from symgen.proof.laws import judged
 from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
+from tests.support.random_trees import FEW, ROBOTS, model
+from tests.support.states import function, run
 
 FELT = [name for name, quantity in QUANTITIES.items() if quantity.feels_wrench]
 

@@ -1,12 +1,12 @@
 """Bad values of options: each is refused in one sentence, before anything is read or written."""
 
 import pytest
-from shell import PENDULUM, refusal
-from tools import snapshot
 
 from symgen.algorithms import QUANTITIES
 from symgen.languages import LANGUAGES
 from symgen.text import hint
+from tests.support.shell import PENDULUM, refusal
+from tests.support.tools import snapshot
 
 LINKS = "'base', 'upper', 'lower' and 'tip'"
 

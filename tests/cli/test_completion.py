@@ -7,7 +7,6 @@ import sys
 
 import pytest
 from click.shell_completion import ShellComplete
-from tools import ROOT, robot_file
 
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
 from symgen.algorithms.controllers import CONTROLLERS
@@ -16,6 +15,7 @@ from symgen.identification.model.settings import METHODS
 from symgen.languages import LANGUAGES
 from symgen.languages.c.options import GLUE
 from symgen.reading.options import ROTORS
+from tests.support.tools import ROOT, robot_file
 
 UR5, PANDA = robot_file("ur5"), robot_file("panda")
 JOINTS = [f"joint{k}" for k in range(1, 7)]

@@ -5,14 +5,14 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
-from random_sdf import sdf_text
-from tools import ROOT, invoke, robot_file
 
 import symgen
 from symgen.compiler.evaluate import evaluate
 from symgen.mechanics.model import Limits
 from symgen.reading.assemble import load
 from symgen.reading.formats import read
+from tests.support.random_sdf import sdf_text
+from tests.support.tools import ROOT, invoke, robot_file
 
 HINGE = (
     '<mujoco><option gravity="0 0 -3"/><worldbody><body name="a&amp;b" euler="10 20 30">'

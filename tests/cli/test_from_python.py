@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from shell import PENDULUM
-from tools import ROOT, generated, imported, robot_file, snapshot
 
 import symgen
 from symgen.api import trace
 from symgen.errors import OptionError, RobotError, SymgenError
 from symgen.tracing.options import CORE
+from tests.support.shell import PENDULUM
+from tests.support.tools import ROOT, generated, imported, robot_file, snapshot
 
 
 def test_compile_and_python_agree_on_batches():

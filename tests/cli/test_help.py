@@ -4,13 +4,13 @@ import re
 
 import click
 import pytest
-from shell import PENDULUM
-from tools import invoke
 
 import symgen
 from symgen.cli.help import SECTIONS
 from symgen.cli.main import COMMANDS, main
 from symgen.cli.main import SECTIONS as main_sections
+from tests.support.shell import PENDULUM
+from tests.support.tools import invoke
 
 
 def options_of(name):

@@ -7,14 +7,14 @@ import tomllib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from jobfiles import PENDULUM, refusal
-from tools import ROOT, invoke, run, snapshot
 
 from symgen.errors import RobotError
 from symgen.jobs.job import Job
 from symgen.jobs.jobfile import quoted, read, written
 from symgen.jobs.options import JOB
 from symgen.reading.actuators import Actuator
+from tests.support.jobfiles import PENDULUM, refusal
+from tests.support.tools import ROOT, invoke, run, snapshot
 
 
 def test_every_field_of_a_job_has_its_key():

@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
-from jobfiles import PANDA, PENDULUM, refusal
-from tools import ROOT, invoke, snapshot
 
 from symgen.jobs.jobfile import quoted, read
+from tests.support.jobfiles import PANDA, PENDULUM, refusal
+from tests.support.tools import ROOT, invoke, snapshot
 
 
 def job(tmp_path, text, file=PENDULUM, name="job.toml"):

@@ -5,8 +5,6 @@ import re
 from pathlib import Path
 
 import pytest
-from shell import PENDULUM, data, documented, keys
-from tools import generated, invoke, robot_file
 
 from symgen.algorithms import QUANTITIES
 from symgen.api import trace
@@ -14,6 +12,8 @@ from symgen.compiler.aims import SLACK
 from symgen.errors import OptionError
 from symgen.languages import LANGUAGES
 from symgen.tracing.options import CORE
+from tests.support.shell import PENDULUM, data, documented, keys
+from tests.support.tools import generated, invoke, robot_file
 
 COUNT_KEYS = {"add", "mul", "div", "trig", "total"}
 

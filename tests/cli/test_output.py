@@ -7,13 +7,13 @@ import re
 from pathlib import Path
 
 import pytest
-from hostile import hostile
 from rich.console import Console
-from shell import refusal
-from tools import ROOT, invoke, robot_file, run
 
 from symgen import output
 from symgen.cli.main import COMMANDS
+from tests.support.hostile import hostile
+from tests.support.shell import refusal
+from tests.support.tools import ROOT, invoke, robot_file, run
 
 UNSEEN = {
     "C1 CSI": "\u009b31m",

@@ -4,13 +4,13 @@ import re
 
 import numpy as np
 import pytest
-from shell import PENDULUM
-from tools import invoke, robot_file
 
 import symgen
 from symgen.compiler.parallel import processes
 from symgen.jobs.generating import generated_files
 from symgen.jobs.job import Job
+from tests.support.shell import PENDULUM
+from tests.support.tools import invoke, robot_file
 
 JOINTS = ("shoulder", "elbow")
 NAMES = ("inverse_dynamics", "gravity", "mass_matrix")

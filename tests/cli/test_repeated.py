@@ -1,9 +1,9 @@
 """What is given twice where one value counts is refused, not dropped or counted twice."""
 
 import pytest
-from tools import invoke, robot_file
 
 from symgen.text import repeated
+from tests.support.tools import invoke, robot_file
 
 PENDULUM = robot_file("pendulum")
 TWICE = {

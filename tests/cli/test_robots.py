@@ -9,11 +9,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from tools import ROOT, invoke
 
 import symgen
 from symgen.errors import OptionError
 from symgen.reading.examples import examples
+from tests.support.tools import ROOT, invoke
 
 HELP_COMMANDS = [
     line.split("   ")[0].split()

@@ -2,13 +2,12 @@
 
 import re
 
-from shell import PENDULUM, data
-from tools import invoke, robot_file, snapshot
-
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
 from symgen.api import trace
 from symgen.inspection.registry_tables import OTHER, SECTIONS, sections
 from symgen.languages import ALIASES, LANGUAGES
+from tests.support.shell import PENDULUM, data
+from tests.support.tools import invoke, robot_file, snapshot
 
 
 def test_part_of_a_robot():

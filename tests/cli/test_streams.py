@@ -7,10 +7,10 @@ import sys
 from types import SimpleNamespace
 
 import pytest
-from shell import PENDULUM
-from tools import ROOT, generated, invoke, robot_file, run
 
 from symgen import __main__ as program
+from tests.support.shell import PENDULUM
+from tests.support.tools import ROOT, generated, invoke, robot_file, run
 
 
 def test_the_name_table_and_the_notes_when_piped():

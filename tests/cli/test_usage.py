@@ -3,7 +3,8 @@
 import re
 
 import pytest
-from tools import invoke, robot_file
+
+from tests.support.tools import invoke, robot_file
 
 ARGUMENTS = {
     "argument": ("check", robot_file("pendulum"), "{}"),

@@ -7,8 +7,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from shell import refusal
-from tools import generated, invoke, run, snapshot
+
+from tests.support.shell import refusal
+from tests.support.tools import generated, invoke, run, snapshot
 
 VERIFIED = {
     "plain": ("pendulum", {}),

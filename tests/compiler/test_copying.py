@@ -1,7 +1,5 @@
 """A tape copied to another: the same values, structural zeros and signs of divisors."""
 
-from tools import ROOT
-
 from symgen.compiler.copying import copied
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.passes import pivots
@@ -11,6 +9,7 @@ from symgen.reading.assemble import load
 from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
+from tests.support.tools import ROOT
 
 
 def made():

@@ -4,10 +4,10 @@ import math
 
 import mpmath
 import numpy as np
-from sines import ULP, angles, error, large_angles, scalars
 
 from symgen.languages.c.dialect import LIMITS
 from symgen.numbers.trig import SINES, TYPES, sincos
+from tests.support.sines import ULP, angles, error, large_angles, scalars
 
 
 @scalars

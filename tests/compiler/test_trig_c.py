@@ -9,12 +9,12 @@ from pathlib import Path
 import mpmath
 import numpy as np
 import pytest
-from sines import BOTH, ULP, angles, error, large_angles, scalars
-from tools import c_files, compiled, generated
 
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
 from symgen.numbers.trig import TYPES, sincos
+from tests.support.sines import BOTH, ULP, angles, error, large_angles, scalars
+from tests.support.tools import c_files, compiled, generated
 
 HARNESS = """#include <stdio.h>
 #include "ur5_trig.h"

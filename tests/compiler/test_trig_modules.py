@@ -5,11 +5,11 @@ import subprocess
 
 import numpy as np
 import pytest
-from sines import BOTH
-from tools import STRICT_C, c_files, compiled, generated, invoke, robot_file
 
 from symgen.jobs.verify import verify
 from symgen.languages.c.calls import build
+from tests.support.sines import BOTH
+from tests.support.tools import STRICT_C, c_files, compiled, generated, invoke, robot_file
 
 CASES = {
     "double": {"quantities": BOTH},

@@ -10,15 +10,15 @@ from functools import cache
 
 import click
 import pytest
-from house_files import FILES, nodes
-from shell import PENDULUM
-from tools import ROOT, invoke
 
 from symgen.advice import COMMANDS, PACKAGES, command, install, use_prior
 from symgen.cli.docs import PAGES
 from symgen.cli.main import COMMANDS as CLI
 from symgen.cli.main import main
 from symgen.jobs.second_reader import READERS
+from tests.support.house_files import FILES, nodes
+from tests.support.shell import PENDULUM
+from tests.support.tools import ROOT, invoke
 
 FOREIGN = {
     "--version", "--help", "--help-all", "--no-sandbox", "--eval", "--no-gui", "--norc", "--arch",

@@ -5,9 +5,8 @@ import sys
 from collections.abc import Iterable
 from importlib import import_module
 
-from house_files import FILES, ORDER, nodes, tree
-
 from symgen.algorithms import FILES as ALGORITHMS
+from tests.support.house_files import FILES, ORDER, nodes, tree
 
 MAX_FILE_LINES = 400
 MAX_UNDOCUMENTED_METHOD_LINES = 6

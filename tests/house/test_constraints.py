@@ -8,7 +8,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
-from tools import ROOT
+
+from tests.support.tools import ROOT
 
 LINE = re.compile(r"(\S+)==(\S+)  # Python ?(.*)")
 PINS = {

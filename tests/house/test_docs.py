@@ -6,11 +6,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from pages import Missing, Page, blocks
-from tools import ROOT, generated
 
 from symgen.cli.main import COMMANDS
 from symgen.languages import LANGUAGES
+from tests.support.pages import Missing, Page, blocks
+from tests.support.tools import ROOT, generated
 
 DOCS = ROOT / "docs"
 RUN = ("console", "python")

@@ -3,7 +3,8 @@
 import ast
 
 import pytest
-from house_files import FILES, nodes
+
+from tests.support.house_files import FILES, nodes
 
 TEXT_METHODS = ("read_text", "write_text")
 OF_CLICK = ("super()", "formatter")

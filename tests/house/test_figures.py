@@ -4,8 +4,9 @@ today."""
 import re
 
 import pytest
-from public_robots import example_robots
-from tools import ROOT, invoke
+
+from tests.support.public_robots import example_robots
+from tests.support.tools import ROOT, invoke
 
 pytest.importorskip("pinocchio", reason="benchmarks read robots of example-robot-data")
 pytest.importorskip("casadi", reason="benchmarks compare with CasADi: pip install '.[oracles]'")

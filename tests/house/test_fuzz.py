@@ -11,7 +11,6 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from tools import ROOT
 
 import symgen
 from fuzz import campaign, child, families, follow, nodes, oracles, xml_mutations
@@ -19,6 +18,7 @@ from fuzz.case import Case, Finding, snapshot
 from fuzz.controller_steps import Stepper
 from fuzz.minimise import minimised
 from fuzz.robots import robot
+from tests.support.tools import ROOT
 
 CONTROLLER = "computed_torque"
 INPUTS = int(os.environ.get("SYMGEN_FUZZ", "60"))

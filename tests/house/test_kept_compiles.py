@@ -7,7 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from store import ROOT
+
+from tests.support.store import ROOT
 
 SCRIPT = ROOT / "tests" / "support" / "cc.sh"
 

@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from tools import ROOT
+
+from tests.support.tools import ROOT
 
 pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
 

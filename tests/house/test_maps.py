@@ -3,11 +3,11 @@
 import re
 
 import pytest
-from house_files import ORDER
-from tools import ROOT
 
 from symgen.languages import LANGUAGES
 from symgen.reading.joints import JOINTS
+from tests.support.house_files import ORDER
+from tests.support.tools import ROOT
 
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 MAP = dict(

@@ -4,7 +4,7 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterable
 
-from house_files import FILES, nodes, tree
+from tests.support.house_files import FILES, nodes, tree
 
 
 def defined(body: Iterable[ast.stmt]) -> set[str]:

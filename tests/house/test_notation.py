@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from tools import robot_file
 
 import symgen
+from tests.support.tools import robot_file
 
 LINK = "link6"
 FRAMES = ("body", "aligned", "world")

@@ -2,7 +2,8 @@
 Pinocchio."""
 
 import pytest
-from public_robots import example_robot, example_robots, icub_robots
+
+from tests.support.public_robots import example_robot, example_robots, icub_robots
 
 pytest.importorskip("pinocchio")
 from benchmarks import oracle

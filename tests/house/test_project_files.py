@@ -5,7 +5,8 @@ import subprocess
 import tomllib
 
 import pytest
-from tools import ROOT
+
+from tests.support.tools import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")

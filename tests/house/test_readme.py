@@ -6,10 +6,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from pages import Missing, Page
-from tools import ROOT
 
 from benchmarks.quantities import inputs, page
+from tests.support.pages import Missing, Page
+from tests.support.tools import ROOT
 
 README = Path("README.md").read_text(encoding="utf-8")
 

@@ -3,9 +3,9 @@
 import re
 
 import pytest
-from tools import ROOT
 
 from benchmarks.rotors import PUBLISHED, SIZES, differences
+from tests.support.tools import ROOT
 
 MATCHED = [key for key in PUBLISHED if key[:2] == ("reflected", "none")]
 

@@ -6,9 +6,9 @@ import subprocess
 import sys
 
 import pytest
-from tools import invoke, robot_file
 
 from symgen import render
+from tests.support.tools import invoke, robot_file
 
 LATE = ("sympy", "mpmath", "pandas", "matplotlib", "symgen.languages.matlab.files")
 CODE = f"""

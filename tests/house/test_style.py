@@ -7,7 +7,8 @@ import sys
 from importlib.util import find_spec
 
 import pytest
-from style import (
+
+from tests.support.style import (
     banned,
     faults,
     fragments,

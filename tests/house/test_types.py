@@ -4,7 +4,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from oracles import oracle
+
+from tests.support.oracles import oracle
 
 api = oracle("mypy.api")
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from arm_logs import ARM, JOINT, but, good, lines, log, matrices, quick  # noqa: F401
-from tools import invoke
 
 import symgen
 from benchmarks.simulated_logs import Motion
 from symgen.jobs.job import Job
 from symgen.mechanics.coupling import positions, velocities
+from tests.support.arm_logs import ARM, JOINT, but, good, lines, log, matrices, quick  # noqa: F401
+from tests.support.tools import invoke
 
 
 def refusal(*arguments):

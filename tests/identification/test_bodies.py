@@ -5,8 +5,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from loads import LOAD, C, M, estimate, robot
-from tools import robot_file
 
 from symgen.errors import OptionError
 from symgen.identification.consistency.nearest_bodies import bodies, free_links
@@ -18,6 +16,8 @@ from symgen.identification.report.shaping import shape
 from symgen.jobs.job import Job
 from symgen.mechanics.matrices import pseudo, ten_of
 from symgen.mechanics.parameters import lumped
+from tests.support.loads import LOAD, C, M, estimate, robot
+from tests.support.tools import robot_file
 
 ARM, PANDA = robot_file("ur5"), robot_file("panda_arm")
 

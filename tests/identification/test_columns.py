@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pytest
-from tools import invoke, robot_file
 
 from symgen.identification.data.column_map import Map
 from symgen.identification.data.column_mapping import guessed, layout
@@ -13,6 +12,7 @@ from symgen.identification.data.log_file import LogError
 from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.needed_columns import NeededColumns, Sensed
 from symgen.identification.data.open_log import open_log
+from tests.support.tools import invoke, robot_file
 
 ARM = robot_file("ur5")
 ROWS = 40

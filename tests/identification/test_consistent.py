@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tools import robot_file
 
 from benchmarks.simulated_logs import Motion, Recipe, Sensors, simulated, write
 from symgen.errors import OptionError
@@ -15,6 +14,7 @@ from symgen.identification.estimation.run import identify
 from symgen.identification.model.settings import Settings
 from symgen.jobs.job import Job
 from symgen.mechanics.matrices import pseudo
+from tests.support.tools import robot_file
 
 FILE = robot_file("scara")
 MOTION = Motion(frequency=0.3, reach=0.9)

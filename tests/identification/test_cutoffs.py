@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from tools import robot_file
 
 from benchmarks.simulated_logs import Motion, Recipe, simulated, write
 from symgen.identification.estimation.run import identify
 from symgen.identification.model.settings import Settings
 from symgen.jobs.job import Job
+from tests.support.tools import robot_file
 
 FILE = robot_file("scara")
 RECIPE = Recipe(duration=20.0, rate=250.0, seed=3, motion=Motion(frequency=0.1, reach=0.9))

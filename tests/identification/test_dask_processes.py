@@ -11,10 +11,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from tools import invoke, robot_file
 
 from benchmarks.simulated_logs import Recipe, simulated, write
 from symgen.jobs.job import Job
+from tests.support.tools import invoke, robot_file
 
 pytestmark = pytest.mark.skipif(
     find_spec("distributed") is None, reason="needs Dask: pip install 'symgen[dask]'"

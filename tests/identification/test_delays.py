@@ -4,10 +4,10 @@ import json
 
 import numpy as np
 import pytest
-from tools import invoke, robot_file
 
 from benchmarks.simulated_logs import Motion, Recipe, exact, moved, write
 from symgen.jobs.job import Job
+from tests.support.tools import invoke, robot_file
 
 FILE = robot_file("scara")
 RECIPE = Recipe(duration=16.0, rate=250.0, seed=3, motion=Motion(frequency=0.3, reach=0.9))

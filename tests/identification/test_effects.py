@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from oracles import oracle
 
 from symgen.identification.estimation.random_effects import LEAST, with_effects
 from symgen.identification.estimation.term_selection import Chooser
 from symgen.identification.estimation.triangular_factors import reduced
 from symgen.identification.estimation.weighted_solve import Belief, TriangularSystem, solved
 from symgen.identification.model.drive_columns import DriveColumn, DriveUnknowns, Joints
+from tests.support.oracles import oracle
 
 optimize = oracle("scipy.optimize")
 

@@ -4,8 +4,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from excited import SCARA, run
-from tools import robot_file
 
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
@@ -23,6 +21,8 @@ from symgen.jobs.job import Job
 from symgen.native.tape import NativeTape
 from symgen.numbers.operations import cos, sign, sin, tanh
 from symgen.numbers.scalar import ZERO
+from tests.support.excited import SCARA, run
+from tests.support.tools import robot_file
 
 SMALL = {"harmonics": 3, "period": 4.0, "rate": 100.0, "budget": 40}
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from excited import SCARA, run
-from tools import invoke, robot_file
 
 from symgen.errors import SymgenError
 from symgen.identification.excitation.motion_limits import bounds
 from symgen.jobs.job import Job
+from tests.support.excited import SCARA, run
+from tests.support.tools import invoke, robot_file
 
 
 def altered(tmp_path, old, new):

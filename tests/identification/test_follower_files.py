@@ -6,10 +6,10 @@ import shlex
 
 import numpy as np
 import pytest
-from arm_logs import log, quick  # noqa: F401
-from tools import invoke
 
 import symgen
+from tests.support.arm_logs import log, quick  # noqa: F401
+from tests.support.tools import invoke
 
 INERTIAL = (
     '<inertial><origin xyz="{}" rpy=".1 .2 .3"/><mass value="{}"/>'

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tools import invoke, robot_file
 
 from benchmarks.simulated_logs import Motion, Recipe, exact, moved, write
 from symgen.jobs.job import Job
+from tests.support.tools import invoke, robot_file
 
 ARM = robot_file("rx90")
 MASS = 3.0

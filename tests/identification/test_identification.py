@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from known_truth import ARM, SHORT, SMALL, found, loaded
 
 from benchmarks.simulated_logs import Motion, Sensors, simulated, write
 from symgen.identification.data.samples import Samples
@@ -18,6 +17,7 @@ from symgen.identification.model.estimate import Estimate
 from symgen.identification.model.problem import problem
 from symgen.identification.model.settings import Settings
 from symgen.identification.model.velocity_survey import Rates
+from tests.support.known_truth import ARM, SHORT, SMALL, found, loaded
 
 SILENT = Sensors(noise=0.0)
 

@@ -6,8 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from loads import LOAD, TENSOR, M, robot
-from tools import robot_file
 
 from benchmarks.simulated_logs import Recipe, Sensors, simulated, write
 from symgen.cli.main import main
@@ -18,6 +16,8 @@ from symgen.identification.report.shaping import MARK
 from symgen.jobs.job import Job
 from symgen.mechanics.parameters import lumped
 from symgen.reading.urdf import parse
+from tests.support.loads import LOAD, TENSOR, M, robot
+from tests.support.tools import robot_file
 
 STRANGE = """<?xml version="1.0"?>
 <!-- <inertial> in a comment -->

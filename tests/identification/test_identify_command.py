@@ -4,12 +4,12 @@ import json
 
 import numpy as np
 import pytest
-from arm_logs import ARM, good, log, quick  # noqa: F401
-from tools import invoke
 
 from symgen.identification.report.identification_tables import on_terminal
 from symgen.jobs.job import Job
 from symgen.output import in_html
+from tests.support.arm_logs import ARM, good, log, quick  # noqa: F401
+from tests.support.tools import invoke
 
 
 def test_it_writes_what_it_prints_and_replaces_only_its_own(tmp_path):

@@ -3,7 +3,6 @@ them."""
 
 import numpy as np
 import pytest
-from closed_loop import ARM, FILE, STEP, closed_loop
 
 from benchmarks.simulated_logs import write
 from symgen.errors import OptionError
@@ -11,6 +10,7 @@ from symgen.identification.data.log_file import LogError
 from symgen.identification.estimation.run import identify
 from symgen.identification.model.settings import Settings
 from symgen.jobs.job import Job
+from tests.support.closed_loop import ARM, FILE, STEP, closed_loop
 
 
 def found(tmp_path, columns, method, **options):

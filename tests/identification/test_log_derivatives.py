@@ -5,13 +5,13 @@ from functools import cache
 
 import numpy as np
 import pytest
-from tools import invoke, robot_file
 
 from benchmarks.simulated_logs import Recipe, exact, moved, write
 from symgen.identification.data.bandwidth import cutoff
 from symgen.identification.data.differentiation import ORDER, Derivation
 from symgen.identification.data.usable_rows import Usable
 from symgen.jobs.job import Job
+from tests.support.tools import invoke, robot_file
 
 ARM = robot_file("scara")
 

@@ -3,7 +3,6 @@ and white noise is judged as it was."""
 
 import numpy as np
 import pytest
-from term_logs import log
 
 from benchmarks.simulated_logs import write
 from symgen.identification.data.open_log import open_log
@@ -11,6 +10,7 @@ from symgen.identification.estimation.run import identify
 from symgen.identification.model.equations import LinearEquations
 from symgen.identification.model.settings import Settings
 from symgen.identification.prediction.prediction_errors import Points
+from tests.support.term_logs import log
 
 
 def test_means_are_of_what_counts_and_keep_the_deviation():

@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from random_trees import FEW
-from random_trees import model as random_model
 
 from benchmarks.simulated_logs import write
 from symgen.identification.data.differentiation import Derivation
@@ -20,6 +18,8 @@ from symgen.mechanics.parameters import lumped
 from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
+from tests.support.random_trees import FEW
+from tests.support.random_trees import model as random_model
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from closed_loop import ARM, FILE, closed_loop
-from term_logs import log
 
 from benchmarks.simulated_logs import write
 from symgen.errors import OptionError
@@ -18,6 +16,8 @@ from symgen.identification.model.problem import base_kernel, torque_mapping, wit
 from symgen.identification.model.regressor_tapes import traced
 from symgen.identification.model.settings import Settings
 from symgen.jobs.job import Job
+from tests.support.closed_loop import ARM, FILE, closed_loop
+from tests.support.term_logs import log
 
 
 def simulator():

@@ -4,11 +4,11 @@ import json
 
 import numpy as np
 import pytest
-from tools import invoke, robot_file
 
 from benchmarks.simulated_logs import Recipe, simulated
 from symgen.identification.data.open_log import open_log
 from symgen.jobs.job import Job
+from tests.support.tools import invoke, robot_file
 
 rosbag2 = pytest.importorskip("rosbags.rosbag2", reason="needs rosbags: pip install 'symgen[ros]'")
 ARM = robot_file("scara")

@@ -4,8 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from arm_logs import ARM, JOINT, but, good, lines, log, quick  # noqa: F401
-from tools import invoke
+
+from tests.support.arm_logs import ARM, JOINT, but, good, lines, log, quick  # noqa: F401
+from tests.support.tools import invoke
 
 
 def changed(**changes):

@@ -5,7 +5,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from tools import invoke
 
 import symgen
 from benchmarks.identifiability import chain
@@ -16,6 +15,7 @@ from symgen.identification.model.settings import Settings
 from symgen.jobs.job import Job
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.model import PARAMETER_NAMES
+from tests.support.tools import invoke
 
 JOINTS = ("joint1", "joint2", "joint3")
 COMPONENTS = ("fx", "fy", "fz", "tx", "ty", "tz")

@@ -1,10 +1,10 @@
 """Friction of a joint with several coordinates is identified coordinate by coordinate."""
 
 import numpy as np
-from tools import invoke
 
 import symgen
 from symgen.reading.assemble import load
+from tests.support.tools import invoke
 
 LINK = (
     '<link name="{0}"><inertial><origin xyz="0.1 0.05 0.02"/><mass value="{1}"/><inertia ixx="0.2" '

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from term_logs import FILE, RECIPE, log
-from tools import invoke
 
 from benchmarks.simulated_logs import moved, write
 from symgen.errors import OptionError
@@ -17,6 +15,8 @@ from symgen.identification.estimation.run import identify
 from symgen.identification.model.settings import Settings
 from symgen.identification.model.terms import TERMS
 from symgen.jobs.job import Job
+from tests.support.term_logs import FILE, RECIPE, log
+from tests.support.tools import invoke
 
 LAWS = {
     "viscous": lambda q, qd, qdd, load: 2.0 * qd,

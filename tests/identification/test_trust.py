@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from term_logs import RECIPE, log
 
 from benchmarks.simulated_logs import write
 from symgen.identification.estimation.result import ExcitationError
 from symgen.identification.estimation.run import identify
 from symgen.identification.model.settings import Settings
+from tests.support.term_logs import RECIPE, log
 
 LAW = {"added": lambda q, qd, qdd, load: 2.0 * qd + np.sign(qd), "noise": 1.0}
 SETTINGS = Settings(friction="auto", held_out=0.6)

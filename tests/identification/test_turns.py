@@ -5,11 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from arm_logs import log
-from tools import invoke, robot_file
 
 import symgen
 from symgen.identification.data.angle_unwrapper import TURN, Turns
+from tests.support.arm_logs import log
+from tests.support.tools import invoke, robot_file
 
 RNG = np.random.default_rng(3)
 

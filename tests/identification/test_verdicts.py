@@ -9,12 +9,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from term_logs import FILE, log
-from tools import invoke, robot_file
 
 from symgen.identification.model.settings import Settings
 from symgen.identification.report import panels
 from symgen.identification.report.verdicts import of_bodies
+from tests.support.term_logs import FILE, log
+from tests.support.tools import invoke, robot_file
 
 
 def friction(q, qd, qdd, load):

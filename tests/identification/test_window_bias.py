@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from term_logs import RECIPE, log
 
 from benchmarks.simulated_logs import write
 from symgen.identification.estimation.run import identify
 from symgen.identification.estimation.standard_parameters import Prior, deviations
 from symgen.identification.model.settings import Settings
+from tests.support.term_logs import RECIPE, log
 
 LONG = replace(RECIPE, duration=20.0)
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from known_truth import SHORT, SMALL, found
 
 from symgen.identification.estimation.triangular_factors import reduced
 from symgen.identification.estimation.weighted_solve import TriangularSystem, solve
 from symgen.identification.model.settings import Settings
+from tests.support.known_truth import SHORT, SMALL, found
 
 
 def test_dask_gives_the_same(tmp_path):

@@ -1,9 +1,9 @@
 """How closed forms are displayed."""
 
 import sympy
-from tools import invoke, robot_file
 
 from symgen.symbolic.display import as_latex, as_text, with_short_decimals
+from tests.support.tools import invoke, robot_file
 
 
 def test_coefficients_are_short_decimals():

@@ -5,15 +5,15 @@ import json
 import numpy as np
 import pytest
 import sympy
-from inspected import PENDULUM, data
-from random_trees import rotation
-from shell import documented, keys
-from tools import invoke, robot_file
 
 import symgen
 from symgen.inspection.page import SIGNS
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.tracing.options import CORE
+from tests.support.inspected import PENDULUM, data
+from tests.support.random_trees import rotation
+from tests.support.shell import documented, keys
+from tests.support.tools import invoke, robot_file
 
 ROBOTS = ("pendulum", "scara", "ur5", "panda_arm", "quadruped")
 

@@ -7,15 +7,15 @@ from functools import cache
 import numpy as np
 import pytest
 import sympy
-from inspected import PENDULUM, data
-from shell import documented, refusal
-from tools import generated, imported, invoke, robot_file
 
 import symgen
 from symgen.algorithms import QUANTITIES
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.mechanics.parameters import WHOLE, system, ten_parameters
 from symgen.symbolic.names import STEMS
+from tests.support.inspected import PENDULUM, data
+from tests.support.shell import documented, refusal
+from tests.support.tools import generated, imported, invoke, robot_file
 
 ENTRIES = {
     "pendulum": [

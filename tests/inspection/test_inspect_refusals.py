@@ -1,8 +1,9 @@
 """What ``symgen inspect`` refuses, in one sentence."""
 
 import pytest
-from inspected import PENDULUM
-from shell import refusal
+
+from tests.support.inspected import PENDULUM
+from tests.support.shell import refusal
 
 GIVE = "give QUANTITY, QUANTITY:I,J or QUANTITY:OUTPUT:I,J, as in mass_matrix:1,1"
 

@@ -5,13 +5,13 @@ import struct
 
 import numpy as np
 import pytest
-from hostile import hostile
-from inspected import HOSTILE, PENDULUM, data
-from tools import invoke, robot_file
 
 from symgen.inspection.data import sparsity
 from symgen.inspection.page import SIGNS, short
 from symgen.jobs.job import Job
+from tests.support.hostile import hostile
+from tests.support.inspected import HOSTILE, PENDULUM, data
+from tests.support.tools import invoke, robot_file
 
 
 def test_a_panda_fits_on_one_screen():

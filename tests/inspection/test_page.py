@@ -8,11 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from browser import needs_browser, shown
-from hostile import hostile
-from inspected import HOSTILE, data
-from joint_kinds import in_python, of_axis
-from tools import invoke, robot_file
 
 import symgen
 from symgen.inspection.mathml import grouping
@@ -20,6 +15,11 @@ from symgen.inspection.page import groups
 from symgen.reading.joints import JOINTS
 from symgen.render import asset
 from symgen.text import escaped
+from tests.support.browser import needs_browser, shown
+from tests.support.hostile import hostile
+from tests.support.inspected import HOSTILE, data
+from tests.support.joint_kinds import in_python, of_axis
+from tests.support.tools import invoke, robot_file
 
 VOID = {"meta", "input", "wbr"}
 TAGS = {

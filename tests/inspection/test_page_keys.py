@@ -1,9 +1,10 @@
 """The page of a robot by the keyboard alone, and how soon it stands."""
 
 import pytest
-from browser import needs_browser
-from devtools import opened
-from tools import invoke, robot_file
+
+from tests.support.browser import needs_browser
+from tests.support.devtools import opened
+from tests.support.tools import invoke, robot_file
 
 FOCUS = "document.activeElement"
 SEEN = (

@@ -7,13 +7,13 @@ import re
 import shutil
 
 import pytest
-from shell import documented, keys
-from tools import generated, invoke, robot_file
 
 from symgen.compiler.passes import counts
 from symgen.languages.c.files import functions
 from symgen.languages.c.options import TARGETS
 from symgen.languages.c.report import found_compiler
+from tests.support.shell import documented, keys
+from tests.support.tools import generated, invoke, robot_file
 
 FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
 NUMBER = r"(?<![\w.\[])(?:\d+\.\d*(?:e[+-]?\d+)?)f?(?![\w.])"

@@ -9,12 +9,12 @@ import tomllib
 
 import pytest
 from rich.console import Console
-from tools import ROOT, invoke, robot_file
 
 from symgen.cli.docs import PAGES
 from symgen.cli.help import HelpContext
 from symgen.cli.main import COMMANDS, CONTEXT, main
 from symgen.inspection.tables import table
+from tests.support.tools import ROOT, invoke, robot_file
 
 NUMBERS = ("-0.0012345", "123456.789", "-2.8973 .. 2.8973")
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tools import invoke, robot_file
 
 from symgen.inspection.geometry import MAX_TRIANGLES, geometry, inertia_ellipsoids, simplified
 from symgen.jobs.job import Job
 from symgen.reading.geometry import shapes
+from tests.support.tools import invoke, robot_file
 
 URDF = """<robot name="r">
   <material name="blue"><color rgba="0 0 1 0.5"/></material>

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tools import ROOT, generated, robot_file
 
 import symgen
 from symgen.jobs import compiling
@@ -20,6 +19,7 @@ from symgen.jobs.options import MODULE
 from symgen.languages.c.calls import build
 from symgen.native.store import SUBFOLDER, SUFFIX
 from symgen.options import rows
+from tests.support.tools import ROOT, generated, robot_file
 
 Q = [0.3, -0.4]
 

@@ -3,7 +3,8 @@
 import os
 
 import pytest
-from tools import invoke, robot_file, snapshot
+
+from tests.support.tools import invoke, robot_file, snapshot
 
 GENERATE = ("generate", robot_file("pendulum"), "--quantity", "gravity", "-o")
 

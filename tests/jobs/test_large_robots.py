@@ -3,8 +3,6 @@ computed with are refused at once."""
 
 import numpy as np
 import pytest
-from shell import refusal
-from tools import invoke, robot_file
 
 import symgen
 from symgen.errors import RobotError
@@ -19,6 +17,8 @@ from symgen.proof.states import States, decimals
 from symgen.reading import expansion, formats, leftovers, sizes
 from symgen.tracing import articulated, singular, trace
 from symgen.tracing.wanted import Wanted
+from tests.support.shell import refusal
+from tests.support.tools import invoke, robot_file
 
 BODY = (
     '<inertial><origin xyz="0.03 0.02 0.1"/><mass value="1.5"/><inertia ixx="0.01" iyy="0.012" '

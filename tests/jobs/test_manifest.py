@@ -7,11 +7,11 @@ import math
 import re
 
 import pytest
-from tools import generated, robot_file
 
 from symgen.api import generate
 from symgen.errors import OptionError
 from symgen.jobs.manifest_reader import RULES, read
+from tests.support.tools import generated, robot_file
 
 OTHERS = (
     None,

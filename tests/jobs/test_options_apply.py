@@ -4,7 +4,6 @@ import re
 
 import click
 import pytest
-from tools import invoke, robot_file
 
 import symgen
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
@@ -20,6 +19,7 @@ from symgen.languages.files import files
 from symgen.options import rows
 from symgen.tracing.trace import trace_all
 from symgen.tracing.wanted import Wanted
+from tests.support.tools import invoke, robot_file
 
 PENDULUM = robot_file("pendulum")
 OF_LANGUAGES = {

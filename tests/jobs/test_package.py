@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy
 import pytest
-from tools import invoke, robot_file, snapshot
 
 from symgen.errors import SymgenError
 from symgen.jobs.package import build as build_package
 from symgen.native.store import SUFFIX
+from tests.support.tools import invoke, robot_file, snapshot
 
 OPTIONS = {
     "quantities": ("inverse_dynamics", "forward_dynamics", "sum=bias+mass_matrix"),

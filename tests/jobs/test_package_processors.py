@@ -10,11 +10,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from tools import invoke, robot_file
 
 from symgen.languages.python.extension import INSTRUCTIONS
 from symgen.native.compiler import compiler
 from symgen.native.store import SUFFIX
+from tests.support.tools import invoke, robot_file
 
 GRAVITY = """
 import pendulum

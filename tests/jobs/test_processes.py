@@ -3,9 +3,9 @@
 import os
 
 import pytest
-from tools import invoke, robot_file, snapshot
 
 from symgen.compiler.parallel import possible, processes, spread
+from tests.support.tools import invoke, robot_file, snapshot
 
 if not possible():
     pytest.skip("this system cannot copy a process", allow_module_level=True)

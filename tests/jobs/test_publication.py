@@ -12,8 +12,12 @@ import time
 from pathlib import Path
 
 import pytest
-from samples import limit, texts
-from tools import (
+
+from symgen.api import generate
+from symgen.errors import OptionError
+from symgen.jobs.publish import POLITE, publish
+from tests.support.samples import limit, texts
+from tests.support.tools import (
     ROOT,
     generated,
     invoke,
@@ -21,10 +25,6 @@ from tools import (
     run,
     snapshot,
 )
-
-from symgen.api import generate
-from symgen.errors import OptionError
-from symgen.jobs.publish import POLITE, publish
 
 
 def test_g8_an_earlier_run_is_replaced(tmp_path):

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from tools import robot_file
 
 from fuzz import child
 from fuzz.case import Case, Fault, snapshot
+from tests.support.tools import robot_file
 
 ARGUMENTS = ("generate", "robot.urdf", "-o", "out", "--quantity", "gravity")
 FILES = {"robot.urdf": Path(robot_file("pendulum")).read_bytes()}

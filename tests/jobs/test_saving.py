@@ -4,7 +4,8 @@ import json
 import re
 
 import pytest
-from tools import invoke, robot_file
+
+from tests.support.tools import invoke, robot_file
 
 
 @pytest.mark.parametrize("robot", ["ur5", "panda_arm"])

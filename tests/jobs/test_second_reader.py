@@ -6,13 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from shell import refusal
-from tools import invoke, robot_file
 
 from symgen.errors import OptionError
 from symgen.jobs import second_reader
 from symgen.jobs.job import Job
 from symgen.jobs.second_reader import READERS, check_against
+from tests.support.shell import refusal
+from tests.support.tools import invoke, robot_file
 
 ARM = """<robot name="arm"><link name="base"/>
 <link name="upper"><inertial><origin xyz="0.1 0.02 0.3" rpy="0.4 0.2 0.9"/><mass value="2"/>

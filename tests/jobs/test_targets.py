@@ -10,14 +10,14 @@ import signal
 from pathlib import Path
 
 import pytest
-from shell import refusal
-from tools import invoke, robot_file, snapshot
 
 from symgen.errors import OptionError
 from symgen.inspection.pictures import FORMATS
 from symgen.jobs import staging
 from symgen.jobs.publish import publish, write_files
 from symgen.jobs.targets import Mark, OutputFile, holding
+from tests.support.shell import refusal
+from tests.support.tools import invoke, robot_file, snapshot
 
 PENDULUM = robot_file("pendulum")
 

@@ -5,7 +5,8 @@ import subprocess
 import sys
 
 import pytest
-from tools import ROOT
+
+from tests.support.tools import ROOT
 
 USE = """
 from pathlib import Path

@@ -11,13 +11,13 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from tools import generated, invoke, run
 
 from symgen.jobs.verify import verify
 from symgen.languages import subject
 from symgen.languages.language import Language
 from symgen.native import isolated
 from symgen.native.compiler import CompilerError, compiler, version
+from tests.support.tools import generated, invoke, run
 
 RUN = '#include <stdio.h>\n__attribute__((constructor)) static void first(void) { FILE *f = fopen("%s", "w"); if (f) fclose(f); }\n'
 

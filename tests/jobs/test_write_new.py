@@ -5,12 +5,12 @@ import signal
 from pathlib import Path
 
 import pytest
-from tools import robot_file
 
 from fuzz import child, oracles
 from fuzz.case import Case, Fault
 from symgen.errors import OptionError
 from symgen.jobs.publish import write_new
+from tests.support.tools import robot_file
 
 
 def test_it_is_written_once(tmp_path):

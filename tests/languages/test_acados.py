@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tools import generated
+
+from tests.support.tools import generated
 
 ca = pytest.importorskip("casadi", reason="CasADi is not installed")
 

@@ -4,12 +4,12 @@ import re
 
 import numpy as np
 import pytest
-from tools import ROOT, verified
 
 from symgen import api
 from symgen.languages.c.banks import Banks
 from symgen.languages.c.calls import build
 from symgen.languages.c.files import functions
+from tests.support.tools import ROOT, verified
 
 QUANTITIES = ("forward_dynamics_derivatives",)
 

@@ -4,10 +4,10 @@ import subprocess
 
 import numpy as np
 import pytest
-from batches import MODULES, N, inputs, made, many, results, same_bits, single
-from tools import STRICT_C, compiled
 
 from symgen.languages.c.lanes import SHARED, batch_functions
+from tests.support.batches import MODULES, N, inputs, made, many, results, same_bits, single
+from tests.support.tools import STRICT_C, compiled
 
 WITHOUT = ("-DPENDULUM_NO_VECTORS", "-fno-tree-slp-vectorize")
 """The second because gcc 12 fuses scalar code that it vectorises, whatever -ffp-contract says."""

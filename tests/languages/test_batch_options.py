@@ -5,10 +5,19 @@ import shutil
 import subprocess
 
 import pytest
-from batches import made
-from tools import STRICT_C, c_files, compiled, generated, invoke, robot_file, snapshot, verified
 
 from symgen.jobs.verify import verify
+from tests.support.batches import made
+from tests.support.tools import (
+    STRICT_C,
+    c_files,
+    compiled,
+    generated,
+    invoke,
+    robot_file,
+    snapshot,
+    verified,
+)
 
 
 @pytest.mark.parametrize("which", ["all inputs", "float"])

@@ -6,10 +6,10 @@ import shutil
 import subprocess
 
 import pytest
-from batches import inputs, made, results, same_bits, single
-from tools import c_files, compiled, generated
 
 from symgen.languages.c.calls import build_batch
+from tests.support.batches import inputs, made, results, same_bits, single
+from tests.support.tools import c_files, compiled, generated
 
 CALLER = """#include <stdlib.h>
 #include <string.h>

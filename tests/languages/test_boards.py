@@ -6,11 +6,11 @@ import shutil
 import subprocess
 
 import pytest
-from glued import cases, cmake, made, run
-from tools import c_files, compiled, generated, runs_beside
 
 from symgen.languages.c.options import COptions
 from symgen.languages.release import Release
+from tests.support.glued import cases, cmake, made, run
+from tests.support.tools import c_files, compiled, generated, runs_beside
 
 
 def mocked(tmp_path, text, definitions):

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tools import STRICT_C, compiled, generated, invoke, robot_file, verified
 
 import symgen
+from tests.support.tools import STRICT_C, compiled, generated, invoke, robot_file, verified
 
 ca = pytest.importorskip("casadi", reason="CasADi is not installed")
 

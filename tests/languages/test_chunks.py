@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tools import STRICT_C, c_files, compiled, generated
 
 from symgen.languages import chunks
 from symgen.languages.c.calls import build
@@ -19,6 +18,7 @@ from symgen.languages.c.text import named_arrays
 from symgen.languages.chunks import ALIVE, SLACK, cut
 from symgen.languages.dialect import ATOM, Text
 from symgen.languages.writer import Statement
+from tests.support.tools import STRICT_C, c_files, compiled, generated
 
 
 def statements(reads):

@@ -6,8 +6,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from glued import cmake, made, run
-from tools import generated, snapshot
+
+from tests.support.glued import cmake, made, run
+from tests.support.tools import generated, snapshot
 
 
 @cmake

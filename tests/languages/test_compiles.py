@@ -7,17 +7,17 @@ import subprocess
 import time
 
 import pytest
-from samples import GIB, limit, made, samples
-from tools import (
+
+from symgen.algorithms import QUANTITIES
+from symgen.api import generate
+from symgen.languages.describe import descriptions
+from tests.support.samples import GIB, limit, made, samples
+from tests.support.tools import (
     STRICT_C,
     c_files,
     compiled,
     runs_beside,
 )
-
-from symgen.algorithms import QUANTITIES
-from symgen.api import generate
-from symgen.languages.describe import descriptions
 
 
 @samples

@@ -8,12 +8,12 @@ from math import prod
 
 import numpy as np
 import pytest
-from tools import generated, imported, invoke, robot_file
 
 import symgen
 from symgen.algorithms import QUANTITIES
 from symgen.api import trace
 from symgen.native.library import broadcast
+from tests.support.tools import generated, imported, invoke, robot_file
 
 STEP = 1e-30
 LINKS = {"ur5": "flange", "biped": "trunk", "pendulum": "tip"}

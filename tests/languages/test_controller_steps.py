@@ -5,11 +5,11 @@ from random import Random
 
 import numpy as np
 import pytest
-from random_trees import ROBOTS
 
 import symgen
 from fuzz.controller_steps import Stepper
 from symgen.algorithms.controllers import CONTROLLERS
+from tests.support.random_trees import ROBOTS
 
 BALL = (
     '<robot name="swing"><link name="base"/><link name="a"><inertial><origin xyz="0.1 0 0.2"/>'

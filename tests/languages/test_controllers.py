@@ -7,8 +7,6 @@ import subprocess
 
 import numpy as np
 import pytest
-from random_trees import ROBOTS
-from tools import generated, robot_file
 
 from symgen.algorithms import LINK_QUANTITIES
 from symgen.algorithms.controllers import CONTROLLERS
@@ -23,6 +21,8 @@ from symgen.reading.assemble import load
 from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
+from tests.support.random_trees import ROBOTS
+from tests.support.tools import generated, robot_file
 
 EVERY = tuple(name for name in CONTROLLERS if name not in LINK_QUANTITIES)
 

@@ -5,9 +5,9 @@ import shutil
 import subprocess
 
 import pytest
-from tools import ROOT
 
 from symgen.api import generate
+from tests.support.tools import ROOT
 
 
 def test_controllers_break_no_rule_but_those_of_the_table(tmp_path):

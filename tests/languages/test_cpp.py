@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tools import TRIED, generated, invoke, robot_file, verified
 
 import symgen
+from tests.support.tools import TRIED, generated, invoke, robot_file, verified
 
 EIGEN = Path("/usr/include/eigen3")
 needs_eigen = pytest.mark.skipif(not (EIGEN / "Eigen").is_dir(), reason="Eigen is not installed")

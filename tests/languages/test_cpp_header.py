@@ -2,8 +2,8 @@
 
 import shutil
 
-from glued import cases, made
-from tools import c_files, compiled, generated, runs_beside
+from tests.support.glued import cases, made
+from tests.support.tools import c_files, compiled, generated, runs_beside
 
 STRICT_CPP = (
     "-std=c++11",

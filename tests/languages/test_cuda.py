@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from tools import SIMPLE, generated, invoke, robot_file, verified
 
 from benchmarks.cuda import PROGRAM, case
 from benchmarks.cuda import main as benchmark
@@ -24,6 +23,7 @@ from symgen.languages.c.lanes import SHARED
 from symgen.languages.cuda.checks import resources
 from symgen.languages.describe import descriptions
 from symgen.native.compiler import EXACT
+from tests.support.tools import SIMPLE, generated, invoke, robot_file, verified
 
 pytestmark = pytest.mark.skipif(shutil.which("c++") is None, reason="no C++ compiler is installed")
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed")

@@ -7,19 +7,19 @@ import subprocess
 
 import numpy as np
 import pytest
-from samples import made, samples
-from tools import (
-    STRICT_C,
-    c_files,
-    compiled,
-    generated,
-)
 
 from symgen.compiler.passes import live
 from symgen.languages.c.calls import build
 from symgen.languages.c.options import COptions
 from symgen.languages.c.text import single
 from symgen.languages.describe import descriptions
+from tests.support.samples import made, samples
+from tests.support.tools import (
+    STRICT_C,
+    c_files,
+    compiled,
+    generated,
+)
 
 
 def code(path):

@@ -4,8 +4,9 @@ import threading
 
 import numpy as np
 import pytest
-from extensions import N, made, same, states
 from numpy.testing import assert_allclose
+
+from tests.support.extensions import N, made, same, states
 
 exactly = pytest.mark.parametrize("which", ["exact", "float"])
 

@@ -11,14 +11,14 @@ import sysconfig
 
 import numpy as np
 import pytest
-from extensions import VARIANTS, made, same, states
 from numpy.testing import assert_allclose
-from tools import robot_file
 
 from symgen.languages.c.files import code_files
 from symgen.languages.python.extension import SOURCE, compiled_files, extension
 from symgen.native.compiler import SAME
 from symgen.native.extension import extension_module
+from tests.support.extensions import VARIANTS, made, same, states
+from tests.support.tools import robot_file
 
 Q = [0.1, 0.2]
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tools import ROOT, STRICT_C, c_files, compiled, generated
 
 from symgen.api import generate
 from symgen.compiler.batch import evaluate_batch
@@ -16,6 +15,7 @@ from symgen.compiler.evaluate import evaluate
 from symgen.languages.c.calls import build
 from symgen.languages.c.text import literal
 from symgen.proof.rounding import Rounding
+from tests.support.tools import ROOT, STRICT_C, c_files, compiled, generated
 
 CORE = ("inverse_dynamics", "gravity", "bias", "mass_matrix")
 

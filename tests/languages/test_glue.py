@@ -4,8 +4,6 @@ import json
 import re
 
 import pytest
-from glued import made
-from tools import ROOT, invoke, robot_file, snapshot
 
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
@@ -13,6 +11,8 @@ from symgen.jobs.manifest import is_inside
 from symgen.jobs.publish import publish
 from symgen.jobs.verify import verify
 from symgen.languages.c.options import GLUE
+from tests.support.glued import made
+from tests.support.tools import ROOT, invoke, robot_file, snapshot
 
 
 @pytest.mark.parametrize("name", GLUE)

@@ -2,10 +2,9 @@
 
 import re
 
-from tools import robot_file
-
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
 from symgen.api import generate
+from tests.support.tools import robot_file
 
 LINK = "lower"
 

@@ -6,10 +6,10 @@ import subprocess
 
 import numpy as np
 import pytest
-from sines import angles, large_angles, scalars
-from tools import generated, invoke, verified
 
 from symgen.numbers.trig import TYPES, sincos
+from tests.support.sines import angles, large_angles, scalars
+from tests.support.tools import generated, invoke, verified
 
 COMPILERS = [name for name in ("g++", "g++-11", "clang++") if shutil.which(name)]
 compilers = pytest.mark.parametrize("compiler", COMPILERS)

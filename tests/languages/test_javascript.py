@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tools import SIMPLE, TRIED, generated, invoke, robot_file, verified
 
 from symgen.jobs.verify import verify
+from tests.support.tools import SIMPLE, TRIED, generated, invoke, robot_file, verified
 
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 

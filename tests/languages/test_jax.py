@@ -12,7 +12,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from tools import STRICT_C, compiled, generated, invoke, robot_file, verified
+
+from tests.support.tools import STRICT_C, compiled, generated, invoke, robot_file, verified
 
 pytestmark = pytest.mark.skipif(find_spec("jax") is None, reason="JAX is not installed")
 

@@ -4,10 +4,10 @@ refused."""
 import re
 
 import pytest
-from tools import ROOT, invoke
 
 from symgen.jobs.verify import verify
 from symgen.languages.c.text import LARGEST, fits, literal
+from tests.support.tools import ROOT, invoke
 
 PENDULUM = (ROOT / "robots" / "pendulum.urdf").read_text(encoding="utf-8")
 

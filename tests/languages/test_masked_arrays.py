@@ -3,12 +3,12 @@ without masked entries."""
 
 import numpy as np
 import pytest
-from tools import generated, imported, robot_file
 
 import symgen
 from symgen.errors import OptionError
 from symgen.jobs.extension import _through_cffi
 from symgen.jobs.job import Job
+from tests.support.tools import generated, imported, robot_file
 
 PENDULUM = robot_file("pendulum")
 Q = [0.1, 0.2]

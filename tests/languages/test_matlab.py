@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tools import SIMPLE, compiled, generated, invoke, robot_file, verified
 
 from symgen.languages.c.calls import sources
 from symgen.languages.describe import descriptions
+from tests.support.tools import SIMPLE, compiled, generated, invoke, robot_file, verified
 
 STUB = Path(__file__).resolve().parents[1] / "support" / "simulink"
 BOTH = ("c", "matlab")

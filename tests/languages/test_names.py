@@ -6,12 +6,12 @@ import subprocess
 import sys
 
 import pytest
-from hostile import hostile
-from tools import STRICT_C, c_files, compiled, imported, invoke
 
 from symgen.api import generate
 from symgen.languages import LANGUAGES
 from symgen.languages.language import identifier
+from tests.support.hostile import hostile
+from tests.support.tools import STRICT_C, c_files, compiled, imported, invoke
 
 NAMES = [
     '"',

@@ -3,10 +3,10 @@
 import json
 
 import pytest
-from glued import EVERY
-from tools import generated, invoke, robot_file, snapshot
 
 from symgen.jobs.verify import verify
+from tests.support.glued import EVERY
+from tests.support.tools import generated, invoke, robot_file, snapshot
 
 VERSIONS = {
     "CMakeLists.txt": "project(ur5 VERSION 2.3.1 LANGUAGES C)",

@@ -9,13 +9,13 @@ from itertools import product
 
 import numpy as np
 import pytest
-from tools import STRICT_C, c_files, compiled, generated, imported
 
 from symgen.algorithms import QUANTITIES
 from symgen.languages import LANGUAGES
 from symgen.languages.c.files import LAYOUTS as OF_C
 from symgen.languages.describe import descriptions
 from symgen.languages.python.files import LAYOUTS as OF_PYTHON
+from tests.support.tools import STRICT_C, c_files, compiled, generated, imported
 
 BOTH = ("christoffel_symbols", "christoffel_symbols_full")
 robots = pytest.mark.parametrize("name", ["pendulum", "scara", "ur5"])

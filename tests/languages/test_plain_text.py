@@ -12,8 +12,13 @@ import time
 from pathlib import Path
 
 import pytest
-from samples import GIB, limit, made, samples
-from tools import (
+
+from symgen.api import generate
+from symgen.jobs.manifest import NAME
+from symgen.languages import LANGUAGES
+from symgen.languages.files import files
+from tests.support.samples import GIB, limit, made, samples
+from tests.support.tools import (
     ROOT,
     c_files,
     generated,
@@ -22,11 +27,6 @@ from tools import (
     run,
     snapshot,
 )
-
-from symgen.api import generate
-from symgen.jobs.manifest import NAME
-from symgen.languages import LANGUAGES
-from symgen.languages.files import files
 
 SURROUNDINGS = {
     "0": {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},

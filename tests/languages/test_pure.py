@@ -4,14 +4,14 @@ import subprocess
 import threading
 
 import numpy as np
-from samples import made, samples
-from tools import (
-    c_files,
-    compiled,
-)
 
 from symgen.languages.c.calls import build
 from symgen.languages.c.options import COptions
+from tests.support.samples import made, samples
+from tests.support.tools import (
+    c_files,
+    compiled,
+)
 
 
 def symbols(paths, folder, work):

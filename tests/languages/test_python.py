@@ -6,7 +6,8 @@ import sys
 
 import numpy as np
 import pytest
-from tools import SIMPLE, generated, imported
+
+from tests.support.tools import SIMPLE, generated, imported
 
 OPTIONS = {"friction": "runtime:viscous,coulomb", "parameters": "runtime"}
 NAMES = ("inverse_dynamics", "forward_dynamics", "terms=bias+mass_matrix", "kinetic_energy")

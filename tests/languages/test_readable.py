@@ -4,11 +4,11 @@ import re
 from pathlib import Path
 
 import pytest
-from store import kept
-from tools import robot_file
 
 from symgen.jobs.job import Job
 from symgen.languages.c.files import code_files
+from tests.support.store import kept
+from tests.support.tools import robot_file
 
 FOLDER = Path(__file__).resolve().parents[2] / "generated"
 FILES = sorted(path for path in FOLDER.glob("*/*_*.c") if not path.stem.endswith("selftest"))

@@ -6,13 +6,13 @@ import builtins
 import shutil
 
 import pytest
-from tools import generated, verified
 
 from symgen.api import generate
 from symgen.errors import OptionError
 from symgen.languages import LANGUAGES
 from symgen.languages.language import check_function, identifier
 from symgen.reading.assemble import load
+from tests.support.tools import generated, verified
 
 ALL = tuple(LANGUAGES.values())
 

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from tools import ROOT, generated, verified
 
 from symgen import api
 from symgen.languages.c.calls import build
 from symgen.languages.c.files import functions
 from symgen.languages.c.report import remarks
 from symgen.languages.c.rolled import RolledFunction
+from tests.support.tools import ROOT, generated, verified
 
 DERIVATIVES = ("forward_dynamics_derivatives",)
 """Of a quadruped, whose legs are lanes."""

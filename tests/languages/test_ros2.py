@@ -8,8 +8,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from ros2_package import CONTROLLED, TYPES, package
-from tools import invoke, robot_file
+
+from tests.support.ros2_package import CONTROLLED, TYPES, package
+from tests.support.tools import invoke, robot_file
 
 yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
 

@@ -8,7 +8,11 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from ros2_package import (
+
+from symgen.algorithms.controllers import CONTROLLERS
+from symgen.languages.c.calls import build
+from symgen.languages.describe import descriptions
+from tests.support.ros2_package import (
     CONTROLLED,
     LIMIT,
     MOCKS,
@@ -21,11 +25,7 @@ from ros2_package import (
     line,
     package,
 )
-from tools import generated
-
-from symgen.algorithms.controllers import CONTROLLERS
-from symgen.languages.c.calls import build
-from symgen.languages.describe import descriptions
+from tests.support.tools import generated
 
 yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
 

@@ -4,10 +4,10 @@ from decimal import localcontext
 
 import numpy as np
 import pytest
-from tools import invoke
 
 from symgen.jobs.job import Job
 from symgen.proof.states import DIGITS, States
+from tests.support.tools import invoke
 
 LINK = (
     '<link name="b"><inertial><origin xyz="-0.1553 0.1 0.2"/><mass value="4.774"/><inertia '

@@ -8,7 +8,8 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from tools import SIMPLE, generated, invoke, robot_file, verified
+
+from tests.support.tools import SIMPLE, generated, invoke, robot_file, verified
 
 pytestmark = pytest.mark.skipif(shutil.which("cargo") is None, reason="Rust is not installed")
 

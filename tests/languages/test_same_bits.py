@@ -5,7 +5,6 @@ import shutil
 
 import numpy as np
 import pytest
-from tools import generated
 
 from symgen.languages.c.calls import build
 from symgen.languages.c.files import code_files
@@ -15,6 +14,7 @@ from symgen.languages.describe import descriptions
 from symgen.languages.rust.checks import started as rust
 from symgen.languages.subject import Subject, inputs
 from symgen.numbers.operations import OPS
+from tests.support.tools import generated
 
 STARTED = {
     "cpp": (cpp, "c++"),

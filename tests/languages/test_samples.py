@@ -2,10 +2,10 @@
 anew (so does `make generate`)."""
 
 import pytest
-from tools import ROOT, robot_file, snapshot
 
 from symgen.api import generate
 from symgen.tracing.options import CORE
+from tests.support.tools import ROOT, robot_file, snapshot
 
 SAMPLES = {
     "panda": {},

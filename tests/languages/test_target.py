@@ -7,7 +7,6 @@ import subprocess
 from dataclasses import replace
 
 import pytest
-from tools import invoke, robot_file
 
 from firmware import gauntlet, target
 from firmware.checks import CHECKS, MISRA
@@ -15,6 +14,7 @@ from firmware.faults import FAULTS, FAULTY
 from firmware.modules import Sample
 from firmware.tools import Refused, missing
 from symgen.languages.c.options import TARGETS
+from tests.support.tools import invoke, robot_file
 
 needs_target = pytest.mark.skipif(
     bool(missing(target.TOOLS)), reason="no cross compiler or emulator for Cortex-M"

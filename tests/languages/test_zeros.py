@@ -6,12 +6,12 @@ import subprocess
 from functools import cache
 
 import numpy as np
-from tools import STRICT_C, compiled, generated, invoke, robot_file, verified
 
 from symgen.jobs.manifest_reader import read
 from symgen.languages.c.calls import build
 from symgen.languages.c.options import COptions
 from symgen.native.compiler import EXACT
+from tests.support.tools import STRICT_C, compiled, generated, invoke, robot_file, verified
 
 QUANTITIES = ("regressor", "mass_matrix")
 

@@ -10,15 +10,15 @@ from random import Random
 import numpy as np
 import pytest
 import sympy
-from public_robots import example_robot
-from random_trees import RANDOM, ROBOTS, model
-from tree_energies import with_moved_frames
 
 from symgen.algorithms.regressors import regressor
 from symgen.mechanics.base_parameters import base_parameters, base_values
 from symgen.mechanics.parameters import WHOLE, system
 from symgen.mechanics.spatial import Vector
 from symgen.reading.assemble import load
+from tests.support.public_robots import example_robot
+from tests.support.random_trees import RANDOM, ROBOTS, model
+from tests.support.tree_energies import with_moved_frames
 
 HERE = Path(__file__).resolve().parents[1]
 FINGERS = [("panda_finger_joint1", 0.0), ("panda_finger_joint2", 0.0)]

@@ -6,8 +6,6 @@ import re
 import numpy as np
 import pytest
 import sympy
-from random_trees import FEW, RANDOM, model
-from tools import generated, invoke, robot_file
 
 from symgen.api import trace
 from symgen.identification.model.estimate import BaseMapping
@@ -17,6 +15,8 @@ from symgen.jobs.job import Job
 from symgen.mechanics.base_parameters import base_parameters, base_values
 from symgen.mechanics.parameter_names import REGROUPED, grouping, latex_name, latex_sum
 from symgen.mechanics.parameters import lumped
+from tests.support.random_trees import FEW, RANDOM, model
+from tests.support.tools import generated, invoke, robot_file
 
 robots = pytest.mark.parametrize("name", [*RANDOM, *FEW, "scara", "ur5", "panda_arm", "quadruped"])
 

@@ -9,7 +9,8 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
-from library import (
+
+from tests.support.library import (
     ROBOTS,
     Array,
     H,

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from library import (
+
+from tests.support.library import (
     Array,
     H,
     Table,

@@ -6,8 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from shell import refusal
-from tools import generated, invoke, robot_file
 
 import symgen
 from symgen.native import compiler as compiler_module
@@ -15,6 +13,8 @@ from symgen.native.compiler import CompilerError, compiler, run_compiler, summar
 from symgen.native.extension import missing_headers
 from symgen.native.isolated import outer_temporary_folder
 from symgen.native.platforms import PLATFORMS, platform
+from tests.support.shell import refusal
+from tests.support.tools import generated, invoke, robot_file
 
 SILENT = "import sys; sys.exit(3)"
 LOUD = (

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from tools import robot_file
 
 from fuzz import child, oracles
 from fuzz.case import Case, Fault
+from tests.support.tools import robot_file
 
 COMMANDS = {
     "excite": ("excite", "robot.urdf", "-o", "motion.csv", "--budget", "1", "--rate", "50"),

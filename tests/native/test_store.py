@@ -10,12 +10,12 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from tools import ROOT
 
 from symgen.native import store as store_module
 from symgen.native.compiler import processor
 from symgen.native.extension import extension_module
 from symgen.native.store import SUFFIX, Store, digest, module_name, usual
+from tests.support.tools import ROOT
 
 SOURCE = """#include <Python.h>
 static int Execute(PyObject *m) { return PyModule_AddIntConstant(m, "N", NUMBER); }

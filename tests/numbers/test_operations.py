@@ -7,9 +7,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 import sympy
-from forward import pushforward
 from mpmath import mp
-from tools import robot_file
 
 import symgen
 from symgen.algorithms.registry import QUANTITIES, Array, quantity
@@ -28,6 +26,8 @@ from symgen.numbers.exact import in_decimals, number
 from symgen.numbers.operations import OPS, cos, sin, sqrt
 from symgen.numbers.scalar import ZERO
 from symgen.proof.machine import machine
+from tests.support.forward import pushforward
+from tests.support.tools import robot_file
 
 FUNCTIONS = [op for op in OPS.values() if not op.symbol]
 X = 0.6875

@@ -5,7 +5,6 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from bounded import at, module
 
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
@@ -17,6 +16,7 @@ from symgen.numbers.operations import OPS
 from symgen.numbers.scalar import ZERO
 from symgen.proof.bounds import BoundedArray, bounded
 from symgen.proof.choice import visible
+from tests.support.bounded import at, module
 
 
 def test_each_operation_adds_half_a_unit_in_the_last_place():

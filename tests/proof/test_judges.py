@@ -8,14 +8,8 @@ from functools import cache
 from random import Random
 from types import SimpleNamespace
 
-import every_joint
 import numpy as np
 import pytest
-import resisted_joints
-from joint_kinds import KINDS
-from public_robots import example_robot
-from random_trees import ROBOTS, model
-from tools import ROOT, robot_file
 
 from symgen.algorithms import INPUTS, LINK_QUANTITIES, QUANTITIES
 from symgen.algorithms.newton_euler import inverse_dynamics
@@ -37,6 +31,11 @@ from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.running import outputs
 from symgen.tracing.trace import every_formulation, trace
 from symgen.tracing.wanted import Wanted
+from tests.support import every_joint, resisted_joints
+from tests.support.joint_kinds import KINDS
+from tests.support.public_robots import example_robot
+from tests.support.random_trees import ROBOTS, model
+from tests.support.tools import ROOT, robot_file
 
 WILD = ROOT / "tests" / "wild"
 EVERY = [*QUANTITIES, *LINK_QUANTITIES]

@@ -3,7 +3,6 @@ not of those that leave a term out."""
 
 import numpy as np
 import pytest
-from pinocchio_plants import urdf
 
 import symgen
 from symgen.numbers.exact import in_decimals
@@ -11,6 +10,7 @@ from symgen.proof.laws import LawError, controllers, loop_physics
 from symgen.proof.laws.dynamics import accelerations, coriolis, mass, tau
 from symgen.proof.laws.manifold import between
 from symgen.proof.states import DIGITS, States
+from tests.support.pinocchio_plants import urdf
 
 COUNT = 3
 KINDS = {"revolute": "continuous", "ball": "ball", "floating": "floating"}

@@ -6,9 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bounded import module
-from random_trees import AS_WRITTEN, FAMILIES
-from tools import invoke, robot_file
 
 from benchmarks.faults import Trial, changed, sites
 from benchmarks.mutants import disagreements, share
@@ -21,6 +18,9 @@ from symgen.numbers.exact import in_decimals
 from symgen.proof.choice import CHANGES, telling, visible
 from symgen.proof.laws.kinematics import aligned, by_axes
 from symgen.proof.states import DIGITS, States
+from tests.support.bounded import module
+from tests.support.random_trees import AS_WRITTEN, FAMILIES
+from tests.support.tools import invoke, robot_file
 
 KINDS = {**FAMILIES, **AS_WRITTEN}
 

@@ -2,9 +2,9 @@
 before the one that carries it, so that numbers of bodies are in no convenient order."""
 
 import pytest
-from trees import TREE
 
 from symgen.reading.assemble import LoadedRobot, load
+from tests.support.trees import TREE
 
 
 @pytest.fixture

@@ -5,10 +5,8 @@ import time
 
 import numpy as np
 import pytest
-from driven import actuators, joints
 from hypothesis import given
 from hypothesis import strategies as st
-from tools import ROOT, invoke, robot_file, snapshot
 
 from symgen.errors import OptionError, RobotError
 from symgen.jobs.manifest_reader import read as read_manifest
@@ -16,6 +14,8 @@ from symgen.jobs.verify import verify
 from symgen.mechanics.model import Rotor
 from symgen.reading.assemble import load
 from symgen.reading.toml_reader import parsed
+from tests.support.driven import actuators, joints
+from tests.support.tools import ROOT, invoke, robot_file, snapshot
 
 PENDULUM = robot_file("pendulum")
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from trees import TREE, inertial, messages
 
 from symgen.errors import OptionError, RobotError
 from symgen.mechanics.model import Body, Link
 from symgen.mechanics.pose import Pose
 from symgen.reading.assemble import load
+from tests.support.trees import TREE, inertial, messages
 
 CASES = Path(__file__).resolve().parents[1] / "cases"
 

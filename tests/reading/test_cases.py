@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tools import CASES, ROOT, generated, imported, invoke, robot_file, snapshot
 
 from symgen.api import generate
 from symgen.languages.c.calls import build
 from symgen.native.compiler import EXACT
+from tests.support.tools import CASES, ROOT, generated, imported, invoke, robot_file, snapshot
 
 VALUES = [name for name, case in CASES.items() if case["expect"] == "values"]
 ERRORS = [

@@ -3,11 +3,11 @@
 import json
 
 import pytest
-from tools import ROOT, invoke
 
 import symgen
 from symgen.errors import OptionError, RobotError
 from symgen.reading.assemble import load
+from tests.support.tools import ROOT, invoke
 
 INERTIAL = (
     "<inertial><mass>{}</mass><inertia><ixx>0.1</ixx><iyy>0.2</iyy><izz>0.3</izz></inertia>"

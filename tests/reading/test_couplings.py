@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from states import run
-from wild_cases import WILD, case
 
 from symgen.errors import OptionError, RobotError
 from symgen.reading.assemble import load
 from symgen.tracing.robot import RuntimeModel
+from tests.support.states import run
+from tests.support.wild_cases import WILD, case
 
 MJCF = """<mujoco><compiler angle="radian"/><worldbody>
 <body name="a"><joint name="j" type="hinge" axis="0 1 0" ref="0.2"/>

@@ -4,11 +4,11 @@ import re
 
 import numpy as np
 import pytest
-from tools import ROOT, invoke, robot_file, verified
 
 from symgen.api import generate, trace
 from symgen.errors import OptionError
 from symgen.reading.assemble import load
+from tests.support.tools import ROOT, invoke, robot_file, verified
 
 BODY = (
     '<inertial><origin xyz="{x} 0.1 0.2"/><mass value="{m}"/>'

@@ -6,11 +6,11 @@ import random
 
 import numpy as np
 import pytest
-from tools import invoke
 
 from symgen.mechanics.consistency import INDEFINITE, judge
 from symgen.reading.assemble import load
 from symgen.reading.repair import eigen
+from tests.support.tools import invoke
 
 GOOD = {"ixx": 0.01, "ixy": 0, "ixz": 0, "iyy": 0.01, "iyz": 0, "izz": 0.01}
 BAD = {"ixx": 0.006, "ixy": 0.009, "ixz": 0.003, "iyy": 0.0086, "iyz": 0.009, "izz": 0.0065}

@@ -5,15 +5,15 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from jobfiles import PENDULUM
-from public_robots import example_robots
-from random_trees import ROBOTS
-from tools import invoke
 
 import symgen
 from symgen.errors import SymgenError
 from symgen.mechanics.model import Model
 from symgen.reading.assemble import load
+from tests.support.jobfiles import PENDULUM
+from tests.support.public_robots import example_robots
+from tests.support.random_trees import ROBOTS
+from tests.support.tools import invoke
 
 LINK = (
     '<link name="{0}"><inertial><origin xyz="0.1 0.02 0.3"/><mass value="1.5"/>'

@@ -3,11 +3,11 @@
 import math
 
 import pytest
-from joint_zoo import written
 
 import symgen
 from symgen.errors import RobotError
 from symgen.reading.assemble import load
+from tests.support.joint_zoo import written
 
 LINKS = """<link name="base"/><link name="a"><inertial><mass value="1"/>
 <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>"""

@@ -1,7 +1,8 @@
 """Names that no file system takes, where a robot's file or the command line names a file."""
 
 import pytest
-from tools import ROOT, invoke
+
+from tests.support.tools import ROOT, invoke
 
 LONG = "a" * 300
 XACRO = '<robot name="a" xmlns:xacro="http://ros.org/wiki/xacro">{}</robot>'

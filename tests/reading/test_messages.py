@@ -1,14 +1,14 @@
 """Messages that lead a newcomer to the right file, option or name."""
 
 import pytest
-from tools import ROOT, invoke
-from xacros import XMLNS, library  # noqa: F401
 
 import symgen
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
 from symgen.algorithms.synonyms import SYNONYMS
 from symgen.errors import OptionError, RobotError
 from symgen.reading.assemble import load
+from tests.support.tools import ROOT, invoke
+from tests.support.xacros import XMLNS, library  # noqa: F401
 
 PENDULUM = str(ROOT / "robots" / "pendulum.urdf")
 

@@ -5,12 +5,12 @@ import math
 
 import numpy as np
 import pytest
-from trees import TREE
 
 from symgen.errors import RobotError
 from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.model import Follow
 from symgen.reading.joints import has_several_coordinates
+from tests.support.trees import TREE
 
 
 def following(name: str, text: str = "") -> str:

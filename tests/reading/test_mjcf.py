@@ -4,13 +4,13 @@ import sys
 
 import numpy as np
 import pytest
-from oracles import oracle
 
 from benchmarks import oracle_mjcf
 from symgen.errors import RobotError
 from symgen.reading import joints
 from symgen.reading.assemble import load
 from symgen.reading.mjcf.unread import ROWS
+from tests.support.oracles import oracle
 
 mujoco = oracle("mujoco")
 

@@ -4,12 +4,12 @@ option which they gave makes void."""
 import re
 
 import pytest
-from public_robots import real_files
-from tools import invoke
 
 import symgen
 from symgen.errors import Notice, SourceLocation, in_short
 from symgen.reading.assemble import load
+from tests.support.public_robots import real_files
+from tests.support.tools import invoke
 
 INERTIAL = (
     '<inertial><mass value="1"/>'

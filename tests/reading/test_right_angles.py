@@ -3,9 +3,9 @@
 import math
 
 import pytest
-from trees import TREE, inertial, messages
 
 from symgen.reading.assemble import LoadedRobot
+from tests.support.trees import TREE, inertial, messages
 
 
 def rolled(read, angle: str, **options) -> tuple[LoadedRobot, tuple[float, float]]:

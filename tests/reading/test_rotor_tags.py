@@ -4,13 +4,13 @@ import json
 import re
 
 import pytest
-from driven import actuators, joints
-from tools import ROOT, robot_file
 
 from symgen.errors import RobotError
 from symgen.mechanics.model import Rotor
 from symgen.reading.assemble import load
 from symgen.reading.joints import JOINTS, has_several_coordinates
+from tests.support.driven import actuators, joints
+from tests.support.tools import ROOT, robot_file
 
 GEARED = robot_file("transmission_reduction")
 

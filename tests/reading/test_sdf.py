@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from random_sdf import NestedSdf, sdf_text
 
 from symgen.compiler.evaluate import evaluate
 from symgen.errors import RobotError
@@ -10,6 +9,7 @@ from symgen.reading.assemble import load
 from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
+from tests.support.random_sdf import NestedSdf, sdf_text
 
 
 def written(folder, text, name="robot.sdf"):

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tools import invoke
 
 from symgen.jobs.job import Job
 from symgen.mechanics.coupling import coupling_of, positions
 from symgen.reading.assemble import load
+from tests.support.tools import invoke
 
 MODELS = Path(__file__).resolve().parents[1] / "sdf"
 KEPT = MODELS / "drake.json"
@@ -52,7 +52,7 @@ def drawn(name):
 
 
 def drake(name):
-    from drake_terms import drake_terms
+    from tests.support.drake_terms import drake_terms
 
     text = re.sub(
         r'<joint [^>]*type="gearbox".*?</joint>',

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from tools import invoke
 
 import symgen
 from symgen.errors import RobotError
 from symgen.mechanics.model import Rotor
 from symgen.reading.assemble import load
+from tests.support.tools import invoke
 
 INERTIAL = (
     "<inertial><pose>0.1 0.02 -0.1 0 0 0</pose><mass>1.3</mass><inertia><ixx>0.02</ixx>"

@@ -2,11 +2,11 @@
 hardly any real file has one."""
 
 import pytest
-from public_robots import real_files
-from tools import ROOT
 
 from symgen.mechanics.plausible_units import odd_units
 from symgen.reading.assemble import load
+from tests.support.public_robots import real_files
+from tests.support.tools import ROOT
 
 SIZE, MASS, MOMENT = 0.3, 1.2, 0.004
 

@@ -5,11 +5,11 @@ import json
 
 import numpy as np
 import pytest
-from tools import invoke
 
 import symgen
 from symgen.errors import OptionError
 from symgen.reading.assemble import load
+from tests.support.tools import invoke
 
 LINK = """<link name="{}"><inertial><origin xyz="0 0 {}"/><mass value="{}"/>
 <inertia ixx="1" iyy="{}" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>"""

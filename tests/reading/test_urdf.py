@@ -3,11 +3,11 @@
 import time
 
 import pytest
-from urdf import CASES, ENDS, LINKS, case_file, joint, refusal
 
 from symgen.errors import RobotError
 from symgen.reading.assemble import load
 from symgen.reading.urdf import parse
+from tests.support.urdf import CASES, ENDS, LINKS, case_file, joint, refusal
 
 ERRORS = [
     name for name, case in CASES.items() if case["expect"] == "error" and name != "planar_joint"

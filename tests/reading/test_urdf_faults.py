@@ -1,11 +1,11 @@
 """Independent faults of a file of URDF are said at once."""
 
 import pytest
-from tools import invoke
-from urdf import LINKS, joint, robot
 
 from symgen.errors import MOST_ERRORS, RobotErrors
 from symgen.reading.urdf import KINDS
+from tests.support.tools import invoke
+from tests.support.urdf import LINKS, joint, robot
 
 
 def several(body):

@@ -5,13 +5,13 @@ import random
 from pathlib import Path
 
 import pytest
-from urdf import CASES, LINKS, case_file, joint, refusal, robot
 
 from symgen.errors import RobotError, SymgenError
 from symgen.reading.assemble import load
 from symgen.reading.urdf import parse
 from symgen.reading.xml_reader import MAX_BYTES
 from symgen.text import shown
+from tests.support.urdf import CASES, LINKS, case_file, joint, refusal, robot
 
 
 def test_unreadable_paths(tmp_path):

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from tools import invoke
 
 import symgen
 from symgen.errors import RobotError
 from symgen.reading.assemble import load
+from tests.support.tools import invoke
 
 LINK = (
     '<link name="{0}"><inertial><origin xyz="0.1 0.02 0.05"/><mass value="{1}"/>'

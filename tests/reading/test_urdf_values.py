@@ -3,10 +3,10 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from urdf import INERTIAL, LINKS, joint, refusal, robot
 
 from symgen.reading.urdf import parse
 from symgen.reading.xml_reader import NUMBER
+from tests.support.urdf import INERTIAL, LINKS, joint, refusal, robot
 
 
 def test_notes():

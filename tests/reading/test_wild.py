@@ -7,11 +7,11 @@ import sys
 
 import numpy as np
 import pytest
-from states import run
-from tools import CC, ROOT, invoke
 
 from symgen.reading.assemble import load
 from symgen.tracing.robot import RuntimeModel
+from tests.support.states import run
+from tests.support.tools import CC, ROOT, invoke
 
 WILD = next((p / "shared" / "wild" for p in ROOT.parents if (p / "shared" / "wild").is_dir()), None)
 pytestmark = pytest.mark.skipif(WILD is None, reason="the notes with users' files are not here")

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from states import run
-from wild_cases import WILD, case, differential
 
 from symgen.errors import RobotError
 from symgen.reading.assemble import load
 from symgen.tracing.robot import RuntimeModel
+from tests.support.states import run
+from tests.support.wild_cases import WILD, case, differential
 
 
 def test_a_joint_in_gazebo_is_said_to_leave_the_chain_open():

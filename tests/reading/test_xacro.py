@@ -5,12 +5,12 @@ import json
 import sys
 
 import pytest
-from tools import invoke, robot_file, snapshot
-from xacros import XMLNS, library  # noqa: F401
 
 from symgen.errors import OptionError, RobotError
 from symgen.reading import xacro_child
 from symgen.reading.assemble import load
+from tests.support.tools import invoke, robot_file, snapshot
+from tests.support.xacros import XMLNS, library  # noqa: F401
 
 LINK = """
   <link name="${name}"><inertial><mass value="${mass}"/><origin xyz="0 0 ${length / 2}"/>

@@ -1,11 +1,11 @@
 """Arguments of xacro that no file has are refused with near names."""
 
 import pytest
-from tools import invoke
-from xacros import XMLNS, library, plain  # noqa: F401
 
 from symgen.errors import OptionError
 from symgen.reading.assemble import load
+from tests.support.tools import invoke
+from tests.support.xacros import XMLNS, library, plain  # noqa: F401
 
 SIDE = """<xacro:arg name="side" default="left"/>
 <xacro:property name="mass" value="${2 if xacro.arg('side') == 'right' else 1}"/>"""

@@ -1,12 +1,12 @@
 """xacro is known by its content, whatever the file is called; packages and where they are."""
 
 import pytest
-from tools import invoke
-from xacros import PLAIN, XMLNS, library, plain, repository, said  # noqa: F401
 
 from symgen.errors import RobotError
 from symgen.reading.alone import is_self_contained
 from symgen.reading.assemble import load
+from tests.support.tools import invoke
+from tests.support.xacros import PLAIN, XMLNS, library, plain, repository, said  # noqa: F401
 
 MESH = '<visual><geometry><mesh filename="{}/x.stl"/></geometry></visual>'
 

@@ -5,16 +5,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sympy
-from built import built_zoo, run
-from joint_kinds import in_python, of_axis
-from joint_zoo import INERTIA, urdf
-from joint_zoo import pinocchio as zoo_model
-from oracles import oracle
-from states import close
 
 import symgen
 from symgen.errors import OptionError, RobotError
 from symgen.reading.joints import JOINTS as JOINTS_OF_FILES
+from tests.support.built import built_zoo, run
+from tests.support.joint_kinds import in_python, of_axis
+from tests.support.joint_zoo import INERTIA, urdf
+from tests.support.joint_zoo import pinocchio as zoo_model
+from tests.support.oracles import oracle
+from tests.support.states import close
 
 pin = oracle("pinocchio")
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from random_trees import ROBOTS
 
 import symgen
 from symgen.algorithms.controllers import CONTROLLERS
@@ -11,6 +10,7 @@ from symgen.reading.assemble import load
 from symgen.tracing import robot as tracing
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
+from tests.support.random_trees import ROBOTS
 
 ROBOT = symgen.Robot(ROBOTS / "pendulum.urdf")
 GAINS = {"k_p": 10.0, "k_d": 2.0, "k_i": 1.0, "limit": 50.0}

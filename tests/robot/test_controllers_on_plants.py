@@ -4,9 +4,9 @@ Nothing of the plant comes from symgen (see `pinocchio_plants`)."""
 
 import numpy as np
 import pytest
-from pinocchio_plants import Plant, friction, model_of, pin, revolute, robot, urdf
 
 import symgen
+from tests.support.pinocchio_plants import Plant, friction, model_of, pin, revolute, robot, urdf
 
 FRICTION = {"friction": "viscous,coulomb"}
 

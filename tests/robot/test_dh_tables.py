@@ -5,13 +5,13 @@ import math
 import numpy as np
 import pytest
 import sympy
-from built import BODIES, TABLE, planar, pose, run
-from oracles import oracle
-from states import close
-from tools import invoke
 
 import symgen
 from symgen.errors import OptionError, SymgenError
+from tests.support.built import BODIES, TABLE, planar, pose, run
+from tests.support.oracles import oracle
+from tests.support.states import close
+from tests.support.tools import invoke
 
 pin = oracle("pinocchio")
 

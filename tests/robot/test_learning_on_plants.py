@@ -3,7 +3,8 @@ that changes."""
 
 import numpy as np
 import pytest
-from pinocchio_plants import Plant, pin, revolute, robot, urdf
+
+from tests.support.pinocchio_plants import Plant, pin, revolute, robot, urdf
 
 
 @pytest.mark.parametrize("forget", [0.99, 0.9])

@@ -2,16 +2,16 @@
 
 import numpy as np
 import pytest
-from built import built_zoo
-from joint_zoo import pinocchio as zoo_model
-from oracles import oracle
-from states import close
-from tools import ROOT, robot_file
 
 import symgen
 from symgen.errors import OptionError
 from symgen.mechanics.coupling import coupling_of
 from symgen.robot.motion import rates
+from tests.support.built import built_zoo
+from tests.support.joint_zoo import pinocchio as zoo_model
+from tests.support.oracles import oracle
+from tests.support.states import close
+from tests.support.tools import ROOT, robot_file
 
 pin = oracle("pinocchio")
 

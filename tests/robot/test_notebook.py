@@ -9,10 +9,10 @@ import sys
 
 import pytest
 from lxml import html as lxml_html
-from papers import arm
-from tools import ROOT, robot_file
 
 import symgen
+from tests.support.papers import arm
+from tests.support.tools import ROOT, robot_file
 
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 

@@ -3,11 +3,11 @@ robots."""
 
 import numpy as np
 import pytest
-from tools import ROOT, invoke
 
 import symgen
 from symgen.jobs.job import Job
 from symgen.robot.rotors import SMALL, rotor_effects
+from tests.support.tools import ROOT, invoke
 
 UR5 = ROOT / "robots" / "ur5.urdf"
 PENDULUM = ROOT / "robots" / "pendulum.urdf"

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pinocchio_plants import Plant, revolute, robot, urdf
-from tools import ROOT, invoke
 
 import symgen
 from benchmarks.closed_loops import GAINS, LEAD, LINK, LOOPS, paragraph
 from symgen.algorithms.controllers import CONTROLLERS
 from symgen.robot.sampled_loop import MARGIN
+from tests.support.pinocchio_plants import Plant, revolute, robot, urdf
+from tests.support.tools import ROOT, invoke
 
 STILL = {"q_ref": np.zeros(2), "qd_ref": np.zeros(2), "qdd_ref": np.zeros(2)}
 RATE = 200.0

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from built import BODIES, TABLE, built_zoo, planar, pose, run
-from oracles import oracle
-from states import close
-from tools import ROOT, invoke, robot_file
 
 import symgen
 from symgen.errors import OptionError, RobotError, SymgenError
+from tests.support.built import BODIES, TABLE, built_zoo, planar, pose, run
+from tests.support.oracles import oracle
+from tests.support.states import close
+from tests.support.tools import ROOT, invoke, robot_file
 
 pin = oracle("pinocchio")
 

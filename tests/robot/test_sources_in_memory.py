@@ -9,11 +9,11 @@ from xml.etree import ElementTree
 
 import pytest
 from lxml import etree
-from tools import ROOT, invoke
 
 import symgen
 from symgen.errors import OptionError, RobotError
 from symgen.reading.assemble import load
+from tests.support.tools import ROOT, invoke
 
 MJCF = (
     '<mujoco model="m"><option gravity="0 0 -3"/><worldbody><body name="a">'

@@ -5,13 +5,13 @@ import re
 import numpy as np
 import pytest
 import sympy
-from oracles import oracle
-from papers import UR5, arm, numbers, run, two, w, x, y, z
-from states import close
 
 import symgen
 from symgen.algorithms import QUANTITIES
 from symgen.errors import OptionError
+from tests.support.oracles import oracle
+from tests.support.papers import UR5, arm, numbers, run, two, w, x, y, z
+from tests.support.states import close
 
 pin = oracle("pinocchio")
 

@@ -4,13 +4,13 @@ import re
 
 import pytest
 import sympy
-from papers import UR5, arm, numbers, two
-from states import close
-from tools import robot_file
 
 import symgen
 from symgen.algorithms import INPUTS
 from symgen.errors import OptionError
+from tests.support.papers import UR5, arm, numbers, two
+from tests.support.states import close
+from tests.support.tools import robot_file
 
 a1, a2, m2 = sympy.symbols("a1 a2 m2", real=True)
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import sympy
-from papers import UR5, numbers, run
-from states import close
 
 import symgen
+from tests.support.papers import UR5, numbers, run
+from tests.support.states import close
 
 
 def seven():

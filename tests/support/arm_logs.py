@@ -5,10 +5,10 @@ from functools import cache
 
 import numpy as np
 import pytest
-from tools import robot_file
 
 from benchmarks.simulated_logs import Recipe, simulated, write
 from symgen.jobs.job import Job
+from tests.support.tools import robot_file
 
 ARM = robot_file("scara")
 

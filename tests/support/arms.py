@@ -1,14 +1,14 @@
 """An arm whose parameters are given as arrays."""
 
 import numpy as np
-from random_trees import model
-from states import numbers
 
 from symgen.algorithms.regressors import (
     base_parameters,
 )
 from symgen.mechanics.independence import independent
 from symgen.mechanics.parameters import WHOLE, lumped, system
+from tests.support.random_trees import model
+from tests.support.states import numbers
 
 
 class Arm:

@@ -4,10 +4,10 @@ import random
 from functools import cache
 
 import numpy as np
-from tools import generated
 
 from symgen.languages.c.calls import build, build_batch
 from symgen.native.compiler import EXACT
+from tests.support.tools import generated
 
 FREE = {"parameters": "runtime", "gravity": "runtime", "friction": "runtime:viscous,coulomb"}
 """All that can be an input."""

@@ -3,10 +3,10 @@
 from functools import cache
 
 import numpy as np
-from tools import robot_file
 
 from symgen.jobs.job import Job
 from symgen.proof.bounds import BoundedArray
+from tests.support.tools import robot_file
 
 CORE = ("inverse_dynamics", "gravity", "bias", "mass_matrix", "forward_dynamics")
 

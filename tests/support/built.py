@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 import sympy
-from joint_zoo import JOINTS, LINKS, PITCH
 
 import symgen
+from tests.support.joint_zoo import JOINTS, LINKS, PITCH
 
 
 def run(robot, quantity, **inputs):

@@ -3,10 +3,10 @@
 from functools import cache
 
 import numpy as np
-from tools import robot_file
 
 import symgen
 from symgen.jobs.job import Job
+from tests.support.tools import robot_file
 
 FILE = robot_file("pendulum")
 STEP, ROWS, NOISE = 0.005, 2000, 2e-3

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from browser import PROGRAM, QUIET
+from tests.support.browser import PROGRAM, QUIET
 
 SWITCHES = [switch for switch in QUIET if not switch.startswith("--virtual-time")]
 CODES = {

@@ -6,11 +6,21 @@ from functools import cache
 from random import Random
 from typing import Any
 
-from joint_kinds import BALL, FREE, KINDS, PLANE, SCREW, TUBE, UNIVERSAL, P, R, kind_of
-from random_trees import anywhere, inertia, links, square, straight, unit
-
 from symgen.mechanics.model import Joint, Link, Model, Rotor
 from symgen.reading.unfold import Following, MovingJoint, bodies
+from tests.support.joint_kinds import (
+    BALL,
+    FREE,
+    KINDS,
+    PLANE,
+    SCREW,
+    TUBE,
+    UNIVERSAL,
+    P,
+    R,
+    kind_of,
+)
+from tests.support.random_trees import anywhere, inertia, links, square, straight, unit
 
 Array = Any
 GRAVITY = (1.5, -2.0, -9.0)

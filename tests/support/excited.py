@@ -1,9 +1,9 @@
 """Tasks of exciting motions."""
 
 from click.testing import CliRunner
-from tools import robot_file
 
 from symgen.cli.main import main
+from tests.support.tools import robot_file
 
 SCARA = robot_file("scara")
 

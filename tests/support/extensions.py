@@ -5,11 +5,11 @@ import sys
 from functools import cache
 
 import numpy as np
-from store import kept
-from tools import robot_file
 
 from symgen.jobs.package import build as build_package
 from symgen.languages.c.calls import build
+from tests.support.store import kept
+from tests.support.tools import robot_file
 
 QUANTITIES = ("inverse_dynamics", "forward_dynamics", "sum=bias+mass_matrix", "gravity")
 

@@ -5,9 +5,9 @@ import subprocess
 from functools import cache
 
 import pytest
-from tools import generated
 
 from symgen.languages.c.options import GLUE
+from tests.support.tools import generated
 
 FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "terms=bias+mass_matrix", "gravity")
 

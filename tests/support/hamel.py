@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from every_joint import GRAVITY, Array, Robot
-from joint_kinds import Step, kind_of
-from random_trees import STEP, cross, rotation
 
 from symgen.reading.unfold import MovingJoint
+from tests.support.every_joint import GRAVITY, Array, Robot
+from tests.support.joint_kinds import Step, kind_of
+from tests.support.random_trees import STEP, cross, rotation
 
 
 @dataclass(frozen=True)

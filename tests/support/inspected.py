@@ -3,7 +3,7 @@
 import json
 from functools import cache
 
-from tools import invoke, robot_file
+from tests.support.tools import invoke, robot_file
 
 PENDULUM = robot_file("pendulum")
 

@@ -1,6 +1,6 @@
 """Job files of a few lines."""
 
-from tools import invoke, robot_file
+from tests.support.tools import invoke, robot_file
 
 PENDULUM, PANDA = robot_file("pendulum"), robot_file("panda")
 

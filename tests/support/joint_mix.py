@@ -5,10 +5,10 @@ pitches that are large, negative and zero."""
 from typing import Any
 
 import numpy as np
-from oracles import oracle
 
 import symgen
 from symgen.mechanics.joints.planar import cross
+from tests.support.oracles import oracle
 
 pin = oracle("pinocchio")
 

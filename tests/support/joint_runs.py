@@ -4,14 +4,14 @@ from functools import cache
 
 import numpy as np
 import pytest
-from every_joint import EVERY, made
-from hamel import displaced, places
-from random_trees import STEP
 
 from symgen.algorithms import QUANTITIES
 from symgen.compiler.program import Program
 from symgen.tracing.function import Function
 from symgen.tracing.robot import RuntimeModel
+from tests.support.every_joint import EVERY, made
+from tests.support.hamel import displaced, places
+from tests.support.random_trees import STEP
 
 TOLERANCE = 1e-11
 

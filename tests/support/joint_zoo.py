@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 from lxml import etree
-from oracles import oracle
+
+from tests.support.oracles import oracle
 
 pin = oracle("pinocchio")
 

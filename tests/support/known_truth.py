@@ -2,12 +2,11 @@
 
 from functools import cache
 
-from tools import robot_file
-
 from benchmarks.simulated_logs import Recipe, simulated, write
 from symgen.identification.estimation.run import identify
 from symgen.identification.model.settings import Settings
 from symgen.jobs.job import Job
+from tests.support.tools import robot_file
 
 ARM, SMALL = robot_file("ur5"), robot_file("scara")
 

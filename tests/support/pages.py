@@ -23,9 +23,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tools import ROOT
-
 from symgen.languages.c.options import TARGETS
+from tests.support.tools import ROOT
 
 FILE = re.compile(r"\s*(?:/\*|//|#|%|--|;|<!--)\s*([\w.-]+\.\w+)\s*(?:\*/|-->)?\s*\n")
 PATIENCE = 300

@@ -4,9 +4,9 @@ from functools import cache
 
 import numpy as np
 import sympy
-from tools import robot_file
 
 import symgen
+from tests.support.tools import robot_file
 
 UR5 = robot_file("ur5")
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from random_trees import ROBOTS
 
 from symgen.reading.assemble import load
 from symgen.tracing.robot import RuntimeModel
+from tests.support.random_trees import ROBOTS
 
 Array = Any
 NAMES = {"ur5": "fixed", "panda_arm": "fixed", "quadruped": "floating"}

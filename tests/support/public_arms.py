@@ -2,9 +2,6 @@
 
 import numpy as np
 import pytest
-from public_robots import example_robot
-from random_trees import RANDOM, REAL, model
-from states import numbers
 
 from symgen.algorithms.christoffel import (
     christoffel_symbols_full,
@@ -12,6 +9,9 @@ from symgen.algorithms.christoffel import (
 from symgen.algorithms.coriolis import coriolis_matrix
 from symgen.mechanics.parameters import system
 from symgen.reading.assemble import load
+from tests.support.public_robots import example_robot
+from tests.support.random_trees import RANDOM, REAL, model
+from tests.support.states import numbers
 
 robots = pytest.mark.parametrize("name", RANDOM + REAL)
 

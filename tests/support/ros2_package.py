@@ -4,7 +4,8 @@ import subprocess
 from pathlib import Path
 
 import numpy as np
-from tools import generated
+
+from tests.support.tools import generated
 
 MOCKS = Path(__file__).resolve().parent / "ros2"
 CONTROLLED = (

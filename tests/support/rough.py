@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import numpy as np
-from random_trees import model
-from states import function
 
 from symgen.tracing.robot import RuntimeModel
+from tests.support.random_trees import model
+from tests.support.states import function
 
 KINDS = ("viscous", "coulomb", "offset")
 

@@ -4,7 +4,8 @@ import json
 import resource
 
 import pytest
-from tools import (
+
+from tests.support.tools import (
     generated,
 )
 

@@ -3,7 +3,7 @@
 import json
 import re
 
-from tools import ROOT, invoke, robot_file
+from tests.support.tools import ROOT, invoke, robot_file
 
 PENDULUM = robot_file("pendulum")
 

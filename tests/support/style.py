@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tools import ROOT
+from tests.support.tools import ROOT
 
 RULES = ROOT / "docs" / "style.toml"
 

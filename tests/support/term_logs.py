@@ -1,10 +1,10 @@
 """A log of an arm with friction and springs."""
 
 import numpy as np
-from tools import robot_file
 
 from benchmarks.simulated_logs import Motion, Recipe, exact, moved, write
 from symgen.jobs.job import Job
+from tests.support.tools import robot_file
 
 FILE = robot_file("scara")
 

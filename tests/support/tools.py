@@ -15,12 +15,12 @@ from typing import Any, Final
 
 import pytest
 from click.testing import CliRunner, Result
-from store import kept
 
 from symgen.algorithms import QUANTITIES
 from symgen.api import generate
 from symgen.cli.main import main
 from symgen.languages.module import Module
+from tests.support.store import kept
 
 HERE = Path(__file__).resolve().parents[1]
 ROOT = HERE.parent

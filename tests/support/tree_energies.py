@@ -9,11 +9,11 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from random_trees import STEP, Array, anywhere, cross, rotation
 
 from symgen.mechanics.model import Body, Link, Model
 from symgen.mechanics.pose import IDENTITY, Pose
 from symgen.numbers.scalar import ZERO
+from tests.support.random_trees import STEP, Array, anywhere, cross, rotation
 
 
 def with_moved_root(robot: Model, where: Pose) -> Model:

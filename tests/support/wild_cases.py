@@ -2,10 +2,9 @@
 
 import json
 
-from tools import ROOT
-
 from symgen.reading.assemble import load
 from symgen.tracing.robot import RuntimeModel
+from tests.support.tools import ROOT
 
 WILD = ROOT / "tests" / "wild"
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from public_robots import example_robot
 
 from symgen import api
 from symgen.cli.main import main
@@ -20,6 +19,7 @@ from symgen.reading.assemble import load
 from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
+from tests.support.public_robots import example_robot
 
 UR5, PENDULUM = "robots/ur5.urdf", "robots/pendulum.urdf"
 

@@ -6,14 +6,14 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 import pytest
-from states import close, numbers
-from tools import imported
 
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
 from symgen.algorithms.registry import Array, RegistryError, quantity
 from symgen.api import generate, trace
 from symgen.jobs.job import Job
 from symgen.jobs.verify import verify
+from tests.support.states import close, numbers
+from tests.support.tools import imported
 
 SOLID = (
     '<inertial><origin xyz="0.1 0.2 0.3"/><mass value="1"/>'

@@ -3,8 +3,6 @@ are refused in one sentence, and where parameters of run time can make it one th
 
 import numpy as np
 import pytest
-from shell import refusal
-from tools import invoke, robot_file
 
 from symgen.algorithms import QUANTITIES, composite
 from symgen.compiler.evaluate import evaluate
@@ -14,6 +12,8 @@ from symgen.mechanics.coupling import UNIT_QUATERNIONS
 from symgen.mechanics.joints.body_axes import rotation
 from symgen.numbers.scalar import plain
 from symgen.tracing.singular import singular_joints
+from tests.support.shell import refusal
+from tests.support.tools import invoke, robot_file
 
 INVERTING = [name for name, q in QUANTITIES.items() if q.needs_inverse]
 CENTRES = [name for name, q in QUANTITIES.items() if q.needs_mass]
