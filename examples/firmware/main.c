@@ -1,9 +1,10 @@
-/* A controller and an observer of the UR5 at 1 kHz on a bare Cortex-M7, against a plant in the same image.
+/* A controller and an observer of the UR5 at 1 kHz on a bare-metal Cortex-M7, with a simulated plant in the same image.
  *
- * Both are generated (--controller computed_torque, --controller momentum_observer): a step a beat each, in float,
- * gravity included, of the robot of the file with the payload they are told of. The plant is the generated forward
- * dynamics in double, with the payload it has and a force that pushes the flange in the last run; nobody is told of
- * that, and the observer must tell it within 50 ms. SysTick gives the beat. Ends with status 0 if all is as it must be.
+ * Controller and observer are generated (--controller computed_torque, --controller momentum_observer) and compute one
+ * step per SysTick period in float. Their model is the robot of the file with a payload that the program sets.
+ * The plant is the generated forward dynamics in double, with a payload that may differ from that of the model. In the
+ * last run a force also pushes the flange. It is not an input of the controller or the observer, and the observer must
+ * estimate it within 50 ms. The exit status is 0 if all errors are within their limits.
  */
 #include <stdint.h>
 
@@ -16,22 +17,22 @@
 
 #define CLOCK      25000000U /* Hz, of SysTick on the MPS2 boards */
 #define RATE       1000U     /* Hz */
-#define TICKS      (CLOCK / RATE) /* a beat */
+#define TICKS      (CLOCK / RATE) /* SysTick ticks per period */
 #define SECONDS    4U
-#define SETTLED    (RATE) /* steps before errors count */
+#define SETTLED    (RATE) /* errors are evaluated from this step on */
 #define DT         0.001
 #define KP         2500.0f /* 1/s^2: 50 rad/s, critically damped */
 #define KD         100.0f  /* 1/s */
 #define GAIN       100.0f  /* 1/s, of the observer */
-#define PUSH       10.0    /* N along the flange's z, from PUSHED on */
-#define PUSHED     (2U * RATE)
-#define TOLD       (PUSHED + (RATE / 20U)) /* 50 ms later */
+#define PUSH       10.0    /* N along the z axis of the flange */
+#define PUSH_STEP  (2U * RATE) /* the push begins at this step */
+#define EVAL_STEP  (PUSH_STEP + (RATE / 20U)) /* the observer is evaluated from 50 ms after it */
 #define AMPLITUDE  0.4f    /* rad */
-#define FREQUENCY  3.0f    /* rad/s of joint 1, each further joint 0.2 more */
-#define PER_TICK   40U    /* instructions a SysTick tick with qemu -icount shift=0: 1 ns each */
+#define FREQUENCY  3.0f    /* rad/s of joint 1; 0.2 rad/s more for each further joint */
+#define PER_TICK   40U    /* instructions per SysTick tick with qemu -icount shift=0 (1 ns per instruction) */
 #define MICRO      1e6
 
-static volatile uint32_t beats;
+static volatile uint32_t ticks;
 
 typedef struct {
     float q[ARM_DOF];
@@ -46,10 +47,10 @@ typedef struct {
 
 void tick(void)
 {
-    ++beats;
+    ++ticks;
 }
 
-/* Sines about a bent posture, from rest: q_d = home + A (1 - cos w t). */
+/* Reference motion, which starts at rest: q_d = home + A (1 - cos w t). */
 static void trajectory(float t, desired_type *d)
 {
     static const float home[ARM_DOF] = { 0.0f, -1.2f, 1.4f, -0.6f, 0.5f, 0.0f };
@@ -64,7 +65,7 @@ static void trajectory(float t, desired_type *d)
     }
 }
 
-/* What the firmware keeps: gains and states of controller and observer. */
+/* Gains and states of the controller and the observer. */
 typedef struct {
     arm_computed_torque_gains follow;
     arm_momentum_observer_gains watch;
@@ -85,93 +86,92 @@ static void start(controller_type *c)
     arm_momentum_observer_reset(&c->watching, &c->watch);
 }
 
-/* Largest difference of what the observer tells from the joint forces of the push. */
-static double missed(const double q[PLANT_DOF], double push, const float told[ARM_DOF])
+/* Largest difference (N m) between the joint torques that the observer estimates and those of the push. */
+static double observer_error(const double q[PLANT_DOF], double push, const float estimate[ARM_DOF])
 {
     double j[6 * PLANT_DOF];
     double largest = 0.0;
     plant_frame_jacobian_body_flange(q, j);
     for (int k = 0; k < PLANT_DOF; ++k) {
-        const double off = (double)told[k] - (push * j[(2 * PLANT_DOF) + k]); /* the row of z */
+        const double off = (double)estimate[k] - (push * j[(2 * PLANT_DOF) + k]); /* row z of the Jacobian */
         const double size = (off < 0.0) ? -off : off;
         largest = (size > largest) ? size : largest;
     }
     return largest;
 }
 
-/* What acts on the plant: joint torques and a wrench at the flange. */
+/* Inputs of the plant: joint torques and a wrench at the flange. */
 typedef struct {
     double tau[PLANT_DOF];
     double wrench[6];
 } action_type;
 
-/* How a state changes: rates and accelerations; returns 1 where the mass matrix is singular. */
-static int slope_at(const state_type *s, const action_type *act, const double par[PLANT_REGROUPED], state_type *slope)
+/* Time derivative of a state. Returns 1 if the mass matrix is singular. */
+static int derivative(const state_type *s, const action_type *act, const double par[PLANT_REGROUPED], state_type *rate)
 {
     for (int k = 0; k < PLANT_DOF; ++k) {
-        slope->q[k] = s->qd[k];
+        rate->q[k] = s->qd[k];
     }
-    return plant_forward_dynamics(s->q, s->qd, act->tau, act->wrench, par, slope->qd);
+    return plant_forward_dynamics(s->q, s->qd, act->tau, act->wrench, par, rate->qd);
 }
 
-static state_type moved(const state_type *s, const state_type *slope, double dt)
+static state_type advanced(const state_type *s, const state_type *rate, double dt)
 {
     state_type to;
     for (int k = 0; k < PLANT_DOF; ++k) {
-        to.q[k] = s->q[k] + (dt * slope->q[k]);
-        to.qd[k] = s->qd[k] + (dt * slope->qd[k]);
+        to.q[k] = s->q[k] + (dt * rate->q[k]);
+        to.qd[k] = s->qd[k] + (dt * rate->qd[k]);
     }
     return to;
 }
 
-/* One step of Runge and Kutta with the torques held; 1 where the mass matrix is singular. */
+/* One Runge-Kutta step (order 4) with constant torques. Returns 1 if the mass matrix is singular. */
 static int plant_step(state_type *s, const action_type *act, const double par[PLANT_REGROUPED])
 {
     state_type a, b, c, d, at;
-    int bad = slope_at(s, act, par, &a);
-    at = moved(s, &a, DT / 2.0);
-    bad += slope_at(&at, act, par, &b);
-    at = moved(s, &b, DT / 2.0);
-    bad += slope_at(&at, act, par, &c);
-    at = moved(s, &c, DT);
-    bad += slope_at(&at, act, par, &d);
-    at = moved(s, &a, DT / 6.0);
-    at = moved(&at, &b, DT / 3.0);
-    at = moved(&at, &c, DT / 3.0);
-    *s = moved(&at, &d, DT / 6.0);
+    int bad = derivative(s, act, par, &a);
+    at = advanced(s, &a, DT / 2.0);
+    bad += derivative(&at, act, par, &b);
+    at = advanced(s, &b, DT / 2.0);
+    bad += derivative(&at, act, par, &c);
+    at = advanced(s, &c, DT);
+    bad += derivative(&at, act, par, &d);
+    at = advanced(s, &a, DT / 6.0);
+    at = advanced(&at, &b, DT / 3.0);
+    at = advanced(&at, &c, DT / 3.0);
+    *s = advanced(&at, &d, DT / 6.0);
     return bad;
 }
 
-/* Waits for the next beat; returns 1 if it has been missed. */
-static int wait_for(uint32_t beat)
+/* Wait for a SysTick period. Returns 1 if it has already passed. */
+static int wait_for(uint32_t period)
 {
-    const int late = (beats > beat) ? 1 : 0;
-    while (beats < beat) {
+    const int late = (ticks > period) ? 1 : 0;
+    while (ticks < period) {
         __asm__ volatile("wfi");
     }
     return late;
 }
 
-static void say(const char *what, double value, const char *unit)
+static void print(const char *text, double value, const char *unit)
 {
-    put(what);
+    put(text);
     put_number((int32_t)value);
     put(unit);
 }
 
-/* What a run shows: the largest error of a joint after the first second (rad), the largest error of the observer from
- * 50 ms after the push on (N m), instructions of the longest beat, and beats missed; steps that failed. */
+/* Results of a run. */
 typedef struct {
-    double error;
-    double missed;
-    uint32_t instructions;
-    int late;
-    int bad;
+    double error;          /* largest tracking error of a joint after the first second (rad) */
+    double observer_error; /* largest error of the observer, from 50 ms after the push on (N m) */
+    uint32_t instructions; /* of the longest step */
+    int late;              /* number of missed periods */
+    int bad;               /* number of failed steps */
 } result_type;
 
-/* One beat of the firmware: measured coordinates in, torques out; what the observer tells stays in its state. */
-static int beat(controller_type *c, const state_type *s, uint32_t step, const float told[ARM_REGROUPED],
-                desired_type *d, float tau[ARM_DOF], float external[ARM_DOF])
+/* One step of the firmware: from measured coordinates to torques and estimated external torques. */
+static int control_step(controller_type *c, const state_type *s, uint32_t step, const float par[ARM_REGROUPED],
+                        desired_type *d, float tau[ARM_DOF], float external[ARM_DOF])
 {
     const float h = 1.0f / (float)RATE;
     float q[ARM_DOF], qd[ARM_DOF];
@@ -181,17 +181,17 @@ static int beat(controller_type *c, const state_type *s, uint32_t step, const fl
         qd[k] = (float)s->qd[k];
     }
     trajectory((float)step * h, d);
-    bad = arm_momentum_observer_step(&c->watch, &c->watching, q, qd, tau, told, h, external); /* of the last torques */
-    bad += arm_computed_torque_step(&c->follow, &c->following, q, qd, d->q, d->qd, d->qdd, told, h, tau);
+    bad = arm_momentum_observer_step(&c->watch, &c->watching, q, qd, tau, par, h, external); /* previous torques */
+    bad += arm_computed_torque_step(&c->follow, &c->following, q, qd, d->q, d->qd, d->qdd, par, h, tau);
     return bad;
 }
 
-/* One run with a payload that the firmware is told or not, and a push in N. */
-static result_type run(const double payload[PLANT_PARAMETERS], const double belief[PLANT_PARAMETERS], double push)
+/* One run. `payload` is that of the plant, `modelled` is that of the controller and the observer; `push` is in N. */
+static result_type run(const double payload[PLANT_PARAMETERS], const double modelled[PLANT_PARAMETERS], double push)
 {
     static controller_type c;
-    float believed[ARM_PARAMETERS];
-    float told[ARM_REGROUPED];
+    float parameters[ARM_PARAMETERS];
+    float model[ARM_REGROUPED];
     float tau[ARM_DOF] = { 0.0f };
     float external[ARM_DOF];
     double par[PLANT_REGROUPED];
@@ -200,9 +200,9 @@ static result_type run(const double payload[PLANT_PARAMETERS], const double beli
     desired_type d;
     state_type s;
     for (int k = 0; k < ARM_PARAMETERS; ++k) {
-        believed[k] = (float)belief[k];
+        parameters[k] = (float)modelled[k];
     }
-    arm_regroup(believed, told);
+    arm_regroup(parameters, model);
     plant_regroup(payload, par);
     trajectory(0.0f, &d);
     for (int k = 0; k < PLANT_DOF; ++k) {
@@ -210,17 +210,17 @@ static result_type run(const double payload[PLANT_PARAMETERS], const double beli
         s.qd[k] = 0.0;
     }
     start(&c);
-    beats = 0U;
+    ticks = 0U;
     for (uint32_t step = 0U; step < (SECONDS * RATE); ++step) {
         uint32_t started, used;
         result.late += wait_for(step + 1U);
         started = SYSTICK_VALUE;
-        result.bad += beat(&c, &s, step, told, &d, tau, external);
-        used = ((started + TICKS - SYSTICK_VALUE) % TICKS) * PER_TICK; /* it counts down, and may begin anew */
+        result.bad += control_step(&c, &s, step, model, &d, tau, external);
+        used = ((started + TICKS - SYSTICK_VALUE) % TICKS) * PER_TICK; /* the counter counts down and wraps */
         result.instructions = (used > result.instructions) ? used : result.instructions;
-        if (step >= TOLD) {
-            const double off = missed(s.q, push, external);
-            result.missed = (off > result.missed) ? off : result.missed;
+        if (step >= EVAL_STEP) {
+            const double off = observer_error(s.q, push, external);
+            result.observer_error = (off > result.observer_error) ? off : result.observer_error;
         }
         for (int k = 0; k < PLANT_DOF; ++k) {
             const double error = s.q[k] - (double)d.q[k];
@@ -230,21 +230,20 @@ static result_type run(const double payload[PLANT_PARAMETERS], const double beli
             }
             act.tau[k] = (double)tau[k];
         }
-        act.wrench[2] = (step >= PUSHED) ? push : 0.0;
+        act.wrench[2] = (step >= PUSH_STEP) ? push : 0.0;
         result.bad += plant_step(&s, &act, par);
     }
-    say("tracking error ", result.error * MICRO, " urad, ");
-    say("observer off by ", result.missed * 1e3, " mN m, ");
-    say("", (double)result.instructions, " instructions per step, ");
-    say("", (double)result.late, " steps missed\n");
+    print("tracking error ", result.error * MICRO, " urad, ");
+    print("observer off by ", result.observer_error * 1e3, " mN m, ");
+    print("", (double)result.instructions, " instructions per step, ");
+    print("", (double)result.late, " steps missed\n");
     return result;
 }
 
-/* Whether a run was without failures and within these errors; what the observer misses counts where the payload is
- * known. */
+/* Returns 1 if a run had no failed or missed step and its errors are below the limits. */
 static int passed(const result_type *r, double error, double off)
 {
-    return ((r->error < error) && (r->missed < off) && (r->bad == 0) && (r->late == 0)) ? 1 : 0;
+    return ((r->error < error) && (r->observer_error < off) && (r->bad == 0) && (r->late == 0)) ? 1 : 0;
 }
 
 int main(void)

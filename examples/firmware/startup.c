@@ -1,8 +1,8 @@
-/* Start-up of a bare Cortex-M image and its talk with the debugger or emulator (semihosting).
+/* Start-up code of a bare-metal Cortex-M image, and output by semihosting (debugger or emulator).
  *
- * Sets the stack, switches the FPU on, fills .data and .bss, calls main and hands its result on as exit status.
- * There is no C library in the image; memset, memcpy and memmove are here because compilers may call them for loops. Compile
- * this file with -ffreestanding -fno-tree-loop-distribute-patterns, or gcc makes memset a call of memset.
+ * It sets the stack, enables the FPU, initializes .data and .bss, calls main and exits with the result of main.
+ * The image has no C library. This file defines memset, memcpy and memmove, because compilers may replace loops by calls of
+ * them. Compile it with -ffreestanding -fno-tree-loop-distribute-patterns; otherwise gcc turns memset into a call of itself.
  */
 #include "startup.h"
 
@@ -83,7 +83,7 @@ void reset(void)
     stop((uint32_t)main());
 }
 
-/* The next two go by words where they can, as a C library's do. */
+/* memset and memcpy work on aligned words where possible, as in a C library. */
 
 static int aligned(const void *p)
 {

@@ -1,4 +1,4 @@
-/* What startup.c offers to main. */
+/* Functions and registers of startup.c for main.c. */
 #ifndef STARTUP_H
 #define STARTUP_H
 
@@ -10,7 +10,7 @@ void put_number(int32_t number);
 /* Ends the emulation with an exit status. */
 void stop(uint32_t status) __attribute__((noreturn));
 
-/* The interrupt of SysTick; does nothing unless the program has its own. */
+/* Interrupt handler of SysTick; the default does nothing. */
 void tick(void);
 
 /* SysTick: 24 bits, counts down with the core's clock, 25 MHz on the MPS2 boards. */

@@ -52,7 +52,7 @@ f(x + 1e-30j * d).imag / 1e-30 is the derivative of f in the direction d.
 #   f9        force on body 9 and all bodies that it carries
 #   f7_x_p1   partial sum of f7_x
 #   n7        moment on body 7 and all bodies that it carries
-#   f7a       f7 in an intermediate frame on the way to the parent
+#   f7a       f7 in an intermediate frame between the body and its parent
 #   f9_6      f of joint 9 (unit velocity or acceleration), seen at body 6
 #   n9_6      n of joint 9 (unit velocity or acceleration), seen at body 6
 #   h7        first moment of mass of body 7 and all bodies that it carries
@@ -166,7 +166,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     out  tau [9] joint forces        [N m | N]
 
     Operations:  670 (326 + or -, 332 *, 12 sin or cos)
-    Formulation: recursive Newton-Euler algorithm; regrouped parameters with balanced masses (newton_euler/balanced); long sums as balanced trees
+    Formulation: recursive Newton-Euler algorithm; regrouped parameters with balanced masses (newton_euler/balanced); long sums are added pairwise
     Source:      Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
     """
     found: Array = _run(
@@ -476,7 +476,7 @@ def gravity(q: ArrayLike) -> Array:
     out  tau_g [9] joint forces    [N m | N]
 
     Operations:  187 (72 + or -, 103 *, 12 sin or cos)
-    Formulation: recursive Newton-Euler algorithm; regrouped parameters with balanced masses (newton_euler/balanced); long sums as balanced trees
+    Formulation: recursive Newton-Euler algorithm; regrouped parameters with balanced masses (newton_euler/balanced); long sums are added pairwise
     Source:      Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
     """
     found: Array = _run(
@@ -599,7 +599,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     out  tau_b [9] joint forces     [N m | N]
 
     Operations:  643 (307 + or -, 324 *, 12 sin or cos)
-    Formulation: recursive Newton-Euler algorithm; regrouped parameters with balanced masses (newton_euler/balanced); long sums as balanced trees
+    Formulation: recursive Newton-Euler algorithm; regrouped parameters with balanced masses (newton_euler/balanced); long sums are added pairwise
     Source:      Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
     """
     found: Array = _run(
@@ -896,7 +896,7 @@ def mass_matrix(q: ArrayLike) -> Array:
     out  M [9 x 9] joint-space inertia, symmetric [kg m^2 | kg m | kg]
 
     Operations:  412 (181 + or -, 219 *, 12 sin or cos)
-    Formulation: composite-rigid-body algorithm; regrouped parameters with balanced masses (composite/balanced); long sums as balanced trees
+    Formulation: composite-rigid-body algorithm; regrouped parameters with balanced masses (composite/balanced); long sums are added pairwise
     Source:      Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.2
     """
     found: Array = _run(

@@ -8,7 +8,7 @@
  *
  * Operations:   187 (72 + or -, 103 *, 12 sin or cos)
  * Formulation:  recursive Newton-Euler algorithm; regrouped parameters with balanced masses
- *               (newton_euler/balanced); long sums as balanced trees
+ *               (newton_euler/balanced); long sums are added pairwise
  * Source:       Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
  * Memory:       the stack only; re-entrant. Outputs must not overlap inputs.
  *
@@ -29,7 +29,7 @@
  *   k_a7_y    constant times a7_y
  *   n9        moment on body 9 and all bodies that it carries
  *   n7_z_p1   partial sum of n7_z
- *   n5a       n5 in an intermediate frame on the way to the parent
+ *   n5a       n5 in an intermediate frame between the body and its parent
  */
 #include "panda_trig.h"
 

@@ -10,7 +10,7 @@
  *
  * Operations:   670 (326 + or -, 332 *, 12 sin or cos)
  * Formulation:  recursive Newton-Euler algorithm; regrouped parameters with balanced masses
- *               (newton_euler/balanced); long sums as balanced trees
+ *               (newton_euler/balanced); long sums are added pairwise
  * Source:       Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
  * Memory:       the stack only; re-entrant. Outputs must not overlap inputs.
  *
@@ -51,7 +51,7 @@
  *   f9        force on body 9 and all bodies that it carries
  *   f7_x_p1   partial sum of f7_x
  *   n7        moment on body 7 and all bodies that it carries
- *   f7a       f7 in an intermediate frame on the way to the parent
+ *   f7a       f7 in an intermediate frame between the body and its parent
  */
 #include "panda_trig.h"
 

@@ -8,7 +8,7 @@
  *
  * Operations:   412 (181 + or -, 219 *, 12 sin or cos)
  * Formulation:  composite-rigid-body algorithm; regrouped parameters with balanced masses (composite/balanced);
- *               long sums as balanced trees
+ *               long sums are added pairwise
  * Source:       Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.2
  * Memory:       the stack only; re-entrant. Outputs must not overlap inputs.
  *
@@ -39,7 +39,7 @@
  *   M_6_6       entry [6, 6] of M, indices from 0
  *   T7          term of the rotation of S7 (double-angle form)
  *   ctheta7_T7  ctheta7 times T7
- *   n5a         n5 in an intermediate frame on the way to the parent
+ *   n5a         n5 in an intermediate frame between the body and its parent
  */
 #include "panda_trig.h"
 

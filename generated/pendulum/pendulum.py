@@ -138,7 +138,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     out  tau [2] joint forces        [N m]
 
     Operations:  27 (10 + or -, 13 *, 4 sin or cos)
-    Formulation: recursive Newton-Euler algorithm; base parameters (newton_euler/minimal); long sums as balanced trees
+    Formulation: recursive Newton-Euler algorithm; base parameters (newton_euler/minimal); long sums are added pairwise
     Source:      Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
     """
     found: Array = _run(
@@ -221,7 +221,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     out  tau_b [2] joint forces     [N m]
 
     Operations:  19 (5 + or -, 10 *, 4 sin or cos)
-    Formulation: recursive Newton-Euler algorithm; base parameters (newton_euler/minimal); long sums as balanced trees
+    Formulation: recursive Newton-Euler algorithm; base parameters (newton_euler/minimal); long sums are added pairwise
     Source:      Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
     """
     found: Array = _run(
@@ -262,7 +262,7 @@ def mass_matrix(q: ArrayLike) -> Array:
     out  M [2 x 2] joint-space inertia, symmetric [kg m^2]
 
     Operations:  5 (2 + or -, 2 *, 1 sin or cos)
-    Formulation: composite-rigid-body algorithm with moments about the joint axes; base parameters (composite_axial/minimal); long sums as balanced trees
+    Formulation: composite-rigid-body algorithm with moments about the joint axes; base parameters (composite_axial/minimal); long sums are added pairwise
     Source:      Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.2
     """
     found: Array = _run(

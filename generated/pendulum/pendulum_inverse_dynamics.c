@@ -9,8 +9,8 @@
  *   out  tau [2] joint forces        [N m]
  *
  * Operations:   27 (10 + or -, 13 *, 4 sin or cos)
- * Formulation:  recursive Newton-Euler algorithm; base parameters (newton_euler/minimal); long sums as balanced
- *               trees
+ * Formulation:  recursive Newton-Euler algorithm; base parameters (newton_euler/minimal); long sums are added
+ *               pairwise
  * Source:       Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
  * Memory:       the stack only; re-entrant. Outputs must not overlap inputs.
  *

@@ -8,7 +8,7 @@
  *
  * Operations:   5 (2 + or -, 2 *, 1 sin or cos)
  * Formulation:  composite-rigid-body algorithm with moments about the joint axes; base parameters
- *               (composite_axial/minimal); long sums as balanced trees
+ *               (composite_axial/minimal); long sums are added pairwise
  * Source:       Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.2
  * Memory:       the stack only; re-entrant. Outputs must not overlap inputs.
  *

@@ -25,11 +25,11 @@
  * - The quaternion must have unit length; it is not normalized.
  * - Derivatives with respect to q (and directions dq) are taken along unit twists, with one column for each
  *   velocity, not with respect to the components of the quaternion.
- * - C qd is the bias force without gravity, dM/dt = C + C^T, and C_ij is the sum over k of Gamma_ijk qd_k. If
- *   coordinates j and k belong to the same ball or floating joint, Gamma_ijk and Gamma_ikj differ; packed
- *   Christoffel symbols contain their mean.
- * - tau_qq is the derivative of dtau_dq along unit twists. For two coordinates j and k of the same ball or
- *   floating joint tau_qq_ijk and tau_qq_ikj differ, and dg/dq is not symmetric.
+ * - As for other joints, C qd is the bias force without gravity, dM/dt = C + C^T, and C_ij is the sum over k
+ *   of Gamma_ijk qd_k. The following symmetries do not hold for two coordinates j and k of the same ball or
+ *   floating joint: Gamma_ijk = Gamma_ikj (packed Christoffel symbols contain the mean), tau_qq_ijk =
+ *   tau_qq_ikj, and dg_j/dq_k = dg_k/dq_j.
+ * - tau_qq is the derivative of dtau_dq along unit twists.
  * - The frame in which the base moves is the world: poses, positions and gravity are expressed in its axes.
  * - In local names, a joint with several coordinates counts as one body for each coordinate; the link belongs
  *   to the last of them.

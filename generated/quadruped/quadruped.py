@@ -24,11 +24,11 @@ Conventions
 - The quaternion must have unit length; it is not normalized.
 - Derivatives with respect to q (and directions dq) are taken along unit twists, with one column for each
   velocity, not with respect to the components of the quaternion.
-- C qd is the bias force without gravity, dM/dt = C + C^T, and C_ij is the sum over k of Gamma_ijk qd_k. If
-  coordinates j and k belong to the same ball or floating joint, Gamma_ijk and Gamma_ikj differ; packed
-  Christoffel symbols contain their mean.
-- tau_qq is the derivative of dtau_dq along unit twists. For two coordinates j and k of the same ball or
-  floating joint tau_qq_ijk and tau_qq_ikj differ, and dg/dq is not symmetric.
+- As for other joints, C qd is the bias force without gravity, dM/dt = C + C^T, and C_ij is the sum over k
+  of Gamma_ijk qd_k. The following symmetries do not hold for two coordinates j and k of the same ball or
+  floating joint: Gamma_ijk = Gamma_ikj (packed Christoffel symbols contain the mean), tau_qq_ijk =
+  tau_qq_ikj, and dg_j/dq_k = dg_k/dq_j.
+- tau_qq is the derivative of dtau_dq along unit twists.
 - The frame in which the base moves is the world: poses, positions and gravity are expressed in its axes.
 - In local names, a joint with several coordinates counts as one body for each coordinate; the link belongs
   to the last of them.
@@ -101,7 +101,7 @@ f(x + 1e-30j * d).imag / 1e-30 is the derivative of f in the direction d.
 #   f18          force on body 18 and all bodies that it carries
 #   n18_x_p1     partial sum of n18_x
 #   n18          moment on body 18 and all bodies that it carries
-#   f18a         f18 in an intermediate frame on the way to the parent
+#   f18a         f18 in an intermediate frame between the body and its parent
 #   f18_17       f of joint 18 (unit velocity or acceleration), seen at body 17
 #   n18_17       n of joint 18 (unit velocity or acceleration), seen at body 17
 #   T18          term of the rotation of S18 (double-angle form)
@@ -242,7 +242,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     out  tau [18] joint forces        [N m | N]
 
     Operations:  1165 (539 + or -, 602 *, 24 sin or cos)
-    Formulation: recursive Newton-Euler algorithm; base parameters (newton_euler/minimal); long sums as balanced trees
+    Formulation: recursive Newton-Euler algorithm; base parameters (newton_euler/minimal); long sums are added pairwise
     Source:      Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
     """
     found: Array = _run(
@@ -1357,7 +1357,7 @@ def mass_matrix(q: ArrayLike) -> Array:
     out  M [18 x 18] joint-space inertia, symmetric [kg m^2 | kg m | kg]
 
     Operations:  545 (245 + or -, 268 *, 32 sin or cos)
-    Formulation: composite-rigid-body algorithm; base parameters (composite/minimal); long sums as balanced trees
+    Formulation: composite-rigid-body algorithm; base parameters (composite/minimal); long sums are added pairwise
     Source:      Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.2
     """
     found: Array = _run(

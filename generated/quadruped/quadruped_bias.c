@@ -40,7 +40,7 @@
  *   f18          force on body 18 and all bodies that it carries
  *   n18_x_p1     partial sum of n18_x
  *   n18          moment on body 18 and all bodies that it carries
- *   f18a         f18 in an intermediate frame on the way to the parent
+ *   f18a         f18 in an intermediate frame between the body and its parent
  */
 #include "quadruped_trig.h"
 

@@ -47,7 +47,7 @@
  *   pan18        bias moment that joint 18 transmits to its parent
  *   MA17         mass matrix block of articulated body 17
  *   BA17         coupling block of articulated body 17
- *   BA18a        BA18 in an intermediate frame on the way to the parent
+ *   BA18a        BA18 in an intermediate frame between the body and its parent
  *   t1, t2, ...  intermediate values without a name
  *   pn17         bias moment of articulated body 17
  *   IA17         rotational inertia block of articulated body 17

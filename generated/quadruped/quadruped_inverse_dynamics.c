@@ -9,8 +9,8 @@
  *   out  tau [18] joint forces        [N m | N]
  *
  * Operations:   1165 (539 + or -, 602 *, 24 sin or cos)
- * Formulation:  recursive Newton-Euler algorithm; base parameters (newton_euler/minimal); long sums as balanced
- *               trees
+ * Formulation:  recursive Newton-Euler algorithm; base parameters (newton_euler/minimal); long sums are added
+ *               pairwise
  * Source:       Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
  * Work array:   w[QUADRUPED_INVERSE_DYNAMICS_WORK], 188 entries, must not overlap another argument
  * Memory:       the work array and the stack only; re-entrant. Outputs must not overlap inputs.
@@ -42,7 +42,7 @@
  *   stheta10     sine of theta10
  *   f18          force on body 18 and all bodies that it carries
  *   n18          moment on body 18 and all bodies that it carries
- *   f18a         f18 in an intermediate frame on the way to the parent
+ *   f18a         f18 in an intermediate frame between the body and its parent
  */
 #include "quadruped_trig.h"
 

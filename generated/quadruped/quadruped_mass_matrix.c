@@ -7,7 +7,8 @@
  *   out  M [18 x 18] joint-space inertia, symmetric [kg m^2 | kg m | kg]
  *
  * Operations:   545 (245 + or -, 268 *, 32 sin or cos)
- * Formulation:  composite-rigid-body algorithm; base parameters (composite/minimal); long sums as balanced trees
+ * Formulation:  composite-rigid-body algorithm; base parameters (composite/minimal); long sums are added
+ *               pairwise
  * Source:       Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.2
  * Work array:   w[QUADRUPED_MASS_MATRIX_WORK], 77 entries, must not overlap another argument
  * Memory:       the work array and the stack only; re-entrant. Outputs must not overlap inputs.
@@ -31,7 +32,7 @@
  *   h17           first moment of mass of body 17 and all bodies that it carries
  *   S17           second moment of mass of body 17 and all bodies that it carries
  *   M_15_15       entry [15, 15] of M, indices from 0
- *   n16a          n16 in an intermediate frame on the way to the parent
+ *   n16a          n16 in an intermediate frame between the body and its parent
  *   S6_xy_p1      partial sum of S6_xy
  *   t1, t2, ...   intermediate values without a name
  */

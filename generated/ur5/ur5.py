@@ -47,7 +47,7 @@ f(x + 1e-30j * d).imag / 1e-30 is the derivative of f in the direction d.
 #   a5_z_p1    partial sum of a5_z
 #   n6         moment on body 6 and all bodies that it carries
 #   f5         force on body 5 and all bodies that it carries
-#   n5a        n5 in an intermediate frame on the way to the parent
+#   n5a        n5 in an intermediate frame between the body and its parent
 #   n6_4       n of joint 6 (unit velocity or acceleration), seen at body 4
 #   f5_4       f of joint 5 (unit velocity or acceleration), seen at body 4
 #   T5         term of the rotation of S5 (double-angle form)
@@ -158,7 +158,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     out  tau [6] joint forces        [N m]
 
     Operations:  315 (136 + or -, 165 *, 14 sin or cos)
-    Formulation: recursive Newton-Euler algorithm; base parameters (newton_euler/minimal); long sums as balanced trees
+    Formulation: recursive Newton-Euler algorithm; base parameters (newton_euler/minimal); long sums are added pairwise
     Source:      Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
     """
     found: Array = _run(
@@ -396,7 +396,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     out  tau_b [6] joint forces     [N m]
 
     Operations:  270 (108 + or -, 148 *, 14 sin or cos)
-    Formulation: recursive Newton-Euler algorithm; base parameters (newton_euler/minimal); long sums as balanced trees
+    Formulation: recursive Newton-Euler algorithm; base parameters (newton_euler/minimal); long sums are added pairwise
     Source:      Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
     """
     found: Array = _run(
@@ -542,7 +542,7 @@ def mass_matrix(q: ArrayLike) -> Array:
     out  M [6 x 6] joint-space inertia, symmetric [kg m^2]
 
     Operations:  157 (65 + or -, 83 *, 9 sin or cos)
-    Formulation: composite-rigid-body algorithm; base parameters (composite/minimal); long sums as balanced trees
+    Formulation: composite-rigid-body algorithm; base parameters (composite/minimal); long sums are added pairwise
     Source:      Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.2
     """
     found: Array = _run(

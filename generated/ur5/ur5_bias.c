@@ -8,8 +8,8 @@
  *   out  tau_b [6] joint forces     [N m]
  *
  * Operations:   270 (108 + or -, 148 *, 14 sin or cos)
- * Formulation:  recursive Newton-Euler algorithm; base parameters (newton_euler/minimal); long sums as balanced
- *               trees
+ * Formulation:  recursive Newton-Euler algorithm; base parameters (newton_euler/minimal); long sums are added
+ *               pairwise
  * Source:       Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
  * Memory:       the stack only; re-entrant. Outputs must not overlap inputs.
  *
@@ -36,7 +36,7 @@
  *   n6         moment on body 6 and all bodies that it carries
  *   f5         force on body 5 and all bodies that it carries
  *   n5_z_p1    partial sum of n5_z
- *   n5a        n5 in an intermediate frame on the way to the parent
+ *   n5a        n5 in an intermediate frame between the body and its parent
  */
 #include "ur5_trig.h"
 

@@ -9,8 +9,8 @@
  *   out  tau [6] joint forces        [N m]
  *
  * Operations:   315 (136 + or -, 165 *, 14 sin or cos)
- * Formulation:  recursive Newton-Euler algorithm; base parameters (newton_euler/minimal); long sums as balanced
- *               trees
+ * Formulation:  recursive Newton-Euler algorithm; base parameters (newton_euler/minimal); long sums are added
+ *               pairwise
  * Source:       Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
  * Memory:       the stack only; re-entrant. Outputs must not overlap inputs.
  *
@@ -38,7 +38,7 @@
  *   a5_z_p1    partial sum of a5_z
  *   n6         moment on body 6 and all bodies that it carries
  *   f5         force on body 5 and all bodies that it carries
- *   n5a        n5 in an intermediate frame on the way to the parent
+ *   n5a        n5 in an intermediate frame between the body and its parent
  */
 #include "ur5_trig.h"
 

@@ -7,7 +7,8 @@
  *   out  M [6 x 6] joint-space inertia, symmetric [kg m^2]
  *
  * Operations:   157 (65 + or -, 83 *, 9 sin or cos)
- * Formulation:  composite-rigid-body algorithm; base parameters (composite/minimal); long sums as balanced trees
+ * Formulation:  composite-rigid-body algorithm; base parameters (composite/minimal); long sums are added
+ *               pairwise
  * Source:       Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.2
  * Memory:       the stack only; re-entrant. Outputs must not overlap inputs.
  *
@@ -24,7 +25,7 @@
  *   f5_4        f of joint 5 (unit velocity or acceleration), seen at body 4
  *   n5          moment on body 5 and all bodies that it carries
  *   T5          term of the rotation of S5 (double-angle form)
- *   T5a         T5 in an intermediate frame on the way to the parent
+ *   T5a         T5 in an intermediate frame between the body and its parent
  *   S4          second moment of mass of body 4 and all bodies that it carries
  *   M_3_3       entry [3, 3] of M, indices from 0
  *   h3          first moment of mass of body 3 and all bodies that it carries

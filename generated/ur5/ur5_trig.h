@@ -54,19 +54,19 @@
 
 static inline void ur5_sincos(ur5_real x, ur5_real *sine, ur5_real *cosine)
 {
-    /* The multiples of pi/2 and of 2 pi nearest to x: at the size of the shifts, numbers are whole, and multiples of 4. */
+    /* k: the multiple of pi/2 nearest to x; m: k modulo 4. Adding a shift rounds to a whole number, or to a multiple of 4. */
     const ur5_real t       = x * 0.6366197723675814;
     const ur5_real shifted = t + 6755399441055744.0;
     const ur5_real k       = shifted - 6755399441055744.0;
     const ur5_real turned  = t + 2.7021597764222976e+16;
     const ur5_real m       = k - (turned - 2.7021597764222976e+16);
 
-    /* Sine and cosine of k pi/2 for m = -2 ... 2, k modulo 4; exact, fused products or not. */
+    /* Sine and cosine of k pi/2 for m = -2 ... 2; exact, with and without fused products. */
     const ur5_real u      = m * m;
     const ur5_real turn_c = ((u - 1.0) * (u - 6.0)) * 0.16666666666666666;
     const ur5_real turn_s = (m * turn_c) + m;
 
-    /* r + e = x - k pi/2: e is what rounding takes. Where k is too large for that, `scaled` overflows and e is NaN. */
+    /* r + e = x - k pi/2, where e is the rounding error of r. If k is too large, `scaled` overflows and e is NaN. */
     const ur5_real r1     = x - (k * 1.5707963267923333);
     const ur5_real scaled = k * 1.596672247627776e+293;
     const ur5_real p2     = scaled * 1.605429138880815e-305;
@@ -74,7 +74,7 @@ static inline void ur5_sincos(ur5_real x, ur5_real *sine, ur5_real *cosine)
     const ur5_real e2     = (r1 - r) - p2;
     const ur5_real e      = e2 - (k * 1.0562999066987428e-23);
 
-    /* Sine and cosine of r, with what e does to them. */
+    /* Sine and cosine of r + e. */
     const ur5_real z      = r * r;
     const ur5_real z2     = z * z;
     const ur5_real s0     = (0.008333333333322115 * z) - 0.1666666666666663;

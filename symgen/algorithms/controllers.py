@@ -342,7 +342,7 @@ def computed_torque(system: System, *inputs: Coordinates) -> Pair:
 )(
     feels_wrench=True,
     inputs=("q", "qd", "q_ref", "qd_ref", "qdd_ref", "k_p", "k_d", "limit"),
-    source="Hogan, Impedance control, J. Dyn. Sys. Meas. Control 1985; inertia as it is, C(q, qd) "
+    source="Hogan, Impedance control, J. Dyn. Sys. Meas. Control 1985; natural inertia, C(q, qd) "
     "qd_ref as in Paden & Panja, Int. J. Control 1988",
     outputs=(Array("u_impedance", *COMMAND),),
 )

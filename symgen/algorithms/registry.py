@@ -107,7 +107,7 @@ INPUTS: Final[dict[str, Array]] = {
             "N m/rad | N/m, rad | m",
             ("springs",),
         ),
-        Array("g", "free fall in the root link's axes", "m/s^2", (3,)),
+        Array("g", "gravitational acceleration in the root link's axes", "m/s^2", (3,)),
         Array("par", "regrouped inertial parameters", "kg, kg m, kg m^2", ("par",)),
         Array("pi", "inertial parameters, ten per link", "kg, kg m, kg m^2", ("pi",)),
     )

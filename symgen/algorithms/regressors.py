@@ -27,7 +27,7 @@ from symgen.numbers.scalar import ZERO, Scalar
 SOURCE = "Garofalo, Ott & Albu-Schäffer, IROS 2013, eqs. 13-16"
 SLOTINE_LI = (
     "Slotine & Li, IJRR 1987; with the C of Christoffel symbols (Echeandia & Wensing 2021, eq. 9) "
-    "in place of that of Garofalo et al. (2013), eq. 16"
+    "instead of the C of Garofalo et al. (2013), eq. 16"
 )
 
 

@@ -109,7 +109,7 @@ def _of_coriolis(
     outputs=(
         Array(
             "g_q",
-            "dg_i/dq_k at [i, k], symmetric except floating joints",
+            "dg_i/dq_k at [i, k], symmetric except for floating joints",
             "N m | N, per rad | m",
             ("n", "n"),
         ),

@@ -221,7 +221,7 @@ def check_against(module: Module, library: str, file: Path) -> Iterator[Check]:
     figures = " and ".join(
         f"({', '.join(f'{x:g}' for x in vector)})" for vector in (own, other.gravity)
     )
-    yield Check(f"gravity is that of {library}", same, f"{figures} m/s^2")
+    yield Check(f"gravity agrees with {library}", same, f"{figures} m/s^2")
     yield _forces(module, library, other)
 
 
@@ -300,7 +300,7 @@ def _forces(module: Module, library: str, other: SecondModel) -> Check:
         forces = other.forces((matrix @ q + offsets)[rows], rates, g @ qdd)
         wanted.append(g.T @ (forces + _friction(module, other, rates)))
     error = relative_error(np.array(computed), np.array(wanted))
-    claim = f"inverse_dynamics: the robot is as {library} reads the file"
+    claim = f"inverse_dynamics: the robot agrees with {library}"
     return Check(claim, error <= TOLERANCE, f"largest relative error {error:.1e}, {STATES} states")
 
 

@@ -195,7 +195,7 @@ def _friction_columns(module: Module, *sizes: str) -> str:
     names = dict.fromkeys(
         q.name for q in quantities if any(columns & {*o.shape} for o in q.outputs)
     )
-    return f" (with columns of their own in {', '.join(names)})" if names else ""
+    return f" (with separate columns in {', '.join(names)})" if names else ""
 
 
 def _files(module: Module) -> str:

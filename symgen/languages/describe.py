@@ -151,7 +151,7 @@ def _with_units(function: Function, inputs: tuple[Array, ...]) -> tuple[Array, .
 def _formulation(function: Function) -> str:
     """The formulations of a function in words."""
     names = dict.fromkeys(formulation.name for _, formulation in function.parts)
-    trees = "; long sums as balanced trees" if function.trees else ""
+    trees = "; long sums are added pairwise" if function.trees else ""
     return " + ".join(map(title, names)) + trees
 
 

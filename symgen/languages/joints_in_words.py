@@ -149,8 +149,8 @@ def _grouped(text: str) -> str:
 
 
 TO_WORLD: Final = {"root link's": "world's", "root's": "world's", "root axes": "world axes"}
-SYMMETRIC: Final = ", symmetric but for floating joints"
-"""What is said of a matrix that is symmetric where every qd is the rate of a q."""
+SYMMETRIC: Final = ", symmetric except for floating joints"
+"""End of the meaning of a matrix that is symmetric if every qd is the derivative of a q."""
 
 
 def meaning(model: Model, text: str) -> str:

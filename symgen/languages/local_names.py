@@ -186,7 +186,7 @@ class Legend:
         row = (stem, stem + number, STEMS[stem].replace("{1}", number))
         if step := STEPPED.match(name):
             example = f"{stem}{number}{step[3]}"
-            text = f"{stem}{number} in an intermediate frame on the way to the parent"
+            text = f"{stem}{number} in an intermediate frame between the body and its parent"
             return [row, ("step", example, text)]
         return [row]
 

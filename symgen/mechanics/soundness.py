@@ -39,7 +39,7 @@ def fault(bodies: Sequence[Body], base: Sequence[Link]) -> str | None:
         (f"bodies[{i}] {wrong}" for i in range(len(bodies)) if (wrong := _of_body(bodies, i))), None
     )
     if trouble is None and not base and not bodies[0].in_body_axes:
-        trouble = "has no link that stands still"
+        trouble = "has no fixed link"
     return trouble or next((f"base link {wrong}" for wrong in map(_of_link, base) if wrong), None)
 
 
@@ -70,13 +70,13 @@ def _kind(bodies: Sequence[Body], i: int) -> str | None:
     if joint.kind not in JOINT_TYPES:
         return "has a joint of unknown kind"
     if abs(hypot(*joint.axis) - 1) > CLOSE:
-        return "has an axis that is no unit vector"
+        return "has an axis that is not a unit vector"
     if not 0 <= bodies[i].at < len(joint.type.velocities):
-        return "is no part of its joint"
+        return "has a coordinate that its joint does not have"
     size = len(joint.type.velocities)
     constants = constants_of_velocities(joint).values()
     if any(isinstance(x, tuple) and len(x) != size for x in constants):
-        return "has a joint with constants for another number of velocities"
+        return "has a joint whose constants do not match its number of velocities"
     return joint.type.fault(joint)
 
 
@@ -87,13 +87,13 @@ def _leader(bodies: Sequence[Body], i: int) -> str | None:
     if any(not 1 <= leader <= len(bodies) for leader in leaders):
         return "follows a body that does not exist"
     if follow is not None and (not leaders or len({*leaders}) < len(leaders)):
-        return "follows nothing, or a body twice"
+        return "follows no body, or follows a body twice"
     for leader in (bodies[k - 1] for k in leaders):
         single = leader.joint.type.single and body.joint.type.single
         if leader.follows is not None or not (single or body.joint.type.spins):
-            return "follows a body that does not move by itself"
+            return "follows a body that is not independent"
     if body.in_body_axes and follow is not None and not _is_shadow(bodies, body):
-        return "follows a body that does not move by itself"
+        return "follows a body that is not independent"
     return _rotor(bodies, i)
 
 
@@ -109,12 +109,12 @@ def _rotor(bodies: Sequence[Body], i: int) -> str | None:
     """A rotor follows with inertia, or moves by itself what is no rotor."""
     body = bodies[i]
     if not body.joint.type.spins:
-        return "is half a rotor" if body.spin else None
+        return "is an incomplete rotor" if body.spin else None
     moved = (b.follows.terms for b in bodies if b.follows and not b.joint.type.spins)
     moves = any(leader == i + 1 for terms in moved for leader, _ in terms)
     run = [b for b in bodies if b.joint == body.joint] if body.in_body_axes else [body]
     complete = moves if body.follows is None else any(b.spin for b in run)
-    return None if complete and not body.links else "is half a rotor"
+    return None if complete and not body.links else "is an incomplete rotor"
 
 
 def _run(bodies: Sequence[Body], i: int) -> str | None:
@@ -126,14 +126,14 @@ def _run(bodies: Sequence[Body], i: int) -> str | None:
     alike = [(b.joint, b.at) for b in run] == [(body.joint, k) for k in range(size)]
     tied = all(b.parent == first + k for k, b in enumerate(run[1:], 1))
     linked = all(bool(b.links) == (b is run[-1]) for b in run) or body.joint.type.spins
-    return None if alike and tied and linked else "is no whole joint"
+    return None if alike and tied and linked else "is an incomplete joint"
 
 
 def _numbers(bodies: Sequence[Body], i: int) -> str | None:
     """Its numbers can be computed with, and its frames are frames."""
     body, joint = bodies[i], bodies[i].joint
     if not _proper(body.pose.rotation):
-        return "has a rotation that is none"
+        return "has a pose that is not a rotation"
     if any(abs(x) > LARGEST for x in (*body.pose.position, body.spin, *numbers_of(joint))):
         return f"has a number beyond {LARGEST:g}"
     return next((f"has a link {fault}" for fault in map(_of_link, body.links) if fault), None)
@@ -165,7 +165,7 @@ def numbers_of(joint: Joint) -> Iterator[float]:
 def _of_link(link: Link) -> str | None:
     ten = link.parameters
     if not _proper(link.pose.rotation):
-        return "with a rotation that is none"
+        return "with a pose that is not a rotation"
     if ten is not None and len(ten) != len(PARAMETER_NAMES):
         return f"with {len(ten)} parameters"
     if any(abs(x) > LARGEST for x in (*link.pose.position, *(ten or ()))):

@@ -113,4 +113,4 @@ def _reason(status: int) -> str:
     number = os.WTERMSIG(status)
     if number == signal.SIGALRM:
         return f"did not end within {PATIENCE['seconds']} s"
-    return f"was ended by {signal.Signals(number).name}"
+    return f"was terminated by {signal.Signals(number).name}"

@@ -128,6 +128,6 @@ def stand_in(name: str) -> float:
 def unknown(x: Named) -> OptionError:
     """The error that says that no code can be made of such a number."""
     return OptionError(
-        f"the robot has a symbol in {x!r}, whose value nobody knows; give it one with "
+        f"the robot has a symbol in {x!r}, which has no value; give it one with "
         "robot.subs({...}), or look at robot.symbolic"
     )

@@ -52,7 +52,9 @@ class Zero:
     __truediv__ = __mul__
 
     def __rtruediv__(self, other: Scalar) -> "Zero":
-        raise ZeroDivisionError("division by what vanishes in every state of the robot")
+        raise ZeroDivisionError(
+            "division by an expression that is zero in every state of the robot"
+        )
 
     def __neg__(self) -> "Zero":
         return self

@@ -78,7 +78,7 @@ def _words(
     part: RobotSubtree, above: Sequence[JointElement], gravity: Gravity, fall: Triple
 ) -> Iterator[str]:
     root, first = shown(part.root), shown(above[0].parent)
-    names = {True: "--gravity", gravity == "runtime": "the input g", gravity is None: "free fall"}
+    names = {True: "--gravity", gravity == "runtime": "the input g", gravity is None: "gravity"}
     yield f"{names[True]} is"
     if gravity is None:
         yield f"({', '.join(f'{x:.6g}' for x in fall)}) m/s^2"

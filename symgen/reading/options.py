@@ -162,8 +162,8 @@ class RobotOptions:
     joint_order: str = option(
         "--joint-order",
         "KIND",
-        "Order of the coordinates: base-to-tip (that of the file, but no joint before one that "
-        "carries it) or file (that of the file as it is).",
+        "Order of the coordinates: file (the order of the joints in the file) or base-to-tip (the "
+        "same, except that a joint always comes after the joints that carry it).",
         choice(BASE_TO_TIP, FILE_ORDER),
         default=BASE_TO_TIP,
         rare=True,

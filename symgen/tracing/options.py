@@ -111,8 +111,8 @@ class FunctionOptions:
         "--friction",
         "KINDS",
         "Add joint friction to inverse and forward dynamics, their derivatives and regressors. "
-        "KINDS is a list of viscous, coulomb and offset; the coefficients are those of the robot's "
-        "file and of --actuators (offset). runtime:KINDS makes them inputs. sign(0) is 0.",
+        "KINDS is a list of viscous, coulomb and offset. The coefficients are those of --actuators "
+        "or, except offsets, of the robot's file. runtime:KINDS makes them inputs. sign(0) is 0.",
         default="",
         names=_friction,
         parted=":,",

@@ -122,7 +122,7 @@ def remedy(model: Model, joints: list[ListedJoint]) -> str:
         floating_base = not model.base and not model.body(joint.bodies[0]).parent
         instead = ", or select a link that has them with --root" if floating_base else ""
         link = shown(joint.body.name)
-        remedies.append(f"give link '{link}' mass and inertia of its own{instead}")
+        remedies.append(f"give link '{link}' its own mass and inertia{instead}")
     return "; ".join(remedies)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import symgen
 from symgen.algorithms import INPUTS, LINK_QUANTITIES, QUANTITIES
-from symgen.languages.joints_in_words import CHOICES, OTHERWISE, chosen, unit
+from symgen.languages.joints_in_words import CHOICES, OTHERWISE, SYMMETRIC, chosen, meaning, unit
 from symgen.mechanics.listing import listed
 from symgen.mechanics.pose import IDENTITY
 from tests.support.tools import ROOT, invoke, robot_file
@@ -221,6 +221,21 @@ def test_units_of_a_robot_of_one_joint(kind, tmp_path):
 # -- MuJoCo ----------------------------------------------------------------------------------------
 
 
+def test_the_hessian_of_the_potential_is_symmetric_without_floating_joints(mixed):
+    """The registry names the exception; a header states what holds for its robot."""
+    qualified = [
+        out.meaning for q in QUANTITIES.values() for out in q.outputs if SYMMETRIC in out.meaning
+    ]
+    assert qualified
+    fixed, floating = (
+        symgen.load(robot_file("ur5")).model,
+        symgen.load(mixed, base="floating").model,
+    )
+    for text in qualified:
+        assert "symmetric" not in meaning(floating, text)
+        assert meaning(fixed, text).endswith(", symmetric")
+
+
 def rotation(x, y, z, w):
     """Body axes to world."""
     v = np.array([x, y, z])
@@ -280,4 +295,4 @@ CHRISTOFFEL = ("coriolis_matrix", "slotine_li", "momentum_rate_regressor")
 def test_the_c_of_christoffel_is_not_cited_as_another(name):
     """Eqs. 6b, 13b, 16, 24b, 24c and 25b of Garofalo, Ott and Albu-Schäffer have another C."""
     for way in QUANTITIES[name].formulations:
-        assert "Garofalo" not in way.source or "in place of that of Garofalo" in way.source
+        assert "Garofalo" not in way.source or "instead of the C of Garofalo" in way.source

@@ -191,7 +191,7 @@ def test_the_command_line_and_the_header(tmp_path):
     )  # fmt: skip
     assert result.exit_code == 0 and "spring of" not in result.stderr, result.output
     text = " ".join((tmp_path / "c" / "spring_attr.h").read_text().replace(" * ", " ").split())
-    assert "(with columns of their own in potential_energy_regressor): tau = " in text
+    assert "(with separate columns in potential_energy_regressor): tau = " in text
     assert (
         "tau = ... + stiffness (q - reference)" in text
         and "come from the robot's file (j)." in text

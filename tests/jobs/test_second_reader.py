@@ -148,7 +148,7 @@ def test_the_command_prints_the_comparison_first(arm, tmp_path):
     assert not invoke("generate", arm, "-o", folder, *wanted).exit_code
     done = invoke("verify", folder, "--against", "pinocchio", "--robot-file", arm)
     assert done.exit_code == 0
-    assert "the robot is as pinocchio reads the file" in done.stdout
+    assert "the robot agrees with pinocchio" in done.stdout
     other = shutil.copy(arm, tmp_path / "other.urdf")
     other.write_text(ARM.replace("0.7", "0.8"))
     for arguments, sentence in (

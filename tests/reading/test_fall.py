@@ -82,9 +82,9 @@ def test_right_angles_stay_exact_and_nothing_is_said_where_nothing_turns(tmp_pat
     file.write_text(text)
     loaded = load(file, root="base")
     assert loaded.model.gravity == (0.0, 9.81, 0.0)
-    (said,) = [str(n) for n in loaded.notices if "free fall" in str(n)]
+    (said,) = [str(n) for n in loaded.notices if "gravity" in str(n)]
     assert said.endswith(
-        "note: <robot>: free fall is (0, 9.81, 0) m/s^2 in the axes of link 'base', whose orientation --root "
+        "note: <robot>: gravity is (0, 9.81, 0) m/s^2 in the axes of link 'base', whose orientation --root "
         "changed relative to link 'torso' of the file; its direction in the world is that of the file; "
         "use --gravity X,Y,Z to set it in these axes"
     )
@@ -98,7 +98,7 @@ def test_the_command_says_which_and_the_files_hold_it(tmp_path):
     file, out = robot(tmp_path), tmp_path / "out"
     done = invoke("generate", file, "--root", "base", "-o", out, "--quantity", "gravity")
     assert done.exit_code == 0
-    assert " ".join(done.stderr.split()).count("free fall is (") == 1
+    assert " ".join(done.stderr.split()).count("gravity is (") == 1
     header = (out / "two_arms.h").read_text()
     x, y, z = load(file, root="base").model.gravity
     said = f"acceleration is ({x!r}, {y!r}, {z!r}) m/s^2 in the axes of the root link"

@@ -65,7 +65,7 @@ def test_headers_and_manifest_say_what_was_chosen_by():
     module = job.module(loaded)
     files = code_files(module)
     assert "the lowest estimated latency on a current" in files["ur5.h"]
-    assert "(composite/minimal); long sums as balanced trees" in " ".join(
+    assert "(composite/minimal); long sums are added pairwise" in " ".join(
         files["ur5_mass_matrix.c"].replace(" * ", " ").split()
     )
     assert module.options["optimize"] == "latency"

@@ -54,7 +54,7 @@ TAKEN: Final = frozenset(_OURS.split()) | frozenset(op.name for op in OPS.values
 
 C: Final = Language(
     name="c",
-    summary="C99 without heap or globals, with a self-test; C++ takes it as it is",
+    summary="C99 without heap or globals, with a self-test; also compiles as C++",
     main="{name}.h",
     keywords=KEYWORDS,
     standard=STANDARD,

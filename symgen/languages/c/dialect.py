@@ -90,8 +90,8 @@ def steps(scalar: str, written: Written | None = None) -> list[Step]:
     )
     return [
         (
-            "The multiples of pi/2 and of 2 pi nearest to x: at the size of the shifts, numbers "
-            "are whole, and multiples of 4.",
+            "k: the multiple of pi/2 nearest to x; m: k modulo 4. Adding a shift rounds to a whole "
+            "number, or to a multiple of 4.",
             [
                 ("t", f"x * {turns}"),
                 ("shifted", f"t + {shift}"),
@@ -101,7 +101,7 @@ def steps(scalar: str, written: Written | None = None) -> list[Step]:
             ],
         ),
         (
-            "Sine and cosine of k pi/2 for m = -2 ... 2, k modulo 4; exact, fused products or not.",
+            "Sine and cosine of k pi/2 for m = -2 ... 2; exact, with and without fused products.",
             [
                 ("u", "m * m"),
                 ("turn_c", f"((u - {one}) * (u - {six})) * {sixth}"),
@@ -109,11 +109,11 @@ def steps(scalar: str, written: Written | None = None) -> list[Step]:
             ],
         ),
         (
-            "r + e = x - k pi/2: e is what rounding takes. Where k is too large for that, `scaled` "
+            "r + e = x - k pi/2, where e is the rounding error of r. If k is too large, `scaled` "
             "overflows and e is NaN.",
             _reduction(n, number),
         ),
-        ("Sine and cosine of r, with what e does to them.", _near_zero(n, number)),
+        ("Sine and cosine of r + e.", _near_zero(n, number)),
     ]
 
 

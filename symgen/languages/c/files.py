@@ -106,7 +106,7 @@ def _packed_pairs(prefix: str, a: Argument) -> str:
     n, pairs = a.sizes
     low, high = (f"({2 * n - 1} - ({x})) * ({x}) / 2 + ({y})" for x, y in ("jk", "kj"))
     place = f"({pairs} * (i) + ((j) < (k) ? {low} : {high}))"
-    heading = f"/* Where entry i, j, k (as i, k, j; from 0) is in the packed {a.name}. */"
+    heading = f"/* Index of entry i, j, k (equal to i, k, j; from 0) in the packed {a.name}. */"
     return f"{heading}\n#define {prefix.upper()}_{a.name.upper()}(i, j, k) {place}"
 
 

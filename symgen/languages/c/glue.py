@@ -190,7 +190,7 @@ def _value(a: Argument, references: Sequence[ReferenceArray]) -> str:
         return f"reference_.{a.name}.data()"
     if a.name == REGROUPED or a.name in MODEL:
         return f"model_.{a.name}.data()"
-    raise OptionError(f"--glue ros2: no interface of ros2_control gives the input {a.name}")
+    raise OptionError(f"--glue ros2: ros2_control has no interface for the input {a.name}")
 
 
 def _model(module: Module, inputs: Sequence[Argument]) -> list[ModelInput]:

@@ -89,7 +89,7 @@ def packed_pairs(a: Argument) -> list[str]:
     """A function for the place of entry i, j, k of the layout PACKED_PAIRS."""
     n, pairs = a.sizes
     return [
-        f"/* Where entry i, j, k (as i, k, j; from 0) is in the packed {a.name}. */",
+        f"/* Index of entry i, j, k (equal to i, k, j; from 0) in the packed {a.name}. */",
         f"constexpr std::size_t {a.name.lower()}_index("
         "std::size_t i, std::size_t j, std::size_t k)",
         "{",

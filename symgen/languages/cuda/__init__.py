@@ -7,7 +7,7 @@ from symgen.languages.language import Language
 
 CUDA: Final = Language(
     name="cuda",
-    summary="kernels for many states on a GPU, one thread a state; the same source runs on a host",
+    summary="kernels for many states on a GPU, one thread per state; also compile for the CPU",
     main="{name}_cuda/{name}_cuda.h",
     keywords=KEYWORDS,
     taken=MACROS

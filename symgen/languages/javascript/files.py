@@ -50,7 +50,7 @@ def packed_pairs(a: Argument) -> list[str]:
     """A function for the place of entry i, j, k of the layout PACKED_PAIRS."""
     n, pairs = a.sizes
     return [
-        f"/** Where entry i, j, k (as i, k, j; from 0) is in the packed {a.name}. */",
+        f"/** Index of entry i, j, k (equal to i, k, j; from 0) in the packed {a.name}. */",
         f"export function {a.name.lower()}_index(i, j, k) {{",
         "  const low = Math.min(j, k);",
         "  const high = Math.max(j, k);",

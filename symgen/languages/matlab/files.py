@@ -116,7 +116,7 @@ def packed_pairs(a: Argument) -> list[str]:
     return [
         name,
         f"function index = {name}(i, j, k)",
-        f"%{name.upper()}  Where entry i, j, k (as i, k, j) of the packed {a.name} is.",
+        f"%{name.upper()}  Index of entry i, j, k (equal to i, k, j) in the packed {a.name}.",
         f"%   {a.name}({name}(i, j, k)) is that entry; all indices begin with 1.",
         "",
         "%#codegen",

@@ -43,8 +43,8 @@ def _packed_pairs(a: Argument) -> list[str]:
     n, pairs = a.sizes
     return [
         f"def {a.name.lower()}_index(i: int, j: int, k: int) -> int:",
-        f'    """Where entry i, j, k (as i, k, j; from 0) is in the packed {a.name} of one '
-        f'state, flattened."""',
+        f'    """Return the index of entry i, j, k (equal to i, k, j; from 0) in the flattened '
+        f'{a.name} of one state."""',
         "    j, k = min(j, k), max(j, k)",
         f"    return {pairs} * i + ({2 * n - 1} - j) * j // 2 + k",
     ]

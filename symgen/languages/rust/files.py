@@ -116,7 +116,7 @@ def packed_pairs(a: Argument) -> list[str]:
     """A function for the place of entry i, j, k of the layout PACKED_PAIRS."""
     n, pairs = a.sizes
     return [
-        f"/// Where entry i, j, k (as i, k, j; from 0) is in the packed `{a.name}`.",
+        f"/// Index of entry i, j, k (equal to i, k, j; from 0) in the packed `{a.name}`.",
         f"pub const fn {a.name.lower()}_index(i: usize, j: usize, k: usize) -> usize {{",
         "    let (low, high) = if j < k { (j, k) } else { (k, j) };",
         f"    {pairs} * i + ({2 * n - 1} - low) * low / 2 + high",

@@ -117,7 +117,7 @@ def _follow(
     if follower is None:
         _warn(
             robot,
-            f"{subject} in a way that leaves no joint to be dependent; the coupling is ignored",
+            f"{subject} so that no dependent joint can be chosen; the coupling is ignored",
         )
         return
     weight = used.pop(follower)

@@ -105,7 +105,7 @@ ROWS: Final[tuple[IgnoredElement[CompiledMjcf], ...]] = (
         "gravcomp of {count} bodies ({names}) is ignored; their full weight is used",
     ),
     IgnoredElement("warning", _flexes, "flexible bodies ({names}): the flexibility is ignored"),
-    IgnoredElement("warning", _medium, "{names} of the medium has no effect"),
+    IgnoredElement("warning", _medium, "{names} of the medium is ignored"),
     IgnoredElement("warning", _plugins, "plugins ({names}) have no effect"),
     IgnoredElement(
         "warning",
