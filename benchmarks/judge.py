@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from symgen.mechanics.joints.floating import Floating
+from symgen.mechanics.joints.types import Floating
 from symgen.mechanics.model import PARAMETER_NAMES, Model
 from symgen.reading.formats import read
 

@@ -7,7 +7,7 @@ from firmware.modules import ROBOTS, TRIG
 from firmware.tools import ROOT
 from symgen.jobs.job import Job
 from symgen.languages.module import TEST_STATES, Module
-from symgen.proof.rounding import Rounding
+from symgen.proof.bounds import Rounding
 
 HEAD = """
 ## Single precision

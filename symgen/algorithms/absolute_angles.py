@@ -19,10 +19,9 @@ from symgen.algorithms.motion import next_motion, next_twist, start_of
 from symgen.algorithms.newton_euler import inertial_force
 from symgen.algorithms.pushes import wrenches_stay
 from symgen.algorithms.virtual_power import Power
-from symgen.mechanics.angle import Angle
-from symgen.mechanics.joints.freedom import TURN
+from symgen.mechanics.joints.joint_type import TURN
 from symgen.mechanics.rigid_motion import Motion
-from symgen.mechanics.spatial import STILL, Turn, Twist
+from symgen.mechanics.spatial import STILL, Angle, Turn, Twist
 from symgen.mechanics.system import System, SystemBody
 from symgen.numbers.scalar import ZERO, Scalar
 

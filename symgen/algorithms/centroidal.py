@@ -18,7 +18,7 @@ from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.inertia import NO_INERTIA, Inertia, SecondMoment
 from symgen.mechanics.moments import carried
 from symgen.mechanics.parameters import WHOLE
-from symgen.mechanics.rows import place_of, rows_of
+from symgen.mechanics.rigid_motion import place_of, rows_of
 from symgen.mechanics.spatial import Orient, Shift
 from symgen.mechanics.system import System
 from symgen.numbers.dual import along, tangents, unit

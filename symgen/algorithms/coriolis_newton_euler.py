@@ -26,9 +26,9 @@ from symgen.algorithms.registry import Array, quantity
 from symgen.algorithms.regressors import Y, slotine_li_regressor
 from symgen.algorithms.tensors import CUBE, gradient
 from symgen.mechanics.inertia import Inertia
-from symgen.mechanics.joints.freedom import BalancedFreedom
+from symgen.mechanics.joints.joint_type import BalancedFreedom
 from symgen.mechanics.parameters import WHOLE
-from symgen.mechanics.rows import twist_seen_in
+from symgen.mechanics.rigid_motion import twist_seen_in
 from symgen.mechanics.spatial import Force, Twist, Vector
 from symgen.mechanics.system import System
 from symgen.numbers.scalar import ZERO, Scalar

@@ -9,7 +9,7 @@ from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.inertia import NO_INERTIA, Inertia, momentum_of
 from symgen.mechanics.moments import carried
 from symgen.mechanics.parameters import WHOLE
-from symgen.mechanics.rows import place_of, rows_of, times
+from symgen.mechanics.rigid_motion import place_of, rows_of, times
 from symgen.mechanics.spatial import NO_FORCE, NULL, Force, Twist, Vector
 from symgen.mechanics.system import System
 from symgen.numbers.scalar import ZERO, Scalar

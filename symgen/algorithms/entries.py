@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
 
-from symgen.mechanics.rigid_motion import Motion
-from symgen.mechanics.rows import twist_seen_in
+from symgen.mechanics.rigid_motion import Motion, twist_seen_in
 from symgen.mechanics.spatial import Twist, Vector
 from symgen.mechanics.system import System
 from symgen.numbers.scalar import Scalar

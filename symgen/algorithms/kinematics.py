@@ -11,7 +11,7 @@ from symgen.algorithms.motion import motions, twists
 from symgen.algorithms.places import Coordinates, FramePose, place, places, six_rows
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.parameters import WHOLE
-from symgen.mechanics.rows import times, twist_seen_in
+from symgen.mechanics.rigid_motion import times, twist_seen_in
 from symgen.mechanics.spatial import NULL, STILL, Twist
 from symgen.mechanics.system import System
 from symgen.numbers.scalar import ZERO, Scalar

@@ -13,7 +13,7 @@ from typing import Final, Protocol
 
 from symgen.mechanics.coupling import Coupling
 from symgen.mechanics.joints.body_axes import BodyAxesJoint, combined, rotation
-from symgen.mechanics.rows import times, transposed
+from symgen.mechanics.rigid_motion import times, transposed
 from symgen.mechanics.spatial import NULL, Twist, Vector
 from symgen.numbers.dual import along, tangents
 from symgen.numbers.operations import atan, cos, sign, sin, sqrt

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from symgen.mechanics.pose import Pose
-from symgen.mechanics.rows import Rows, columns_of, place_of, product, rows_of, times
+from symgen.mechanics.rigid_motion import Rows, columns_of, place_of, product, rows_of, times
 from symgen.mechanics.spatial import Step, Turn, Twist, Vector
 from symgen.mechanics.system import System
 from symgen.numbers.scalar import Scalar

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from symgen.algorithms.places import places
-from symgen.mechanics.rows import Rows
+from symgen.mechanics.rigid_motion import Rows
 from symgen.mechanics.system import System
 from symgen.numbers.scalar import Scalar
 

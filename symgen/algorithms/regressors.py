@@ -18,8 +18,7 @@ from symgen.mechanics.base_parameters import base_values
 from symgen.mechanics.independence import independent
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.passive import FRICTION, KINDS
-from symgen.mechanics.rigid_motion import Motion
-from symgen.mechanics.rows import columns_of, place_of, twist_seen_in
+from symgen.mechanics.rigid_motion import Motion, columns_of, place_of, twist_seen_in
 from symgen.mechanics.spatial import NULL, Twist
 from symgen.mechanics.system import System
 from symgen.numbers.scalar import ZERO, Scalar

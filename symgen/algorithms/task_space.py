@@ -26,7 +26,7 @@ from symgen.algorithms.rates import rate
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.pose import Pose
-from symgen.mechanics.rows import times, twist_seen_in
+from symgen.mechanics.rigid_motion import times, twist_seen_in
 from symgen.mechanics.spatial import STILL, Orient, Turn, Twist, Vector
 from symgen.mechanics.system import System
 from symgen.numbers.dual import along, tangents, unit

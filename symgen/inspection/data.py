@@ -10,7 +10,6 @@ import numpy.typing as npt
 from symgen.inspection.report import operations_data
 from symgen.jobs.job import Job, RefusedInertia
 from symgen.languages.module import Module
-from symgen.mechanics.angle import Angle
 from symgen.mechanics.base_parameters import BaseParameters, base_parameters
 from symgen.mechanics.canonical import CanonicalFrame, canonical_frames
 from symgen.mechanics.consistency import judge
@@ -20,7 +19,7 @@ from symgen.mechanics.matrices import transform
 from symgen.mechanics.model import PARAMETER_NAMES, Body, Model
 from symgen.mechanics.parameters import WHOLE, lumped, system, ten_parameters
 from symgen.mechanics.pose import Pose
-from symgen.mechanics.spatial import Vector
+from symgen.mechanics.spatial import Angle, Vector
 from symgen.numbers.scalar import Scalar, plain
 from symgen.reading.assemble import LoadedRobot
 

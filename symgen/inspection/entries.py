@@ -13,10 +13,12 @@ from symgen.algorithms import LINK_QUANTITIES
 from symgen.compiler.program import Output
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
+from symgen.mechanics.base_parameters import latex_name
 from symgen.mechanics.model import Model
-from symgen.symbolic.display import as_latex, as_text, with_short_decimals
-from symgen.symbolic.names import Meaning
-from symgen.symbolic.setting import KINDS
+from symgen.symbolic.base import Relation, relations
+from symgen.symbolic.names import Meaning, as_latex, as_text, with_short_decimals
+from symgen.symbolic.replacements import as_fraction
+from symgen.symbolic.sheet import KINDS, Setting, meanings
 from symgen.symbolic.symbolic import Symbolic
 from symgen.text import cited, shown
 from symgen.tracing.wanted import find_quantity
@@ -175,3 +177,36 @@ def _nested(entries: list[str], shape: Sequence[int]) -> Any:
         return entries
     step = len(entries) // shape[0] if shape[0] else 0
     return [_nested(entries[k * step : (k + 1) * step], shape[1:]) for k in range(shape[0])]
+
+
+def look_at_relations(job: Job, symbolic: str, latex: bool, as_json: bool) -> str:
+    """The grouping relations of a robot, a line each, as LaTeX or as data. Raises SymgenError."""
+    if symbolic not in ("lengths", "masses,lengths", "lengths,masses"):
+        raise OptionError(f"--symbolic {cited(symbolic)}: for --groupings use lengths")
+    robot, setting = job.robot(job.load()), Setting(masses=True, lengths=True)
+    lines = relations(robot, setting, as_fraction)
+    if as_json:
+        return output.as_json(_data(lines, meanings(robot, setting)))
+    return (_latex if latex else _text)(lines)
+
+
+def _text(relations: tuple[Relation, ...]) -> str:
+    return "\n".join(f"{row.name} = {row.expression}" for row in relations)
+
+
+def _latex(relations: tuple[Relation, ...]) -> str:
+    rows = [rf"{latex_name(row.name)} &= {sympy.latex(row.expression)} \\" for row in relations]
+    return "\n".join([r"\begin{align*}", *rows, r"\end{align*}"])
+
+
+def _data(relations: tuple[Relation, ...], known: Any) -> dict[str, Any]:
+    used = {str(s) for row in relations for s in row.expression.free_symbols}
+    return {
+        "groupings": {row.name: str(row.expression) for row in relations},
+        "links": {row.name: row.link for row in relations},
+        "symbols": {
+            name: {"meaning": row.meaning, "unit": row.unit, "value": row.value}
+            for name, row in known.items()
+            if name in used
+        },
+    }

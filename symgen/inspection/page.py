@@ -10,13 +10,12 @@ from rich.markup import escape
 from rich.text import Text
 
 from symgen.inspection.data import Data
-from symgen.inspection.pictures import drawn
+from symgen.inspection.pictures import EMPTY, FULL, drawn, new_figure, styled
 from symgen.inspection.report import counted
-from symgen.inspection.style import EMPTY, FULL, new_figure, styled
 from symgen.inspection.tables import table
 from symgen.jobs.targets import OutputFile
+from symgen.mechanics.base_parameters import latex_name, latex_sum
 from symgen.mechanics.model import PARAMETER_NAMES
-from symgen.mechanics.parameter_names import latex_name, latex_sum
 from symgen.output import console
 
 SIGNS: Final = {

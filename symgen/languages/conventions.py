@@ -9,9 +9,9 @@ from typing import Final
 
 from symgen.languages import joints_in_words as words
 from symgen.languages.module import Module
+from symgen.mechanics.base_parameters import base_names, link_of
 from symgen.mechanics.independence import independent
 from symgen.mechanics.model import PARAMETER_NAMES
-from symgen.mechanics.parameter_names import base_names, link_of
 from symgen.tracing.options import COMPENSATING
 
 WIDTH: Final = 108

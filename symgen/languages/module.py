@@ -24,11 +24,10 @@ from symgen.mechanics.coupling import (
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.system import System
 from symgen.options import Choices, rows
+from symgen.proof.bounds import Rounding, roundings
 from symgen.proof.choice import chosen
-from symgen.proof.large_angles import with_large_angles
-from symgen.proof.plausible import torques_and_accelerations, varied
+from symgen.proof.plausible import torques_and_accelerations, varied, with_large_angles
 from symgen.proof.reference import References, references
-from symgen.proof.rounding import Rounding, roundings
 from symgen.tracing.function import Function
 from symgen.tracing.robot import Regroup, RuntimeModel, dimensions
 

@@ -10,11 +10,10 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 
-from symgen.mechanics.angle import Angle
 from symgen.mechanics.model import Model
 from symgen.mechanics.placement import ToAxis
 from symgen.mechanics.pose import Pose, Triple
-from symgen.mechanics.spatial import Orient, Shift, Step, Turn, Vector
+from symgen.mechanics.spatial import Angle, Orient, Shift, Step, Turn, Vector
 from symgen.numbers.exact import norm
 from symgen.numbers.named import Named
 from symgen.numbers.scalar import ZERO, Scalar, plain, structural

@@ -3,20 +3,28 @@ regrouped."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final
 
-from symgen.mechanics.angle import Angle
-from symgen.mechanics.canonical import CanonicalFrame, canonical_frames, pose_of, size_of, tidy
+from symgen.mechanics.canonical import (
+    CanonicalFrame,
+    canonical_frames,
+    exact_angle,
+    pose_of,
+    size_of,
+    tidy,
+)
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.inertia import NO_INERTIA, NO_SECOND, Inertia, SecondMoment
 from symgen.mechanics.joints import Freedom
-from symgen.mechanics.joints.freedom import PointFreedom, RoundFreedom
+from symgen.mechanics.joints.joint_type import PointFreedom, RoundFreedom
 from symgen.mechanics.model import Body, Model
 from symgen.mechanics.placement import Placement
 from symgen.mechanics.pose import Pose
-from symgen.mechanics.spatial import NULL, Turn, Vector
+from symgen.mechanics.spatial import NULL, Angle, Turn, Vector
 from symgen.mechanics.system import LinkFrame, System, SystemBody
 from symgen.numbers.decimals import exactly
+from symgen.numbers.exact import norm
 from symgen.numbers.scalar import ZERO, Scalar, plain, structural
 
 Parameters = Sequence[Scalar]
@@ -308,3 +316,46 @@ def parameter_blocks(model: Model, names: Sequence[str]) -> dict[str, tuple[floa
     """
     links = (link for body in model.bodies for link in body.links if link.name in names)
     return {link.name: link.parameters or (0.0,) * 10 for link in links}
+
+
+NOTHING: Final = 1e-9
+"""A first moment across the axis this small beside the whole has no direction of its own."""
+
+
+@lru_cache(maxsize=8)
+def turned_frames(model: Model) -> tuple[CanonicalFrame, ...]:
+    """The canonical frames, where those of outermost revolute joints are rotated about their axes
+    so that the first moment of mass has no y component.
+
+    The canonical frame of a body that carries no other is fixed by its joint up to a constant angle
+    about the axis. If h_y is 0, every recursion saves the products with h_y, for one addition q +
+    θ₀. Functions that read ten parameters of a link or the place of a link would pay for the
+    constant rotation, and so do parameters and wrenches that are inputs: these keep the canonical
+    frames."""
+    return tuple(_turned(model, i, frame) for i, frame in enumerate(canonical_frames(model), 1))
+
+
+def _turned(model: Model, i: int, frame: CanonicalFrame) -> CanonicalFrame:
+    body = model.body(i)
+    inner = model.children(i) or not body.parent
+    if inner or body.in_body_axes or body.spin or body.freedom.turn is ZERO:
+        return frame
+    angle = _towards(_first_moment(model, i, frame.pose))
+    if angle.c0 is ZERO or angle.s0 is ZERO:
+        return frame
+    return replace(frame, theta0=frame.theta0 + angle, pose=frame.pose @ pose_of((Turn(2, angle),)))
+
+
+def _first_moment(model: Model, i: int, frame: Pose) -> Vector:
+    total = NO_INERTIA
+    for link in model.body(i).links:
+        if link.parameters is not None:
+            total = total + seen_from(pseudo_inertia(link.parameters), frame.inverse @ link.pose)
+    return total.h
+
+
+def _towards(h: Vector) -> Angle:
+    """The turn about z that brings x along `h`, none where that is not clear."""
+    x, y, z = (plain(component) for component in h)
+    across = norm(x, y)
+    return exact_angle(x, y) if across > NOTHING * norm(across, z) else Angle()

@@ -10,13 +10,23 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from symgen.mechanics.angle import Angle
-from symgen.mechanics.spatial import NULL, Force, Shift, Step, Turn, Twist, Vector, along, idle
+from symgen.mechanics.spatial import (
+    NULL,
+    Angle,
+    Force,
+    Shift,
+    Step,
+    Turn,
+    Twist,
+    Vector,
+    along,
+    idle,
+)
 from symgen.numbers.scalar import ZERO, Scalar
 
 if TYPE_CHECKING:
     from symgen.mechanics.inertia import Inertia
-    from symgen.mechanics.joints.freedom import Freedom
+    from symgen.mechanics.joints.joint_type import Freedom
 
 Carried = TypeVar("Carried", Force, "Inertia")
 Of = TypeVar("Of")

@@ -3,14 +3,15 @@
 Central differences with steps of 10⁻¹⁷ in 75 digits are right to more than 20 digits even where
 three are nested: far below the rounding of a double. Where none are, a step of 10⁻³⁰ forth alone is
 as right, for half of the work. All states of a batch, and all the steps of a derivative, are arrays
-of one textbook run."""
+of one textbook run. Products of matrices are over the last axes of such arrays, since NumPy's own
+products do not accept decimals."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, localcontext
 from functools import cached_property, wraps
 from math import factorial, prod
-from typing import Any, Concatenate, Final, ParamSpec
+from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -19,9 +20,39 @@ from symgen.mechanics.spatial import Vector
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.proof.mechanism import Mechanism, mechanism
 from symgen.proof.motion import JointCourse, JointPositions, State
-from symgen.proof.sharing import FLAT, SharedValues
 from symgen.proof.tangent import displaced, turned_accelerations
 from symgen.tracing.robot import FIELDS, SPRING_FIELDS, RuntimeModel
+
+FLAT: Final[set[Any]] = set()
+"""The terms of states that take no derivative by steps on the way."""
+
+Flat = TypeVar("Flat")
+
+
+def flat(term: Flat) -> Flat:
+    """Register a term that takes no derivative by steps on the way."""
+    FLAT.add(term)
+    return term
+
+
+class SharedValues:
+    """Values that batches of states which come from one another have in common, computed once for
+    the arrays that it is made from (for these themselves, not for what is in them)."""
+
+    def __init__(self, keeps: bool = True) -> None:
+        self._known: dict[tuple[Any, ...], tuple[Any, Any]] = {}
+        self._keeps = keeps
+
+    def once(self, kind: Any, sources: Sequence[Any], make: Callable[[], Any]) -> Any:
+        """The value of that kind made of these sources, kept as long as they are."""
+        key = (kind, *map(id, sources))
+        if key in self._known:
+            return self._known[key][1]
+        value = make()
+        if self._keeps:
+            self._known[key] = sources, value  # as long as these are there, no others get their id
+        return value
+
 
 DIGITS: Final = 75
 STEP: Final = Decimal("1e-17")
@@ -298,3 +329,23 @@ def second_rate(term: Term, x: States) -> Array:
 def _later(x: States, *times: Decimal) -> Any:
     """The states at times along the motion: several terms are wanted there."""
     return x.later(np.array(times))
+
+
+def applied(matrix: Array, v: Array) -> Array:
+    """M v: (..., m, n) and (..., n) give (..., m)."""
+    return (matrix * v[..., None, :]).sum(-1)
+
+
+def applied_transposed(matrix: Array, v: Array) -> Array:
+    """Mᵀ v: (..., m, n) and (..., m) give (..., n)."""
+    return (matrix * v[..., :, None]).sum(-2)
+
+
+def product(a: Array, b: Array) -> Array:
+    """A B: (..., l, m) and (..., m, n) give (..., l, n)."""
+    return (a[..., :, :, None] * b[..., None, :, :]).sum(-2)
+
+
+def eye(size: int) -> Array:
+    """The unit matrix of decimals."""
+    return decimals(np.eye(size))

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from symgen.errors import OptionError
 from symgen.mechanics.joints import JOINT_TYPES, JointType
-from symgen.mechanics.joints.second_axis import default_second_axis
+from symgen.mechanics.joints.types import default_second_axis
 from symgen.mechanics.pose import IDENTITY, Triple
 from symgen.reading.given import as_number, as_vector3
 from symgen.reading.xml_reader import XmlNode

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from symgen.errors import Notice
+from symgen.mechanics.consistency import odd_units
 from symgen.mechanics.model import Model
-from symgen.mechanics.plausible_units import odd_units
 from symgen.reading.coordinate_constants import in_words, is_negative
 from symgen.reading.part import RobotSubtree
 from symgen.text import shown

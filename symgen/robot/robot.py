@@ -23,17 +23,15 @@ from symgen.reading.description import EARTH
 from symgen.reading.options import RobotOptions, SourceOptions
 from symgen.reading.sources import RobotSource, describe, is_path
 from symgen.reading.substitution import substitute, symbols
-from symgen.robot.notebook import robot_html
-from symgen.robot.views import JointView, LinkInertia, joints_of, links_of
+from symgen.robot.views import JointView, LinkInertia, joints_of, links_of, robot_html
 from symgen.tracing.function import Function
 from symgen.tracing.options import FunctionOptions
 
 if TYPE_CHECKING:
-    from symgen.robot.checked import Checked
+    from symgen.robot.checked import Checked, Inspection
     from symgen.robot.controller import Controller
     from symgen.robot.gain_limits import SampledLoop
     from symgen.robot.linearization import Linearized
-    from symgen.robot.looked import Inspection
     from symgen.robot.simulation import Simulation
     from symgen.symbolic.symbolic import Symbolic
 
@@ -153,7 +151,7 @@ class Robot:
         """Return the bodies, frames and base parameters as data and as an HTML page (as ``symgen
         inspect``)."""
         from symgen.inspection.data import inspect
-        from symgen.robot.looked import Inspection
+        from symgen.robot.checked import Inspection
 
         return Inspection(self.job, self.loaded, inspect(self.job, self.loaded))
 

@@ -8,21 +8,18 @@ from dataclasses import dataclass, replace
 import sympy
 
 from symgen.errors import OptionError
-from symgen.mechanics.base_parameters import base_values
+from symgen.mechanics.base_parameters import base_names, base_values, latex_name, link_of
 from symgen.mechanics.independence import Independent, independent
 from symgen.mechanics.model import PARAMETER_NAMES
-from symgen.mechanics.parameter_names import base_names, latex_name, link_of
 from symgen.mechanics.parameters import WHOLE, lumped, system
 from symgen.mechanics.pose import Pose
 from symgen.mechanics.spatial import Vector
 from symgen.mechanics.system import LinkFrame, System
 from symgen.numbers.named import Named
 from symgen.symbolic.closed import Closed
-from symgen.symbolic.display import as_latex
-from symgen.symbolic.gathering import Number
-from symgen.symbolic.names import symbol
-from symgen.symbolic.paper import Paper
-from symgen.symbolic.setting import Setting, with_lengths
+from symgen.symbolic.names import as_latex, symbol
+from symgen.symbolic.replacements import Number, Paper
+from symgen.symbolic.sheet import Setting, with_lengths
 from symgen.tracing.robot import RuntimeModel
 
 

@@ -9,12 +9,10 @@ import sympy
 from symgen.compiler.program import Output
 from symgen.compiler.value import Ref
 from symgen.errors import OptionError
-from symgen.symbolic.expansion import MOST, Ring
-from symgen.symbolic.gathering import Number, PolynomialWriter
+from symgen.symbolic.expansion import MOST, Polynomial, Ring, TooLarge
+from symgen.symbolic.gathering import PolynomialWriter
 from symgen.symbolic.harmonics import groups_of, harmonic, reduced
-from symgen.symbolic.paper import Paper
-from symgen.symbolic.polynomial import Polynomial, TooLarge
-from symgen.symbolic.replacements import operations, replacements
+from symgen.symbolic.replacements import Number, Paper, operations, replacements
 
 NESTED: Final = 4000
 """Operations of an expression that is given as its algorithm computes it."""

@@ -5,38 +5,14 @@ mass has to do with, they become a product of sums; else the factor whose gather
 is taken out of the terms that have it (a greedy form of Horner's rule)."""
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
-from fractions import Fraction
-from typing import Final
 
 import sympy
 
-from symgen.numbers.operations import OPS
-from symgen.symbolic.expansion import Ring
-from symgen.symbolic.polynomial import HIGHEST, Polynomial, factors, generators, monomial
-
-Number = Callable[[Decimal], sympy.Expr]
-"""How coefficients are written."""
-
-
-def as_float(c: Decimal) -> sympy.Expr:
-    """Whole numbers as such, others with 15 digits."""
-    return sympy.Integer(int(c)) if c == int(c) and abs(c) < WHOLE else sympy.Float(float(c), 15)
-
-
-def as_fraction(c: Decimal) -> sympy.Expr:
-    """The exact fraction; a simple one where rounding alone keeps it from that."""
-    exact = Fraction(c)
-    simple = exact.limit_denominator(SIMPLE)
-    near = abs(exact - simple) <= 4e-16 * abs(exact)
-    return sympy.Rational(simple if near else exact)
-
-
-WHOLE: Final = 10**6
-SIMPLE: Final = 1000
-"""Denominators up to this are simple."""
+from symgen.symbolic.expansion import HIGHEST, Polynomial, Ring, factors, generators, monomial
+from symgen.symbolic.replacements import FUNCTIONS, Number
 
 
 @dataclass
@@ -166,12 +142,6 @@ class PolynomialWriter:
             expression = self.number(x) if isinstance(x, Decimal) else self.expression(x)  # type: ignore[arg-type]
             self._lengths[x] = len(str(expression))
         return self._lengths[x]
-
-
-FUNCTIONS: Final[Mapping[str, Callable[[sympy.Expr], sympy.Expr]]] = {
-    **{op.name: op for op in OPS.values() if not op.symbol},
-    "inverse": lambda x: 1 / x,
-}
 
 
 def _sign(numbers: Iterable[Decimal]) -> Decimal:

@@ -9,12 +9,14 @@ from functools import cache
 from math import comb
 from typing import Final
 
-from symgen.symbolic.expansion import ON_THE_WAY, WORK, Ring
-from symgen.symbolic.polynomial import (
+from symgen.symbolic.expansion import (
     BITS,
     HIGHEST,
+    ON_THE_WAY,
+    WORK,
     Factors,
     Polynomial,
+    Ring,
     TooLarge,
     factors,
     generators,

@@ -2,15 +2,104 @@
 returns them."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from fractions import Fraction
+from typing import Final
 
 import sympy
 
-from symgen.compiler.program import LEAVES, Output
-from symgen.compiler.value import Index, Ref
-from symgen.symbolic.gathering import FUNCTIONS, Number
-from symgen.symbolic.paper import Paper
+from symgen.compiler.program import LEAVES, Output, Program
+from symgen.compiler.value import Index, Ref, Value
+from symgen.numbers.named import Named
+from symgen.numbers.operations import OPS
+from symgen.numbers.scalar import Scalar
+
+Number = Callable[[Decimal], sympy.Expr]
+"""How coefficients are written."""
+
+
+def as_float(c: Decimal) -> sympy.Expr:
+    """Whole numbers as such, others with 15 digits."""
+    return sympy.Integer(int(c)) if c == int(c) and abs(c) < WHOLE else sympy.Float(float(c), 15)
+
+
+def as_fraction(c: Decimal) -> sympy.Expr:
+    """The exact fraction; a simple one where rounding alone keeps it from that."""
+    exact = Fraction(c)
+    simple = exact.limit_denominator(SIMPLE)
+    near = abs(exact - simple) <= 4e-16 * abs(exact)
+    return sympy.Rational(simple if near else exact)
+
+
+WHOLE: Final = 10**6
+SIMPLE: Final = 1000
+"""Denominators up to this are simple."""
+
+
+FUNCTIONS: Final[Mapping[str, Callable[[sympy.Expr], sympy.Expr]]] = {
+    **{op.name: op for op in OPS.values() if not op.symbol},
+    "inverse": lambda x: 1 / x,
+}
+
+
+ATOM = "atom"
+"""The input array that all of them are in."""
+
+
+class Paper(Program):
+    """A tape that takes expressions: sums, products and whole powers become operations, numbers
+    constants, and everything else is an atom, an input of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.atoms: list[sympy.Expr] = []
+        self._known: dict[sympy.Expr, Value] = {}
+
+    def known(self, x: Named) -> Value:
+        return self.value(self.on(x.expression))
+
+    def of(self, expressions: Iterable[sympy.Expr]) -> list[Scalar]:
+        """Expressions on this tape."""
+        return [self.on(x) for x in expressions]
+
+    def on(self, expression: sympy.Expr) -> Scalar:
+        """An expression on this tape."""
+        if expression.is_number:
+            return self.value(float(expression))
+        if expression not in self._known:
+            self._known[expression] = self.value(self._made_of(expression))
+        return self._known[expression]
+
+    def _made_of(self, expression: sympy.Expr) -> Scalar:
+        parts = (
+            list(map(self.on, expression.args)) if expression.is_Add or expression.is_Mul else []
+        )
+        if parts:
+            total = parts[0]
+            for part in parts[1:]:
+                total = total + part if expression.is_Add else total * part
+            return total
+        base, power = expression.as_base_exp()
+        if power.is_Integer and power != 1:
+            return self._power(self.on(base), int(power))
+        return self._atom(expression)
+
+    def _power(self, base: Scalar, power: int) -> Scalar:
+        total = base
+        for _ in range(abs(power) - 1):
+            total = total * base
+        return 1.0 / total if power < 0 else total
+
+    def _atom(self, expression: sympy.Expr) -> Value:
+        index = self._node(("input", ATOM, len(self.atoms)))
+        self.atoms.append(expression)
+        return Value(self, index)
+
+    def atom(self, node: Index) -> sympy.Expr:
+        """The expression of an input."""
+        return self.atoms[self.nodes[node].b]
+
 
 Replacements = list[tuple[sympy.Symbol, sympy.Expr]]
 BINARY = {

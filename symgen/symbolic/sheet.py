@@ -2,27 +2,176 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import prod
-from typing import Any
+from typing import Any, Final
 
 import sympy
 
 from symgen.algorithms import INPUTS
 from symgen.algorithms.registry import Formulation, Quantity
-from symgen.compiler.program import Output
+from symgen.compiler.program import Output, Program
 from symgen.errors import OptionError
-from symgen.mechanics.parameters import system
+from symgen.mechanics.inertia import NO_INERTIA
+from symgen.mechanics.model import PARAMETER_NAMES
+from symgen.mechanics.parameters import WHOLE, lumped, pseudo_inertia, system, ten_parameters
+from symgen.mechanics.placement import Placement, ToAxis
+from symgen.mechanics.spatial import Vector
 from symgen.mechanics.system import System
-from symgen.numbers.scalar import ZERO
-from symgen.symbolic.names import Meaning, input_meanings, input_symbols
-from symgen.symbolic.paper import Paper
-from symgen.symbolic.setting import Setting, meanings, on_paper
-from symgen.text import shown
+from symgen.numbers.named import Named
+from symgen.numbers.scalar import ZERO, Scalar, plain
+from symgen.symbolic.names import Meaning, input_meanings, input_symbols, symbol
+from symgen.symbolic.replacements import Paper
+from symgen.text import cited, shown
 from symgen.tracing.link_outputs import of_model
-from symgen.tracing.robot import RuntimeModel, dimensions
+from symgen.tracing.robot import Regroup, RuntimeModel, dimensions
 from symgen.tracing.running import outputs
 from symgen.tracing.singular import check_defined
 from symgen.tracing.tape import read_by_option
+
+KINDS: Final = ("masses", "lengths")
+"""What can be symbols: the ten inertial parameters of every body; the lengths of the canonical
+frames."""
+
+UNITS: Final = dict(zip(PARAMETER_NAMES, ("kg", *("kg m",) * 3, *("kg m^2",) * 6), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Whether masses (the ten of each body, m1, hx1, ... Izz1) and lengths (b1, d1 and r1 of the
+    canonical frames) are symbols, beside those that the robot itself was given."""
+
+    masses: bool = False
+    lengths: bool = False
+
+    @classmethod
+    def of(cls, masses: str, lengths: str) -> "Setting":
+        """From ``symbols`` or ``numbers`` for each. Raises OptionError."""
+        for what, word in (("masses", masses), ("lengths", lengths)):
+            if word not in ("symbols", "numbers"):
+                raise OptionError(f"{what}={cited(word)}: use 'symbols' or 'numbers'")
+        return cls(masses == "symbols", lengths == "symbols")
+
+
+def ten_symbols(i: int) -> list[str]:
+    """The names of the ten of body `i`."""
+    return [f"{name}{i}" for name in PARAMETER_NAMES]
+
+
+def on_paper(robot: RuntimeModel, setting: Setting, regrouping: str, paper: Paper) -> Regroup:
+    """The robot's system with symbols in it, as what runs algorithms takes it."""
+    fall = Vector(1.0, 1.0, 1.0) if robot.runtime_gravity else None  # only its place matters
+    model = lumped(robot.model, [body.name for body in robot.model.moving])
+    if setting.lengths:
+        layout = with_lengths(system(model, gravity=fall, regrouping=WHOLE))
+        layout = _with_masses(layout, paper) if setting.masses else layout
+        layout = layout if regrouping == WHOLE else _regrouped(layout)
+    else:
+        parameters: dict[str, list[Scalar]] = {}
+        if setting.masses:
+            numbered = [(i, b) for i, b in enumerate(model.bodies, 1) if b.links]
+            parameters = {b.name: paper.of(map(symbol, ten_symbols(i))) for i, b in numbered}
+        layout = system(model, parameters, fall, regrouping)
+    none = Program()
+    none.output("par", (0,), ())
+    return Regroup(replace(robot, runtime=()), regrouping, none, layout)
+
+
+def with_lengths(layout: System) -> System:
+    """Symbols for the lengths of the canonical frames, with the numbers of the file beside them."""
+    bodies = (
+        replace(body, placement=_lengths(body.placement, i))
+        for i, body in enumerate(layout.bodies, 1)
+    )
+    return replace(layout, bodies=tuple(bodies))
+
+
+def _with_masses(layout: System, paper: Paper) -> System:
+    """Symbols for the ten of each body in its canonical frame."""
+    bodies = (
+        replace(body, inertia=pseudo_inertia(paper.of(map(symbol, ten_symbols(i)))))
+        if i in layout.tens
+        else body
+        for i, body in enumerate(layout.bodies, 1)
+    )
+    return replace(layout, bodies=tuple(bodies))
+
+
+def _regrouped(layout: System) -> System:
+    """A system with what no joint force can tell apart handed inward (Gautier & Khalil 1990)."""
+    total = {0: NO_INERTIA} | {i: layout.body(i).inertia for i in layout.outward}
+    for i in layout.inward:
+        body = layout.body(i)
+        total[i], handed = body.regrouped(total[i])
+        total[body.parent] = total[body.parent] + body.placement.carried_in(handed, ZERO)
+    return replace(
+        layout, bodies=tuple(replace(b, inertia=total[i]) for i, b in enumerate(layout.bodies, 1))
+    )
+
+
+def _lengths(place: Placement, i: int) -> Placement:
+    """The placement with its lengths as symbols b, d and r."""
+    path = place.to_axis
+    lengths = ToAxis(
+        path.gamma,
+        _length(path.b, f"b{i}"),
+        _length(path.d, f"d{i}"),
+        path.alpha,
+        path.beta,
+        _length(path.y, f"y{i}"),
+    )
+    return replace(place, to_axis=lengths, r=_length(place.r, f"r{i}"))
+
+
+def _length(x: Scalar, name: str) -> Scalar:
+    return ZERO if x is ZERO else Named(float(plain(x)), symbol(name))
+
+
+# -- what they mean --------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=8)
+def meanings(robot: RuntimeModel, setting: Setting) -> Mapping[str, Meaning]:
+    """The meanings of the symbols for masses and lengths, with their values in the file."""
+    model = lumped(robot.model, [body.name for body in robot.model.moving])
+    layout, by_symbol = system(model, regrouping=WHOLE), dict[str, Meaning]()
+    for i, body in enumerate(layout.bodies, 1):
+        if setting.lengths:
+            by_symbol |= _length_meanings(body.placement, i, body.name)
+        if setting.masses and i in layout.tens:
+            in_file = model.body(i).links[0].parameters or (0.0,) * 10
+            ten = ten_parameters(body.inertia) if setting.lengths else in_file
+            frame = CANONICAL if setting.lengths else OF_LINK
+            rows = zip(PARAMETER_NAMES, ten, strict=True)
+            by_symbol |= {
+                f"{name}{i}": Meaning(
+                    f"{name} of body {i}, {body.name}, {frame}", UNITS[name], x + 0.0
+                )
+                for name, x in rows
+            }
+    return by_symbol
+
+
+CANONICAL: Final = "about the origin of its canonical frame"
+OF_LINK: Final = "about the origin of its link frame"
+
+
+def _length_meanings(place: Placement, i: int, name: str) -> dict[str, Meaning]:
+    path = place.to_axis
+    rows = {
+        "b": (path.b, "Trans_z before"),
+        "d": (path.d, "Trans_x before"),
+        "r": (place.r, "Trans_z behind"),
+    }
+    return {
+        f"{key}{i}": Meaning(
+            f"{key} of the canonical frame of body {i}, {name}: {words} its axis",
+            "m",
+            float(plain(x)),
+        )
+        for key, (x, words) in rows.items()
+        if x is not ZERO
+    }
 
 
 @dataclass(frozen=True, eq=False)

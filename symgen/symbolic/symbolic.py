@@ -15,11 +15,9 @@ from symgen.jobs.job import Job
 from symgen.mechanics.model import Model
 from symgen.symbolic.base import Relations, relations
 from symgen.symbolic.closed import Closed
-from symgen.symbolic.gathering import Number, as_float, as_fraction
 from symgen.symbolic.names import Meanings
-from symgen.symbolic.replacements import Replacements, replacements
-from symgen.symbolic.setting import Setting
-from symgen.symbolic.sheet import SymbolicSheet, worked_out
+from symgen.symbolic.replacements import Number, Replacements, as_float, as_fraction, replacements
+from symgen.symbolic.sheet import Setting, SymbolicSheet, worked_out
 from symgen.text import cited, quoted, shown
 from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.wanted import find_quantity

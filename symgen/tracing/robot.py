@@ -19,12 +19,12 @@ from symgen.mechanics.parameters import (
     lumped,
     parameter_blocks,
     system,
+    turned_frames,
     turned_gravity,
 )
 from symgen.mechanics.passive import COMPENSATION, KINDS, NO_PASSIVE, SPRINGS, Passive
 from symgen.mechanics.spatial import Vector
 from symgen.mechanics.system import Sections, System, SystemBody, no_section
-from symgen.mechanics.tip_frames import turned_frames
 from symgen.numbers.scalar import Scalar, structural
 
 
@@ -167,7 +167,7 @@ class Regroup:
 
     @cached_property
     def with_tip_frames(self) -> "Regroup":
-        """The regrouped parameters with the frames of `symgen.mechanics.tip_frames`, where all is
+        """The regrouped parameters with the frames of `symgen.mechanics.parameters`, where all is
         known at generation."""
         model = self.robot.model
         known = not self.robot.runtime and not self.robot.wrenches

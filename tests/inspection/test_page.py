@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import symgen
-from symgen.inspection.mathml import grouping
+from symgen.inspection.html import grouping
 from symgen.inspection.page import groups
 from symgen.reading.joints import JOINTS
 from symgen.render import asset

@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 from symgen.inspection import pictures
-from symgen.inspection.style import new_figure
+from symgen.inspection.pictures import new_figure
 
 
 def drawn(text):

@@ -12,8 +12,14 @@ from symgen.identification.model.estimate import BaseMapping
 from symgen.identification.model.problem import problem, standard_parameters, torque_mapping
 from symgen.identification.model.settings import Settings
 from symgen.jobs.job import Job
-from symgen.mechanics.base_parameters import base_parameters, base_values
-from symgen.mechanics.parameter_names import REGROUPED, grouping, latex_name, latex_sum
+from symgen.mechanics.base_parameters import (
+    REGROUPED,
+    base_parameters,
+    base_values,
+    grouping,
+    latex_name,
+    latex_sum,
+)
 from symgen.mechanics.parameters import lumped
 from tests.support.random_trees import FEW, RANDOM, model
 from tests.support.tools import generated, invoke, robot_file

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from symgen.mechanics.canonical import canonical_frames
-from symgen.mechanics.parameters import system
-from symgen.mechanics.tip_frames import turned_frames
+from symgen.mechanics.parameters import system, turned_frames
 from symgen.numbers.scalar import ZERO
 from symgen.reading.assemble import load
 from symgen.tracing.robot import RuntimeModel

@@ -15,8 +15,7 @@ from mpmath import mp
 
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
-from symgen.mechanics.angle import Angle
-from symgen.mechanics.spatial import Shift, Vector
+from symgen.mechanics.spatial import Angle, Shift, Vector
 from symgen.numbers.decimals import DIGITS, Exact, exact, exactly
 from symgen.numbers.named import given as given_by_user
 from symgen.numbers.scalar import ZERO

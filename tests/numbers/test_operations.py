@@ -25,7 +25,7 @@ from symgen.numbers.dual import Dual
 from symgen.numbers.exact import in_decimals, number
 from symgen.numbers.operations import OPS, cos, sin, sqrt
 from symgen.numbers.scalar import ZERO
-from symgen.proof.machine import machine
+from symgen.proof.closed_loop import machine
 from tests.support.forward import pushforward
 from tests.support.tools import robot_file
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from symgen.mechanics.joints.planar import cross
-from symgen.mechanics.joints.second_axis import default_second_axis
+from symgen.mechanics.joints.types import cross, default_second_axis
 from symgen.mechanics.model import Joint
 from symgen.reading.joints import JointRow
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from symgen.mechanics.base_parameters import grouping, link_of
 from symgen.mechanics.model import PARAMETER_NAMES, Model
-from symgen.mechanics.parameter_names import grouping, link_of
 
 Numbers = NDArray[np.float64]
 

@@ -29,11 +29,10 @@ from symgen.identification.model.sensors import (
 from symgen.identification.model.settings import Settings
 from symgen.identification.model.terms import ARMATURE, FRICTION, SPRINGS, TERMS
 from symgen.jobs.job import Job
-from symgen.mechanics.base_parameters import base_parameters
+from symgen.mechanics.base_parameters import base_parameters, regrouped_name
 from symgen.mechanics.coupling import coupling_of, positions, velocities
 from symgen.mechanics.independence import independent_columns
 from symgen.mechanics.model import Model
-from symgen.mechanics.parameter_names import regrouped_name
 from symgen.mechanics.parameters import WHOLE, lumped, system
 from symgen.mechanics.passive import KINDS
 from symgen.reading.assemble import LoadedRobot

@@ -12,8 +12,7 @@ from rich.markup import escape
 from symgen.errors import OptionError, SymgenError
 from symgen.identification.excitation.optimizer import Excited
 from symgen.identification.excitation.task import ExcitationTask
-from symgen.inspection.pictures import drawn, picture_target
-from symgen.inspection.style import BLUE, VERMILION, new_figure, styled
+from symgen.inspection.pictures import BLUE, VERMILION, drawn, new_figure, picture_target, styled
 from symgen.inspection.tables import table
 from symgen.jobs.targets import OutputFile, check_targets, holding
 from symgen.output import console

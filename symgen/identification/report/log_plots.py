@@ -7,8 +7,16 @@ import numpy as np
 
 from symgen.identification.data.log_file import LogError
 from symgen.identification.report.log_report import Looked
-from symgen.inspection.pictures import drawn, picture_target
-from symgen.inspection.style import BLUE, GREEN, GREY, VERMILION, new_figure, styled
+from symgen.inspection.pictures import (
+    BLUE,
+    GREEN,
+    GREY,
+    VERMILION,
+    drawn,
+    new_figure,
+    picture_target,
+    styled,
+)
 from symgen.jobs.targets import OutputFile
 from symgen.text import shown
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from symgen.identification.prediction.prediction_errors import Points
 from symgen.inspection import pictures
-from symgen.inspection.style import BLUE, GREY, VERMILION, new_figure, styled
+from symgen.inspection.pictures import BLUE, GREY, VERMILION, new_figure, styled
 
 Numbers = NDArray[np.float64]
 

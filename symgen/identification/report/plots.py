@@ -20,7 +20,7 @@ from symgen.identification.report.panels import (
     over_time,
     residuals,
 )
-from symgen.inspection.style import new_figure, styled
+from symgen.inspection.pictures import new_figure, styled
 
 Numbers = NDArray[np.float64]
 

@@ -38,7 +38,7 @@ from symgen.native.compiler import (
 )
 from symgen.native.platforms import platform
 from symgen.numbers.trig import TYPES
-from symgen.proof.machine import machine
+from symgen.proof.closed_loop import machine
 from symgen.tracing.function import Function
 
 

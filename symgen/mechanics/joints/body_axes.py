@@ -10,9 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from symgen.mechanics.angle import Angle
-from symgen.mechanics.joints.freedom import rows_of
-from symgen.mechanics.joints.joint_type import JointPart, JointType
+from symgen.mechanics.joints.joint_type import JointPart, JointType, rows_of
 from symgen.mechanics.placement import (
     BodyAxesPlacement,
     Placement,
@@ -20,7 +18,7 @@ from symgen.mechanics.placement import (
     Transform,
     steps_of,
 )
-from symgen.mechanics.spatial import NULL, STILL, Orient, Step, Turn, Twist, Vector, along
+from symgen.mechanics.spatial import NULL, STILL, Angle, Orient, Step, Turn, Twist, Vector, along
 from symgen.numbers.scalar import ZERO, Scalar, plain
 
 if TYPE_CHECKING:

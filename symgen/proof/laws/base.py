@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from random import Random
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -28,9 +28,8 @@ from symgen.proof.laws.regressors import (
 )
 from symgen.proof.mechanism import Frame, MechanismBody, Solid, frame_of, transposed, unit
 from symgen.proof.motion import kind_of
-from symgen.proof.states import States, Term, decimals
+from symgen.proof.states import Array, States, Term, decimals
 
-Array = Any
 UNIT_MOMENTS = "the reference dynamics with unit moments of the bodies"
 DISC, ROUND = MOMENTS.index("J"), MOMENTS.index("Jo")
 MISSING: Final = 1e-6

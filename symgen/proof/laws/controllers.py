@@ -2,11 +2,9 @@
 
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
 
-from symgen.proof.arrays import applied, applied_transposed
 from symgen.proof.laws import base
 from symgen.proof.laws.dynamics import coriolis, mass, solved, tau
 from symgen.proof.laws.kinematics import pose
@@ -22,10 +20,9 @@ from symgen.proof.laws.manifold import between
 from symgen.proof.laws.registry import law
 from symgen.proof.laws.regressors import passive_columns, passive_terms
 from symgen.proof.laws.task_space import task
-from symgen.proof.states import FINE, STEP, States
+from symgen.proof.states import FINE, STEP, Array, States, applied, applied_transposed
 from symgen.proof.tangent import displaced
 
-Array = Any
 EQUATION = "its equation with terms of the reference"
 LOOP = f"{EQUATION} and the motion of the closed loop"
 START, TINY = Decimal(100), Decimal("1e-30")

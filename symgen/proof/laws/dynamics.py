@@ -2,19 +2,25 @@
 Christoffel's definition, elimination."""
 
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from symgen.proof import textbook
-from symgen.proof.arrays import applied_transposed, eye
 from symgen.proof.laws.registry import law
 from symgen.proof.mechanism import entries
-from symgen.proof.sharing import flat
-from symgen.proof.states import States, decimals, gradient, kept
+from symgen.proof.states import (
+    Array,
+    States,
+    applied_transposed,
+    decimals,
+    eye,
+    flat,
+    gradient,
+    kept,
+)
 from symgen.proof.tangent import brackets
 
-Array = Any
 NEWTON = "independent Newton-Euler, link by link in world axes"
 CHRISTOFFEL = "definition by Christoffel symbols, derivatives of M in 75 digits"
 ELIMINATION = "elimination on the reference M"

@@ -18,12 +18,11 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.numbers.scalar import ZERO
-from symgen.proof.arrays import applied, product
 from symgen.proof.laws.dynamics import accelerations, mass
 from symgen.proof.laws.manifold import between, moved
 from symgen.proof.laws.registry import LawError
 from symgen.proof.motion import orientation
-from symgen.proof.states import PASSIVE, STEP, States
+from symgen.proof.states import PASSIVE, STEP, Array, States, applied, product
 from symgen.proof.tangent import (
     TangentInBodyAxes,
     blocks,
@@ -32,7 +31,6 @@ from symgen.proof.tangent import (
 )
 from symgen.tracing.robot import SPRING_FIELDS
 
-Array = Any
 Command = Callable[[States], Array]
 """The forces of a controller, not limited."""
 

@@ -3,20 +3,17 @@ matrices, slopes of what they give."""
 
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
 
 from symgen.mechanics.spatial import Vector
-from symgen.proof.arrays import applied, eye, product
 from symgen.proof.laws.dynamics import accelerations, solved
 from symgen.proof.laws.registry import law
 from symgen.proof.mechanism import Mechanism, times
 from symgen.proof.motion import orientation
-from symgen.proof.states import STEP, States, decimals, units
+from symgen.proof.states import STEP, Array, States, applied, decimals, eye, product, units
 from symgen.proof.tangent import TangentBlock, TangentInBodyAxes, blocks
 
-Array = Any
 SERIES = "matrix exponentials by their series"
 ROOTS = "matrix logarithms by repeated square roots"
 STEPS = "{} from the reference and matrix exponentials"

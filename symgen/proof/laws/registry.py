@@ -7,10 +7,9 @@ from typing import Any, Final
 
 from symgen.algorithms.registry import Quantity
 from symgen.numbers.exact import in_decimals
-from symgen.proof.states import DIGITS, States
+from symgen.proof.states import DIGITS, Array, States
 from symgen.tracing.robot import RuntimeModel
 
-Array = Any
 Compute = Callable[..., Any]
 """From a batch of states the outputs of a quantity, each an array with the states first; of a
 link's quantity with its name as `link`."""

@@ -7,30 +7,35 @@ from typing import Any
 
 import numpy as np
 
-from symgen.proof.arrays import applied, applied_transposed, eye, product
 from symgen.proof.laws.dynamics import inverse, solved, without_acceleration
-from symgen.proof.laws.energies import (
-    LINKS,
-    centre,
-    centroidal_momentum_matrix,
-    com_jacobian,
-)
 from symgen.proof.laws.kinematics import (
     AXES,
     JACOBIAN,
+    LINKS,
     POSE,
     aligned,
     body,
     by_axes,
+    centre,
+    centroidal_momentum_matrix,
+    com_jacobian,
     pose,
     world,
 )
 from symgen.proof.laws.registry import law
 from symgen.proof.mechanism import entries
-from symgen.proof.states import States, gradient, rate
+from symgen.proof.states import (
+    Array,
+    States,
+    applied,
+    applied_transposed,
+    eye,
+    gradient,
+    product,
+    rate,
+)
 from symgen.proof.textbook import masses
 
-Array = Any
 DIFFERENCES = f"finite differences in time of {JACOBIAN}"
 TASK = f"elimination on the reference M, {JACOBIAN}"
 

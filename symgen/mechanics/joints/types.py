@@ -1,0 +1,281 @@
+"""The joint types: revolute, prismatic, cylindrical, screw, universal, planar, ball and floating
+joints, and the types of rotors and of reflected rotor inertia, which the reader adds.
+
+A geared drive has a balanced rotor, whose coordinate is that of the joint times the gear ratio
+(Echeandia, Rigid-body dynamics algorithms, 2020, ch. 4). Armature is inertia that resists only the
+motion of one joint. It is modelled as a body on the ground that moves relative to the ground as the
+joint moves its child relative to the parent, and that has no weight: a rotor on the ground for a
+coordinate that is the integral of its rate; for a ball or floating joint a body whose inertia is
+the same about all axes, and a point mass. (F08: Featherstone, Rigid Body Dynamics Algorithms,
+2008.)"""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from symgen.mechanics.joints.body_axes import OF_TWISTS, BodyAxesJoint
+from symgen.mechanics.joints.joint_type import (
+    SLIDE,
+    TURN,
+    BalancedFreedom,
+    Coordinate,
+    Freedom,
+    JointPart,
+    JointType,
+    PointFreedom,
+    RoundFreedom,
+)
+from symgen.mechanics.pose import IDENTITY, Triple
+from symgen.numbers.scalar import structural
+
+if TYPE_CHECKING:
+    from symgen.mechanics.model import Joint
+
+X, Y, Z = IDENTITY
+
+
+class Revolute(JointType):
+    """A hinge. (F08, table 4.1)"""
+
+    name = "revolute"
+    velocities = (Coordinate("", "rad"),)
+    endless = True
+
+    def parts(self, joint: "Joint") -> tuple[JointPart, ...]:
+        return (JointPart(TURN, joint.axis),)
+
+
+class Prismatic(JointType):
+    """A slide. (F08, table 4.1)"""
+
+    name = "prismatic"
+    velocities = (Coordinate("", "m"),)
+
+    def parts(self, joint: "Joint") -> tuple[JointPart, ...]:
+        return (JointPart(SLIDE, joint.axis),)
+
+
+class Cylindrical(JointType):
+    """A slide and a hinge on one axis, without mass between them. (F08, table 4.1)"""
+
+    name = "cylindrical"
+    velocities = (Coordinate("z", "m"), Coordinate("theta", "rad"))
+    words = (
+        "A cylindrical joint translates along its axis by z (m) and rotates about it by "
+        "theta (rad), independently.",
+    )
+
+    def parts(self, joint: "Joint") -> tuple[JointPart, ...]:
+        return JointPart(SLIDE, joint.axis, 0), JointPart(TURN, joint.axis, 1)
+
+
+class Screw(JointType):
+    """One coordinate, S = (z; pitch z). (F08, table 4.1)"""
+
+    name = "screw"
+    velocities = (Coordinate("", "rad"),)
+    constants = ("pitch (m/rad, right-handed)",)
+    words = (
+        "A screw joint rotates about its axis by q (rad) and translates along it by its "
+        "pitch times q; its force is the torque on the screw (N m).",
+    )
+
+    def parts(self, joint: "Joint") -> tuple[JointPart, ...]:
+        (pitch,) = joint.constants
+        return (JointPart(Freedom(turn=1, slide=structural(pitch)), joint.axis),)
+
+
+TOLERANCE: Final = 1e-6
+"""Largest deviation of the squared length of the second axis from 1, and of its product with the
+first axis from 0."""
+PARALLEL: Final = 0.9
+"""Largest cosine between the x axis and the first axis at which the x axis gives the second."""
+
+
+class SecondAxis(JointType):
+    """A joint type whose constants are a second axis in the joint frame, a unit vector that is
+    perpendicular to `axis`."""
+
+    constants = ("second axis, x", "second axis, y", "second axis, z")
+
+    def fault(self, joint: "Joint") -> str | None:
+        """A sentence if the second axis is not a unit vector perpendicular to the first."""
+        wrong = super().fault(joint)
+        if wrong is not None:
+            return wrong
+        length = sum(x * x for x in joint.constants)
+        product = sum(x * y for x, y in zip(joint.constants, joint.axis, strict=True))
+        right = abs(length - 1) <= TOLERANCE and abs(product) <= TOLERANCE
+        return None if right else "has axes of its joint that are not at right angles"
+
+
+def default_second_axis(axis: Triple) -> Triple:
+    """The x axis of the joint frame, projected onto the plane perpendicular to `axis` and scaled to
+    length 1, or the y axis where x is (nearly) parallel to `axis`."""
+    hint = IDENTITY[0] if abs(axis[0]) < PARALLEL else IDENTITY[1]
+    k = sum(a * b for a, b in zip(hint, axis, strict=True))
+    in_plane = [h - k * n for h, n in zip(hint, axis, strict=True)]
+    size = sum(r * r for r in in_plane) ** 0.5
+    return (in_plane[0] / size + 0.0, in_plane[1] / size + 0.0, in_plane[2] / size + 0.0)
+
+
+class Universal(SecondAxis):
+    """Two hinges whose axes meet, without mass between them; the first axis moves with the parent,
+    the second with the body. (F08, section 4.4)"""
+
+    name = "universal"
+    velocities = (Coordinate("theta1", "rad"), Coordinate("theta2", "rad"))
+    words = (
+        "A universal joint rotates by theta1 about its first axis, which is fixed to the parent, "
+        "and then by theta2 about its second axis, which is perpendicular to the first and fixed "
+        "to the body.",
+    )
+
+    def parts(self, joint: "Joint") -> tuple[JointPart, ...]:
+        x, y, z = joint.constants
+        return JointPart(TURN, joint.axis, 0), JointPart(TURN, (x, y, z), 1)
+
+
+class Planar(SecondAxis):
+    """Two slides and a hinge, without mass between them; `axis` is the normal of the plane, the
+    second axis its x direction."""
+
+    name = "planar"
+    velocities = (Coordinate("x", "m"), Coordinate("y", "m"), Coordinate("theta", "rad"))
+    words = (
+        "A planar joint translates by x and y and then rotates by theta about the normal of its "
+        "plane. The default x direction is the projection of the x axis of the joint frame onto "
+        "the plane (of its y axis if x is the normal), and (x, y, normal) is right-handed. "
+        "Velocities and forces in x and y are along these directions, which do not rotate with "
+        "the body.",
+    )
+
+    def parts(self, joint: "Joint") -> tuple[JointPart, ...]:
+        a, b, c = joint.constants
+        x, y = (a, b, c), cross(joint.axis, (a, b, c))
+        return JointPart(SLIDE, x, 0), JointPart(SLIDE, y, 1), JointPart(TURN, joint.axis, 2)
+
+
+def cross(a: Triple, b: Triple) -> Triple:
+    """a × b, without negative zeros."""
+    return (
+        a[1] * b[2] - a[2] * b[1] + 0.0,
+        a[2] * b[0] - a[0] * b[2] + 0.0,
+        a[0] * b[1] - a[1] * b[0] + 0.0,
+    )
+
+
+class Ball(BodyAxesJoint):
+    """Three coordinates: the angular velocity in the body's axes. (F08, section 4.5)"""
+
+    name = "ball"
+    positions = tuple(Coordinate(suffix, "1") for suffix in ("qx", "qy", "qz", "qw"))
+    velocities = tuple(Coordinate(suffix, "rad") for suffix in ("wx", "wy", "wz"))
+    quaternion = slice(0, 4)
+    run = (JointPart(TURN, Z, 2), JointPart(TURN, X, 0), JointPart(TURN, Y, 1))
+    words: tuple[str, ...] = (
+        "A ball joint has four positions, the unit quaternion qx, qy, qz, qw of the rotation from "
+        "body axes to joint axes. Its three velocities are the angular velocity of the body in "
+        "body axes (rad/s), and its three forces are the moment in the same axes (N m).",
+        *OF_TWISTS,
+    )
+
+
+class Floating(BodyAxesJoint):
+    """Six coordinates; the last of the parts has the body's own axes for its frame, as the first
+    has."""
+
+    name = "floating"
+    positions = (
+        *(Coordinate(suffix, "m") for suffix in ("x", "y", "z")),
+        *(Coordinate(suffix, "1") for suffix in ("qx", "qy", "qz", "qw")),
+    )
+    velocities = (
+        *(Coordinate(suffix, "m") for suffix in ("vx", "vy", "vz")),
+        *(Coordinate(suffix, "rad") for suffix in ("wx", "wy", "wz")),
+    )
+    quaternion = slice(3, 7)
+    words: tuple[str, ...] = (
+        "A floating joint has seven positions: the origin x, y, z of the body in the parent frame "
+        "(m), and the unit quaternion qx, qy, qz, qw of the rotation from body axes to parent "
+        "axes. Its six velocities are the twist of the body in body axes: linear velocity of the "
+        "origin (m/s), then angular velocity (rad/s). Its six forces are the force (N) and the "
+        "moment about the origin (N m) in the same axes.",
+        *OF_TWISTS,
+    )
+    run = (
+        JointPart(SLIDE, Z, 2),
+        JointPart(SLIDE, X, 0),
+        JointPart(SLIDE, Y, 1),
+        JointPart(TURN, X, 3),
+        JointPart(TURN, Y, 4),
+        JointPart(TURN, Z, 5),
+    )
+
+
+class RotorJoint(JointType):
+    """A balanced rotor on the link that carries the joint: it turns about an axis and looks the
+    same however far."""
+
+    name = "rotor"
+    velocities = (Coordinate("", "rad"),)
+    spins = True
+
+    def parts(self, joint: "Joint") -> tuple[JointPart, ...]:
+        return (JointPart(BalancedFreedom(turn=1), joint.axis),)
+
+
+class Armature(RotorJoint):
+    """A rotor on the ground in place of one on the robot, whose inertia about its axis is all that
+    is taken of it; only its joint feels it."""
+
+    name = "armature"
+    on_robot = False
+
+
+class BallArmature(Ball):
+    """The armature of a ball joint; the last of its bodies has the same inertia about all axes."""
+
+    name = "ball_armature"
+    words = ()
+    spins = True
+    on_robot = False
+    run = (*Ball.run[:-1], replace(Ball.run[-1], freedom=RoundFreedom(turn=1)))
+
+
+class FloatingArmature(Floating):
+    """The armature of the rotation of a floating joint, likewise."""
+
+    name = "floating_armature"
+    words = ()
+    spins = True
+    on_robot = False
+    run = (*Floating.run[:-1], replace(Floating.run[-1], freedom=RoundFreedom(turn=1)))
+
+
+class FloatingMass(Floating):
+    """The armature of the translation of a floating joint: the last of its bodies is a point mass,
+    at its origin."""
+
+    name = "floating_mass"
+    words = ()
+    spins = True
+    on_robot = False
+    run = (*Floating.run[:-1], replace(Floating.run[-1], freedom=PointFreedom(turn=1)))
+
+
+TYPES: Final[tuple[JointType, ...]] = (
+    Ball(),
+    Cylindrical(),
+    Floating(),
+    Planar(),
+    Prismatic(),
+    Revolute(),
+    RotorJoint(),
+    Armature(),
+    BallArmature(),
+    FloatingArmature(),
+    FloatingMass(),
+    Screw(),
+    Universal(),
+)
+"""One instance of each type."""
