@@ -25,7 +25,7 @@ from symgen.languages.c.files import files as c_files
 from symgen.languages.files import files
 from symgen.languages.module import Module
 from symgen.native.compiler import run_compiler, workspace
-from symgen.proof.choice import CHANGES, visible
+from symgen.proof.state_selection import CHANGES, visible
 from symgen.tracing.function import Function
 
 ROBOTS: Final = Path(__file__).resolve().parents[1] / "robots"

@@ -17,7 +17,7 @@ from benchmarks.oracle_mjcf import files
 from symgen.errors import Notice, SymgenError, in_short
 from symgen.jobs.job import Job
 from symgen.reading.remarks import UNITS
-from symgen.robot.checked import checked
+from symgen.robot.results import checked
 from tests.support.public_robots import ICUB, PACKAGE, robots
 
 KINDS: Final = 12

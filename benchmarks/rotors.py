@@ -13,10 +13,10 @@ from symgen.algorithms import geared
 from symgen.algorithms.forward_dynamics import forward_dynamics, forward_dynamics_articulated
 from symgen.compiler.passes import counts
 from symgen.compiler.program import Program
+from symgen.mechanics.canonical_model import System
 from symgen.mechanics.model import Joint, Link, Model, Rotor
 from symgen.mechanics.parameters import system
 from symgen.mechanics.pose import IDENTITY, Pose
-from symgen.mechanics.system import System
 from symgen.reading.unfold import MovingJoint, bodies
 
 Array = Any

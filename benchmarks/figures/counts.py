@@ -15,7 +15,7 @@ from benchmarks.operations import OTHERS
 from benchmarks.rotors import GROWTH, forward_dynamics_counts
 from symgen.algorithms.registry import LINK_QUANTITIES, QUANTITIES
 from symgen.mechanics.model import Model
-from symgen.proof.reference import SAME, source
+from symgen.proof.reference_values import SAME, source
 from symgen.reading.assemble import load
 from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace

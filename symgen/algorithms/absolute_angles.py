@@ -19,10 +19,10 @@ from symgen.algorithms.motion import next_motion, next_twist, start_of
 from symgen.algorithms.newton_euler import inertial_force
 from symgen.algorithms.pushes import wrenches_stay
 from symgen.algorithms.virtual_power import Power
+from symgen.mechanics.canonical_model import System, SystemBody
 from symgen.mechanics.joints.joint_type import TURN
 from symgen.mechanics.rigid_motion import Motion
 from symgen.mechanics.spatial import STILL, Angle, Turn, Twist
-from symgen.mechanics.system import System, SystemBody
 from symgen.numbers.scalar import ZERO, Scalar
 
 Coordinates = Sequence[Scalar]

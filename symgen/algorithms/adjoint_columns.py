@@ -10,6 +10,7 @@ from symgen.algorithms.adjoints import RobotMotion, bracket
 from symgen.algorithms.coriolis import column
 from symgen.algorithms.gradients import carried_along, force_rate
 from symgen.algorithms.newton_euler import inertial_force
+from symgen.mechanics.canonical_model import System
 from symgen.mechanics.inertia import Inertia, momentum_of, times
 from symgen.mechanics.joints import Freedom
 from symgen.mechanics.moments import (
@@ -22,7 +23,6 @@ from symgen.mechanics.moments import (
     turning_of,
 )
 from symgen.mechanics.spatial import NO_FORCE, NULL, Force, Step, Turn, Twist, Vector
-from symgen.mechanics.system import System
 from symgen.numbers.scalar import Scalar
 
 Coordinates = Sequence[Scalar]

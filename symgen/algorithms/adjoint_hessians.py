@@ -39,9 +39,9 @@ from symgen.algorithms.forward_dynamics import driving
 from symgen.algorithms.pushes import wrenches_stay
 from symgen.algorithms.registry import Array, quantity
 from symgen.algorithms.torsion import commutators
+from symgen.mechanics.canonical_model import System
 from symgen.mechanics.joints import Freedom
 from symgen.mechanics.spatial import NULL, Turn
-from symgen.mechanics.system import System
 from symgen.numbers.dual import along, tangents
 from symgen.numbers.scalar import ZERO, Scalar
 

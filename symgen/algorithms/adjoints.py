@@ -25,11 +25,11 @@ from symgen.algorithms.motion import JointMotion, Velocity, joint_motions, motio
 from symgen.algorithms.newton_euler import inertial_force
 from symgen.algorithms.pushes import wrenches_stay
 from symgen.algorithms.registry import Array, quantity
+from symgen.mechanics.canonical_model import System
 from symgen.mechanics.joints import Freedom
 from symgen.mechanics.moments import NO_PAIRED_MOMENTS, PairedMoments, paired_moments_of
 from symgen.mechanics.rigid_motion import Motion
 from symgen.mechanics.spatial import EZ, NO_FORCE, NULL, Force, Turn, Twist, Vector
-from symgen.mechanics.system import System
 from symgen.numbers.scalar import ZERO, Scalar
 
 Coordinates = Sequence[Scalar]

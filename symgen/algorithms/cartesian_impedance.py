@@ -26,8 +26,8 @@ from symgen.algorithms.kinematics import frame_jacobian_aligned, link_place
 from symgen.algorithms.registry import Array
 from symgen.algorithms.steps import difference
 from symgen.algorithms.task_space import quaternion
+from symgen.mechanics.canonical_model import System
 from symgen.mechanics.spatial import Vector
-from symgen.mechanics.system import System
 from symgen.numbers.operations import sign
 from symgen.numbers.scalar import ZERO, Scalar, dot
 

@@ -15,12 +15,12 @@ from symgen.algorithms.energies import (
 )
 from symgen.algorithms.rates import rate
 from symgen.algorithms.registry import Array, quantity
+from symgen.mechanics.canonical_model import System
 from symgen.mechanics.inertia import NO_INERTIA, Inertia, SecondMoment
 from symgen.mechanics.moments import carried
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.rigid_motion import place_of, rows_of
 from symgen.mechanics.spatial import Orient, Shift
-from symgen.mechanics.system import System
 from symgen.numbers.dual import along, tangents, unit
 from symgen.numbers.scalar import ZERO, Scalar, dot
 

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from symgen.algorithms.coriolis import C_MATRIX, square
 from symgen.algorithms.registry import PACKED_PAIRS, Array, quantity
 from symgen.algorithms.torsion import torsion
+from symgen.mechanics.canonical_model import System, of_positions
 from symgen.mechanics.inertia import NO_INERTIA, Inertia
 from symgen.mechanics.joints import Freedom
 from symgen.mechanics.moments import Moments, carried_by_name, climb, joint_label, moments_of
 from symgen.mechanics.spatial import Force, Step, Turn, Twist, Vector
-from symgen.mechanics.system import System, of_positions
 from symgen.numbers.scalar import ZERO, Scalar
 
 Coordinates = Sequence[Scalar]

@@ -5,10 +5,10 @@ from dataclasses import replace
 from functools import partial
 
 from symgen.algorithms.registry import Array, quantity
+from symgen.mechanics.canonical_model import System, of_positions
 from symgen.mechanics.inertia import NO_INERTIA, Inertia
 from symgen.mechanics.moments import carried_by_name
 from symgen.mechanics.spatial import NO_FORCE, Force, times
-from symgen.mechanics.system import System, of_positions
 from symgen.numbers.scalar import ZERO, Scalar
 
 Entries = dict[tuple[int, int], Scalar]

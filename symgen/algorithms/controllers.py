@@ -18,8 +18,8 @@ from symgen.algorithms.newton_euler import reference_dynamics
 from symgen.algorithms.registry import Array, Registered, quantity
 from symgen.algorithms.steps import difference
 from symgen.errors import OptionError
+from symgen.mechanics.canonical_model import System
 from symgen.mechanics.coupling import Coupling
-from symgen.mechanics.system import System
 from symgen.numbers.operations import sign
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.text import shown

@@ -20,11 +20,11 @@ from dataclasses import dataclass
 
 from symgen.algorithms.motion import Velocity, twists, velocities
 from symgen.algorithms.registry import Array, quantity
+from symgen.mechanics.canonical_model import System
 from symgen.mechanics.inertia import momentum_of, times
 from symgen.mechanics.joints import Freedom
 from symgen.mechanics.moments import MovingBody, carried_by_name, climb, joint_label
 from symgen.mechanics.spatial import EZ, NO_FORCE, NULL, Force, Step, Turn, Twist, Vector
-from symgen.mechanics.system import System
 from symgen.numbers.scalar import ZERO, Scalar
 
 Coordinates = Sequence[Scalar]

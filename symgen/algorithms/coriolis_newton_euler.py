@@ -25,12 +25,12 @@ from symgen.algorithms.rates import rate
 from symgen.algorithms.registry import Array, quantity
 from symgen.algorithms.regressors import Y, slotine_li_regressor
 from symgen.algorithms.tensors import CUBE, gradient
+from symgen.mechanics.canonical_model import System
 from symgen.mechanics.inertia import Inertia
 from symgen.mechanics.joints.joint_type import BalancedFreedom
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.rigid_motion import twist_seen_in
 from symgen.mechanics.spatial import Force, Twist, Vector
-from symgen.mechanics.system import System
 from symgen.numbers.scalar import ZERO, Scalar
 
 Coordinates = Sequence[Scalar]

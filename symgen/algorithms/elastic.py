@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from symgen.algorithms.newton_euler import inverse_dynamics
 from symgen.algorithms.rates import rate, second_rate
 from symgen.algorithms.registry import Array, quantity
-from symgen.mechanics.system import System
+from symgen.mechanics.canonical_model import System
 from symgen.numbers.scalar import Scalar
 
 Coordinates = Sequence[Scalar]

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
 
+from symgen.mechanics.canonical_model import System
 from symgen.mechanics.rigid_motion import Motion, twist_seen_in
 from symgen.mechanics.spatial import Twist, Vector
-from symgen.mechanics.system import System
 from symgen.numbers.scalar import Scalar
 
 CYCLES = ((0, 1, 2), (1, 2, 0), (2, 0, 1))

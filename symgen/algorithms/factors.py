@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import combinations_with_replacement, product
 
 from symgen.algorithms.composite import coupled, mass_matrix, mass_matrix_shared
-from symgen.mechanics.system import System, no_section
+from symgen.mechanics.canonical_model import System, no_section
 from symgen.numbers.scalar import ZERO, Scalar, named, positive
 
 Entries = dict[tuple[int, int], Scalar]

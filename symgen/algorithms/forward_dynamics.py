@@ -15,11 +15,11 @@ from symgen.algorithms.motion import motions
 from symgen.algorithms.newton_euler import bias, inertial_force
 from symgen.algorithms.pushes import pushed_at
 from symgen.algorithms.registry import Array, quantity
+from symgen.mechanics.canonical_model import System
 from symgen.mechanics.inertia import NO_SECOND, PAIRS, Inertia, SecondMoment, times
 from symgen.mechanics.joints import Freedom
 from symgen.mechanics.moments import carried_by_name, turned_in
 from symgen.mechanics.spatial import NO_FORCE, NULL, STILL, Force, Step, Turn, Twist, Vector, along
-from symgen.mechanics.system import System
 from symgen.numbers.scalar import ZERO, Scalar, named
 
 Coordinates = Sequence[Scalar]

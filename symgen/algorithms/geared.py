@@ -23,9 +23,9 @@ from symgen.algorithms.forward_dynamics import (
     forces_at_rest,
     rigid,
 )
+from symgen.mechanics.canonical_model import System
 from symgen.mechanics.moments import carried
 from symgen.mechanics.spatial import NO_FORCE, STILL, Force
-from symgen.mechanics.system import System
 from symgen.numbers.scalar import ZERO, Scalar, named
 
 Coordinates = Sequence[Scalar]

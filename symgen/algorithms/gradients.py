@@ -28,12 +28,12 @@ from symgen.algorithms.coriolis import (
 from symgen.algorithms.motion import JointMotion, Velocity, joint_motions, velocities
 from symgen.algorithms.newton_euler import inertial_force, inverse_dynamics
 from symgen.algorithms.torsion import by_rates
+from symgen.mechanics.canonical_model import System, SystemBody
 from symgen.mechanics.inertia import times, usual_times
 from symgen.mechanics.joints import Freedom
 from symgen.mechanics.moments import MovingBody, carried, climb
 from symgen.mechanics.rigid_motion import Motion
 from symgen.mechanics.spatial import EZ, NO_FORCE, Force, Twist, Vector
-from symgen.mechanics.system import System, SystemBody
 from symgen.numbers.dual import along as along_direction
 from symgen.numbers.dual import tangents, unit
 from symgen.numbers.scalar import Scalar

@@ -10,10 +10,10 @@ from dataclasses import replace
 from symgen.algorithms.motion import motions, twists
 from symgen.algorithms.places import Coordinates, FramePose, place, places, six_rows
 from symgen.algorithms.registry import Array, quantity
+from symgen.mechanics.canonical_model import System
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.rigid_motion import times, twist_seen_in
 from symgen.mechanics.spatial import NULL, STILL, Twist
-from symgen.mechanics.system import System
 from symgen.numbers.scalar import ZERO, Scalar
 
 F08 = "Featherstone, Rigid Body Dynamics Algorithms (2008), ch. 2 and 4"

@@ -21,9 +21,9 @@ from symgen.algorithms.motion import motions
 from symgen.algorithms.registry import Array
 from symgen.algorithms.regressors import base_entries, base_regressor, with_passive
 from symgen.algorithms.steps import difference
+from symgen.mechanics.canonical_model import System
 from symgen.mechanics.independence import independent
 from symgen.mechanics.parameters import WHOLE
-from symgen.mechanics.system import System
 from symgen.numbers.operations import sign
 from symgen.numbers.scalar import Scalar, dot, named
 

@@ -9,9 +9,9 @@ What a single body's motion is and how it is carried from frame to frame is in
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from symgen.mechanics.canonical_model import System, of_positions
 from symgen.mechanics.rigid_motion import Motion
 from symgen.mechanics.spatial import STILL, Twist
-from symgen.mechanics.system import System, of_positions
 from symgen.numbers.scalar import Scalar
 
 Coordinates = Sequence[Scalar]

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from symgen.algorithms.motion import motions
 from symgen.algorithms.pushes import pushed_at
 from symgen.algorithms.registry import Array, quantity
+from symgen.mechanics.canonical_model import System, SystemBody
 from symgen.mechanics.moments import carried_by_name
 from symgen.mechanics.rigid_motion import Motion
 from symgen.mechanics.spatial import NO_FORCE, Force
-from symgen.mechanics.system import System, SystemBody
 from symgen.numbers.scalar import ZERO, Scalar
 
 Coordinates = Sequence[Scalar]

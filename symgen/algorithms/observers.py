@@ -8,7 +8,7 @@ from symgen.algorithms.controllers import controller, joints, minus, model_force
 from symgen.algorithms.coriolis import coriolis_transpose_product
 from symgen.algorithms.factors import coupled_mass_matrix
 from symgen.algorithms.registry import Array
-from symgen.mechanics.system import System
+from symgen.mechanics.canonical_model import System
 from symgen.numbers.scalar import ZERO, Scalar
 
 Coordinates = Sequence[Scalar]

@@ -12,7 +12,7 @@ from symgen.algorithms.factors import coupled_mass_matrix, dense_factors, factor
 from symgen.algorithms.kinematics import frame_jacobian_aligned, frame_jacobian_rate_aligned
 from symgen.algorithms.newton_euler import bias
 from symgen.algorithms.registry import Array, quantity
-from symgen.mechanics.system import System
+from symgen.mechanics.canonical_model import System
 from symgen.numbers.scalar import Scalar, dot
 
 Coordinates = Sequence[Scalar]

@@ -13,9 +13,9 @@ from symgen.algorithms.motion import motions, twists, unit_twist_rates, unit_twi
 from symgen.algorithms.places import Coordinates
 from symgen.algorithms.registry import Array, quantity
 from symgen.algorithms.regressors import full, joint_entries
+from symgen.mechanics.canonical_model import System
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.spatial import NULL
-from symgen.mechanics.system import System
 from symgen.numbers.dual import unit
 from symgen.numbers.scalar import ZERO, Scalar
 

@@ -4,10 +4,10 @@ Body Dynamics Algorithms, 2008, ch. 2 and 4.)"""
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from symgen.mechanics.canonical_model import System
 from symgen.mechanics.pose import Pose
 from symgen.mechanics.rigid_motion import Rows, columns_of, place_of, product, rows_of, times
 from symgen.mechanics.spatial import Step, Turn, Twist, Vector
-from symgen.mechanics.system import System
 from symgen.numbers.scalar import Scalar
 
 Coordinates = Sequence[Scalar]

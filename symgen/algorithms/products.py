@@ -12,7 +12,7 @@ from symgen.algorithms.forward_dynamics import (
 )
 from symgen.algorithms.newton_euler import inverse_dynamics
 from symgen.algorithms.registry import Array, quantity
-from symgen.mechanics.system import System
+from symgen.mechanics.canonical_model import System
 from symgen.numbers.dual import along, tangents
 from symgen.numbers.scalar import ZERO, Scalar
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from symgen.algorithms.places import places
+from symgen.mechanics.canonical_model import System
 from symgen.mechanics.rigid_motion import Rows
-from symgen.mechanics.system import System
 from symgen.numbers.scalar import Scalar
 
 Coordinates = Sequence[Scalar]

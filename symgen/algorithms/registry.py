@@ -10,8 +10,8 @@ from typing import Any, Final, TypeVar
 
 from symgen.algorithms.synonyms import quantity_for
 from symgen.errors import OptionError, SymgenError
+from symgen.mechanics.canonical_model import System
 from symgen.mechanics.parameters import REGROUPINGS
-from symgen.mechanics.system import System
 from symgen.text import shown
 
 Algorithm = Callable[..., Any]

@@ -15,12 +15,12 @@ from symgen.algorithms.motion import motions, twists, unit_twists
 from symgen.algorithms.places import Coordinates, Height, heights
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.base_parameters import base_values
+from symgen.mechanics.canonical_model import System
 from symgen.mechanics.independence import independent
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.passive import FRICTION, KINDS
 from symgen.mechanics.rigid_motion import Motion, columns_of, place_of, twist_seen_in
 from symgen.mechanics.spatial import NULL, Twist
-from symgen.mechanics.system import System
 from symgen.numbers.scalar import ZERO, Scalar
 
 SOURCE = "Garofalo, Ott & Albu-Schäffer, IROS 2013, eqs. 13-16"

@@ -23,7 +23,7 @@ from symgen.algorithms.steps import (
     mean,
     rate_of,
 )
-from symgen.mechanics.system import System
+from symgen.mechanics.canonical_model import System
 from symgen.numbers.scalar import ZERO, Scalar
 
 Coordinates = Sequence[Scalar]

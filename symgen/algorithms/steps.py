@@ -16,8 +16,8 @@ from symgen.algorithms.forward_dynamics import (
 )
 from symgen.algorithms.manifold import Matrix, bracket, charts, moved, slopes
 from symgen.algorithms.registry import Array, quantity
+from symgen.mechanics.canonical_model import System
 from symgen.mechanics.parameters import WHOLE
-from symgen.mechanics.system import System
 from symgen.numbers.scalar import ZERO, Scalar
 
 Coordinates = Sequence[Scalar]

@@ -24,11 +24,11 @@ from symgen.algorithms.motion import twists
 from symgen.algorithms.places import FramePose
 from symgen.algorithms.rates import rate
 from symgen.algorithms.registry import Array, quantity
+from symgen.mechanics.canonical_model import System
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.pose import Pose
 from symgen.mechanics.rigid_motion import times, twist_seen_in
 from symgen.mechanics.spatial import STILL, Orient, Turn, Twist, Vector
-from symgen.mechanics.system import System
 from symgen.numbers.dual import along, tangents, unit
 from symgen.numbers.exact import atan2
 from symgen.numbers.operations import cos, sign, sin, sqrt

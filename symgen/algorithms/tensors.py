@@ -19,7 +19,7 @@ from symgen.algorithms.gradients import rates_by_symbols
 from symgen.algorithms.newton_euler import gravity, inverse_dynamics
 from symgen.algorithms.rates import CORIOLIS, SOURCE, SYMBOLS
 from symgen.algorithms.registry import Array, quantity
-from symgen.mechanics.system import System
+from symgen.mechanics.canonical_model import System
 from symgen.numbers.dual import along, tangents, unit
 from symgen.numbers.scalar import ZERO, Scalar
 

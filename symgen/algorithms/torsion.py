@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from symgen.algorithms.composite import mass_matrix
+from symgen.mechanics.canonical_model import System, of_positions
 from symgen.mechanics.spatial import Twist
-from symgen.mechanics.system import System, of_positions
 from symgen.numbers.scalar import ZERO, Scalar, plain
 
 Coordinates = Sequence[Scalar]

@@ -18,7 +18,7 @@ from symgen.algorithms.derivatives import inverse_dynamics_derivatives_by_duals
 from symgen.algorithms.motion import motions, velocities
 from symgen.algorithms.newton_euler import inertial_force
 from symgen.algorithms.pushes import pushed_at
-from symgen.mechanics.system import System
+from symgen.mechanics.canonical_model import System
 from symgen.numbers.dual import along, tangent, unit
 from symgen.numbers.reverse import Record, RecordedNumber, gradient, noted
 from symgen.numbers.scalar import ZERO, Scalar

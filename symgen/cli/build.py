@@ -86,7 +86,7 @@ def build(
     PYTHONPATH=build/python python -c "import ur5; print(ur5.regressor.__doc__)"
     """
     from symgen import output
-    from symgen.inspection.report import generated, operations_data
+    from symgen.inspection.command_reports import generated, operations_data
     from symgen.jobs.package import build as run
 
     with progress() as tell:

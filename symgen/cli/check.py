@@ -103,9 +103,9 @@ def check(
     symgen check robots/ur5.urdf --json
     """
     from symgen import output
-    from symgen.inspection.report import robot, sampled
+    from symgen.inspection.command_reports import robot, sampled
     from symgen.jobs.job import Job
-    from symgen.robot.checked import checked, checked_data
+    from symgen.robot.results import checked, checked_data
     from symgen.robot.robot import Robot
     from symgen.robot.sampled_loop import sampled_loop
 

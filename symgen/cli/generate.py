@@ -61,11 +61,11 @@ def generate(
     symgen generate robots/panda.urdf -o build/panda --quantity terms=bias+mass_matrix
     symgen generate robots/ur5.urdf -o build/ur5 --parameters runtime:flange --gravity runtime
     """
-    from symgen.inspection.report import generated_data, warnings
+    from symgen.inspection.command_reports import generated_data, warnings
     from symgen.jobs.generating import generated_files
     from symgen.jobs.job import Job
     from symgen.languages import DEFAULT
-    from symgen.mechanics.consistency import judge
+    from symgen.mechanics.inertia_checks import judge
 
     with progress() as tell, processes(count):
         job = Job.of(file, **given(options))
@@ -105,7 +105,7 @@ def _print(
     choice_notices: Sequence[Notice],
 ) -> None:
     """Print tables of the generated functions, and remarks."""
-    from symgen.inspection.report import generated, timed
+    from symgen.inspection.command_reports import generated, timed
     from symgen.languages.c.report import remarks
 
     for remark in remarks(module) if any(path.suffix == ".c" for path in paths) else ():

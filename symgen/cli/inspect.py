@@ -67,8 +67,8 @@ def inspect(file: str, entry: str | None, symbolic: str | None, **options: Any) 
     symgen inspect arm.urdf --entry frame_pose:tool0:p --latex
     symgen inspect arm.urdf --groupings --symbolic lengths
     """
-    from symgen.inspection.entries import look_at_entry, look_at_relations
-    from symgen.inspection.looking import look
+    from symgen.inspection.closed_form_command import look_at_entry, look_at_relations
+    from symgen.inspection.inspect_command import look
     from symgen.jobs.job import Job
 
     shown = {name: options.pop(name) for name in ("as_json", "latex", "html", "plot", "groupings")}

@@ -30,7 +30,7 @@ def ops(file: str, every: bool, as_json: bool, **options: Any) -> None:
     symgen ops robots/ur5.urdf
     symgen ops robots/ur5.urdf --quantity mass_matrix --all
     """
-    from symgen.inspection.report import (
+    from symgen.inspection.command_reports import (
         formulations,
         formulations_data,
         operations,

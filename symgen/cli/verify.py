@@ -59,7 +59,7 @@ def verify(
     symgen verify build/ur5 --against pinocchio --robot-file robots/ur5.urdf
     """
     from symgen import output
-    from symgen.inspection.report import checks, checks_data
+    from symgen.inspection.command_reports import checks, checks_data
     from symgen.jobs.verify import verify as run
 
     if robot_file is not None and against is None:

@@ -26,7 +26,7 @@ def view(file: str, motion: Path | None, as_json: bool, **options: Any) -> None:
     import webbrowser
 
     from symgen import output
-    from symgen.inspection.looking import look
+    from symgen.inspection.inspect_command import look
 
     page = Path(tempfile.mkdtemp(prefix="symgen-view-")) / "robot.html"
     with progress() as tell:

@@ -8,7 +8,7 @@ from rich.markup import escape
 
 from symgen import output
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES, Quantity
-from symgen.inspection.tables import table
+from symgen.inspection.console_tables import table
 from symgen.languages import LANGUAGES
 from symgen.languages.describe import arguments_in_words
 

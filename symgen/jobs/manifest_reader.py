@@ -15,8 +15,8 @@ from symgen.jobs.typed import Unfit, decoded, unfit
 from symgen.languages.c.options import aim_of
 from symgen.languages.module import Module
 from symgen.mechanics.model import Model
+from symgen.mechanics.model_validation import fault
 from symgen.mechanics.passive import COMPENSATION, FRICTION
-from symgen.mechanics.soundness import fault
 from symgen.options import Choices, rows
 from symgen.reading.options import RobotOptions
 from symgen.text import quoted, reason, shown

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from symgen.compiler.levels import levels
 from symgen.compiler.program import Program
-from symgen.mechanics.canonical import ROUNDING, size_of
+from symgen.mechanics.canonical_frames import ROUNDING, size_of
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.independence import independent
 from symgen.mechanics.parameters import WHOLE
 from symgen.proof.bounds import ROUNDOFF, BoundedArray, Errors, bounded, represented
-from symgen.proof.linear import ProgramRun
+from symgen.proof.program_run import ProgramRun
 from symgen.tracing.robot import Regroup, RuntimeModel
 
 FACTOR: Final = 1.25

@@ -6,8 +6,8 @@ from typing import Final
 
 from symgen.algorithms.registry import Quantity
 from symgen.mechanics.coupling import coupling_of
+from symgen.mechanics.joint_listing import follows, listed, motors, rotor_of
 from symgen.mechanics.joints import JOINT_TYPES
-from symgen.mechanics.listing import follows, listed, motors, rotor_of
 from symgen.mechanics.model import Model, is_nonzero
 from symgen.tracing.robot import RuntimeModel
 

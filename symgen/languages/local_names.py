@@ -12,9 +12,9 @@ from typing import Final, Protocol
 from symgen.compiler.passes import live
 from symgen.compiler.program import Program
 from symgen.languages.conventions import ROWS, WIDTH, Entries
+from symgen.mechanics.canonical_model import System
 from symgen.mechanics.inertia import Inertia
 from symgen.mechanics.placement import Placement
-from symgen.mechanics.system import System
 from symgen.numbers.decimals import Exact
 from symgen.numbers.scalar import Scalar
 from symgen.tracing.function import Function

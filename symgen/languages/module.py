@@ -13,6 +13,7 @@ from symgen.algorithms import INPUTS
 from symgen.algorithms.registry import Array
 from symgen.compiler.program import Program
 from symgen.languages.accuracy import Accuracy, Steps, steps
+from symgen.mechanics.canonical_model import System
 from symgen.mechanics.coupling import (
     UNIT_QUATERNIONS,
     UserCoordinate,
@@ -22,12 +23,11 @@ from symgen.mechanics.coupling import (
     velocities,
 )
 from symgen.mechanics.parameters import WHOLE
-from symgen.mechanics.system import System
 from symgen.options import Choices, rows
 from symgen.proof.bounds import Rounding, roundings
-from symgen.proof.choice import chosen
-from symgen.proof.plausible import torques_and_accelerations, varied, with_large_angles
-from symgen.proof.reference import References, references
+from symgen.proof.reference_values import References, references
+from symgen.proof.state_generation import torques_and_accelerations, varied, with_large_angles
+from symgen.proof.state_selection import chosen
 from symgen.tracing.function import Function
 from symgen.tracing.robot import Regroup, RuntimeModel, dimensions
 

@@ -17,7 +17,7 @@ from symgen.languages.accuracy import Accuracy
 from symgen.languages.describe import FunctionDescription, descriptions
 from symgen.languages.module import Module, Numbers
 from symgen.native.isolated import limited
-from symgen.proof.reference import Judges, judgements
+from symgen.proof.reference_values import Judges, judgements
 from symgen.tracing.function import Function
 
 STATES: Final = 50

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from symgen.mechanics.canonical import ROUNDING
+from symgen.mechanics.canonical_frames import ROUNDING
+from symgen.mechanics.canonical_model import System
 from symgen.mechanics.independence import (
     MOMENTS,
     Independent,
@@ -40,7 +41,6 @@ from symgen.mechanics.parameters import (
     system,
 )
 from symgen.mechanics.spatial import Vector
-from symgen.mechanics.system import System
 from symgen.numbers.scalar import ZERO, Scalar
 
 REGROUPED: Final[Mapping[str, str]] = {

@@ -12,12 +12,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.mechanics.canonical import pose_of
+from symgen.mechanics.canonical_frames import pose_of
+from symgen.mechanics.canonical_model import System
 from symgen.mechanics.coupling import Coupling
 from symgen.mechanics.inertia import NO_INERTIA, NO_SECOND, Inertia, SecondMoment
 from symgen.mechanics.placement import Placement
 from symgen.mechanics.spatial import NULL, Vector
-from symgen.mechanics.system import System
 from symgen.numbers.scalar import ZERO, Scalar, plain
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]

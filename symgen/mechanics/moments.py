@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from string import ascii_lowercase
 from typing import Protocol, Self, TypeVar
 
+from symgen.mechanics.canonical_model import System
 from symgen.mechanics.inertia import NO_INERTIA, Inertia
 from symgen.mechanics.spatial import EZ, NULL, Force, Orient, Step, Turn, Twist, Vector, along
-from symgen.mechanics.system import System
 from symgen.numbers.scalar import PRIME, ZERO, Scalar, labelled
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-from symgen.mechanics.canonical import (
+from symgen.mechanics.canonical_frames import (
     CanonicalFrame,
     canonical_frames,
     exact_angle,
@@ -14,6 +14,7 @@ from symgen.mechanics.canonical import (
     size_of,
     tidy,
 )
+from symgen.mechanics.canonical_model import LinkFrame, System, SystemBody
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.inertia import NO_INERTIA, NO_SECOND, Inertia, SecondMoment
 from symgen.mechanics.joints import Freedom
@@ -22,7 +23,6 @@ from symgen.mechanics.model import Body, Model
 from symgen.mechanics.placement import Placement
 from symgen.mechanics.pose import Pose
 from symgen.mechanics.spatial import NULL, Angle, Turn, Vector
-from symgen.mechanics.system import LinkFrame, System, SystemBody
 from symgen.numbers.decimals import exactly
 from symgen.numbers.exact import norm
 from symgen.numbers.scalar import ZERO, Scalar, plain, structural

@@ -29,7 +29,7 @@ from symgen.compiler.program import LEAVES, Program
 from symgen.compiler.value import Ref
 from symgen.numbers.operations import OPS
 from symgen.numbers.trig import TYPES
-from symgen.proof.linear import ProgramRun
+from symgen.proof.program_run import ProgramRun
 
 Array = NDArray[np.float64]
 

@@ -18,8 +18,8 @@ import numpy as np
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.spatial import Vector
 from symgen.numbers.scalar import ZERO, Scalar
-from symgen.proof.mechanism import Mechanism, mechanism
-from symgen.proof.motion import JointCourse, JointPositions, State
+from symgen.proof.reference_kinematics import JointCourse, JointPositions, State
+from symgen.proof.reference_model import Mechanism, mechanism
 from symgen.proof.tangent import displaced, turned_accelerations
 from symgen.tracing.robot import FIELDS, SPRING_FIELDS, RuntimeModel
 

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from symgen.mechanics.spatial import Vector
-from symgen.proof.mechanism import Mechanism, times
-from symgen.proof.motion import JOINTS, orientation, run_of
+from symgen.proof.reference_kinematics import JOINTS, orientation, run_of
+from symgen.proof.reference_model import Mechanism, times
 
 Array = Any
 """An array of objects: numbers of many digits, or floats."""

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from symgen.mechanics.spatial import NULL, Vector
 from symgen.numbers.operations import sign, tanh
 from symgen.numbers.scalar import ZERO, Scalar
-from symgen.proof.mechanism import WORLD, Mechanism, Rows, Solid, product, times, transposed
-from symgen.proof.motion import (
+from symgen.proof.reference_kinematics import (
     BodyInWorld,
     BodyMotion,
     State,
@@ -21,6 +20,7 @@ from symgen.proof.motion import (
     placed,
     rates,
 )
+from symgen.proof.reference_model import WORLD, Mechanism, Rows, Solid, product, times, transposed
 
 
 @dataclass(frozen=True)

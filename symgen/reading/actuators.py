@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from symgen.errors import Notice
 from symgen.mechanics.model import Joint, PerCoordinate, Rotor, of_velocity
+from symgen.mechanics.model_validation import LARGEST
 from symgen.mechanics.pose import Triple
-from symgen.mechanics.soundness import LARGEST
 from symgen.numbers.exact import norm
 from symgen.reading import toml_reader
 from symgen.reading.coordinate_constants import from_table

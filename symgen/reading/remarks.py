@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from symgen.errors import Notice
-from symgen.mechanics.consistency import odd_units
+from symgen.mechanics.inertia_checks import odd_units
 from symgen.mechanics.model import Model
 from symgen.reading.coordinate_constants import in_words, is_negative
 from symgen.reading.part import RobotSubtree

@@ -6,8 +6,8 @@ from typing import Final
 from lxml import etree
 
 from symgen.mechanics.model import Model, of_velocity
+from symgen.mechanics.model_validation import LARGEST, numbers_of
 from symgen.mechanics.pose import Pose
-from symgen.mechanics.soundness import LARGEST, numbers_of
 from symgen.reading.description import RobotDescription
 from symgen.reading.part import RobotSubtree
 from symgen.reading.xml_reader import XmlNode

@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from symgen.mechanics.consistency import negative_moment
+from symgen.mechanics.inertia_checks import negative_moment
 from symgen.numbers.named import Named
 
 MOMENT_ROUNDING: Final = 1e-9

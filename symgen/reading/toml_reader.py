@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from symgen.errors import RobotError, SourceLocation
+from symgen.mechanics.model_validation import LARGEST
 from symgen.mechanics.pose import Triple
-from symgen.mechanics.soundness import LARGEST
 from symgen.text import hint, shown, unread
 
 MAX_BYTES: Final = 2**18

@@ -12,7 +12,7 @@ from symgen.errors import OptionError
 from symgen.jobs.job import Job
 from symgen.mechanics.coupling import positions
 from symgen.reading.sources import RobotSource
-from symgen.robot.motion import drift, normalized, vector
+from symgen.robot.position_rates import drift, normalized, vector
 from symgen.text import html_table
 from symgen.tracing.function import Function
 

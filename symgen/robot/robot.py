@@ -28,10 +28,10 @@ from symgen.tracing.function import Function
 from symgen.tracing.options import FunctionOptions
 
 if TYPE_CHECKING:
-    from symgen.robot.checked import Checked, Inspection
     from symgen.robot.controller import Controller
     from symgen.robot.gain_limits import SampledLoop
     from symgen.robot.linearization import Linearized
+    from symgen.robot.results import Checked, Inspection
     from symgen.robot.simulation import Simulation
     from symgen.symbolic.symbolic import Symbolic
 
@@ -143,15 +143,15 @@ class Robot:
     def check(self) -> "Checked":
         """Return the notices of reading and, for each body, whether its inertia is physically
         possible."""
-        from symgen.robot.checked import checked
+        from symgen.robot.results import checked
 
         return checked(self.job, self.loaded, bool(self.symbols))
 
     def inspect(self) -> "Inspection":
         """Return the bodies, frames and base parameters as data and as an HTML page (as ``symgen
         inspect``)."""
-        from symgen.inspection.data import inspect
-        from symgen.robot.checked import Inspection
+        from symgen.inspection.robot_data import inspect
+        from symgen.robot.results import Inspection
 
         return Inspection(self.job, self.loaded, inspect(self.job, self.loaded))
 

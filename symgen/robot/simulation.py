@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from symgen.advice import install
 from symgen.errors import OptionError, SymgenError
-from symgen.robot.motion import normalized, rates, vector
+from symgen.robot.position_rates import normalized, rates, vector
 from symgen.text import html_table
 from symgen.tracing.tape import read_by_option
 from symgen.tracing.wanted import find_quantity

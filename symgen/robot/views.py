@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from symgen.mechanics.listing import ListedJoint, carrying_link, listed
-from symgen.mechanics.matrices import about_centre
+from symgen.mechanics.joint_listing import ListedJoint, carrying_link, listed
 from symgen.mechanics.model import Link, Model, PerCoordinate
+from symgen.mechanics.pseudo_inertia import about_centre
 from symgen.text import html, html_table
 
 

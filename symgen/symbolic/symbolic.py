@@ -13,11 +13,11 @@ from symgen.compiler.program import Output
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
 from symgen.mechanics.model import Model
-from symgen.symbolic.base import Relations, relations
-from symgen.symbolic.closed import Closed
-from symgen.symbolic.names import Meanings
-from symgen.symbolic.replacements import Number, Replacements, as_float, as_fraction, replacements
-from symgen.symbolic.sheet import Setting, SymbolicSheet, worked_out
+from symgen.symbolic.closed_form import Closed
+from symgen.symbolic.grouping_relations import Relations, relations
+from symgen.symbolic.symbolic_tape import Number, Replacements, as_float, as_fraction, replacements
+from symgen.symbolic.symbolic_trace import Setting, SymbolicSheet, worked_out
+from symgen.symbolic.symbols import Meanings
 from symgen.text import cited, quoted, shown
 from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.wanted import find_quantity

@@ -7,9 +7,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from symgen.mechanics.canonical_model import System
 from symgen.mechanics.inertia import Inertia
 from symgen.mechanics.spatial import Twist, Vector
-from symgen.mechanics.system import System
 from symgen.numbers.scalar import ZERO, plain
 
 Array = NDArray[np.float64]

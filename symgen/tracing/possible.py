@@ -10,7 +10,7 @@ from typing import Final
 
 from symgen.algorithms.registry import Quantity
 from symgen.errors import OptionError
-from symgen.mechanics.consistency import principal_moments
+from symgen.mechanics.inertia_checks import principal_moments
 from symgen.mechanics.model import Body, Link
 from symgen.text import shown
 from symgen.tracing.robot import RuntimeModel

@@ -9,7 +9,8 @@ from typing import Final
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
 from symgen.compiler.value import Value
-from symgen.mechanics.canonical import CanonicalFrame, canonical_frames
+from symgen.mechanics.canonical_frames import CanonicalFrame, canonical_frames
+from symgen.mechanics.canonical_model import Sections, System, SystemBody, no_section
 from symgen.mechanics.independence import independent
 from symgen.mechanics.inertia import Inertia, SecondMoment
 from symgen.mechanics.model import PARAMETER_NAMES, Body, Model
@@ -24,7 +25,6 @@ from symgen.mechanics.parameters import (
 )
 from symgen.mechanics.passive import COMPENSATION, KINDS, NO_PASSIVE, SPRINGS, Passive
 from symgen.mechanics.spatial import Vector
-from symgen.mechanics.system import Sections, System, SystemBody, no_section
 from symgen.numbers.scalar import Scalar, structural
 
 

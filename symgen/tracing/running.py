@@ -10,9 +10,9 @@ from itertools import combinations_with_replacement, product
 from math import prod
 
 from symgen.algorithms.registry import INPUTS, PACKED_PAIRS, Array, Formulation, Quantity
+from symgen.mechanics.canonical_model import Sections, no_section
 from symgen.mechanics.coupling import Coupling
 from symgen.mechanics.spatial import Vector
-from symgen.mechanics.system import Sections, no_section
 from symgen.numbers.scalar import Scalar
 from symgen.tracing.robot import Regroup
 

@@ -13,10 +13,10 @@ import numpy as np
 from symgen.algorithms.factors import coupled_mass_matrix
 from symgen.algorithms.registry import Quantity
 from symgen.errors import OptionError
-from symgen.mechanics.listing import ListedJoint, moving
+from symgen.mechanics.canonical_model import System
+from symgen.mechanics.joint_listing import ListedJoint, moving
 from symgen.mechanics.model import Body, Model
 from symgen.mechanics.parameters import system
-from symgen.mechanics.system import System
 from symgen.numbers.scalar import plain
 from symgen.text import quoted, shown
 from symgen.tracing.articulated import all_joints_move_inertia

@@ -16,8 +16,8 @@ from symgen.compiler.aims import Aim
 from symgen.compiler.parallel import announced, spread
 from symgen.compiler.program import Program
 from symgen.errors import OptionError
+from symgen.mechanics.canonical_model import System
 from symgen.mechanics.parameters import REGROUPINGS, WHOLE
-from symgen.mechanics.system import System
 from symgen.text import quoted
 from symgen.tracing.function import Function
 from symgen.tracing.link_outputs import of_model

@@ -9,7 +9,7 @@ import pytest
 import symgen
 from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.model import PARAMETER_NAMES, Joint
-from symgen.proof.motion import JOINTS as JUDGED
+from symgen.proof.reference_kinematics import JOINTS as JUDGED
 from symgen.reading.assemble import load
 from symgen.reading.joints import JOINTS
 from symgen.reading.urdf_writer import urdf_bytes
@@ -178,7 +178,7 @@ def chain():
 def test_every_type_is_known_to_reader_judge_and_tests():
     """What the reader adds by itself is no word of a file."""
     types = {*JOINT_TYPES}
-    assert types == {*JUDGED}, "give it a row in JOINTS of symgen/proof/motion.py"
+    assert types == {*JUDGED}, "give it a row in JOINTS of symgen/proof/reference_kinematics.py"
     files = types - {"rotor", "armature", "ball_armature", "floating_armature", "floating_mass"}
     assert files == {row.kind for row in JOINTS.values()}, "a row in symgen/reading/joints.py"
     assert files == {*KINDS}, "give it a row in KINDS of tests/support/joint_kinds.py"

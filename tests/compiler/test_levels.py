@@ -14,9 +14,9 @@ from symgen.compiler.program import Program
 from symgen.numbers.exact import in_decimals
 from symgen.numbers.operations import OPS, sin, sqrt
 from symgen.numbers.scalar import ZERO
-from symgen.proof import linear
+from symgen.proof import program_run as linear
 from symgen.proof.bounds import BoundedArray, bounded
-from symgen.proof.linear import ProgramRun
+from symgen.proof.program_run import ProgramRun
 
 
 def test_decimals_of_many_states_are_those_of_each():

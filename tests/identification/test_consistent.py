@@ -13,7 +13,7 @@ from symgen.identification.consistency.sdp import Programme
 from symgen.identification.estimation.run import identify
 from symgen.identification.model.settings import Settings
 from symgen.jobs.job import Job
-from symgen.mechanics.matrices import pseudo
+from symgen.mechanics.pseudo_inertia import pseudo
 from tests.support.tools import robot_file
 
 FILE = robot_file("scara")

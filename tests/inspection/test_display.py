@@ -2,7 +2,7 @@
 
 import sympy
 
-from symgen.symbolic.names import as_latex, as_text, with_short_decimals
+from symgen.symbolic.symbols import as_latex, as_text, with_short_decimals
 from tests.support.tools import invoke, robot_file
 
 

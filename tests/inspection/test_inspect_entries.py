@@ -12,7 +12,7 @@ import symgen
 from symgen.algorithms import QUANTITIES
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.mechanics.parameters import WHOLE, system, ten_parameters
-from symgen.symbolic.names import STEMS
+from symgen.symbolic.symbols import STEMS
 from tests.support.inspected import PENDULUM, data
 from tests.support.shell import documented, refusal
 from tests.support.tools import generated, imported, invoke, robot_file

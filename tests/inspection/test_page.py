@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import symgen
-from symgen.inspection.html import grouping
-from symgen.inspection.page import groups
+from symgen.inspection.html_page import grouping
+from symgen.inspection.terminal_view import groups
 from symgen.reading.joints import JOINTS
 from symgen.render import asset
 from symgen.text import escaped

@@ -8,7 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from symgen.inspection.geometry import MAX_TRIANGLES, geometry, inertia_ellipsoids, simplified
+from symgen.inspection.visual_geometry import (
+    MAX_TRIANGLES,
+    geometry,
+    inertia_ellipsoids,
+    simplified,
+)
 from symgen.jobs.job import Job
 from symgen.reading.geometry import shapes
 from tests.support.tools import invoke, robot_file

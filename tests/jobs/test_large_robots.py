@@ -12,7 +12,7 @@ from symgen.jobs.job import Job
 from symgen.numbers.exact import in_decimals
 from symgen.proof import textbook
 from symgen.proof.laws import dynamics
-from symgen.proof.plausible import _solution
+from symgen.proof.state_generation import _solution
 from symgen.proof.states import States, decimals
 from symgen.reading import expansion, formats, leftovers, sizes
 from symgen.tracing import articulated, singular, trace

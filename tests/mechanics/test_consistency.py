@@ -2,7 +2,7 @@
 
 import pytest
 
-from symgen.mechanics.consistency import (
+from symgen.mechanics.inertia_checks import (
     DEFINITE,
     INDEFINITE,
     NO_INERTIA,

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from symgen.mechanics.system import of_positions
+from symgen.mechanics.canonical_model import of_positions
 from symgen.reading.assemble import load
 from symgen.tracing.robot import RuntimeModel
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from symgen.mechanics.canonical import canonical_frames
+from symgen.mechanics.canonical_frames import canonical_frames
 from symgen.mechanics.parameters import system, turned_frames
 from symgen.numbers.scalar import ZERO
 from symgen.reading.assemble import load

@@ -15,7 +15,7 @@ from symgen.numbers.exact import in_decimals, number
 from symgen.numbers.operations import OPS
 from symgen.numbers.scalar import ZERO
 from symgen.proof.bounds import BoundedArray, bounded
-from symgen.proof.choice import visible
+from symgen.proof.state_selection import visible
 from tests.support.bounded import at, module
 
 

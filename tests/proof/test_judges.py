@@ -21,9 +21,10 @@ from symgen.jobs.verify import verify
 from symgen.languages.module import Module, RobotOrigin
 from symgen.mechanics.parameters import WHOLE
 from symgen.options import Choices
-from symgen.proof.laws import LAWS, LawError, base, judged
+from symgen.proof.laws import LAWS, LawError, judged
+from symgen.proof.laws import base_regressors as base
 from symgen.proof.laws.registry import law
-from symgen.proof.reference import Judges, judgements
+from symgen.proof.reference_values import Judges, judgements
 from symgen.reading.assemble import load
 from symgen.tracing.function import Function
 from symgen.tracing.link_outputs import of_model

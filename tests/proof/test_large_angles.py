@@ -13,7 +13,7 @@ from symgen.jobs.job import Job
 from symgen.jobs.verify import verify
 from symgen.languages.c.text import literal
 from symgen.numbers.trig import SINES
-from symgen.proof.plausible import with_large_angles
+from symgen.proof.state_generation import with_large_angles
 from tests.support.tools import c_files, compiled, generated, invoke, robot_file
 
 ROBOTS = ["pendulum", "ur5", "panda", "humanoid25"]

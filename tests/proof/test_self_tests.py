@@ -15,8 +15,8 @@ from symgen.jobs.job import Job
 from symgen.languages.accuracy import FACTOR, LAST, NONE, STEP, steps
 from symgen.mechanics.coupling import coupling_of, upright, velocities
 from symgen.numbers.exact import in_decimals
-from symgen.proof.choice import CHANGES, telling, visible
 from symgen.proof.laws.kinematics import aligned, by_axes
+from symgen.proof.state_selection import CHANGES, telling, visible
 from symgen.proof.states import DIGITS, States
 from tests.support.bounded import module
 from tests.support.random_trees import AS_WRITTEN, FAMILIES

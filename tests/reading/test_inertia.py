@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from symgen.mechanics.consistency import INDEFINITE, judge
+from symgen.mechanics.inertia_checks import INDEFINITE, judge
 from symgen.reading.assemble import load
 from symgen.reading.repair import eigen
 from tests.support.tools import invoke

@@ -3,7 +3,7 @@ hardly any real file has one."""
 
 import pytest
 
-from symgen.mechanics.consistency import odd_units
+from symgen.mechanics.inertia_checks import odd_units
 from symgen.reading.assemble import load
 from tests.support.public_robots import real_files
 from tests.support.tools import ROOT

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from symgen.identification.consistency.sdp import BodiesError, FreeLink, Programme
 from symgen.identification.model.estimate import BaseMapping, Estimate
-from symgen.mechanics.matrices import pseudo, seen_at, transform
 from symgen.mechanics.model import Link, Model
+from symgen.mechanics.pseudo_inertia import pseudo, seen_at, transform
 
 Numbers = NDArray[np.float64]
 

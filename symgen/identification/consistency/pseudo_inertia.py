@@ -1,13 +1,13 @@
 """Pseudo-inertias as conic solvers have them: ten numbers whose squares add up to those of the
-4 x 4 matrix (`symgen.mechanics.matrices`), and linear maps of these."""
+4 x 4 matrix (`symgen.mechanics.pseudo_inertia`), and linear maps of these."""
 
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.mechanics.matrices import pseudo, seen_at, ten_of
 from symgen.mechanics.pose import Pose
+from symgen.mechanics.pseudo_inertia import pseudo, seen_at, ten_of
 
 Numbers = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from symgen.advice import install
 from symgen.errors import SymgenError
 from symgen.identification.consistency.pseudo_inertia import linear, packed, unpacked
 from symgen.identification.model.estimate import BaseMapping
-from symgen.mechanics.matrices import ten_of
+from symgen.mechanics.pseudo_inertia import ten_of
 
 Numbers = NDArray[np.float64]
 

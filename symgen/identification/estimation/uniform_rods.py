@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from symgen.identification.estimation.weighted_solve import TriangularSystem
 from symgen.identification.model.estimate import BaseMapping
-from symgen.mechanics.matrices import ten_of
 from symgen.mechanics.model import Model
+from symgen.mechanics.pseudo_inertia import ten_of
 
 Numbers = NDArray[np.float64]
 

@@ -17,7 +17,7 @@ from symgen.identification.model.equations import LinearEquations, Supports
 from symgen.identification.model.separable import random_states
 from symgen.jobs.job import Job
 from symgen.mechanics.coupling import Coupling
-from symgen.mechanics.listing import listed
+from symgen.mechanics.joint_listing import listed
 from symgen.mechanics.model import Model
 from symgen.reading import toml_reader
 from symgen.reading.options import RobotOptions

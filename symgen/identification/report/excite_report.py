@@ -12,8 +12,8 @@ from rich.markup import escape
 from symgen.errors import OptionError, SymgenError
 from symgen.identification.excitation.optimizer import Excited
 from symgen.identification.excitation.task import ExcitationTask
+from symgen.inspection.console_tables import table
 from symgen.inspection.pictures import BLUE, VERMILION, drawn, new_figure, picture_target, styled
-from symgen.inspection.tables import table
 from symgen.jobs.targets import OutputFile, check_targets, holding
 from symgen.output import console
 from symgen.text import cited

@@ -17,7 +17,7 @@ from symgen.identification.model.estimate import Channel, Estimate
 from symgen.identification.model.grouping import short
 from symgen.identification.report.prediction_report import data as predicted
 from symgen.identification.report.prediction_report import errors
-from symgen.inspection.tables import table
+from symgen.inspection.console_tables import table
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.output import console
 

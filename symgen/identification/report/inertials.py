@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.errors import OptionError
-from symgen.mechanics.matrices import about_centre
+from symgen.mechanics.pseudo_inertia import about_centre
 from symgen.reading.description import TENSOR
 from symgen.reading.xml_reader import encoding_of, strict_text
 from symgen.text import shown

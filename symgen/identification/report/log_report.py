@@ -17,7 +17,7 @@ from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.needed_columns import LogColumn, NeededColumns
 from symgen.identification.data.open_log import open_log
 from symgen.identification.data.samples import Samples
-from symgen.inspection.tables import table
+from symgen.inspection.console_tables import table
 from symgen.mechanics.coupling import positions, velocities
 from symgen.mechanics.model import Limits, Model
 from symgen.output import console

@@ -39,7 +39,7 @@ from symgen.jobs.job import Job
 from symgen.jobs.targets import Mark, OutputFile, edges
 from symgen.languages import LANGUAGES
 from symgen.languages.language import identifier
-from symgen.mechanics.consistency import INDEFINITE, judge
+from symgen.mechanics.inertia_checks import INDEFINITE, judge
 from symgen.mechanics.parameters import lumped
 from symgen.options import typed
 from symgen.reading.assemble import LoadedRobot

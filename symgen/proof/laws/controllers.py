@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import numpy as np
 
-from symgen.proof.laws import base
+from symgen.proof.laws import base_regressors as base
 from symgen.proof.laws.dynamics import coriolis, mass, solved, tau
 from symgen.proof.laws.kinematics import pose
 from symgen.proof.laws.loop_physics import (

@@ -8,7 +8,7 @@ import numpy as np
 
 from symgen.proof import textbook
 from symgen.proof.laws.registry import law
-from symgen.proof.mechanism import entries
+from symgen.proof.reference_model import entries
 from symgen.proof.states import (
     Array,
     States,

@@ -10,8 +10,8 @@ from symgen.mechanics.spatial import NULL
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.proof.laws.dynamics import mass
 from symgen.proof.laws.registry import law
-from symgen.proof.mechanism import Frame, entries
-from symgen.proof.motion import placed
+from symgen.proof.reference_kinematics import placed
+from symgen.proof.reference_model import Frame, entries
 from symgen.proof.states import Array, States, applied, flat, gradient, kept, rate
 from symgen.proof.textbook import masses, stored
 

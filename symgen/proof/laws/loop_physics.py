@@ -21,7 +21,7 @@ from symgen.numbers.scalar import ZERO
 from symgen.proof.laws.dynamics import accelerations, mass
 from symgen.proof.laws.manifold import between, moved
 from symgen.proof.laws.registry import LawError
-from symgen.proof.motion import orientation
+from symgen.proof.reference_kinematics import orientation
 from symgen.proof.states import PASSIVE, STEP, Array, States, applied, product
 from symgen.proof.tangent import (
     TangentInBodyAxes,

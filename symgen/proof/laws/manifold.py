@@ -9,8 +9,8 @@ import numpy as np
 from symgen.mechanics.spatial import Vector
 from symgen.proof.laws.dynamics import accelerations, solved
 from symgen.proof.laws.registry import law
-from symgen.proof.mechanism import Mechanism, times
-from symgen.proof.motion import orientation
+from symgen.proof.reference_kinematics import orientation
+from symgen.proof.reference_model import Mechanism, times
 from symgen.proof.states import STEP, Array, States, applied, decimals, eye, product, units
 from symgen.proof.tangent import TangentBlock, TangentInBodyAxes, blocks
 

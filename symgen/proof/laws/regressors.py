@@ -12,8 +12,8 @@ from symgen.numbers.scalar import ZERO, Scalar
 from symgen.proof.laws.dynamics import at_rest, coriolis, mass, tau
 from symgen.proof.laws.kinematics import frame, potential
 from symgen.proof.laws.registry import law
-from symgen.proof.mechanism import entries, times, transposed
-from symgen.proof.motion import coordinate, kind_of, motion, placed, rates
+from symgen.proof.reference_kinematics import coordinate, kind_of, motion, placed, rates
+from symgen.proof.reference_model import entries, times, transposed
 from symgen.proof.states import (
     PASSIVE,
     Array,

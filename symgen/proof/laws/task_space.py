@@ -23,7 +23,7 @@ from symgen.proof.laws.kinematics import (
     world,
 )
 from symgen.proof.laws.registry import law
-from symgen.proof.mechanism import entries
+from symgen.proof.reference_model import entries
 from symgen.proof.states import (
     Array,
     States,

@@ -12,12 +12,12 @@ from rich.table import Table
 from symgen.advice import command
 from symgen.compiler.costs import Processor
 from symgen.errors import Notice
-from symgen.inspection.tables import table
+from symgen.inspection.console_tables import table
 from symgen.languages.c.options import COptions
 from symgen.languages.module import Module
-from symgen.mechanics.consistency import INDEFINITE, InertiaVerdict
 from symgen.mechanics.coupling import coupling_of
-from symgen.mechanics.listing import ListedJoint, listed, motors, numbered, rotor_of
+from symgen.mechanics.inertia_checks import INDEFINITE, InertiaVerdict
+from symgen.mechanics.joint_listing import ListedJoint, listed, motors, numbered, rotor_of
 from symgen.mechanics.model import Joint, of_velocity
 from symgen.output import console
 from symgen.reading.assemble import LoadedRobot

@@ -12,16 +12,16 @@ from symgen.algorithms import INPUTS
 from symgen.algorithms.registry import Formulation, Quantity
 from symgen.compiler.program import Output, Program
 from symgen.errors import OptionError
+from symgen.mechanics.canonical_model import System
 from symgen.mechanics.inertia import NO_INERTIA
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.mechanics.parameters import WHOLE, lumped, pseudo_inertia, system, ten_parameters
 from symgen.mechanics.placement import Placement, ToAxis
 from symgen.mechanics.spatial import Vector
-from symgen.mechanics.system import System
 from symgen.numbers.named import Named
 from symgen.numbers.scalar import ZERO, Scalar, plain
-from symgen.symbolic.names import Meaning, input_meanings, input_symbols, symbol
-from symgen.symbolic.replacements import Paper
+from symgen.symbolic.symbolic_tape import Paper
+from symgen.symbolic.symbols import Meaning, input_meanings, input_symbols, symbol
 from symgen.text import cited, shown
 from symgen.tracing.link_outputs import of_model
 from symgen.tracing.robot import Regroup, RuntimeModel, dimensions

@@ -11,14 +11,14 @@ from symgen import output
 from symgen.advice import install
 from symgen.algorithms import QUANTITIES
 from symgen.errors import Notice, OptionError, SourceLocation
-from symgen.inspection.data import inspect, sparsity
-from symgen.inspection.geometry import RobotGeometry, geometry
-from symgen.inspection.html import page
-from symgen.inspection.page import groupings as print_groupings
-from symgen.inspection.page import latex as groupings_as_latex
-from symgen.inspection.page import on_terminal
-from symgen.inspection.page import plot as draw
+from symgen.inspection.html_page import page
 from symgen.inspection.pictures import picture_target
+from symgen.inspection.robot_data import inspect, sparsity
+from symgen.inspection.terminal_view import groupings as print_groupings
+from symgen.inspection.terminal_view import latex as groupings_as_latex
+from symgen.inspection.terminal_view import on_terminal
+from symgen.inspection.terminal_view import plot as draw
+from symgen.inspection.visual_geometry import RobotGeometry, geometry
 from symgen.jobs.job import Job
 from symgen.jobs.publish import write_files
 from symgen.jobs.targets import OutputFile, check_targets, holding

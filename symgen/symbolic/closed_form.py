@@ -9,10 +9,10 @@ import sympy
 from symgen.compiler.program import Output
 from symgen.compiler.value import Ref
 from symgen.errors import OptionError
-from symgen.symbolic.expansion import MOST, Polynomial, Ring, TooLarge
-from symgen.symbolic.gathering import PolynomialWriter
-from symgen.symbolic.harmonics import groups_of, harmonic, reduced
-from symgen.symbolic.replacements import Number, Paper, operations, replacements
+from symgen.symbolic.factoring import PolynomialWriter
+from symgen.symbolic.polynomials import MOST, Polynomial, Ring, TooLarge
+from symgen.symbolic.symbolic_tape import Number, Paper, operations, replacements
+from symgen.symbolic.trigonometry import groups_of, harmonic, reduced
 
 NESTED: Final = 4000
 """Operations of an expression that is given as its algorithm computes it."""

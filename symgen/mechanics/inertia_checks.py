@@ -15,8 +15,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from symgen.mechanics.matrices import central_moments, pseudo, seen_at
 from symgen.mechanics.model import Body, Link, Model
+from symgen.mechanics.pseudo_inertia import central_moments, pseudo, seen_at
 from symgen.numbers.scalar import ZERO
 
 Array = npt.NDArray[np.float64]

@@ -12,7 +12,7 @@ from typing import Final
 
 from symgen.compiler.value import Index, Ref
 from symgen.numbers.operations import OPS
-from symgen.symbolic.replacements import Paper
+from symgen.symbolic.symbolic_tape import Paper
 
 BITS: Final = 8
 HIGHEST: Final = (1 << BITS) - 1

@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from symgen.inspection.report import operations_data
+from symgen.inspection.command_reports import operations_data
 from symgen.jobs.job import Job, RefusedInertia
 from symgen.languages.module import Module
 from symgen.mechanics.base_parameters import BaseParameters, base_parameters
-from symgen.mechanics.canonical import CanonicalFrame, canonical_frames
-from symgen.mechanics.consistency import judge
+from symgen.mechanics.canonical_frames import CanonicalFrame, canonical_frames
 from symgen.mechanics.coupling import positions
-from symgen.mechanics.listing import ListedJoint, carrying_link, listed, motors
-from symgen.mechanics.matrices import transform
+from symgen.mechanics.inertia_checks import judge
+from symgen.mechanics.joint_listing import ListedJoint, carrying_link, listed, motors
 from symgen.mechanics.model import PARAMETER_NAMES, Body, Model
 from symgen.mechanics.parameters import WHOLE, lumped, system, ten_parameters
 from symgen.mechanics.pose import Pose
+from symgen.mechanics.pseudo_inertia import transform
 from symgen.mechanics.spatial import Angle, Vector
 from symgen.numbers.scalar import Scalar, plain
 from symgen.reading.assemble import LoadedRobot

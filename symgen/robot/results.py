@@ -5,12 +5,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from symgen.errors import Notice, SourceLocation
-from symgen.inspection.looking import page_of
-from symgen.inspection.page import on_terminal
-from symgen.inspection.report import warnings
+from symgen.inspection.command_reports import warnings
+from symgen.inspection.inspect_command import page_of
+from symgen.inspection.terminal_view import on_terminal
 from symgen.jobs.job import Job, RefusedInertia
-from symgen.mechanics.consistency import InertiaVerdict, judge
 from symgen.mechanics.coupling import positions
+from symgen.mechanics.inertia_checks import InertiaVerdict, judge
 from symgen.reading.assemble import LoadedRobot
 from symgen.reading.options import RobotOptions
 from symgen.robot.rotors import RotorEffects, rotor_effects

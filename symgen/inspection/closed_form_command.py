@@ -15,11 +15,11 @@ from symgen.errors import OptionError
 from symgen.jobs.job import Job
 from symgen.mechanics.base_parameters import latex_name
 from symgen.mechanics.model import Model
-from symgen.symbolic.base import Relation, relations
-from symgen.symbolic.names import Meaning, as_latex, as_text, with_short_decimals
-from symgen.symbolic.replacements import as_fraction
-from symgen.symbolic.sheet import KINDS, Setting, meanings
+from symgen.symbolic.grouping_relations import Relation, relations
 from symgen.symbolic.symbolic import Symbolic
+from symgen.symbolic.symbolic_tape import as_fraction
+from symgen.symbolic.symbolic_trace import KINDS, Setting, meanings
+from symgen.symbolic.symbols import Meaning, as_latex, as_text, with_short_decimals
 from symgen.text import cited, shown
 from symgen.tracing.wanted import find_quantity
 

@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from symgen.mechanics.canonical import canonical_frames
+from symgen.mechanics.canonical_frames import canonical_frames
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.independence import MOMENTS, Key, independent
 from symgen.mechanics.parameters import WHOLE
@@ -26,8 +26,8 @@ from symgen.proof.laws.regressors import (
     with_part,
     with_passive,
 )
-from symgen.proof.mechanism import Frame, MechanismBody, Solid, frame_of, transposed, unit
-from symgen.proof.motion import kind_of
+from symgen.proof.reference_kinematics import kind_of
+from symgen.proof.reference_model import Frame, MechanismBody, Solid, frame_of, transposed, unit
 from symgen.proof.states import Array, States, Term, decimals
 
 UNIT_MOMENTS = "the reference dynamics with unit moments of the bodies"

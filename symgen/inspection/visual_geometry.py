@@ -12,9 +12,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.mechanics.matrices import pseudo, seen_at
 from symgen.mechanics.model import Model
 from symgen.mechanics.pose import Pose
+from symgen.mechanics.pseudo_inertia import pseudo, seen_at
 from symgen.reading.geometry import VisualShape
 
 Data = dict[str, Any]

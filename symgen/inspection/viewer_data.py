@@ -9,13 +9,13 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.algorithms.registry import LINK_QUANTITIES, QUANTITIES
-from symgen.inspection.geometry import NO_GEOMETRY, RobotGeometry, inertia_ellipsoids
+from symgen.inspection.visual_geometry import NO_GEOMETRY, RobotGeometry, inertia_ellipsoids
 from symgen.languages.describe import FunctionDescription, descriptions
 from symgen.languages.javascript import JAVASCRIPT
 from symgen.languages.module import Module
-from symgen.mechanics.canonical import canonical_frames
+from symgen.mechanics.canonical_frames import canonical_frames
 from symgen.mechanics.coupling import coupling_of, positions
-from symgen.mechanics.listing import ListedJoint, listed
+from symgen.mechanics.joint_listing import ListedJoint, listed
 from symgen.mechanics.model import Limits, Model
 from symgen.mechanics.pose import Pose
 from symgen.tracing.trace import trace_all

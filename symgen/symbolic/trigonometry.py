@@ -9,7 +9,7 @@ from functools import cache
 from math import comb
 from typing import Final
 
-from symgen.symbolic.expansion import (
+from symgen.symbolic.polynomials import (
     BITS,
     HIGHEST,
     ON_THE_WAY,

@@ -12,7 +12,7 @@ from symgen.mechanics.spatial import NULL, Vector
 from symgen.mechanics.spatial import times as multiple
 from symgen.numbers.operations import cos, sin
 from symgen.numbers.scalar import ZERO, Scalar
-from symgen.proof.mechanism import (
+from symgen.proof.reference_model import (
     WORLD,
     Frame,
     Mechanism,

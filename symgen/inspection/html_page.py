@@ -9,10 +9,9 @@ from typing import Any, Final
 import numpy as np
 
 from symgen import __version__
-from symgen.inspection.data import Data
-from symgen.inspection.geometry import NO_GEOMETRY, RobotGeometry
-from symgen.inspection.live import live
-from symgen.inspection.page import (
+from symgen.inspection.command_reports import counted
+from symgen.inspection.robot_data import Data
+from symgen.inspection.terminal_view import (
     LEGEND,
     TITLES,
     columns,
@@ -22,7 +21,8 @@ from symgen.inspection.page import (
     short,
     sign,
 )
-from symgen.inspection.report import counted
+from symgen.inspection.viewer_data import live
+from symgen.inspection.visual_geometry import NO_GEOMETRY, RobotGeometry
 from symgen.languages.conventions import conventions
 from symgen.languages.module import Module
 from symgen.render import asset, render

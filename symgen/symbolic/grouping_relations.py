@@ -9,17 +9,17 @@ import sympy
 
 from symgen.errors import OptionError
 from symgen.mechanics.base_parameters import base_names, base_values, latex_name, link_of
+from symgen.mechanics.canonical_model import LinkFrame, System
 from symgen.mechanics.independence import Independent, independent
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.mechanics.parameters import WHOLE, lumped, system
 from symgen.mechanics.pose import Pose
 from symgen.mechanics.spatial import Vector
-from symgen.mechanics.system import LinkFrame, System
 from symgen.numbers.named import Named
-from symgen.symbolic.closed import Closed
-from symgen.symbolic.names import as_latex, symbol
-from symgen.symbolic.replacements import Number, Paper
-from symgen.symbolic.sheet import Setting, with_lengths
+from symgen.symbolic.closed_form import Closed
+from symgen.symbolic.symbolic_tape import Number, Paper
+from symgen.symbolic.symbolic_trace import Setting, with_lengths
+from symgen.symbolic.symbols import as_latex, symbol
 from symgen.tracing.robot import RuntimeModel
 
 

@@ -11,8 +11,8 @@ from decimal import Decimal
 
 import sympy
 
-from symgen.symbolic.expansion import HIGHEST, Polynomial, Ring, factors, generators, monomial
-from symgen.symbolic.replacements import FUNCTIONS, Number
+from symgen.symbolic.polynomials import HIGHEST, Polynomial, Ring, factors, generators, monomial
+from symgen.symbolic.symbolic_tape import FUNCTIONS, Number
 
 
 @dataclass

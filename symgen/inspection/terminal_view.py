@@ -9,10 +9,10 @@ from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.text import Text
 
-from symgen.inspection.data import Data
+from symgen.inspection.command_reports import counted
+from symgen.inspection.console_tables import table
 from symgen.inspection.pictures import EMPTY, FULL, drawn, new_figure, styled
-from symgen.inspection.report import counted
-from symgen.inspection.tables import table
+from symgen.inspection.robot_data import Data
 from symgen.jobs.targets import OutputFile
 from symgen.mechanics.base_parameters import latex_name, latex_sum
 from symgen.mechanics.model import PARAMETER_NAMES
