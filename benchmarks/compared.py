@@ -35,8 +35,9 @@ from symgen.languages.matlab.checks import FUNCTIONS, GATEWAY
 from symgen.languages.module import Module
 from symgen.languages.outside import Call, Failed, Outside
 from symgen.languages.rust.checks import RUST
-from symgen.languages.subject import Array, Arrays, Subject, inputs, share_of
+from symgen.languages.subject import Arrays, Subject, inputs, share_of
 from symgen.native.compiler import workspace
+from symgen.numbers.types import AnyArray
 
 PAGE: Final = Path("docs/languages/index.md")
 PLACE: Final = re.compile(r"(?<=<!-- compared -->\n).*?(?=<!-- end compared -->)", re.DOTALL)
@@ -59,7 +60,7 @@ def _module(subject: Subject) -> Iterator[Call]:
     """The Python module of a folder."""
     python = runpy.run_path(str(subject.folder / f"{subject.module.name}.py"))
 
-    def call(d: FunctionDescription, states: Sequence[Arrays]) -> list[list[Array]]:
+    def call(d: FunctionDescription, states: Sequence[Arrays]) -> list[list[AnyArray]]:
         made = [python[d.name](*inputs(d, state)) for state in states]
         return [[*(x if isinstance(x, tuple) else (x,))] for x in made]
 
@@ -159,7 +160,7 @@ class Robot:
                 got = {d.name: _told(call, d, subject.states) for d in descriptions(module)}
             return _row(subject, got, wanted, way.scalar, _worked() - begin)
 
-    def _of_c(self, subject: Subject, scalar: str) -> dict[str, list[list[Array]]]:
+    def _of_c(self, subject: Subject, scalar: str) -> dict[str, list[list[AnyArray]]]:
         """What the C gives at the states, by function; run once."""
         place = KEPT / f"{self.name}-{scalar}.pickle"
         if not place.is_file():
@@ -171,7 +172,7 @@ class Robot:
                 for d in descriptions(subject.module)
             }
             place.write_bytes(pickle.dumps(found))
-        kept: dict[str, list[list[Array]]] = pickle.loads(place.read_bytes())
+        kept: dict[str, list[list[AnyArray]]] = pickle.loads(place.read_bytes())
         return kept
 
 
@@ -198,7 +199,7 @@ def _worked() -> float:
     return sum(os.times()[:4])
 
 
-def _told(call: Call, d: FunctionDescription, states: Sequence[Arrays]) -> list[list[Array]]:
+def _told(call: Call, d: FunctionDescription, states: Sequence[Arrays]) -> list[list[AnyArray]]:
     """What a language gives, nothing where it fails."""
     try:
         return call(d, states)
@@ -207,15 +208,15 @@ def _told(call: Call, d: FunctionDescription, states: Sequence[Arrays]) -> list[
         return []
 
 
-def _results(call: Callable[..., Any], d: FunctionDescription, state: Arrays) -> list[Array]:
+def _results(call: Callable[..., Any], d: FunctionDescription, state: Arrays) -> list[AnyArray]:
     made = call(*inputs(d, state))
     return [np.ravel(x) for x in (made if isinstance(made, tuple) else (made,))]
 
 
 def _row(
     subject: Subject,
-    got: dict[str, list[list[Array]]],
-    wanted: dict[str, list[list[Array]]],
+    got: dict[str, list[list[AnyArray]]],
+    wanted: dict[str, list[list[AnyArray]]],
     scalar: str,
     seconds: float,
 ) -> Row:
@@ -236,8 +237,8 @@ def _row(
 def _share(
     subject: Subject,
     d: FunctionDescription,
-    got: list[list[Array]],
-    wanted: list[list[Array]],
+    got: list[list[AnyArray]],
+    wanted: list[list[AnyArray]],
     scalar: str,
 ) -> float:
     """The largest difference of a function by its bound, 0 where there is none."""

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 import symgen
+from symgen.numbers.types import AnyArray
 
-Array = np.ndarray[Any, Any]
 ROBOT = symgen.Robot(Path(__file__).resolve().parents[1] / "robots" / "panda_arm.urdf")
 LINK, H, SUBSTEPS = "link7", 0.001, 4
 START = np.array([0.0, -0.4, 0.0, -2.0, 0.0, 1.7, 0.8])
@@ -43,7 +43,7 @@ def model() -> Any:
     return ROBOT.compile(*every, f"frame_jacobian_aligned:{LINK}", f"frame_pose:{LINK}")
 
 
-def carried(mass: float) -> Array:
+def carried(mass: float) -> AnyArray:
     """The parameters of the last link with a ball of that mass."""
     c, ball = 0.1, 0.4 * mass * 0.04**2
     across = mass * c * c + ball
@@ -52,12 +52,12 @@ def carried(mass: float) -> Array:
     return plant().regroup(own + ball_s)
 
 
-def pushed(q: Array) -> Array:
+def pushed(q: AnyArray) -> AnyArray:
     """The joint forces of the push."""
     return model().frame_jacobian_aligned_link7(q)[:3].T @ FORCE
 
 
-def place(q: Array) -> Array:
+def place(q: AnyArray) -> AnyArray:
     """Position of the link."""
     return model().frame_pose_link7(q)[1]
 
@@ -66,13 +66,13 @@ def place(q: Array) -> Array:
 class Run:
     """A simulation: the state of the robot and a row of stored values per millisecond."""
 
-    q: Array = field(default_factory=START.copy)
-    qd: Array = field(default_factory=lambda: np.zeros(7))
+    q: AnyArray = field(default_factory=START.copy)
+    qd: AnyArray = field(default_factory=lambda: np.zeros(7))
     load: float = 0.0
     rows: dict[str, list[Any]] = field(default_factory=dict)
 
     def go(
-        self, seconds: float, forces: Callable[["Run", float], Array], push: Sequence[float] = ()
+        self, seconds: float, forces: Callable[["Run", float], AnyArray], push: Sequence[float] = ()
     ) -> "Run":
         """Simulate with the joint forces of `forces(run, t)` and a push in the interval `push`."""
         par = carried(self.load)
@@ -93,12 +93,12 @@ class Run:
         for name, value in values.items():
             self.rows.setdefault(name, []).append(np.array(value))
 
-    def path(self, name: str) -> Array:
+    def path(self, name: str) -> AnyArray:
         """Stored values of that name, one row per millisecond."""
         return np.array(self.rows[name])
 
 
-def swing(t: float, size: float = 0.3) -> dict[str, Array]:
+def swing(t: float, size: float = 0.3) -> dict[str, AnyArray]:
     """Reference motion at time `t`: a sinusoid of all joints that starts at rest."""
     w = 2.0 + 0.4 * np.arange(7)
     return {
@@ -112,11 +112,11 @@ STILL = {"q_ref": START, "qd_ref": np.zeros(7), "qdd_ref": np.zeros(7)}
 
 
 def following(
-    controller: Any, wanted: Callable[[float], dict[str, Array]] = swing, **more: Any
-) -> Callable[[Run, float], Array]:
+    controller: Any, wanted: Callable[[float], dict[str, AnyArray]] = swing, **more: Any
+) -> Callable[[Run, float], AnyArray]:
     """The forces of a controller that follows a motion; keeps the largest error of a joint."""
 
-    def forces(run: Run, t: float) -> Array:
+    def forces(run: Run, t: float) -> AnyArray:
         now = wanted(t)
         run.keep(error=np.abs(now["q_ref"] - run.q).max())
         return controller.step(q=run.q, qd=run.qd, **now, **more)
@@ -127,7 +127,7 @@ def following(
 # -- pictures --------------------------------------------------------------------------------------
 
 
-def lines(ax: Any, t: Array, rows: Array, names: Sequence[str], start: int = 0) -> None:
+def lines(ax: Any, t: AnyArray, rows: AnyArray, names: Sequence[str], start: int = 0) -> None:
     """A line for each column."""
     for k, name in enumerate(names):
         style = STYLES[(start + k) % len(STYLES)]
@@ -183,7 +183,7 @@ def momentum_observer(ax: Any) -> None:
     observer = ROBOT.controller("momentum_observer", gain=100.0)
     follow = following(law, h=H)
 
-    def forces(run: Run, t: float) -> Array:
+    def forces(run: Run, t: float) -> AnyArray:
         tau = np.clip(follow(run, t), -LIMIT, LIMIT)
         r = observer.step(q=run.q, qd=run.qd, tau=tau, h=H)
         j = model().frame_jacobian_aligned_link7(run.q)
@@ -222,7 +222,7 @@ def cartesian_impedance(ax: Any) -> None:
     ax.set(ylabel="deflection, mm")
 
 
-def quaternion(q: Array) -> Array:
+def quaternion(q: AnyArray) -> AnyArray:
     """x, y, z, w of the link."""
     name = f"frame_quaternion_xyzw:{LINK}"
     return next(iter(ROBOT.compile(name).functions.values()))(q)

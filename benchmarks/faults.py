@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.compiler.batch import value_of
 from symgen.compiler.passes import live, operands, pivots
@@ -21,9 +20,9 @@ from symgen.languages.c.options import COptions
 from symgen.languages.module import Module
 from symgen.numbers.operations import OPS
 from symgen.numbers.trig import TYPES
+from symgen.numbers.types import AnyArray
 from symgen.tracing.function import Function
 
-Array = NDArray[Any]
 BLOCK: Final = 200
 """Sites changed in one run."""
 
@@ -99,7 +98,7 @@ class Trial:
         return TYPES[self.module[COptions].scalar]
 
     @cached_property
-    def _inputs(self) -> dict[str, Array]:
+    def _inputs(self) -> dict[str, AnyArray]:
         states = self.module.test_states
         rows = {name: [s.inputs[name] for s in states] for name in states[0].inputs}
         rows["pi"] = [[x for ten in s.tens.values() for x in ten] for s in states]
@@ -109,7 +108,7 @@ class Trial:
         return given
 
     @cached_property
-    def _wanted(self) -> dict[str, tuple[Array, Array]]:
+    def _wanted(self) -> dict[str, tuple[AnyArray, AnyArray]]:
         """By output: the reference values and what is allowed, entries first."""
         states, allowed = self.module.test_states, self.module.allowed(self.function)
         return {
@@ -120,7 +119,7 @@ class Trial:
             for out in self.module.outputs(self.function)
         }
 
-    def _errors(self, allowed: Steps) -> Array:
+    def _errors(self, allowed: Steps) -> AnyArray:
         """By repeated products, as in C."""
         ladder = [self.real(allowed.top)]
         for _ in range(NONE - 1):
@@ -151,7 +150,7 @@ class Trial:
             bool, np.broadcast_to(bad, (states * len(block),)).reshape(-1, states).any(1)
         )
 
-    def _bad(self, outputs: Mapping[str, Array]) -> Iterator[Array]:
+    def _bad(self, outputs: Mapping[str, AnyArray]) -> Iterator[AnyArray]:
         for name, (want, allowed) in self._wanted.items():
             got = outputs[name]
             times = got.shape[1] // want.shape[1]
@@ -159,8 +158,8 @@ class Trial:
                 yield ~(np.abs(got - np.tile(want, times)) <= np.tile(allowed, times))
 
     def _run(
-        self, program: Program, given: Mapping[str, Array], changes: Sequence[tuple[Site, float]]
-    ) -> tuple[dict[str, Array], Array]:
+        self, program: Program, given: Mapping[str, AnyArray], changes: Sequence[tuple[Site, float]]
+    ) -> tuple[dict[str, AnyArray], AnyArray]:
         """Outputs in full, and where the status is 1; each change in its own lanes."""
         run = _Run(program, given, changes, self.real, len(self.module.test_states))
         return run.outputs(), run.status()
@@ -172,7 +171,7 @@ class _Run:
     def __init__(
         self,
         program: Program,
-        given: Mapping[str, Array],
+        given: Mapping[str, AnyArray],
         changes: Sequence[tuple[Site, float]],
         real: Any,
         states: int,
@@ -202,11 +201,11 @@ class _Run:
             value[lanes] = self.real(number)
         return value
 
-    def outputs(self) -> dict[str, Array]:
+    def outputs(self) -> dict[str, AnyArray]:
         """Entries by lanes."""
         return {out.name: np.stack(self._entries(out)) for out in self.program.outputs}
 
-    def _entries(self, out: Output) -> list[Array]:
+    def _entries(self, out: Output) -> list[AnyArray]:
         signed = [
             self.real(0)
             if ref is None
@@ -215,7 +214,7 @@ class _Run:
         ]
         return [np.broadcast_to(np.asarray(x, self.real), (self.width,)) for x in signed]
 
-    def status(self) -> Array:
+    def status(self) -> AnyArray:
         """1 in the lanes where a pivot is not positive and finite."""
         bad = np.zeros(self.width, bool)
         for ref in pivots(self.program):

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 import symgen
+from symgen.numbers.types import Numbers
 
-Array = np.ndarray[Any, np.dtype[np.float64]]
 JOINTS = (1, 2, 3, 4, 5, 6)
 NAMES = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 SEED = 0
@@ -62,7 +62,7 @@ class Chain:
         self.truth = np.concatenate([body.links[0].parameters for body in bodies])
 
 
-def motion(n: int, times: Array, seed: int = SEED) -> tuple[Array, Array, Array]:
+def motion(n: int, times: Numbers, seed: int = SEED) -> tuple[Numbers, Numbers, Numbers]:
     """A smooth motion of n joints, two sines each: q, q̇, q̈."""
     random = np.random.default_rng(seed)
     size, rate, phase = (
@@ -80,7 +80,7 @@ def motion(n: int, times: Array, seed: int = SEED) -> tuple[Array, Array, Array]
 # -- which parameters a sensor sees ----------------------------------------------------------------
 
 
-def classes(rows: Array) -> list[str]:
+def classes(rows: Numbers) -> list[str]:
     """For each column: "none" where it vanishes, "alone" where the rows determine its parameter,
     else "sum"."""
     _, values, vectors = np.linalg.svd(rows, full_matrices=False)

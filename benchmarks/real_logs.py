@@ -29,9 +29,8 @@ from symgen.identification.model.settings import Settings
 from symgen.identification.prediction.prediction_errors import SLOW
 from symgen.identification.prediction.predictors import predictor
 from symgen.jobs.job import Job
+from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
-
-Numbers = NDArray[np.float64]
 
 GAINS: Final = (14.87, 13.26, 11.13, 10.62, 11.03, 11.47)
 """Drive gains in use for a UR10 in the literature (N m/A)."""

@@ -1,14 +1,11 @@
 """The error of an array against the one of another library."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from symgen.numbers.types import AnyArray
 
 
-def relative(found: Array, expected: Array, scale: float = 0.0) -> float:
+def relative(found: AnyArray, expected: AnyArray, scale: float = 0.0) -> float:
     """The largest difference, relative to the largest entry of `expected`, to `scale` or to 1e-6
     (balanced robots), whichever is largest."""
     return float(np.abs(found - expected).max() / max(np.abs(expected).max(), scale, 1e-6))

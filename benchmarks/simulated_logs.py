@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.identification.model.compiled_kernel import kernel
 from symgen.identification.model.problem import friction, standard_parameters
@@ -18,9 +17,8 @@ from symgen.jobs.job import Job
 from symgen.mechanics.coupling import velocities
 from symgen.mechanics.model import Limits, Model
 from symgen.mechanics.parameters import lumped
+from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
-
-Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

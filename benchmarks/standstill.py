@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from benchmarks.simulated_logs import Motion, Recipe, Sensors, exact, moved
 from benchmarks.simulated_logs import write as write_log
@@ -22,9 +21,8 @@ from symgen.identification.model.estimate import Estimate
 from symgen.identification.model.settings import Settings
 from symgen.jobs.job import Job
 from symgen.mechanics.coupling import velocities
+from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
-
-Numbers = NDArray[np.float64]
 
 ROBOTS: Final = ("ur5", "panda_arm", "scara")
 PARTS: Final = (0.0, 0.3, 0.6, 0.9)

@@ -23,9 +23,8 @@ from symgen.mechanics.canonical_model import System, SystemBody
 from symgen.mechanics.joints.joint_type import TURN
 from symgen.mechanics.rigid_motion import Motion
 from symgen.mechanics.spatial import STILL, Angle, Turn, Twist
-from symgen.numbers.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
-Coordinates = Sequence[Scalar]
 SOURCE = f"{virtual_power.SOURCE}, of its slopes, in absolute angles along parallel joints"
 
 

@@ -23,9 +23,7 @@ from symgen.mechanics.moments import (
     turning_of,
 )
 from symgen.mechanics.spatial import NO_FORCE, NULL, Force, Step, Turn, Twist, Vector
-from symgen.numbers.scalar import Scalar
-
-Coordinates = Sequence[Scalar]
+from symgen.numbers.scalar import Coordinates, Scalar
 
 
 def cross_moment(inertia: Inertia, w: Vector, u: Twist) -> Vector:

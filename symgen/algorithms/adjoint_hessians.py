@@ -43,9 +43,8 @@ from symgen.mechanics.canonical_model import System
 from symgen.mechanics.joints import Freedom
 from symgen.mechanics.spatial import NULL, Turn
 from symgen.numbers.dual import along, tangents
-from symgen.numbers.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
-Coordinates = Sequence[Scalar]
 Four = tuple[list[Scalar], list[Scalar], list[Scalar], list[Scalar]]
 Hessian = Callable[[System, Coordinates, Coordinates, Coordinates, Coordinates], Four]
 Gradient = Callable[[System, Coordinates, Coordinates, Coordinates], Three]

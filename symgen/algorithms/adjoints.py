@@ -30,9 +30,8 @@ from symgen.mechanics.joints import Freedom
 from symgen.mechanics.moments import NO_PAIRED_MOMENTS, PairedMoments, paired_moments_of
 from symgen.mechanics.rigid_motion import Motion
 from symgen.mechanics.spatial import EZ, NO_FORCE, NULL, Force, Turn, Twist, Vector
-from symgen.numbers.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
-Coordinates = Sequence[Scalar]
 Three = tuple[list[Scalar], list[Scalar], list[Scalar]]
 Gradient = Callable[[System, Coordinates, Coordinates, Coordinates, Coordinates], Three]
 SOURCE = (

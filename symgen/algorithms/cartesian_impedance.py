@@ -7,8 +7,6 @@ of its origin, and twice the vector part of the unit quaternion that turns one i
 Siciliano & Villani, Six-DOF impedance control based on angle/axis representations, IEEE T-RA 1999,
 section IV)."""
 
-from collections.abc import Sequence
-
 from symgen.algorithms.controllers import (
     COMMAND,
     STIFFNESS_UNITS,
@@ -29,9 +27,8 @@ from symgen.algorithms.task_space import quaternion
 from symgen.mechanics.canonical_model import System
 from symgen.mechanics.spatial import Vector
 from symgen.numbers.operations import sign
-from symgen.numbers.scalar import ZERO, Scalar, dot
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar, dot
 
-Coordinates = Sequence[Scalar]
 TINY = 1e-30
 
 

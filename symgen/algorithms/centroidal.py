@@ -2,7 +2,6 @@
 
 Six-vectors have the linear part first."""
 
-from collections.abc import Sequence
 from functools import partial
 from itertools import product
 
@@ -22,9 +21,8 @@ from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.rigid_motion import place_of, rows_of
 from symgen.mechanics.spatial import Orient, Shift
 from symgen.numbers.dual import along, tangents, unit
-from symgen.numbers.scalar import ZERO, Scalar, dot
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar, dot
 
-Coordinates = Sequence[Scalar]
 _of_mass = partial(
     quantity, needs_gravity=False, needs_mass=True, source=ORIN, regroupings=(WHOLE,)
 )

@@ -9,7 +9,7 @@ are left of a triple,
 both read off the moments K, p of J_k (`Moments`) at j.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from symgen.algorithms.coriolis import C_MATRIX, square
@@ -20,9 +20,8 @@ from symgen.mechanics.inertia import NO_INERTIA, Inertia
 from symgen.mechanics.joints import Freedom
 from symgen.mechanics.moments import Moments, carried_by_name, climb, joint_label, moments_of
 from symgen.mechanics.spatial import Force, Step, Turn, Twist, Vector
-from symgen.numbers.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
-Coordinates = Sequence[Scalar]
 Symbols = dict[tuple[int, int, int], Scalar]
 
 SOURCE = "Echeandia & Wensing (2021); Echeandia, Rigid-body dynamics algorithms (2020), algorithm 5"

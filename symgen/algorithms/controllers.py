@@ -21,10 +21,9 @@ from symgen.errors import OptionError
 from symgen.mechanics.canonical_model import System
 from symgen.mechanics.coupling import Coupling
 from symgen.numbers.operations import sign
-from symgen.numbers.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 from symgen.text import shown
 
-Coordinates = Sequence[Scalar]
 Pair = tuple[list[Scalar], list[Scalar]]
 
 COMMAND = ("joint forces to apply", "N m | N")

@@ -15,7 +15,7 @@ joint frame, the one that the parent carries and from which the joint turns: wha
 the joint's angle is the composite body, once, and none of its columns. And n3 has no linear part to
 carry."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from symgen.algorithms.motion import Velocity, twists, velocities
@@ -25,9 +25,8 @@ from symgen.mechanics.inertia import momentum_of, times
 from symgen.mechanics.joints import Freedom
 from symgen.mechanics.moments import MovingBody, carried_by_name, climb, joint_label
 from symgen.mechanics.spatial import EZ, NO_FORCE, NULL, Force, Step, Turn, Twist, Vector
-from symgen.numbers.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
-Coordinates = Sequence[Scalar]
 Entries = dict[tuple[int, int], Scalar]
 
 

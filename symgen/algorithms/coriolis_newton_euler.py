@@ -13,7 +13,6 @@ Of a body with mass m, first moment h and second moment S it has the force m w �
 couple -Gᵀ x_v + b × x_w, b = h × v + tr(S) w, G = m [v]x - w hᵀ + (h·w) 1. D reads how the mass of
 each body is spread, so nothing may be regrouped; of a rotor it has the inertia about its axis."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
@@ -31,9 +30,8 @@ from symgen.mechanics.joints.joint_type import BalancedFreedom
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.rigid_motion import twist_seen_in
 from symgen.mechanics.spatial import Force, Twist, Vector
-from symgen.numbers.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
-Coordinates = Sequence[Scalar]
 GOA13 = "Garofalo, Ott & Albu-Schäffer, IROS 2013, eq. {}, as Christoffel's C and a skew matrix"
 UNIT = "kg m^2/s | kg m/s | kg/s"
 _of_matrix = partial(quantity, needs_gravity=False, regroupings=(WHOLE,))

@@ -12,9 +12,8 @@ from symgen.algorithms.newton_euler import gravity
 from symgen.algorithms.pushes import wrenches_stay
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.canonical_model import System
-from symgen.numbers.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
-Coordinates = Sequence[Scalar]
 SOURCE = (
     "Singh, Russell & Wensing, Efficient analytical derivatives of rigid-body dynamics, RA-L 2022"
 )

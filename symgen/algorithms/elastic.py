@@ -5,15 +5,11 @@ equation alone, τ_m = B θ̈ + τ (Spong, Modeling and control of elastic joint
 Meas. Control 1987): so positions and four derivatives of a motion tell all (De Luca & Book, Robots
 with flexible elements, Springer Handbook of Robotics, eq. 11.36)."""
 
-from collections.abc import Sequence
-
 from symgen.algorithms.newton_euler import inverse_dynamics
 from symgen.algorithms.rates import rate, second_rate
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.canonical_model import System
-from symgen.numbers.scalar import Scalar
-
-Coordinates = Sequence[Scalar]
+from symgen.numbers.scalar import Coordinates, Scalar
 
 
 @quantity(

@@ -4,7 +4,7 @@ Six-vectors have the linear part first, then the angular part.
 """
 
 from symgen.algorithms.motion import twists
-from symgen.algorithms.places import Coordinates, FramePose, place, places, six_rows
+from symgen.algorithms.places import FramePose, place, places, six_rows
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.canonical_model import System
 from symgen.mechanics.inertia import NO_INERTIA, Inertia, momentum_of
@@ -12,7 +12,7 @@ from symgen.mechanics.moments import carried
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.rigid_motion import place_of, rows_of, times
 from symgen.mechanics.spatial import NO_FORCE, NULL, Force, Twist, Vector
-from symgen.numbers.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
 F08 = "Featherstone, Rigid Body Dynamics Algorithms (2008), ch. 2 and 4"
 GOA13 = "Garofalo, Ott & Albu-Schäffer, IROS 2013, eq. 7"

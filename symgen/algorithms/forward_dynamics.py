@@ -4,7 +4,6 @@ Here accelerations come out and joint forces go in, so these are the algorithms 
 coordinates of the user themselves, not with those of the bodies (see `symgen.mechanics.coupling`).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -20,9 +19,8 @@ from symgen.mechanics.inertia import NO_SECOND, PAIRS, Inertia, SecondMoment, ti
 from symgen.mechanics.joints import Freedom
 from symgen.mechanics.moments import carried_by_name, turned_in
 from symgen.mechanics.spatial import NO_FORCE, NULL, STILL, Force, Step, Turn, Twist, Vector, along
-from symgen.numbers.scalar import ZERO, Scalar, named
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar, named
 
-Coordinates = Sequence[Scalar]
 FACTORS = "Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.3 and section 6.5"
 
 

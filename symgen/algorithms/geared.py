@@ -12,7 +12,6 @@ whole of body i and of the rotors, less U Uᵀ / D. (The idea is that of Echeand
 derived anew, because as printed eqs. 4.24 and 4.25 lack the products of one body's and the other's
 terms and τ_i counts twice.)"""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from symgen.algorithms.forward_dynamics import (
@@ -26,9 +25,7 @@ from symgen.algorithms.forward_dynamics import (
 from symgen.mechanics.canonical_model import System
 from symgen.mechanics.moments import carried
 from symgen.mechanics.spatial import NO_FORCE, STILL, Force
-from symgen.numbers.scalar import ZERO, Scalar, named
-
-Coordinates = Sequence[Scalar]
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar, named
 
 
 def geared(system: System) -> bool:

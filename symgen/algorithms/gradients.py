@@ -36,9 +36,7 @@ from symgen.mechanics.rigid_motion import Motion
 from symgen.mechanics.spatial import EZ, NO_FORCE, Force, Twist, Vector
 from symgen.numbers.dual import along as along_direction
 from symgen.numbers.dual import tangents, unit
-from symgen.numbers.scalar import Scalar
-
-Coordinates = Sequence[Scalar]
+from symgen.numbers.scalar import Coordinates, Scalar
 
 
 def force_rate(joint: Freedom, composite: MovingBody, x: Motion) -> Force:

@@ -8,13 +8,13 @@ root's axes (`world`)."""
 from dataclasses import replace
 
 from symgen.algorithms.motion import motions, twists
-from symgen.algorithms.places import Coordinates, FramePose, place, places, six_rows
+from symgen.algorithms.places import FramePose, place, places, six_rows
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.canonical_model import System
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.rigid_motion import times, twist_seen_in
 from symgen.mechanics.spatial import NULL, STILL, Twist
-from symgen.numbers.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
 F08 = "Featherstone, Rigid Body Dynamics Algorithms (2008), ch. 2 and 4"
 JACOBIAN = "velocity Jacobian, linear rows first"

@@ -25,9 +25,8 @@ from symgen.mechanics.canonical_model import System
 from symgen.mechanics.independence import independent
 from symgen.mechanics.parameters import WHOLE
 from symgen.numbers.operations import sign
-from symgen.numbers.scalar import Scalar, dot, named
+from symgen.numbers.scalar import Coordinates, Scalar, dot, named
 
-Coordinates = Sequence[Scalar]
 BETA = "kg | kg m | kg m^2"
 START_VARIANCE: Final = 100.0
 """The variance of each base parameter at the start of recursive least squares."""

@@ -17,9 +17,8 @@ from symgen.mechanics.rigid_motion import times, transposed
 from symgen.mechanics.spatial import NULL, Twist, Vector
 from symgen.numbers.dual import along, tangents
 from symgen.numbers.operations import atan, cos, sign, sin, sqrt
-from symgen.numbers.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
-Coordinates = Sequence[Scalar]
 Matrix = list[list[Scalar]]
 QUATERNION: Final = 4
 """The number of positions that make up a quaternion."""

@@ -12,10 +12,7 @@ from dataclasses import dataclass, replace
 from symgen.mechanics.canonical_model import System, of_positions
 from symgen.mechanics.rigid_motion import Motion
 from symgen.mechanics.spatial import STILL, Twist
-from symgen.numbers.scalar import Scalar
-
-Coordinates = Sequence[Scalar]
-
+from symgen.numbers.scalar import Coordinates, Scalar
 
 # -- velocities ------------------------------------------------------------------------------------
 

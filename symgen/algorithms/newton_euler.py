@@ -5,8 +5,6 @@ Symbols: w angular velocity, wd its derivative, a acceleration of the body's ori
 and n the force and moment on the body at its origin, all in the body's own axes; U the field of
 accelerations."""
 
-from collections.abc import Sequence
-
 from symgen.algorithms.motion import motions
 from symgen.algorithms.pushes import pushed_at
 from symgen.algorithms.registry import Array, quantity
@@ -14,9 +12,8 @@ from symgen.mechanics.canonical_model import System, SystemBody
 from symgen.mechanics.moments import carried_by_name
 from symgen.mechanics.rigid_motion import Motion
 from symgen.mechanics.spatial import NO_FORCE, Force
-from symgen.numbers.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
-Coordinates = Sequence[Scalar]
 SOURCE = (
     "Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), "
     "table 5.1"

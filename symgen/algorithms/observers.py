@@ -1,6 +1,5 @@
 """Observers of external joint forces (see `symgen.algorithms.controllers`)."""
 
-from collections.abc import Sequence
 from math import factorial
 from typing import Final
 
@@ -9,9 +8,7 @@ from symgen.algorithms.coriolis import coriolis_transpose_product
 from symgen.algorithms.factors import coupled_mass_matrix
 from symgen.algorithms.registry import Array
 from symgen.mechanics.canonical_model import System
-from symgen.numbers.scalar import ZERO, Scalar
-
-Coordinates = Sequence[Scalar]
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
 HALVINGS: Final = 6
 """The exponential of an observer's filter is that of a part 2^-6 as large, squared six times."""

@@ -4,7 +4,6 @@ and its angular velocity, in root axes, whose rate is ẍ = J q̈ + dJ/dt q̇.
 Λ⁻¹ = J M⁻¹ Jᵀ is singular where the joints do not move the link in all six ways; the damping ρ that
 is an input, Λ⁻¹ = J M⁻¹ Jᵀ + ρ² 1, keeps Λ finite there, and 0 leaves it out."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -13,9 +12,8 @@ from symgen.algorithms.kinematics import frame_jacobian_aligned, frame_jacobian_
 from symgen.algorithms.newton_euler import bias
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.canonical_model import System
-from symgen.numbers.scalar import Scalar, dot
+from symgen.numbers.scalar import Coordinates, Scalar, dot
 
-Coordinates = Sequence[Scalar]
 KHATIB = (
     "Khatib, A unified approach for motion and force control of robot manipulators, IEEE Journal "
     "of Robotics and Automation 1987"

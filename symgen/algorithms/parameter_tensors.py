@@ -10,14 +10,13 @@ from itertools import combinations_with_replacement
 
 from symgen.algorithms.entries import at_momentary_rest, of_velocities, read_by, reader
 from symgen.algorithms.motion import motions, twists, unit_twist_rates, unit_twists
-from symgen.algorithms.places import Coordinates
 from symgen.algorithms.registry import Array, quantity
 from symgen.algorithms.regressors import full, joint_entries
 from symgen.mechanics.canonical_model import System
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.spatial import NULL
 from symgen.numbers.dual import unit
-from symgen.numbers.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
 SOURCE = "Garofalo, Ott & Albu-Schäffer, IROS 2013, eqs. 13a, 13c"
 CHRISTOFFEL = "Echeandia & Wensing (2021), eq. 9, linear in the parameters"

@@ -8,9 +8,7 @@ from symgen.mechanics.canonical_model import System
 from symgen.mechanics.pose import Pose
 from symgen.mechanics.rigid_motion import Rows, columns_of, place_of, product, rows_of, times
 from symgen.mechanics.spatial import Step, Turn, Twist, Vector
-from symgen.numbers.scalar import Scalar
-
-Coordinates = Sequence[Scalar]
+from symgen.numbers.scalar import Coordinates, Scalar
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
 """Jacobian-vector products: the change of a result along a change of all its inputs, without any
 Jacobian."""
 
-from collections.abc import Sequence
 from functools import partial
 
 from symgen.algorithms.factors import coupled_mass_matrix, factors
@@ -14,9 +13,8 @@ from symgen.algorithms.newton_euler import inverse_dynamics
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.canonical_model import System
 from symgen.numbers.dual import along, tangents
-from symgen.numbers.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
-Coordinates = Sequence[Scalar]
 SOURCE = "forward differentiation of the algorithm"
 
 

@@ -5,9 +5,7 @@ from collections.abc import Sequence
 from symgen.algorithms.places import places
 from symgen.mechanics.canonical_model import System
 from symgen.mechanics.rigid_motion import Rows
-from symgen.numbers.scalar import Scalar
-
-Coordinates = Sequence[Scalar]
+from symgen.numbers.scalar import Coordinates, Scalar
 
 
 def wrenches_stay(system: System) -> bool:

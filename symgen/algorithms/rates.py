@@ -17,9 +17,8 @@ from symgen.algorithms.newton_euler import gravity, inverse_dynamics
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.canonical_model import System
 from symgen.numbers.dual import along, tangents
-from symgen.numbers.scalar import Scalar
+from symgen.numbers.scalar import Coordinates, Scalar
 
-Coordinates = Sequence[Scalar]
 Term = Callable[..., list[Scalar]]
 SOURCE = "Garofalo, Ott, Albu-Schäffer, IROS 2013; forward differentiation of the algorithm"
 CORIOLIS = "forward differentiation of C as in Echeandia (2020), algorithm 4"

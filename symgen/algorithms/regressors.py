@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from symgen.algorithms.entries import at_momentary_rest, moment_entries, read_by, reader
 from symgen.algorithms.motion import motions, twists, unit_twists
-from symgen.algorithms.places import Coordinates, Height, heights
+from symgen.algorithms.places import Height, heights
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.base_parameters import base_values
 from symgen.mechanics.canonical_model import System
@@ -21,7 +21,7 @@ from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.passive import FRICTION, KINDS
 from symgen.mechanics.rigid_motion import Motion, columns_of, place_of, twist_seen_in
 from symgen.mechanics.spatial import NULL, Twist
-from symgen.numbers.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
 SOURCE = "Garofalo, Ott & Albu-Schäffer, IROS 2013, eqs. 13-16"
 SLOTINE_LI = (

@@ -24,9 +24,8 @@ from symgen.algorithms.steps import (
     rate_of,
 )
 from symgen.mechanics.canonical_model import System
-from symgen.numbers.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
-Coordinates = Sequence[Scalar]
 UNIT = "1, s, 1/s, and these times rad/m or m/rad"
 
 

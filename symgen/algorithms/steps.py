@@ -18,9 +18,8 @@ from symgen.algorithms.manifold import Matrix, bracket, charts, moved, slopes
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.canonical_model import System
 from symgen.mechanics.parameters import WHOLE
-from symgen.numbers.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
-Coordinates = Sequence[Scalar]
 Accelerations = Callable[[System, Coordinates, Coordinates, Coordinates], list[Scalar]]
 LIE = "Solà, Deray & Atchuthan, A micro Lie theory for state estimation in robotics, 2018"
 Pair = tuple[list[Scalar], list[Scalar]]

@@ -7,7 +7,7 @@ An acceleration is the rate of the six numbers of the velocity, J qÌˆ + dJ/dt qÌ
 the classical one, of `body` and `world` the spatial one (Featherstone 2008, section 2.11)."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -32,9 +32,8 @@ from symgen.mechanics.spatial import STILL, Orient, Turn, Twist, Vector
 from symgen.numbers.dual import along, tangents, unit
 from symgen.numbers.exact import atan2
 from symgen.numbers.operations import cos, sign, sin, sqrt
-from symgen.numbers.scalar import ZERO, Scalar, plain, structural
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar, plain, structural
 
-Coordinates = Sequence[Scalar]
 InAxes = Callable[[FramePose, Twist], Twist]
 """A twist in a link's axes about its origin, seen in other axes, by the link's place."""
 

@@ -5,7 +5,7 @@ Each algorithm is run once for every coordinate on numbers that carry a unit tan
 that the runs share is computed once, and what does not depend on the coordinate is a structural
 zero."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 from symgen.algorithms.christoffel import (
@@ -21,9 +21,8 @@ from symgen.algorithms.rates import CORIOLIS, SOURCE, SYMBOLS
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.canonical_model import System
 from symgen.numbers.dual import along, tangents, unit
-from symgen.numbers.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
-Coordinates = Sequence[Scalar]
 Entries = list[Scalar]
 CUBE = ("n", "n", "n")
 

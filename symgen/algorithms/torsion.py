@@ -5,15 +5,14 @@ Its rates are not the derivatives of coordinates, so the connection Γ_ijk, with
 v_k, is not symmetric in j and k: Γ_ijk - Γ_ikj = M_i·(S_k × S_j), the momentum of joint i along the
 commutator of two unit twists. All else, Ṁ = C + Cᵀ and C v + g = bias, is as ever."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import combinations
 
 from symgen.algorithms.composite import mass_matrix
 from symgen.mechanics.canonical_model import System, of_positions
 from symgen.mechanics.spatial import Twist
-from symgen.numbers.scalar import ZERO, Scalar, plain
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar, plain
 
-Coordinates = Sequence[Scalar]
 Entries = dict[tuple[int, int], Scalar]
 
 

@@ -21,9 +21,8 @@ from symgen.algorithms.pushes import pushed_at
 from symgen.mechanics.canonical_model import System
 from symgen.numbers.dual import along, tangent, unit
 from symgen.numbers.reverse import Record, RecordedNumber, gradient, noted
-from symgen.numbers.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
-Coordinates = Sequence[Scalar]
 Form = Callable[[System, Coordinates, Coordinates, Coordinates, Coordinates], Scalar]
 SOURCE = "reverse differentiation of Kane's form; Kane & Levinson, Dynamics (1985), sec. 6.1"
 

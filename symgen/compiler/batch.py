@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.compiler.levels import levels
 from symgen.compiler.program import Node, Program
@@ -15,13 +14,15 @@ from symgen.compiler.value import Index
 from symgen.numbers.operations import OPS, Op
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.numbers.trig import TYPES
+from symgen.numbers.types import AnyArray
 
-Array = NDArray[Any]
-Compute = Callable[[Op, str, tuple[Array, ...]], Array]
+Compute = Callable[[Op, str, tuple[AnyArray, ...]], AnyArray]
 """An operation in a scalar type on arrays of its operands."""
 
 
-def evaluate_batch(program: Program, inputs: Mapping[str, Array], scalar: str) -> dict[str, Array]:
+def evaluate_batch(
+    program: Program, inputs: Mapping[str, AnyArray], scalar: str
+) -> dict[str, AnyArray]:
     """Every output that is not always zero, entries along the first axis, from inputs of the same
     layout."""
     values = values_of(program, inputs, scalar)
@@ -34,15 +35,15 @@ def evaluate_batch(program: Program, inputs: Mapping[str, Array], scalar: str) -
     return outputs
 
 
-def computed(op: Op, scalar: str, operands: tuple[Array, ...]) -> Array:
+def computed(op: Op, scalar: str, operands: tuple[AnyArray, ...]) -> AnyArray:
     """An operation, sines and cosines by `sincos`."""
     result: Any = op.evaluate(*operands) if op.fixed is None else op.fixed(operands[0], scalar)
     return result  # type: ignore[no-any-return]
 
 
 def values_of(
-    program: Program, inputs: Mapping[str, Array], scalar: str, compute: Compute = computed
-) -> Array:
+    program: Program, inputs: Mapping[str, AnyArray], scalar: str, compute: Compute = computed
+) -> AnyArray:
     """The values of all live nodes, a row each (see `symgen.compiler.levels`), states along the
     second axis."""
     return _in_levels(
@@ -51,8 +52,8 @@ def values_of(
 
 
 def evaluate_exactly(
-    program: Program, inputs: Mapping[str, Array], number: Callable[[float], Scalar]
-) -> dict[str, Array]:
+    program: Program, inputs: Mapping[str, AnyArray], number: Callable[[float], Scalar]
+) -> dict[str, AnyArray]:
     """The outputs of `symgen.compiler.evaluate.evaluate` for many states at once: entries along the
     first axis of inputs and outputs, which are arrays of objects."""
     values = _in_levels(program, inputs, object, number, lambda op, args: op.evaluate(*args))
@@ -69,11 +70,11 @@ def evaluate_exactly(
 
 def _in_levels(
     program: Program,
-    inputs: Mapping[str, Array],
+    inputs: Mapping[str, AnyArray],
     kind: Any,
     number: Callable[[float], Any],
-    compute: Callable[[Op, tuple[Array, ...]], Any],
-) -> Array:
+    compute: Callable[[Op, tuple[AnyArray, ...]], Any],
+) -> AnyArray:
     """The values of all live nodes in an array of some kind, its numbers made from those of the
     tape."""
     at = levels(program)
@@ -90,7 +91,7 @@ def _in_levels(
 
 
 def value_of(
-    node: Node, inputs: Mapping[str, Array], values: Mapping[Index, Any], scalar: str
+    node: Node, inputs: Mapping[str, AnyArray], values: Mapping[Index, Any], scalar: str
 ) -> Any:
     """The value of a node, from those of its operands."""
     if node.op == "input":

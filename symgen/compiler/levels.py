@@ -6,7 +6,7 @@ of them, and on all states, in one call."""
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,9 @@ from symgen.compiler.passes import live, remembered
 from symgen.compiler.program import LEAVES, Node, Program
 from symgen.compiler.value import Index, Ref
 from symgen.numbers.operations import OPS
+from symgen.numbers.types import AnyArray
 
 Rows = NDArray[np.intp]
-Array = NDArray[Any]
 
 _CODES: Final = {name: k for k, name in enumerate((*LEAVES, *OPS))}
 _NAMES: Final = tuple(_CODES)
@@ -62,7 +62,7 @@ class Inward:
     """The rows of the nodes in this order."""
     place: Rows
     """Where each row is in it."""
-    readings: Array
+    readings: AnyArray
     """Of each reading the place of the operand and the row of the reader."""
     readers: tuple[Readers, ...]
 

@@ -21,9 +21,9 @@ from symgen.mechanics.pose import Pose
 from symgen.mechanics.pseudo_inertia import transform
 from symgen.mechanics.spatial import Angle, Vector
 from symgen.numbers.scalar import Scalar, plain
+from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
 
-Matrix = npt.NDArray[np.float64]
 Data = dict[str, Any]
 
 
@@ -128,7 +128,7 @@ def _screw(body: Body) -> list[float]:
     return [plain(part) * x for part in (unit.turn, unit.slide) for x in body.axis]
 
 
-def spatial_inertia(ten: Sequence[float]) -> Matrix:
+def spatial_inertia(ten: Sequence[float]) -> Numbers:
     """The 6 x 6 spatial inertia (angular first) of ten parameters about the same origin."""
     m, hx, hy, hz, ixx, ixy, ixz, iyy, iyz, izz = ten
     cross = np.array([[0.0, -hz, hy], [hz, 0.0, -hx], [-hy, hx, 0.0]])

@@ -15,10 +15,10 @@ import numpy as np
 from symgen.mechanics.model import Model
 from symgen.mechanics.pose import Pose
 from symgen.mechanics.pseudo_inertia import pseudo, seen_at
+from symgen.numbers.types import AnyArray
 from symgen.reading.geometry import VisualShape
 
 Data = dict[str, Any]
-Array = np.ndarray[Any, Any]
 
 MAX_TRIANGLES: Final = 4000
 """Triangles of one mesh after simplification: at this number a link fills a screen without visible
@@ -78,7 +78,7 @@ class _Meshes:
     def __init__(self) -> None:
         self.missing: set[str] = set()
         self.needs_trimesh = False
-        self._files: dict[Path, tuple[Array, Array] | None] = {}
+        self._files: dict[Path, tuple[AnyArray, AnyArray] | None] = {}
 
     def packed(self, shape: VisualShape) -> Data | None:
         """The triangles of a mesh as text, None where it cannot be read."""
@@ -94,7 +94,7 @@ class _Meshes:
         vertices, faces = simplified(vertices * np.array(shape.size), faces)
         return _as_text(vertices, faces)
 
-    def _of_file(self, path: Path | None) -> tuple[Array, Array] | None:
+    def _of_file(self, path: Path | None) -> tuple[AnyArray, AnyArray] | None:
         if path is None:
             return None
         if path not in self._files:
@@ -103,7 +103,7 @@ class _Meshes:
                 self.missing.add(path.name)
         return self._files[path]
 
-    def _loaded(self, path: Path) -> tuple[Array, Array] | None:
+    def _loaded(self, path: Path) -> tuple[AnyArray, AnyArray] | None:
         """Vertices and faces of a file of any format that trimesh reads."""
         if not path.is_file():
             return None
@@ -121,7 +121,7 @@ class _Meshes:
         return _joined([(np.asarray(m.vertices), np.asarray(m.faces)) for m in whole])
 
 
-def _joined(parts: Sequence[tuple[Array, Array]]) -> tuple[Array, Array] | None:
+def _joined(parts: Sequence[tuple[AnyArray, AnyArray]]) -> tuple[AnyArray, AnyArray] | None:
     if not parts:
         return None
     starts = np.cumsum([0, *(len(vertices) for vertices, _ in parts)])
@@ -129,7 +129,7 @@ def _joined(parts: Sequence[tuple[Array, Array]]) -> tuple[Array, Array] | None:
     return np.vstack([vertices for vertices, _ in parts]), np.vstack(faces)
 
 
-def simplified(vertices: Array, faces: Array) -> tuple[Array, Array]:
+def simplified(vertices: AnyArray, faces: AnyArray) -> tuple[AnyArray, AnyArray]:
     """The mesh with at most `MAX_TRIANGLES` triangles, by merging the vertices of each cell of the
     finest grid that suffices."""
     fine = _clustered(vertices, faces, FINEST_GRID)
@@ -146,7 +146,7 @@ def simplified(vertices: Array, faces: Array) -> tuple[Array, Array]:
     return best
 
 
-def _clustered(vertices: Array, faces: Array, cells: int) -> tuple[Array, Array]:
+def _clustered(vertices: AnyArray, faces: AnyArray, cells: int) -> tuple[AnyArray, AnyArray]:
     low, size = vertices.min(axis=0), float(np.ptp(vertices, axis=0).max()) or 1.0
     keys = np.floor((vertices - low) / size * cells).astype(np.int64)
     _, merged = np.unique(keys, axis=0, return_inverse=True)
@@ -162,7 +162,7 @@ def _clustered(vertices: Array, faces: Array, cells: int) -> tuple[Array, Array]
     return means, np.unique(corners[distinct], axis=0)
 
 
-def _as_text(vertices: Array, faces: Array) -> Data:
+def _as_text(vertices: AnyArray, faces: AnyArray) -> Data:
     """Vertices as 16-bit integers in their bounding box, and corners, in base64."""
     low, high = vertices.min(axis=0), vertices.max(axis=0)
     span = np.where(high > low, high - low, 1.0)
@@ -190,7 +190,7 @@ def inertia_ellipsoids(model: Model) -> Iterator[Data | None]:
         yield _ellipsoid(total)
 
 
-def _ellipsoid(total: Array) -> Data | None:
+def _ellipsoid(total: AnyArray) -> Data | None:
     mass = total[3, 3]
     if mass <= 0:
         return None

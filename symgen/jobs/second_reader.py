@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.advice import install
 from symgen.compiler.evaluate import evaluate
@@ -20,14 +19,13 @@ from symgen.languages.module import Module
 from symgen.languages.subject import Check, relative_error
 from symgen.mechanics.coupling import coupling_of
 from symgen.numbers.operations import tanh
+from symgen.numbers.types import Numbers
 from symgen.reading.expansion import needs_expansion
 from symgen.reading.formats import read
 from symgen.reading.xml_reader import file_bytes, parsed
 from symgen.text import quoted, shown
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
-
-Array = NDArray[np.float64]
 
 STATES: Final = 5
 TOLERANCE: Final = 1e-8
@@ -69,10 +67,10 @@ class SecondModel(Protocol):
     def joints(self) -> Sequence[str]:
         """The names of the joints."""
 
-    def forces(self, q: Array, qd: Array, qdd: Array) -> Array:
+    def forces(self, q: Numbers, qd: Numbers, qdd: Numbers) -> Numbers:
         """Joint forces M q̈ + C q̇ + g (N m or N), without friction, in the order of `joints`."""
 
-    def friction(self) -> tuple[Array, Array]:
+    def friction(self) -> tuple[Numbers, Numbers]:
         """Viscous and Coulomb coefficients of the joints."""
 
 
@@ -90,15 +88,15 @@ class PinocchioModel:
         x, y, z = self._model.gravity.linear
         self.gravity = float(x), float(y), float(z)
 
-    def forces(self, q: Array, qd: Array, qdd: Array) -> Array:
+    def forces(self, q: Numbers, qd: Numbers, qdd: Numbers) -> Numbers:
         places = np.zeros(self._model.nq)
         for joint, angle in zip(self._joints, q, strict=True):
             own = slice(joint.idx_q, joint.idx_q + joint.nq)
             places[own] = (np.cos(angle), np.sin(angle)) if joint.nq == 2 else angle
-        rnea: Array = self._library.rnea(self._model, self._data, places, qd, qdd)
+        rnea: Numbers = self._library.rnea(self._model, self._data, places, qd, qdd)
         return rnea
 
-    def friction(self) -> tuple[Array, Array]:
+    def friction(self) -> tuple[Numbers, Numbers]:
         dry = getattr(self._model, "upperDryFrictionLimit", None)
         return self._model.damping, self._model.friction if dry is None else dry
 
@@ -115,17 +113,17 @@ class MujocoModel:
         x, y, z = self._model.opt.gravity
         self.gravity = float(x), float(y), float(z)
 
-    def forces(self, q: Array, qd: Array, qdd: Array) -> Array:
+    def forces(self, q: Numbers, qd: Numbers, qdd: Numbers) -> Numbers:
         """M q̈ and the bias force of MuJoCo, without passive forces."""
         data, model = self._data, self._model
         data.qpos[:], data.qvel[:] = q, qd
         self._library.mj_forward(model, data)
         inertial = np.zeros(model.nv)
         self._library.mj_mulM(model, data, inertial, qdd)
-        total: Array = inertial + data.qfrc_bias
+        total: Numbers = inertial + data.qfrc_bias
         return total
 
-    def friction(self) -> tuple[Array, Array]:
+    def friction(self) -> tuple[Numbers, Numbers]:
         return np.ravel(self._model.dof_damping), np.ravel(self._model.dof_frictionloss)
 
 
@@ -162,7 +160,7 @@ class DrakeModel:
         x, y, z = turn.T @ np.array(plant.gravity_field().gravity_vector(), float)
         self.gravity = float(x), float(y), float(z)
 
-    def forces(self, q: Array, qd: Array, qdd: Array) -> Array:
+    def forces(self, q: Numbers, qd: Numbers, qdd: Numbers) -> Numbers:
         """M q̈ and the bias term of Drake, less the forces of gravity."""
         plant, context = self._plant, self._context
         at = [joint.velocity_start() for joint in self._joints]
@@ -173,10 +171,10 @@ class DrakeModel:
         plant.SetVelocities(context, rates)
         inertial = plant.CalcMassMatrixViaInverseDynamics(context) @ accelerations
         bias = plant.CalcBiasTerm(context) - plant.CalcGravityGeneralizedForces(context)
-        total: Array = (inertial + bias)[at]
+        total: Numbers = (inertial + bias)[at]
         return total
 
-    def friction(self) -> tuple[Array, Array]:
+    def friction(self) -> tuple[Numbers, Numbers]:
         damping = [joint.default_damping_vector()[0] for joint in self._joints]
         return np.array(damping, float), np.zeros(len(damping))
 
@@ -304,11 +302,11 @@ def _forces(module: Module, library: str, other: SecondModel) -> Check:
     return Check(claim, error <= TOLERANCE, f"largest relative error {error:.1e}, {STATES} states")
 
 
-def _friction(module: Module, other: SecondModel, rates: Array) -> Array:
+def _friction(module: Module, other: SecondModel, rates: Numbers) -> Numbers:
     viscous, coulomb = other.friction()
     kinds, width = module.options["friction"] or "", module.options["friction_width"]
     steps = [tanh(v / width) if width else copysign(1.0, v) for v in rates.tolist()]
-    total: Array = np.zeros(len(rates))
+    total: Numbers = np.zeros(len(rates))
     if "viscous" in kinds:
         total = total + viscous * rates
     if "coulomb" in kinds:

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.compiler.levels import levels
 from symgen.compiler.program import Program
@@ -16,6 +15,7 @@ from symgen.mechanics.canonical_frames import ROUNDING, size_of
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.independence import independent
 from symgen.mechanics.parameters import WHOLE
+from symgen.numbers.types import Numbers
 from symgen.proof.bounds import ROUNDOFF, BoundedArray, Errors, bounded, represented
 from symgen.proof.program_run import ProgramRun
 from symgen.tracing.robot import Regroup, RuntimeModel
@@ -35,7 +35,6 @@ TURN: Final = 2.0 * math.pi
 BASE_PARAMETERS: Final = "beta"
 """The output that holds them."""
 
-Array = NDArray[np.float64]
 States = Mapping[str, Sequence[Any]]
 
 
@@ -71,7 +70,7 @@ class Accuracy:
             inputs |= bounded(self.regroup.program, {"pi": inputs["pi"]}, scalar, slack=slack)
         return inputs
 
-    def _off_unit(self, name: str, rows: Array) -> Array:
+    def _off_unit(self, name: str, rows: Numbers) -> Numbers:
         """How far quaternions of rounded numbers are from the unit ones of the reference."""
         distances = np.zeros(rows.shape)
         if name == "q":
@@ -102,7 +101,7 @@ class Accuracy:
     def _known_errors(self) -> dict[Program, Errors]:
         return {}
 
-    def allowed(self, program: Program, wanted: Mapping[str, Any]) -> dict[str, Array]:
+    def allowed(self, program: Program, wanted: Mapping[str, Any]) -> dict[str, Numbers]:
         """How far each entry of each output may be from what is wanted (states first).
 
         `FACTOR` times the sum of the running error bound, what the tape itself is off (its numbers
@@ -197,7 +196,7 @@ class Steps:
     codes: tuple[tuple[int, ...], ...]
 
 
-def steps(allowed: Array) -> Steps:
+def steps(allowed: Numbers) -> Steps:
     """The smallest steps that are not below the allowed errors; an infinite one becomes the
     largest finite one."""
     finite = allowed[np.isfinite(allowed)]

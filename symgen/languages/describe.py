@@ -21,7 +21,7 @@ from symgen.compiler.value import Ref
 from symgen.languages import joints_in_words as words
 from symgen.languages.accuracy import Steps
 from symgen.languages.local_names import constants
-from symgen.languages.module import Module, Numbers
+from symgen.languages.module import Floats, Module
 from symgen.numbers.operations import COUNTED, OPS
 from symgen.tracing.function import Function
 from symgen.tracing.robot import Regroup, RuntimeModel
@@ -268,11 +268,11 @@ class Example:
     name: str
     pivots: bool
     """Whether it can fail, by a mass matrix that is not positive definite."""
-    pi: Sequence[Numbers]
+    pi: Sequence[Floats]
     """The inertial parameters, where they come at run time."""
-    ins: Sequence[tuple[Argument, Sequence[Numbers | None]]]
+    ins: Sequence[tuple[Argument, Sequence[Floats | None]]]
     """Each input with its values; None where it is made of `pi`."""
-    outs: Sequence[tuple[Argument, Sequence[Numbers], float]]
+    outs: Sequence[tuple[Argument, Sequence[Floats], float]]
     """Each output with what it must be, and the largest error that is allowed of an entry."""
 
 

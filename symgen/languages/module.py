@@ -38,8 +38,8 @@ CANDIDATES = 64
 SPREAD = {"q": 3.0, "qd": 5.0, "qdd": 20.0, "tau": 10.0, "g": 9.81, "h": 0.01, "limit": 20.0}
 """Test inputs are drawn evenly from plus or minus this (2 where nothing is said)."""
 
-Numbers = tuple[float, ...]
-Drawn = tuple[Mapping[str, Numbers], Mapping[str, Numbers]]
+Floats = tuple[float, ...]
+Drawn = tuple[Mapping[str, Floats], Mapping[str, Floats]]
 """Inputs by name, and inertial parameters by link, of a state."""
 
 
@@ -76,9 +76,9 @@ class RobotOrigin:
 class TestState:
     """One row of a self-test: inputs by name, and what each function's outputs must be."""
 
-    inputs: Mapping[str, Numbers]
-    tens: Mapping[str, Numbers]
-    expected: Mapping[str, Numbers]
+    inputs: Mapping[str, Floats]
+    tens: Mapping[str, Floats]
+    expected: Mapping[str, Floats]
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,7 +239,7 @@ class Module:
         sizes = {a.name: prod(a.sizes(self.dimensions)) for a in INPUTS.values() if a.name in read}
         return {name: n for name, n in sizes.items() if name not in ("par", "pi")}
 
-    def _random(self, rng: random.Random) -> dict[str, Numbers]:
+    def _random(self, rng: random.Random) -> dict[str, Floats]:
         spread = {name: SPREAD.get(name, 2.0) for name in self._read}
         drawn = {
             k: tuple(rng.uniform(-spread[k], spread[k]) for _ in range(n))
@@ -252,7 +252,7 @@ class Module:
         return drawn
 
     @property
-    def _test_inputs(self) -> dict[str, list[Numbers]]:
+    def _test_inputs(self) -> dict[str, list[Floats]]:
         return _rows_of(self._drawn)
 
     @property
@@ -318,7 +318,7 @@ def _short(drawn: Drawn) -> Drawn:
     return {k: short.get(k, row) for k, row in inputs.items()}, tens
 
 
-def _rows_of(drawn: Sequence[Drawn]) -> dict[str, list[Numbers]]:
+def _rows_of(drawn: Sequence[Drawn]) -> dict[str, list[Floats]]:
     """The rows of each input, one for each state, ``pi`` included."""
     rows = {name: [inputs[name] for inputs, _ in drawn] for name in drawn[0][0]}
     return rows | {"pi": [tuple(x for ten in tens.values() for x in ten) for _, tens in drawn]}

@@ -17,7 +17,6 @@ import numpy as np
 
 from symgen.languages.describe import FunctionDescription, descriptions
 from symgen.languages.subject import (
-    Array,
     Arrays,
     Check,
     Subject,
@@ -30,6 +29,7 @@ from symgen.languages.subject import (
     share_of_runs,
 )
 from symgen.native.compiler import workspace
+from symgen.numbers.types import AnyArray
 from symgen.text import shown
 from symgen.tracing.function import Function
 
@@ -47,7 +47,7 @@ SECONDS: Final = 1800
 """Longer than this no step takes with a module of ours; all functions of a large robot may take
 some minutes to compile, on a machine that others use too."""
 
-Call = Callable[[FunctionDescription, Sequence[Arrays]], list[list[Array]]]
+Call = Callable[[FunctionDescription, Sequence[Arrays]], list[list[AnyArray]]]
 """Runs a function in every state: the outputs of each. Raises Failed."""
 
 Compared = Callable[[Subject, Function, Callable[..., Any], str], Check]
@@ -115,14 +115,14 @@ class Outside:
 
 
 def _replay(
-    d: FunctionDescription, states: Sequence[Arrays], rows: Sequence[Sequence[Array]]
+    d: FunctionDescription, states: Sequence[Arrays], rows: Sequence[Sequence[AnyArray]]
 ) -> Callable[..., Any]:
     """A function that gives what was given before for the inputs of a state."""
     results = {_key(inputs(d, state)): tuple(row) for state, row in zip(states, rows, strict=True)}
     return lambda *arrays: results[_key(arrays)]
 
 
-def _key(arrays: Sequence[Array]) -> bytes:
+def _key(arrays: Sequence[AnyArray]) -> bytes:
     return b"".join(np.asarray(x, float).tobytes() for x in arrays)
 
 
@@ -168,7 +168,7 @@ def done(
 def driven(folder: Path) -> Call:
     """A call of functions by the program ``driver`` of a folder."""
 
-    def call(d: FunctionDescription, states: Sequence[Arrays]) -> list[list[Array]]:
+    def call(d: FunctionDescription, states: Sequence[Arrays]) -> list[list[AnyArray]]:
         output = ran([str(folder / "driver"), d.name], folder, binary(d, states))
         return parted(d, output, len(states))
 
@@ -181,7 +181,7 @@ def binary(d: FunctionDescription, states: Sequence[Arrays]) -> bytes:
     return np.array([len(rows)], np.int64).tobytes() + np.array(rows, np.float64).tobytes()
 
 
-def parted(d: FunctionDescription, output: bytes, count: int) -> list[list[Array]]:
+def parted(d: FunctionDescription, output: bytes, count: int) -> list[list[AnyArray]]:
     """The outputs of each state from the doubles that a driver has written. Raises Failed."""
     sizes = [a.size for a in d.arguments if a.direction == "out"]
     numbers = np.frombuffer(output, np.float64)
@@ -236,7 +236,7 @@ class Runner:
             with np.load(folder / "found.npz") as archive:
                 results_of = dict(archive)
 
-        def call(d: FunctionDescription, states: Sequence[Arrays]) -> list[list[Array]]:
+        def call(d: FunctionDescription, states: Sequence[Arrays]) -> list[list[AnyArray]]:
             if f"{d.name}/error" in results_of:
                 raise Failed(str(results_of[f"{d.name}/error"]))
             columns = [results_of[f"{d.name}/{k}"] for k in range(len(d.outs))]

@@ -15,8 +15,9 @@ import numpy as np
 from symgen.compiler.evaluate import evaluate
 from symgen.languages.accuracy import Accuracy
 from symgen.languages.describe import FunctionDescription, descriptions
-from symgen.languages.module import Module, Numbers
+from symgen.languages.module import Floats, Module
 from symgen.native.isolated import limited
+from symgen.numbers.types import AnyArray
 from symgen.proof.reference_values import Judges, judgements
 from symgen.tracing.function import Function
 
@@ -29,8 +30,7 @@ OPERATIONS: Final = 20_000
 """Operations of a function's float runs at all states together, as far as `FEWEST` states need no
 more."""
 
-Array = np.ndarray[Any, Any]
-Arrays = dict[str, Array]
+Arrays = dict[str, AnyArray]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Subject:
             ]
         return self._runs[function.name]
 
-    def _state(self, inputs: Mapping[str, Numbers], tens: Mapping[str, Numbers]) -> Arrays:
+    def _state(self, inputs: Mapping[str, Floats], tens: Mapping[str, Floats]) -> Arrays:
         state = {name: np.array(values) for name, values in inputs.items()}
         state["pi"] = np.array([x for ten in tens.values() for x in ten])
         if self.module.regroup is not None:
@@ -115,7 +115,7 @@ def described(subject: Subject, name: str) -> FunctionDescription:
     return next(d for d in descriptions(subject.module) if d.name == name)
 
 
-def inputs(d: FunctionDescription, state: Arrays) -> list[Array]:
+def inputs(d: FunctionDescription, state: Arrays) -> list[AnyArray]:
     """The inputs of a function among those of a state, in argument order."""
     return [state[a.name] for a in d.arguments if a.direction == "in"]
 
@@ -141,7 +141,7 @@ def relative_error(result: np.ndarray[Any, Any], wanted: np.ndarray[Any, Any]) -
     return difference / size if np.isfinite(difference) else float("inf")
 
 
-def share_of(computed: Sequence[Array], wanted: Sequence[Array], allowed: Array) -> float:
+def share_of(computed: Sequence[AnyArray], wanted: Sequence[AnyArray], allowed: AnyArray) -> float:
     """Largest error as a part of what is allowed of its entry; infinite where something is not a
     number."""
     shape = allowed.shape
@@ -153,7 +153,7 @@ def share_of(computed: Sequence[Array], wanted: Sequence[Array], allowed: Array)
     return float(np.where(np.isnan(parts), np.inf, parts).max(initial=0.0))
 
 
-def share_of_runs(subject: Subject, function: Function, arrays: Sequence[Array]) -> float:
+def share_of_runs(subject: Subject, function: Function, arrays: Sequence[AnyArray]) -> float:
     """Largest error of outputs in double precision (each states first) against the float run, as a
     part of what is allowed."""
     runs = subject.runs(function)

@@ -24,7 +24,6 @@ from symgen.mechanics.independence import (
     MOMENTS,
     Independent,
     Key,
-    Numbers,
     independent,
     left_over,
     moments,
@@ -42,6 +41,7 @@ from symgen.mechanics.parameters import (
 )
 from symgen.mechanics.spatial import Vector
 from symgen.numbers.scalar import ZERO, Scalar
+from symgen.numbers.types import Numbers
 
 REGROUPED: Final[Mapping[str, str]] = {
     "m": "MR",

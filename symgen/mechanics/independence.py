@@ -19,8 +19,8 @@ from symgen.mechanics.inertia import NO_INERTIA, NO_SECOND, Inertia, SecondMomen
 from symgen.mechanics.placement import Placement
 from symgen.mechanics.spatial import NULL, Vector
 from symgen.numbers.scalar import ZERO, Scalar, plain
+from symgen.numbers.types import Numbers
 
-Numbers = np.ndarray[Any, np.dtype[np.float64]]
 Key = tuple[int, int]
 """A parameter of a body in its canonical frame: the body's number and an index into MOMENTS."""
 

@@ -13,13 +13,11 @@ from math import hypot, sqrt
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from symgen.mechanics.model import Body, Link, Model
 from symgen.mechanics.pseudo_inertia import central_moments, pseudo, seen_at
 from symgen.numbers.scalar import ZERO
-
-Array = npt.NDArray[np.float64]
+from symgen.numbers.types import Numbers
 
 DEFINITE, SEMIDEFINITE, INDEFINITE, NO_INERTIA = (
     "definite",
@@ -81,7 +79,9 @@ def _judge_links(links: Iterable[Link], moving: bool) -> list[InertiaVerdict]:
 def _judge_body(body: Body, leaf: bool) -> InertiaVerdict:
     """A body's own faults are those of its links; what is new is a joint that moves nothing,
     neither by itself nor by a rotor or joint that turns with it."""
-    total: Array = sum((seen_at(_pseudo(link), link.pose) for link in body.links), np.zeros((4, 4)))
+    total: Numbers = sum(
+        (seen_at(_pseudo(link), link.pose) for link in body.links), np.zeros((4, 4))
+    )
     verdict = _verdict("body", body.name, total, warned=False)
     if not leaf or _feels(body, total):
         return verdict
@@ -98,7 +98,7 @@ TRIANGLES = (
 )
 
 
-def _feels(body: Body, p: Array) -> bool:
+def _feels(body: Body, p: Numbers) -> bool:
     """Whether the last coordinate of a leaf body's joint feels any inertia of it."""
     if body.freedom.slide is not ZERO and p[3, 3] > 0:
         return True
@@ -108,11 +108,11 @@ def _feels(body: Body, p: Array) -> bool:
     )
 
 
-def _pseudo(link: Link) -> Array:
+def _pseudo(link: Link) -> Numbers:
     return pseudo(link.parameters or (0.0,) * 10)
 
 
-def _verdict(kind: str, name: str, p: Array, warned: bool) -> InertiaVerdict:
+def _verdict(kind: str, name: str, p: Numbers, warned: bool) -> InertiaVerdict:
     if not p.any():
         return InertiaVerdict(kind, name, NO_INERTIA, (), "has no inertia")
     central, rounding = _central(p)
@@ -122,7 +122,7 @@ def _verdict(kind: str, name: str, p: Array, warned: bool) -> InertiaVerdict:
     return InertiaVerdict(kind, name, status, values, MESSAGES[status](p), warning, TRIANGLES)
 
 
-def _central(p: Array) -> tuple[Array, float]:
+def _central(p: Numbers) -> tuple[Numbers, float]:
     """S about the centre of mass over the size of its trace, and how much of it is rounding."""
     central = central_moments(p)
     trace, size = float(np.trace(central)), abs(float(np.trace(p[:3, :3])))
@@ -137,24 +137,24 @@ def _status(least: float, rounding: float) -> str:
     return SEMIDEFINITE if least >= -rounding else INDEFINITE
 
 
-def _moments(p: Array) -> Array:
+def _moments(p: Numbers) -> Numbers:
     """The tensor about the centre of mass (kg m²), in the axes of the link or body."""
     central = central_moments(p)
-    moments: Array = np.trace(central) * np.eye(3) - central
+    moments: Numbers = np.trace(central) * np.eye(3) - central
     return moments
 
 
 def principal_moments(links: Iterable[Link]) -> tuple[float, ...]:
     """The principal moments of links that are fixed to each other, about their common centre of
     mass (kg m², ascending); those that are 0 but for rounding are 0."""
-    total: Array = sum((seen_at(_pseudo(link), link.pose) for link in links), np.zeros((4, 4)))
+    total: Numbers = sum((seen_at(_pseudo(link), link.pose) for link in links), np.zeros((4, 4)))
     values = np.linalg.eigvalsh(_moments(total))
     size, mass = float(np.trace(total[:3, :3])), float(total[3, 3])
     rounding = max(ROUNDING * float(np.abs(values).max()), 1e-13 * abs(size), abs(mass) * 1e-18)
     return tuple(0.0 if abs(x) <= rounding else float(x) for x in values)
 
 
-def _indefinite(p: Array) -> str:
+def _indefinite(p: Numbers) -> str:
     """The sentence on moments of a link that no body has."""
     moments = np.linalg.eigvalsh(_moments(p))
     if moments[0] >= -ROUNDING * abs(moments).max():
@@ -171,7 +171,7 @@ def negative_moment(moments: Iterable[float]) -> str:
     )
 
 
-def _triangle(p: Array) -> str:
+def _triangle(p: Numbers) -> str:
     """Which moment is too large: one about a link axis where that shows it, else a principal
     one."""
     tensor = _moments(p)

@@ -7,11 +7,9 @@ frame's 4 x 4 transform T."""
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.mechanics.pose import Pose
-
-Numbers = NDArray[np.float64]
+from symgen.numbers.types import Numbers
 
 
 def pseudo(ten: Sequence[float] | Numbers) -> Numbers:

@@ -6,13 +6,12 @@ from typing import Any, Final
 
 import numpy as np
 from cffi import FFI
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from symgen.native.compiler import EXACT, run_tuned, workspace
 from symgen.native.isolated import limited
 from symgen.native.platforms import platform
-
-Array = NDArray[Any]
+from symgen.numbers.types import AnyArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,13 +45,13 @@ class Library:
             with limited():  # it may have code that runs when it is loaded
                 return cls(ffi, ffi.dlopen(str(folder / name)))
 
-    def call(self, name: str, *arguments: int | Array) -> Any:
+    def call(self, name: str, *arguments: int | AnyArray) -> Any:
         """Calls the function and gives what it returns."""
         function, passed = getattr(self.handle, name), [*map(self._passed, arguments)]
         with limited():
             return function(*passed)
 
-    def _passed(self, argument: int | Array) -> Any:
+    def _passed(self, argument: int | AnyArray) -> Any:
         if isinstance(argument, np.ndarray):
             return self.ffi.cast("void *", argument.ctypes.data)
         return int(argument)
@@ -88,7 +87,7 @@ def is_masked(value: Any, depth: int = MAX_DEPTH) -> bool:
 
 def broadcast(
     inputs: Sequence[ArrayLike], wanted: Sequence[tuple[str, int]], dtype: Any
-) -> tuple[tuple[int, ...], list[Array]]:
+) -> tuple[tuple[int, ...], list[AnyArray]]:
     """The common leading axes of some arrays, and the arrays with these, side by side in memory.
 
     `wanted` has each one's name and the size of its last axis. Raises ValueError where that differs

@@ -19,9 +19,8 @@ from symgen.compiler.value import Value
 from symgen.native.compiler import EXACT
 from symgen.native.library import Library, pointers
 from symgen.numbers.operations import OPS, Op
+from symgen.numbers.types import Numbers
 from symgen.render import render
-
-Numbers = NDArray[np.float64]
 
 LANES: Final = 16
 """States in a block: as many as keep the values of a long tape in a processor's second cache."""

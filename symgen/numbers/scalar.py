@@ -30,6 +30,10 @@ class Scalar(Protocol):
     def __neg__(self) -> "Scalar": ...
 
 
+Coordinates = Sequence[Scalar]
+"""Coordinates of a robot, or their rates, in the order of its joints."""
+
+
 class Zero:
     """The structural zero: absorbs products, vanishes from sums."""
 

@@ -29,9 +29,8 @@ from symgen.compiler.program import LEAVES, Program
 from symgen.compiler.value import Ref
 from symgen.numbers.operations import OPS
 from symgen.numbers.trig import TYPES
+from symgen.numbers.types import Numbers
 from symgen.proof.program_run import ProgramRun
-
-Array = NDArray[np.float64]
 
 ROUNDOFF: Final = {"double": 2.0**-53, "float": 2.0**-24}
 """Unit roundoff: half a unit in the last place of 1."""
@@ -47,7 +46,7 @@ WORK: Final = 5e6
 """Operations times output entries up to which all derivatives are taken."""
 
 
-def represented(values: Array, scalar: str) -> Array:
+def represented(values: Numbers, scalar: str) -> Numbers:
     """The error of rounding numbers to a scalar type."""
     with np.errstate(over="ignore"):
         return np.abs(values.astype(TYPES[scalar]).astype(np.float64) - values)
@@ -57,10 +56,10 @@ MARGIN: Final = 1.0 + 2.0**-7
 """A result that is this near to the next power of two may round as that does."""
 
 
-def binade(magnitudes: Array) -> Array:
+def binade(magnitudes: Numbers) -> Numbers:
     """The power of two at or below each magnitude: what its unit in the last place is a part of.
     Of 0 it is 0, as a result that is exactly 0 was not rounded."""
-    powers: Array = np.ldexp(1.0, np.frexp(magnitudes)[1] - 1)
+    powers: Numbers = np.ldexp(1.0, np.frexp(magnitudes)[1] - 1)
     return np.where(magnitudes == 0.0, 0.0, powers)
 
 
@@ -68,8 +67,8 @@ def binade(magnitudes: Array) -> Array:
 class BoundedArray:
     """Numbers, and bounds of their absolute errors; entries first, states last."""
 
-    values: Array
-    bounds: Array
+    values: Numbers
+    bounds: Numbers
 
 
 def bounded(
@@ -120,17 +119,17 @@ class Errors:
         }
 
     @property
-    def own(self) -> Array:
+    def own(self) -> Numbers:
         """The error that each node adds to those that arrive at it."""
         return self._both[0]
 
     @property
-    def gathered(self) -> Array:
+    def gathered(self) -> Numbers:
         """The bound of what has gathered in each node."""
         return self._both[1]
 
     @cached_property
-    def _both(self) -> tuple[Array, Array]:
+    def _both(self) -> tuple[Numbers, Numbers]:
         with np.errstate(all="ignore"):
             errors, slopes = self._rounded(), np.abs(self.run.slopes)
             at = levels(self.run.program)
@@ -151,7 +150,7 @@ class Errors:
                         gathered[level] += steep[level] * gathered[operands[level]]
             return errors, gathered[:-1]
 
-    def _rounded(self) -> Array:
+    def _rounded(self) -> Numbers:
         """The roundings of nodes whose errors do not depend on those of others."""
         values, at = self.run.values, levels(self.run.program)
         binades = binade(MARGIN * np.abs(values))
@@ -169,7 +168,9 @@ class Errors:
             lost_here[alike.rows] = rounded + lost
         return lost_here
 
-    def _products(self, op: str, slopes: Array, operands: Sequence[Rows], gathered: Array) -> Array:
+    def _products(
+        self, op: str, slopes: Numbers, operands: Sequence[Rows], gathered: Numbers
+    ) -> Numbers:
         """The product of both operands' errors, of second order: all there is where those of
         first order cancel (1 - x² / x² times what may be zero).
 
@@ -178,10 +179,10 @@ class Errors:
         first, second = (gathered[rows] for rows in operands)
         alone = slopes[0] * first + slopes[1] * second
         second_order = first * second if op == "mul" else second * slopes[0] * alone
-        least: Array = np.fmin(second_order, TOGETHER * ROUNDOFF[self.scalar] * alone)
+        least: Numbers = np.fmin(second_order, TOGETHER * ROUNDOFF[self.scalar] * alone)
         return least
 
-    def _exact_sums(self, sums: Simultaneous, gathered: Array) -> NDArray[np.bool_]:
+    def _exact_sums(self, sums: Simultaneous, gathered: Numbers) -> NDArray[np.bool_]:
         """Where a sum of two exact numbers is exact (Knuth's TwoSum): of angles of many turns, that
         rounding would hide the errors of sines."""
         first, second = (self.run.values[rows] for rows in sums.operands)
@@ -192,12 +193,12 @@ class Errors:
         exact: NDArray[np.bool_] = known & (lost == 0) & (represented(total, self.scalar) == 0)
         return exact
 
-    def _jumps(self, operand: Rows, gathered: Array) -> Array:
+    def _jumps(self, operand: Rows, gathered: Numbers) -> Numbers:
         """The error of signs: 2 where an operand may be on the other side of zero."""
         before = gathered[operand]
         return np.where((np.abs(self.run.values[operand]) <= before) & (before > 0), 2.0, 0.0)
 
-    def _entries(self, refs: tuple[Ref | None, ...], bounds: Array) -> BoundedArray:
+    def _entries(self, refs: tuple[Ref | None, ...], bounds: Numbers) -> BoundedArray:
         """Entries by states, from the bounds of those that do not vanish."""
         places, rows = levels(self.run.program).of(refs)
         values, errors = np.zeros((2, len(refs), self.run.width))
@@ -206,7 +207,7 @@ class Errors:
         errors[places] = bounds
         return BoundedArray(values, np.where(np.isnan(errors), np.inf, errors))
 
-    def _by_derivatives(self, rows: Rows) -> Array:
+    def _by_derivatives(self, rows: Rows) -> Numbers:
         """The error bounds of some nodes by their derivatives in all nodes before."""
         known, bounds = self._arrived
         for block, slopes in self.run.derivatives(distinct(rows[~known[rows]])):
@@ -214,11 +215,11 @@ class Errors:
         return bounds[rows]
 
     @cached_property
-    def _arrived(self) -> tuple[NDArray[np.bool_], Array]:
+    def _arrived(self) -> tuple[NDArray[np.bool_], Numbers]:
         """Of which nodes the bounds by derivatives are known, and these."""
         return np.zeros(len(self.run.values), bool), np.empty_like(self.run.values)
 
-    def of_entries(self, rows: Rows, slopes: Array) -> Array:
+    def of_entries(self, rows: Rows, slopes: Numbers) -> Numbers:
         """The bounds of the nodes in `rows`, which have these derivatives in all nodes (nodes,
         rows, states). The derivatives are lost: their place is used; the bounds are kept."""
         known, bounds = self._arrived

@@ -9,7 +9,6 @@ from math import prod
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.compiler.batch import computed, values_of
 from symgen.compiler.levels import Readers, Rows, levels
@@ -17,8 +16,7 @@ from symgen.compiler.program import Program
 from symgen.numbers.exact import elementary, in_decimals
 from symgen.numbers.operations import OPS, Op
 from symgen.numbers.scalar import ZERO
-
-Array = NDArray[np.float64]
+from symgen.numbers.types import Numbers
 
 MEMORY: Final = 500_000
 """Derivatives held at once."""
@@ -30,10 +28,10 @@ class ProgramRun:
     the states last."""
 
     program: Program
-    inputs: Mapping[str, Array]
+    inputs: Mapping[str, Numbers]
 
     @cached_property
-    def values(self) -> Array:
+    def values(self) -> Numbers:
         """The value of every node at every state, to the same bits on every machine."""
         with np.errstate(all="ignore"):
             return values_of(self.program, self.inputs, "double", _portable)
@@ -44,7 +42,7 @@ class ProgramRun:
         return int(self.values.shape[1])
 
     @cached_property
-    def slopes(self) -> Array:
+    def slopes(self) -> Numbers:
         """The derivatives of each node in its operands, the first of them first."""
         partials = np.zeros((2, *self.values.shape))
         with np.errstate(all="ignore"):
@@ -56,7 +54,7 @@ class ProgramRun:
         return partials
 
     @cached_property
-    def _steep(self) -> list[tuple[Readers, Array]]:
+    def _steep(self) -> list[tuple[Readers, Numbers]]:
         """The slopes of all readings."""
         inward = levels(self.program).inward
         places, rows = inward.readings
@@ -66,7 +64,7 @@ class ProgramRun:
             for r in inward.readers
         ]
 
-    def derivatives(self, rows: Rows) -> Iterator[tuple[Rows, Array]]:
+    def derivatives(self, rows: Rows) -> Iterator[tuple[Rows, Numbers]]:
         """Blocks of the nodes in `rows`, one after the other, each with its derivatives in every
         node: (nodes, block, states). They may be overwritten, and are when the next ones come."""
         place, size = levels(self.program).inward.place, max(1, MEMORY // max(self.values.size, 1))
@@ -81,7 +79,7 @@ class ProgramRun:
                 inward(slopes, int(place[block].min()))
             yield block, slopes.take(place, axis=0, out=by_row, mode="clip")
 
-    def _inward(self, slopes: Array, first: int) -> None:
+    def _inward(self, slopes: Numbers, first: int) -> None:
         """Nodes from place `first` on; nothing before it is reached."""
         for r, steep in self._steep:
             if r.read.stop > first:
@@ -89,7 +87,7 @@ class ProgramRun:
                 arriving *= steep
                 slopes[r.read] += np.add.reduce(arriving, axis=0)
 
-    def _where_reached(self, slopes: Array, first: int) -> None:
+    def _where_reached(self, slopes: Numbers, first: int) -> None:
         """Where some slopes are infinite: zero times infinity is zero where an entry does not
         depend on what is infinite."""
         reached = slopes[:, :, :1] != 0
@@ -100,12 +98,12 @@ class ProgramRun:
                 reached[r.read] |= via.any(axis=0)
 
 
-def _portable(op: Op, scalar: str, operands: tuple[Array, ...]) -> Array:
+def _portable(op: Op, scalar: str, operands: tuple[Numbers, ...]) -> Numbers:
     """An operation; functions that are not arithmetic are rounded correctly. Sines are so, too: an
     error in the numbers of `symgen.numbers.trig` must not count as one of the tape."""
     if op.portable and op.counts_as != "trig":
         return computed(op, scalar, operands)
     with in_decimals():
         once: Any = np.frompyfunc(lambda x: float(elementary(op.name, Decimal(x))), 1, 1)
-        values: Array = once(operands[0]).astype(float)
+        values: Numbers = once(operands[0]).astype(float)
     return values

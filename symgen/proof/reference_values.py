@@ -9,19 +9,18 @@ from time import process_time
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.algorithms.registry import Quantity
 from symgen.compiler.batch import evaluate_exactly
 from symgen.compiler.parallel import spread
 from symgen.numbers.exact import DIGITS, in_decimals
 from symgen.numbers.scalar import Scalar
+from symgen.numbers.types import Numbers
 from symgen.proof.laws import Judge, LawError, law_of
 from symgen.proof.states import decimals
 from symgen.tracing.function import Function
 from symgen.tracing.robot import Regroup, RuntimeModel
 
-Array = NDArray[np.float64]
 State = Mapping[str, Any]
 """Inputs by name, and ``pi`` where parameters come at run time."""
 
@@ -41,7 +40,7 @@ class Judgement:
 
     quantity: Quantity
     judge: str | None
-    wanted: Mapping[str, Array]
+    wanted: Mapping[str, Numbers]
     states: int
     seconds: float
     problem: str = ""
@@ -98,7 +97,7 @@ def judgements(judges: Judges, function: Function) -> Iterator[Judgement]:
         yield Judgement(quantity, law.judge, wanted, count, seconds, problem)
 
 
-Numbers = tuple[float, ...]
+Floats = tuple[float, ...]
 Inputs = Mapping[str, Sequence[Sequence[float]]]
 """The rows of each input array, one for each state; those of ``pi`` are the user's inertial
 parameters."""
@@ -119,7 +118,7 @@ class References:
     """The values of each output at each state, and in words where those of each function come
     from."""
 
-    values: Mapping[str, Sequence[Numbers]]
+    values: Mapping[str, Sequence[Floats]]
     sources: Mapping[str, tuple[str, ...]]
 
 
@@ -139,7 +138,7 @@ def references(
     robot: RuntimeModel, functions: Sequence[Function], regroup: Regroup | None, inputs: Inputs
 ) -> References:
     """The values of all outputs of the functions."""
-    judge, values = Judge(robot, inputs), dict[str, Sequence[Numbers]]()
+    judge, values = Judge(robot, inputs), dict[str, Sequence[Floats]]()
     named, wanted = set[str](), list[tuple[Quantity, Function]]()
     for function in functions:
         for quantity in function.quantities:
@@ -156,7 +155,7 @@ def references(
 
 def _of(
     judge: Judge, quantity: Quantity, function: Function, regroup: Regroup | None
-) -> dict[str, Sequence[Numbers]]:
+) -> dict[str, Sequence[Floats]]:
     if source(judge.robot, quantity) != SAME:
         outputs: Mapping[str, Any] = judge.of(quantity)
     else:
@@ -165,7 +164,7 @@ def _of(
     return {name: [_floats(row) for row in rows] for name, rows in outputs.items()}
 
 
-def _floats(row: Sequence[Scalar]) -> Numbers:
+def _floats(row: Sequence[Scalar]) -> Floats:
     """The entries of an output. What is `DUST` beside the largest is a zero but for the last digits
     of the law, which depend on the order that it computes in, as do the last digits of all
     others: a value half-way between two doubles is rounded without them."""

@@ -21,12 +21,12 @@ from symgen.tracing.robot import RuntimeModel
 DIGITS = 4
 """Significant digits of the numbers made here."""
 
-Numbers = tuple[float, ...]
+Floats = tuple[float, ...]
 
 
 def torques_and_accelerations(
     robot: RuntimeModel, drawn: Sequence[Mapping[str, Sequence[float]]]
-) -> list[tuple[Numbers, Numbers]]:
+) -> list[tuple[Floats, Floats]]:
     """The joint forces of each state that the drawn accelerations need, within the efforts that the
     file allows, and the accelerations that follow from them.
 
@@ -84,11 +84,11 @@ def _solution(m: Sequence[Sequence[float]], forces: Sequence[float]) -> list[flo
     return [float(x) for x in rows[:, -1]]
 
 
-def _short(values: Sequence[float]) -> Numbers:
+def _short(values: Sequence[float]) -> Floats:
     return tuple(float(f"{x:.{DIGITS}g}") for x in values)
 
 
-def varied(rng: random.Random, ten: Numbers) -> Numbers:
+def varied(rng: random.Random, ten: Floats) -> Floats:
     """Parameters near those of the file, none of them zero: four small masses are put onto the
     link.
 
@@ -105,7 +105,7 @@ def _somewhere(rng: random.Random) -> tuple[float, float, float]:
     return x, y, z
 
 
-def _point_mass(m: float, x: float, y: float, z: float) -> Numbers:
+def _point_mass(m: float, x: float, y: float, z: float) -> Floats:
     h = (m * x, m * y, m * z)
     return (
         m,

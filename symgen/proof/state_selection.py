@@ -9,7 +9,8 @@ import numpy as np
 from symgen.compiler.levels import Rows, distinct, levels
 from symgen.compiler.program import Program
 from symgen.compiler.value import Index
-from symgen.proof.bounds import Array, Errors
+from symgen.numbers.types import Numbers
+from symgen.proof.bounds import Errors
 
 CHANGES: Final = {"double": 1e-6, "float": 1e-2}
 """The relative change of any number of the code that a self-test is to see, by scalar type."""
@@ -32,7 +33,7 @@ class Computing(Protocol):
         """The rounding errors of a program's outputs there."""
 
 
-Changes = Mapping[tuple[Index, int], Array]
+Changes = Mapping[tuple[Index, int], Numbers]
 """What shows of each operand that is a number, in each state."""
 
 Drawn = TypeVar("Drawn")
@@ -91,9 +92,9 @@ def telling(shown: Sequence[Changes], count: int, fixed: tuple[int, ...] = ()) -
     return tuple(states)
 
 
-def _parts(shown: Iterable[Changes]) -> Array:
+def _parts(shown: Iterable[Changes]) -> Numbers:
     """How much each number shows in each state, as far as more tells more."""
-    rows: Array = np.array([row for changes in shown for row in changes.values()])
+    rows: Numbers = np.array([row for changes in shown for row in changes.values()])
     return np.minimum(rows, CLEAR)
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.spatial import Vector
 from symgen.numbers.scalar import ZERO, Scalar
+from symgen.numbers.types import DecimalArray
 from symgen.proof.reference_kinematics import JointCourse, JointPositions, State
 from symgen.proof.reference_model import Mechanism, mechanism
 from symgen.proof.tangent import displaced, turned_accelerations
@@ -63,9 +64,6 @@ FLOW: Final = ("q", "qd", "qdd", "qddd", "qdddd")
 PASSIVE: Final = ("viscous", "coulomb", "offset", *SPRING_FIELDS)
 """What a textbook's `State` has of a joint, in order."""
 
-Array = Any
-"""An array of decimal numbers; the axes of the batch first."""
-
 
 SMALL: Final = 10_000
 """Numbers in a batch, times bodies, up to which what they have in common is kept."""
@@ -80,7 +78,7 @@ class States:
 
     robot: RuntimeModel
     mechanism: Mechanism
-    given: Mapping[str, Array]
+    given: Mapping[str, DecimalArray]
     shape: tuple[int, ...]
     tens: Mapping[str, list[Scalar]] = field(default_factory=dict)
     passive: Mapping[int, list[Scalar]] = field(default_factory=dict)
@@ -93,7 +91,7 @@ class States:
     def of(
         cls,
         robot: RuntimeModel,
-        inputs: Mapping[str, Array],
+        inputs: Mapping[str, DecimalArray],
         feels: bool,
         springs: bool | None = None,
     ) -> "States":
@@ -148,7 +146,7 @@ class States:
         """Values computed once for these states, by term."""
         return {}
 
-    def input(self, name: str) -> Array:
+    def input(self, name: str) -> DecimalArray:
         """An input, zero where there is none."""
         return self.given[name] if name in self.given else decimals(np.zeros((1, self.n)))
 
@@ -182,7 +180,7 @@ class States:
         six = _columns(self.given["wrench"])
         return {link: six[6 * k : 6 * k + 6] for k, link in enumerate(self.robot.wrenches)}
 
-    def put(self, **values: Array) -> "States":
+    def put(self, **values: DecimalArray) -> "States":
         """The states with other values of some inputs; None takes one away."""
         others = {k: v for k, v in self.given.items() if k not in values}
         return replace(self, given=others | {k: v for k, v in values.items() if v is not None})
@@ -191,7 +189,7 @@ class States:
         """Without friction, springs and external wrenches."""
         return replace(self, passive={}, wrenched=False)
 
-    def moved(self, front: tuple[int, ...], **changes: Array) -> "States":
+    def moved(self, front: tuple[int, ...], **changes: DecimalArray) -> "States":
         """Displaced by changes of inputs whose arrays begin with the new axes `front`."""
         displaced_inputs = {
             name: displaced(self.mechanism, self.given[name], change)
@@ -208,7 +206,7 @@ class States:
         shared = self.shared if small else SharedValues(keeps=False)
         return replace(self, shape=shape, shared=shared, stepped=True)
 
-    def later(self, times: Array) -> "States":
+    def later(self, times: DecimalArray) -> "States":
         """At times (first axis) along the motion that q̇, q̈, ... tell; to the square of time in
         q."""
         t = times.reshape(-1, *(1 for _ in self.shape), 1)
@@ -225,14 +223,14 @@ class States:
         return self.moved((len(times),), **change)
 
 
-def decimals(values: Array) -> Array:
+def decimals(values: DecimalArray) -> DecimalArray:
     """Numbers as decimal ones, exactly."""
     return np.frompyfunc(lambda x: x if isinstance(x, Decimal) else Decimal(float(x)), 1, 1)(
         np.asarray(values)
     )
 
 
-def _upright(q: Array, quaternions: Sequence[slice]) -> Array:
+def _upright(q: DecimalArray, quaternions: Sequence[slice]) -> DecimalArray:
     """Positions with quaternions made unit ones, as far as the digits go: one of doubles is off by
     as much as they are rounded, and laws turn vectors by it that algorithms never turn."""
     normalized = q.copy()
@@ -245,11 +243,11 @@ def _upright(q: Array, quaternions: Sequence[slice]) -> Array:
     return normalized
 
 
-def _columns(values: Array) -> list[Array]:
+def _columns(values: DecimalArray) -> list[DecimalArray]:
     return [values[..., k] for k in range(values.shape[-1])]
 
 
-Term = Callable[[States], Array]
+Term = Callable[[States], DecimalArray]
 """What depends on a state: an array with the axes of the batch first."""
 
 
@@ -257,12 +255,12 @@ More = ParamSpec("More")
 
 
 def kept(
-    term: Callable[Concatenate[States, More], Array],
-) -> Callable[Concatenate[States, More], Array]:
+    term: Callable[Concatenate[States, More], DecimalArray],
+) -> Callable[Concatenate[States, More], DecimalArray]:
     """A term that is computed once for a batch of states: several laws start from it."""
 
     @wraps(term)
-    def once(x: States, /, *more: More.args, **rest: More.kwargs) -> Array:
+    def once(x: States, /, *more: More.args, **rest: More.kwargs) -> DecimalArray:
         key = once, *more, *rest.values()
         if key not in x.known:
             x.known[key] = term(x, *more, **rest)
@@ -271,19 +269,19 @@ def kept(
     return once
 
 
-def units(x: States) -> Array:
+def units(x: States) -> DecimalArray:
     """The unit changes of all velocities, one after another on a new first axis."""
     return decimals(np.eye(x.n)).reshape(x.n, *(1 for _ in x.shape), x.n)
 
 
-def slope(term: Term, x: States, **directions: Array) -> Array:
+def slope(term: Term, x: States, **directions: DecimalArray) -> DecimalArray:
     """The derivative of a term along directions of inputs (first axis), which becomes the last."""
     count, offsets = len(next(iter(directions.values()))), _steps(x, STEP, -STEP)
     stepped = x.moved((2, count), **{k: offsets * d[None] for k, d in directions.items()})
     return _difference(term(stepped))
 
 
-def _steps(x: States, *sizes: Decimal) -> Array:
+def _steps(x: States, *sizes: Decimal) -> DecimalArray:
     """Steps on a new first axis, for directions on the second."""
     return np.array(sizes).reshape(-1, 1, *(1 for _ in x.shape), 1)
 
@@ -293,18 +291,18 @@ def _along_units(x: States, name: str, *sizes: Decimal) -> Any:
     """The states after steps in every coordinate of an input."""
     key, front = ("stepped", name, *sizes, len(x.shape)), (len(sizes), x.n)
 
-    def stepped() -> Array:
+    def stepped() -> DecimalArray:
         return x.moved(front, **{name: _steps(x, *sizes) * units(x)[None]}).given[name]
 
     values = x.shared.once(key, [x.given.get(name), x.mechanism.moves], stepped)
     return x.put(**{name: values}).widened(front)
 
 
-def _difference(values: Array) -> Array:
+def _difference(values: DecimalArray) -> DecimalArray:
     return np.moveaxis((values[0] - values[1]) / (2 * STEP), 0, -1)
 
 
-def gradient(term: Term, x: States, name: str = "q") -> Array:
+def gradient(term: Term, x: States, name: str = "q") -> DecimalArray:
     """The derivative of a term in every coordinate of an input, the last axis."""
     if term in FLAT and not x.stepped:
         forth = term(_along_units(x, name, FINE))[0]
@@ -312,13 +310,13 @@ def gradient(term: Term, x: States, name: str = "q") -> Array:
     return _difference(term(_along_units(x, name, STEP, -STEP)))
 
 
-def rate(term: Term, x: States) -> Array:
+def rate(term: Term, x: States) -> DecimalArray:
     """d/dt of a term along the motion."""
     after, before = term(_later(x, STEP, -STEP))
     return (after - before) / (2 * STEP)
 
 
-def second_rate(term: Term, x: States) -> Array:
+def second_rate(term: Term, x: States) -> DecimalArray:
     """d²/dt² of a term along the motion. Now is a step of no time: slopes where no step was taken
     are off by `FINE`, which is more than STEP²."""
     (after, before), (now,) = term(_later(x, STEP, -STEP)), term(_later(x, 0 * STEP))
@@ -331,21 +329,21 @@ def _later(x: States, *times: Decimal) -> Any:
     return x.later(np.array(times))
 
 
-def applied(matrix: Array, v: Array) -> Array:
+def applied(matrix: DecimalArray, v: DecimalArray) -> DecimalArray:
     """M v: (..., m, n) and (..., n) give (..., m)."""
     return (matrix * v[..., None, :]).sum(-1)
 
 
-def applied_transposed(matrix: Array, v: Array) -> Array:
+def applied_transposed(matrix: DecimalArray, v: DecimalArray) -> DecimalArray:
     """Mᵀ v: (..., m, n) and (..., m) give (..., n)."""
     return (matrix * v[..., :, None]).sum(-2)
 
 
-def product(a: Array, b: Array) -> Array:
+def product(a: DecimalArray, b: DecimalArray) -> DecimalArray:
     """A B: (..., l, m) and (..., m, n) give (..., l, n)."""
     return (a[..., :, :, None] * b[..., None, :, :]).sum(-2)
 
 
-def eye(size: int) -> Array:
+def eye(size: int) -> DecimalArray:
     """The unit matrix of decimals."""
     return decimals(np.eye(size))

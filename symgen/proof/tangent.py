@@ -6,15 +6,15 @@ A Mathematical Introduction to Robotic Manipulation, 1994, ch. 2.)"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from symgen.mechanics.spatial import Vector
+from symgen.numbers.types import DecimalArray
 from symgen.proof.reference_kinematics import JOINTS, orientation, run_of
 from symgen.proof.reference_model import Mechanism, times
 
-Array = Any
 """An array of objects: numbers of many digits, or floats."""
 
 
@@ -29,13 +29,13 @@ class Tangent(Protocol):
     def velocities(self) -> int:
         """How many there are."""
 
-    def moved(self, q: Array, change: Array) -> Array:
+    def moved(self, q: DecimalArray, change: DecimalArray) -> DecimalArray:
         """Positions displaced along a small change, right to its third power."""
 
-    def turned_acceleration(self, v: Array) -> Array:
+    def turned_acceleration(self, v: DecimalArray) -> DecimalArray:
         """The part that a motion at constant velocity numbers adds to half the square of time."""
 
-    def bracket(self, a: Array, b: Array) -> Array:
+    def bracket(self, a: DecimalArray, b: DecimalArray) -> DecimalArray:
         """[a, b] as derivations: along a of that along b less along b of that along a."""
 
 
@@ -45,13 +45,13 @@ class TangentLine:
 
     positions = velocities = 1
 
-    def moved(self, q: Array, change: Array) -> Array:
+    def moved(self, q: DecimalArray, change: DecimalArray) -> DecimalArray:
         return q + change
 
-    def turned_acceleration(self, v: Array) -> Array:
+    def turned_acceleration(self, v: DecimalArray) -> DecimalArray:
         return 0 * v
 
-    def bracket(self, a: Array, b: Array) -> Array:
+    def bracket(self, a: DecimalArray, b: DecimalArray) -> DecimalArray:
         return 0 * a
 
 
@@ -70,7 +70,7 @@ class TangentInBodyAxes:
     def velocities(self) -> int:
         return self.place + 3
 
-    def moved(self, q: Array, change: Array) -> Array:
+    def moved(self, q: DecimalArray, change: DecimalArray) -> DecimalArray:
         """The quaternion is turned by (φ/2, 1) made a unit one: an angle of |φ| to φ³/12."""
         n = self.place
         q, change = np.broadcast_arrays(q[..., :], _padded(change, n + 4))
@@ -82,12 +82,12 @@ class TangentInBodyAxes:
         place = [q[..., k] + d for k, d in enumerate(shift)]
         return np.stack([*place, *_hamilton(four, turn)], axis=-1)
 
-    def turned_acceleration(self, v: Array) -> Array:
+    def turned_acceleration(self, v: DecimalArray) -> DecimalArray:
         """The axes turn with the body: w × v."""
         turned = np.cross(v[..., self.place :], v[..., : self.place]) if self.place else 0 * v
         return np.concatenate([turned, 0 * turned], axis=-1) if self.place else turned
 
-    def bracket(self, a: Array, b: Array) -> Array:
+    def bracket(self, a: DecimalArray, b: DecimalArray) -> DecimalArray:
         """The bracket of two twists: w × u' - w' × u and w × w'."""
         n = self.place
         (u, w), (other_u, other_w) = ((x[..., :n], x[..., n:]) for x in (a, b))
@@ -98,18 +98,18 @@ class TangentInBodyAxes:
         return np.concatenate([linear, angular], axis=-1)
 
 
-def _padded(change: Array, size: int) -> Array:
+def _padded(change: DecimalArray, size: int) -> DecimalArray:
     """A change with zeros behind, so that it can be laid beside the positions."""
     zeros = np.zeros((*change.shape[:-1], size - change.shape[-1]), object)
     return np.concatenate([change, zeros], axis=-1)
 
 
-def _root(x: Array) -> Array:
+def _root(x: DecimalArray) -> DecimalArray:
     """Square root of every number."""
     return np.frompyfunc(lambda e: e.sqrt() if hasattr(e, "sqrt") else e**0.5, 1, 1)(x)
 
 
-def _hamilton(a: list[Array], b: list[Array]) -> list[Array]:
+def _hamilton(a: list[DecimalArray], b: list[DecimalArray]) -> list[DecimalArray]:
     """The product of two quaternions x, y, z, w."""
     (*u, s), (*v, t) = a, b
     x, y = Vector(*u), Vector(*v)
@@ -152,7 +152,7 @@ def _blocks(robot: Mechanism) -> Iterator[TangentBlock]:
             yield TangentBlock(TangentInBodyAxes(place), part.place, first)
 
 
-def displaced(robot: Mechanism, q: Array, change: Array) -> Array:
+def displaced(robot: Mechanism, q: DecimalArray, change: DecimalArray) -> DecimalArray:
     """Positions (..., nq) moved along a change (..., n)."""
     parts = [b.tangent.moved(q[..., b.places], change[..., b.rates]) for b in blocks(robot)]
     shape = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
@@ -160,14 +160,14 @@ def displaced(robot: Mechanism, q: Array, change: Array) -> Array:
     return np.concatenate(wide, axis=-1)
 
 
-def turned_accelerations(robot: Mechanism, v: Array) -> Array:
+def turned_accelerations(robot: Mechanism, v: DecimalArray) -> DecimalArray:
     """The part of the displacement by half the square of time that velocities v add."""
     return np.concatenate(
         [b.tangent.turned_acceleration(v[..., b.rates]) for b in _by_rate(robot)], axis=-1
     )
 
 
-def brackets(robot: Mechanism) -> Array:
+def brackets(robot: Mechanism) -> DecimalArray:
     """B[j, k] = [e_j, e_k] of unit velocities, n x n x n whole numbers."""
     n = robot.velocities
     table, eye = np.zeros((n, n, n), int), np.eye(n, dtype=int)

@@ -18,11 +18,11 @@ from symgen.algorithms.registry import INPUTS
 from symgen.errors import OptionError
 from symgen.mechanics.coupling import coupling_of
 from symgen.native.library import MASKED, is_masked
+from symgen.numbers.types import AnyArray
 
 if TYPE_CHECKING:
     from symgen.robot.robot import Robot
 
-Array = np.ndarray[Any, Any]
 INNER: Final = "_next"
 """How outputs end that are of use only to the next step."""
 
@@ -48,7 +48,7 @@ class Controller:
         self._coupling = coupling_of(robot.model)
         self.gains = {k: self._array(k, gains[k]) for k in self._checked_gains(name, gains)}
         self._check_valid(self.gains)
-        self.state: dict[str, Array] = {}
+        self.state: dict[str, AnyArray] = {}
         self.reset()
 
     def _checked_gains(self, name: str, gains: Mapping[str, Any]) -> list[str]:
@@ -63,7 +63,7 @@ class Controller:
                 raise OptionError(f"{name} has no gain {gain}; it has {', '.join(known)}")
         return known
 
-    def _array(self, name: str, value: Any) -> Array:
+    def _array(self, name: str, value: Any) -> AnyArray:
         """An input as an array of its size; one number is that of all entries."""
         if is_masked(value):
             raise OptionError(f"{name} {MASKED}")
@@ -74,7 +74,7 @@ class Controller:
             size = self._sizes[name]
             raise OptionError(f"{name}: give {size} numbers or one, not {array.size}") from None
 
-    def _check_valid(self, arrays: Mapping[str, Array]) -> None:
+    def _check_valid(self, arrays: Mapping[str, AnyArray]) -> None:
         """Raises OptionError for an input outside its range and for a quaternion that is not of
         unit length; NaN and infinities of other inputs show in the results."""
         for name, values in arrays.items():
@@ -94,13 +94,13 @@ class Controller:
         """Set the state to its initial value."""
         self.state = {name: self._start(name) for name in self.row.state}
 
-    def _start(self, name: str) -> Array:
+    def _start(self, name: str) -> AnyArray:
         how = self.row.start.get(name)
         if isinstance(how, str):
             return self.gains[how].copy()
         return np.array(self.row.beginning(name, self._sizes[name]))
 
-    def step(self, **measured: Any) -> Array:
+    def step(self, **measured: Any) -> AnyArray:
         """Compute one step; returns the joint forces to apply, or the estimate of an observer.
 
         `measured` contains the arrays of docs/controllers.md by name, and the sample time h (s) if

@@ -5,18 +5,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen import api
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
 from symgen.mechanics.coupling import positions
+from symgen.numbers.types import Numbers
 from symgen.reading.sources import RobotSource
 from symgen.robot.position_rates import drift, normalized, vector
 from symgen.text import html_table
 from symgen.tracing.function import Function
-
-Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -28,15 +26,15 @@ class Linearized:
     `residual` is the acceleration at the state, 0 at an equilibrium; otherwise
     ẋ = A x + B u + (qd, residual)."""
 
-    A: Matrix
-    B: Matrix
-    q: Matrix
-    qd: Matrix
-    tau: Matrix
-    residual: Matrix
+    A: Numbers
+    B: Numbers
+    q: Numbers
+    qd: Numbers
+    tau: Numbers
+    residual: Numbers
     names: tuple[str, ...]
 
-    def __iter__(self) -> Iterator[Matrix]:
+    def __iter__(self) -> Iterator[Numbers]:
         return iter((self.A, self.B))
 
     def _repr_html_(self) -> str:
@@ -86,18 +84,18 @@ def linearize(
     return Linearized(a, b, place, speed, force, residual, model.joint_names)
 
 
-def _holding(job: Job, q: Matrix, qd: Matrix) -> Matrix:
+def _holding(job: Job, q: Numbers, qd: Numbers) -> Numbers:
     """The joint forces without acceleration."""
     state = {"q": q.tolist(), "qd": qd.tolist(), "qdd": [0.0] * len(qd)}
     return _values(api.trace(job, "inverse_dynamics"), state)[0]
 
 
-def _derivatives(slopes: Function, state: dict[str, list[float]], n: int) -> list[Matrix]:
+def _derivatives(slopes: Function, state: dict[str, list[float]], n: int) -> list[Numbers]:
     """The derivatives of the accelerations in q, qd and tau."""
     return [x.reshape(n, n) for x in _values(slopes, state)]
 
 
-def _values(function: Function, state: dict[str, list[float]]) -> list[Matrix]:
+def _values(function: Function, state: dict[str, list[float]]) -> list[Numbers]:
     """The outputs of a function on floats."""
     outputs = function.run(**{name: state[name] for name in function.inputs})
     return [np.array([float(x) for x in out]) for out in outputs.values()]  # type: ignore[arg-type]

@@ -11,11 +11,10 @@ from symgen.mechanics.joints.body_axes import combined, rotation
 from symgen.mechanics.model import Model
 from symgen.native.library import MASKED, is_masked
 from symgen.numbers.scalar import plain
+from symgen.numbers.types import Numbers
 
-Vector = NDArray[np.float64]
 
-
-def vector(name: str, values: Any, size: int, default: Any) -> Vector:
+def vector(name: str, values: Any, size: int, default: Any) -> Numbers:
     """`values` as an array of `size` finite numbers, none masked. Raises OptionError."""
     if is_masked(values):
         raise OptionError(f"{name} {MASKED}")
@@ -25,7 +24,7 @@ def vector(name: str, values: Any, size: int, default: Any) -> Vector:
     return array
 
 
-def normalized(model: Model, q: Vector) -> Vector:
+def normalized(model: Model, q: Numbers) -> Numbers:
     """The positions with quaternions of length 1. Raises OptionError for one of zeros."""
     unit = q.copy()
     for four in coupling_of(model).quaternions:
@@ -36,7 +35,7 @@ def normalized(model: Model, q: Vector) -> Vector:
     return unit
 
 
-def rates(model: Model, q: Vector, v: Vector) -> Vector:
+def rates(model: Model, q: Numbers, v: Numbers) -> Numbers:
     """The rates of the positions: velocities, and for a joint with a quaternion x, y, z, w turned
     by R the rates R v and ½ (x, y, z, w)(ω, 0) of its twist (v, ω) in the body's axes."""
     coupling, qd = coupling_of(model), np.zeros(len(q))
@@ -53,7 +52,7 @@ def rates(model: Model, q: Vector, v: Vector) -> Vector:
     return qd
 
 
-def _twisted(joint: Any, q: Vector, v: Vector) -> Vector:
+def _twisted(joint: Any, q: Numbers, v: Numbers) -> Numbers:
     twist = combined(joint.units, [float(v[part.velocity]) for part in joint.run])
     (x, y, z, w), (a, b, c) = q[joint.quaternion], map(plain, twist.w)
     turn = [w * a + y * c - z * b, w * b + z * a - x * c, w * c + x * b - y * a]
@@ -64,7 +63,7 @@ def _twisted(joint: Any, q: Vector, v: Vector) -> Vector:
     return np.concatenate([np.array(rows) @ [plain(e) for e in twist.v], np.array(spin) / 2])
 
 
-def drift(model: Model, v: Vector) -> NDArray[np.float64]:
+def drift(model: Model, v: Numbers) -> NDArray[np.float64]:
     """How a small displacement turns with the motion at velocities `v`: δ̇ = δv - drift δ, which is
     ad of the twist for displacements in the body's axes, else 0. (Murray, Li & Sastry 1994, eq.
     2.58.)"""
@@ -80,11 +79,11 @@ def drift(model: Model, v: Vector) -> NDArray[np.float64]:
     return turning
 
 
-def _ad(twist: Vector) -> NDArray[np.float64]:
+def _ad(twist: Numbers) -> NDArray[np.float64]:
     w, v = _cross(twist[:3]), _cross(twist[3:])
     return np.block([[w, np.zeros((3, 3))], [v, w]])
 
 
-def _cross(a: Vector) -> NDArray[np.float64]:
+def _cross(a: Numbers) -> NDArray[np.float64]:
     x, y, z = a
     return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])

@@ -19,12 +19,12 @@ from symgen.jobs.job import Job
 from symgen.mechanics.coupling import coupling_of, velocities
 from symgen.mechanics.model import Model
 from symgen.numbers.scalar import ZERO
+from symgen.numbers.types import AnyArray
 from symgen.reading.options import RobotOptions
 from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 
-Array = np.ndarray[Any, Any]
 States = Mapping[str, Any]
 
 SAMPLES: Final = 2000
@@ -111,11 +111,11 @@ class RotorSearch:
 
     forward: Mapping[str, Program]
     inverse: Mapping[str, Program]
-    middle: Mapping[str, Array]
-    half: Mapping[str, Array]
+    middle: Mapping[str, AnyArray]
+    half: Mapping[str, AnyArray]
     names: tuple[str, ...]
     units: tuple[str, ...]
-    effort: Array
+    effort: AnyArray
     """NaN without a limit."""
     assumed: tuple[str, ...]
 
@@ -155,7 +155,7 @@ class RotorSearch:
         units = tuple(row.unit.removesuffix("/s") for row in velocities(model))
         return cls(forward, inverse, middle, half, tuple(names), units, effort, tuple(sentences))
 
-    def differences(self, kind: str, of: str, x: States) -> Array:
+    def differences(self, kind: str, of: str, x: States) -> AnyArray:
         """The error of a model by joint and state."""
         with np.errstate(all="ignore"):
             true = _run(self.forward["exact"], x)
@@ -163,10 +163,10 @@ class RotorSearch:
                 off = _run(self.forward[kind], x) - true
             else:
                 off = _run(self.inverse[kind], {**x, "qdd": true}) - x["tau"]
-        errors: Array = np.nan_to_num(np.abs(off), posinf=0.0)
+        errors: AnyArray = np.nan_to_num(np.abs(off), posinf=0.0)
         return errors
 
-    def states(self, scale: float = 1.0) -> dict[str, Array]:
+    def states(self, scale: float = 1.0) -> dict[str, AnyArray]:
         """Random states, rates and forces at their limits in half of them; all rates `scale` times
         as fast."""
         random, n = np.random.default_rng(SEED), len(self.names)
@@ -197,7 +197,7 @@ class RotorSearch:
             kind, of, self.names[joint], float(errors[joint]), unit, known_share, **rows
         )
 
-    def _climb(self, kind: str, of: str, state: dict[str, Array], name: str, k: int) -> None:
+    def _climb(self, kind: str, of: str, state: dict[str, AnyArray], name: str, k: int) -> None:
         """Puts one coordinate where the difference is largest."""
         tried = self.middle[name][k] + self.half[name][k] * np.linspace(-1, 1, TRIES)
         tried = np.append(tried, state[name][k])
@@ -220,7 +220,7 @@ class RotorSearch:
         return good
 
 
-def _run(program: Program, x: States) -> Array:
+def _run(program: Program, x: States) -> AnyArray:
     """The one output of a program, by entry and state."""
     (entries,) = evaluate(program, x).values()
     rows: Any = [0.0 if entry is ZERO else entry for entry in entries]

@@ -12,19 +12,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.algorithms import LINK_QUANTITIES
 from symgen.algorithms.controllers import CONTROLLERS, VALID_RANGES, unknown_controller
 from symgen.errors import OptionError
 from symgen.mechanics.coupling import coupling_of, positions
+from symgen.numbers.types import Numbers
 from symgen.robot.gain_limits import ROUNDING, GainLimit, SampledLoop
 from symgen.text import shown
 
 if TYPE_CHECKING:
     from symgen.robot.robot import Robot
 
-Matrix = NDArray[np.float64]
 
 CONFIGURATIONS: Final = 64
 """Random configurations within the joint limits at which a loop is examined."""
@@ -48,34 +47,34 @@ POWERS: Final = {"k_d": 1, "d_x": 1, "k_p": 2, "k_x": 2, "k_i": 3}
 class LoopConfiguration:
     """A configuration of the robot: M, its inverse, and J of the controlled link (6 x n)."""
 
-    mass: Matrix
-    inverse: Matrix
-    jacobian: Matrix
+    mass: Numbers
+    inverse: Numbers
+    jacobian: Numbers
 
-    def null_space(self, damping: float) -> Matrix:
+    def null_space(self, damping: float) -> Numbers:
         """1 - Jᵀ J̄ᵀ."""
         j, right = self.jacobian, self.jacobian @ self.inverse
         inertia = np.linalg.pinv(right @ j.T + damping**2 * np.eye(6))
         return np.asarray(np.eye(len(self.mass)) - j.T @ inertia @ right)
 
 
-Gains = Mapping[str, Matrix]
-Loop = Callable[[LoopConfiguration, Gains], tuple[Matrix, ...]]
+Gains = Mapping[str, Numbers]
+Loop = Callable[[LoopConfiguration, Gains], tuple[Numbers, ...]]
 
 
-def _gravity_compensation(at: LoopConfiguration, gains: Gains) -> tuple[Matrix, ...]:
+def _gravity_compensation(at: LoopConfiguration, gains: Gains) -> tuple[Numbers, ...]:
     return 0 * at.mass, np.diag(gains["k_d"])
 
 
-def _computed_torque(at: LoopConfiguration, gains: Gains) -> tuple[Matrix, ...]:
+def _computed_torque(at: LoopConfiguration, gains: Gains) -> tuple[Numbers, ...]:
     return tuple(at.mass * gains[name] for name in ("k_p", "k_d", "k_i"))
 
 
-def _joint_impedance(at: LoopConfiguration, gains: Gains) -> tuple[Matrix, ...]:
+def _joint_impedance(at: LoopConfiguration, gains: Gains) -> tuple[Numbers, ...]:
     return np.diag(gains["k_p"]), np.diag(gains["k_d"])
 
 
-def _cartesian_impedance(at: LoopConfiguration, gains: Gains) -> tuple[Matrix, ...]:
+def _cartesian_impedance(at: LoopConfiguration, gains: Gains) -> tuple[Numbers, ...]:
     j, free = at.jacobian, at.null_space(float(gains["damping"][0]))
     task, posture = (("k_x", "d_x"), ("k_p", "k_d"))
     return tuple(
@@ -83,7 +82,7 @@ def _cartesian_impedance(at: LoopConfiguration, gains: Gains) -> tuple[Matrix, .
     )
 
 
-def _adaptive(at: LoopConfiguration, gains: Gains) -> tuple[Matrix, ...]:
+def _adaptive(at: LoopConfiguration, gains: Gains) -> tuple[Numbers, ...]:
     """With the true parameters: k_d s + M k_p ė, s = k_p e + ė."""
     k_p, k_d = gains["k_p"], gains["k_d"]
     return np.diag(k_d * k_p), np.diag(k_d) + at.mass * k_p
@@ -191,7 +190,7 @@ class _Step:
         return low
 
 
-def _scaled(name: str, gains: Gains, factor: float) -> dict[str, Matrix]:
+def _scaled(name: str, gains: Gains, factor: float) -> dict[str, Numbers]:
     """The gains for a bandwidth so many times as large."""
     powers = POWERS | ({"k_p": 1} if name == "adaptive_slotine_li" else {})
     return {gain: values * factor ** powers.get(gain, 0) for gain, values in gains.items()}
@@ -237,7 +236,7 @@ def _configurations(
     return found
 
 
-def _inverse(m: Matrix, controller: str) -> Matrix:
+def _inverse(m: Numbers, controller: str) -> Numbers:
     """M⁻¹. Raises OptionError where M is not positive definite."""
     try:
         np.linalg.cholesky(m)
@@ -249,11 +248,11 @@ def _inverse(m: Matrix, controller: str) -> Matrix:
         ) from None
 
 
-def _numbers(outputs: Mapping[str, Any]) -> Matrix:
+def _numbers(outputs: Mapping[str, Any]) -> Numbers:
     return np.array([float(x) for x in next(iter(outputs.values()))])
 
 
-def _limits(robot: "Robot") -> tuple[Matrix, Matrix]:
+def _limits(robot: "Robot") -> tuple[Numbers, Numbers]:
     """The limits of the positions: half a turn to either side, or a metre, where the file has
     none."""
     known = {joint.name: (joint.lower, joint.upper) for joint in robot.joints}
@@ -266,7 +265,7 @@ def _limits(robot: "Robot") -> tuple[Matrix, Matrix]:
     return np.maximum(low, -2 * math.pi), np.minimum(high, 2 * math.pi)
 
 
-def _largest_alone(name: str, places: Sequence[LoopConfiguration], h: float) -> dict[str, Matrix]:
+def _largest_alone(name: str, places: Sequence[LoopConfiguration], h: float) -> dict[str, Numbers]:
     """The largest stable damping of each entry alone, at the worst configuration."""
     joints = np.min([2 / (h * np.diag(place.inverse)) for place in places], axis=0)
     if name == "computed_torque":
@@ -283,8 +282,8 @@ PAIRS: Final = {"k_d": "k_p", "d_x": "k_x"}
 
 
 def _proposal(
-    name: str, alone: Mapping[str, Matrix], h: float, sizes: Mapping[str, int]
-) -> dict[str, Matrix]:
+    name: str, alone: Mapping[str, Numbers], h: float, sizes: Mapping[str, int]
+) -> dict[str, Numbers]:
     """Damping as a part of what each entry alone can have, and stiffness for a damping ratio of 1
     with the smallest inertia that the entry meets, which is largest · h/2."""
     found = {gain: np.zeros(size) for gain, size in sizes.items()}
@@ -307,7 +306,7 @@ def _proposal(
     return found
 
 
-def _given(name: str, gains: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Matrix]:
+def _given(name: str, gains: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Numbers]:
     """The gains of the user, zero where they name none. Raises OptionError."""
     found = {gain: np.zeros(size) for gain, size in sizes.items()}
     for gain, value in gains.items():

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.advice import install
 from symgen.errors import OptionError, SymgenError
+from symgen.numbers.types import Numbers
 from symgen.robot.position_rates import normalized, rates, vector
 from symgen.text import html_table
 from symgen.tracing.tape import read_by_option
@@ -21,9 +21,8 @@ from symgen.tracing.wanted import find_quantity
 if TYPE_CHECKING:
     from symgen.robot.robot import Robot
 
-Matrix = NDArray[np.float64]
-Forces = Callable[[float, Matrix, Matrix], Any]
-Rate = Callable[[float, Matrix], Matrix]
+Forces = Callable[[float, Numbers, Numbers], Any]
+Rate = Callable[[float, Numbers], Numbers]
 
 STEPS = 200
 """Rows of a simulation where no times are asked for."""
@@ -38,10 +37,10 @@ class Simulation:
     """A simulated motion: times `t` (N), positions `q` (N x nq), velocities `qd` (N x n), joint
     forces `tau` (N x n), and the number of evaluations of the dynamics."""
 
-    t: Matrix
-    q: Matrix
-    qd: Matrix
-    tau: Matrix
+    t: Numbers
+    q: Numbers
+    qd: Numbers
+    tau: Numbers
     positions: tuple[str, ...]
     velocities: tuple[str, ...]
     evaluations: int
@@ -93,7 +92,7 @@ def simulate(
     forces, at = _forces(tau, n), _times(duration, times)
     dynamics = robot.compile("forward_dynamics").forward_dynamics
 
-    def rate(t: float, x: Matrix) -> Matrix:
+    def rate(t: float, x: Numbers) -> Numbers:
         place, speed = normalized(model, x[:nq]), x[nq:]
         acceleration = dynamics(place, speed, forces(t, place, speed))
         return np.concatenate([rates(model, place, speed), acceleration])
@@ -136,7 +135,7 @@ def _forces(tau: Any, n: int) -> Forces:
     return lambda t, q, qd: constant
 
 
-def _times(duration: float, times: Sequence[float] | None) -> Matrix:
+def _times(duration: float, times: Sequence[float] | None) -> Numbers:
     if not (np.isfinite(duration) and duration > 0):
         raise OptionError(f"simulate: a duration of {duration} s; give a positive number")
     at = np.linspace(0.0, duration, STEPS + 1) if times is None else np.array(times, float)
@@ -146,7 +145,9 @@ def _times(duration: float, times: Sequence[float] | None) -> Matrix:
     return at
 
 
-def _followed(solve: Callable[..., Any], rate: Rate, start: Matrix, at: Matrix, **how: Any) -> Any:
+def _followed(
+    solve: Callable[..., Any], rate: Rate, start: Numbers, at: Numbers, **how: Any
+) -> Any:
     """SciPy's solution at some times. Raises SimulationError where it does not come to the last."""
     try:
         solved = solve(rate, (0.0, at[len(at) - 1]), start, t_eval=at, **how)

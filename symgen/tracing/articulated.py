@@ -5,14 +5,12 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.mechanics.canonical_model import System
 from symgen.mechanics.inertia import Inertia
 from symgen.mechanics.spatial import Twist, Vector
 from symgen.numbers.scalar import ZERO, plain
-
-Array = NDArray[np.float64]
+from symgen.numbers.types import Numbers
 
 CLEAR: Final = 1e-10
 """The least part of the inertia about a joint's axis, with all joints beyond it held, that is left
@@ -56,12 +54,12 @@ def all_joints_move_inertia(robot: System, q: Sequence[float]) -> bool:
     return True
 
 
-def _column(x: Twist) -> Array:
+def _column(x: Twist) -> Numbers:
     """A twist as six numbers, angular part first."""
     return np.array([plain(e) for e in (*x.w, *x.v)])
 
 
-def _spatial(inertia: Inertia) -> Array:
+def _spatial(inertia: Inertia) -> Numbers:
     """The 6 x 6 matrix that takes a twist to momentum, angular part first."""
     m, (hx, hy, hz) = plain(inertia.m), (plain(x) for x in inertia.h)
     xx, xy, xz, yy, yz, zz = (plain(x) for x in inertia.s)

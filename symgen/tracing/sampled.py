@@ -4,11 +4,11 @@ import random
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.algorithms.factors import coupled_mass_matrix
 from symgen.mechanics.parameters import system
 from symgen.numbers.scalar import plain
+from symgen.numbers.types import Numbers
 from symgen.tracing.robot import RuntimeModel
 
 SAMPLED_STATES: Final = 200
@@ -18,10 +18,8 @@ LARGEST_COORDINATE: Final = 3.0
 ROUNDING: Final = 1e-10
 """The smallest eigenvalue, with 1 on the diagonal, that is not merely rounding."""
 
-Matrices = NDArray[np.float64]
 
-
-def sampled_mass_matrices(robot: RuntimeModel) -> Matrices:
+def sampled_mass_matrices(robot: RuntimeModel) -> Numbers:
     """The mass matrices (SAMPLED_STATES, n, n) at the state 0 and at random ones.
 
     The states depend only on the number of coordinates. Parameters that are inputs have the values

@@ -39,13 +39,11 @@ import numpy.typing as npt
 
 import pendulum
 
-Vector = npt.NDArray[np.float64]
 
-
-def energy(q: Vector, qd: Vector, out: Vector) -> float:
+def energy(q: Numbers, qd: Numbers, out: Numbers) -> float:
     par = pendulum.regroup([x for ten in pendulum.PARAMETERS.values() for x in ten])
     bias, mass = pendulum.sum(q, qd, par)
-    same: Vector = pendulum.inverse_dynamics(q, qd, [0.0, 0.0], par, out=out, threads=2)
+    same: Numbers = pendulum.inverse_dynamics(q, qd, [0.0, 0.0], par, out=out, threads=2)
     assert same is out and np.allclose(bias, out, rtol=1e-13, atol=1e-15)
     return float(qd @ mass @ qd) / 2
 

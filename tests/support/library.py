@@ -9,12 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
+
+from symgen.numbers.types import Numbers
 
 pin: Any = pytest.importorskip("pinocchio")
-
-
-Array = NDArray[np.float64]
 
 
 Table = list[tuple[float, float, float]]
@@ -37,7 +35,7 @@ def links(name: str) -> dict[str, ET.Element]:
     return {link.attrib["name"]: link for link in root.findall("link")}
 
 
-def inertial(link: ET.Element) -> tuple[float, Array, Array] | None:
+def inertial(link: ET.Element) -> tuple[float, Numbers, Numbers] | None:
     """Mass, centre of mass, and inertia tensor about it; None for a massless link."""
     element = link.find("inertial")
     if element is None:
@@ -55,38 +53,38 @@ def inertial(link: ET.Element) -> tuple[float, Array, Array] | None:
     return float(mass.attrib["value"]), com, np.array(rows)
 
 
-def about_origin(mass: float, com: Array, tensor: Array) -> Array:
+def about_origin(mass: float, com: Numbers, tensor: Numbers) -> Numbers:
     """The inertia tensor about the origin of the link frame."""
-    moved: Array = tensor + mass * (com @ com * np.eye(3) - np.outer(com, com))
+    moved: Numbers = tensor + mass * (com @ com * np.eye(3) - np.outer(com, com))
     return moved
 
 
-def turn_z(q: float) -> Array:
+def turn_z(q: float) -> Numbers:
     return np.array([[cos(q), -sin(q), 0, 0], [sin(q), cos(q), 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
 
 
-def turn_x(q: float) -> Array:
+def turn_x(q: float) -> Numbers:
     return np.array([[1, 0, 0, 0], [0, cos(q), -sin(q), 0], [0, sin(q), cos(q), 0], [0, 0, 0, 1]])
 
 
-def shift(x: float, y: float, z: float) -> Array:
+def shift(x: float, y: float, z: float) -> Numbers:
     out = np.eye(4)
     out[:3, 3] = x, y, z
     return out
 
 
-def placements(model: Any, q: Array) -> Any:
+def placements(model: Any, q: Numbers) -> Any:
     data = model.createData()
     pin.framesForwardKinematics(model, data, q)
     return data
 
 
-def frame_pose(model: Any, name: str, q: Array) -> Array:
-    pose: Array = placements(model, q).oMf[model.getFrameId(name)].homogeneous
+def frame_pose(model: Any, name: str, q: Numbers) -> Numbers:
+    pose: Numbers = placements(model, q).oMf[model.getFrameId(name)].homogeneous
     return pose
 
 
-def postures(count: int, variables: int, seed: int) -> list[Array]:
+def postures(count: int, variables: int, seed: int) -> list[Numbers]:
     """The zero posture and some random ones."""
     rng = np.random.default_rng(seed)
     return [np.zeros(variables), *rng.uniform(-2, 2, size=(count, variables))]

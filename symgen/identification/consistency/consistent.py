@@ -5,7 +5,6 @@ drives that are not below what they can be."""
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.advice import stay_near_prior
 from symgen.identification.consistency.entropic import Entropic
@@ -14,8 +13,7 @@ from symgen.identification.consistency.sdp import BodiesError, Programme
 from symgen.identification.model.drive_columns import DriveUnknowns
 from symgen.identification.model.estimate import BaseMapping, Solution
 from symgen.identification.model.terms import TERMS
-
-Numbers = NDArray[np.float64]
+from symgen.numbers.types import Numbers
 
 
 def consistent(

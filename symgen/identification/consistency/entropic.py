@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from symgen.identification.consistency.pseudo_inertia import packed, unpacked
 from symgen.identification.consistency.sdp import BodiesError, Programme
-
-Numbers = NDArray[np.float64]
+from symgen.numbers.types import Numbers
 
 STEPS: Final = 200
 SETTLED: Final = 1e-9

@@ -15,14 +15,12 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.identification.consistency.sdp import BodiesError, FreeLink, Programme
 from symgen.identification.model.estimate import BaseMapping, Estimate
 from symgen.mechanics.model import Link, Model
 from symgen.mechanics.pseudo_inertia import pseudo, seen_at, transform
-
-Numbers = NDArray[np.float64]
+from symgen.numbers.types import Numbers
 
 THIN: Final = 1e-3
 """A second moment of the prior below this part of the mean is taken as this, to measure distances

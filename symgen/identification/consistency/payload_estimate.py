@@ -8,16 +8,14 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.errors import OptionError
 from symgen.identification.consistency.pseudo_inertia import seen
 from symgen.identification.model.estimate import Estimate
 from symgen.mechanics.model import Model
 from symgen.mechanics.pose import Pose
+from symgen.numbers.types import Numbers
 from symgen.text import quoted, shown
-
-Numbers = NDArray[np.float64]
 
 VISIBLE = 1e-8
 """A direction of Δ that changes β less than this, relative to the one that changes it most, cannot

@@ -4,12 +4,10 @@
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.mechanics.pose import Pose
 from symgen.mechanics.pseudo_inertia import pseudo, seen_at, ten_of
-
-Numbers = NDArray[np.float64]
+from symgen.numbers.types import Numbers
 
 PAIRS: Final = tuple((i, j) for j in range(4) for i in range(j + 1))
 """The upper triangle, column by column: the order of conic solvers."""

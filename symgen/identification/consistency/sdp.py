@@ -7,15 +7,13 @@ from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.advice import install
 from symgen.errors import SymgenError
 from symgen.identification.consistency.pseudo_inertia import linear, packed, unpacked
 from symgen.identification.model.estimate import BaseMapping
 from symgen.mechanics.pseudo_inertia import ten_of
-
-Numbers = NDArray[np.float64]
+from symgen.numbers.types import Numbers
 
 LEAST: Final = 1e-3
 """δ: the part of the prior's inertia that stays in every direction, so that bodies are solid and

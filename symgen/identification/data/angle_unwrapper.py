@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.identification.data.needed_columns import Layout
-
-Numbers = NDArray[np.float64]
+from symgen.numbers.types import Numbers
 
 TURN: Final = 2 * math.pi
 MOST: Final = TURN / 8

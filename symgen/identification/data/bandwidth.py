@@ -4,11 +4,9 @@ from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.identification.data.usable_rows import Usable
-
-Numbers = NDArray[np.float64]
+from symgen.numbers.types import Numbers
 
 PROBE: Final = 1 << 16
 """Rows from the beginning that are looked at."""

@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.errors import OptionError
 from symgen.identification.data.bandwidth import cutoff
@@ -23,9 +22,9 @@ from symgen.identification.data.unit_checks import Tally, check_quaternions, che
 from symgen.identification.data.usable_rows import Clock, Rows, Usable, rows_in_words
 from symgen.mechanics.coupling import coupling_of, positions, velocities
 from symgen.mechanics.model import Limits, Model
+from symgen.numbers.types import Numbers
 from symgen.text import quoted, shown
 
-Numbers = NDArray[np.float64]
 Progress = Callable[[str], None]
 
 LONGEST: Final = 1e15

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from symgen.advice import install
 from symgen.errors import SymgenError
 from symgen.identification.data.samples import BLOCK, Samples
-
-Numbers = NDArray[np.float64]
+from symgen.numbers.types import Numbers
 
 ORDER: Final = 4
 """Of the polynomials that are fitted to a window; it gives accelerations to second order of what is

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from symgen.advice import install
 from symgen.errors import SymgenError
+from symgen.numbers.types import Numbers
 from symgen.text import hint, shown
-
-Numbers = NDArray[np.float64]
 
 CHUNK: Final = 1 << 16
 """Rows read at a time, as far as the format lets us choose."""

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from symgen.identification.data.samples import Range
 from symgen.identification.data.usable_rows import Clock, Rows, Usable
-
-Numbers = NDArray[np.float64]
+from symgen.numbers.types import Numbers
 
 PROBE: Final = 1 << 16
 """Usable rows from the beginning that are kept to judge noise by."""

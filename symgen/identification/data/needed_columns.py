@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Numbers = NDArray[np.float64]
+from symgen.numbers.types import Numbers
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,11 @@ from typing import IO, Any, Final
 
 import numpy as np
 from numpy.lib import format as npy
-from numpy.typing import NDArray
 
 from symgen.identification.data.log_file import CHUNK, LogError
+from symgen.numbers.types import Numbers
 from symgen.text import shown
 
-Numbers = NDArray[np.float64]
 LOCAL_HEADER: Final = 30
 """Bytes of a ZIP file's local header before the name; the lengths of name and extra field are at 26
 and 28."""

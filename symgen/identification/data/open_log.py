@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from symgen.identification.data.log_file import CHUNK, Log, LogError, Numbers, pyarrow_part, table
+from symgen.identification.data.log_file import CHUNK, Log, LogError, pyarrow_part, table
 from symgen.identification.data.npz_log import NpzLog
 from symgen.identification.data.ros_bag import BagLog
 from symgen.identification.data.text_log import TextLog
+from symgen.numbers.types import Numbers
 from symgen.text import reason, shown, unread
 
 

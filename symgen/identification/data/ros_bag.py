@@ -14,7 +14,8 @@ import numpy as np
 
 from symgen.advice import install
 from symgen.errors import SymgenError
-from symgen.identification.data.log_file import LogError, Numbers
+from symgen.identification.data.log_file import LogError
+from symgen.numbers.types import Numbers
 from symgen.text import shown
 
 TYPE: Final = "sensor_msgs/msg/JointState"

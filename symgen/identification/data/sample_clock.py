@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-Numbers = NDArray[np.float64]
+from symgen.numbers.types import Numbers
 
 FEWEST: Final = 200
 """Steps in motion that a judgement takes at least."""

@@ -12,7 +12,8 @@ from typing import IO, Any, Final
 
 import numpy as np
 
-from symgen.identification.data.log_file import LogError, Numbers, pyarrow_part, table
+from symgen.identification.data.log_file import LogError, pyarrow_part, table
+from symgen.numbers.types import Numbers
 from symgen.text import reason, shown
 
 NOTHING: Final = ("", "NaN", "nan", "-nan", "NA", "N/A", "null", "None", "-nan(ind)", "nan(ind)")

@@ -6,14 +6,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.identification.data.log_file import Log, LogError
 from symgen.identification.data.needed_columns import Layout
 from symgen.mechanics.model import Limits
+from symgen.numbers.types import Numbers
 from symgen.text import shown
-
-Numbers = NDArray[np.float64]
 
 NEAR: Final = 0.2
 """How far a factor may be from that of a unit and still be taken for it."""

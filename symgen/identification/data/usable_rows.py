@@ -14,9 +14,8 @@ from symgen.identification.data.angle_unwrapper import Turns
 from symgen.identification.data.log_file import Log, LogError
 from symgen.identification.data.needed_columns import Layout
 from symgen.identification.data.sample_clock import Polled, Ticks
+from symgen.numbers.types import Numbers
 from symgen.text import shown
-
-Numbers = NDArray[np.float64]
 
 LARGEST: Final = 1e30
 """In any unit: sums of squares of a long log do not overflow, and no measurement comes near."""

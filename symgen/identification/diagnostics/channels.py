@@ -8,7 +8,6 @@ from itertools import combinations
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.advice import use_prior
 from symgen.identification.data.dataset import Reading
@@ -16,9 +15,8 @@ from symgen.identification.data.log_file import LogError
 from symgen.identification.diagnostics.diagnostic_fit import Evidence, Fit, chosen
 from symgen.identification.model.equations import Instants
 from symgen.identification.model.problem import Problem
+from symgen.numbers.types import Numbers
 from symgen.text import shown
-
-Numbers = NDArray[np.float64]
 
 POOR: Final = 0.25
 """A channel of which more than this part is left (root mean square) is not explained;"""

@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.identification.data.dataset import Reading, Wish, reading
 from symgen.identification.data.differentiation import Derivation
@@ -20,10 +19,9 @@ from symgen.identification.data.samples import Samples, pieces
 from symgen.identification.diagnostics.diagnostic_fit import BLOCKS, Evidence, ridged
 from symgen.identification.model.equations import Instants
 from symgen.identification.model.problem import Problem
+from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
 from symgen.text import shown
-
-Numbers = NDArray[np.float64]
 
 RATIO: Final = 1.5
 """Each cutoff by the next lower one."""

@@ -18,9 +18,8 @@ from symgen.identification.diagnostics.diagnostic_fit import Evidence, Fit, chos
 from symgen.identification.model.equations import Instants
 from symgen.identification.model.problem import Problem
 from symgen.identification.model.terms import ARMATURE
+from symgen.numbers.types import Numbers
 from symgen.text import shown
-
-Numbers = NDArray[np.float64]
 
 REACH: Final = 10
 """Steps by which forces are shifted at most."""

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from symgen.identification.data.dataset import Reading
 from symgen.identification.data.samples import Samples
 from symgen.identification.model.compiled_kernel import Kernel
-
-Numbers = NDArray[np.float64]
+from symgen.numbers.types import Numbers
 
 BLOCKS: Final = 8
 """Blocks that are kept, evenly over the log,"""

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.identification.data.samples import Samples
 from symgen.identification.model.drive_columns import DriveUnknowns
 from symgen.identification.model.equations import Equations, LinearEquations, Supports
-
-Numbers = NDArray[np.float64]
+from symgen.numbers.types import Numbers
 
 TUNING: Final = 1.345
 """Deviations beyond which a row weighs less; 95 % as efficient as least squares where noise is

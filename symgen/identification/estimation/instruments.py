@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.identification.data.samples import Samples
 from symgen.identification.estimation.triangular_factors import TriangularFactors, triangle
@@ -18,8 +17,7 @@ from symgen.identification.estimation.weighted_solve import TriangularSystem, se
 from symgen.identification.model.drive_columns import DriveUnknowns
 from symgen.identification.model.equations import Equations, LinearEquations, Supports
 from symgen.identification.model.estimate import Solution
-
-Numbers = NDArray[np.float64]
+from symgen.numbers.types import Numbers
 
 WEAK: Final = 0.3
 """Least correlation of a combination of regressors with the instruments."""

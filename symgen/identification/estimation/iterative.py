@@ -12,7 +12,6 @@ from functools import cached_property, partial
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.identification.estimation.huber_loss import SHARE, Reweighted
 from symgen.identification.estimation.instruments import Instrumented, Instruments
@@ -33,8 +32,7 @@ from symgen.identification.model.separable import inseparable
 from symgen.identification.model.settings import Settings
 from symgen.identification.model.terms import FRICTION, TERMS
 from symgen.identification.model.velocity_survey import Rates
-
-Numbers = NDArray[np.float64]
+from symgen.numbers.types import Numbers
 
 ROUNDS: Final = 8
 SETTLED: Final = 1e-3

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.identification.estimation.random_effects import with_effects
 from symgen.identification.estimation.robust_errors import inflation
@@ -19,8 +18,7 @@ from symgen.identification.estimation.standard_parameters import Prior, deviatio
 from symgen.identification.estimation.term_selection import Chooser
 from symgen.identification.estimation.weighted_solve import Belief, faint, solve
 from symgen.identification.model.estimate import BaseMapping
-
-Numbers = NDArray[np.float64]
+from symgen.numbers.types import Numbers
 
 TIMES: Final = (10.0, 3.0, 1.0)
 """What the deviations of the prior are tried as, by those of ``--prior-deviation``."""

@@ -13,12 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.identification.estimation.term_selection import Chooser, Key
 from symgen.identification.estimation.weighted_solve import Belief, solved
-
-Numbers = NDArray[np.float64]
+from symgen.numbers.types import Numbers
 
 
 @dataclass(frozen=True)

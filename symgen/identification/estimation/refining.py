@@ -16,7 +16,6 @@ from itertools import islice
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.errors import OptionError, SymgenError
 from symgen.identification.data.dataset import Reading
@@ -34,10 +33,9 @@ from symgen.identification.model.estimate import Estimate, Solution
 from symgen.identification.model.problem import without_drives
 from symgen.identification.model.regressor_tapes import traced
 from symgen.jobs.job import Job
+from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
 from symgen.text import shown
-
-Numbers = NDArray[np.float64]
 
 MOST: Final = 400
 """Windows, evenly over the log."""

@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.advice import use_prior
 from symgen.errors import SymgenError
@@ -25,9 +24,8 @@ from symgen.identification.model.estimate import Channel, Estimate, Solution
 from symgen.identification.model.grouping import unidentified
 from symgen.identification.model.problem import Problem
 from symgen.identification.model.settings import Settings
+from symgen.numbers.types import Numbers
 from symgen.text import shown
-
-Numbers = NDArray[np.float64]
 
 LISTED: Final = 6
 """Parameters that a message names at most."""

@@ -11,12 +11,10 @@ its batches."""
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.identification.estimation.weighted_solve import Belief, TriangularSystem, solve
 from symgen.identification.model.estimate import Solution
-
-Numbers = NDArray[np.float64]
+from symgen.numbers.types import Numbers
 
 CLEAR: Final = 0.1
 """The part of the information, in any direction, that is taken to be left without a batch at

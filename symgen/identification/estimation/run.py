@@ -7,7 +7,6 @@ from itertools import count, islice
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.advice import use_prior
 from symgen.errors import OptionError
@@ -42,10 +41,10 @@ from symgen.identification.model.settings import Settings
 from symgen.identification.model.velocity_survey import Rates, surveyed
 from symgen.identification.prediction.prediction_errors import Prediction
 from symgen.jobs.job import Job
+from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
 from symgen.text import shown
 
-Numbers = NDArray[np.float64]
 Progress = Callable[[str], None]
 
 BATCHES: Final = 32

@@ -16,8 +16,7 @@ from symgen.identification.data.samples import Samples
 from symgen.identification.model.drive_columns import DriveUnknowns
 from symgen.identification.model.equations import Instants
 from symgen.native.tape import NativeTape
-
-Numbers = NDArray[np.float64]
+from symgen.numbers.types import Numbers
 
 STEPS: Final = 25
 """Steps of a window."""

@@ -10,12 +10,10 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.identification.estimation.weighted_solve import Belief
 from symgen.identification.model.estimate import BaseMapping
-
-Numbers = NDArray[np.float64]
+from symgen.numbers.types import Numbers
 
 LEAST: Final = 0.01
 """A body counts as having this part of the mean mass and size of all bodies, if it has less."""

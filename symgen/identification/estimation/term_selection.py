@@ -10,14 +10,13 @@ from functools import cached_property
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.identification.estimation.triangular_factors import TriangularFactors, combined
 from symgen.identification.estimation.weighted_solve import Belief, TriangularSystem, solve, solved
 from symgen.identification.model.drive_columns import DriveUnknowns
 from symgen.identification.model.terms import ARMATURE, SPRINGS, TERMS
+from symgen.numbers.types import Numbers
 
-Numbers = NDArray[np.float64]
 Key = tuple[int, str]
 """A joint's number and a term."""
 

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-Numbers = NDArray[np.float64]
+from symgen.numbers.types import Numbers
 
 SMALL: Final = 8192
 """Matrices of at most this many entries are factorised by one thread of the usual BLAS, so with the

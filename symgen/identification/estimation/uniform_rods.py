@@ -9,14 +9,12 @@ from dataclasses import replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.identification.estimation.weighted_solve import TriangularSystem
 from symgen.identification.model.estimate import BaseMapping
 from symgen.mechanics.model import Model
 from symgen.mechanics.pseudo_inertia import ten_of
-
-Numbers = NDArray[np.float64]
+from symgen.numbers.types import Numbers
 
 SHORT: Final = 0.1
 """Length (m) of a rod of which nothing is known, and the least of all."""

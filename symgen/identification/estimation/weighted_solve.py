@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.identification.estimation.triangular_factors import Batches, TriangularFactors, triangle
 from symgen.identification.model.equations import Supports
 from symgen.identification.model.estimate import Solution
-
-Numbers = NDArray[np.float64]
+from symgen.numbers.types import Numbers
 
 ROUNDS: Final = 50
 SETTLED: Final = 1e-12

@@ -10,15 +10,13 @@ from dataclasses import replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.identification.data.dataset import Reading
 from symgen.identification.data.differentiation import ORDER, Derivation
 from symgen.identification.diagnostics.cutoffs import rows_of_blocks
 from symgen.identification.estimation.iterative import Settled
 from symgen.identification.model.equations import LinearEquations
-
-Numbers = NDArray[np.float64]
+from symgen.numbers.types import Numbers
 
 WIDER: Final = 1.5
 """A window by that of the fit."""

@@ -7,9 +7,8 @@ scaled to unit length, so that units of parameters do not matter (Gautier & Khal
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-Numbers = NDArray[np.float64]
+from symgen.numbers.types import Numbers
 
 POWER: Final = 4
 """Of the smooth condition number; the largest would be the number itself, which has kinks."""

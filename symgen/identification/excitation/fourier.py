@@ -7,9 +7,8 @@ the motion repeats, so a robot can run it for as long as the log is to be, and r
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Numbers = NDArray[np.float64]
+from symgen.numbers.types import Numbers
 
 
 def basis(harmonics: int, period: float, t: Numbers) -> tuple[Numbers, Numbers, Numbers]:

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.errors import OptionError, RobotError, SourceLocation
 from symgen.mechanics.model import Body, Model
+from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
 from symgen.text import hint, repeated, shown
-
-Numbers = NDArray[np.float64]
 
 KINDS: Final = ("lower", "upper", "velocity", "effort")
 LARGEST: Final = 1e9

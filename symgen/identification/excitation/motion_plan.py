@@ -4,13 +4,11 @@ import math
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.errors import OptionError
+from symgen.numbers.types import Numbers
 from symgen.options import group, option
 from symgen.options.kinds import FLAG, NUMBER, WHOLE
-
-Numbers = NDArray[np.float64]
 
 
 @group

@@ -12,7 +12,6 @@ from itertools import count
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.advice import install
 from symgen.errors import SymgenError
@@ -20,9 +19,9 @@ from symgen.identification.excitation.criterion import condition, smooth_conditi
 from symgen.identification.excitation.fourier import Fourier, basis, resting
 from symgen.identification.excitation.task import ExcitationTask
 from symgen.identification.model.separable import States
+from symgen.numbers.types import Numbers
 from symgen.text import shown
 
-Numbers = NDArray[np.float64]
 Progress = Callable[[str], None]
 
 TRIES: Final = 200

@@ -12,8 +12,7 @@ from symgen.identification.excitation.fourier import Fourier
 from symgen.identification.excitation.motion_limits import Bounds
 from symgen.identification.excitation.motion_plan import ExcitationPlan
 from symgen.identification.model.regressor_tapes import Dynamics
-
-Numbers = NDArray[np.float64]
+from symgen.numbers.types import Numbers
 
 PER_HARMONIC: Final = 12
 """Samples a period of the highest harmonic: what the search looks at."""

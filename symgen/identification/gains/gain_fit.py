@@ -5,11 +5,9 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.errors import SymgenError
-
-Numbers = NDArray[np.float64]
+from symgen.numbers.types import Numbers
 
 ROUNDS: Final = 60
 SETTLED: Final = 1e-10

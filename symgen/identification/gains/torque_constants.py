@@ -15,7 +15,6 @@ from pathlib import Path, PurePath
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.markup import escape
 
 from symgen import __version__
@@ -35,11 +34,10 @@ from symgen.jobs.job import Job
 from symgen.jobs.targets import OutputFile, holding
 from symgen.mechanics.coupling import positions, velocities
 from symgen.mechanics.model import Model
+from symgen.numbers.types import Numbers
 from symgen.output import console
 from symgen.reading.assemble import LoadedRobot
 from symgen.text import shown
-
-Numbers = NDArray[np.float64]
 
 BATCHES: Final = 12
 """Parts of each log, of which each in turn is left out for standard errors."""

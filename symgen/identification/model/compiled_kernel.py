@@ -11,9 +11,8 @@ from symgen.jobs.job import Job
 from symgen.languages.c.calls import LOOPS, loop_declaration, loop_name, loops
 from symgen.languages.c.files import code_files
 from symgen.native.library import Library
+from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
-
-Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

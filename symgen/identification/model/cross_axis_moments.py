@@ -8,16 +8,14 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.identification.data.samples import Samples
 from symgen.identification.model.compiled_kernel import Kernel, kernel
 from symgen.jobs.job import Job
 from symgen.mechanics.model import Body
 from symgen.mechanics.parameters import WHOLE, system
+from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
-
-Numbers = NDArray[np.float64]
 
 PIECE: Final = 512
 """Rows whose wrenches are computed at a time."""

@@ -14,8 +14,8 @@ from symgen.identification.model.terms import TERMS, JointSamples
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.model import Body, Model
 from symgen.mechanics.parameters import WHOLE, system
+from symgen.numbers.types import Numbers
 
-Numbers = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from symgen.identification.data.samples import Samples
 from symgen.identification.model.compiled_kernel import Kernel
 from symgen.identification.model.drive_columns import DriveUnknowns
+from symgen.numbers.types import Numbers
 
-Numbers = NDArray[np.float64]
 Supports = tuple[tuple[int, ...], ...]
 """The columns that each channel depends on."""
 

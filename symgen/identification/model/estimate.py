@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from symgen.mechanics.base_parameters import grouping, link_of
 from symgen.mechanics.model import PARAMETER_NAMES, Model
-
-Numbers = NDArray[np.float64]
+from symgen.numbers.types import Numbers
 
 
 @dataclass(frozen=True)

@@ -7,16 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from symgen.errors import OptionError
 from symgen.identification.model.estimate import BaseMapping
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.reading import toml_reader
 from symgen.text import quoted, reason, shown
-
-Numbers = NDArray[np.float64]
 
 HUGE: Final = 1e30
 """No parameter is as large; what is would overflow in squares."""

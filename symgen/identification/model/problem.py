@@ -7,7 +7,6 @@ from functools import cache, partial
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.errors import OptionError
 from symgen.identification.data.log_options import AUTO
@@ -35,11 +34,10 @@ from symgen.mechanics.independence import independent_columns
 from symgen.mechanics.model import Model
 from symgen.mechanics.parameters import WHOLE, lumped, system
 from symgen.mechanics.passive import KINDS
+from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
 from symgen.reading.options import RobotOptions
 from symgen.tracing.options import FunctionOptions, at_runtime
-
-Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

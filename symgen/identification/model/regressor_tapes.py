@@ -11,10 +11,9 @@ from symgen.identification.model.separable import States, random_states, separab
 from symgen.jobs.job import Job
 from symgen.mechanics.coupling import Coupling, coupling_of
 from symgen.native.tape import NativeTape, Traced
+from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
 from symgen.tracing.trace import trace_all
-
-Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

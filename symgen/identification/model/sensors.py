@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.errors import OptionError
 from symgen.identification.data.needed_columns import Sensed
@@ -19,11 +18,10 @@ from symgen.jobs.job import Job
 from symgen.mechanics.coupling import Coupling
 from symgen.mechanics.joint_listing import listed
 from symgen.mechanics.model import Model
+from symgen.numbers.types import Numbers
 from symgen.reading import toml_reader
 from symgen.reading.options import RobotOptions
 from symgen.text import quoted, shown
-
-Numbers = NDArray[np.float64]
 
 COMPONENTS: Final = ("fx", "fy", "fz", "tx", "ty", "tz")
 """Of a wrench: force, then torque about the link's origin, in the link's axes."""

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.identification.data.samples import Samples
 from symgen.identification.model.drive_columns import DriveColumn, DriveUnknowns
@@ -15,8 +14,8 @@ from symgen.identification.model.terms import TERMS
 from symgen.mechanics.coupling import Coupling, coupling_of
 from symgen.mechanics.independence import independent_columns
 from symgen.mechanics.model import Model
+from symgen.numbers.types import Numbers
 
-Numbers = NDArray[np.float64]
 States = tuple[Numbers, Numbers, Numbers]
 """q (N x nq), qd and qdd (N x n each)."""
 

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.identification.data.samples import Samples
 from symgen.identification.model.drive_columns import Joints
-
-Numbers = NDArray[np.float64]
+from symgen.numbers.types import Numbers
 
 SIGMAS: Final = 6.0
 """A rate within so many standard deviations of its noise has no sign that can be relied on."""

@@ -14,8 +14,8 @@ from symgen.identification.data.dataset import Reading
 from symgen.identification.data.differentiation import Derivation
 from symgen.identification.data.samples import Samples
 from symgen.identification.model.equations import Equations
+from symgen.numbers.types import Numbers
 
-Numbers = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 SLOW: Final = 0.02

@@ -8,16 +8,14 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.errors import OptionError
 from symgen.identification.model.drive_columns import DriveColumn, DriveUnknowns
 from symgen.identification.model.problem import Problem
 from symgen.identification.model.terms import TERMS
 from symgen.identification.prediction.prediction_errors import Predictor
+from symgen.numbers.types import Numbers
 from symgen.text import shown
-
-Numbers = NDArray[np.float64]
 
 
 def predictor(

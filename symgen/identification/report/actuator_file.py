@@ -9,17 +9,15 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.identification.estimation.run import Identified
 from symgen.identification.estimation.weighted_solve import TriangularSystem
 from symgen.identification.model.drive_columns import DriveColumn, DriveUnknowns, Joints
 from symgen.identification.model.terms import SPRINGS
+from symgen.numbers.types import Numbers
 from symgen.options.kinds import quoted
 from symgen.reading import toml_reader
 from symgen.text import shown
-
-Numbers = NDArray[np.float64]
 
 BEGIN: Final = b"# drives by symgen identify\n"
 """The first line, by which the next run knows that it may replace the file."""

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.markup import escape
 
 from symgen.errors import OptionError, SymgenError
@@ -15,10 +14,9 @@ from symgen.identification.excitation.task import ExcitationTask
 from symgen.inspection.console_tables import table
 from symgen.inspection.pictures import BLUE, VERMILION, drawn, new_figure, picture_target, styled
 from symgen.jobs.targets import OutputFile, check_targets, holding
+from symgen.numbers.types import Numbers
 from symgen.output import console
 from symgen.text import cited
-
-Numbers = NDArray[np.float64]
 
 OWNER: Final = "symgen excite"
 POINTS: Final = 800

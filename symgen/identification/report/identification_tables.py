@@ -7,7 +7,6 @@ from pathlib import PurePath
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.console import Console
 from rich.markup import escape
 
@@ -19,9 +18,8 @@ from symgen.identification.report.prediction_report import data as predicted
 from symgen.identification.report.prediction_report import errors
 from symgen.inspection.console_tables import table
 from symgen.mechanics.model import PARAMETER_NAMES
+from symgen.numbers.types import Numbers
 from symgen.output import console
-
-Numbers = NDArray[np.float64]
 
 LISTING: Final = "identification.json"
 

@@ -10,16 +10,12 @@ from dataclasses import dataclass, field
 from typing import Any
 from xml.parsers import expat
 
-import numpy as np
-from numpy.typing import NDArray
-
 from symgen.errors import OptionError
 from symgen.mechanics.pseudo_inertia import about_centre
+from symgen.numbers.types import Numbers
 from symgen.reading.description import TENSOR
 from symgen.reading.xml_reader import encoding_of, strict_text
 from symgen.text import shown
-
-Numbers = NDArray[np.float64]
 
 MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 

@@ -6,7 +6,6 @@ from pathlib import PurePath
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.markup import escape
 
 from symgen import __version__
@@ -20,9 +19,8 @@ from symgen.identification.data.samples import Samples
 from symgen.inspection.console_tables import table
 from symgen.mechanics.coupling import positions, velocities
 from symgen.mechanics.model import Limits, Model
+from symgen.numbers.types import Numbers
 from symgen.output import console
-
-Numbers = NDArray[np.float64]
 
 STILL: Final = 3.0
 """A joint stands still where its speed is within so many deviations of its noise,"""

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.identification.prediction.prediction_errors import Points
 from symgen.inspection import pictures
 from symgen.inspection.pictures import BLUE, GREY, VERMILION, new_figure, styled
-
-Numbers = NDArray[np.float64]
+from symgen.numbers.types import Numbers
 
 PNG: Final = "png"
 MEASURED: Final = GREY

@@ -4,7 +4,6 @@ uncertainty."""
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.identification.estimation.run import Identified
 from symgen.identification.model.equations import Instants
@@ -21,8 +20,7 @@ from symgen.identification.report.panels import (
     residuals,
 )
 from symgen.inspection.pictures import new_figure, styled
-
-Numbers = NDArray[np.float64]
+from symgen.numbers.types import Numbers
 
 MOST: Final = 4000
 """Rows that a picture shows."""

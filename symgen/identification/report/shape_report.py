@@ -4,14 +4,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.identification.consistency.nearest_bodies import Bodies, differences
 from symgen.identification.consistency.payload_estimate import Payload
 from symgen.identification.model.estimate import Estimate
+from symgen.numbers.types import Numbers
 from symgen.text import shown
-
-Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

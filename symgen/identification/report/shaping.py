@@ -8,7 +8,6 @@ from shlex import quote
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.advice import command
 from symgen.identification.consistency.nearest_bodies import Bodies, bodies
@@ -46,8 +45,6 @@ from symgen.reading.assemble import LoadedRobot
 from symgen.reading.formats import expanded_text
 from symgen.reading.options import RobotOptions, SourceOptions
 from symgen.text import shown
-
-Numbers = NDArray[np.float64]
 
 IMPLAUSIBLE: Final = (
     "the estimate is implausible (see the warnings); use --force to write it anyway"

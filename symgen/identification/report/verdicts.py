@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgen.advice import stay_near_prior
 from symgen.identification.consistency.nearest_bodies import Bodies
@@ -20,9 +19,8 @@ from symgen.identification.model.equations import Instants
 from symgen.identification.model.estimate import BaseMapping
 from symgen.identification.model.settings import Settings
 from symgen.identification.model.terms import FRICTION, TERMS
+from symgen.numbers.types import Numbers
 from symgen.text import shown
-
-Numbers = NDArray[np.float64]
 
 POOR: Final = 0.3
 """A channel of which a larger part (root mean square) is not explained refuses the model,"""

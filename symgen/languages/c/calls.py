@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from symgen.languages.c.files import functions
 from symgen.languages.c.lanes import BatchFunction, batch_functions
@@ -17,6 +17,7 @@ from symgen.native.compiled import Compiled
 from symgen.native.compiler import EXACT
 from symgen.native.library import Library, broadcast, pointers
 from symgen.numbers.trig import TYPES
+from symgen.numbers.types import AnyArray
 from symgen.render import render
 
 LOOPS = "batch.c"
@@ -92,9 +93,6 @@ def lying(folder: Path, names: Sequence[str]) -> dict[str, str]:
     return {path.name: path.read_text(encoding="utf-8") for path in paths}
 
 
-Array = NDArray[Any]
-
-
 class CompiledBatch:
     """The batch functions of a module; `width` is the number of states in a block."""
 
@@ -104,7 +102,7 @@ class CompiledBatch:
         self.functions = {f.d.name: f for f in batch_functions(module)}
         self.width: int = self._run("batch_width")
 
-    def rows(self, name: str, inputs: Sequence[Array]) -> list[Array]:
+    def rows(self, name: str, inputs: Sequence[AnyArray]) -> list[AnyArray]:
         """The outputs of NAME_rows, a row each state, from inputs with a row each state."""
         f, n = self.functions[name], len(inputs[0])
         arrays = [np.ascontiguousarray(x, self._dtype) for x in inputs]
@@ -113,7 +111,7 @@ class CompiledBatch:
         self._run(f"{name}_rows", n, *words)
         return outputs
 
-    def blocks(self, name: str, inputs: Sequence[Array]) -> list[Array]:
+    def blocks(self, name: str, inputs: Sequence[AnyArray]) -> list[AnyArray]:
         """The outputs of NAME_batch, a row each state, where inputs that are one for all states are
         those of the first state."""
         f, n = self.functions[name], len(inputs[0])
@@ -126,7 +124,7 @@ class CompiledBatch:
         self._run(f"{name}_batch", n, *arrays, *outputs)
         return [x.transpose(0, 2, 1).reshape(-1, x.shape[1])[:n] for x in outputs]
 
-    def _packed(self, rows: Array) -> Array:
+    def _packed(self, rows: AnyArray) -> AnyArray:
         """Rows in blocks: block, entry, state in the block; NaN in the places beyond the last
         state."""
         blocks = -(-len(rows) // self.width)
@@ -134,7 +132,7 @@ class CompiledBatch:
         padded[: len(rows)] = rows
         return np.ascontiguousarray(padded.reshape(blocks, self.width, -1).transpose(0, 2, 1))
 
-    def _run(self, name: str, *arguments: int | Array) -> Any:
+    def _run(self, name: str, *arguments: int | AnyArray) -> Any:
         return self._library.call(f"{self._module.name}_{name}", *arguments)
 
 

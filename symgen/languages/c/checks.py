@@ -12,7 +12,6 @@ from symgen.languages.c.calls import CompiledBatch, build, build_batch
 from symgen.languages.c.options import COptions, others
 from symgen.languages.describe import FunctionDescription
 from symgen.languages.subject import (
-    Array,
     Arrays,
     Check,
     Subject,
@@ -38,6 +37,7 @@ from symgen.native.compiler import (
 )
 from symgen.native.platforms import platform
 from symgen.numbers.trig import TYPES
+from symgen.numbers.types import AnyArray
 from symgen.proof.closed_loop import machine
 from symgen.tracing.function import Function
 
@@ -173,7 +173,7 @@ def _batch_checks(
 
 
 def _other_bits(
-    d: FunctionDescription, compiled: Compiled, batch: CompiledBatch, columns: Sequence[Array]
+    d: FunctionDescription, compiled: Compiled, batch: CompiledBatch, columns: Sequence[AnyArray]
 ) -> int:
     """How many numbers of rows and of blocks are not those of single states."""
     repeated = [
@@ -190,7 +190,7 @@ def _other_bits(
     )
 
 
-def _differing(wanted: Array, result: Array) -> int:
+def _differing(wanted: AnyArray, result: AnyArray) -> int:
     bits = [
         np.ascontiguousarray(x).reshape(result.shape).view(f"u{result.itemsize}")
         for x in (wanted, result)

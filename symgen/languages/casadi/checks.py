@@ -9,7 +9,8 @@ import numpy as np
 from symgen.languages.casadi.files import package as package_name
 from symgen.languages.module import Module
 from symgen.languages.outside import Call, Failed, Outside, Runner
-from symgen.languages.subject import Array, Arrays, Check, Subject, described, relative_error
+from symgen.languages.subject import Arrays, Check, Subject, described, relative_error
+from symgen.numbers.types import AnyArray
 from symgen.tracing.function import Function
 
 PACKAGES: Final = ("casadi",)
@@ -121,7 +122,7 @@ def _jacobian(subject: Subject, function: Function, call: Call) -> Check:
     return Check(claim, worst <= TOLERANCE, f"largest error {worst:.1e}, {len(states)} states")
 
 
-def _slopes(function: Function, state: Arrays) -> dict[str, Array]:
+def _slopes(function: Function, state: Arrays) -> dict[str, AnyArray]:
     """The rates at which outputs change where the inputs move as in `MOVED`."""
     displaced: dict[str, Sequence[complex]] = {}
     first = 0

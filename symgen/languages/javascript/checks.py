@@ -10,8 +10,9 @@ import numpy as np
 
 from symgen.languages.describe import FunctionDescription, descriptions
 from symgen.languages.outside import Call, Failed, Outside, ran
-from symgen.languages.subject import Array, Arrays, Subject, inputs
+from symgen.languages.subject import Arrays, Subject, inputs
 from symgen.native.compiler import workspace
+from symgen.numbers.types import AnyArray
 from symgen.text import shown
 
 DRIVER: Final = """
@@ -54,7 +55,7 @@ def _started(subject: Subject) -> Iterator[Call]:
         (folder / "driver.mjs").write_text(DRIVER, encoding="utf-8")
         answers = _answers(subject, folder)
 
-    def call(d: FunctionDescription, states: Sequence[Arrays]) -> list[list[Array]]:
+    def call(d: FunctionDescription, states: Sequence[Arrays]) -> list[list[AnyArray]]:
         answer = json.loads(answers[d.name])
         if "error" in answer:
             raise Failed(f"node: {shown(answer['error'])}")

@@ -11,9 +11,10 @@ from symgen.languages.describe import FunctionDescription, descriptions
 from symgen.languages.matlab.files import package, renamed, word
 from symgen.languages.module import Module
 from symgen.languages.outside import Call, Failed, Outside, binary, parted, ran
-from symgen.languages.subject import Array, Arrays, Check, Subject
+from symgen.languages.subject import Arrays, Check, Subject
 from symgen.native.compiler import workspace
 from symgen.native.platforms import platform
+from symgen.numbers.types import AnyArray
 from symgen.render import render
 from symgen.text import shown
 
@@ -35,7 +36,7 @@ def _runs(subject: Subject, folder: Path, how: Callable[[str], str]) -> Call:
         (folder / f"{d.name}.states").write_bytes(binary(d, subject.states))
     finished: set[str] = set()
 
-    def run(d: FunctionDescription, states: Sequence[Arrays]) -> list[list[Array]]:
+    def run(d: FunctionDescription, states: Sequence[Arrays]) -> list[list[AnyArray]]:
         if drivers[d.name] not in finished:
             (folder / "driver.m").write_text(drivers[d.name], encoding="ascii")
             ran([*OCTAVE, "driver.m"], folder)

@@ -17,6 +17,7 @@ from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.independence import MOMENTS, Key, independent
 from symgen.mechanics.parameters import WHOLE
 from symgen.numbers.scalar import ZERO, Scalar
+from symgen.numbers.types import DecimalArray
 from symgen.proof.laws.dynamics import mass, solved, symbols, tau
 from symgen.proof.laws.registry import LawError, law
 from symgen.proof.laws.regressors import (
@@ -28,7 +29,7 @@ from symgen.proof.laws.regressors import (
 )
 from symgen.proof.reference_kinematics import kind_of
 from symgen.proof.reference_model import Frame, MechanismBody, Solid, frame_of, transposed, unit
-from symgen.proof.states import Array, States, Term, decimals
+from symgen.proof.states import States, Term, decimals
 
 UNIT_MOMENTS = "the reference dynamics with unit moments of the bodies"
 DISC, ROUND = MOMENTS.index("J"), MOMENTS.index("Jo")
@@ -41,7 +42,7 @@ def keys_of(x: States) -> tuple[Key, ...]:
     return independent(x.robot.regroups[WHOLE].layout).keys
 
 
-def by_moments(term: Term, x: States) -> Array:
+def by_moments(term: Term, x: States) -> DecimalArray:
     """The values of a term where one of the base parameters is 1 and all else massless, the last
     axis."""
     bare, keys = massless(x), keys_of(x)
@@ -50,7 +51,7 @@ def by_moments(term: Term, x: States) -> Array:
     return np.concatenate(parts, axis=-1)
 
 
-def _of_body(term: Term, bare: States, i: int, moments: Sequence[int]) -> Array:
+def _of_body(term: Term, bare: States, i: int, moments: Sequence[int]) -> DecimalArray:
     """The values of a term for unit moments of one body, in its canonical frame."""
     rows = dict(zip(moments, unit_columns(bare, len(moments)), strict=True))
     part = bare.mechanism.part(i)
@@ -79,16 +80,16 @@ def _ten(rows: Mapping[int, Scalar]) -> tuple[Scalar, ...]:
 
 
 @law("base_regressor", UNIT_MOMENTS)
-def base_regressor(x: States) -> Array:
+def base_regressor(x: States) -> DecimalArray:
     """Y_b."""
     return with_passive(by_moments(tau, x), x)
 
 
 @law("slotine_li_base_regressor", "C from Christoffel symbols with unit moments of the bodies", 2)
-def slotine_li_base_regressor(x: States) -> Array:
+def slotine_li_base_regressor(x: States) -> DecimalArray:
     """Y_rb, n x b: the regressor of M q̈_r + C q̇_r + g in base parameters."""
 
-    def passive(y: States) -> Array:
+    def passive(y: States) -> DecimalArray:
         r, rr, v = (y.given[k][..., None, :] for k in ("qd_r", "qdd_r", "qd"))
         c = (symbols(y) * v[..., None, :]).sum(-1)
         return (mass(y) * rr).sum(-1) + (c * r).sum(-1) + tau(y.put(qd=None, qdd=None))
@@ -97,12 +98,12 @@ def slotine_li_base_regressor(x: States) -> Array:
 
 
 @law("base_parameters", "Y_b beta = tau of the reference, solved for the base parameters")
-def base_parameters(x: States) -> Array:
+def base_parameters(x: States) -> DecimalArray:
     """β."""
     return (grouping(x) * x.given["ten"][..., None, :]).sum(-1)
 
 
-def grouping(x: States) -> Array:
+def grouping(x: States) -> DecimalArray:
     """K with β = K π, (b, p): the one solution of Y_b K = Y at random states. Raises LawError where
     there is none, or more than one."""
     n, count = x.n, len(keys_of(x))
@@ -122,7 +123,7 @@ def grouping(x: States) -> Array:
     return factors
 
 
-def _product(a: Array, b: Array) -> Array:
+def _product(a: DecimalArray, b: DecimalArray) -> DecimalArray:
     """Aᵀ B, one row of both after the other, without what is zero in it: the force of a joint does
     not depend on what it does not carry."""
     total = np.full((a.shape[1], b.shape[1]), Decimal(0), object)

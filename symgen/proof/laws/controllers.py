@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import numpy as np
 
+from symgen.numbers.types import DecimalArray
 from symgen.proof.laws import base_regressors as base
 from symgen.proof.laws.dynamics import coriolis, mass, solved, tau
 from symgen.proof.laws.kinematics import pose
@@ -20,7 +21,7 @@ from symgen.proof.laws.manifold import between
 from symgen.proof.laws.registry import law
 from symgen.proof.laws.regressors import passive_columns, passive_terms
 from symgen.proof.laws.task_space import task
-from symgen.proof.states import FINE, STEP, Array, States, applied, applied_transposed
+from symgen.proof.states import FINE, STEP, States, applied, applied_transposed
 from symgen.proof.tangent import displaced
 
 EQUATION = "its equation with terms of the reference"
@@ -29,11 +30,11 @@ START, TINY = Decimal(100), Decimal("1e-30")
 """The variance that recursive least squares start with, and the least information of a row."""
 
 
-def _clamped(x: Array, limit: Array) -> Array:
+def _clamped(x: DecimalArray, limit: DecimalArray) -> DecimalArray:
     return np.where(abs(x) < limit, x, np.where(x < 0, -limit, limit))
 
 
-def _friction(x: States, reference: Array | None) -> Array:
+def _friction(x: States, reference: DecimalArray | None) -> DecimalArray:
     """The friction that a controller compensates, with its reference velocities (None: at rest)."""
     if x.robot.friction_compensation == "none":
         return 0 * x.given["qd"]
@@ -41,23 +42,23 @@ def _friction(x: States, reference: Array | None) -> Array:
     return _rubbing(x, x.given["qd"] if measured else reference)
 
 
-def _rubbing(x: States, rates: Array | None) -> Array:
+def _rubbing(x: States, rates: DecimalArray | None) -> DecimalArray:
     """Friction at some rates: what it adds to the joint forces of the textbook."""
     at = x.put(qd=rates, qdd=None)
     return tau(at) - tau(without_friction(at))
 
 
-def _holding(x: States) -> Array:
+def _holding(x: States) -> DecimalArray:
     """g with the forces of springs, less those of external wrenches."""
     return tau(without_friction(x).put(qd=None, qdd=None))
 
 
-def _slope(term: Callable[[Array], Array]) -> Array:
+def _slope(term: Callable[[DecimalArray], DecimalArray]) -> DecimalArray:
     """The derivative of a function of time at zero."""
     return (term(STEP) - term(-STEP)) / (2 * STEP)
 
 
-def _slope_on_branch(term: Callable[[Array], Array]) -> Array:
+def _slope_on_branch(term: Callable[[DecimalArray], DecimalArray]) -> DecimalArray:
     """The same of a function that may jump at zero, from the side where it does not: the turn
     between two positions changes its sense at half a turn."""
     sides = [(term(t) - term(Decimal(0))) / t for t in (FINE, -FINE)]
@@ -65,7 +66,9 @@ def _slope_on_branch(term: Callable[[Array], Array]) -> Array:
     return np.where(sizes[0] <= sizes[1], *sides)
 
 
-def _moving(x: States) -> tuple[Callable[[Array], Array], Callable[[Array], Array]]:
+def _moving(
+    x: States,
+) -> tuple[Callable[[DecimalArray], DecimalArray], Callable[[DecimalArray], DecimalArray]]:
     """Positions and their reference as functions of time."""
     g, robot = x.given, x.mechanism
     return (
@@ -74,7 +77,7 @@ def _moving(x: States) -> tuple[Callable[[Array], Array], Callable[[Array], Arra
     )
 
 
-def _reference(x: States) -> tuple[Array, Array]:
+def _reference(x: States) -> tuple[DecimalArray, DecimalArray]:
     """The reference's velocities in the axes of the bodies where they are, and their rates."""
     g, (here, there) = x.given, _moving(x)
     return (
@@ -83,18 +86,18 @@ def _reference(x: States) -> tuple[Array, Array]:
     )
 
 
-def _error(x: States) -> Array:
+def _error(x: States) -> DecimalArray:
     return between(x.mechanism, x.given["q"], x.given["q_ref"])
 
 
 @law("gravity_compensation", EQUATION)
-def gravity_compensation(x: States) -> Array:
+def gravity_compensation(x: States) -> DecimalArray:
     """g + friction - k_d q̇."""
     held = _holding(x) + _friction(x, None)
     return _clamped(held - x.given["k_d"] * x.given["qd"], x.given["limit"])
 
 
-def _computed(x: States) -> Array:
+def _computed(x: States) -> DecimalArray:
     """The forces of computed torque, not limited."""
     g, e, (qd_r, qdd_r) = x.given, _error(x), _reference(x)
     total = g["e_int"] + g["h"] * e
@@ -103,7 +106,7 @@ def _computed(x: States) -> Array:
 
 
 @law("computed_torque", LOOP)
-def computed_torque(x: States) -> tuple[Array, Array]:
+def computed_torque(x: States) -> tuple[DecimalArray, DecimalArray]:
     """The forces, and the integral after the step."""
     check_decay(x, _computed, lambda y: y.given["k_p"] + y.given["k_i"] * y.given["h"])
     g, forces = x.given, _computed(x)
@@ -112,7 +115,7 @@ def computed_torque(x: States) -> tuple[Array, Array]:
     return _clamped(forces, g["limit"]), np.where(free, total, g["e_int"])
 
 
-def _impedance(x: States) -> Array:
+def _impedance(x: States) -> DecimalArray:
     """The forces of joint impedance, not limited, with Christoffel's C."""
     g, (qd_r, qdd_r) = x.given, _reference(x)
     moving = applied(mass(x), qdd_r) + applied(coriolis(x), qd_r)
@@ -121,14 +124,14 @@ def _impedance(x: States) -> Array:
 
 
 @law("joint_impedance", LOOP, 1)
-def joint_impedance(x: States) -> Array:
+def joint_impedance(x: States) -> DecimalArray:
     """The forces."""
     check_passive(x, _impedance)
     return _clamped(_impedance(x), x.given["limit"])
 
 
 @law("momentum_observer", LOOP, 1)
-def momentum_observer(x: States) -> tuple[Array, Array, Array]:
+def momentum_observer(x: States) -> tuple[DecimalArray, DecimalArray, DecimalArray]:
     """r by the exact solution of its filter, the momentum, 1."""
     g, p = x.given, applied(mass(x), x.given["qd"])
     moved = applied_transposed(coriolis(x), g["qd"])
@@ -141,7 +144,7 @@ def momentum_observer(x: States) -> tuple[Array, Array, Array]:
 
 
 @law("adaptive_slotine_li", EQUATION, 2)
-def adaptive_slotine_li(x: States) -> tuple[Array, Array]:
+def adaptive_slotine_li(x: States) -> tuple[DecimalArray, DecimalArray]:
     """The forces, and the parameters after the step."""
     g, e, (velocity, change) = x.given, _error(x), _reference(x)
     here, there = _moving(x)
@@ -155,7 +158,7 @@ def adaptive_slotine_li(x: States) -> tuple[Array, Array]:
     return _clamped(forces, g["limit"]), g["beta_mean"] + _clamped(after, g["beta_reach"])
 
 
-def _rows_of(x: States) -> Array:
+def _rows_of(x: States) -> DecimalArray:
     """Y_b of Slotine and Li with the columns of friction at the rates where it is compensated."""
     rows, terms = base.slotine_li_base_regressor(x), passive_terms(x)
     inertial = rows.shape[-1] - len(terms)
@@ -168,7 +171,7 @@ def _rows_of(x: States) -> Array:
 
 
 @law("recursive_least_squares", EQUATION, 2)
-def recursive_least_squares(x: States) -> tuple[Array, Array]:
+def recursive_least_squares(x: States) -> tuple[DecimalArray, DecimalArray]:
     """The parameters and the factors of their covariance after all rows."""
     g = x.given
     rows, beta = base.base_regressor(x), g["beta_hat"]
@@ -201,7 +204,7 @@ def recursive_least_squares(x: States) -> tuple[Array, Array]:
     return beta, u[..., lower[1], lower[0]]
 
 
-def _half_turn(here: Array, xyzw: Array) -> Array:
+def _half_turn(here: DecimalArray, xyzw: DecimalArray) -> DecimalArray:
     """2 sin(θ/2) about the axis of the rotation E that turns a link's axes into those of a
     quaternion, from its matrix: vee(E - Eᵀ) / sqrt(1 + tr E)."""
     v, w = xyzw[..., :3], xyzw[..., 3]
@@ -212,14 +215,14 @@ def _half_turn(here: Array, xyzw: Array) -> Array:
     return across / np.frompyfunc(Decimal.sqrt, 1, 1)(1 + trace)[..., None]
 
 
-def _axis(v: Array, w: Array, k: int) -> Array:
+def _axis(v: DecimalArray, w: DecimalArray, k: int) -> DecimalArray:
     """Axis k as turned by a unit quaternion: e + 2 w v × e + 2 v × (v × e)."""
     once = 2 * np.cross(v, np.eye(3, dtype=int)[k])
     return np.eye(3, dtype=int)[k] + w[..., None] * once + np.cross(v, once)
 
 
 @law("cartesian_impedance", EQUATION, 1)
-def cartesian_impedance(x: States, link: str) -> Array:
+def cartesian_impedance(x: States, link: str) -> DecimalArray:
     """Jᵀ (k_x e - d_x V) + (1 - Jᵀ J̄ᵀ) τ_0 + g."""
     g = x.given
     j, right, inverse = task(x, link)

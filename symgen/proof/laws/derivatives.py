@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from symgen.numbers.types import DecimalArray
 from symgen.proof.laws.dynamics import (
     accelerations,
     at_rest,
@@ -16,7 +17,6 @@ from symgen.proof.laws.dynamics import (
 )
 from symgen.proof.laws.registry import law
 from symgen.proof.states import (
-    Array,
     States,
     Term,
     applied_transposed,
@@ -32,75 +32,77 @@ SLOPES = "derivatives of {} in 75 digits"
 
 @law("inverse_dynamics_derivatives", SLOPES.format("the reference tau"), 1)
 @kept
-def inverse_dynamics_derivatives(x: States) -> tuple[Array, Array, Array]:
+def inverse_dynamics_derivatives(x: States) -> tuple[DecimalArray, DecimalArray, DecimalArray]:
     """∂τ/∂q, ∂τ/∂q̇, M."""
     return gradient(tau, x), gradient(tau, x, "qd"), mass(x)
 
 
 @law("forward_dynamics_derivatives", SLOPES.format("qdd = M^-1 (tau - bias)"), 1)
 @kept
-def forward_dynamics_derivatives(x: States) -> tuple[Array, Array, Array]:
+def forward_dynamics_derivatives(x: States) -> tuple[DecimalArray, DecimalArray, DecimalArray]:
     """∂q̈/∂q, ∂q̈/∂q̇, M⁻¹."""
     return gradient(accelerations, x), gradient(accelerations, x, "qd"), inverse(x)
 
 
 @law("inverse_dynamics_jvp", SLOPES.format("the reference tau"), 1)
-def inverse_dynamics_jvp(x: States) -> Array:
+def inverse_dynamics_jvp(x: States) -> DecimalArray:
     """The change of τ."""
     return _change(tau, x, q="dq", qd="dqd", qdd="dqdd")
 
 
 @law("forward_dynamics_jvp", SLOPES.format("qdd = M^-1 (tau - bias)"), 1)
-def forward_dynamics_jvp(x: States) -> Array:
+def forward_dynamics_jvp(x: States) -> DecimalArray:
     """The change of q̈."""
     return _change(accelerations, x, q="dq", qd="dqd", tau="dtau")
 
 
 @law("inverse_dynamics_vjp", SLOPES.format("the reference tau"), 1)
-def inverse_dynamics_vjp(x: States) -> tuple[Array, ...]:
+def inverse_dynamics_vjp(x: States) -> tuple[DecimalArray, ...]:
     """λᵀ ∂τ/∂q, λᵀ ∂τ/∂q̇, λᵀ M."""
     return _weighed(inverse_dynamics_derivatives(x), x.given["lam_tau"])
 
 
 @law("forward_dynamics_vjp", SLOPES.format("qdd = M^-1 (tau - bias)"), 1)
-def forward_dynamics_vjp(x: States) -> tuple[Array, ...]:
+def forward_dynamics_vjp(x: States) -> tuple[DecimalArray, ...]:
     """λᵀ ∂q̈/∂q, λᵀ ∂q̈/∂q̇, λᵀ M⁻¹."""
     return _weighed(forward_dynamics_derivatives(x), x.given["lam_qdd"])
 
 
-def _weighed(matrices: tuple[Array, ...], weights: Array) -> tuple[Array, ...]:
+def _weighed(matrices: tuple[DecimalArray, ...], weights: DecimalArray) -> tuple[DecimalArray, ...]:
     """Each from the left by the weights of its rows."""
     return tuple(applied_transposed(m, weights) for m in matrices)
 
 
-def _change(term: Any, x: States, **by: str) -> Array:
+def _change(term: Any, x: States, **by: str) -> DecimalArray:
     """The change of a term along the inputs that are changes."""
     return slope(term, x, **{name: x.given[change][None] for name, change in by.items()})[..., 0]
 
 
 @law("mass_matrix_gradient", SLOPES.format("the reference M"), 1)
-def mass_matrix_gradient(x: States) -> Array:
+def mass_matrix_gradient(x: States) -> DecimalArray:
     """∂M_ij/∂q_k, (..., n, n, n)."""
     return gradient(mass, x)
 
 
 @law("coriolis_matrix_gradient", SLOPES.format("C from Christoffel symbols"), 2)
-def coriolis_matrix_gradient(x: States) -> tuple[Array, Array]:
+def coriolis_matrix_gradient(x: States) -> tuple[DecimalArray, DecimalArray]:
     """∂C_ij/∂q_k and, for C_ij = Σ_k Γ_ijk q̇_k, Γ_ijk."""
     return gradient(coriolis, x), symbols(x)
 
 
 @law("gravity_gradient", SLOPES.format("the reference tau"), 1)
-def gravity_gradient(x: States) -> Array:
+def gravity_gradient(x: States) -> DecimalArray:
     """∂g_i/∂q_k."""
     return gradient(at_rest, x)
 
 
 @law("inverse_dynamics_second_derivatives", SLOPES.format("the reference tau"), 2)
-def inverse_dynamics_second_derivatives(x: States) -> tuple[Array, Array, Array, Array]:
+def inverse_dynamics_second_derivatives(
+    x: States,
+) -> tuple[DecimalArray, DecimalArray, DecimalArray, DecimalArray]:
     """∂(∂τ_i/∂q_j)/∂q_k, ∂²τ/∂q̇², ∂²τ/∂q∂q̇ and ∂M/∂q."""
 
-    def by_q(y: States) -> Array:
+    def by_q(y: States) -> DecimalArray:
         return gradient(tau, y)
 
     return (
@@ -111,17 +113,17 @@ def inverse_dynamics_second_derivatives(x: States) -> tuple[Array, Array, Array,
     )
 
 
-def _second(term: Any, x: States, weights: str, last: str) -> tuple[Array, ...]:
+def _second(term: Any, x: States, weights: str, last: str) -> tuple[DecimalArray, ...]:
     """The second derivatives of the weighted term: in q twice, q and q̇, q̇ twice, q and `last`."""
     lam = x.given[weights]
 
-    def weighed(y: States) -> Array:
+    def weighed(y: States) -> DecimalArray:
         return (term(y) * lam).sum(-1)
 
-    def by_q(y: States) -> Array:
+    def by_q(y: States) -> DecimalArray:
         return gradient(weighed, y)
 
-    def by_qd(y: States) -> Array:
+    def by_qd(y: States) -> DecimalArray:
         return gradient(weighed, y, "qd")
 
     return (
@@ -133,13 +135,13 @@ def _second(term: Any, x: States, weights: str, last: str) -> tuple[Array, ...]:
 
 
 @law("inverse_dynamics_hessian", SLOPES.format("the reference tau"), 2)
-def inverse_dynamics_hessian(x: States) -> tuple[Array, ...]:
+def inverse_dynamics_hessian(x: States) -> tuple[DecimalArray, ...]:
     """The blocks of ∂²(λᵀτ)/∂(q, q̇, q̈)²."""
     return _second(tau, x, "lam_tau", "qdd")
 
 
 @law("forward_dynamics_hessian", SLOPES.format("qdd = M^-1 (tau - bias)"), 2)
-def forward_dynamics_hessian(x: States) -> tuple[Array, ...]:
+def forward_dynamics_hessian(x: States) -> tuple[DecimalArray, ...]:
     """The blocks of ∂²(λᵀq̈)/∂(q, q̇, τ)²."""
     return _second(accelerations, x, "lam_qdd", "tau")
 
@@ -158,11 +160,11 @@ def _register(quantity: str, words: str, term: Term, order: int) -> None:
     source = f"finite differences in time of {words} in 75 digits"
 
     @law(f"{quantity}_rate", source, order)
-    def first(x: States) -> Array:
+    def first(x: States) -> DecimalArray:
         return rate(term, x)
 
     @law(f"{quantity}_second_rate", source, order)
-    def second(x: States) -> Array:
+    def second(x: States) -> DecimalArray:
         return second_rate(term, x)
 
 
@@ -171,7 +173,7 @@ for _quantity, _row in TERMS.items():
 
 
 @law("elastic_feedforward", "finite differences in time of the reference tau in 75 digits", 1)
-def elastic_feedforward(x: States) -> tuple[Array, Array, Array]:
+def elastic_feedforward(x: States) -> tuple[DecimalArray, DecimalArray, DecimalArray]:
     """Motor torques, deflections and their rates."""
     g = x.given
     stiffness, inertia = g["joint_stiffness"], g["motor_inertia"]

@@ -6,19 +6,11 @@ from typing import Final
 
 import numpy as np
 
+from symgen.numbers.types import DecimalArray
 from symgen.proof import textbook
 from symgen.proof.laws.registry import law
 from symgen.proof.reference_model import entries
-from symgen.proof.states import (
-    Array,
-    States,
-    applied_transposed,
-    decimals,
-    eye,
-    flat,
-    gradient,
-    kept,
-)
+from symgen.proof.states import States, applied_transposed, decimals, eye, flat, gradient, kept
 from symgen.proof.tangent import brackets
 
 NEWTON = "independent Newton-Euler, link by link in world axes"
@@ -28,20 +20,20 @@ ELIMINATION = "elimination on the reference M"
 
 @flat
 @kept
-def tau(x: States) -> Array:
+def tau(x: States) -> DecimalArray:
     """Joint forces, the states first: (..., n)."""
     forces = textbook.inverse_dynamics(x.mechanism, x.textbook)
     return x.mechanism.coupled(entries(forces, x.shape, Decimal(0)))
 
 
 @flat
-def mass(x: States) -> Array:
+def mass(x: States) -> DecimalArray:
     """M, (..., n, n)."""
     return np.broadcast_to(_mass(x), (*x.shape, x.n, x.n))
 
 
 @kept
-def _mass(x: States) -> Array:
+def _mass(x: States) -> DecimalArray:
     """M without the axes in front that positions and parameters do not have."""
     m, size = textbook.mass_matrix(x.mechanism, x.textbook), len(x.mechanism.parts)
     shape = np.broadcast_shapes(*(getattr(entry, "shape", ()) for entry in m))
@@ -51,19 +43,19 @@ def _mass(x: States) -> Array:
 
 @flat
 @kept
-def at_rest(x: States) -> Array:
+def at_rest(x: States) -> DecimalArray:
     """g(q), (..., n)."""
     return tau(x.free().put(qd=None, qdd=None))
 
 
 @kept
-def without_acceleration(x: States) -> Array:
+def without_acceleration(x: States) -> DecimalArray:
     """Joint forces where q̈ = 0, with friction, springs and wrenches where x has them."""
     return tau(x.put(qdd=None))
 
 
 @kept
-def symbols(x: States) -> Array:
+def symbols(x: States) -> DecimalArray:
     """Γ_ijk, (..., n, n, n): Christoffel's symbols of the first kind, in velocities that need not
     be rates of coordinates.
 
@@ -79,7 +71,7 @@ def symbols(x: States) -> Array:
     return twice / 2
 
 
-def _along_brackets(m: Array, b: Array) -> Array:
+def _along_brackets(m: DecimalArray, b: DecimalArray) -> DecimalArray:
     """M_c · [e_a, e_b] at [c, a, b]."""
     out = np.full((*m.shape, len(b)), Decimal(0), object)
     for j, k, at in zip(*np.nonzero(b), strict=True):
@@ -88,17 +80,17 @@ def _along_brackets(m: Array, b: Array) -> Array:
 
 
 @kept
-def coriolis(x: States) -> Array:
+def coriolis(x: States) -> DecimalArray:
     """C_ij = Σ_k Γ_ijk q̇_k, (..., n, n)."""
     return _times(symbols(x), x.given["qd"])
 
 
-def _times(tensor: Array, v: Array) -> Array:
+def _times(tensor: DecimalArray, v: DecimalArray) -> DecimalArray:
     """Σ_k T_ijk v_k; the states of v are the last of those of the tensor."""
     return (tensor * v[..., None, None, :]).sum(-1)
 
 
-def solved(m: Array, right: Array) -> Array:
+def solved(m: DecimalArray, right: DecimalArray) -> DecimalArray:
     """M⁻¹ times the columns of `right`, (..., n, k), by elimination without exchange. Where `right`
     has more axes in front, that of M is done once."""
     remaining, n = m.copy(), m.shape[-1]
@@ -117,7 +109,7 @@ def solved(m: Array, right: Array) -> Array:
 
 @flat
 @kept
-def accelerations(x: States) -> Array:
+def accelerations(x: States) -> DecimalArray:
     """q̈ with M q̈ = τ - (C q̇ + g, friction, springs and wrenches), (..., n)."""
     driving, m = x.given["tau"] - without_acceleration(x), _mass(x)
     if x.n >= MANY and m.shape[:-2] == driving.shape[:-1]:
@@ -134,7 +126,7 @@ CLOSE: Final = Decimal("1e-65")
 """The residual, as a part of the largest force, at which a refined solution is right."""
 
 
-def _refined(m: Array, right: Array) -> Array | None:
+def _refined(m: DecimalArray, right: DecimalArray) -> DecimalArray | None:
     """M⁻¹ times `right`, (..., n), by iterative refinement: solved in double precision for what a
     residual in many digits leaves (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed.
     2002, ch. 12). None where it does not converge."""
@@ -158,43 +150,43 @@ def _refined(m: Array, right: Array) -> Array | None:
 
 
 @kept
-def inverse(x: States) -> Array:
+def inverse(x: States) -> DecimalArray:
     """M⁻¹."""
     return solved(mass(x), eye(x.n))
 
 
 @law("inverse_dynamics", NEWTON)
-def inverse_dynamics(x: States) -> Array:
+def inverse_dynamics(x: States) -> DecimalArray:
     """τ."""
     return tau(x)
 
 
 @law("gravity", NEWTON)
-def gravity(x: States) -> Array:
+def gravity(x: States) -> DecimalArray:
     """τ at rest."""
     return at_rest(x)
 
 
 @law("bias", NEWTON)
-def bias(x: States) -> Array:
+def bias(x: States) -> DecimalArray:
     """τ without acceleration."""
     return without_acceleration(x)
 
 
 @law("mass_matrix", "kinetic energy of the links at unit velocities")
-def mass_matrix(x: States) -> Array:
+def mass_matrix(x: States) -> DecimalArray:
     """M."""
     return mass(x)
 
 
 @law("christoffel_symbols_full", CHRISTOFFEL, 1)
-def christoffel_symbols_full(x: States) -> Array:
+def christoffel_symbols_full(x: States) -> DecimalArray:
     """Γ."""
     return symbols(x)
 
 
 @law("christoffel_symbols", CHRISTOFFEL, 1)
-def christoffel_symbols(x: States) -> Array:
+def christoffel_symbols(x: States) -> DecimalArray:
     """Γ_ijk with j ≤ k, the mean of both orders."""
     gamma = symbols(x)
     j, k = np.triu_indices(x.n)
@@ -202,24 +194,24 @@ def christoffel_symbols(x: States) -> Array:
 
 
 @law("coriolis_matrix", CHRISTOFFEL, 1)
-def coriolis_matrix(x: States) -> Array:
+def coriolis_matrix(x: States) -> DecimalArray:
     """C."""
     return coriolis(x)
 
 
 @law("coriolis_transpose_product", CHRISTOFFEL, 1)
-def coriolis_transpose_product(x: States) -> Array:
+def coriolis_transpose_product(x: States) -> DecimalArray:
     """Cᵀ q̇."""
     return applied_transposed(coriolis(x), x.given["qd"])
 
 
 @law("forward_dynamics", ELIMINATION)
-def forward_dynamics(x: States) -> Array:
+def forward_dynamics(x: States) -> DecimalArray:
     """q̈."""
     return accelerations(x)
 
 
 @law("mass_matrix_inverse", ELIMINATION)
-def mass_matrix_inverse(x: States) -> Array:
+def mass_matrix_inverse(x: States) -> DecimalArray:
     """M⁻¹."""
     return inverse(x)

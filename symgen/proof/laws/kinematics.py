@@ -8,14 +8,15 @@ import numpy as np
 
 from symgen.mechanics.spatial import NULL
 from symgen.numbers.scalar import ZERO, Scalar
+from symgen.numbers.types import DecimalArray
 from symgen.proof.laws.dynamics import mass
 from symgen.proof.laws.registry import law
 from symgen.proof.reference_kinematics import placed
 from symgen.proof.reference_model import Frame, entries
-from symgen.proof.states import Array, States, applied, flat, gradient, kept, rate
+from symgen.proof.states import States, applied, flat, gradient, kept, rate
 from symgen.proof.textbook import masses, stored
 
-Term = Callable[[States, str], Array]
+Term = Callable[[States, str], DecimalArray]
 POSE = "reference forward kinematics"
 JACOBIAN = "derivatives of reference forward kinematics in 75 digits"
 AXES = "joint axes of the reference forward kinematics"
@@ -28,7 +29,7 @@ def frame(x: States, link: str) -> Frame:
 
 
 @kept
-def pose(x: States, link: str) -> Array:
+def pose(x: States, link: str) -> DecimalArray:
     """R row by row, then p: twelve numbers."""
     place = frame(x, link)
     flat = [e for row in place.axes for e in row]
@@ -36,13 +37,13 @@ def pose(x: States, link: str) -> Array:
 
 
 @kept
-def aligned(x: States, link: str) -> Array:
+def aligned(x: States, link: str) -> DecimalArray:
     """The Jacobian in root axes, (..., 6, n): slopes of p, and ω with ω × = Ṙ Rᵀ."""
     slopes, turn = gradient(lambda y: pose(y, link), x), pose(x, link)[..., :9]
     turning = slopes[..., :9, :].reshape(*x.shape, 3, 3, x.n)
     rows = turn.reshape(*x.shape, 3, 3)
 
-    def spin(i: int, j: int) -> Array:
+    def spin(i: int, j: int) -> DecimalArray:
         return (turning[..., i, :, :] * rows[..., j, :, None]).sum(-2)
 
     w = np.stack([spin(2, 1), spin(0, 2), spin(1, 0)], axis=-2)
@@ -50,7 +51,7 @@ def aligned(x: States, link: str) -> Array:
 
 
 @kept
-def by_axes(x: States, link: str) -> Array:
+def by_axes(x: States, link: str) -> DecimalArray:
     """The Jacobian in root axes, (..., 6, n), as `aligned`: what each joint's axis moves at the
     origin of the link, z × (p - o) and z of a joint that turns, z of one that slides (Craig,
     Introduction to Robotics, 3rd ed. 2005, section 5.7)."""
@@ -65,17 +66,17 @@ def by_axes(x: States, link: str) -> Array:
     return robot.coupled(flat.reshape(*x.shape, 6, len(robot.parts)))
 
 
-def body(x: States, link: str, jacobian: Term = aligned) -> Array:
+def body(x: States, link: str, jacobian: Term = aligned) -> DecimalArray:
     """The Jacobian in the link's axes."""
     j, back = jacobian(x, link), pose(x, link)[..., :9].reshape(*x.shape, 3, 3)
 
-    def seen(v: Array) -> Array:
+    def seen(v: DecimalArray) -> DecimalArray:
         return (back[..., :, :, None] * v[..., :, None, :]).sum(-3)
 
     return np.concatenate([seen(j[..., :3, :]), seen(j[..., 3:, :])], axis=-2)
 
 
-def world(x: States, link: str, jacobian: Term = aligned) -> Array:
+def world(x: States, link: str, jacobian: Term = aligned) -> DecimalArray:
     """The Jacobian of the velocity at the root's origin, v + p × ω."""
     j, p = jacobian(x, link), pose(x, link)[..., 9:, None]
     w = j[..., 3:, :]
@@ -90,7 +91,7 @@ def world(x: States, link: str, jacobian: Term = aligned) -> Array:
 
 
 @law("frame_pose", POSE)
-def frame_pose(x: States, link: str) -> tuple[Array, Array]:
+def frame_pose(x: States, link: str) -> tuple[DecimalArray, DecimalArray]:
     """R and p."""
     entries = pose(x, link)
     return entries[..., :9], entries[..., 9:]
@@ -98,11 +99,11 @@ def frame_pose(x: States, link: str) -> tuple[Array, Array]:
 
 def _register(axes: str, jacobian: Term) -> None:
     @law(f"frame_jacobian_{axes}", JACOBIAN, 1)
-    def itself(x: States, link: str) -> Array:
+    def itself(x: States, link: str) -> DecimalArray:
         return jacobian(x, link)
 
     @law(f"frame_jacobian_rate_{axes}", f"finite differences in time of {JACOBIAN}", 1)
-    def changing(x: States, link: str) -> Array:
+    def changing(x: States, link: str) -> DecimalArray:
         change = rate(lambda y: jacobian(y, link), x)
         return applied(change, x.given["qd"])
 
@@ -115,7 +116,7 @@ LINKS = "sums over all links in world axes"
 
 
 @kept
-def first_moment(x: States) -> Array:
+def first_moment(x: States) -> DecimalArray:
     """First moment and mass of all moving links, (..., 4)."""
     total: Scalar = ZERO
     first = NULL
@@ -128,14 +129,14 @@ def first_moment(x: States) -> Array:
 
 @flat
 @kept
-def centre(x: States) -> Array:
+def centre(x: States) -> DecimalArray:
     """The centre of mass, (..., 3)."""
     moment = first_moment(x)
     return moment[..., :3] / moment[..., 3:]
 
 
 @kept
-def momenta(x: States) -> Array:
+def momenta(x: States) -> DecimalArray:
     """Momentum about the root's origin at unit velocities, linear part first, (..., 6, n)."""
     robot, state = x.mechanism, x.textbook
     bodies = placed(robot, state.course.positions)
@@ -149,13 +150,13 @@ def momenta(x: States) -> Array:
     return robot.coupled(flat.reshape(*x.shape, 6, len(robot.parts)))
 
 
-def kinetic(x: States) -> Array:
+def kinetic(x: States) -> DecimalArray:
     """½ q̇ᵀ M q̇, (..., 1)."""
     v = x.given["qd"]
     return (mass(x) * v[..., :, None] * v[..., None, :]).sum((-1, -2))[..., None] / 2
 
 
-def potential(x: States) -> Array:
+def potential(x: States) -> DecimalArray:
     """-Σ g·(m p + h) and what springs store, (..., 1)."""
     moment, state = first_moment(x), x.textbook
     weight = -sum(e * moment[..., k] for k, e in enumerate(state.course.gravity))[..., None]
@@ -163,31 +164,31 @@ def potential(x: States) -> Array:
 
 
 @law("kinetic_energy", "qd^T M qd / 2 with the reference M")
-def kinetic_energy(x: States) -> Array:
+def kinetic_energy(x: States) -> DecimalArray:
     """T."""
     return kinetic(x)
 
 
 @law("potential_energy", LINKS)
-def potential_energy(x: States) -> Array:
+def potential_energy(x: States) -> DecimalArray:
     """V."""
     return potential(x)
 
 
 @law("com", LINKS)
-def com(x: States) -> Array:
+def com(x: States) -> DecimalArray:
     """c."""
     return centre(x)
 
 
 @law("com_jacobian", "derivatives of the centre of mass in 75 digits", 1)
-def com_jacobian(x: States) -> Array:
+def com_jacobian(x: States) -> DecimalArray:
     """∂c/∂q."""
     return gradient(centre, x)
 
 
 @law("centroidal_momentum_matrix", LINKS)
-def centroidal_momentum_matrix(x: States) -> Array:
+def centroidal_momentum_matrix(x: States) -> DecimalArray:
     """A: the momenta, the angular ones about the centre of mass."""
     units, c = momenta(x), centre(x)
     p = units[..., :3, :]
@@ -199,6 +200,6 @@ def centroidal_momentum_matrix(x: States) -> Array:
 
 
 @law("momentum", LINKS)
-def momentum(x: States) -> Array:
+def momentum(x: States) -> DecimalArray:
     """h."""
     return applied(momenta(x), x.given["qd"])

@@ -18,11 +18,12 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.numbers.scalar import ZERO
+from symgen.numbers.types import DecimalArray
 from symgen.proof.laws.dynamics import accelerations, mass
 from symgen.proof.laws.manifold import between, moved
 from symgen.proof.laws.registry import LawError
 from symgen.proof.reference_kinematics import orientation
-from symgen.proof.states import PASSIVE, STEP, Array, States, applied, product
+from symgen.proof.states import PASSIVE, STEP, States, applied, product
 from symgen.proof.tangent import (
     TangentInBodyAxes,
     blocks,
@@ -31,7 +32,7 @@ from symgen.proof.tangent import (
 )
 from symgen.tracing.robot import SPRING_FIELDS
 
-Command = Callable[[States], Array]
+Command = Callable[[States], DecimalArray]
 """The forces of a controller, not limited."""
 
 FRICTION: Final = PASSIVE[: -len(SPRING_FIELDS)]
@@ -51,7 +52,7 @@ def without_friction(x: States) -> States:
     return replace(x, passive={i: [ZERO] * count + row[count:] for i, row in x.passive.items()})
 
 
-def in_body_axes(x: States, v: Array, q: Array, q_ref: Array) -> Array:
+def in_body_axes(x: States, v: DecimalArray, q: DecimalArray, q_ref: DecimalArray) -> DecimalArray:
     """Velocities at q_ref, twists in the axes of the bodies at q."""
     out = np.array(np.broadcast_to(v, (*x.shape, x.n)))
     for block in blocks(x.mechanism):
@@ -69,13 +70,13 @@ def in_body_axes(x: States, v: Array, q: Array, q_ref: Array) -> Array:
     return out
 
 
-def _axes(four: Array) -> Array:
+def _axes(four: DecimalArray) -> DecimalArray:
     """The rotation matrix of a unit quaternion."""
     rows = orientation([four[..., k] for k in range(4)])
     return np.stack([np.stack([*row], axis=-1) for row in rows], axis=-2)
 
 
-def _check(x: States, what: str, violation: Array, terms: Array) -> None:
+def _check(x: States, what: str, violation: DecimalArray, terms: DecimalArray) -> None:
     """Raises LawError where terms that are to cancel do not, at states whose accelerations the mass
     matrix determines."""
     violated = abs(violation).max(axis=-1) > TOLERANCE * abs(terms).max(axis=-1)
@@ -83,7 +84,7 @@ def _check(x: States, what: str, violation: Array, terms: Array) -> None:
         raise LawError(what)
 
 
-def _determined(x: States) -> Array:
+def _determined(x: States) -> DecimalArray:
     """Whether the mass matrix, scaled to a diagonal of 1, is not singular to rounding."""
     m = mass(x).astype(float)
     sizes = np.sqrt(np.abs(np.diagonal(m, axis1=-2, axis2=-1))) + np.finfo(float).tiny
@@ -103,12 +104,12 @@ def _moves(check: Callable[..., None]) -> Callable[..., None]:
 
 
 @_moves
-def check_free_motion(x: States, momentum_rate: Array) -> None:
+def check_free_motion(x: States, momentum_rate: DecimalArray) -> None:
     """The rate of momentum that an observer explains is that of the free motion, friction, springs
     and known wrenches included. Raises LawError."""
     g, qdd = x.given, accelerations(x)
 
-    def momentum(t: Array) -> Array:
+    def momentum(t: DecimalArray) -> DecimalArray:
         rates = g["qd"] + t * qdd
         at = x.put(q=displaced(x.mechanism, g["q"], t * g["qd"]), qd=rates)
         return applied(mass(at), rates)
@@ -128,14 +129,16 @@ def near_reference(x: States) -> States:
     return near.put(e_int=0 * g["e_int"]) if "e_int" in g else near
 
 
-def _course(x: States, q: Array, qd: Array, qdd: Array) -> Callable[[Array], Array]:
+def _course(
+    x: States, q: DecimalArray, qd: DecimalArray, qdd: DecimalArray
+) -> Callable[[DecimalArray], DecimalArray]:
     """Positions as a function of time, to its square."""
     bent = qdd + turned_accelerations(x.mechanism, qd)
     return lambda t: displaced(x.mechanism, q, t * qd + t * t / 2 * bent)
 
 
 @_moves
-def check_decay(x: States, command: Command, stiffness: Callable[[States], Array]) -> None:
+def check_decay(x: States, command: Command, stiffness: Callable[[States], DecimalArray]) -> None:
     """Errors of position follow e'' + k_d e' + k e = 0 under the forces, k the stiffness by the
     mass. Raises LawError."""
     near = near_reference(x)
@@ -161,11 +164,11 @@ def check_passive(x: States, command: Command) -> None:
     here = _course(near, g["q"], g["qd"], qdd)
     there = _course(near, g["q_ref"], g["qd_ref"], g["qdd_ref"])
 
-    def rate_error(t: Array) -> Array:
+    def rate_error(t: DecimalArray) -> DecimalArray:
         reference = g["qd_ref"] + t * g["qdd_ref"]
         return in_body_axes(near, reference, here(t), there(t)) - (g["qd"] + t * qdd)
 
-    def energy(t: Array) -> Array:
+    def energy(t: DecimalArray) -> DecimalArray:
         e, v = between(x.mechanism, here(t), there(t)), rate_error(t)
         kinetic = v * applied(mass(near.put(q=here(t))), v)
         return ((kinetic + g["k_p"] * e * e) / 2).sum(axis=-1, keepdims=True)

@@ -7,11 +7,12 @@ from decimal import Decimal
 import numpy as np
 
 from symgen.mechanics.spatial import Vector
+from symgen.numbers.types import DecimalArray
 from symgen.proof.laws.dynamics import accelerations, solved
 from symgen.proof.laws.registry import law
 from symgen.proof.reference_kinematics import orientation
 from symgen.proof.reference_model import Mechanism, times
-from symgen.proof.states import STEP, Array, States, applied, decimals, eye, product, units
+from symgen.proof.states import STEP, States, applied, decimals, eye, product, units
 from symgen.proof.tangent import TangentBlock, TangentInBodyAxes, blocks
 
 SERIES = "matrix exponentials by their series"
@@ -20,7 +21,7 @@ STEPS = "{} from the reference and matrix exponentials"
 TERMS, HALVINGS, ROOTS_TAKEN = 30, 12, 60
 
 
-def _exp(a: Array) -> Array:
+def _exp(a: DecimalArray) -> DecimalArray:
     """The exponential of square matrices, the last two axes: a series, squared again and again."""
     small, size = a / 2**HALVINGS, a.shape[-1]
     term = total = np.broadcast_to(eye(size), a.shape)
@@ -32,27 +33,27 @@ def _exp(a: Array) -> Array:
     return total
 
 
-def _table(rows: list[list[Array]]) -> Array:
+def _table(rows: list[list[DecimalArray]]) -> DecimalArray:
     wide = np.broadcast_arrays(*(x for row in rows for x in row))
     flat = np.stack(wide, axis=-1)
     return flat.reshape(*flat.shape[:-1], len(rows), len(rows[0]))
 
 
-def _twist(v: Array, place: int) -> tuple[list[Array], list[Array]]:
+def _twist(v: DecimalArray, place: int) -> tuple[list[DecimalArray], list[DecimalArray]]:
     """Linear and angular numbers of a twist."""
     flat = [v[..., k] for k in range(v.shape[-1])]
     none = [0 * flat[0]] * 3
     return (flat[:3] if place else none), flat[place:]
 
 
-def _rigid(v: Array, place: int) -> Array:
+def _rigid(v: DecimalArray, place: int) -> DecimalArray:
     """The 4 x 4 matrix of a twist."""
     (a, b, c), (x, y, z) = _twist(v, place)
     o = 0 * x
     return _table([[o, -z, y, a], [z, o, -x, b], [-y, x, o, c], [o, o, o, o]])
 
 
-def _turned(four: Array, v: Array, place: int) -> Array:
+def _turned(four: DecimalArray, v: DecimalArray, place: int) -> DecimalArray:
     """A quaternion x, y, z, w times that of exp of a rotation vector."""
     x, y, z = (e / 2 for e in _twist(v, place)[1])
     o = 0 * x
@@ -60,7 +61,7 @@ def _turned(four: Array, v: Array, place: int) -> Array:
     return applied(_exp(by), four)
 
 
-def _moved_block(block: TangentBlock, q: Array, v: Array) -> Array:
+def _moved_block(block: TangentBlock, q: DecimalArray, v: DecimalArray) -> DecimalArray:
     tangent = block.tangent
     if not isinstance(tangent, TangentInBodyAxes):
         return q + v
@@ -72,14 +73,14 @@ def _moved_block(block: TangentBlock, q: Array, v: Array) -> Array:
     return np.concatenate([_placed(q, arm), turned], axis=-1)
 
 
-def _placed(q: Array, arm: Array) -> Array:
+def _placed(q: DecimalArray, arm: DecimalArray) -> DecimalArray:
     """A place, and an arm in the axes of the quaternion behind it."""
     rows = orientation([q[..., k] for k in range(3, 7)])
     shift = times(rows, Vector(*(arm[..., k] for k in range(3))))
     return np.stack([q[..., k] + x for k, x in enumerate(shift)], axis=-1)
 
 
-def _joined(size: int, parts: list[tuple[slice, Array]]) -> Array:
+def _joined(size: int, parts: list[tuple[slice, DecimalArray]]) -> DecimalArray:
     shape = np.broadcast_shapes(*(x.shape[:-1] for _, x in parts))
     out = np.full((*shape, size), Decimal(0), object)
     for at, x in parts:
@@ -87,20 +88,20 @@ def _joined(size: int, parts: list[tuple[slice, Array]]) -> Array:
     return out
 
 
-def moved(robot: Mechanism, q: Array, v: Array) -> Array:
+def moved(robot: Mechanism, q: DecimalArray, v: DecimalArray) -> DecimalArray:
     """q ⊕ v."""
     parts = [(b.places, _moved_block(b, q[..., b.places], v[..., b.rates])) for b in blocks(robot)]
     return _joined(robot.positions, parts)
 
 
-def _quotient(a: Array, b: Array) -> Array:
+def _quotient(a: DecimalArray, b: DecimalArray) -> DecimalArray:
     """The quaternion conj(a) b, of those x, y, z, w."""
     x, y, z, w = (a[..., k] for k in range(4))
     by = _table([[w, z, -y, -x], [-z, w, x, -y], [y, -x, w, -z], [x, y, z, w]])
     return applied(by, b)
 
 
-def _between(block: TangentBlock, a: Array, b: Array, roots: int) -> Array:
+def _between(block: TangentBlock, a: DecimalArray, b: DecimalArray, roots: int) -> DecimalArray:
     """The velocity from one position to another: 2 to the number of `roots` times the small step
     that so many square roots leave."""
     tangent = block.tangent
@@ -129,7 +130,9 @@ def _between(block: TangentBlock, a: Array, b: Array, roots: int) -> Array:
     return velocity * 2**roots
 
 
-def between(robot: Mechanism, a: Array, b: Array, roots: int = ROOTS_TAKEN) -> Array:
+def between(
+    robot: Mechanism, a: DecimalArray, b: DecimalArray, roots: int = ROOTS_TAKEN
+) -> DecimalArray:
     """The velocity numbers v that lead from a to b in one unit of time: a ⊕ v = b."""
     parts = [
         (x.rates, _between(x, a[..., x.places], b[..., x.places], roots)) for x in blocks(robot)
@@ -137,14 +140,14 @@ def between(robot: Mechanism, a: Array, b: Array, roots: int = ROOTS_TAKEN) -> A
     return _joined(robot.velocities, parts)
 
 
-def euler(x: States) -> tuple[Array, Array]:
+def euler(x: States) -> tuple[DecimalArray, DecimalArray]:
     """A semi-implicit step of Euler."""
     h = x.given["h"]
     qd = x.given["qd"] + h * accelerations(x)
     return moved(x.mechanism, x.given["q"], h * qd), qd
 
 
-def rk4(x: States) -> tuple[Array, Array]:
+def rk4(x: States) -> tuple[DecimalArray, DecimalArray]:
     """A step of Runge and Kutta's on velocities u with q ⊕ u."""
     h, q, qd = x.given["h"], x.given["q"], x.given["qd"]
     rates, fasts = [qd], [accelerations(x)]
@@ -156,7 +159,7 @@ def rk4(x: States) -> tuple[Array, Array]:
     return moved(x.mechanism, q, h / 6 * u), qd + h / 6 * a
 
 
-def _series(robot: Mechanism, u: Array, v: Array) -> Array:
+def _series(robot: Mechanism, u: DecimalArray, v: DecimalArray) -> DecimalArray:
     """v + [u, v]/2 + [u, [u, v]]/12."""
     parts = []
     for b in blocks(robot):
@@ -168,21 +171,21 @@ def _series(robot: Mechanism, u: Array, v: Array) -> Array:
 
 
 @law("integrate", SERIES)
-def integrate(x: States) -> Array:
+def integrate(x: States) -> DecimalArray:
     """q ⊕ dq."""
     return moved(x.mechanism, x.given["q"], x.given["dq"])
 
 
 @law("difference", ROOTS)
-def difference(x: States) -> Array:
+def difference(x: States) -> DecimalArray:
     """From q to q_end."""
     return between(x.mechanism, x.given["q"], x.given["q_end"])
 
 
-Flow = Callable[[States], tuple[Array, Array]]
+Flow = Callable[[States], tuple[DecimalArray, DecimalArray]]
 
 
-def _changes(flow: Flow, x: States, **directions: Array) -> Array:
+def _changes(flow: Flow, x: States, **directions: DecimalArray) -> DecimalArray:
     """How (q, q̇) after a flow change, (..., 2 n, directions), in the tangent space there."""
     count = len(next(iter(directions.values())))
     offsets = decimals([1, -1]).reshape(2, 1, *(1 for _ in x.shape), 1) * STEP
@@ -193,13 +196,13 @@ def _changes(flow: Flow, x: States, **directions: Array) -> Array:
     return np.moveaxis((change[0] - change[1]) / (2 * STEP), 0, -1)
 
 
-def _still(x: States) -> tuple[Array, Array]:
+def _still(x: States) -> tuple[DecimalArray, DecimalArray]:
     q = moved(x.mechanism, x.given["q"], x.given["dq"])
     return q, decimals(np.zeros((*q.shape[:-1], x.n)))
 
 
 @law("integrate_jacobians", f"derivatives of {SERIES}", 1)
-def integrate_jacobians(x: States) -> tuple[Array, Array]:
+def integrate_jacobians(x: States) -> tuple[DecimalArray, DecimalArray]:
     """∂(q ⊕ dq)/∂q, ∂(q ⊕ dq)/∂dq."""
     origin = decimals(np.zeros((*x.shape, x.mechanism.positions)))
     for b in blocks(x.mechanism):
@@ -213,11 +216,11 @@ def _register(method: str, flow: Flow, order: int) -> None:
     words = STEPS.format(f"a step of {method}")
 
     @law(f"step:{method}", words)
-    def step(x: States) -> tuple[Array, Array]:
+    def step(x: States) -> tuple[DecimalArray, DecimalArray]:
         return flow(x)
 
     @law(f"step_jacobians:{method}", f"derivatives of {words}", order)
-    def jacobians(x: States) -> tuple[Array, Array]:
+    def jacobians(x: States) -> tuple[DecimalArray, DecimalArray]:
         a = [_changes(flow, x, **{k: units(x)}) for k in ("q", "qd")]
         return np.concatenate(a, axis=-1), _changes(flow, x, tau=units(x))
 

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from symgen.algorithms.registry import Quantity
 from symgen.numbers.exact import in_decimals
-from symgen.proof.states import DIGITS, Array, States
+from symgen.numbers.types import DecimalArray
+from symgen.proof.states import DIGITS, States
 from symgen.tracing.robot import RuntimeModel
 
 Compute = Callable[..., Any]
@@ -77,7 +78,7 @@ class Judge:
             self._known[key] = States.of(robot, self.inputs, *key)
         return self._known[key]
 
-    def of(self, quantity: Quantity) -> dict[str, Array]:
+    def of(self, quantity: Quantity) -> dict[str, DecimalArray]:
         """The values that a quantity with a law must have: by output a row for each state, in many
         digits."""
         law = law_of(quantity)
@@ -95,6 +96,6 @@ class Judge:
 
 def judged(
     robot: RuntimeModel, quantity: Quantity, inputs: Mapping[str, Sequence[Sequence[float]]]
-) -> dict[str, Array]:
+) -> dict[str, DecimalArray]:
     """The values that one quantity must have (see `Judge`)."""
     return Judge(robot, inputs).of(quantity)

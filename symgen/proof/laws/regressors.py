@@ -9,6 +9,7 @@ import numpy as np
 
 from symgen.mechanics.spatial import NULL
 from symgen.numbers.scalar import ZERO, Scalar
+from symgen.numbers.types import DecimalArray
 from symgen.proof.laws.dynamics import at_rest, coriolis, mass, tau
 from symgen.proof.laws.kinematics import frame, potential
 from symgen.proof.laws.registry import law
@@ -16,7 +17,6 @@ from symgen.proof.reference_kinematics import coordinate, kind_of, motion, place
 from symgen.proof.reference_model import entries, times, transposed
 from symgen.proof.states import (
     PASSIVE,
-    Array,
     States,
     Term,
     applied,
@@ -53,7 +53,7 @@ def massless(x: States) -> States:
     return replace(x.free(), mechanism=replace(x.mechanism, parts=parts), tens={})
 
 
-def unit_columns(x: States, count: int) -> Array:
+def unit_columns(x: States, count: int) -> DecimalArray:
     """One for each of `count` new states on a new first axis: row k is 1 in state k, else 0."""
     return decimals(np.eye(count)).reshape(count, count, *(1 for _ in x.shape))
 
@@ -65,14 +65,14 @@ def with_part(x: States, i: int, count: int, **changes: Any) -> States:
     return replace(x, mechanism=replace(x.mechanism, parts=tuple(parts)), shape=(count, *x.shape))
 
 
-def by_parameters(term: Term, x: States) -> Array:
+def by_parameters(term: Term, x: States) -> DecimalArray:
     """A term where one parameter is 1 and all others 0, the last axis: the ten of each body about
     the frame of its first link, then the inertia of each rotor."""
     bare = massless(x)
     return np.concatenate([_of_body(term, bare, i) for i in owners(x)], axis=-1)
 
 
-def _of_body(term: Term, bare: States, i: int) -> Array:
+def _of_body(term: Term, bare: States, i: int) -> DecimalArray:
     part = bare.mechanism.part(i)
     if kind_of(part).balanced:
         return np.moveaxis(term(with_part(bare, i, 1, spin=Decimal(1))), 0, -1)
@@ -92,7 +92,7 @@ def passive_terms(x: States) -> list[tuple[int, str]]:
     ]
 
 
-def passive_columns(x: States) -> Array:
+def passive_columns(x: States) -> DecimalArray:
     """Joint forces for each coefficient of friction and springs, (..., n, columns); none without
     them. That of a preload is what a reference of 1 adds to a spring of stiffness 1."""
     terms = passive_terms(x)
@@ -120,23 +120,23 @@ def _of_kinds(by_kind: Mapping[str, Scalar]) -> list[Scalar]:
 
 
 @kept
-def mass_by_parameters(x: States) -> Array:
+def mass_by_parameters(x: States) -> DecimalArray:
     """∂M/∂π, (..., n, n, p)."""
     return by_parameters(mass, x)
 
 
 @kept
-def gravity_by_parameters(x: States) -> Array:
+def gravity_by_parameters(x: States) -> DecimalArray:
     """∂g/∂π, (..., n, p)."""
     return by_parameters(at_rest, x)
 
 
-def with_passive(columns: Array, x: States) -> Array:
+def with_passive(columns: DecimalArray, x: States) -> DecimalArray:
     """Behind the columns of inertia those of friction at q̇ and of springs at q."""
     return np.concatenate([columns, passive_columns(x)], axis=-1)
 
 
-def stored_columns(x: States) -> Array:
+def stored_columns(x: States) -> DecimalArray:
     """The columns of k and of k r in ½ k (q - r)² less its value at q = 0: (..., 1, 2 x joints)."""
     joints = [i for i, kind in passive_terms(x) if kind == "stiffness"]
     at = [coordinate(x.mechanism.part(i), x.textbook.course.positions) for i in joints]
@@ -144,12 +144,12 @@ def stored_columns(x: States) -> Array:
     return entries(columns, x.shape, Decimal(0))[..., None, :]
 
 
-def whole(x: States) -> Array:
+def whole(x: States) -> DecimalArray:
     """Y, (..., n, y)."""
     return with_passive(by_parameters(tau, x), x)
 
 
-def reference(x: States) -> Array:
+def reference(x: States) -> DecimalArray:
     """Y_r of M q̈_r + C q̇_r + g, (..., n, y), C by Christoffel's definition."""
     m, c = mass_by_parameters(x), coriolis_by_parameters(x)
     r, rr = (x.given[name][..., None, :, None] for name in ("qd_r", "qdd_r"))
@@ -158,12 +158,12 @@ def reference(x: States) -> Array:
 
 
 @kept
-def coriolis_by_parameters(x: States) -> Array:
+def coriolis_by_parameters(x: States) -> DecimalArray:
     """∂C/∂π, (..., n, n, p)."""
     return by_parameters(coriolis, x)
 
 
-def sensed(x: States, link: str) -> Array:
+def sensed(x: States, link: str) -> DecimalArray:
     """Force and moment about a link's origin, in its axes, that move its body and all beyond."""
     robot, state, at_link = x.mechanism, x.textbook, frame(x, link)
     body, bodies = robot.body_of(link)[0], motion(robot, state.course)
@@ -177,63 +177,63 @@ def sensed(x: States, link: str) -> Array:
 
 
 @law("regressor", UNITS)
-def regressor(x: States) -> Array:
+def regressor(x: States) -> DecimalArray:
     """Y."""
     return whole(x)
 
 
 @law("slotine_li_regressor", UNITS_OF_C, 2)
-def slotine_li_regressor(x: States) -> Array:
+def slotine_li_regressor(x: States) -> DecimalArray:
     """Y_r."""
     return reference(x)
 
 
 @law("wrench_regressor", UNITS)
-def wrench_regressor(x: States, link: str) -> Array:
+def wrench_regressor(x: States, link: str) -> DecimalArray:
     """W."""
     return by_parameters(lambda y: sensed(y, link), x)
 
 
 @law("momentum_regressor", UNITS)
 @kept
-def momentum_regressor(x: States) -> Array:
+def momentum_regressor(x: States) -> DecimalArray:
     """P."""
     return (mass_by_parameters(x) * x.given["qd"][..., None, :, None]).sum(-2)
 
 
 @law("kinetic_energy_regressor", UNITS)
-def kinetic_energy_regressor(x: States) -> Array:
+def kinetic_energy_regressor(x: States) -> DecimalArray:
     """k."""
     momentum, v = momentum_regressor(x), x.given["qd"]
     return applied_transposed(momentum, v)[..., None, :] / 2
 
 
 @law("potential_energy_regressor", UNITS)
-def potential_energy_regressor(x: States) -> Array:
+def potential_energy_regressor(x: States) -> DecimalArray:
     """u."""
     return np.concatenate([by_parameters(potential, x), stored_columns(x)], axis=-1)
 
 
 @law("mass_matrix_by_parameters", UNITS)
-def of_mass_matrix(x: States) -> Array:
+def of_mass_matrix(x: States) -> DecimalArray:
     """∂M/∂π."""
     return mass_by_parameters(x)
 
 
 @law("coriolis_matrix_by_parameters", UNITS_OF_C, 2)
-def coriolis_matrix_by_parameters(x: States) -> Array:
+def coriolis_matrix_by_parameters(x: States) -> DecimalArray:
     """∂C/∂π."""
     return coriolis_by_parameters(x)
 
 
 @law("gravity_by_parameters", UNITS)
-def of_gravity(x: States) -> Array:
+def of_gravity(x: States) -> DecimalArray:
     """∂g/∂π."""
     return gravity_by_parameters(x)
 
 
 @law("momentum_rate_regressor", UNITS_OF_C, 2)
-def momentum_rate_regressor(x: States) -> Array:
+def momentum_rate_regressor(x: States) -> DecimalArray:
     """N of Cᵀ q̇ - g."""
     c = coriolis_by_parameters(x)
     return (c * x.given["qd"][..., :, None, None]).sum(-3) - gravity_by_parameters(x)
@@ -242,7 +242,7 @@ def momentum_rate_regressor(x: States) -> Array:
 PRINTED = "sum of J^T (I dJ/dt + v x* I J) as published"
 
 
-def _jacobians(x: States) -> Array:
+def _jacobians(x: States) -> DecimalArray:
     """The Jacobians of all bodies about the root's origin, angular rows first: (..., bodies, 6,
     joints)."""
     robot, bodies = x.mechanism, placed(x.mechanism, x.textbook.course.positions)
@@ -256,14 +256,14 @@ def _jacobians(x: States) -> Array:
     return entries(cells, x.shape, Decimal(0)).reshape(*x.shape, count, 6, count)
 
 
-def _cross(v: Array) -> Array:
+def _cross(v: DecimalArray) -> DecimalArray:
     x, y, z = (v[..., k] for k in range(3))
     o = 0 * x
     rows = [[o, -z, y], [z, o, -x], [-y, x, o]]
     return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
 
 
-def _spatial(link: Any, shape: tuple[int, ...]) -> Array:
+def _spatial(link: Any, shape: tuple[int, ...]) -> DecimalArray:
     """A link's spatial inertia about the root's origin, angular part first."""
     p, h, m = link.place, link.h, link.m
     flat = entries([*p, *h, m, *(e for row in link.inertia for e in row)], shape, Decimal(0))
@@ -278,12 +278,12 @@ def _spatial(link: Any, shape: tuple[int, ...]) -> Array:
     return np.concatenate(rows, axis=-2)
 
 
-def _speeds(x: States) -> Array:
+def _speeds(x: States) -> DecimalArray:
     qd = x.given["qd"]
     return entries(rates(x.mechanism, [qd[..., k] for k in range(x.n)]), x.shape, Decimal(0))
 
 
-def newton_euler(x: States) -> Array:
+def newton_euler(x: States) -> DecimalArray:
     """C, (..., n, n)."""
     robot = x.mechanism
     units, change = _jacobians(x), rate(_jacobians, x)
@@ -301,34 +301,34 @@ def newton_euler(x: States) -> Array:
 
 
 @law("coriolis_matrix_newton_euler", PRINTED, 1)
-def coriolis_matrix_newton_euler(x: States) -> Array:
+def coriolis_matrix_newton_euler(x: States) -> DecimalArray:
     """C."""
     return newton_euler(x)
 
 
 @law("coriolis_matrix_newton_euler_rate", f"finite differences in time of the {PRINTED}", 1)
-def coriolis_matrix_newton_euler_rate(x: States) -> Array:
+def coriolis_matrix_newton_euler_rate(x: States) -> DecimalArray:
     """Ċ."""
     return rate(newton_euler, x)
 
 
 @law("coriolis_matrix_newton_euler_gradient", f"derivatives of the {PRINTED}", 2)
-def coriolis_matrix_newton_euler_gradient(x: States) -> tuple[Array, Array]:
+def coriolis_matrix_newton_euler_gradient(x: States) -> tuple[DecimalArray, DecimalArray]:
     """∂C/∂q, ∂C/∂q̇."""
     return gradient(newton_euler, x), gradient(newton_euler, x, "qd")
 
 
 @law("coriolis_matrix_newton_euler_by_parameters", f"unit parameters in the {PRINTED}", 2)
-def coriolis_matrix_newton_euler_by_parameters(x: States) -> Array:
+def coriolis_matrix_newton_euler_by_parameters(x: States) -> DecimalArray:
     """∂C/∂π."""
     return by_parameters(newton_euler, x)
 
 
 @law("slotine_li_regressor_newton_euler", f"unit parameters in the {PRINTED}", 2)
-def slotine_li_regressor_newton_euler(x: States) -> Array:
+def slotine_li_regressor_newton_euler(x: States) -> DecimalArray:
     """M q̈_r + C q̇_r + g of unit parameters."""
 
-    def term(y: States) -> Array:
+    def term(y: States) -> DecimalArray:
         m, c = mass(y), newton_euler(y)
         moved = applied(m, x.given["qdd_r"])
         return moved + applied(c, x.given["qd_r"]) + at_rest(y)

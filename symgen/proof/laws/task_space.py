@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from symgen.numbers.types import DecimalArray
 from symgen.proof.laws.dynamics import inverse, solved, without_acceleration
 from symgen.proof.laws.kinematics import (
     AXES,
@@ -24,16 +25,7 @@ from symgen.proof.laws.kinematics import (
 )
 from symgen.proof.laws.registry import law
 from symgen.proof.reference_model import entries
-from symgen.proof.states import (
-    Array,
-    States,
-    applied,
-    applied_transposed,
-    eye,
-    gradient,
-    product,
-    rate,
-)
+from symgen.proof.states import States, applied, applied_transposed, eye, gradient, product, rate
 from symgen.proof.textbook import masses
 
 DIFFERENCES = f"finite differences in time of {JACOBIAN}"
@@ -42,21 +34,21 @@ TASK = f"elimination on the reference M, {JACOBIAN}"
 
 def _register(axes: str, jacobian: Any) -> None:
     @law(f"frame_velocity_{axes}", JACOBIAN, 1)
-    def velocity(x: States, link: str) -> Array:
+    def velocity(x: States, link: str) -> DecimalArray:
         return applied(jacobian(x, link), x.given["qd"])
 
     @law(f"frame_acceleration_{axes}", DIFFERENCES, 1)
-    def acceleration(x: States, link: str) -> Array:
+    def acceleration(x: States, link: str) -> DecimalArray:
         return rate(lambda y: applied(jacobian(y, link), y.given["qd"]), x)
 
     @law(f"frame_jacobian_dot_{axes}", DIFFERENCES, 1)
-    def matrix_rate(x: States, link: str) -> Array:
+    def matrix_rate(x: States, link: str) -> DecimalArray:
         return rate(lambda y: jacobian(y, link), x)
 
 
 def _register_hessian(axes: str, jacobian: Any) -> None:
     @law(f"frame_hessian_{axes}", f"derivatives of the Jacobian by {AXES}", 1)
-    def hessian(x: States, link: str) -> Array:
+    def hessian(x: States, link: str) -> DecimalArray:
         return gradient(lambda y: jacobian(y, link), x)
 
 
@@ -68,7 +60,7 @@ _register_hessian("aligned", by_axes)
 
 
 @law("frame_acceleration_classical", DIFFERENCES, 1)
-def frame_acceleration_classical(x: States, link: str) -> Array:
+def frame_acceleration_classical(x: States, link: str) -> DecimalArray:
     """The acceleration in the root's axes, seen in the link's."""
     change = rate(lambda y: applied(aligned(y, link), y.given["qd"]), x)
     rows = pose(x, link)[..., :9].reshape(*x.shape, 3, 3)
@@ -76,7 +68,7 @@ def frame_acceleration_classical(x: States, link: str) -> Array:
     return np.concatenate(parts, axis=-1)
 
 
-def _quaternion(x: States, link: str) -> Array:
+def _quaternion(x: States, link: str) -> DecimalArray:
     """w, x, y, z from a rotation matrix: the column of w w, w x, ... whose diagonal is largest."""
     r = pose(x, link)[..., :9].reshape(*x.shape, 3, 3)
     a, b, c = (r[..., k, k] for k in range(3))
@@ -96,23 +88,23 @@ def _quaternion(x: States, link: str) -> Array:
 
 
 @law("frame_quaternion", POSE)
-def frame_quaternion(x: States, link: str) -> Array:
+def frame_quaternion(x: States, link: str) -> DecimalArray:
     """w, x, y, z."""
     return _quaternion(x, link)
 
 
 @law("frame_quaternion_xyzw", POSE)
-def frame_quaternion_xyzw(x: States, link: str) -> Array:
+def frame_quaternion_xyzw(x: States, link: str) -> DecimalArray:
     """x, y, z, w."""
     return np.roll(_quaternion(x, link), -1, axis=-1)
 
 
 @law("frame_jacobian_rpy", f"derivatives of the angles of {POSE} in 75 digits", 1)
-def frame_jacobian_rpy(x: States, link: str) -> Array:
+def frame_jacobian_rpy(x: States, link: str) -> DecimalArray:
     """The Jacobian of the origin, and of atan2(R32, R33), asin(-R31) and atan2(R21, R11)."""
     slopes, entries = gradient(lambda y: pose(y, link), x), pose(x, link)
 
-    def angle(s: int, c: int) -> Array:
+    def angle(s: int, c: int) -> DecimalArray:
         a, b = entries[..., s, None], entries[..., c, None]
         return (b * slopes[..., s, :] - a * slopes[..., c, :]) / (a * a + b * b)
 
@@ -127,26 +119,26 @@ def frame_jacobian_rpy(x: States, link: str) -> Array:
     "finite differences in time of derivatives of the centre of mass in 75 digits",
     1,
 )
-def com_jacobian_rate(x: States) -> Array:
+def com_jacobian_rate(x: States) -> DecimalArray:
     """d/dt ∂c/∂q."""
     return rate(com_jacobian, x)
 
 
 @law("centroidal_momentum_rate", f"finite differences in time of {LINKS}")
-def centroidal_momentum_rate(x: States) -> tuple[Array, Array]:
+def centroidal_momentum_rate(x: States) -> tuple[DecimalArray, DecimalArray]:
     """Ȧ and Ȧ q̇."""
     change = rate(centroidal_momentum_matrix, x)
     return change, applied(change, x.given["qd"])
 
 
 @law("centroidal_momentum_gradient", f"derivatives of {LINKS}", 1)
-def centroidal_momentum_gradient(x: States) -> Array:
+def centroidal_momentum_gradient(x: States) -> DecimalArray:
     """∂(A q̇)/∂q."""
     return gradient(lambda y: applied(centroidal_momentum_matrix(y), x.given["qd"]), x)
 
 
 @law("composite_inertia", LINKS)
-def composite_inertia(x: States) -> Array:
+def composite_inertia(x: States) -> DecimalArray:
     """Steiner's rule on every link."""
     c = centre(x)
     total: Any = 0
@@ -169,7 +161,7 @@ def composite_inertia(x: States) -> Array:
     return total
 
 
-def task(x: States, link: str) -> tuple[Array, Array, Array]:
+def task(x: States, link: str) -> tuple[DecimalArray, DecimalArray, DecimalArray]:
     """J, M⁻¹ Jᵀ and J M⁻¹ Jᵀ with damping."""
     j, m = aligned(x, link), inverse(x)
     right = product(m, np.swapaxes(j, -1, -2))
@@ -178,14 +170,14 @@ def task(x: States, link: str) -> tuple[Array, Array, Array]:
 
 
 @law("operational_space_inertia", TASK, 1)
-def operational_space_inertia(x: States, link: str) -> tuple[Array, Array]:
+def operational_space_inertia(x: States, link: str) -> tuple[DecimalArray, DecimalArray]:
     """Λ and Λ⁻¹."""
     inverse_inertia = task(x, link)[2]
     return solved(inverse_inertia, eye(6)), inverse_inertia
 
 
 @law("operational_space_bias", TASK, 1)
-def operational_space_bias(x: States, link: str) -> Array:
+def operational_space_bias(x: States, link: str) -> DecimalArray:
     """μ."""
     _, right, inverse_inertia = task(x, link)
     forces = without_acceleration(x.free())
@@ -195,7 +187,7 @@ def operational_space_bias(x: States, link: str) -> Array:
 
 
 @law("dynamically_consistent_inverse", TASK, 1)
-def dynamically_consistent_inverse(x: States, link: str) -> Array:
+def dynamically_consistent_inverse(x: States, link: str) -> DecimalArray:
     """M⁻¹ Jᵀ Λ."""
     _, right, inverse_inertia = task(x, link)
     return np.swapaxes(solved(inverse_inertia, np.swapaxes(right, -1, -2)), -1, -2)
