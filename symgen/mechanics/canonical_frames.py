@@ -27,16 +27,24 @@ NEARLY_PARALLEL = 1e-2
 
 
 def tidy(x: float, size: float) -> Scalar:
-    """`x` without what rounding left in it, where `size` is that of the terms it came from.
+    """`x` without rounding errors, where `size` is the size of the terms that it was computed from.
 
-    A number that is nothing but rounding is a structural zero; others become the shortest decimal
-    near by."""
+    A number that consists of rounding errors only is a structural zero. Others become the shortest
+    decimal within 1e-15 `size`, if one of up to 16 digits is; it is found by bisection, since a
+    decimal with more digits is never farther away."""
     if abs(x) <= ROUNDING * size:
         return ZERO
     if isinstance(x, Named):
         return x
-    near = (float(f"{x:.{digits}g}") for digits in range(1, 17))
-    return next((y for y in near if abs(x - y) <= 1e-15 * size), x)
+    near, too_few, enough = x, 0, 17
+    while enough - too_few > 1:
+        digits = (too_few + enough) // 2
+        y = float(f"{x:.{digits}g}")
+        if abs(x - y) <= 1e-15 * size:
+            near, enough = y, digits
+        else:
+            too_few = digits
+    return near
 
 
 def exact_angle(c: float, s: float) -> Angle:

@@ -9,6 +9,7 @@ differences and products of such numbers are rounded once, from the exact result
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from decimal import Context, Decimal, DivisionByZero, Inexact, InvalidOperation, Overflow
+from functools import cache
 from typing import Any, Final
 
 from symgen.numbers.named import Named
@@ -82,9 +83,16 @@ def exactly(thing: Any) -> Any:
     """A thing with every float in it as an `Exact`: in tuples and in frozen dataclasses."""
     if isinstance(thing, tuple):
         return tuple(map(exactly, thing))
-    if is_dataclass(thing) and not isinstance(thing, type):
-        values = {f.name: getattr(thing, f.name) for f in fields(thing) if f.init}
-        exact_values = {name: exactly(x) for name, x in values.items()}
-        changed = {name: x for name, x in exact_values.items() if x is not values[name]}
-        return replace(thing, **changed) if changed else thing
-    return exact(thing)
+    changed = {}
+    kind: type = type(thing)
+    for name in _field_names(kind):
+        value = getattr(thing, name)
+        if (exact_value := exactly(value)) is not value:
+            changed[name] = exact_value
+    return replace(thing, **changed) if changed else exact(thing)
+
+
+@cache
+def _field_names(kind: type) -> tuple[str, ...]:
+    """The arguments of the constructor of a dataclass; none for other types."""
+    return tuple(f.name for f in fields(kind) if f.init) if is_dataclass(kind) else ()

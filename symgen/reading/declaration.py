@@ -4,7 +4,7 @@ not exist, and something before them."""
 import re
 from typing import Final
 
-_DECLARATION = re.compile(r"(?:[ \t\r\n]++|<!--.*?-->)*+(<\?xml\b[^>]*+>)", re.DOTALL)
+_DECLARATION = re.compile(r"(?>(?:[ \t\r\n]+|<!--.*?-->)*)(<\?xml\b[^>]*+>)", re.DOTALL)
 _VERSION = re.compile(r"""version\s*=\s*["']([^"']*)["']""")
 KNOWN: Final = ("1.0", "1.1")
 

@@ -21,8 +21,8 @@ from symgen.text import hint, shown, unread
 MAX_BYTES: Final = 2**18
 
 _TOKEN = re.compile(
-    r'''#[^\n]*|"""(?:[^"\\]|\\.|"(?!""))*+""""{0,2}|"(?:[^"\\\n]|\\.)*+"'''
-    r"""|'''(?:[^']|'(?!''))*+''''{0,2}|'[^'\n]*+'|[][{}\n]""",
+    r'''#[^\n]*|"""(?>(?:[^"\\]|\\.|"(?!""))*)""""{0,2}|"(?>(?:[^"\\\n]|\\.)*)"'''
+    r"""|'''(?>(?:[^']|'(?!''))*)''''{0,2}|'[^'\n]*+'|[][{}\n]""",
     re.DOTALL,
 )
 """What a file of TOML is cut at: comments and strings of four kinds as wholes, brackets, ends of

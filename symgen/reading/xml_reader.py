@@ -40,7 +40,7 @@ NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 EXPRESSION = re.compile(r"\$[{(][^})]*[})]?")
 
 _DECLARED = re.compile(rb"<\?xml[^>]*?encoding[ \t\r\n]*=[ \t\r\n]*[\"']([A-Za-z0-9._-]+)")
-_DOCTYPE = re.compile(r"(?:[ \t\r\n]++|<\?.*?\?>|<!--.*?-->)*+<!DOCTYPE", re.DOTALL)
+_DOCTYPE = re.compile(r"(?>(?:[ \t\r\n]+|<\?.*?\?>|<!--.*?-->)*)<!DOCTYPE", re.DOTALL)
 _POSITION = re.compile(r", (?:try|use) XML_PARSE_HUGE.*|, line \d+, column \d+.*", re.DOTALL)
 
 

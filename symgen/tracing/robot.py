@@ -118,10 +118,10 @@ class RuntimeModel:
         return tuple(kind for kind in constant if not any(map(KINDS[kind].of_body, bodies)))
 
     @cached_property
-    def regroups(self) -> dict[str, "Regroup"]:
-        """How the regrouped parameters come from the user's, by every regrouping: all functions of
-        a robot start from these."""
-        return {name: self.regroup(name) for name in (*REGROUPINGS, WHOLE)}
+    def regroups(self) -> Mapping[str, "Regroup"]:
+        """The regrouped parameters by the name of the regrouping, shared by all functions of a
+        robot. Each is computed at its first use."""
+        return _Regroups(self)
 
     def regroup(self, regrouping: str, frames: Sequence[CanonicalFrame] | None = None) -> "Regroup":
         """How the regrouped parameters come from the user's, and the system they belong to.
@@ -202,6 +202,28 @@ class Regroup:
             self.layout.gravity if gravity is None else turned_gravity(self.robot.lumped, gravity)
         )
         return replace(self.layout, bodies=bodies, gravity=free_fall, sections=sections)
+
+
+class _Regroups(Mapping[str, Regroup]):
+    """Every regrouping of the parameters of a robot, computed at its first use."""
+
+    def __init__(self, robot: RuntimeModel) -> None:
+        self._robot = robot
+        self._computed: dict[str, Regroup] = {}
+
+    def __getitem__(self, regrouping: str) -> Regroup:
+        if regrouping not in self._computed:
+            self._computed[regrouping] = self._robot.regroup(regrouping)
+        return self._computed[regrouping]
+
+    def __contains__(self, regrouping: object) -> bool:
+        return regrouping in (*REGROUPINGS, WHOLE)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((*REGROUPINGS, WHOLE))
+
+    def __len__(self) -> int:
+        return len(REGROUPINGS) + 1
 
 
 def _filled(body: SystemBody, par: Iterator[Scalar]) -> SystemBody:

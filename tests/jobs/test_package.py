@@ -17,6 +17,7 @@ import pytest
 from symgen.errors import SymgenError
 from symgen.jobs.package import build as build_package
 from symgen.native.store import SUFFIX
+from tests.support.oracles import mypy_must_be_installed
 from tests.support.tools import invoke, robot_file, snapshot
 
 OPTIONS = {
@@ -88,6 +89,7 @@ def test_a_wheel_installs_into_a_clean_environment(package, tmp_path):
 
 def test_stubs_pass_a_users_strict_checks(package, tmp_path):
     """And refuse what is wrong."""
+    mypy_must_be_installed()
     folder, _, _ = package
     (tmp_path / "use.py").write_text(USE, encoding="utf-8")
     (tmp_path / "wrong.py").write_text(WRONG, encoding="utf-8")

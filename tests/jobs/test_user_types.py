@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from tests.support.oracles import mypy_must_be_installed
 from tests.support.tools import ROOT
 
 USE = """
@@ -34,6 +35,7 @@ def test_the_package_says_that_it_is_typed():
 
 @pytest.mark.slow
 def test_a_users_project_passes_strict_checks(tmp_path):
+    mypy_must_be_installed()
     (tmp_path / "use.py").write_text(USE, encoding="utf-8")
     cache = str(ROOT / "build" / "tests" / "compiled-types")
     command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent"]

@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 
+from tests.support.oracles import mypy_must_be_installed
 from tests.support.tools import SIMPLE, generated, imported
 
 OPTIONS = {"friction": "runtime:viscous,coulomb", "parameters": "runtime"}
@@ -97,6 +98,7 @@ def test_what_does_not_fit_is_said(code):
 @pytest.mark.slow
 @pytest.mark.parametrize("language", ["python", "jax", "casadi"])
 def test_mypy_takes_what_is_written(language, tmp_path):
+    mypy_must_be_installed()
     pytest.importorskip({"python": "numpy"}.get(language, language))
     _, folder = generated("pendulum", quantities=SIMPLE, languages=(language,))
     what = folder / ("pendulum.py" if language == "python" else f"pendulum_{language}")

@@ -33,3 +33,8 @@ def oracle(name: str) -> Any:
         return import_module(name)
     except ImportError:
         return Missing(name)
+
+
+def mypy_must_be_installed() -> None:
+    """Skip a test that runs mypy as a process where it is not installed."""
+    assert oracle("mypy.api").run
