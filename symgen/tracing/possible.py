@@ -89,13 +89,15 @@ def _way_out(robot: RuntimeModel, definite: bool) -> str:
 
 def _heavier(robot: RuntimeModel, names: set[str]) -> RuntimeModel:
     """The robot with other moments of inertia of some links, masses and their centres as they
-    are."""
+    are. The changes have the size of the moments: much smaller ones count as rounding errors."""
 
     def changed(link: Link) -> Link:
         ten = link.parameters
         if link.name not in names or ten is None:
             return link
-        return replace(link, parameters=(*ten[:4], *(x + 1.0 + k for k, x in enumerate(ten[4:]))))
+        size = max(1.0, *map(abs, ten[4:]))
+        moments = (x + size * (1.0 + k) for k, x in enumerate(ten[4:]))
+        return replace(link, parameters=(*ten[:4], *moments))
 
     bodies = tuple(
         replace(body, links=tuple(map(changed, body.links))) for body in robot.model.bodies

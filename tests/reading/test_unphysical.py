@@ -123,3 +123,17 @@ def test_where_mass_is_on_the_axes_inertia_is_what_lacks(tmp_path):
     done = invoke("ops", path, "--quantity", "forward_dynamics")
     assert "give the links beyond them moments of inertia about the axes" in done.stderr
     assert "beyond them mass" not in done.stderr
+
+
+def test_a_huge_product_of_inertia_is_refused(tmp_path):
+    """A product of inertia of 2**64 kg m^2 whose effect cancels at this joint, but for rounding
+    errors that are larger than the inertia of the body: the mass matrix would be 0."""
+    file = tmp_path / "huge.urdf"
+    file.write_text(
+        '<robot name="huge"><link name="l0"/><link name="l1"><inertial><origin '
+        'xyz="0.19 -0.13 0" rpy="1.5707963267948966 3.1416 0"/><mass value="4.6"/><inertia '
+        'ixx="0.15" ixy="0" ixz="0" iyy="0.2" iyz="18446744073709551616" izz="0.27"/></inertial>'
+        "</link>" + JOINT.format(1, 0, 0).replace("0 1 0", "0 0 1") + "</robot>"
+    )
+    done = invoke("ops", file)
+    assert done.exit_code == 2 and "physically impossible, and" in done.stderr
