@@ -151,7 +151,7 @@ def with_friction(
     qq, qqd, qdqd, qqdd = blocks
     for k in range(system.size):
         (rate,) = along([qd[k]], [1.0])
-        x = lam[k] * tangents([system.body(k + 1).passive.slope(rate)])[0]
+        x = lam[k] * tangents([system.body(k + 1).passive.rate_slope(rate)])[0]
         qdqd[k * (system.size + 1)] = qdqd[k * (system.size + 1)] + x
     return qq, qqd, qdqd, qqdd
 

@@ -218,10 +218,10 @@ def inverse_dynamics_vjp(
             read = JointReadout.of(body.joint, carrier, moves.virtual[i].carrier)
             twice = 2.0 * read.turning.dot(at_joint.cross_moment)
             felt = read.on(at_joint.load, at_joint.momentum, twice)
-            dq[i - 1] = felt + body.passive.stiffness * lam[i - 1]
+            dq[i - 1] = felt + body.passive.position_slope(q[i - 1]) * lam[i - 1]
             w = body.placement.with_axes(parent=carrier.w, body=moves.at[i].w)
             rates = by_rate(body.joint, carrier.w, at_joint) + by_rate(body.joint, w, axes)
-            dqd[i - 1] = rates + body.passive.slope(qd[i - 1]) * lam[i - 1]
+            dqd[i - 1] = rates + body.passive.rate_slope(qd[i - 1]) * lam[i - 1]
             m[i - 1] = body.joint.project(at_body.momentum)
     return dq, dqd, m
 

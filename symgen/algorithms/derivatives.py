@@ -98,7 +98,7 @@ def _matrices(system: System, qd: Coordinates, slopes: Gradients) -> Three:
 def damped(system: System, qd: Coordinates, dqd: Entries) -> Entries:
     """∂τ/∂q̇ with that of joint friction, which is viscous and, where it is smooth, Coulomb's."""
     return dqd | {
-        (i, i): dqd[i, i] + system.body(i).passive.slope(qd[i - 1]) for i in system.outward
+        (i, i): dqd[i, i] + system.body(i).passive.rate_slope(qd[i - 1]) for i in system.outward
     }
 
 

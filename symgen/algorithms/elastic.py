@@ -18,6 +18,7 @@ from symgen.numbers.scalar import Coordinates, Scalar
     inputs=("q", "qd", "qdd", "qddd", "qdddd", "joint_stiffness", "motor_inertia"),
     of_user=True,
     feels_wrench=True,
+    supports=(),
     source="Spong 1987; De Luca & Book, Springer Handbook of Robotics, eq. 11.36",
     outputs=(
         Array("tau_motor", "motor torques, at the joints", "N m | N"),

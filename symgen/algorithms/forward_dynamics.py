@@ -10,12 +10,14 @@ from typing import Final
 
 from symgen.algorithms.composite import coupled
 from symgen.algorithms.factors import coupled_mass_matrix, factors, factors_by_pairs
+from symgen.algorithms.loads import with_solved_loads
 from symgen.algorithms.motion import motions
 from symgen.algorithms.newton_euler import bias, inertial_force
 from symgen.algorithms.pushes import pushed_at
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.canonical_model import System
 from symgen.mechanics.inertia import NO_SECOND, PAIRS, Inertia, SecondMoment, times
+from symgen.mechanics.joint_forces import JointState
 from symgen.mechanics.joints import Freedom
 from symgen.mechanics.moments import carried_by_name, turned_in
 from symgen.mechanics.spatial import NO_FORCE, NULL, STILL, Force, Step, Turn, Twist, Vector, along
@@ -132,6 +134,7 @@ accelerations = partial(
     outputs=(ACCELERATION,),
     source=FACTORS,
     feels_wrench=True,
+    supports=("load", "presliding"),
     needs_inverse=True,
 )
 _inverse = partial(
@@ -169,6 +172,7 @@ def factors_pay(system: System) -> bool:
 
 
 @accelerations(pays=factors_pay)
+@with_solved_loads
 def forward_dynamics(
     system: System, q: Coordinates, qd: Coordinates, tau: Coordinates
 ) -> list[Scalar]:
@@ -195,6 +199,7 @@ _chain = accelerations(suits=uncoupled)
 
 
 @_chain
+@with_solved_loads
 def forward_dynamics_articulated(
     system: System, q: Coordinates, qd: Coordinates, tau: Coordinates
 ) -> list[Scalar]:
@@ -249,7 +254,11 @@ def _inward(
             inverse_d = named(1.0 / joint.project(felt), f"d{i}")
             share = _named(felt.scaled(inverse_d), "K", i)
             at_rest = _named(force[i], "p", i)
-            drive = tau[i - 1] - body.passive.force(q[i - 1], qd[i - 1]) - joint.project(at_rest)
+            drive = (
+                tau[i - 1]
+                - body.passive.force(JointState(q[i - 1], qd[i - 1]))
+                - joint.project(at_rest)
+            )
             drive = named(drive, f"u{i}")
             joints[i] = JointResponse(share, named(drive * inverse_d, f"r{i}"))
             passed = _named(at_rest + share.scaled(drive), "pa", i)

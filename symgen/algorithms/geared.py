@@ -22,7 +22,9 @@ from symgen.algorithms.forward_dynamics import (
     forces_at_rest,
     rigid,
 )
+from symgen.algorithms.loads import with_solved_loads
 from symgen.mechanics.canonical_model import System
+from symgen.mechanics.joint_forces import JointState
 from symgen.mechanics.moments import carried
 from symgen.mechanics.spatial import NO_FORCE, STILL, Force
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar, named
@@ -58,6 +60,7 @@ class InwardPass:
 
 
 @accelerations(suits=geared)
+@with_solved_loads
 def forward_dynamics(
     system: System, q: Coordinates, qd: Coordinates, tau: Coordinates
 ) -> list[Scalar]:
@@ -114,7 +117,7 @@ def _respond(
         felt = articulated.times(joint.S)
         inverse_d = named(1.0 / (joint.project(felt) + at.inertia_of_rotors.get(i, ZERO)), f"d{i}")
         resting = joint.project(at.force[i]) + at.torque.get(i, ZERO)
-        drive = tau[i - 1] - body.passive.force(q[i - 1], qd[i - 1]) - resting
+        drive = tau[i - 1] - body.passive.force(JointState(q[i - 1], qd[i - 1])) - resting
         u = carried(felt, steps) + at.momentum_of_rotors.get(i, NO_FORCE)
         share = u.scaled(inverse_d)
         passed = carried(at.force[i], steps) + share.scaled(drive)

@@ -117,7 +117,7 @@ def gradients(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates)
                 rate + turned if alone else rate
             )
             climbing = own_column if alone else own_column.with_force(turned)
-            _diagonal(out, i, system.body(i), own_column)
+            _diagonal(out, i, system.body(i), q[i - 1], own_column)
             for j, at, _ in climb(system, i, q, climbing):
                 _pair(out, i, j, system, fast[j].body, second[j], at)
     return Gradients(out.dq, by_rates(system, out.dqd, out.m, qd), out.m)
@@ -148,11 +148,13 @@ def _second_rate(system: System, i: int, motion: JointMotion, moving: Velocity) 
     )
 
 
-def _diagonal(out: Gradients, i: int, body: SystemBody, displaced: CoriolisColumn) -> None:
+def _diagonal(
+    out: Gradients, i: int, body: SystemBody, q: Scalar, displaced: CoriolisColumn
+) -> None:
     joint = body.joint
     out.m[i, i] = joint.project(displaced.momentum)
     out.dqd[i, i], slope = (joint.project(f) for f in displaced.forces)
-    out.dq[i, i] = slope + body.passive.stiffness
+    out.dq[i, i] = slope + body.passive.position_slope(q)
 
 
 def _pair(

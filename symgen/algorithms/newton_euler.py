@@ -5,10 +5,12 @@ Symbols: w angular velocity, wd its derivative, a acceleration of the body's ori
 and n the force and moment on the body at its origin, all in the body's own axes; U the field of
 accelerations."""
 
+from symgen.algorithms.loads import joint_loads
 from symgen.algorithms.motion import motions
 from symgen.algorithms.pushes import pushed_at
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.canonical_model import System, SystemBody
+from symgen.mechanics.joint_forces import JointState
 from symgen.mechanics.moments import carried_by_name
 from symgen.mechanics.rigid_motion import Motion
 from symgen.mechanics.spatial import NO_FORCE, Force
@@ -24,6 +26,7 @@ SOURCE = (
     "inverse_dynamics",
     "tau = M(q) qdd + C(q, qd) qd + g(q)",
     feels_wrench=True,
+    supports=("load", "presliding", "acceleration"),
     inputs=("q", "qd", "qdd"),
     source=SOURCE,
     outputs=(Array("tau", "joint forces", "N m | N"),),
@@ -33,11 +36,13 @@ def inverse_dynamics(
 ) -> list[Scalar]:
     """Joint forces that cause the accelerations `qdd`: tau = M q̈ + C q̇ + g (N m or N, shape
     n)."""
-    bodies = ((i, system.body(i)) for i in range(1, system.size + 1))
     inertial = reference_dynamics(system, q, qd, qdd)
+    loads = joint_loads(system, inertial)
     return [
-        force + body.passive.force(q[i - 1], qd[i - 1])
-        for force, (i, body) in zip(inertial, bodies, strict=True)
+        force + body.passive.force(JointState(x, rate, load, acceleration=acceleration))
+        for body, force, x, rate, load, acceleration in zip(
+            system.bodies, inertial, q, qd, loads, qdd, strict=True
+        )
     ]
 
 

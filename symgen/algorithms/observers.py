@@ -6,6 +6,7 @@ from typing import Final
 from symgen.algorithms.controllers import controller, joints, minus, model_forces, plus
 from symgen.algorithms.coriolis import coriolis_transpose_product
 from symgen.algorithms.factors import coupled_mass_matrix
+from symgen.algorithms.loads import solved_loads
 from symgen.algorithms.registry import Array
 from symgen.mechanics.canonical_model import System
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
@@ -47,6 +48,7 @@ def filter_step(gain: Scalar, h: Scalar) -> tuple[Scalar, Scalar]:
 )(
     inputs=("q", "qd", "tau", "started", "p_last", "r", "gain", "h"),
     feels_wrench=True,
+    supports=("load", "presliding"),
     source="De Luca & Mattone, Sensorless robot collision detection and hybrid force/motion "
     "control, ICRA 2005; its filter solved exactly over a step",
     outputs=(
@@ -65,6 +67,7 @@ def momentum_observer(
     nothing is fed back."""
     q, qd, tau, (started,), p_last, r, gain, (h,) = inputs
     at, rates = joints(system, q, qd)
+    system, tau = solved_loads(system, at, rates, tau)
     n, m, still = system.dof, coupled_mass_matrix(system, at), [ZERO] * system.size
     p = [sum((m[i * n + j] * qd[j] for j in range(n)), ZERO) for i in range(n)]
     moved = system.coupling.forces(coriolis_transpose_product(system, at, rates))

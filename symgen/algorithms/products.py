@@ -23,6 +23,7 @@ SOURCE = "forward differentiation of the algorithm"
     "tau_q dq + tau_qd dqd + M dqdd",
     source=SOURCE,
     feels_wrench=True,
+    supports=("load", "presliding", "acceleration"),
     inputs=("q", "qd", "qdd", "dq", "dqd", "dqdd"),
     outputs=(Array("tau_jvp", "change of the joint forces", "N m | N"),),
 )

@@ -172,6 +172,7 @@ def gravity_second_rate(system: System, *flow: Coordinates) -> list[Scalar]:
     inputs=("q", "qd", "qdd", "qddd"),
     source=SOURCE,
     feels_wrench=True,
+    supports=("load", "acceleration"),
     outputs=(Array("tau_dot", "rate of the joint forces", "N m/s | N/s"),),
 )
 def inverse_dynamics_rate(system: System, *flow: Coordinates) -> list[Scalar]:
@@ -185,6 +186,7 @@ def inverse_dynamics_rate(system: System, *flow: Coordinates) -> list[Scalar]:
     inputs=("q", "qd", "qdd", "qddd", "qdddd"),
     source=SOURCE,
     feels_wrench=True,
+    supports=("load", "acceleration"),
     outputs=(Array("tau_ddot", "second rate of the joint forces", "N m/s^2 | N/s^2"),),
 )
 def inverse_dynamics_second_rate(system: System, *flow: Coordinates) -> list[Scalar]:

@@ -94,6 +94,7 @@ INPUTS: Final[dict[str, Array]] = {
         Array("joint_stiffness", "stiffness of joints", "N m/rad | N/m", force=True),
         Array("motor_inertia", "inertia of motors at their joints", "kg m^2 | kg", force=True),
         Array("damping", "damping of the inverse inertia of a task, 0: none", "1/sqrt(kg)", (1,)),
+        Array("presliding", "states of presliding friction, -1 to 1", "1"),
         Array("wrench", "external wrenches, six entries per link", "N, N m", ("wrench",)),
         Array(
             "friction",
@@ -112,7 +113,7 @@ INPUTS: Final[dict[str, Array]] = {
         Array("pi", "inertial parameters, ten per link", "kg, kg m, kg m^2", ("pi",)),
     )
 }
-"""Every input, in argument order. The last six come by options, not by quantity."""
+"""Every input, in argument order. The last seven come by options, not by quantity."""
 
 
 FRICTION_COLUMNS: Final = frozenset({"y", "y_b", "y_b2"})
@@ -165,6 +166,9 @@ class Quantity:
     needs_mass: bool = False
     of_user: bool = False
     """Whether it works with the user's own coordinates, positions among them."""
+    supports: frozenset[str] = frozenset()
+    """What joint friction may depend on besides position and rate: fields of
+    `symgen.mechanics.joint_forces.JointState`."""
     link: str = ""
     """The link that it is of, where it is one of `LINK_QUANTITIES`."""
 
@@ -276,6 +280,7 @@ def quantity(
     needs_inverse: bool = False,
     needs_mass: bool = False,
     of_user: bool = False,
+    supports: Sequence[str] = ("presliding",),
     regroupings: Sequence[str] = tuple(REGROUPINGS),
     suits: Suits = any_robot,
     pays: Suits = any_robot,
@@ -301,6 +306,7 @@ def quantity(
         needs_inverse,
         needs_mass,
         of_user,
+        frozenset(supports),
     )
     formulation = partial(Formulation, source=source, suits=suits, pays=pays)
     tried = {r: not only_minimal_pays or r == "minimal" for r in regroupings}

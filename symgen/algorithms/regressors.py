@@ -17,8 +17,8 @@ from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.base_parameters import base_values
 from symgen.mechanics.canonical_model import System
 from symgen.mechanics.independence import independent
+from symgen.mechanics.joint_forces import FRICTION, LAWS, JointState
 from symgen.mechanics.parameters import WHOLE
-from symgen.mechanics.passive import FRICTION, KINDS
 from symgen.mechanics.rigid_motion import Motion, columns_of, place_of, twist_seen_in
 from symgen.mechanics.spatial import NULL, Twist
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
@@ -75,14 +75,14 @@ def with_passive(
     """All entries row-major; the columns of friction and springs are behind those of inertia.
     Those of friction are zero where `qd` is None."""
     columns_of = {
-        column: (i, kind) for column, (i, kind) in enumerate(system.passive_columns, columns)
+        column: (i, law) for column, (i, law) in enumerate(system.passive_columns, columns)
     }
     passive = {
-        (i - 1, column): KINDS[kind].column(
-            q[i - 1], ZERO if qd is None else qd[i - 1], system.friction_width
+        (i - 1, column): system.body(i).passive.column(
+            law, JointState(q[i - 1], ZERO if qd is None else qd[i - 1])
         )
-        for column, (i, kind) in columns_of.items()
-        if qd is not None or kind not in FRICTION
+        for column, (i, law) in columns_of.items()
+        if qd is not None or law not in FRICTION
     }
     return full({**entries, **passive}, system.size, columns + len(columns_of))
 
@@ -293,10 +293,10 @@ def potential_energy_regressor(system: System, q: Coordinates) -> list[Scalar]:
 
 def _stored(system: System, q: Coordinates) -> Iterator[Scalar]:
     """The entries of the energy of springs for each coefficient, joint by joint."""
-    for i, kind in system.passive_columns:
-        energy = KINDS[kind].energy
+    for i, law in system.passive_columns:
+        energy = LAWS[law].energy
         if energy is not None:
-            yield energy(q[i - 1])
+            yield energy(JointState(q[i - 1], ZERO), system.body(i).passive.shape)
 
 
 def _potential(height: Height) -> list[Scalar]:

@@ -36,6 +36,7 @@ def _step_jacobians(method: str) -> Row:
         f"step_jacobians:{method}",
         f"derivatives of step:{method} in (q, qd), tau",
         inputs=("q", "qd", "tau", "h"),
+        supports=(),
         outputs=(
             Array(
                 f"A_{method}",

@@ -98,6 +98,26 @@ def integrate_jacobians(system: System, dq: Coordinates) -> tuple[list[Scalar], 
     return flat(start), flat(along)
 
 
+@_of_positions(
+    "presliding_update",
+    "s after the joints moved from q to q_end",
+    inputs=("q", "q_end", "presliding"),
+    outputs=(Array("presliding_next", "states of presliding friction, -1 to 1", "1"),),
+)
+def presliding_update(
+    system: System, q: Coordinates, q_end: Coordinates, states: Coordinates
+) -> list[Scalar]:
+    """The states of presliding friction after a step from q to q_end, shape n, each monotone
+    (`symgen.mechanics.joint_forces.presliding_after`); of coordinates without presliding friction
+    as they are."""
+    after = system.with_presliding_after(difference(system, q, q_end))
+    out = [*states]
+    for body, drive in zip(after.bodies, system.coupling.drives, strict=True):
+        if not drive.follows and "presliding_distance" in body.passive.shape:
+            out[drive.index] = body.passive.presliding
+    return out
+
+
 # -- steps -----------------------------------------------------------------------------------------
 
 
@@ -106,6 +126,7 @@ def _step(method: str) -> Row:
         dynamic,
         f"step:{method}",
         f"(q, qd) after a step h of {method}",
+        supports=("load", "presliding"),
         inputs=("q", "qd", "tau", "h"),
         outputs=(
             Array(f"q_{method}", "positions after the step", "rad | m", ("nq",)),
@@ -150,7 +171,8 @@ def _rk4(formulation: Accelerations, system: System, *at: Coordinates) -> Pair:
     for share, _ in STAGES:
         u, later = [share * h * x for x in rate], ahead(qd, share * h, fast)
         rate = rate_of(system, u, later)
-        fast = _accelerations(formulation, system, moved(system.coupling, q, u), later, tau)
+        sliding = system.with_presliding_after(u)
+        fast = _accelerations(formulation, sliding, moved(system.coupling, q, u), later, tau)
         rates.append(rate)
         fasts.append(fast)
     u = [(h / 6.0) * x for x in mean(rates)]

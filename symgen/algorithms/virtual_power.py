@@ -86,8 +86,8 @@ def inverse_dynamics_vjp(
     dq, dqd, m = Power.at(system, (q, qd, qdd, lam)).first()
     for k in range(system.size):
         passive = system.body(k + 1).passive
-        dq[k] = dq[k] + passive.stiffness * lam[k]
-        dqd[k] = dqd[k] + passive.slope(qd[k]) * lam[k]
+        dq[k] = dq[k] + passive.position_slope(q[k]) * lam[k]
+        dqd[k] = dqd[k] + passive.rate_slope(qd[k]) * lam[k]
     return dq, dqd, m
 
 

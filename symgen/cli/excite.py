@@ -60,8 +60,8 @@ ASKED: Final = (
     Option(
         "--friction",
         "KINDS",
-        "Also excite joint friction. KINDS is a list of viscous, coulomb and offset. The friction "
-        "of the robot's file is part of the forces.",
+        "Also excite joint friction. KINDS is a list as for symgen generate, of the laws that "
+        "depend on the velocity alone. The friction of the robot's file is part of the forces.",
         section=SECTION,
         name="friction",
         default="",

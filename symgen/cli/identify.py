@@ -183,12 +183,14 @@ def run(
 
 
 def at_runtime(friction: str) -> str:
-    """The kinds of friction as inputs of the model. Raises OptionError for unknown kinds."""
-    from symgen.mechanics.passive import FRICTION as KINDS
+    """The laws of friction as inputs of the model. Raises OptionError for others than those that
+    depend on the rate alone."""
+    from symgen.mechanics.joint_forces import FRICTION, LAWS
 
+    known = [law for law in FRICTION if not LAWS[law].reads]
     kinds = friction.removeprefix("runtime:").split(",") if friction else []
-    if len(set(kinds)) < len(kinds) or not set(kinds) <= set(KINDS):
-        raise OptionError(f"--friction {friction}: use some of {', '.join(KINDS)}")
+    if len(set(kinds)) < len(kinds) or not set(kinds) <= {*known}:
+        raise OptionError(f"--friction {friction}: use some of {', '.join(known)}")
     return f"runtime:{','.join(kinds)}" if kinds else ""
 
 

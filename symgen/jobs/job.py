@@ -14,8 +14,8 @@ from symgen.languages import LANGUAGES
 from symgen.languages.c.options import aim_of
 from symgen.languages.language import check_function, check_module, identifier
 from symgen.languages.module import Module, RobotOrigin
+from symgen.mechanics.joint_forces import FRICTION, SPRINGS
 from symgen.mechanics.model import Model
-from symgen.mechanics.passive import FRICTION, SPRINGS
 from symgen.options import Choices
 from symgen.reading.assemble import LoadedRobot, load_with
 from symgen.reading.options import RobotOptions

@@ -14,9 +14,9 @@ from symgen.jobs.options import MODULE
 from symgen.jobs.typed import Unfit, decoded, unfit
 from symgen.languages.c.options import aim_of
 from symgen.languages.module import Module
+from symgen.mechanics.joint_forces import COMPENSATION, FRICTION
 from symgen.mechanics.model import Model
 from symgen.mechanics.model_validation import fault
-from symgen.mechanics.passive import COMPENSATION, FRICTION
 from symgen.options import Choices, rows
 from symgen.reading.options import RobotOptions
 from symgen.text import quoted, reason, shown

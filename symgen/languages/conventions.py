@@ -11,6 +11,7 @@ from symgen.languages import joints_in_words as words
 from symgen.languages.module import Module
 from symgen.mechanics.base_parameters import base_names, link_of
 from symgen.mechanics.independence import independent
+from symgen.mechanics.joint_forces import LAWS
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.tracing.options import COMPENSATING
 
@@ -130,9 +131,26 @@ def _friction(module: Module) -> list[str]:
     return [
         f"Joint friction ({kinds}) is included in {_containing(module)}"
         f"{_friction_columns(module)}: tau = ... + viscous qd + coulomb {_step(module)}.",
+        *_laws(module),
         f"The friction coefficients come from {origin}.",
         *_compensation(module),
     ]
+
+
+COMMON_LAWS: Final = ("viscous", "coulomb", "offset")
+"""The laws that `_friction` always writes."""
+
+
+def _laws(module: Module) -> list[str]:
+    """The formulas of the other laws of friction."""
+    width = module.robot.friction_width
+    step = f"tanh(qd / {width!r})" if width else "sign(qd)"
+    laws = [law for law in module.robot.friction if law not in COMMON_LAWS]
+    terms = " ".join(f"+ {law} {LAWS[law].formula}".replace("sign(qd)", step) for law in laws)
+    source = _files(module)
+    return [f"It also contains {terms}, with the velocities and exponents of {source}."] * bool(
+        laws
+    )
 
 
 COMPENSATED: Final = {
@@ -140,7 +158,7 @@ COMPENSATED: Final = {
     "measured": "compensate friction at the measured velocity",
     "none": "do not compensate friction",
 }
-"""What controllers do with friction, by `symgen.mechanics.passive.COMPENSATION`."""
+"""What controllers do with friction, by `symgen.mechanics.joint_forces.COMPENSATION`."""
 
 
 def _compensation(module: Module) -> list[str]:

@@ -36,7 +36,11 @@ CANDIDATES = 64
 """States of which those become test states that tell most."""
 
 SPREAD = {"q": 3.0, "qd": 5.0, "qdd": 20.0, "tau": 10.0, "g": 9.81, "h": 0.01, "limit": 20.0}
+SPREAD |= {"presliding": 1.0}
 """Test inputs are drawn evenly from plus or minus this (2 where nothing is said)."""
+LOADED_FRICTION_SPREAD = 0.4
+"""The same for coefficients of friction that depends on the load: the coefficients of `load` and
+`presliding_load` together have to be below 1."""
 
 Floats = tuple[float, ...]
 Drawn = tuple[Mapping[str, Floats], Mapping[str, Floats]]
@@ -241,6 +245,8 @@ class Module:
 
     def _random(self, rng: random.Random) -> dict[str, Floats]:
         spread = {name: SPREAD.get(name, 2.0) for name in self._read}
+        if self.robot.depends_on_load:
+            spread["friction"] = LOADED_FRICTION_SPREAD
         drawn = {
             k: tuple(rng.uniform(-spread[k], spread[k]) for _ in range(n))
             for k, n in self._read.items()

@@ -10,12 +10,12 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from symgen.errors import OptionError
 from symgen.mechanics.coupling import UNCOUPLED, Coupling
 from symgen.mechanics.inertia import Inertia
+from symgen.mechanics.joint_forces import NO_JOINT_FORCE, SPRINGS, JointForce
 from symgen.mechanics.joints import Freedom
-from symgen.mechanics.passive import NO_PASSIVE, SPRINGS, Passive
 from symgen.mechanics.placement import Placement
 from symgen.mechanics.pose import Pose
 from symgen.mechanics.spatial import NO_FORCE, STILL, Force, Step, Twist, Vector
-from symgen.numbers.scalar import Scalar
+from symgen.numbers.scalar import ZERO, Scalar
 from symgen.text import hint, shown
 
 Sections = Callable[[str], AbstractContextManager[None]]
@@ -39,7 +39,7 @@ class SystemBody:
     inertia: Inertia
     constant: bool = True
     wrench: Force = NO_FORCE
-    passive: Passive = NO_PASSIVE
+    passive: JointForce = NO_JOINT_FORCE
 
     on_robot: bool = True
     """False of a body that stands for what only its joint feels, and so has no momentum of the
@@ -85,13 +85,11 @@ class System:
     link_frames: Mapping[str, LinkFrame] = field(default_factory=dict)
     any_gravity: bool = False
     passive_kinds: tuple[str, ...] = ()
-    """The kinds of friction and springs that regressors have columns of, behind those of the
-    inertial parameters (`passive_columns`): keys of `symgen.mechanics.passive.KINDS`."""
-    friction_width: float = 0.0
-    """The width of the step of Coulomb friction in those columns (rad/s or m/s); 0 for the sign."""
+    """The laws of friction and springs that regressors have columns of, behind those of the
+    inertial parameters (`passive_columns`): keys of `symgen.mechanics.joint_forces.LAWS`."""
     friction_compensation: str = "reference"
     """The velocity at which controllers compensate friction, one of
-    `symgen.mechanics.passive.COMPENSATION`."""
+    `symgen.mechanics.joint_forces.COMPENSATION`."""
     coupling: Coupling = UNCOUPLED
     tens: tuple[int, ...] = ()
     """The bodies that consist of links, which have ten parameters each."""
@@ -148,9 +146,9 @@ class System:
             self, bodies=tuple(replace(b, wrench=total[i]) for i, b in enumerate(self.bodies, 1))
         )
 
-    def with_passive(self, coefficients: Sequence[Passive]) -> "System":
+    def with_passive(self, forces: Sequence[JointForce]) -> "System":
         """The system with friction and springs in its joints, in body order."""
-        pairs = zip(self.bodies, coefficients, strict=True)
+        pairs = zip(self.bodies, forces, strict=True)
         return replace(
             self, bodies=tuple(replace(body, passive=passive) for body, passive in pairs)
         )
@@ -159,6 +157,18 @@ class System:
     def without_friction(self) -> "System":
         """The system with springs in its joints, but no friction."""
         return self.with_passive([body.passive.without_friction for body in self.bodies])
+
+    def with_presliding_after(self, change: Sequence[Scalar]) -> "System":
+        """The system with the states of presliding friction after a change of the user's positions,
+        in the coordinates of velocities."""
+        if all(body.passive.presliding is ZERO for body in self.bodies):
+            return self
+        return self.with_passive(
+            [
+                body.passive.after(x)
+                for body, x in zip(self.bodies, self.coupling.rates(change), strict=True)
+            ]
+        )
 
     def link_pose(self, i: int) -> Pose:
         """The pose of body `i`'s own link, whose axes its ten parameters are in, in its canonical

@@ -11,6 +11,7 @@ masses in kg. Rotations are row-major 3x3 tuples."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Final
 
 from symgen.mechanics.joints import JOINT_TYPES, Freedom, JointPart, JointType
 from symgen.mechanics.pose import Pose, Triple
@@ -84,6 +85,9 @@ class Joint:
     constants: tuple[float, ...] = ()
     stiffness: PerCoordinate = 0.0
     reference: PerCoordinate = 0.0
+    laws: tuple[tuple[str, PerCoordinate], ...] = ()
+    """Coefficients and shape parameters of the other laws of `symgen.mechanics.joint_forces`, by
+    name."""
 
     @property
     def type(self) -> JointType:
@@ -93,6 +97,17 @@ class Joint:
     def coordinate(self, suffix: str) -> str:
         """The name of a position or velocity: its own where it has but one."""
         return f"{self.name}.{suffix}" if suffix else self.name
+
+
+JOINT_FIELDS: Final = {
+    "viscous": "damping",
+    "coulomb": "friction",
+    "offset": "offset",
+    "stiffness": "stiffness",
+    "reference": "reference",
+    "armature": "armature",
+}
+"""The fields of `Joint` that hold coefficients of joint forces, by name of the coefficient."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +191,8 @@ class Body:
         regressors: always where its joint has one coordinate; where that has several, if the file
         gives the joint friction."""
         joint = self.joint
-        given = any(map(is_nonzero, (joint.damping, joint.friction, joint.offset)))
+        constants = joint.damping, joint.friction, joint.offset, *(x for _, x in joint.laws)
+        given = any(map(is_nonzero, constants))
         return not joint.type.spins and (joint.type.single or given)
 
     @property
@@ -191,6 +207,15 @@ class Body:
     def constant(self, name: str) -> float:
         """The number that a `PerCoordinate` field of its joint has for its coordinate."""
         return of_velocity(getattr(self.joint, name), self.part.velocity)
+
+    def coefficient(self, name: str) -> float:
+        """The coefficient of a law of `symgen.mechanics.joint_forces`, or a shape parameter, for
+        its coordinate; 0 where no file gives it."""
+        if name == "preload":
+            return self.constant("stiffness") * self.constant("reference")
+        if name in JOINT_FIELDS:
+            return self.constant(JOINT_FIELDS[name])
+        return of_velocity(dict(self.joint.laws).get(name, 0.0), self.part.velocity)
 
 
 @dataclass(frozen=True, slots=True)

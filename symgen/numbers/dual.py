@@ -5,7 +5,7 @@ tangents; on tape values that is forward differentiation with everything shared.
 higher order duals of a higher level hold duals of a lower one; the level keeps the directions
 apart."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from symgen.numbers import scalar
 from symgen.numbers.operations import OPS
@@ -104,6 +104,12 @@ def tangent(x: Scalar, level: int = 1) -> Scalar:
         return x.d
     slope, mixed = tangent(x.x, level), tangent(x.d, level)
     return slope if mixed is ZERO else Dual(slope, mixed, x.level)
+
+
+def derivative(function: Callable[[Scalar], Scalar], x: Scalar, direction: Scalar) -> Scalar:
+    """The derivative of a function at `x` along `direction`, both of which may be duals."""
+    level = 1 + max(number.level if isinstance(number, Dual) else 0 for number in (x, direction))
+    return tangent(function(Dual(x, direction, level)), level)
 
 
 def along(values: Sequence[Scalar], tangents: Sequence[Scalar], level: int = 1) -> list[Scalar]:

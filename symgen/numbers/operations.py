@@ -4,7 +4,7 @@ A row is everything there is to know about an operation. The tape (`compiler.val
 fixed-precision numbers, the evaluators, counts, derivatives, the tape's interpreter and every
 language read it, so that a new function is a row here and its test::
 
-    exp = _function("exp", "trig", ulp=2.0, partials=lambda a, v: (v,))
+    atan = _function("atan", "trig", ulp=2.0, partials=lambda a, v: (1.0 / (1.0 + a * a),), ...)
 
 Its name is the one that Python's ``math`` and ``cmath``, NumPy, mpmath, SymPy and C have for it;
 where one of them has another name or no such function, a column says what stands there."""
@@ -250,6 +250,8 @@ cos: Op = _function(
 )
 
 tanh = _function("tanh", "trig", parity="odd", ulp=3.0, partials=lambda a, v: (1.0 - v * v,))
+
+exp = _function("exp", "trig", ulp=2.0, partials=lambda a, v: (v,))
 
 atan = _function(
     "atan",

@@ -196,15 +196,13 @@ class State:
 
     `tens` replaces inertial parameters by link; `wrenches` are
     external ones by link, force and moment about the link's origin in its axes, or (`root_axes`) in
-    the root's; `passive` has
-    viscous, Coulomb, offset, stiffness and reference by body, and where `width` is not 0 the step
-    of Coulomb friction is tanh(rate / width)."""
+    the root's; `passive` has the coefficients and shape parameters of friction and springs by body
+    and name (`symgen.mechanics.joint_forces`)."""
 
     course: JointCourse
     tens: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
     wrenches: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
-    passive: Mapping[int, Sequence[Scalar]] = field(default_factory=dict)
-    width: Scalar = ZERO
+    passive: Mapping[int, Mapping[str, Scalar]] = field(default_factory=dict)
     root_axes: bool = False
 
 

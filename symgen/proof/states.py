@@ -22,7 +22,7 @@ from symgen.numbers.types import DecimalArray
 from symgen.proof.reference_kinematics import JointCourse, JointPositions, State
 from symgen.proof.reference_model import Mechanism, mechanism
 from symgen.proof.tangent import displaced, turned_accelerations
-from symgen.tracing.robot import FIELDS, SPRING_FIELDS, RuntimeModel
+from symgen.tracing.robot import SPRING_FIELDS, RuntimeModel
 
 FLAT: Final[set[Any]] = set()
 """The terms of states that take no derivative by steps on the way."""
@@ -61,9 +61,6 @@ FINE: Final = Decimal("1e-30")
 FLOW: Final = ("q", "qd", "qdd", "qddd", "qdddd")
 """Positions and their derivatives by time."""
 
-PASSIVE: Final = ("viscous", "coulomb", "offset", *SPRING_FIELDS)
-"""What a textbook's `State` has of a joint, in order."""
-
 
 SMALL: Final = 10_000
 """Numbers in a batch, times bodies, up to which what they have in common is kept."""
@@ -81,7 +78,7 @@ class States:
     given: Mapping[str, DecimalArray]
     shape: tuple[int, ...]
     tens: Mapping[str, list[Scalar]] = field(default_factory=dict)
-    passive: Mapping[int, list[Scalar]] = field(default_factory=dict)
+    passive: Mapping[int, Mapping[str, Scalar]] = field(default_factory=dict)
     wrenched: bool = False
     shared: SharedValues = field(default_factory=SharedValues)
     stepped: bool = False
@@ -115,7 +112,7 @@ class States:
             states, passive=states._passive(feels, feels if springs is None else springs)
         )
 
-    def _passive(self, feels: bool, springs: bool) -> dict[int, list[Scalar]]:
+    def _passive(self, feels: bool, springs: bool) -> dict[int, dict[str, Scalar]]:
         """The numbers of a textbook's `State` for every joint that may have them, of the file or of
         the inputs."""
         by_input = {
@@ -123,18 +120,28 @@ class States:
             "springs": SPRING_FIELDS if springs and self.robot.springs else (),
         }
         numbers = {k: iter(_columns(self.given[k])) for k in by_input if k in self.given}
-        by_body = dict[int, list[Scalar]]()
+        by_body = dict[int, dict[str, Scalar]]()
         for i, body in enumerate(self.robot.lumped.bodies, 1):
             counts = {"friction": body.has_friction, "springs": body.has_spring}
             row = {
-                name: next(numbers[array]) if array in numbers else Decimal(FIELDS[name](body))
+                name: next(numbers[array]) if array in numbers else Decimal(body.coefficient(name))
                 for array, names in by_input.items()
                 if counts[array]
                 for name in names
             }
             if row:
-                by_body[i] = [row.get(name, ZERO) for name in PASSIVE]
+                by_body[i] = {**row, **self.force_shape(i)}
         return by_body
+
+    def force_shape(self, i: int) -> dict[str, Scalar]:
+        """The shape parameters of the friction of body `i`, and the state of its presliding."""
+        of_file = self.robot.shape(self.robot.lumped.bodies[i - 1])
+        shape = {"width": self.robot.friction_width, **of_file}
+        numbers: dict[str, Scalar] = {name: Decimal(x) if x else ZERO for name, x in shape.items()}
+        if "presliding" in self.given and self.robot.lumped.bodies[i - 1].follows is None:
+            index = self.mechanism.part(i).terms[0][0]
+            numbers["state"] = self.given["presliding"][..., index]
+        return numbers
 
     @property
     def n(self) -> int:
@@ -153,13 +160,11 @@ class States:
     @property
     def textbook(self) -> State:
         """The state as the textbook reads it."""
-        width = self.robot.friction_width
         return State(
             self.shared.once("course", [self.given.get(k) for k in (*FLOW[:3], "g")], self._course),
             self.tens,
             self._pushed if self.wrenched and "wrench" in self.given else {},
             self.passive,
-            Decimal(width) if width else ZERO,
             self.robot.root_axes,
         )
 

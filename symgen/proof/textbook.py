@@ -3,11 +3,12 @@
 Usual inertia tensors, a balance of forces for every link (Newton, Euler) and kinetic energies; no
 recursion of forces, no regrouping, no tape. What all laws of `symgen.proof.laws` start from."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Final, cast
 
 from symgen.mechanics.spatial import NULL, Vector
-from symgen.numbers.operations import sign, tanh
+from symgen.numbers.operations import exp, sign, sqrt, tanh
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.proof.reference_kinematics import (
     BodyInWorld,
@@ -129,22 +130,88 @@ def inverse_dynamics(robot: Mechanism, x: State) -> list[Scalar]:
         about = moment + link.place.cross(force)
         for j in robot.path(i):
             tau[j - 1] = tau[j - 1] + bodies[j].power(force, about)
-    for k, force_of_joint in enumerate(_passive(robot, x)):
-        tau[k] = tau[k] + force_of_joint
-    return _less_wrenches(robot, x, tau)
+    tau = _less_wrenches(robot, x, tau)
+    return [t + force for t, force in zip(tau, _passive(robot, x, tau), strict=True)]
 
 
-def _passive(robot: Mechanism, x: State) -> Iterator[Scalar]:
-    """Friction, and springs by Hooke's law."""
+def step(rate: Scalar, row: Mapping[str, Scalar]) -> Scalar:
+    """The sign of a rate, or with a width tanh(rate / width)."""
+    return sign(rate) if row["width"] is ZERO else tanh(rate / row["width"])
+
+
+def _stribeck(rate: Scalar, row: Mapping[str, Scalar]) -> Scalar:
+    ratio = rate / row["stribeck_velocity"]
+    return step(rate, row) / exp(ratio * ratio)
+
+
+def _power(rate: Scalar, row: Mapping[str, Scalar]) -> Scalar:
+    """rate (rate² + width²)^((p - 1)/2)."""
+    square, exponent = rate * rate + row["width"] * row["width"], (row["power_exponent"] - 1) / 2
+    return rate * cast(Any, square) ** exponent  # type: ignore[no-any-return]
+
+
+FRICTION: Final[dict[str, Callable[[Scalar, Mapping[str, Scalar]], Scalar]]] = {
+    "viscous": lambda rate, row: rate,
+    "coulomb": step,
+    "asymmetric": lambda rate, row: sqrt(rate * rate),
+    "stribeck": _stribeck,
+    "power": _power,
+    "saturating": lambda rate, row: 1 - 2 / (exp(2 * rate / row["saturating_velocity"]) + 1),
+    "presliding": lambda rate, row: row.get("state", ZERO),
+    "offset": lambda rate, row: 1,
+}
+"""Friction of each law per unit of its coefficient."""
+AT_REST: Final = ("presliding", "offset")
+"""The laws of friction that do not vanish at rest."""
+NEEDED: Final = {
+    "stribeck": "stribeck_velocity",
+    "power": "power_exponent",
+    "saturating": "saturating_velocity",
+    "presliding": "presliding_distance",
+}
+"""The parameters without which a joint does not have a law."""
+
+
+def has_load(row: Mapping[str, Scalar]) -> bool:
+    """Whether friction depends on the load of the joint."""
+    return "load" in row or "presliding_load" in row
+
+
+def load_factor(rate: Scalar, row: Mapping[str, Scalar]) -> Scalar:
+    """The friction per unit of load."""
+    sliding = ZERO if rate is ZERO else row.get("load", ZERO) * step(rate, row)
+    return sliding + row.get("presliding_load", ZERO) * row.get("state", ZERO)
+
+
+def _load(robot: Mechanism, i: int, tau: Sequence[Scalar]) -> Scalar:
+    """The load of a joint with that of the rotors that only its coordinate moves."""
+    index, load = robot.part(i).terms[0][0], tau[i - 1]
+    for part, force in zip(robot.parts, tau, strict=True):
+        if part.spin is not ZERO and [term[0] for term in part.terms] == [index]:
+            load = load + part.terms[0][2] * force
+    return load
+
+
+def _passive(robot: Mechanism, x: State, tau: Sequence[Scalar]) -> Iterator[Scalar]:
+    """Friction, and springs by Hooke's law, where the joints transmit `tau`."""
+    accelerations = rates(robot, x.course.qdd)
     for i, rate in enumerate(rates(robot, x.course.qd), 1):
         if i in x.passive:
-            viscous, coulomb, offset, stiffness, reference = x.passive[i]
-            step = sign(rate) if x.width is ZERO else tanh(rate / x.width)
-            friction = viscous * rate + coulomb * step + offset
-            if stiffness is not ZERO:
+            row = x.passive[i]
+            laws = [k for k in FRICTION if {k, NEEDED.get(k, k)} <= {*row}]
+            laws = [k for k in laws if rate is not ZERO or k in AT_REST]
+            total = sum((row[k] * FRICTION[k](rate, row) for k in laws), ZERO)
+            if "lag" in row and "lag_velocity" in row:
+                step_of_lag = tanh(rate / row["lag_velocity"])
+                slope = (1 - step_of_lag * step_of_lag) / row["lag_velocity"]
+                total = total - row["lag"] * slope * accelerations[i - 1]
+            if has_load(row):
+                load = _load(robot, i, tau)
+                total = total + load_factor(rate, row) * load * sign(load)
+            if "stiffness" in row:
                 place = coordinate(robot.part(i), x.course.positions)
-                friction = friction + stiffness * (place - reference)
-            yield friction
+                total = total + row["stiffness"] * (place - row["reference"])
+            yield total
         else:
             yield ZERO
 
@@ -152,10 +219,9 @@ def _passive(robot: Mechanism, x: State) -> Iterator[Scalar]:
 def stored(robot: Mechanism, x: State) -> Scalar:
     """The energy of the springs, ½ k (q - r)² each."""
     total: Scalar = ZERO
-    springs = ((i, row[-2:]) for i, row in x.passive.items() if row[-2] is not ZERO)
-    for i, (stiffness, reference) in springs:
-        strain = coordinate(robot.part(i), x.course.positions) - reference
-        total = total + stiffness * strain * strain / 2
+    for i, row in ((i, row) for i, row in x.passive.items() if "stiffness" in row):
+        strain = coordinate(robot.part(i), x.course.positions) - row["reference"]
+        total = total + row["stiffness"] * strain * strain / 2
     return total
 
 

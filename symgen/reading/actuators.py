@@ -13,12 +13,13 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
 from symgen.errors import Notice
-from symgen.mechanics.model import Joint, PerCoordinate, Rotor, of_velocity
+from symgen.mechanics.joint_forces import LAWS, SHAPE_PARAMETERS
+from symgen.mechanics.model import JOINT_FIELDS, Joint, PerCoordinate, Rotor, of_velocity
 from symgen.mechanics.model_validation import LARGEST
 from symgen.mechanics.pose import Triple
 from symgen.numbers.exact import norm
 from symgen.reading import toml_reader
-from symgen.reading.coordinate_constants import from_table
+from symgen.reading.coordinate_constants import from_table, numbers_of
 from symgen.reading.description import JointElement, RobotDescription
 from symgen.reading.joints import (
     FIXED,
@@ -54,6 +55,8 @@ class Actuator:
     """The stiffness of the joint's spring (N m/rad or N/m), which is relaxed at coordinate
     `reference` (rad or m)."""
     reference: PerCoordinate | None = None
+    laws: tuple[tuple[str, PerCoordinate], ...] = ()
+    """Coefficients and shape parameters of the other laws of joint forces, by key."""
     torque_constant: float | None = None
     """The torque constant of the motor (N m/A, or N/A of a linear one), for logs of currents; times
     `gear_ratio`, where there is one, it is that of the joint."""
@@ -73,11 +76,17 @@ class Actuator:
         )
 
 
-KEYS: Final = tuple(field.name for field in fields(Actuator))
+FIELDS: Final = tuple(field.name for field in fields(Actuator) if field.name != "laws")
+LAW_KEYS: Final = (
+    *(law for law in LAWS if law not in JOINT_FIELDS and law != "preload"),
+    *SHAPE_PARAMETERS,
+)
+"""The coefficients and shape parameters of the laws that have no field of their own."""
+KEYS: Final = (*FIELDS, *LAW_KEYS)
 TRIPLES: Final = ("rotor_axis", "rotor_position")
 SIGNED: Final = ("gear_ratio", "offset", "stiffness", "reference")
 """Numbers that may be negative."""
-OF_COORDINATES: Final = ("viscous", "coulomb", "offset", "armature", "stiffness", "reference")
+OF_COORDINATES: Final = (*JOINT_FIELDS, *LAW_KEYS)
 """What a joint with several coordinates can have, one number for all of them or one for each."""
 SPRING_KEYS: Final = ("stiffness", "reference")
 
@@ -151,19 +160,38 @@ def _actuator(table: Table, joint: JointElement, tags: Actuator) -> Actuator:
         key: from_table(table, key, joint.kind, -LARGEST if key in SIGNED else 0.0)
         if key in OF_COORDINATES
         else table.number(key, -LARGEST if key in SIGNED else 0.0)
-        for key in KEYS
+        for key in FIELDS
         if key not in TRIPLES
     }
     stated = Actuator(
-        **numbers, rotor_axis=_unit(table), rotor_position=table.triple("rotor_position")
+        **numbers,
+        rotor_axis=_unit(table),
+        rotor_position=table.triple("rotor_position"),
+        laws=_laws(table, joint),
     )
     if stated.gear_ratio == 0:
         raise table.error("gear_ratio", "is 0; give the turns of the rotor in one of the joint")
     complete = replace(
-        tags, **{key: value for key in KEYS if (value := getattr(stated, key)) is not None}
+        tags,
+        **{key: value for key in FIELDS if (value := getattr(stated, key)) is not None},
+        laws=stated.laws,
     )
     _check_whole(table, complete)
     return complete
+
+
+def _laws(table: Table, joint: JointElement) -> tuple[tuple[str, PerCoordinate], ...]:
+    """The coefficients and shape parameters of a joint. Raises RobotError for a shape parameter
+    that is out of its range, or absent although its coefficient is given."""
+    given = {key: from_table(table, key, joint.kind, -LARGEST) for key in LAW_KEYS}
+    laws = {key: value for key, value in given.items() if value is not None}
+    for key, parameter in SHAPE_PARAMETERS.items():
+        if key in laws and not all(map(parameter.allowed, numbers_of(laws[key]))):
+            raise table.error(key, f"is out of range; give {parameter.requirement}")
+        needed_by = next((k for k, law in LAWS.items() if k in laws and parameter in law.shape), "")
+        if needed_by and key not in laws:
+            raise table.error(needed_by, f"has no effect without {key}; add {key}")
+    return tuple(laws.items())
 
 
 def _check_several(table: Table, joint: JointElement) -> None:
@@ -237,7 +265,7 @@ class Drives:
             reference=_or_default(actuator.reference, joint.reference),
         )
         armature = 0.0 if self.rotors == "none" else _or_default(actuator.armature, 0.0)
-        sprung = replace(rubbing, armature=armature)
+        sprung = replace(rubbing, armature=armature, laws=actuator.laws)
         return _with_rotor(sprung, actuator.rotor, self.rotors)
 
     def left_out(self, robot: RobotDescription, moving: Collection[str]) -> list[Notice]:

@@ -24,15 +24,19 @@ def merged(numbers: Iterable[float]) -> PerCoordinate:
     return constants if len(set(constants)) > 1 else constants[0]
 
 
+def numbers_of(constant: PerCoordinate) -> tuple[float, ...]:
+    """The numbers of a constant."""
+    return constant if isinstance(constant, tuple) else (constant,)
+
+
 def in_words(constant: PerCoordinate) -> str:
     """The numbers of a constant for a message."""
-    numbers = constant if isinstance(constant, tuple) else (constant,)
-    return " ".join(f"{x:g}" for x in numbers)
+    return " ".join(f"{x:g}" for x in numbers_of(constant))
 
 
 def is_negative(constant: PerCoordinate) -> bool:
     """Whether one of the numbers is below 0."""
-    return min(constant) < 0 if isinstance(constant, tuple) else constant < 0
+    return min(numbers_of(constant)) < 0
 
 
 def from_attribute(node: XmlNode, attribute: str, word: str) -> PerCoordinate | None:

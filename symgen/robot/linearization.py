@@ -70,7 +70,7 @@ def linearize(
     if other_inputs:
         raise OptionError(
             f"linearize: {', '.join(other_inputs)} would be inputs; do not make gravity, "
-            "parameters or friction runtime inputs"
+            "parameters or friction runtime inputs, and use no presliding"
         )
     n, nq = model.dof, len(positions(model))
     place = normalized(model, vector("q", q, nq, ()))

@@ -35,7 +35,8 @@ class SimulationError(SymgenError):
 @dataclass(frozen=True)
 class Simulation:
     """A simulated motion: times `t` (N), positions `q` (N x nq), velocities `qd` (N x n), joint
-    forces `tau` (N x n), and the number of evaluations of the dynamics."""
+    forces `tau` (N x n), the number of evaluations of the dynamics, and the states of `presliding`
+    friction (N x n; N x 0 without)."""
 
     t: Numbers
     q: Numbers
@@ -44,6 +45,7 @@ class Simulation:
     positions: tuple[str, ...]
     velocities: tuple[str, ...]
     evaluations: int
+    presliding: Numbers
 
     def __repr__(self) -> str:
         return f"Simulation({len(self.t)} rows, {self.t[0]:g} to {self.t[len(self.t) - 1]:g} s)"
@@ -77,46 +79,60 @@ def simulate(
     one. `times` (s, from 0) are the times of the rows, by default 200 at equal intervals.
     Quaternions keep their length. `method`, `rtol` and `atol` are those of
     ``scipy.integrate.solve_ivp``; `options` are those of `symgen.compile`, such as
-    ``friction="viscous"``. Requires SciPy and a C compiler. Raises SymgenError, also if the
+    ``friction="viscous"``. The states s of presliding friction are 0 at the start and follow
+    ds/dt = (q̇ - s |q̇|) / δ. Requires SciPy and a C compiler. Raises SymgenError, also if the
     integration fails before the end."""
     robot = robot.with_options(**options)
     solve, model, n = _solver(), robot.model, robot.dof
-    _check_inputs(robot)
+    distances = _presliding_distances(robot)
     start = np.concatenate(
         [
             normalized(model, vector("q", q, len(robot.positions), robot.neutral)),
             vector("qd", qd, n, np.zeros(n)),
+            np.zeros(len(distances)),
         ]
     )
-    nq = len(start) - n
+    nq = len(start) - n - len(distances)
     forces, at = _forces(tau, n), _times(duration, times)
     dynamics = robot.compile("forward_dynamics").forward_dynamics
 
     def rate(t: float, x: Numbers) -> Numbers:
-        place, speed = normalized(model, x[:nq]), x[nq:]
-        acceleration = dynamics(place, speed, forces(t, place, speed))
-        return np.concatenate([rates(model, place, speed), acceleration])
+        place, speed, state = normalized(model, x[:nq]), x[nq : nq + n], x[nq + n :]
+        states = (state,) if len(distances) else ()
+        acceleration = dynamics(place, speed, forces(t, place, speed), *states)
+        sliding = (speed - state * abs(speed)) / distances if states else state
+        return np.concatenate([rates(model, place, speed), acceleration, sliding])
 
     solved = _followed(solve, rate, start, at, method=method, rtol=rtol, atol=atol)
     rows = solved.y.T
     places = np.array([normalized(model, row[:nq]) for row in rows])
-    speeds = rows[:, nq:]
+    speeds = rows[:, nq : nq + n]
     felt = np.array([forces(t, *x) for t, *x in zip(solved.t, places, speeds, strict=True)])
     return Simulation(
-        solved.t, places, speeds, felt, robot.positions, robot.velocities, int(solved.nfev)
+        solved.t,
+        places,
+        speeds,
+        felt,
+        robot.positions,
+        robot.velocities,
+        int(solved.nfev),
+        rows[:, nq + n :],
     )
 
 
-def _check_inputs(robot: "Robot") -> None:
-    """Raises OptionError for inputs of run time, which a motion does not have."""
+def _presliding_distances(robot: "Robot") -> Numbers:
+    """The distances of presliding of all velocities, empty without presliding friction. Raises
+    OptionError for other inputs of run time, which a motion does not have."""
     traced = robot.job.robot(robot.loaded)
     needed = {*read_by_option(traced, [find_quantity("forward_dynamics")])}
     needed |= {"par"} if traced.runtime else set()
+    needed -= {"presliding"}
     if needed:
         raise OptionError(
             f"simulate: {', '.join(sorted(needed))} would be inputs; do not make gravity, "
             "parameters or friction runtime inputs"
         )
+    return np.array(traced.presliding_distances if traced.has_presliding else ())
 
 
 def _solver() -> Callable[..., Any]:

@@ -9,13 +9,14 @@ from symgen.algorithms.registry import unknown_quantity
 from symgen.compiler.aims import AIMS, Aim
 from symgen.compiler.costs import HOST, Processor
 from symgen.errors import OptionError
+from symgen.mechanics.joint_forces import COMPENSATION, FRICTION, LAWS
 from symgen.mechanics.model import Model, is_nonzero
-from symgen.mechanics.passive import COMPENSATION, FRICTION
 from symgen.options import group, option
 from symgen.options.kinds import FLAG, NAMES, NUMBER, PAIRS, TEXTS, choice
 from symgen.reading.options import links
 from symgen.text import cited, hint, repeated, shown
 from symgen.tracing.axes import check_axes
+from symgen.tracing.friction import check_coefficients, check_support
 from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.wanted import Wanted
 
@@ -111,8 +112,9 @@ class FunctionOptions:
         "--friction",
         "KINDS",
         "Add joint friction to inverse and forward dynamics, their derivatives and regressors. "
-        "KINDS is a list of viscous, coulomb and offset. The coefficients are those of --actuators "
-        "or, except offsets, of the robot's file. runtime:KINDS makes them inputs. sign(0) is 0.",
+        f"KINDS is a list of {', '.join(FRICTION)} (see symgen docs joint-forces). The "
+        "coefficients are those of --actuators or, for viscous and coulomb, of the robot's file. "
+        "runtime:KINDS makes them inputs. sign(0) is 0.",
         default="",
         names=_friction,
         parted=":,",
@@ -122,7 +124,7 @@ class FunctionOptions:
     friction_width: float = option(
         "--friction-width",
         "W",
-        "Smooth Coulomb friction: use tanh(qd / W) instead of sign(qd), with W in rad/s or m/s. 0 "
+        "Smooth friction at rest: use tanh(qd / W) instead of sign(qd), with W in rad/s or m/s. 0 "
         "uses sign(qd).",
         NUMBER,
         rare=True,
@@ -213,6 +215,8 @@ class FunctionOptions:
         functions = [Wanted.parse(text) for text in (*texts, *self._controllers(texts))]
         check_axes(self.wrench_axes, self.external_wrench)
         self._check_wrenches(functions)
+        quantities = [q for function in functions for q in function.quantities]
+        check_support(at_runtime(self.friction)[1], quantities)
         names = [function.name for function in functions]
         twice = repeated(names)
         if twice is not None:
@@ -256,19 +260,20 @@ class FunctionOptions:
         """The aim that formulations are chosen by, for code that is meant for a processor."""
         return Aim(self.optimize or ("latency" if machine is HOST else "operations"), machine)
 
-    def friction_kinds(self, has_offsets: bool) -> tuple[bool, tuple[str, ...]]:
-        """Whether the coefficients of joint friction are inputs, and its kinds; `has_offsets`
-        where a file of the robot may have them. Raises OptionError."""
+    def friction_kinds(self, has_actuators: bool) -> tuple[bool, tuple[str, ...]]:
+        """Whether the coefficients of joint friction are inputs, and its laws; `has_actuators` if
+        an actuator file gives coefficients. Raises OptionError."""
         inputs, kinds = at_runtime(self.friction)
         if any(name not in FRICTION for name in kinds) or len(set(kinds)) != len(kinds):
             raise OptionError(
                 f"--friction {self.friction}: give a list of {', '.join(FRICTION)}; write "
                 "runtime: before the list to make the coefficients inputs"
             )
-        if "offset" in kinds and not inputs and not has_offsets:
+        missing = [law for law in kinds if law not in ("viscous", "coulomb")]
+        if missing and not inputs and not has_actuators:
             raise OptionError(
-                "--friction offset: a URDF contains no offsets; give them in --actuators, or use "
-                "runtime:offset to make them inputs"
+                f"--friction {missing[0]}: a robot file does not contain this coefficient; give it "
+                f"in --actuators, or use runtime:{missing[0]} to make it an input"
             )
         return inputs, kinds
 
@@ -280,10 +285,9 @@ class FunctionOptions:
                 f"--friction-width {width:g}: give a velocity (rad/s or m/s) such as 0.01, "
                 "or 0 for sign(qd)"
             )
-        if width and "coulomb" not in kinds:
-            raise OptionError(
-                "--friction-width: only Coulomb friction has a width; add --friction coulomb"
-            )
+        if width and not any(LAWS[law].has_width for law in kinds):
+            laws = ", ".join(law for law in FRICTION if LAWS[law].has_width)
+            raise OptionError(f"--friction-width: only {laws} have a width; add --friction coulomb")
         return width
 
     def _compensation(self, kinds: Collection[str]) -> str:
@@ -315,9 +319,9 @@ class FunctionOptions:
             )
         return known_links(model, names, "--parameters")
 
-    def robot(self, model: Model, runtime_gravity: bool, has_offsets: bool) -> RuntimeModel:
+    def robot(self, model: Model, runtime_gravity: bool, has_actuators: bool) -> RuntimeModel:
         """The model with the inputs that these options request. Raises OptionError."""
-        inputs, kinds = self.friction_kinds(has_offsets)
+        inputs, kinds = self.friction_kinds(has_actuators)
         springs = self.springs or self.runtime_springs
         missing = {
             f"--friction {self.friction}": inputs and not any(b.has_friction for b in model.bodies),
@@ -330,6 +334,7 @@ class FunctionOptions:
                 "several coordinates has one only if the file gives it friction or a spring); "
                 "remove the option"
             )
+        check_coefficients(model, kinds, inputs, self.friction_width)
         curved = [b.joint for b in model.bodies if is_nonzero(b.joint.stiffness) and b.in_body_axes]
         if springs and curved:
             raise OptionError(

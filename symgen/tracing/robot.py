@@ -1,9 +1,10 @@
 """A robot with what stays open until run time, and how the regrouped parameters of a run come
 about."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import inf
 from typing import Final
 
 from symgen.compiler.evaluate import evaluate
@@ -11,8 +12,10 @@ from symgen.compiler.program import Program
 from symgen.compiler.value import Value
 from symgen.mechanics.canonical_frames import CanonicalFrame, canonical_frames
 from symgen.mechanics.canonical_model import Sections, System, SystemBody, no_section
+from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.independence import independent
 from symgen.mechanics.inertia import Inertia, SecondMoment
+from symgen.mechanics.joint_forces import COMPENSATION, LAWS, SPRINGS, JointForce
 from symgen.mechanics.model import PARAMETER_NAMES, Body, Model
 from symgen.mechanics.parameters import (
     REGROUPINGS,
@@ -23,9 +26,8 @@ from symgen.mechanics.parameters import (
     turned_frames,
     turned_gravity,
 )
-from symgen.mechanics.passive import COMPENSATION, KINDS, NO_PASSIVE, SPRINGS, Passive
 from symgen.mechanics.spatial import Vector
-from symgen.numbers.scalar import Scalar, structural
+from symgen.numbers.scalar import ZERO, Scalar, structural
 
 
 @dataclass(frozen=True)
@@ -79,34 +81,72 @@ class RuntimeModel:
         """The kinds of friction and springs that count: what regressors have columns of."""
         return (*self.friction, *(SPRINGS if self.springs else ()))
 
-    def passive(self, felt: Sequence[str], inputs: Mapping[str, Sequence[Scalar]]) -> list[Passive]:
-        """The passive force of each body's joint, of ``friction`` and ``springs`` what is `felt`,
-        from the input arrays of these names or else from the file."""
+    def joint_forces(
+        self, felt: Sequence[str], inputs: Mapping[str, Sequence[Scalar]]
+    ) -> list[JointForce]:
+        """The force of friction and springs at each body's joint, of ``friction`` and ``springs``
+        those in `felt`, from the input arrays of these names or else from the file. The shapes of
+        their laws are those of all that regressors have columns of."""
         fields = {
             "friction": dict.fromkeys(self.friction) if "friction" in felt else {},
             "springs": dict.fromkeys(SPRING_FIELDS) if self.springs and "springs" in felt else {},
         }
         numbers = {name: iter(inputs[name]) for name in fields if name in inputs}
-        return [self._passive(body, fields, numbers) for body in self.model.bodies]
+        forces = [self._joint_force(body, fields, numbers) for body in self.model.bodies]
+        states = inputs.get("presliding")
+        drives = coupling_of(self.model).drives
+        return [
+            force
+            if states is None or drive.follows
+            else replace(force, presliding=states[drive.index])
+            for force, drive in zip(forces, drives, strict=True)
+        ]
 
-    def _passive(
+    @property
+    def has_presliding(self) -> bool:
+        """Whether friction has a state of presliding."""
+        return any("presliding" in LAWS[law].reads for law in self.friction)
+
+    @property
+    def depends_on_load(self) -> bool:
+        """Whether friction depends on the load of the joint."""
+        return any("load" in LAWS[law].reads for law in self.friction)
+
+    @property
+    def presliding_distances(self) -> list[float]:
+        """The distance of presliding of each velocity (rad or m), infinite where it has none."""
+        distances = [inf] * self.model.dof
+        for body, drive in zip(self.model.bodies, coupling_of(self.model).drives, strict=True):
+            if not drive.follows and body.has_friction:
+                shape = self.shape(body)
+                distances[drive.index] = shape.get("presliding_distance", inf)
+        return distances
+
+    def _joint_force(
         self,
         body: Body,
         fields: Mapping[str, Iterable[str]],
         numbers: Mapping[str, Iterator[Scalar]],
-    ) -> Passive:
+    ) -> JointForce:
         """From the next numbers of the input arrays, or from the file."""
         counts = {"friction": body.has_friction, "springs": body.has_spring}
         row = {
-            field: next(numbers[name]) if name in numbers else FIELDS[field](body)
+            field: next(numbers[name]) if name in numbers else body.coefficient(field)
             for name, kinds in fields.items()
             if counts[name]
             for field in kinds
         }
-        if not row:
-            return NO_PASSIVE
+        shape: dict[str, Scalar] = {"width": self.friction_width, **self.shape(body)}
         known = {field: structural(x) for field, x in row.items()}
-        return Passive(**known, width=self.friction_width)
+        shape["reference"] = known.get("reference", ZERO)
+        laws = {law: x for law, x in known.items() if law in LAWS and x is not ZERO}
+        return JointForce(laws, shape)
+
+    def shape(self, body: Body) -> dict[str, float]:
+        """The shape parameters that the files give the friction of a body's coordinate."""
+        parameters = (p for law in self.friction for p in LAWS[law].shape)
+        values = {p.name: (p, body.coefficient(p.name)) for p in parameters}
+        return {name: value for name, (p, value) in values.items() if p.allowed(value)}
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -115,7 +155,7 @@ class RuntimeModel:
         bodies = [body for body in self.model.bodies if not body.joint.type.spins]
         constant = () if self.runtime_friction else self.friction
         constant += ("stiffness",) if self.springs and not self.runtime_springs else ()
-        return tuple(kind for kind in constant if not any(map(KINDS[kind].of_body, bodies)))
+        return tuple(law for law in constant if not any(body.coefficient(law) for body in bodies))
 
     @cached_property
     def regroups(self) -> Mapping[str, "Regroup"]:
@@ -145,10 +185,6 @@ class RuntimeModel:
 
 SPRING_FIELDS: Final = ("stiffness", "reference")
 """What the input of springs has for each coordinate."""
-FIELDS: Final[dict[str, Callable[[Body], float]]] = {
-    kind: row.of_body for kind, row in KINDS.items()
-} | {"reference": lambda body: body.constant("reference")}
-"""What the file gives the coordinate of a body for each field of Passive."""
 
 
 def _entries(inertia: Inertia) -> tuple[Scalar, ...]:
@@ -249,7 +285,7 @@ class Sizes(dict[str, int]):
             ten=inertial,
         )
         pi, wrench = len(PARAMETER_NAMES) * len(robot.blocks), 6 * len(robot.wrenches)
-        stored = sum(KINDS[kind].energy is not None for _, kind in passive)
+        stored = sum(LAWS[law].energy is not None for _, law in passive)
         self |= {"pi": pi, "wrench": wrench, "y": inertial + len(passive)}
         self["friction"] = len(robot.friction) * len(layout.friction_bodies)
         self["springs"] = len(SPRING_FIELDS) * len(layout.spring_bodies)

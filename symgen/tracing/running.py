@@ -32,13 +32,11 @@ def outputs(
     system = regroup.system(inputs.get(regroup.input, ()), free_fall, sections)
     if quantity.feels_wrench and "wrench" in inputs:
         system = regroup.robot.pushed(system, inputs["wrench"])
-    felt = quantity.passive
-    if felt and regroup.robot.passive_kinds:
-        system = system.with_passive(regroup.robot.passive(felt, inputs))
+    if regroup.robot.passive_kinds:
+        system = system.with_passive(regroup.robot.joint_forces(quantity.passive, inputs))
     system = replace(
         system,
         passive_kinds=regroup.robot.passive_kinds,
-        friction_width=regroup.robot.friction_width,
         friction_compensation=regroup.robot.friction_compensation,
     )
     result = formulation.algorithm(

@@ -10,7 +10,7 @@ import symgen
 from symgen.api import generate
 from symgen.errors import OptionError
 from symgen.jobs.verify import verify
-from symgen.mechanics.passive import direction
+from symgen.mechanics.joint_forces import direction
 from tests.support.random_trees import FEW
 from tests.support.rough import robots, step, title
 from tests.support.states import run
@@ -112,11 +112,11 @@ def test_a_smooth_step_becomes_the_sign():
     [
         (
             {"friction": "offset"},
-            "--friction offset: a URDF contains no offsets; give them in --actuators",
+            "--friction offset: a robot file does not contain this coefficient; give it in",
         ),
         (
             {"friction": "viscous", "friction_width": 0.1},
-            "--friction-width: only Coulomb friction has a width",
+            "--friction-width: only coulomb, stribeck, power have a width",
         ),
         ({"friction": "coulomb", "friction_width": -1.0}, "--friction-width -1: give a velocity"),
         (

@@ -33,7 +33,6 @@ from symgen.mechanics.coupling import coupling_of, positions, velocities
 from symgen.mechanics.independence import independent_columns
 from symgen.mechanics.model import Model
 from symgen.mechanics.parameters import WHOLE, lumped, system
-from symgen.mechanics.passive import KINDS
 from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
 from symgen.reading.options import RobotOptions
@@ -114,7 +113,7 @@ def _coefficients(model: Model, kinds: Iterable[str]) -> dict[str, float]:
     """Coefficients of drives in the robot's files, by names such as ``viscous shoulder``."""
     robot = replace(system(model, regrouping=WHOLE), passive_kinds=tuple(kinds))
     bodies = [(model.body(i), kind) for i, kind in robot.passive_columns]
-    return {f"{kind} {body.velocity}": KINDS[kind].of_body(body) for body, kind in bodies}
+    return {f"{kind} {body.velocity}": body.coefficient(kind) for body, kind in bodies}
 
 
 def _kinds(job: Job) -> tuple[str, ...]:
@@ -160,7 +159,7 @@ def _of_torques(job: Job, loaded: LoadedRobot, settings: Settings) -> Problem:
         mapping,
         Joints.of(model),
         terms,
-        _coefficients(model, KINDS),
+        _coefficients(model, ("viscous", "coulomb", "offset", *SPRINGS)),
         _torque_channels(model),
         wanted,
         False,

@@ -7,10 +7,9 @@ import numpy as np
 
 from symgen.numbers.types import DecimalArray
 from symgen.proof.laws import base_regressors as base
-from symgen.proof.laws.dynamics import coriolis, mass, solved, tau
+from symgen.proof.laws.dynamics import accelerations, coriolis, mass, solved, tau
 from symgen.proof.laws.kinematics import pose
 from symgen.proof.laws.loop_physics import (
-    FRICTION,
     check_decay,
     check_free_motion,
     check_passive,
@@ -19,10 +18,11 @@ from symgen.proof.laws.loop_physics import (
 )
 from symgen.proof.laws.manifold import between
 from symgen.proof.laws.registry import law
-from symgen.proof.laws.regressors import passive_columns, passive_terms
+from symgen.proof.laws.regressors import SPRINGS, passive_columns, passive_terms
 from symgen.proof.laws.task_space import task
 from symgen.proof.states import FINE, STEP, States, applied, applied_transposed
 from symgen.proof.tangent import displaced
+from symgen.proof.textbook import has_load
 
 EQUATION = "its equation with terms of the reference"
 LOOP = f"{EQUATION} and the motion of the closed loop"
@@ -45,6 +45,14 @@ def _friction(x: States, reference: DecimalArray | None) -> DecimalArray:
 def _rubbing(x: States, rates: DecimalArray | None) -> DecimalArray:
     """Friction at some rates: what it adds to the joint forces of the textbook."""
     at = x.put(qd=rates, qdd=None)
+    return tau(at) - tau(without_friction(at))
+
+
+def _rubbing_in_motion(x: States) -> DecimalArray:
+    """Friction at the measured state, which may depend on the accelerations."""
+    if not any(map(has_load, x.passive.values())):
+        return _rubbing(x, x.given["qd"])
+    at = x.put(qdd=accelerations(x))
     return tau(at) - tau(without_friction(at))
 
 
@@ -135,7 +143,7 @@ def momentum_observer(x: States) -> tuple[DecimalArray, DecimalArray, DecimalArr
     """r by the exact solution of its filter, the momentum, 1."""
     g, p = x.given, applied(mass(x), x.given["qd"])
     moved = applied_transposed(coriolis(x), g["qd"])
-    explained = g["tau"] + moved - _holding(x) - _rubbing(x, g["qd"])
+    explained = g["tau"] + moved - _holding(x) - _rubbing_in_motion(x)
     check_free_motion(x, explained)
     decay = np.frompyfunc(Decimal.exp, 1, 1)(-g["gain"] * g["h"])
     external = (p - g["p_last"]) / g["h"] - explained
@@ -165,7 +173,7 @@ def _rows_of(x: States) -> DecimalArray:
     at = x.robot.friction_compensation
     passive = passive_columns(x.put(qd=x.given["qd" if at == "measured" else "qd_r"]))
     if at == "none":
-        is_friction = [kind in FRICTION for _, kind in terms]
+        is_friction = [kind not in SPRINGS for _, kind in terms]
         passive = np.where(is_friction, 0 * passive, passive)
     return np.concatenate([rows[..., :inertial], passive], axis=-1)
 

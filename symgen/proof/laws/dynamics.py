@@ -1,6 +1,7 @@
 """Laws of the terms of τ = M q̈ + C q̇ + g and of its solution: Newton and Euler, kinetic energy,
 Christoffel's definition, elimination."""
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Final
 
@@ -112,11 +113,30 @@ def solved(m: DecimalArray, right: DecimalArray) -> DecimalArray:
 def accelerations(x: States) -> DecimalArray:
     """q̈ with M q̈ = τ - (C q̇ + g, friction, springs and wrenches), (..., n)."""
     driving, m = x.given["tau"] - without_acceleration(x), _mass(x)
+    if any(map(textbook.has_load, x.passive.values())):
+        driving = _load(x) - without_acceleration(replace(x, passive={}))
     if x.n >= MANY and m.shape[:-2] == driving.shape[:-1]:
         refined = _refined(m, driving)
         if refined is not None:
             return refined
     return solved(m, driving[..., None])[..., 0]
+
+
+def _load(x: States) -> DecimalArray:
+    """The loads that the joint forces leave: of τ - f = y + k |y| the solution with y > 0, if there
+    is one, else that with y < 0."""
+    loaded = ("load", "presliding_load")
+    others = {i: {k: v for k, v in row.items() if k not in loaded} for i, row in x.passive.items()}
+    rest = replace(x, passive=others)
+    friction = without_acceleration(rest) - without_acceleration(replace(x, passive={}))
+    left, by_index = x.given["tau"] - friction, dict[int, DecimalArray]()
+    for i, row in x.passive.items():
+        if textbook.has_load(row):
+            index = x.mechanism.part(i).terms[0][0]
+            by_index[index] = textbook.load_factor(x.given["qd"][..., index], row)
+    factors = [left[..., k] * 0 + by_index.get(k, Decimal(0)) for k in range(x.n)]
+    k = np.stack(factors, axis=-1)
+    return np.where(left > 0, left / (1 + k), left / (1 - k))
 
 
 MANY: Final = 60

@@ -17,13 +17,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.numbers.scalar import ZERO
 from symgen.numbers.types import DecimalArray
 from symgen.proof.laws.dynamics import accelerations, mass
 from symgen.proof.laws.manifold import between, moved
 from symgen.proof.laws.registry import LawError
 from symgen.proof.reference_kinematics import orientation
-from symgen.proof.states import PASSIVE, STEP, States, applied, product
+from symgen.proof.states import STEP, States, applied, product
 from symgen.proof.tangent import (
     TangentInBodyAxes,
     blocks,
@@ -35,8 +34,6 @@ from symgen.tracing.robot import SPRING_FIELDS
 Command = Callable[[States], DecimalArray]
 """The forces of a controller, not limited."""
 
-FRICTION: Final = PASSIVE[: -len(SPRING_FIELDS)]
-"""The coefficients of friction, which come first in a textbook's `State`."""
 NEAR: Final = Decimal("1e-8")
 INSTANT: Final = Decimal("1e-20")
 """The time (s) of differences along a motion."""
@@ -48,8 +45,8 @@ TOLERANCE: Final = Decimal("1e-5")
 
 def without_friction(x: States) -> States:
     """The states without friction in the joints; springs and external wrenches as they are."""
-    count = len(FRICTION)
-    return replace(x, passive={i: [ZERO] * count + row[count:] for i, row in x.passive.items()})
+    springs = {i: {k: row[k] for k in SPRING_FIELDS if k in row} for i, row in x.passive.items()}
+    return replace(x, passive=springs)
 
 
 def in_body_axes(x: States, v: DecimalArray, q: DecimalArray, q_ref: DecimalArray) -> DecimalArray:

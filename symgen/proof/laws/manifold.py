@@ -1,7 +1,8 @@
 """Laws of positions moved along velocities and of integration steps: exponentials and logarithms of
 matrices, slopes of what they give."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -154,9 +155,41 @@ def rk4(x: States) -> tuple[DecimalArray, DecimalArray]:
     for share in (Decimal("0.5"), Decimal("0.5"), Decimal(1)):
         u, later = share * h * rates[-1], qd + share * h * fasts[-1]
         rates.append(_series(x.mechanism, u, later))
-        fasts.append(accelerations(x.put(q=moved(x.mechanism, q, u), qd=later)))
+        there = x.put(q=moved(x.mechanism, q, u), qd=later)
+        fasts.append(accelerations(_after_presliding(there, u)))
     u, a = (y[0] + 2 * y[1] + 2 * y[2] + y[3] for y in (rates, fasts))
     return moved(x.mechanism, q, h / 6 * u), qd + h / 6 * a
+
+
+def _slid(row: Mapping[str, DecimalArray], change: DecimalArray) -> DecimalArray:
+    """The state of presliding after a change: the share exp(-|change| / distance) of the old one,
+    and the rest of the direction of the change."""
+    share = np.frompyfunc(Decimal.exp, 1, 1)(-abs(change) / row["presliding_distance"])
+    return share * row["state"] + (1 - share) * np.where(change < 0, -1, 1)
+
+
+def _after_presliding(x: States, u: DecimalArray) -> States:
+    """The states with presliding after a change u of positions."""
+    rows = {
+        i: {**row, "state": _slid(row, u[..., x.mechanism.part(i).terms[0][0]])}
+        if {"state", "presliding_distance"} <= {*row}
+        else row
+        for i, row in x.passive.items()
+    }
+    return replace(x, passive=rows)
+
+
+@law("presliding_update", "the exact solution of Dahl's equation, on the reference displacement")
+def presliding_update(x: States) -> DecimalArray:
+    """The states after the motion."""
+    change = between(x.mechanism, x.given["q"], x.given["q_end"])
+    out = x.given["presliding"].copy()
+    for i in range(1, len(x.mechanism.parts) + 1):
+        row = x.force_shape(i)
+        if {"state", "presliding_distance"} <= {*row}:
+            index = x.mechanism.part(i).terms[0][0]
+            out[..., index] = _slid(row, change[..., index])
+    return out
 
 
 def _series(robot: Mechanism, u: DecimalArray, v: DecimalArray) -> DecimalArray:

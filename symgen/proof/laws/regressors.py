@@ -16,7 +16,6 @@ from symgen.proof.laws.registry import law
 from symgen.proof.reference_kinematics import coordinate, kind_of, motion, placed, rates
 from symgen.proof.reference_model import entries, times, transposed
 from symgen.proof.states import (
-    PASSIVE,
     States,
     Term,
     applied,
@@ -101,7 +100,7 @@ def passive_columns(x: States) -> DecimalArray:
     by_body: dict[int, dict[str, Scalar]] = {}
     for (i, kind), row in zip(terms, unit_columns(x, len(terms)), strict=True):
         by_body.setdefault(i, {})[kind] = row
-    passive = {i: _of_kinds(rows) for i, rows in by_body.items()}
+    passive = {i: _of_kinds(rows) | x.force_shape(i) for i, rows in by_body.items()}
     alone = replace(massless(x), passive=passive, shape=(len(terms), *x.shape))
     columns = np.moveaxis(tau(alone), 0, -1)
     for k, (i, kind) in enumerate(terms):
@@ -110,13 +109,13 @@ def passive_columns(x: States) -> DecimalArray:
     return columns
 
 
-def _of_kinds(by_kind: Mapping[str, Scalar]) -> list[Scalar]:
+def _of_kinds(by_kind: Mapping[str, Scalar]) -> dict[str, Scalar]:
     """The numbers of a textbook's `State` from unit coefficients."""
     row: dict[str, Scalar] = {**by_kind}
     preload = row.pop("preload", None)
     if preload is not None:
         row |= {"stiffness": row["stiffness"] + preload, "reference": preload}
-    return [row.get(name, ZERO) for name in PASSIVE]
+    return row
 
 
 @kept
