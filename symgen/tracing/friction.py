@@ -18,7 +18,7 @@ def check_support(laws: Sequence[str], quantities: Sequence[Quantity]) -> None:
         if missing:
             raise OptionError(
                 f"--friction {law}: {missing[0].name} does not support it (see symgen docs "
-                "joint-forces); remove one of them"
+                "friction); remove one of them"
             )
 
 

@@ -112,7 +112,7 @@ class FunctionOptions:
         "--friction",
         "KINDS",
         "Add joint friction to inverse and forward dynamics, their derivatives and regressors. "
-        f"KINDS is a list of {', '.join(FRICTION)} (see symgen docs joint-forces). The "
+        f"KINDS is a list of {', '.join(FRICTION)} (see symgen docs friction). The "
         "coefficients are those of --actuators or, for viscous and coulomb, of the robot's file. "
         "runtime:KINDS makes them inputs. sign(0) is 0.",
         default="",

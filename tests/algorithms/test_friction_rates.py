@@ -116,7 +116,7 @@ def test_a_smooth_step_becomes_the_sign():
         ),
         (
             {"friction": "viscous", "friction_width": 0.1},
-            "--friction-width: only coulomb, stribeck, power have a width",
+            "--friction-width: only coulomb, stribeck, power, load have a width",
         ),
         ({"friction": "coulomb", "friction_width": -1.0}, "--friction-width -1: give a velocity"),
         (
