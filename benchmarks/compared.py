@@ -23,19 +23,19 @@ import numpy as np
 
 from symgen.jobs.job import Job
 from symgen.languages import LANGUAGES
+from symgen.languages.c.backend import code_files
 from symgen.languages.c.calls import build
-from symgen.languages.c.files import code_files
-from symgen.languages.casadi.checks import external, graphs
-from symgen.languages.cpp.checks import CPP
-from symgen.languages.cuda.checks import HOST
+from symgen.languages.casadi.backend import external, graphs
+from symgen.languages.cpp.backend import CPP_RUNNER
+from symgen.languages.cuda.backend import HOST
 from symgen.languages.describe import FunctionDescription, descriptions
-from symgen.languages.javascript.checks import JAVASCRIPT
-from symgen.languages.jax.checks import native, pure
-from symgen.languages.matlab.checks import FUNCTIONS, GATEWAY
+from symgen.languages.external_runner import Call, ExternalRunner, RunnerError
+from symgen.languages.javascript.backend import JAVASCRIPT_RUNNER
+from symgen.languages.jax.backend import native, pure
+from symgen.languages.matlab.backend import FUNCTIONS, GATEWAY
 from symgen.languages.module import Module
-from symgen.languages.outside import Call, Failed, Outside
-from symgen.languages.rust.checks import RUST
-from symgen.languages.subject import Arrays, Subject, inputs, share_of
+from symgen.languages.rust.backend import RUST_RUNNER
+from symgen.languages.verification import Arrays, VerificationTarget, error_ratio, inputs
 from symgen.native.compiler import workspace
 from symgen.numbers.types import AnyArray
 
@@ -56,7 +56,7 @@ BOTH: Final = 2.0
 
 
 @contextmanager
-def _module(subject: Subject) -> Iterator[Call]:
+def _module(subject: VerificationTarget) -> Iterator[Call]:
     """The Python module of a folder."""
     python = runpy.run_path(str(subject.folder / f"{subject.module.name}.py"))
 
@@ -73,22 +73,22 @@ class Way:
 
     label: str
     language: str
-    outside: Callable[[Module], Outside]
+    outside: Callable[[Module], ExternalRunner]
     scalar: str = "double"
     with_c: bool = False
     """Whether it calls the C beside its files."""
 
 
-def fixed(outside: Outside) -> Callable[[Module], Outside]:
+def fixed(outside: ExternalRunner) -> Callable[[Module], ExternalRunner]:
     """What is the same for all modules."""
     return lambda module: outside
 
 
 WAYS: Final = {
-    "python": Way("Python, the module", "python", fixed(Outside("Python", (), _module))),
-    "cpp": Way("C++", "cpp", fixed(CPP)),
-    "rust": Way("Rust", "rust", fixed(RUST)),
-    "javascript": Way("JavaScript", "javascript", fixed(JAVASCRIPT)),
+    "python": Way("Python, the module", "python", fixed(ExternalRunner("Python", (), _module))),
+    "cpp": Way("C++", "cpp", fixed(CPP_RUNNER)),
+    "rust": Way("Rust", "rust", fixed(RUST_RUNNER)),
+    "javascript": Way("JavaScript", "javascript", fixed(JAVASCRIPT_RUNNER)),
     "cuda": Way("CUDA, host build", "cuda", fixed(HOST)),
     "cuda-float": Way("CUDA, host build, float", "cuda", fixed(HOST), "float"),
     "octave": Way("Octave, the functions", "matlab", fixed(FUNCTIONS)),
@@ -153,14 +153,14 @@ class Robot:
             made = LANGUAGES[way.language].files(module)
             made |= code_files(module) if way.with_c else {}
             _write(made, folder)
-            subject = Subject(folder, module, dict.fromkeys(made, ""), STATES)
+            subject = VerificationTarget(folder, module, dict.fromkeys(made, ""), STATES)
             wanted = self._of_c(subject, way.scalar)
             begin = _worked()
             with way.outside(module).started(subject) as call:
                 got = {d.name: _told(call, d, subject.states) for d in descriptions(module)}
             return _row(subject, got, wanted, way.scalar, _worked() - begin)
 
-    def _of_c(self, subject: Subject, scalar: str) -> dict[str, list[list[AnyArray]]]:
+    def _of_c(self, subject: VerificationTarget, scalar: str) -> dict[str, list[list[AnyArray]]]:
         """What the C gives at the states, by function; run once."""
         place = KEPT / f"{self.name}-{scalar}.pickle"
         if not place.is_file():
@@ -203,7 +203,7 @@ def _told(call: Call, d: FunctionDescription, states: Sequence[Arrays]) -> list[
     """What a language gives, nothing where it fails."""
     try:
         return call(d, states)
-    except Failed as error:
+    except RunnerError as error:
         click.echo(f"{d.name}: {error}")
         return []
 
@@ -214,7 +214,7 @@ def _results(call: Callable[..., Any], d: FunctionDescription, state: Arrays) ->
 
 
 def _row(
-    subject: Subject,
+    subject: VerificationTarget,
     got: dict[str, list[list[AnyArray]]],
     wanted: dict[str, list[list[AnyArray]]],
     scalar: str,
@@ -235,7 +235,7 @@ def _row(
 
 
 def _share(
-    subject: Subject,
+    subject: VerificationTarget,
     d: FunctionDescription,
     got: list[list[AnyArray]],
     wanted: list[list[AnyArray]],
@@ -256,7 +256,7 @@ def _share(
     program = next(f for f in subject.module.functions if f.name == d.name).program
     allowed = subject.accuracy(subject.states, scalar).allowed(program, columns)
     return max(
-        share_of([row[k] for row in got], columns[n], allowed[n]) for k, n in enumerate(names)
+        error_ratio([row[k] for row in got], columns[n], allowed[n]) for k, n in enumerate(names)
     )
 
 

@@ -74,7 +74,7 @@ TIMING = """    best = 1e300;
 
 def own_times(file: Path, base: str) -> dict[str, float]:
     """Nanoseconds of generated C by quantity."""
-    from symgen.languages.c.files import functions
+    from symgen.languages.c.backend import functions
 
     with tempfile.TemporaryDirectory(prefix="symgen-control-") as scratch:
         folder, random = Path(scratch), np.random.default_rng(0)

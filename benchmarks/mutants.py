@@ -20,9 +20,9 @@ from rich.table import Table
 from benchmarks.faults import Site, Trial, changed, sites
 from benchmarks.right_modules import SCALARS, verdicts
 from symgen.jobs.job import Job
+from symgen.languages import module_files
 from symgen.languages.accuracy import FACTOR
-from symgen.languages.c.files import files as c_files
-from symgen.languages.files import files
+from symgen.languages.c.backend import files as c_files
 from symgen.languages.module import Module
 from symgen.native.compiler import run_compiler, workspace
 from symgen.proof.state_selection import CHANGES, visible
@@ -121,7 +121,7 @@ def disagreements(made: Module, most: int = SAMPLE) -> Iterator[tuple[str, Site,
     """Changes on which the compiled self-test says something else than the one on tapes; every one
     that is tried is yielded, with whether both agree."""
     with workspace() as folder:
-        for name, text in files(made, ("c",)).items():
+        for name, text in module_files(made, ("c",)).items():
             (folder / name).write_text(text, encoding="utf-8")
         sources = sorted(path.name for path in folder.glob("*.c"))
         run_compiler(["-std=c99", "-O1", "-ffp-contract=off", "-c", *sources], folder)

@@ -9,7 +9,7 @@ from typing import Final
 
 from benchmarks.faults import Trial
 from symgen.jobs.job import Job
-from symgen.languages.files import files
+from symgen.languages import module_files
 from symgen.languages.module import Module
 from symgen.mechanics.model import Model
 from symgen.native.compiler import STRICT, run_compiler, workspace
@@ -69,7 +69,7 @@ def verdicts(seeds: range, compile_every: int = 0) -> Iterator[Verdict]:
 def compiled(module: Module) -> tuple[bool, ...]:
     """Whether its self-test passes, by set of flags."""
     with workspace() as folder:
-        for name, text in files(module, ("c",)).items():
+        for name, text in module_files(module, ("c",)).items():
             (folder / name).write_text(text, encoding="utf-8")
         return tuple(_passes(folder, flags) for flags in FLAGS)
 

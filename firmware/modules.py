@@ -8,8 +8,8 @@ from typing import Any
 
 from firmware.tools import ROOT
 from symgen.api import generate
+from symgen.languages.c.backend import functions
 from symgen.languages.c.controllers import CController, controllers
-from symgen.languages.c.files import functions
 from symgen.languages.c.function import CFunction
 from symgen.languages.module import Module
 

@@ -12,7 +12,7 @@ from symgen.jobs.compiling import compile
 from symgen.jobs.generating import generated_files
 from symgen.jobs.job import Job
 from symgen.languages import DEFAULT
-from symgen.languages.c.files import code_files
+from symgen.languages.c.backend import code_files
 from symgen.languages.module import Module
 from symgen.reading.assemble import LoadedRobot
 from symgen.reading.sources import RobotSource

@@ -35,7 +35,7 @@ def pytest_collection_finish():
     sys.dont_write_bytecode = True
     gc.collect()
     gc.freeze()
-    if verifying := sys.modules.get("symgen.languages.subject"):
+    if verifying := sys.modules.get("symgen.languages.verification"):
         verifying.OPERATIONS = 1_000
 
 

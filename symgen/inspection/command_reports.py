@@ -27,7 +27,7 @@ from symgen.tracing.singular import in_words, moves_inertia, remedy, singular_jo
 
 if TYPE_CHECKING:  # it brings compilers along
     from symgen.jobs.tune import TimedFormulation
-    from symgen.languages.subject import Check
+    from symgen.languages.verification import Check
 
 
 def generated(module: Module, paths: Sequence[Path]) -> None:

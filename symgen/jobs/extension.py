@@ -10,9 +10,9 @@ from typing import Any
 from symgen.jobs.compiling import surroundings
 from symgen.jobs.effects import check_effects
 from symgen.jobs.job import Job
+from symgen.languages.c.backend import code_files
 from symgen.languages.c.calls import build
-from symgen.languages.c.files import code_files
-from symgen.languages.c.options import COMPILE, fastest
+from symgen.languages.c.options import COMPILE, with_performance_defaults
 from symgen.languages.module import Module
 from symgen.languages.python.extension import SOURCE, compiled_files, extension
 from symgen.native.compiled import Compiled
@@ -70,7 +70,12 @@ class CompileJob:
             return None
         options = self.job.choices.flat()
         of_options = options | {"actuators": options["actuators"] and loaded.actuators_sha256}
-        robot = [PurePath(self.job.file).name, loaded.sha256, sorted(self.given), self.exact]
+        robot = [
+            PurePath(self.job.file).name,
+            loaded.sha256,
+            sorted(self.given),
+            self.exact,
+        ]
         try:
             return digest("robot", surroundings(), robot, of_options)
         except TypeError:
@@ -78,7 +83,7 @@ class CompileJob:
 
     def _module(self, loaded: LoadedRobot) -> Module:
         module = self.job.module(loaded)
-        return module if self.exact else fastest(module, self.given)
+        return module if self.exact else with_performance_defaults(module, self.given)
 
     def _built(self, module: Module) -> ModuleType:
         files = {**code_files(module), SOURCE: extension(module)}

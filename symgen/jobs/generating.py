@@ -8,7 +8,7 @@ from symgen.jobs.expected_size import remarks
 from symgen.jobs.job import Job
 from symgen.jobs.manifest import NAME, manifest
 from symgen.jobs.publish import publish
-from symgen.languages.files import files, known_languages
+from symgen.languages import known_languages, module_files
 from symgen.languages.module import Module
 from symgen.reading.assemble import LoadedRobot
 
@@ -31,5 +31,5 @@ def generated_files(
     for sentence in remarks(loaded.model, job.wanted()):
         remark(sentence)
     module = job.module(loaded, progress)
-    texts = files(module, languages, progress)
+    texts = module_files(module, languages, progress)
     return module, loaded, publish({**texts, NAME: manifest(module, texts)}, out)

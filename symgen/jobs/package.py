@@ -21,13 +21,13 @@ from symgen.jobs.job import Job
 from symgen.jobs.manifest import NAME, manifest
 from symgen.jobs.publish import publish
 from symgen.jobs.targets import Mark, OutputFile
-from symgen.languages.c.options import BUILD, fastest
+from symgen.languages import module_files
+from symgen.languages.c.options import BUILD, with_performance_defaults
 from symgen.languages.conventions import convention_lines
 from symgen.languages.describe import tables
-from symgen.languages.files import files
 from symgen.languages.module import Module
+from symgen.languages.python.backend import comment
 from symgen.languages.python.extension import SOURCE, bound, compiled_files, extension, stub
-from symgen.languages.python.files import comment
 from symgen.languages.release import Release
 from symgen.native.compiler import NATIVE, PORTABLE_EXACT, PORTABLE_FAST
 from symgen.native.extension import extension_module
@@ -68,8 +68,8 @@ def build(
     job = job.changed(glue=())
     progress("reading the robot")
     loaded = job.load()
-    module = fastest(job.module(loaded, progress), set_options)
-    sources = files(module, ["c"])
+    module = with_performance_defaults(job.module(loaded, progress), set_options)
+    sources = module_files(module, ["c"])
     progress("compiling")
     contents: Contents = {
         **sources,

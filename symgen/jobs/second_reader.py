@@ -16,7 +16,7 @@ from symgen.advice import install
 from symgen.compiler.evaluate import evaluate
 from symgen.errors import OptionError, SymgenError
 from symgen.languages.module import Module
-from symgen.languages.subject import Check, relative_error
+from symgen.languages.verification import Check, relative_error
 from symgen.mechanics.coupling import coupling_of
 from symgen.numbers.operations import tanh
 from symgen.numbers.types import Numbers

@@ -19,8 +19,8 @@ from symgen.compiler.aims import Aim
 from symgen.compiler.costs import HOST, Cost
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
+from symgen.languages.c.backend import code_files
 from symgen.languages.c.calls import loop_declaration, loop_name, loops
-from symgen.languages.c.files import code_files
 from symgen.languages.c.options import COptions
 from symgen.languages.describe import descriptions
 from symgen.languages.module import Module

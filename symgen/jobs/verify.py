@@ -10,7 +10,7 @@ from symgen.jobs.manifest import contained, digest_of, written
 from symgen.jobs.manifest_reader import read
 from symgen.languages.language import Language
 from symgen.languages.module import Module
-from symgen.languages.subject import Check, Subject
+from symgen.languages.verification import Check, VerificationTarget
 from symgen.native.compiler import workspace
 from symgen.native.isolated import ProcessEnded, isolated
 from symgen.text import shown
@@ -51,7 +51,7 @@ def verify(
         for name, content in contents.items():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             (copy / name).write_bytes(content)
-        subject = Subject(copy, module, hashes)
+        subject = VerificationTarget(copy, module, hashes)
         yield from _proven(subject, written(module.name, hashes), progress, scratch)
 
 
@@ -67,7 +67,10 @@ def _compared(module: Module, against: str, robot_file: Path | None) -> Iterator
 
 
 def _proven(
-    subject: Subject, languages: Sequence[Language], progress: Callable[[str], None], scratch: Path
+    subject: VerificationTarget,
+    languages: Sequence[Language],
+    progress: Callable[[str], None],
+    scratch: Path,
 ) -> Iterator[Check]:
     """The checks of each language, in a child process, because the folder's code may crash or not
     terminate."""
@@ -88,7 +91,9 @@ def _proven(
 
 
 def _prove(
-    subject: Subject, languages: Sequence[Language], say: Callable[[Check | str | None], None]
+    subject: VerificationTarget,
+    languages: Sequence[Language],
+    say: Callable[[Check | str | None], None],
 ) -> None:
     """Call `say` with each step, each check, and None at the end of each language."""
     for language in languages:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from symgen.languages import joints_in_words as words
+from symgen.languages import joint_documentation as words
 from symgen.languages.module import Module
 from symgen.mechanics.base_parameters import base_names, link_of
 from symgen.mechanics.independence import independent

@@ -18,7 +18,7 @@ from symgen.algorithms.titles import title
 from symgen.compiler.passes import counts, live, pivots, used
 from symgen.compiler.program import Program
 from symgen.compiler.value import Ref
-from symgen.languages import joints_in_words as words
+from symgen.languages import joint_documentation as words
 from symgen.languages.accuracy import Steps
 from symgen.languages.local_names import constants
 from symgen.languages.module import Floats, Module
@@ -294,7 +294,7 @@ def _example(module: Module, d: FunctionDescription, allowed: Mapping[str, Steps
     )
 
 
-SLOPES: Final = {
+DERIVATIVES: Final = {
     ("tau", "q"): "dtau_dq",
     ("tau", "qd"): "dtau_dqd",
     ("tau", "qdd"): "M",
@@ -317,7 +317,7 @@ def smooth(module: Module, name: str) -> bool:
     return name != "q" or module.dimensions["nq"] == module.dof
 
 
-def slope(
+def derivative_output(
     module: Module,
     described: Sequence[FunctionDescription],
     d: FunctionDescription,
@@ -326,7 +326,7 @@ def slope(
 ) -> tuple[FunctionDescription, str] | None:
     """The function of the module, with its output, that is the derivative of an output of `d` in an
     input: the cheapest, None where there is none."""
-    wanted = SLOPES.get((output, name), "")
+    wanted = DERIVATIVES.get((output, name), "")
     arguments = {a.name for a in d.ins}
     candidates = [
         other

@@ -1,10 +1,12 @@
-"""A language: everything that symgen needs to know of one, in one object."""
+"""Target languages: the rows of the registry, and names that are legal in all of them."""
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from symgen.errors import OptionError
@@ -13,17 +15,20 @@ from symgen.text import cited
 from symgen.tracing.function import Function
 
 if TYPE_CHECKING:
-    from symgen.languages.subject import Check, Subject
+    from symgen.languages.verification import Check, VerificationTarget
 
 
 def any_functions(options: Any, functions: Sequence[Function]) -> None:
-    """Takes all functions, as most languages do."""
+    """Accepts all functions, as most languages do."""
 
 
 @dataclass(frozen=True)
 class Language:
-    """A language that modules are written in; ``files.py`` and ``checks.py`` of its folder are
-    loaded when they are needed."""
+    """A target language: a row of `symgen.languages.LANGUAGES`.
+
+    The functions that write and verify code are named as ``package.module:function``, so that
+    their modules are imported when they are needed. Raises ValueError for a row that cannot
+    work."""
 
     name: str
     summary: str
@@ -31,50 +36,81 @@ class Language:
     main: str
     """The file that every folder with this language has, as ``{name}.h``."""
     keywords: frozenset[str]
-    """Words that the language keeps to itself; no module or function is called so."""
+    """Reserved words of the language; no module or function has such a name."""
     aliases: tuple[str, ...] = ()
     """Other names for ``--lang``."""
     standard: frozenset[str] = frozenset()
     """Names of files, libraries and the like that a module of the same name would hide; no module
-    is called so."""
+    has such a name."""
     taken: frozenset[str] = frozenset()
-    """Names that generated files have in use; no function is called so."""
+    """Names that generated files use; no function has such a name."""
     options: type | None = None
-    """Its group of options (`symgen.options.group`), None where it has none."""
+    """Its group of options (`symgen.options.group`), None if it has none."""
     refuse: Callable[[Any, Sequence[Function]], None] = any_functions
-    """Raises OptionError for functions that it cannot have under its options."""
-    reports: bool = False
-    """Whether ``report.py`` of its folder tells what its functions cost."""
+    """Raises OptionError for functions that it does not support with its options."""
+    writer: str = ""
+    """``(module) -> {name: text}``: the files of a module. The default is the function `files` of
+    the module `backend` in the folder of the language."""
+    checker: str = ""
+    """``(target, progress) -> iterator of checks``: the verification of the files in a folder. The
+    default is the function `checks` of the module `backend`."""
+    reporter: str = ""
+    """``(module, texts) -> text``: a report on the cost of the functions, with the digests of the
+    files in all languages. Empty if the language has no report."""
+
+    def __post_init__(self) -> None:
+        backend = f"symgen.languages.{self.name}.backend"
+        for field, default in (("writer", f"{backend}:files"), ("checker", f"{backend}:checks")):
+            object.__setattr__(self, field, getattr(self, field) or default)
+        if "{name}" not in self.main:
+            raise ValueError(f"{self.name}: main has no {{name}}: {self.main}")
+        for path in filter(None, (self.writer, self.checker, self.reporter)):
+            if find_spec(path.partition(":")[0]) is None:
+                raise ValueError(f"{self.name}: no module {path.partition(':')[0]}")
 
     def files(self, module: Module) -> dict[str, str]:
-        """The files of a module, name to text: ``files`` of its folder."""
-        texts: dict[str, str] = self._function("files")(module)
+        """The files of a module, name to text. Raises SymgenError."""
+        texts: dict[str, str] = _function(self.writer)(module)
         return texts
 
-    def report(self, module: Module, texts: Mapping[str, str]) -> str:
-        """The report on what its functions cost, with the digests of the module's files in all
-        languages: ``report`` of its folder, where it `reports`."""
-        text: str = self._function("report")(module, texts)
-        return text
+    def report(self, module: Module, texts: Mapping[str, str]) -> dict[str, str]:
+        """The file of the report, name to text; empty for a language without a report."""
+        if not self.reporter:
+            return {}
+        return {f"{module.name}_report.json": _function(self.reporter)(module, texts)}
 
-    def checks(self, subject: "Subject", say: Callable[[str], None]) -> Iterator["Check"]:
-        """The proof of its files in a folder, check by check, and `say` is told each step:
-        ``checks`` of its folder."""
-        yield from self._function("checks")(subject, say)
+    def checks(
+        self, target: "VerificationTarget", progress: Callable[[str], None]
+    ) -> Iterator["Check"]:
+        """The checks of its files in a folder, one by one; `progress` is called with each step."""
+        yield from _function(self.checker)(target, progress)
 
-    def _function(self, name: str) -> Callable[..., Any]:
-        """A function of its folder, in the file of the same name."""
-        function: Callable[..., Any] = getattr(
-            import_module(f"symgen.languages.{self.name}.{name}"), name
-        )
-        return function
+
+def _function(path: str) -> Callable[..., Any]:
+    """The function at ``package.module:function``."""
+    module, _, name = path.partition(":")
+    function: Callable[..., Any] = getattr(import_module(module), name)
+    return function
+
+
+def registry(rows: Iterable[Language]) -> dict[str, Language]:
+    """Languages by name. Raises ValueError if two have the same name, alias or main file."""
+    languages = list(rows)
+    for kind, values in (
+        ("name", [name for row in languages for name in (row.name, *row.aliases)]),
+        ("main file", [row.main for row in languages]),
+    ):
+        twice = [value for value, count in Counter(values).items() if count > 1]
+        if twice:
+            raise ValueError(f"two languages have the {kind} {twice[0]}")
+    return {row.name: row for row in languages}
 
 
 def identifier(name: str, languages: Iterable[Language]) -> str:
-    """A legal lower-case identifier in every one of the languages, for any text.
+    """A lower-case identifier that is legal in all of the languages, made from any text.
 
-    Whatever is not an ASCII letter or digit becomes ``_``; accents are dropped; ``r_`` is put
-    before a digit, a reserved word or the name of a standard header or module."""
+    Characters other than ASCII letters and digits become ``_``, accents are dropped, and ``r_`` is
+    put before a digit, a reserved word or the name of a standard header or module."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     word = re.sub(r"[^a-z0-9]+", "_", plain).strip("_")[:48]
     if not word:

@@ -15,7 +15,7 @@ from symgen.compiler.program import LEAVES
 from symgen.compiler.rolled import Loop, Rolled
 from symgen.compiler.rows import NOTHING, Refs
 from symgen.compiler.value import Index, Ref
-from symgen.languages.chunks import WORK
+from symgen.languages.partition import WORK
 from symgen.languages.stretches import RowOf, Stretch, allocated, neighbours
 
 

@@ -9,7 +9,14 @@ import pytest
 
 import symgen
 from symgen.algorithms import INPUTS, LINK_QUANTITIES, QUANTITIES
-from symgen.languages.joints_in_words import CHOICES, OTHERWISE, SYMMETRIC, chosen, meaning, unit
+from symgen.languages.joint_documentation import (
+    CHOICES,
+    OTHERWISE,
+    SYMMETRIC,
+    chosen,
+    meaning,
+    unit,
+)
 from symgen.mechanics.joint_listing import listed
 from symgen.mechanics.pose import IDENTITY
 from tests.support.tools import ROOT, invoke, robot_file

@@ -9,7 +9,7 @@ import shutil
 import pytest
 
 from symgen.compiler.passes import counts
-from symgen.languages.c.files import functions
+from symgen.languages.c.backend import functions
 from symgen.languages.c.options import TARGETS
 from symgen.languages.c.report import found_compiler
 from tests.support.shell import documented, keys

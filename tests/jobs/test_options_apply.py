@@ -13,9 +13,8 @@ from symgen.jobs.effects import TARGETS, check_effects
 from symgen.jobs.job import Job
 from symgen.jobs.options import MODULE
 from symgen.jobs.package import build
-from symgen.languages import LANGUAGES
+from symgen.languages import LANGUAGES, module_files
 from symgen.languages.c.options import PRODUCTS
-from symgen.languages.files import files
 from symgen.options import rows
 from symgen.tracing.trace import trace_all
 from symgen.tracing.wanted import Wanted
@@ -51,7 +50,9 @@ def texts(**options):
     job = Job.of(PENDULUM, **options)
     module = job.module(job.load())
     return {
-        language: {name: without_options(text) for name, text in files(module, [language]).items()}
+        language: {
+            name: without_options(text) for name, text in module_files(module, [language]).items()
+        }
         for language in LANGUAGES
     }
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from symgen.jobs.verify import verify
-from symgen.languages import subject
+from symgen.languages import verification
 from symgen.languages.language import Language
 from symgen.native import isolated
 from symgen.native.compiler import CompilerError, compiler, version
@@ -212,7 +212,7 @@ def test_python_that_leaves_is_a_failed_check(copy):
 def test_functions_run_at_as_many_states_as_their_length_allows(monkeypatch):
     module, folder = generated("ur5", quantities=("gravity",))
     (function,) = module.functions
-    proven = subject.Subject(folder, module, {})
-    for times, count in ((0, subject.FEWEST), (7, 7), (10**6, subject.STATES)):
-        monkeypatch.setattr(subject, "OPERATIONS", times * function.counts.total)
+    proven = verification.VerificationTarget(folder, module, {})
+    for times, count in ((0, verification.FEWEST), (7, 7), (10**6, verification.STATES)):
+        monkeypatch.setattr(verification, "OPERATIONS", times * function.counts.total)
         assert len(proven.some(function)) == count

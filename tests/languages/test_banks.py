@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from symgen import api
-from symgen.languages.c.banks import Banks
+from symgen.languages.c.backend import functions
+from symgen.languages.c.banks import WorkArraySegments
 from symgen.languages.c.calls import build
-from symgen.languages.c.files import functions
 from tests.support.tools import ROOT, verified
 
 QUANTITIES = ("forward_dynamics_derivatives",)
@@ -24,16 +24,16 @@ def made(folder, **options):
     "place, said", [(0, "w[0]"), (255, "w[255]"), (256, "w256[0]"), (700, "w512[188]")]
 )
 def test_an_entry_lies_behind_the_last_pointer_before_it(place, said):
-    assert Banks(701, 256).entry("w", place) == said
-    assert Banks(701, 0).entry("w", place) == f"w[{place}]"
-    assert Banks(701, 256).entry("tau", place) == f"tau[{place}]"
+    assert WorkArraySegments(701, 256).entry("w", place) == said
+    assert WorkArraySegments(701, 0).entry("w", place) == f"w[{place}]"
+    assert WorkArraySegments(701, 256).entry("tau", place) == f"tau[{place}]"
 
 
 def test_banks_are_the_whole_array():
-    found = Banks(701, 256).arguments
+    found = WorkArraySegments(701, 256).arguments
     assert [(a.name, a.size) for a in found] == [("w", 256), ("w256", 256), ("w512", 189)]
-    assert [(a.name, a.size) for a in Banks(256, 256).arguments] == [("w", 256)]
-    assert Banks(0, 256).arguments == []
+    assert [(a.name, a.size) for a in WorkArraySegments(256, 256).arguments] == [("w", 256)]
+    assert WorkArraySegments(0, 256).arguments == []
 
 
 def test_pieces_reach_all_they_name_and_values_are_those_of_one_array(tmp_path):

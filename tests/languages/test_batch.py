@@ -5,7 +5,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from symgen.languages.c.lanes import SHARED, batch_functions
+from symgen.languages.c.simd import SHARED, batch_functions
 from tests.support.batches import MODULES, N, inputs, made, many, results, same_bits, single
 from tests.support.tools import STRICT_C, compiled
 

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symgen.languages import chunks
+from symgen.languages import partition as partitions
 from symgen.languages.c.calls import build
 from symgen.languages.c.function import WHOLE
 from symgen.languages.c.text import named_arrays
-from symgen.languages.chunks import ALIVE, SLACK, cut
 from symgen.languages.dialect import ATOM, Text
+from symgen.languages.partition import MAX_LIVE_RATIO, MIN_PIECE_RATIO, partition
 from symgen.languages.writer import Statement
 from tests.support.tools import STRICT_C, c_files, compiled, generated
 
@@ -69,10 +69,10 @@ def simulate(result):
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(programs(), st.integers(1, 20))
 def test_any_program(code, size):
-    result = cut(code, size)
+    result = partition(code, size)
     assert [s for piece in result.pieces for s in piece] == code
     assert all(0 < len(piece) <= size for piece in result.pieces)
-    assert all(held(piece) <= max(1, ALIVE * size) for piece in result.pieces)
+    assert all(held(piece) <= max(1, MAX_LIVE_RATIO * size) for piece in result.pieces)
     assert sorted(set(result.slots.values())) == list(range(result.size))
     simulate(result)
     home = {s.node: p for p, piece in enumerate(result.pieces) for s in piece}
@@ -91,8 +91,10 @@ def pieces_end_early_only_for_a_reason(code, size, pieces):
     """A piece is short if it is the last, or if it would hold too much with a third more."""
     start = 0
     for piece in pieces[:-1]:
-        most = code[start : start + int((len(piece) + 1) / SLACK) + 1]
-        assert len(piece) >= int(SLACK * size) or held(most) > max(1, int(ALIVE * size))
+        most = code[start : start + int((len(piece) + 1) / MIN_PIECE_RATIO) + 1]
+        assert len(piece) >= int(MIN_PIECE_RATIO * size) or held(most) > max(
+            1, int(MAX_LIVE_RATIO * size)
+        )
         start += len(piece)
 
 
@@ -113,7 +115,7 @@ def chain(length):
 
 
 def test_a_chain_needs_one_slot_more_than_a_border_has_values():
-    result = cut(chain(100), 10)
+    result = partition(chain(100), 10)
     assert result.size == 1 + 1  # the incoming value and the outgoing one, both alive in a piece
     assert len(result.slots) == len(result.pieces) - 1 >= 9
 
@@ -128,12 +130,12 @@ def test_borders_are_where_few_values_are_alive():
         (False, {7}),
     ]
     tail = [(False, {8, 9, 10, 17} if k == 18 else {k - 1}) for k in range(11, 40)]
-    result = cut(statements(wide + tail), 20)
+    result = partition(statements(wide + tail), 20)
     assert len(result.pieces[0]) >= 19 and len(result.slots) == len(result.pieces) - 1
 
 
 def test_a_short_function_is_one_piece():
-    result = cut(chain(10), 10)
+    result = partition(chain(10), 10)
     assert (len(result.pieces), result.slots, result.size) == (1, {}, 0)
 
 
@@ -247,18 +249,18 @@ def test_stack_is_bounded(sample, tmp_path):
 
 def test_mutating_the_slots_is_noticed(monkeypatch):
     """The simulation above is no formality: freeing a slot one piece early must fail it."""
-    honest = chunks.slots
+    honest = partitions.spill_slots
 
     def hasty(pieces, *more):
         slots, size = honest(pieces, *more)
         return dict.fromkeys(slots, 0), min(size, 1)
 
-    monkeypatch.setattr(chunks, "slots", hasty)
+    monkeypatch.setattr(partitions, "spill_slots", hasty)
     code = statements(
         [(False, set()), (False, set()), (False, {0, 1}), (False, {2}), (True, {0, 1, 3})]
     )
     with pytest.raises(AssertionError, match="slot of"):
-        simulate(cut(code, 2))
+        simulate(partition(code, 2))
 
 
 def test_an_array_is_seen_wherever_a_line_names_an_entry_of_it():

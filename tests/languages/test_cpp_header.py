@@ -37,7 +37,7 @@ int main()
 
 @cases
 def test_the_cpp_header_gives_the_same_numbers(case, tmp_path):
-    from symgen.languages.c.files import functions
+    from symgen.languages.c.backend import functions
 
     module, folder = made(case)
     calls = []

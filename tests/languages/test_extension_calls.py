@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from symgen.languages.c.files import code_files
+from symgen.languages.c.backend import code_files
 from symgen.languages.python.extension import SOURCE, compiled_files, extension
 from symgen.native.compiler import SAME
 from symgen.native.extension import extension_module

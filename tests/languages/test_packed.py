@@ -12,9 +12,9 @@ import pytest
 
 from symgen.algorithms import QUANTITIES
 from symgen.languages import LANGUAGES
-from symgen.languages.c.files import LAYOUTS as OF_C
+from symgen.languages.c.backend import LAYOUTS as OF_C
 from symgen.languages.describe import descriptions
-from symgen.languages.python.files import LAYOUTS as OF_PYTHON
+from symgen.languages.python.backend import LAYOUTS as OF_PYTHON
 from tests.support.tools import STRICT_C, c_files, compiled, generated, imported
 
 BOTH = ("christoffel_symbols", "christoffel_symbols_full")

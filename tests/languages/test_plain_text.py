@@ -15,8 +15,7 @@ import pytest
 
 from symgen.api import generate
 from symgen.jobs.manifest import NAME
-from symgen.languages import LANGUAGES
-from symgen.languages.files import files
+from symgen.languages import LANGUAGES, module_files
 from tests.support.samples import GIB, limit, made, samples
 from tests.support.tools import (
     ROOT,
@@ -116,5 +115,5 @@ def test_all_files_are_published():
     module, folder = made("ur5")
     published = {path.name: path.read_text() for path in folder.iterdir()}
     assert published.pop(NAME)
-    assert published == files(module)
+    assert published == module_files(module)
     assert imported(folder / "ur5.py").NQ == module.dof == 6

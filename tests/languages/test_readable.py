@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from symgen.jobs.job import Job
-from symgen.languages.c.files import code_files
+from symgen.languages.c.backend import code_files
 from tests.support.store import kept
 from tests.support.tools import robot_file
 

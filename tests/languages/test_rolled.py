@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from symgen import api
+from symgen.languages.c.backend import functions
 from symgen.languages.c.calls import build
-from symgen.languages.c.files import functions
 from symgen.languages.c.report import remarks
 from symgen.languages.c.rolled import RolledFunction
 from tests.support.tools import ROOT, generated, verified

@@ -6,13 +6,13 @@ import shutil
 import numpy as np
 import pytest
 
+from symgen.languages.c.backend import code_files
 from symgen.languages.c.calls import build
-from symgen.languages.c.files import code_files
-from symgen.languages.casadi.checks import external
-from symgen.languages.cpp.checks import started as cpp
+from symgen.languages.casadi.backend import external
+from symgen.languages.cpp.backend import started as cpp
 from symgen.languages.describe import descriptions
-from symgen.languages.rust.checks import started as rust
-from symgen.languages.subject import Subject, inputs
+from symgen.languages.rust.backend import started as rust
+from symgen.languages.verification import VerificationTarget, inputs
 from symgen.numbers.operations import OPS
 from tests.support.tools import generated
 
@@ -64,7 +64,7 @@ def differing(language, name, tmp_path, trig="libm", **options):
     for file, text in code_files(module).items():
         (tmp_path / file).write_text(text)
     c, bad, count = build(module, tmp_path), [], 0
-    subject = Subject(folder, module, {}, count=5)
+    subject = VerificationTarget(folder, module, {}, count=5)
     with started(subject) as call:
         for d in descriptions(module):
             for state, got in zip(subject.states, call(d, subject.states), strict=True):

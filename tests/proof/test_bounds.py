@@ -8,8 +8,8 @@ import pytest
 
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
+from symgen.languages import module_files
 from symgen.languages.c.calls import build
-from symgen.languages.files import files
 from symgen.native.compiler import workspace
 from symgen.numbers.exact import in_decimals, number
 from symgen.numbers.operations import OPS
@@ -150,7 +150,7 @@ def test_compiled_code_is_within_the_bound(robot, scalar, flags):
     drawn = made.draw(rng, 8)
     accuracy = made.accuracy_at(drawn)
     with workspace() as folder:
-        for name, text in files(made, ("c",)).items():
+        for name, text in module_files(made, ("c",)).items():
             (folder / name).write_text(text)
         library = build(made, folder, flags)
     for function in made.functions:

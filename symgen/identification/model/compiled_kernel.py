@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.jobs.job import Job
+from symgen.languages.c.backend import code_files
 from symgen.languages.c.calls import LOOPS, loop_declaration, loop_name, loops
-from symgen.languages.c.files import code_files
 from symgen.native.library import Library
 from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot

@@ -11,25 +11,25 @@ from typing import Final
 from symgen.compiler.costs import HOST
 from symgen.languages.c.options import COptions, aim_of
 from symgen.languages.c.text import BYTES
-from symgen.languages.chunks import WORK
 from symgen.languages.describe import Argument
 from symgen.languages.module import Module
+from symgen.languages.partition import WORK
 
-REACH: Final = 1024
+ADDRESSING_RANGE_BYTES: Final = 1024
 """Bytes from the first number that an instruction of such a Cortex-M reaches to the end of the
 last."""
 
 
-def reach(module: Module) -> int:
+def addressing_range(module: Module) -> int:
     """How many entries of an array one instruction reaches, 0 where that is no matter: for code
     that is to be small, and on a Cortex-M."""
     c = module[COptions]
     matters = aim_of(module.choices).name == "size" or c.machine is not HOST
-    return REACH // BYTES[c.scalar] if matters else 0
+    return ADDRESSING_RANGE_BYTES // BYTES[c.scalar] if matters else 0
 
 
 @dataclass(frozen=True, slots=True)
-class Banks:
+class WorkArraySegments:
     """A work array of `size` entries in banks of `reach` each, in one where that is 0."""
 
     size: int

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from symgen.languages.c.files import functions
-from symgen.languages.c.lanes import BatchFunction, batch_functions
+from symgen.languages.c.backend import functions
 from symgen.languages.c.options import COptions
+from symgen.languages.c.simd import BatchFunction, batch_functions
 from symgen.languages.describe import FunctionDescription, descriptions
 from symgen.languages.module import Module
 from symgen.native.compiled import Compiled

@@ -11,19 +11,19 @@ from symgen.compiler.evaluate import evaluate
 from symgen.languages.c.calls import CompiledBatch, build, build_batch
 from symgen.languages.c.options import COptions, others
 from symgen.languages.describe import FunctionDescription
-from symgen.languages.subject import (
+from symgen.languages.verification import (
     Arrays,
     Check,
-    Subject,
+    VerificationTarget,
     against_laws,
     as_tuple,
     described,
+    error_ratio,
+    format_error_ratio,
     inputs,
     not_run,
-    of_bound,
     relative_error,
     results,
-    share_of,
 )
 from symgen.native.compiled import Compiled
 from symgen.native.compiler import (
@@ -42,7 +42,7 @@ from symgen.proof.closed_loop import machine
 from symgen.tracing.function import Function
 
 
-def checks(subject: Subject, progress: Callable[[str], None]) -> Iterator[Check]:
+def checks(subject: VerificationTarget, progress: Callable[[str], None]) -> Iterator[Check]:
     """The checks of the C files of a folder, one by one."""
     progress("compiling with strict warnings")
     try:
@@ -74,7 +74,7 @@ PATIENCE: Final = 120
 """Seconds that a self-test may run; the largest take one."""
 
 
-def _selftest(subject: Subject) -> Check:
+def _selftest(subject: VerificationTarget) -> Check:
     name, folder = subject.module.name, subject.folder
     files = [file for file in subject.hashes if file.endswith(".c") and "/" not in file]
     sources = [str(folder / file) for file in files]
@@ -94,7 +94,7 @@ def _selftest(subject: Subject) -> Check:
 
 
 def against_run(
-    subject: Subject, function: Function, call: Callable[..., Any], label: str
+    subject: VerificationTarget, function: Function, call: Callable[..., Any], label: str
 ) -> Check:
     """The check of a compiled function in the module's scalar against the algorithms run on floats:
     bit for bit unless functions are those of another precision's library."""
@@ -112,13 +112,13 @@ def against_run(
         return Check(claim, not worst, f"largest error {worst:.1e}, {len(states)} states")
     allowed = subject.accuracy(states).allowed(function.program, wanted)
     share = max(
-        share_of([g[name] for g in outputs], wanted[name], allowed[name]) for name in wanted
+        error_ratio([g[name] for g in outputs], wanted[name], allowed[name]) for name in wanted
     )
     claim = f"{function.name}: {label} equals the float run"
-    return Check(claim, share <= 1.0, f"{of_bound(share)}, {len(states)} states")
+    return Check(claim, share <= 1.0, f"{format_error_ratio(share)}, {len(states)} states")
 
 
-def _runs(subject: Subject, function: Function) -> Sequence[Mapping[str, Sequence[Any]]]:
+def _runs(subject: VerificationTarget, function: Function) -> Sequence[Mapping[str, Sequence[Any]]]:
     """The algorithms on Python floats, with the sines of the module.
 
     In single precision that of the tape, whose constants are made in double precision from
@@ -137,23 +137,23 @@ def _runs(subject: Subject, function: Function) -> Sequence[Mapping[str, Sequenc
     return [evaluate(function.program, row) for row in states]
 
 
-def _needs_no_library(subject: Subject, function: Function) -> bool:
+def _needs_no_library(subject: VerificationTarget, function: Function) -> bool:
     """Whether C needs nothing of its math library, whose bits are the machine's."""
     return subject.module[COptions].trig == "inline" and not others(function)
 
 
-def _regroup(subject: Subject, compiled: Compiled, states: Sequence[Arrays]) -> Check:
+def _regroup(subject: VerificationTarget, compiled: Compiled, states: Sequence[Arrays]) -> Check:
     d, regroup = described(subject, "regroup"), subject.module.regroup
     assert regroup is not None
     wanted = {"par": [state["par"] for state in states]}
     regrouped = [results(d, compiled.regroup, state)["par"] for state in states]
     allowed = subject.accuracy(states).allowed(regroup.program, wanted)
-    share = share_of(regrouped, wanted["par"], allowed["par"])
-    return Check("regroup: C equals the float run", share <= 1.0, of_bound(share))
+    share = error_ratio(regrouped, wanted["par"], allowed["par"])
+    return Check("regroup: C equals the float run", share <= 1.0, format_error_ratio(share))
 
 
 def _batch_checks(
-    subject: Subject, compiled: Compiled, states: Sequence[Arrays]
+    subject: VerificationTarget, compiled: Compiled, states: Sequence[Arrays]
 ) -> Iterator[Check]:
     """Functions for many states against those for one, on numbers of states that fill no block and
     some."""

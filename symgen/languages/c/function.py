@@ -8,16 +8,25 @@ from typing import Final
 
 from symgen.compiler.passes import distinct, flips, used
 from symgen.compiler.value import Index, Ref
-from symgen.languages.c.banks import Banks, passed, reach
+from symgen.languages.c.banks import WorkArraySegments, addressing_range, passed
 from symgen.languages.c.dialect import INLINE, dialect, own_functions
 from symgen.languages.c.options import COptions
 from symgen.languages.c.piece import Piece, named, slot_names
-from symgen.languages.c.text import MARKS, NEWLINE, alone, block, constant, head, joined, literal
-from symgen.languages.chunks import WORK, Pieces, alive, cut
+from symgen.languages.c.text import (
+    MARKS,
+    NEWLINE,
+    block,
+    constant,
+    declarator,
+    join_wrapped,
+    literal,
+    with_restrict,
+)
 from symgen.languages.describe import Argument, FunctionDescription
 from symgen.languages.dialect import Dialect
 from symgen.languages.local_names import Legend
 from symgen.languages.module import Module
+from symgen.languages.partition import WORK, Partition, live_counts, partition
 from symgen.languages.writer import Step, blocks, signed, statements, variables, zeros
 from symgen.numbers.operations import OPS
 
@@ -119,11 +128,11 @@ class CFunction:
         return literal(0.0, self.c.scalar)
 
     @cached_property
-    def _pieces(self) -> Pieces | None:
+    def _pieces(self) -> Partition | None:
         size = self.chunk
         assignments = sum(max(1, s.stores) for s in self._steps)
-        fits = assignments <= WHOLE * size and max(alive(self._steps)) <= HELD * size
-        return None if fits else cut(self._steps, size)
+        fits = assignments <= WHOLE * size and max(live_counts(self._steps)) <= HELD * size
+        return None if fits else partition(self._steps, size)
 
     @cached_property
     def work(self) -> int:
@@ -131,9 +140,9 @@ class CFunction:
         return self._pieces.size if self._pieces else 0
 
     @cached_property
-    def banks(self) -> Banks:
+    def banks(self) -> WorkArraySegments:
         """The work array as pieces see it."""
-        return Banks(self.work, reach(self.module))
+        return WorkArraySegments(self.work, addressing_range(self.module))
 
     @cached_property
     def parts(self) -> int:
@@ -153,7 +162,7 @@ class CFunction:
 
     def declaration(self, start: str, name: str, arguments: Sequence[Argument]) -> str:
         """A function's head with arrays as its parameters."""
-        return head(f"{start} {name}", [self.parameter(a) for a in arguments])
+        return declarator(f"{start} {name}", [self.parameter(a) for a in arguments])
 
     def part(self, k: int) -> str:
         """The name of a piece."""
@@ -175,8 +184,8 @@ class CFunction:
     def piece_head(self, start: str, name: str, arguments: Sequence[Argument]) -> str:
         """A piece's head; what overlaps nothing is declared so."""
         marks = MARKS if self.banks.apart else {"out": MARKS["out"]}
-        texts = [alone(self.parameter(a), self.module.name, marks, a) for a in arguments]
-        return head(f"{start} {name}", texts)
+        texts = [with_restrict(self.parameter(a), self.module.name, marks, a) for a in arguments]
+        return declarator(f"{start} {name}", texts)
 
     def static(self, returns: str) -> str:
         """How the head of a static function begins that compilers do not merge into others."""
@@ -240,7 +249,7 @@ class CFunction:
         """Calls that tell whether all outputs are finite: by a loop, or by a sum of few entries;
         none for an output that vanishes."""
         return [
-            f"finite_sum({joined([f'{a.name}[{k}]' for k in places], ' + ')})"
+            f"finite_sum({join_wrapped([f'{a.name}[{k}]' for k in places], ' + ')})"
             if len(places) <= SAME * a.size
             else f"all_finite({a.name}, {a.size})"
             for a in self.outputs
@@ -250,7 +259,7 @@ class CFunction:
     @property
     def verdict_of_pieces(self) -> list[str]:
         """Lines that return the status, where the function is in pieces."""
-        good = joined(["(bad == 0)", *self.finite], " && ")
+        good = join_wrapped(["(bad == 0)", *self.finite], " && ")
         return f"return ({good}) ? {' : '.join(self.statuses)};".split(NEWLINE)
 
     @property
@@ -274,7 +283,7 @@ class CFunction:
     ) -> list[str]:
         """The lines that return the first of `statuses` if all pivots are regular and all calls in
         `others` are true, else the second; none without pivots."""
-        calls = joined([*(f"regular({x})" for x in pivots), *others], " && ")
+        calls = join_wrapped([*(f"regular({x})" for x in pivots), *others], " && ")
         return f"return ({calls}) ? {' : '.join(statuses)};".split(NEWLINE) if pivots else []
 
     @cached_property

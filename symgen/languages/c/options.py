@@ -226,16 +226,16 @@ def aim_of(choices: Choices) -> Aim:
     return choices[FunctionOptions].aim(choices[COptions].machine)
 
 
-QUICKEST: Final[tuple[dict[str, str], ...]] = (
+PERFORMANCE_DEFAULTS: Final[tuple[dict[str, str], ...]] = (
     {"trig": "inline", "batch": "auto"},
     {"trig": "inline"},
 )
 """Options of C that make it fast, the fastest first; not all functions can have all."""
 
 
-def fastest(module: Module, fixed: Collection[str] = ()) -> Module:
+def with_performance_defaults(module: Module, fixed: Collection[str] = ()) -> Module:
     """The module with the options of C that make it fastest, but for those that were given."""
-    for options in QUICKEST:
+    for options in PERFORMANCE_DEFAULTS:
         try:
             choices = module.choices.changed(**{k: x for k, x in options.items() if k not in fixed})
             choices[COptions].check_functions(module.functions)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from symgen.compiler.value import Index
-from symgen.languages.c.banks import Banks
+from symgen.languages.c.banks import WorkArraySegments
 from symgen.languages.c.text import named_arrays, wrapped
 from symgen.languages.writer import Step
 
@@ -30,7 +30,10 @@ def named(piece: Sequence[Step], where: Mapping[Index, str]) -> set[str]:
 
 
 def slot_names(
-    piece: Sequence[Step], slots: Mapping[Index, int], names: Mapping[Index, str], banks: Banks
+    piece: Sequence[Step],
+    slots: Mapping[Index, int],
+    names: Mapping[Index, str],
+    banks: WorkArraySegments,
 ) -> list[str]:
     """Lines that name the slots of the work array that a piece reads and writes, by their places in
     its banks; in a piece, each slot holds one value."""

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from symgen.compiler.passes import counts, live, operands
 from symgen.compiler.program import Program
-from symgen.languages.c.files import functions
+from symgen.languages.c.backend import functions
 from symgen.languages.c.function import CFunction
 from symgen.languages.c.options import TARGETS, COptions, aim_of, others
 from symgen.languages.module import Module

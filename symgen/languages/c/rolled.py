@@ -15,12 +15,12 @@ from symgen.compiler.rolled import Loop
 from symgen.compiler.rolling import rolled
 from symgen.compiler.rows import NOTHING
 from symgen.compiler.value import Index
-from symgen.languages.c.banks import Banks, reach
+from symgen.languages.c.banks import WorkArraySegments, addressing_range
 from symgen.languages.c.function import CFunction
 from symgen.languages.c.piece import Piece
 from symgen.languages.c.text import block, literal, named_arrays, wrapped
-from symgen.languages.chunks import WORK, Pieces, cut, slots
 from symgen.languages.dialect import ATOM, Dialect, Text, atom
+from symgen.languages.partition import WORK, Partition, partition, spill_slots
 from symgen.languages.places import LaneRow, Places, Pointer
 from symgen.languages.sine_loops import SineGroup, before, groups
 from symgen.languages.writer import Statement, Step, Writer, blocks, variables
@@ -44,7 +44,7 @@ class _Writer(Writer):
     def __init__(
         self,
         places: Places,
-        banks: Banks,
+        banks: WorkArraySegments,
         dialect: Dialect,
         zeroed: Sequence[str],
         kept: Sequence[Index],
@@ -136,7 +136,7 @@ class RolledFunction(CFunction):
         """Where its loops keep what they read and make: behind what straight code hands on, which
         so lies in few banks; loops go by pointers anyway."""
         places = Places(rolled(self.d.program))
-        _, handed_on = slots(self._cut(self._statements(places)), places.found)
+        _, handed_on = spill_slots(self._cut(self._statements(places)), places.found)
         return Places(places.rolled, handed_on)
 
     def _statements(self, places: Places) -> list[Step]:
@@ -144,11 +144,11 @@ class RolledFunction(CFunction):
         zeroed = [a.name for a in (*self.zeroed, *self.left_out)]
         return _Writer(places, self._banks(places), self.dialect, zeroed, kept).statements()
 
-    def _banks(self, places: Places) -> Banks:
-        return Banks(places.size, reach(self.module))
+    def _banks(self, places: Places) -> WorkArraySegments:
+        return WorkArraySegments(places.size, addressing_range(self.module))
 
     @cached_property
-    def banks(self) -> Banks:
+    def banks(self) -> WorkArraySegments:
         return self._banks(self.places)
 
     @cached_property
@@ -173,13 +173,13 @@ class RolledFunction(CFunction):
         pieces = list[tuple[Step, ...]]()
         for loop, group in groupby(order, key=lambda s: isinstance(s, Rolls)):
             steps = list(group)
-            pieces += [(s,) for s in steps] if loop else cut(steps, self.chunk).pieces
+            pieces += [(s,) for s in steps] if loop else partition(steps, self.chunk).pieces
         return tuple(pieces)
 
     @cached_property
-    def _pieces(self) -> Pieces:
+    def _pieces(self) -> Partition:
         pieces = self._cut(self._steps)
-        return Pieces(pieces, slots(pieces, self.places.found)[0], self.places.size)
+        return Partition(pieces, spill_slots(pieces, self.places.found)[0], self.places.size)
 
     @property
     def kept(self) -> dict[Index, str]:

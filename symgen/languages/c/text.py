@@ -94,7 +94,7 @@ ARRAY: Final = re.compile(r"(?<![\w.>])([A-Za-z_]\w*)\[")
 NEWLINE: Final = "\n"
 
 
-def joined(terms: Sequence[str], operator: str) -> str:
+def join_wrapped(terms: Sequence[str], operator: str) -> str:
     """Terms with an operator between, a few on a line; one of several lines begins on its own."""
     rows = list[list[str]]()
     for term in terms:
@@ -118,13 +118,13 @@ MARKS: Final = {"out": "RESTRICT", "work": "APART"}
 """By direction of an array how its macro is called that says that it overlaps nothing."""
 
 
-def alone(parameter: str, module: str, marks: Mapping[str, str], a: Argument) -> str:
+def with_restrict(parameter: str, module: str, marks: Mapping[str, str], a: Argument) -> str:
     """An array in a head; with a mark it is said to overlap nothing, where that is known to pay."""
     mark = marks.get(a.direction)
     return parameter.replace("[", f"[{module.upper()}_{mark} ") if mark else parameter
 
 
-def head(start: str, parameters: Sequence[str]) -> str:
+def declarator(start: str, parameters: Sequence[str]) -> str:
     """A function's head, its parameters wrapped under the opening bracket."""
     return NEWLINE.join(wrapped(f"{start}(", parameters, ")"))
 

@@ -8,20 +8,74 @@ and FunctionInternal::jacobian.)"""
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final
+from itertools import accumulate
+from math import prod
+from typing import Any, Final
 
 from symgen.compiler.copying import copied
 from symgen.compiler.derivative import pullback
 from symgen.compiler.passes import counts, pivots
 from symgen.compiler.program import Program
 from symgen.compiler.value import Index, Value
-from symgen.languages.c.banks import Banks
+from symgen.languages.c.banks import WorkArraySegments
 from symgen.languages.c.function import CFunction
 from symgen.languages.c.text import wrapped
-from symgen.languages.casadi.patterns import SparsityPattern, columns, empty, packed, shape_of
-from symgen.languages.describe import Argument, FunctionDescription, descriptions, slope
+from symgen.languages.describe import Argument, FunctionDescription, derivative_output, descriptions
 from symgen.languages.module import Module
 from symgen.numbers.scalar import ZERO, Scalar
+
+
+@dataclass(frozen=True)
+class SparsityPattern:
+    """A sparsity pattern; `rows` of each column where there are entries, none where all are."""
+
+    shape: tuple[int, int]
+    rows: tuple[tuple[int, ...], ...] | None = None
+
+    @property
+    def nonzeros(self) -> int:
+        """How many entries do not always vanish."""
+        return prod(self.shape) if self.rows is None else sum(map(len, self.rows))
+
+    @property
+    def compressed(self) -> list[int]:
+        """Numbers of rows and columns, then 1 where it is dense, else where each column starts and
+        the rows of all entries."""
+        if self.rows is None:
+            return [*self.shape, 1]
+        starts = accumulate(map(len, self.rows), initial=0)
+        return [*self.shape, *starts, *(row for column in self.rows for row in column)]
+
+
+def shape_of(sizes: Sequence[int]) -> tuple[int, int]:
+    """Rows and columns of an array: one column of a vector; later axes in one where there are
+    three."""
+    first, *others = sizes
+    return first, prod(others)
+
+
+def columns(sizes: Sequence[int]) -> list[int]:
+    """The places of an array's entries, row-major, in the order of columns."""
+    rows, count = shape_of(sizes)
+    return [row * count + column for column in range(count) for row in range(rows)]
+
+
+def empty(shape: tuple[int, int]) -> SparsityPattern:
+    """The pattern of nothing but zeros."""
+    return SparsityPattern(shape, ((),) * shape[1])
+
+
+def packed(shape: tuple[int, int], values: Sequence[Any]) -> tuple[SparsityPattern, list[Any]]:
+    """The pattern of values in the order of columns, `ZERO` where they always vanish, and the
+    others."""
+    nonzero = [x for x in values if x is not ZERO]
+    if len(nonzero) == len(values):
+        return SparsityPattern(shape), nonzero
+    height, width = shape
+    parts = [values[k * height : (k + 1) * height] for k in range(width)]
+    rows = tuple(tuple(r for r, x in enumerate(part) if x is not ZERO) for part in parts)
+    return SparsityPattern(shape, rows), nonzero
+
 
 LARGEST: Final = 30_000
 """Operations of a function times the entries of its outputs, up to which what is no derivative of
@@ -44,8 +98,8 @@ class Core(CFunction):
     """The function that computes, on packed columns."""
 
     @property
-    def banks(self) -> Banks:
-        return Banks(self.work, 0)
+    def banks(self) -> WorkArraySegments:
+        return WorkArraySegments(self.work, 0)
 
     def piece_head(self, start: str, name: str, arguments: Sequence[Argument]) -> str:
         return self.declaration(start, name, arguments)
@@ -175,7 +229,7 @@ def _jacobian(
     ready = {
         (out.name, a.name): known
         for out, a in pairs
-        if (known := slope(module, described, d, out.name, a.name))
+        if (known := derivative_output(module, described, d, out.name, a.name))
     }
     unknown = {out.name: out for out, a in pairs if (out.name, a.name) not in ready}
     if counts(d.program).total * len(_entries(d, unknown)) > LARGEST:

@@ -8,15 +8,15 @@ from functools import cached_property
 from typing import Final
 
 from symgen.compiler.passes import counts
+from symgen.languages.c.backend import functions
 from symgen.languages.c.calls import sources
-from symgen.languages.c.files import functions
 from symgen.languages.c.function import CFunction
-from symgen.languages.c.lanes import BatchFunction, batch_functions, width
 from symgen.languages.c.options import COptions
+from symgen.languages.c.simd import BatchFunction, batch_functions, width
 from symgen.languages.c.text import string
 from symgen.languages.describe import Argument
 from symgen.languages.module import Module
-from symgen.languages.python.files import comment
+from symgen.languages.python.backend import comment
 from symgen.render import render
 
 SOURCE: Final = "_native.c"

@@ -17,7 +17,7 @@ from symgen.numbers.operations import OPS
 
 
 @dataclass(frozen=True)
-class Straight:
+class FunctionBody:
     """The body of a function."""
 
     blocks: tuple[tuple[str, ...], ...]
@@ -33,7 +33,7 @@ class Straight:
 
 
 @dataclass(frozen=True)
-class Style:
+class TextBackend:
     """How a language writes lines, and texts that come from a robot's file."""
 
     dialect: Dialect
@@ -49,13 +49,13 @@ class Style:
     """Whether one statement may define several entries."""
     entries: Entries = ROWS
     """What is said of the entries of arrays."""
-    most: int | None = None
+    max_locals: int | None = None
     """Variables that a function may have, as far as there is a limit."""
 
     def context(self, module: Module) -> dict[str, Any]:
         """The variables of the templates of every such language."""
         described = descriptions(module)
-        bodies = {d.name: self.straight(d) for d in described}
+        bodies = {d.name: self.body(d) for d in described}
         names = [name for body in bodies.values() for name in body.names]
         return {
             "module": module,
@@ -70,17 +70,17 @@ class Style:
             "layouts": [self.index(a) for a in laid_out(described)],
         }
 
-    def straight(self, d: FunctionDescription) -> Straight:
+    def body(self, d: FunctionDescription) -> FunctionBody:
         """The body of a function."""
         empty = zeros(d.program)
         steps = statements(d.program, self.dialect, empty, [ref.node for ref in d.pivots])
         where = variables(d.program, steps)
         names = tuple(where.values())
-        too_many = self.most is not None and len(where) > self.most
+        too_many = self.max_locals is not None and len(where) > self.max_locals
         if too_many:
             where = {node: f"work[{k}]" for k, node in enumerate(where)}
         written = blocks(steps, where, self.dialect, where if too_many else None)
-        return Straight(
+        return FunctionBody(
             tuple(tuple(self._lines(block)) for block in written),
             tuple(signed(d.program, d.pivots, where)),
             empty,
@@ -113,7 +113,7 @@ def signature(
     return "\n".join([f"{before}(", *(f"{' ' * indent}{a}," for a in arguments), f"){after}"])
 
 
-def called(programs: Iterable[Program]) -> list[str]:
+def called_functions(programs: Iterable[Program]) -> list[str]:
     """The functions of numbers that some programs use, by name."""
     names = frozenset[str]().union(*map(used, programs))
     return sorted(op.name for op in OPS.values() if not op.symbol and op.name in names)

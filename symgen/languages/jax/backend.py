@@ -1,21 +1,27 @@
 """JAX: a package with pure functions, and the same through compiled C that XLA calls."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Final
 
-from symgen.languages.c.files import code_files
-from symgen.languages.c.lanes import width
-from symgen.languages.c.options import COptions, fastest
+from symgen.languages.c.backend import code_files
+from symgen.languages.c.options import COptions, with_performance_defaults
+from symgen.languages.c.simd import width
 from symgen.languages.conventions import convention_lines
-from symgen.languages.describe import FunctionDescription, descriptions, laid_out, slope, tables
+from symgen.languages.describe import (
+    FunctionDescription,
+    derivative_output,
+    descriptions,
+    laid_out,
+    tables,
+)
 from symgen.languages.dialect import call, functions
+from symgen.languages.external_runner import ExternalRunner, PackageRunner
 from symgen.languages.local_names import legend
 from symgen.languages.module import Module
-from symgen.languages.python.extension import BoundFunction, bound
-from symgen.languages.python.files import DIALECT as PYTHON
-from symgen.languages.python.files import (
+from symgen.languages.python.backend import DIALECT as PYTHON
+from symgen.languages.python.backend import (
     LAYOUTS,
     block_lines,
     comment,
@@ -24,6 +30,8 @@ from symgen.languages.python.files import (
     unpacked,
     variable_names,
 )
+from symgen.languages.python.extension import BoundFunction, bound
+from symgen.languages.verification import Check, VerificationTarget
 from symgen.languages.writer import Step, blocks
 from symgen.render import render
 
@@ -40,7 +48,7 @@ WITHOUT: Final = "the functions of the package itself need none"
 """What still works without a C compiler."""
 
 
-def package(module: Module) -> str:
+def package_name(module: Module) -> str:
     """The name of the package."""
     return f"{module.name}_jax"
 
@@ -50,7 +58,7 @@ def files(module: Module) -> dict[str, str]:
     described = descriptions(module)
     context: dict[str, Any] = {
         "module": module,
-        "package": package(module),
+        "package": package_name(module),
         "functions": described,
         "bodies": {d.name: list(_body(d)) for d in described},
         "pivots": lambda d: pivots(d, DIALECT),
@@ -71,7 +79,7 @@ def files(module: Module) -> dict[str, str]:
         "build.py": render("python/build.py.jinja", **context),
         "py.typed": "",
     }
-    return {f"{package(module)}/{name}": text for name, text in (texts | _c(module)).items()}
+    return {f"{package_name(module)}/{name}": text for name, text in (texts | _c(module)).items()}
 
 
 def _body(d: FunctionDescription) -> list[list[str]]:
@@ -120,7 +128,7 @@ def _move(module: Module, d: FunctionDescription) -> DerivativeCalls | None:
     """None where the module has not all the derivatives of a function."""
     described = descriptions(module)
     moved = {
-        (out.name, a.name): slope(module, described, d, out.name, a.name)
+        (out.name, a.name): derivative_output(module, described, d, out.name, a.name)
         for out in d.outs
         for a in d.ins
     }
@@ -145,7 +153,9 @@ def _unpacked(d: FunctionDescription, names: set[str]) -> tuple[str, ...]:
 def _c(module: Module) -> dict[str, str]:
     """The C in the package's folder ``c``: double precision, and what is fastest."""
     choices = module.choices.changed(scalar="double", zeros="always", trig="libm", batch=None)
-    embedded = fastest(replace(module, name=package(module), choices=choices))
+    embedded = with_performance_defaults(
+        replace(module, name=package_name(module), choices=choices)
+    )
     all_bound = bound(embedded)
     texts = code_files(embedded)
     context = {"module": embedded, "functions": all_bound, "width": _width(embedded)}
@@ -163,3 +173,47 @@ def _most(bound_functions: Sequence[BoundFunction]) -> dict[str, int]:
         "arrays": max(len(f.arrays) for f in bound_functions),
         "entries": max(sum(a.size for a in f.arrays) for f in bound_functions),
     }
+
+
+PACKAGES: Final = ("jax",)
+
+SHORT: Final = 120
+"""Operations of a function up to which it is compiled by XLA; operation by operation is quicker for
+one that is run once."""
+
+SETUP: Final = """
+import os
+os.environ["JAX_PLATFORMS"] = "cpu"
+import jax
+jax.config.update("jax_enable_x64", True)
+"""
+
+RESULTS: Final = """
+def results(name, arrays):
+    call = getattr(robot, name)
+    made = (jax.jit(jax.vmap(call)) if name in {short} else call)(*arrays)
+    return made if isinstance(made, tuple) else (made,)
+"""
+
+
+def pure(module: Module) -> ExternalRunner:
+    """The pure functions of a package."""
+    package = package_name(module)
+    short = sorted(f.name for f in module.functions if f.counts.total <= SHORT)
+    runner = PackageRunner(f"{SETUP}import {package} as robot\n{RESULTS.format(short=short)}")
+    return ExternalRunner("JAX", (), runner.started, packages=PACKAGES)
+
+
+def native(module: Module) -> ExternalRunner:
+    """The check of the functions that call compiled C."""
+    package = package_name(module)
+    built = f"from {package}.build import build\nbuild()\nfrom {package} import native as robot\n"
+    names = sorted(f.name for f in module.functions)
+    runner = PackageRunner(f"{SETUP}{built}{RESULTS.format(short=names)}")
+    return ExternalRunner("C called by JAX", (), runner.started, packages=PACKAGES)
+
+
+def checks(subject: VerificationTarget, progress: Callable[[str], None]) -> Iterator[Check]:
+    """The checks of the package of a folder."""
+    yield from pure(subject.module).checks(subject, progress)
+    yield from native(subject.module).checks(subject, progress)

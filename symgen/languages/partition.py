@@ -22,15 +22,15 @@ from symgen.languages.writer import Step
 WORK: Final = "w"
 """The array in which values wait for later pieces."""
 
-ALIVE = 0.3
+MAX_LIVE_RATIO = 0.3
 """A piece holds at most this many of its own values at once, as a part of its statements."""
 
-SLACK = 0.75
+MIN_PIECE_RATIO = 0.75
 """A piece may be this much shorter than it could be, if fewer values are alive at its end."""
 
 
 @dataclass(frozen=True, slots=True)
-class Pieces:
+class Partition:
     """Steps in pieces, the slot of each value that crosses a border, and the number of slots."""
 
     pieces: tuple[tuple[Step, ...], ...]
@@ -38,24 +38,24 @@ class Pieces:
     size: int
 
 
-def cut(statements: Sequence[Step], size: int) -> Pieces:
+def partition(statements: Sequence[Step], size: int) -> Partition:
     """Pieces of at most `size` statements and ``ALIVE * size`` values at once, cut where few values
     are alive."""
-    living = alive(statements)
+    living = live_counts(statements)
     borders = [0]
     while (end := _furthest(statements, borders[-1], size)) < len(statements):
-        first = borders[-1] + max(1, int(SLACK * (end - borders[-1])))
+        first = borders[-1] + max(1, int(MIN_PIECE_RATIO * (end - borders[-1])))
         borders.append(min(range(first, end + 1), key=lambda k: (living[k], -k)))
     borders.append(len(statements))
     pieces = tuple(tuple(statements[a:b]) for a, b in pairwise(borders))
-    return Pieces(pieces, *slots(pieces))
+    return Partition(pieces, *spill_slots(pieces))
 
 
 def _furthest(statements: Sequence[Step], start: int, size: int) -> int:
     """Where a piece from `start` must end at the latest: it holds so many of its own values at
     once, on the stack."""
     end = min(start + size, len(statements))
-    most, held = max(1, int(ALIVE * size)), [0] * (end - start)
+    most, held = max(1, int(MAX_LIVE_RATIO * size)), [0] * (end - start)
     reader: dict[Index, int] = {}
     for k, s in enumerate(statements[start:end]):
         for node in s.reads & reader.keys():
@@ -74,7 +74,7 @@ def _last_readers(statements: Sequence[Step]) -> dict[Index, int]:
     return {node: k for k, s in enumerate(statements) for node in s.reads}
 
 
-def alive(statements: Sequence[Step]) -> list[int]:
+def live_counts(statements: Sequence[Step]) -> list[int]:
     """How many variables are made before statement k and read by it or later."""
     last = _last_readers(statements)
     change = [0] * (len(statements) + 2)
@@ -90,7 +90,7 @@ def alive(statements: Sequence[Step]) -> list[int]:
     return counts
 
 
-def slots(
+def spill_slots(
     pieces: Sequence[Sequence[Step]], placed: Container[Index] = (), first: int = 0
 ) -> tuple[dict[Index, int], int]:
     """Slots from `first` on, by first fit, and where they end; one is free again in the piece after

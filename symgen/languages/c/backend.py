@@ -14,15 +14,15 @@ from symgen.languages.c.controllers import controller_files, controllers
 from symgen.languages.c.dialect import trig_header
 from symgen.languages.c.function import CFunction
 from symgen.languages.c.glue import glue_files
-from symgen.languages.c.lanes import batch_files, batch_functions
 from symgen.languages.c.loops import with_loops
 from symgen.languages.c.options import COptions, aim_of
+from symgen.languages.c.simd import batch_files, batch_functions
 from symgen.languages.c.text import comment, fits, literal, numbers, string
-from symgen.languages.chunks import WORK
 from symgen.languages.conventions import ROWS, WIDTH, convention_lines
 from symgen.languages.describe import Argument, descriptions, laid_out, tables
 from symgen.languages.local_names import listed
 from symgen.languages.module import Module
+from symgen.languages.partition import WORK
 from symgen.languages.release import Release
 from symgen.mechanics.coupling import velocities
 from symgen.proof.bounds import SINES

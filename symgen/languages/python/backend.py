@@ -1,7 +1,10 @@
 """Python with NumPy: the operation table and the one file of a module."""
 
-from collections.abc import Sequence
-from typing import Final
+import runpy
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
 
 from symgen.compiler.parallel import spread
 from symgen.compiler.passes import live, used
@@ -18,10 +21,23 @@ from symgen.languages.describe import (
 from symgen.languages.dialect import Dialect, call, functions
 from symgen.languages.local_names import legend
 from symgen.languages.module import Module
+from symgen.languages.verification import (
+    Arrays,
+    Check,
+    VerificationTarget,
+    against_laws,
+    as_tuple,
+    described,
+    error_ratio_to_runs,
+    format_error_ratio,
+    inputs,
+)
 from symgen.languages.writer import Block, Step, blocks, signed, statements, variables, zeros
+from symgen.native.isolated import limited
 from symgen.numbers.operations import OPS, Op
 from symgen.render import render
 from symgen.text import in_ascii
+from symgen.tracing.function import Function
 
 
 def _numpy(op: Op) -> str:
@@ -144,3 +160,43 @@ def unpacked(function: FunctionDescription, argument: Argument, dialect: Dialect
 def _read(program: Program, array: str) -> set[int]:
     nodes = (program.nodes[i] for i in live(program))
     return {node.b for node in nodes if node.op == "input" and node.a == array}
+
+
+def checks(subject: VerificationTarget, progress: Callable[[str], None]) -> Iterator[Check]:
+    """The Python module, on all states at once and on each, against the float run."""
+    progress("Python module")
+    try:
+        with limited():
+            python = runpy.run_path(str(subject.folder / f"{subject.module.name}.py"))
+    except (Exception, SystemExit) as error:  # whatever the file says is its own fault
+        yield Check("Python module loads", False, f"{type(error).__name__}: {error}")
+        return
+    states = subject.states
+    batch = {name: np.array([state[name] for state in states]) for name in states[0]}
+    alone = f"{subject.module.name}.h" not in subject.hashes
+    for function in subject.module.functions:
+        progress(function.name)
+        yield _check(subject, python, function, batch)
+        if alone:
+            yield from against_laws(subject, function, python[function.name])
+
+
+def _check(
+    subject: VerificationTarget,
+    python: Mapping[str, Any],
+    function: Function,
+    batch: Arrays,
+) -> Check:
+    claim = f"{function.name}: Python equals the float run"
+    try:
+        arrays_in = inputs(described(subject, function.name), batch)
+        with limited():
+            at_once = as_tuple(python[function.name](*arrays_in))
+            one_by_one = [
+                as_tuple(python[function.name](*state)) for state in zip(*arrays_in, strict=True)
+            ]
+        alone = tuple(map(np.stack, zip(*one_by_one, strict=True)))
+        share = max(error_ratio_to_runs(subject, function, arrays) for arrays in (at_once, alone))
+    except Exception as error:
+        return Check(claim, False, f"{type(error).__name__}: {error}")
+    return Check(claim, share <= 2.0, format_error_ratio(share))  # both have errors

@@ -50,7 +50,7 @@ def not_run(what: str, reason: str) -> Check:
 
 
 @dataclass(frozen=True)
-class Subject:
+class VerificationTarget:
     """A generated folder with its module, its compiled C and the states that it is tried at."""
 
     folder: Path
@@ -110,7 +110,7 @@ class Subject:
         )
 
 
-def described(subject: Subject, name: str) -> FunctionDescription:
+def described(subject: VerificationTarget, name: str) -> FunctionDescription:
     """The description of a function."""
     return next(d for d in descriptions(subject.module) if d.name == name)
 
@@ -141,7 +141,9 @@ def relative_error(result: np.ndarray[Any, Any], wanted: np.ndarray[Any, Any]) -
     return difference / size if np.isfinite(difference) else float("inf")
 
 
-def share_of(computed: Sequence[AnyArray], wanted: Sequence[AnyArray], allowed: AnyArray) -> float:
+def error_ratio(
+    computed: Sequence[AnyArray], wanted: Sequence[AnyArray], allowed: AnyArray
+) -> float:
     """Largest error as a part of what is allowed of its entry; infinite where something is not a
     number."""
     shape = allowed.shape
@@ -153,7 +155,9 @@ def share_of(computed: Sequence[AnyArray], wanted: Sequence[AnyArray], allowed: 
     return float(np.where(np.isnan(parts), np.inf, parts).max(initial=0.0))
 
 
-def share_of_runs(subject: Subject, function: Function, arrays: Sequence[AnyArray]) -> float:
+def error_ratio_to_runs(
+    subject: VerificationTarget, function: Function, arrays: Sequence[AnyArray]
+) -> float:
     """Largest error of outputs in double precision (each states first) against the float run, as a
     part of what is allowed."""
     runs = subject.runs(function)
@@ -161,16 +165,19 @@ def share_of_runs(subject: Subject, function: Function, arrays: Sequence[AnyArra
     allowed = subject.accuracy(subject.some(function), "double").allowed(function.program, wanted)
     pairs = zip(wanted, arrays, strict=True)
     return max(
-        share_of(list(result[: len(runs)]), wanted[name], allowed[name]) for name, result in pairs
+        error_ratio(list(result[: len(runs)]), wanted[name], allowed[name])
+        for name, result in pairs
     )
 
 
-def of_bound(share: float) -> str:
+def format_error_ratio(share: float) -> str:
     """A share of what is allowed, in words."""
     return f"largest error {share:.1e} of its bound"
 
 
-def against_laws(subject: Subject, function: Function, call: Callable[..., Any]) -> Iterator[Check]:
+def against_laws(
+    subject: VerificationTarget, function: Function, call: Callable[..., Any]
+) -> Iterator[Check]:
     """Results of a compiled or Python function against the law of each of its quantities."""
     d = described(subject, function.name)
     for judgement in judgements(subject.judges, function):
@@ -184,8 +191,8 @@ def against_laws(subject: Subject, function: Function, call: Callable[..., Any])
         computed = [results(d, call, state) for state in states]
         allowed = subject.accuracy(states).allowed(function.program, judgement.wanted)
         share = max(
-            share_of([g[name] for g in computed], list(rows), allowed[name])
+            error_ratio([g[name] for g in computed], list(rows), allowed[name])
             for name, rows in judgement.wanted.items()
         )
-        figure = f"{of_bound(share)}, {len(states)} states, {judgement.seconds:.1f} s"
+        figure = f"{format_error_ratio(share)}, {len(states)} states, {judgement.seconds:.1f} s"
         yield Check(claim, share <= 1.0, figure)

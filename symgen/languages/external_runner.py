@@ -16,17 +16,17 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.languages.describe import FunctionDescription, descriptions
-from symgen.languages.subject import (
+from symgen.languages.verification import (
     Arrays,
     Check,
-    Subject,
+    VerificationTarget,
     against_laws,
     described,
+    error_ratio_to_runs,
+    format_error_ratio,
     inputs,
     not_run,
-    of_bound,
     results,
-    share_of_runs,
 )
 from symgen.native.compiler import workspace
 from symgen.numbers.types import AnyArray
@@ -37,7 +37,7 @@ JUDGED: Final = ("{name}.h", "{name}.py")
 """Files of languages that `verify` holds against the laws already."""
 
 
-class Failed(Exception):
+class RunnerError(Exception):
     """The error that the program running the code reported."""
 
 
@@ -48,32 +48,34 @@ SECONDS: Final = 1800
 some minutes to compile, on a machine that others use too."""
 
 Call = Callable[[FunctionDescription, Sequence[Arrays]], list[list[AnyArray]]]
-"""Runs a function in every state: the outputs of each. Raises Failed."""
+"""Runs a function in every state: the outputs of each. Raises RunnerError."""
 
-Compared = Callable[[Subject, Function, Callable[..., Any], str], Check]
+Compared = Callable[[VerificationTarget, Function, Callable[..., Any], str], Check]
 """Holds what a function gives, called with arrays of one state, against the float run."""
 
 
-def nearly(subject: Subject, function: Function, call: Callable[..., Any], label: str) -> Check:
+def allclose_check(
+    subject: VerificationTarget, function: Function, call: Callable[..., Any], label: str
+) -> Check:
     """Results in double precision that may have been rounded in another order."""
     d = described(subject, function.name)
     rows = [list(results(d, call, state).values()) for state in subject.states]
     columns = [np.array(column) for column in zip(*rows, strict=True)]
-    share = share_of_runs(subject, function, columns)
+    share = error_ratio_to_runs(subject, function, columns)
     claim = f"{function.name}: {label} equals the float run"
-    return Check(claim, share <= 2.0, of_bound(share))  # both have errors
+    return Check(claim, share <= 2.0, format_error_ratio(share))  # both have errors
 
 
 @dataclass(frozen=True)
-class Outside:
+class ExternalRunner:
     """A language with what runs it."""
 
     label: str
     tools: tuple[str, ...]
     """Programs of the system that it needs."""
-    started: Callable[[Subject], AbstractContextManager[Call]]
-    """Makes a module ready to run, for as long as the context lasts. Raises Failed."""
-    compared: Compared = nearly
+    started: Callable[[VerificationTarget], AbstractContextManager[Call]]
+    """Makes a module ready to run, for as long as the context lasts. Raises RunnerError."""
+    compared: Compared = allclose_check
     packages: tuple[str, ...] = ()
     """Packages of Python that it needs."""
 
@@ -83,7 +85,9 @@ class Outside:
         tools = [tool for tool in self.tools if shutil.which(tool) is None]
         return tools + [name for name in self.packages if find_spec(name) is None]
 
-    def checks(self, subject: Subject, progress: Callable[[str], None]) -> Iterator[Check]:
+    def checks(
+        self, subject: VerificationTarget, progress: Callable[[str], None]
+    ) -> Iterator[Check]:
         """The checks of the language's files in a folder, one by one."""
         progress(f"{self.label} module")
         if self.missing:
@@ -96,16 +100,16 @@ class Outside:
             with self.started(subject) as call:
                 for function in subject.module.functions:
                     yield from self._function(subject, function, alone, call)
-        except Failed as error:
+        except RunnerError as error:
             yield Check(f"{self.label} compiles", False, str(error))
 
     def _function(
-        self, subject: Subject, function: Function, alone: bool, call: Call
+        self, subject: VerificationTarget, function: Function, alone: bool, call: Call
     ) -> Iterator[Check]:
         d, states = described(subject, function.name), subject.states
         try:
             rows = call(d, states)
-        except Failed as error:
+        except RunnerError as error:
             yield Check(f"{function.name}: {self.label} runs", False, str(error))
             return
         replayed = _replay(d, states, rows)
@@ -126,26 +130,27 @@ def _key(arrays: Sequence[AnyArray]) -> bytes:
     return b"".join(np.asarray(x, float).tobytes() for x in arrays)
 
 
-def ran(
+def run_program(
     command: Sequence[str],
     folder: Path,
     stdin: bytes = b"",
     seconds: int = SECONDS,
     environment: Mapping[str, str] = NOTHING,
 ) -> bytes:
-    """The output of a program, given `stdin` and more variables of the environment. Raises Failed
-    with the line of its output that describes the error."""
-    return done(command, folder, stdin, seconds, environment).stdout
+    """The output of a program that gets `stdin` and additional environment variables.
+
+    Raises RunnerError with the line of the program's output that describes the error."""
+    return run_process(command, folder, stdin, seconds, environment).stdout
 
 
-def done(
+def run_process(
     command: Sequence[str],
     folder: Path,
     stdin: bytes = b"",
     seconds: int = SECONDS,
     environment: Mapping[str, str] = NOTHING,
 ) -> subprocess.CompletedProcess[bytes]:
-    """The finished process of a program, as for `ran`. Raises Failed, as `ran` does."""
+    """The finished process of a program, as for `run_program`. Raises RunnerError."""
     try:
         return subprocess.run(
             command,
@@ -157,36 +162,36 @@ def done(
             env={**os.environ, **environment},
         )
     except subprocess.TimeoutExpired:
-        raise Failed(f"{command[0]} did not end within {seconds} s") from None
+        raise RunnerError(f"{command[0]} did not end within {seconds} s") from None
     except subprocess.CalledProcessError as error:
         lines = error.stderr.decode(errors="replace").splitlines()
         telling = [line for line in lines if "rror" in line] or lines
         sentence = shown(telling[0]) if telling else f"exit status {error.returncode}"
-        raise Failed(f"{command[0]}: {sentence}") from None
+        raise RunnerError(f"{command[0]}: {sentence}") from None
 
 
-def driven(folder: Path) -> Call:
+def run_driver(folder: Path) -> Call:
     """A call of functions by the program ``driver`` of a folder."""
 
     def call(d: FunctionDescription, states: Sequence[Arrays]) -> list[list[AnyArray]]:
-        output = ran([str(folder / "driver"), d.name], folder, binary(d, states))
-        return parted(d, output, len(states))
+        output = run_program([str(folder / "driver"), d.name], folder, pack_inputs(d, states))
+        return split_outputs(d, output, len(states))
 
     return call
 
 
-def binary(d: FunctionDescription, states: Sequence[Arrays]) -> bytes:
+def pack_inputs(d: FunctionDescription, states: Sequence[Arrays]) -> bytes:
     """The number of states, then the inputs of each as doubles: what drivers read."""
     rows = [np.concatenate([np.ravel(x) for x in inputs(d, s)] or [np.empty(0)]) for s in states]
     return np.array([len(rows)], np.int64).tobytes() + np.array(rows, np.float64).tobytes()
 
 
-def parted(d: FunctionDescription, output: bytes, count: int) -> list[list[AnyArray]]:
-    """The outputs of each state from the doubles that a driver has written. Raises Failed."""
+def split_outputs(d: FunctionDescription, output: bytes, count: int) -> list[list[AnyArray]]:
+    """The outputs of each state from the doubles that a driver has written. Raises RunnerError."""
     sizes = [a.size for a in d.arguments if a.direction == "out"]
     numbers = np.frombuffer(output, np.float64)
     if numbers.size != count * sum(sizes):
-        raise Failed(f"{numbers.size} numbers instead of {count * sum(sizes)}")
+        raise RunnerError(f"{numbers.size} numbers instead of {count * sum(sizes)}")
     ends = np.cumsum(sizes)[:-1]
     return [np.split(row, ends) for row in numbers.reshape(count, -1)]
 
@@ -210,15 +215,17 @@ np.savez("found.npz", **found)
 
 
 @dataclass(frozen=True)
-class Runner:
+class PackageRunner:
     """How Python runs a folder's files: `setup` defines a function ``results(name, arrays)`` of a
     function's name and its inputs, states first, that gives its outputs."""
 
     setup: str
 
     @contextmanager
-    def started(self, subject: Subject, names: Sequence[str] | None = None) -> Iterator[Call]:
-        """Runs every function (or those of some names) in all states, once. Raises Failed."""
+    def started(
+        self, subject: VerificationTarget, names: Sequence[str] | None = None
+    ) -> Iterator[Call]:
+        """Runs every function (or those of some names) in all states, once. Raises RunnerError."""
         wanted = [f.name for f in subject.module.functions] if names is None else names
         functions = [d for d in descriptions(subject.module) if d.name in wanted]
         with workspace() as folder:
@@ -232,13 +239,13 @@ class Runner:
             np.savez(folder / "told.npz", **columns_of)
             (folder / "driver.py").write_text(DRIVER.format(setup=self.setup), encoding="utf-8")
             command = [sys.executable, "driver.py", str(subject.folder)]
-            ran([*command, *(d.name for d in functions)], folder)
+            run_program([*command, *(d.name for d in functions)], folder)
             with np.load(folder / "found.npz") as archive:
                 results_of = dict(archive)
 
         def call(d: FunctionDescription, states: Sequence[Arrays]) -> list[list[AnyArray]]:
             if f"{d.name}/error" in results_of:
-                raise Failed(str(results_of[f"{d.name}/error"]))
+                raise RunnerError(str(results_of[f"{d.name}/error"]))
             columns = [results_of[f"{d.name}/{k}"] for k in range(len(d.outs))]
             return [list(row) for row in zip(*columns, strict=True)]
 

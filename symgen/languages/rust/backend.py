@@ -1,6 +1,7 @@
 """Rust: how it is written, and the files of a crate."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final
 
@@ -9,9 +10,12 @@ from symgen.languages.c.options import COptions
 from symgen.languages.c.text import SUFFIX, literal
 from symgen.languages.describe import Argument, FunctionDescription, descriptions, examples
 from symgen.languages.dialect import COSINE_ARRAY, SINE_ARRAY, Dialect, call, functions
+from symgen.languages.external_runner import Call, ExternalRunner, run_driver, run_program
 from symgen.languages.module import Module
 from symgen.languages.sine_loops import LONGEST, forms
-from symgen.languages.straight import Style, called, signature
+from symgen.languages.text_backend import TextBackend, called_functions, signature
+from symgen.languages.verification import VerificationTarget
+from symgen.native.compiler import workspace
 from symgen.render import render
 from symgen.text import in_ascii
 
@@ -50,7 +54,7 @@ def files(module: Module) -> dict[str, str]:
     """Cargo.toml, the library and its test."""
     described = descriptions(module)
     inline = module[COptions].trig == "inline"
-    style = Style(dialect(inline), comment, text, packed_pairs, chained=False)
+    style = TextBackend(dialect(inline), comment, text, packed_pairs, chained=False)
     context = style.context(module) | {
         **_functions(described, inline),
         "types": TYPES,
@@ -76,7 +80,7 @@ def _functions(described: Sequence[FunctionDescription], inline: bool) -> dict[s
     standard library or of libm, `wrapped` those with a function of the crate that calls the method
     of the number, and `sines` the forms of the crate's own sines, if there are any."""
     programs = [d.program for d in described]
-    names, used = called(programs), forms(programs)
+    names, used = called_functions(programs), forms(programs)
     sines = used if inline and used.some else None
     own = {*OWN, *(INLINE if sines else ())}
     library = [name for name in names if name not in own]
@@ -122,3 +126,31 @@ def packed_pairs(a: Argument) -> list[str]:
         f"    {pairs} * i + ({2 * n - 1} - low) * low / 2 + high",
         "}",
     ]
+
+
+RUSTC: Final = ("rustc", "--edition", "2021", "-O", "-D", "warnings")
+
+
+@contextmanager
+def started(subject: VerificationTarget) -> Iterator[Call]:
+    """The crate with a program, ready to run. Raises RunnerError."""
+    name = subject.module.name
+    text = (subject.folder / f"{name}_rust" / "src" / "lib.rs").read_text(encoding="utf-8")
+    with workspace() as folder:
+        (folder / "lib.rs").write_text(text, encoding="utf-8")
+        driver = render(
+            "rust/driver.rs.jinja", module=subject.module, functions=descriptions(subject.module)
+        )
+        (folder / "driver.rs").write_text(driver, encoding="utf-8")
+        std = ["--cfg", 'feature="std"']
+        run_program([*RUSTC, *std, "--crate-type", "lib", "--crate-name", name, "lib.rs"], folder)
+        run_program(
+            [*RUSTC, "--extern", f"{name}=lib{name}.rlib", "driver.rs", "-o", "driver"], folder
+        )
+        yield run_driver(folder)
+
+
+RUST_RUNNER: Final = ExternalRunner("Rust", ("rustc",), started)
+
+checks: Final = RUST_RUNNER.checks
+"""The checks of the Rust crate of a folder."""

@@ -1,6 +1,8 @@
 """C++: how it is written, and the two headers of a module."""
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 from symgen.languages.c.dialect import INLINE, LIMITS, ULP, VECTORS, rows, steps
@@ -8,9 +10,13 @@ from symgen.languages.c.options import COptions
 from symgen.languages.c.text import WIDTH, comment, literal, wrapped
 from symgen.languages.describe import Argument, FunctionDescription, descriptions
 from symgen.languages.dialect import COSINE_ARRAY, SINE_ARRAY, Dialect, call, functions
+from symgen.languages.external_runner import Call, ExternalRunner, run_driver, run_program
 from symgen.languages.module import Module
 from symgen.languages.sine_loops import forms
-from symgen.languages.straight import Style, called
+from symgen.languages.text_backend import TextBackend, called_functions
+from symgen.languages.verification import VerificationTarget
+from symgen.native.compiler import workspace
+from symgen.native.platforms import platform
 from symgen.render import render
 
 OWN: Final = ("sign",)
@@ -51,7 +57,7 @@ def files(module: Module) -> dict[str, str]:
     """The header, and one that gives its functions vectors and matrices of Eigen."""
     described = descriptions(module)
     sines = forms(d.program for d in described)
-    style = Style(dialect(module), comment, text, packed_pairs, "/* {} */")
+    style = TextBackend(dialect(module), comment, text, packed_pairs, "/* {} */")
     context = style.context(module) | {
         "space": f"{module.name}_robot",
         "guard": f"{module.name.upper()}_ROBOT",
@@ -74,7 +80,7 @@ def files(module: Module) -> dict[str, str]:
 def _called(module: Module, d: FunctionDescription) -> list[str]:
     """The functions that are found by their argument, or else in std."""
     own = {*OWN, *(INLINE if _inline(module) else ())}
-    return [name for name in called([d.program]) if name not in own]
+    return [name for name in called_functions([d.program]) if name not in own]
 
 
 def text(name: str) -> str:
@@ -102,3 +108,42 @@ def packed_pairs(a: Argument) -> list[str]:
 def matrix(a: Argument) -> tuple[int, int]:
     """Rows and columns of an array in Eigen: those of a matrix, one column of all else."""
     return (a.sizes[0], a.sizes[1]) if len(a.sizes) == 2 else (a.size, 1)
+
+
+FLAGS: Final = (
+    "-std=c++17",
+    "-O1",
+    "-ffp-contract=off",
+    "-Wall",
+    "-Wextra",
+    "-Wpedantic",
+    "-Wconversion",
+    "-Wshadow",
+    "-Werror",
+)
+
+
+def compiler() -> list[str]:
+    """$CXX with its arguments, else c++."""
+    return platform().split(os.environ.get("CXX", "")) or ["c++"]
+
+
+@contextmanager
+def started(subject: VerificationTarget) -> Iterator[Call]:
+    """The header in a program of its own, ready to run. Raises RunnerError."""
+    name = subject.module.name
+    text = (subject.folder / f"{name}_robot.hpp").read_text(encoding="utf-8")
+    with workspace() as folder:
+        (folder / f"{name}_robot.hpp").write_text(text, encoding="utf-8")
+        driver = render(
+            "cpp/driver.cpp.jinja", module=subject.module, functions=descriptions(subject.module)
+        )
+        (folder / "driver.cpp").write_text(driver, encoding="utf-8")
+        run_program([*compiler(), *FLAGS, "driver.cpp", "-o", "driver"], folder)
+        yield run_driver(folder)
+
+
+CPP_RUNNER: Final = ExternalRunner("C++", (compiler()[0],), started)
+
+checks: Final = CPP_RUNNER.checks
+"""The checks of the C++ header of a folder."""

@@ -9,12 +9,12 @@ from functools import cached_property
 from typing import Any, Final
 
 from symgen.compiler.passes import used
-from symgen.languages.c.banks import Banks
+from symgen.languages.c.banks import WorkArraySegments
 from symgen.languages.c.dialect import INLINE, dialect, place, rows, steps
 from symgen.languages.c.function import CFunction
 from symgen.languages.c.loops import with_loops
 from symgen.languages.c.options import COptions
-from symgen.languages.c.text import BYTES, NEWLINE, constant, head, joined, literal
+from symgen.languages.c.text import BYTES, NEWLINE, constant, declarator, join_wrapped, literal
 from symgen.languages.describe import Argument, descriptions
 from symgen.languages.dialect import Dialect, Text, atom, call, functions
 from symgen.languages.module import Module
@@ -57,8 +57,8 @@ class ManyFunction(CFunction):
     """A function for many states: with longer pieces, and inputs that are one for all."""
 
     @property
-    def banks(self) -> Banks:
-        return Banks(self.work, 0)
+    def banks(self) -> WorkArraySegments:
+        return WorkArraySegments(self.work, 0)
 
     def piece_head(self, start: str, name: str, arguments: Sequence[Argument]) -> str:
         return self.declaration(start, name, arguments)
@@ -136,16 +136,16 @@ class BatchFunction(ManyFunction):
         """Declaration of the function of the first states of a block."""
         arrays = map(self._pointer, self.d.arguments)
         start = f"{self._target} static {self.returns} {self._named('block')}"
-        return head(start, ["size_t states", *arrays])
+        return declarator(start, ["size_t states", *arrays])
 
     @property
     def chosen_signature(self) -> str:
         """Declaration of the same function, which takes the length of vectors."""
         arrays = map(self._pointer, self.d.arguments)
-        return head(f"static {self.returns} block", ["int lanes", "size_t states", *arrays])
+        return declarator(f"static {self.returns} block", ["int lanes", "size_t states", *arrays])
 
     @property
-    def given(self) -> str:
+    def call_arguments(self) -> str:
         """The arrays of a function in a call, after other arguments."""
         return "".join(f", {a.name}" for a in self.d.arguments)
 
@@ -164,7 +164,7 @@ class BatchFunction(ManyFunction):
     @property
     def batch_signature(self) -> str:
         """Declaration of the function of blocks."""
-        return head(
+        return declarator(
             f"{self.returns} {self.full_name}_batch",
             ["size_t n", *map(self._pointer, self.d.arguments)],
         )
@@ -175,13 +175,13 @@ class BatchFunction(ManyFunction):
         arrays = [
             text for a in self.d.arguments for text in (self._pointer(a), f"size_t {a.name}_step")
         ]
-        return head(f"{self.returns} {self.full_name}_rows", ["size_t n", *arrays])
+        return declarator(f"{self.returns} {self.full_name}_rows", ["size_t n", *arrays])
 
     def _pointer(self, a: Argument) -> str:
         return f"{constant(a)}{self.module.name}_real *{a.name}"
 
     @property
-    def lanes(self) -> str:
+    def lane_arguments(self) -> str:
         """The arguments of a call for the lanes of a block from `j` on."""
         return ", ".join(f"({constant(a)}{self.real} *)({a.name} + j)" for a in self.d.arguments)
 
@@ -199,7 +199,7 @@ class BatchFunction(ManyFunction):
         """The lines that return the mask of the lanes where all pivots are regular and what
         `others` call holds; none without pivots."""
         tests = [*(f"{self.module.name.upper()}_REGULAR({x})" for x in pivots), *others]
-        return f"return {joined(tests, ' & ')};".split(NEWLINE) if pivots else []
+        return f"return {join_wrapped(tests, ' & ')};".split(NEWLINE) if pivots else []
 
     @property
     def stack(self) -> int:
@@ -243,7 +243,7 @@ def batch_files(module: Module, shared: dict[str, Any]) -> dict[str, str]:
         f"{name}_lanes.h": render(
             "c/lanes.h.jinja",
             **context,
-            laned=_laned(module, batches),
+            laned=scalarized_ops(module, batches),
             steps=steps(module[COptions].scalar),
             rows=rows,
             integer=INTEGERS[module[COptions].scalar],
@@ -256,7 +256,7 @@ def batch_files(module: Module, shared: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def _laned(module: Module, batches: Sequence[BatchFunction]) -> list[tuple[str, str]]:
+def scalarized_ops(module: Module, batches: Sequence[BatchFunction]) -> list[tuple[str, str]]:
     """The functions that need one of lanes which is a loop over them, and what that does to lane
     ``k`` of x."""
     needed = frozenset[str]().union(*(used(f.d.program) for f in batches)) - {*INLINE, "sign"}

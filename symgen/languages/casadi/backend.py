@@ -1,0 +1,246 @@
+"""CasADi: a package with the graphs of the functions, and C by the convention of external
+functions."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+
+from symgen.languages.c.backend import LARGEST_MACROS
+from symgen.languages.c.dialect import trig_header
+from symgen.languages.c.options import COptions
+from symgen.languages.c.text import comment as c_comment
+from symgen.languages.c.text import literal, string
+from symgen.languages.casadi.external import External, externals, shape_of
+from symgen.languages.conventions import convention_lines
+from symgen.languages.describe import FunctionDescription, descriptions, laid_out, tables
+from symgen.languages.dialect import call, functions
+from symgen.languages.external_runner import Call, ExternalRunner, PackageRunner, RunnerError
+from symgen.languages.local_names import legend
+from symgen.languages.module import Module
+from symgen.languages.python.backend import DIALECT as PYTHON
+from symgen.languages.python.backend import LAYOUTS, block_lines, comment, unpacked, variable_names
+from symgen.languages.verification import (
+    Arrays,
+    Check,
+    VerificationTarget,
+    described,
+    relative_error,
+)
+from symgen.languages.writer import blocks, statements, variables, zeros
+from symgen.numbers.types import AnyArray
+from symgen.render import render
+from symgen.tracing.function import Function
+
+DIALECT: Final = replace(PYTHON, operations=functions(lambda op: call(f"ca.{op.name}")))
+
+
+def package_name(module: Module) -> str:
+    """The name of the package, and the first part of all names of its C."""
+    return f"{module.name}_casadi"
+
+
+def files(module: Module) -> dict[str, str]:
+    """The package: graphs, how the C is compiled, and the C."""
+    folder = package_name(module)
+    context = {
+        "module": module,
+        "package": folder,
+        "functions": descriptions(module),
+        "bodies": {d.name: _body(d) for d in descriptions(module)},
+        "unpacked": lambda d, a: unpacked(d, a, DIALECT),
+        "shape": shape_of,
+        "layouts": [LAYOUTS[a.layout](a) for a in laid_out(descriptions(module))],
+        "conventions": convention_lines(module),
+        "legend": legend(descriptions(module), variable_names(descriptions(module), DIALECT)),
+        "tables": tables(module, comment),
+        "comment": comment,
+        "text": ascii,
+    }
+    texts = {
+        "__init__.py": render("casadi/package.py.jinja", **context),
+        "build.py": render(
+            "python/build.py.jinja", module=module, package=folder, headers="", without=WITHOUT
+        ),
+        "py.typed": "",
+    }
+    return {f"{folder}/{name}": text for name, text in (texts | _c(module)).items()}
+
+
+WITHOUT: Final = "the graphs of the package need none"
+"""What still works without a C compiler."""
+
+
+def _body(d: FunctionDescription) -> list[list[str]]:
+    """The blocks of lines of a function."""
+    steps = statements(d.program, DIALECT, zeros(d.program))
+    return [block_lines(b) for b in blocks(steps, variables(d.program, steps), DIALECT)]
+
+
+def _c(module: Module) -> dict[str, str]:
+    """The C in the package's folder ``c``."""
+    choices = module.choices.changed(scalar="double", zeros="always", batch=None)
+    inner = replace(module, name=package_name(module), choices=choices)
+    all_externals = externals(inner)
+    shared: dict[str, Any] = {
+        "module": inner,
+        "c": inner[COptions],
+        "source": module,
+        "every": all_externals,
+        "comment": c_comment,
+        "string": string,
+        "zero": literal(0.0, "double"),
+        "largest": LARGEST_MACROS["double"],
+        "shape": shape_of,
+    }
+    texts = {
+        f"{inner.name}.h": render("casadi/module.h.jinja", **shared),
+        f"{inner.name}_tables.h": render("casadi/tables.h.jinja", **shared),
+    }
+    for function, jacobian in all_externals:
+        compiled = [f for f in (function, jacobian) if f is not None]
+        texts[f"{function.name}.c"] = render(
+            "casadi/function.c.jinja",
+            **shared,
+            function=function,
+            jacobian=jacobian,
+            both=compiled,
+            calls=_calls(compiled),
+        )
+    if inner[COptions].trig == "inline":
+        programs = [f.core.d.program for pair in all_externals for f in pair if f is not None]
+        texts[f"{inner.name}_trig.h"] = trig_header(inner, programs)
+    return {f"c/{name}": text for name, text in texts.items()}
+
+
+def _calls(externals: list[External]) -> list[str]:
+    """The first letters of what checks that results are finite."""
+    return sorted({text[0] for f in externals if f.core.d.pivots for text in f.core.finite})
+
+
+PACKAGES: Final = ("casadi",)
+
+BUILT: Final = "from {package}.build import build, library\nlibrary().is_file() or build()\n"
+
+RESULTS: Final = """
+import casadi as ca
+robot = __import__({package!r})
+
+def results(name, arrays):
+    f = {function}
+    shapes = list(robot.ARGUMENTS[name][0].values())
+    n = len(arrays[0])
+    columns = [
+        x.reshape(n, *s).transpose(1, 0, 2).reshape(s[0], -1) for x, s in zip(arrays, shapes)
+    ]
+    made = f.map(n)(*map(ca.DM, columns))
+    made = made if isinstance(made, tuple) else (made,)
+    return [
+        ca.densify(x).full().reshape(x.shape[0], n, -1).transpose(1, 0, 2) for x in made
+    ]
+"""
+
+MOVED: Final = """
+import casadi as ca
+robot = __import__({package!r})
+
+def results(name, arrays):
+    f = robot.external(name)
+    shapes, jacobian = list(robot.ARGUMENTS[name][0].values()), f.jacobian()
+    ends = np.cumsum([0, *(x.shape[1] for x in arrays)])
+    ways = [np.cos(1.0 + np.arange(a, b)) for a, b in zip(ends, ends[1:])]
+    ways = [way.reshape(s).ravel(order="F") for way, s in zip(ways, shapes)]
+    made = [[] for _ in range(f.n_out())]
+    for row in zip(*arrays):
+        given = [ca.DM(x.reshape(s)) for x, s in zip(row, shapes)]
+        blocks = jacobian.call([*given, *(ca.DM(*f.size_out(k)) for k in range(f.n_out()))])
+        for k, told in enumerate(made):
+            parts = blocks[k * f.n_in() : (k + 1) * f.n_in()]
+            moved = sum(ca.densify(x).full() @ way for x, way in zip(parts, ways))
+            told.append(moved.reshape(f.size_out(k), order="F").ravel())
+    return made
+"""
+"""What outputs change by when entry k of all inputs moves by cos(1 + k)."""
+
+STEP: Final = 1e-30
+FEW: Final = 3
+TOLERANCE: Final = 1e-8
+"""The part of the largest entry that is left where a derivative nearly cancels."""
+
+
+def checks(subject: VerificationTarget, progress: Callable[[str], None]) -> Iterator[Check]:
+    """The checks of the package of a folder."""
+    package, outside = package_name(subject.module), external(subject.module)
+    yield from graphs(subject.module).checks(subject, progress)
+    yield from outside.checks(subject, progress)
+    if not outside.missing:
+        progress("Jacobians")
+        moved = BUILT.format(package=package) + MOVED.format(package=package)
+        yield from _jacobians(subject, package, PackageRunner(moved))
+
+
+def graphs(module: Module) -> ExternalRunner:
+    """The check of a package's graphs, the functions made of CasADi's own operations."""
+    runner = PackageRunner(
+        RESULTS.format(package=package_name(module), function="robot.graph(name)")
+    )
+    return ExternalRunner("CasADi graph", (), runner.started, packages=PACKAGES)
+
+
+def external(module: Module) -> ExternalRunner:
+    """The check of a package's external functions."""
+    package = package_name(module)
+    called = RESULTS.format(package=package, function="robot.external(name)")
+    runner = PackageRunner(BUILT.format(package=package) + called)
+    return ExternalRunner("external function of CasADi", (), runner.started, packages=PACKAGES)
+
+
+def _jacobians(subject: VerificationTarget, package: str, runner: PackageRunner) -> Iterator[Check]:
+    names = [f.name for f in subject.module.functions if _differentiated(subject, package, f.name)]
+    try:
+        with runner.started(subject, names) as call:
+            for function in subject.module.functions:
+                if function.name in names:
+                    yield _jacobian(subject, function, call)
+    except RunnerError as error:
+        yield Check("Jacobians of external functions compile", False, str(error))
+
+
+def _differentiated(subject: VerificationTarget, package: str, name: str) -> bool:
+    """Whether a function has a Jacobian."""
+    file = subject.folder / package / "c" / f"{package}_{name}.c"
+    return f"int jac_{package}_{name}(" in file.read_text(encoding="utf-8")
+
+
+def _jacobian(subject: VerificationTarget, function: Function, call: Call) -> Check:
+    claim = f"jac_{function.name}: equals the complex step of the algorithm"
+    d = described(subject, function.name)
+    states = subject.some(function)[:FEW]
+    try:
+        rows = call(d, states)
+    except RunnerError as error:
+        return Check(claim, False, str(error))
+    names = [a.name for a in d.outs]
+    worst = 0.0
+    for state, row in zip(states, rows, strict=False):
+        wanted = _slopes(function, state)
+        blocks = zip(names, row, strict=True)
+        worst = max(worst, *(relative_error(np.ravel(x), wanted[name]) for name, x in blocks))
+    return Check(claim, worst <= TOLERANCE, f"largest error {worst:.1e}, {len(states)} states")
+
+
+def _slopes(function: Function, state: Arrays) -> dict[str, AnyArray]:
+    """The rates at which outputs change where the inputs move as in `MOVED`."""
+    displaced: dict[str, Sequence[complex]] = {}
+    first = 0
+    for name in function.inputs:
+        x = np.asarray(state[name], float)
+        direction = np.cos(1.0 + np.arange(first, first + x.size))
+        displaced[name] = (x + 1j * STEP * direction).tolist()
+        first += x.size
+    moved: Mapping[str, Sequence[Any]] = function.run(**displaced)
+    return {
+        name: np.array([getattr(x, "imag", 0.0) for x in values], float) / STEP
+        for name, values in moved.items()
+    }

@@ -1,0 +1,269 @@
+"""CUDA: the files of a module."""
+
+import re
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Final
+
+from symgen.compiler.passes import distinct
+from symgen.languages.c.backend import FAILURE, LAYOUTS
+from symgen.languages.c.checks import against_run
+from symgen.languages.c.dialect import LIMITS, ULP, rows, steps, table
+from symgen.languages.c.options import COptions
+from symgen.languages.c.simd import ManyFunction
+from symgen.languages.c.text import (
+    LARGEST,
+    SUFFIX,
+    comment,
+    constant,
+    declarator,
+    join_wrapped,
+    literal,
+    numbers,
+)
+from symgen.languages.conventions import convention_lines
+from symgen.languages.cpp.backend import FLAGS as CPP
+from symgen.languages.cpp.backend import compiler
+from symgen.languages.describe import Argument, FunctionDescription, descriptions, laid_out, tables
+from symgen.languages.dialect import Dialect
+from symgen.languages.external_runner import (
+    Call,
+    ExternalRunner,
+    RunnerError,
+    run_driver,
+    run_process,
+    run_program,
+)
+from symgen.languages.local_names import listed
+from symgen.languages.module import Module
+from symgen.languages.verification import Check, VerificationTarget
+from symgen.native.compiler import workspace
+from symgen.render import render
+
+STEP: Final = "step"
+
+OWN: Final = {"sin": "sine", "cos": "cosine"}
+"""The header's own functions (``--trig inline``), by operation of the tape."""
+
+
+class CudaFunction(ManyFunction):
+    """A function of a module as CUDA: for a thread, for a grid of them, for whoever launches it."""
+
+    @property
+    def real(self) -> str:
+        return self.c.scalar
+
+    @cached_property
+    def dialect(self) -> Dialect:
+        """The dialect of C with entries `step` apart, and sines in pairs."""
+        return Dialect(
+            operations=table(self.module, self.real, OWN.__getitem__),
+            literal=lambda x: literal(x, self.real),
+            input=self._at,
+            declare=f"const {self.real} {{name}}",
+            entry=lambda array, shape, k: self._at(array, k),
+            pair="sine_cosine({angle}, &{sine}, &{cosine});",
+            reserve=f"{self.real} {{name}};",
+        )
+
+    def _at(self, array: str, k: int) -> str:
+        """An entry of this thread's state, or of what is one for all states."""
+        shared = array in {a.name for a in self.shared}
+        if shared or k == 0:
+            return f"{array}[{k}]"
+        return f"{array}[{STEP}]" if k == 1 else f"{array}[{k} * {STEP}]"
+
+    @property
+    def status_type(self) -> str:
+        return "int"
+
+    def part(self, k: int) -> str:
+        return f"{self.d.name}_part{k}"
+
+    def passed(self, arguments: Sequence[Argument]) -> list[str]:
+        return [STEP, *super().passed(arguments)]
+
+    def declaration(self, start: str, name: str, arguments: Sequence[Argument]) -> str:
+        """The head of a piece; some need no step."""
+        step = f"[[maybe_unused]] size_t {STEP}"
+        return declarator(f"{start} {name}", [step, *map(self.parameter, arguments)])
+
+    def parameter(self, a: Argument) -> str:
+        return f"{constant(a)}{self.real} *__restrict__ {a.name}"
+
+    @property
+    def thread_signature(self) -> str:
+        """Declaration of the function of one state."""
+        start = f"{self.module.name.upper()}_DEVICE {self.returns} {self.d.name}"
+        return declarator(start, [f"size_t {STEP}", *map(self.parameter, self.d.arguments)])
+
+    @property
+    def strides(self) -> bool:
+        """Whether the step is read: some entry is beyond the first of an array."""
+        text = [line for block in [*self.lines, self.checks] for line in block]
+        return bool(self.pieces or self.zeroed) or any(STEP in line for line in text)
+
+    @property
+    def kernel_signature(self) -> str:
+        """The declaration of the kernel that runs the function on many states, without a
+        semicolon."""
+        start = f"{self.module.name.upper()}_KERNEL {self.d.name}_kernel"
+        return declarator(
+            start,
+            ["size_t n", f"size_t {STEP}", *map(self.parameter, self.d.arguments), *self._flags],
+        )
+
+    @property
+    def launch_signature(self) -> str:
+        """Declaration of what launches the kernel, in C."""
+        arrays = [f"{constant(a)}{self.real} *{a.name}" for a in self.d.arguments]
+        start = f"int {self.module.name}_cuda_{self.d.name}"
+        stream = "struct CUstream_st *stream"
+        return declarator(start, ["size_t n", f"size_t {STEP}", *arrays, *self._flags, stream])
+
+    @property
+    def _flags(self) -> list[str]:
+        return ["unsigned char *failed"] if self.d.pivots else []
+
+    @property
+    def launched(self) -> str:
+        """The arguments of the kernel, by the names of the launch."""
+        flags = ["failed"] if self.d.pivots else []
+        return ", ".join(["n", STEP, *(a.name for a in self.d.arguments), *flags])
+
+    @property
+    def here(self) -> str:
+        """The arguments of the function of state `s`."""
+        arrays = [a.name if a in self.shared else f"{a.name} + s" for a in self.d.arguments]
+        return ", ".join([STEP, *arrays])
+
+    @property
+    def inputs(self) -> int:
+        """Numbers of the inputs of a state."""
+        return sum(a.size for a in self.d.ins)
+
+    @property
+    def finite(self) -> list[str]:
+        """Sums of all that is computed of each output, which compilers take from registers."""
+        return [
+            f"finite_sum({join_wrapped([self._at(a.name, k) for k in places], ' + ')})"
+            for a in self.outputs
+            if (places := distinct(self.d.program, a.name))
+        ]
+
+
+THREADS: Final = 128
+"""A block of threads: four warps, so that a function with many registers still has several blocks
+on a processor."""
+
+
+@lru_cache(maxsize=4)
+def cuda_functions(module: Module) -> tuple[CudaFunction, ...]:
+    """The functions of a module as CUDA."""
+    return tuple(CudaFunction(module, d) for d in descriptions(module))
+
+
+def files(module: Module) -> dict[str, str]:
+    """The header for whoever launches kernels, what functions of the device share, and of each
+    function the part for a device, in a header, and its kernel.
+
+    Raises OptionError where the scalar type cannot hold the robot's numbers."""
+    kernels, c = cuda_functions(module), module[COptions]
+    limit, _, bound, _ = LIMITS[c.scalar]
+    shared = {
+        "module": module,
+        "c": c,
+        "functions": kernels,
+        "conventions": convention_lines(module),
+        "tables": tables(module, comment),
+        "comment": comment,
+        "listed": listed,
+        "threads": THREADS,
+        "largest": literal(LARGEST[c.scalar], c.scalar),
+        "numbers": lambda values: numbers(values, c.scalar),
+        "layouts": [LAYOUTS[a.layout](module.name, a) for a in laid_out(descriptions(module))],
+        "shared_names": dict.fromkeys(a.name for f in kernels for a in f.shared),
+        "failure": FAILURE,
+        "zero": literal(0.0, c.scalar),
+        "f": SUFFIX[c.scalar],
+        "sines": {"limit": limit, "bound": bound, "ulp": ULP},
+        "steps": steps(c.scalar),
+        "rows": rows,
+    }
+    folder = f"{module.name}_cuda"
+    texts = {
+        f"{folder}/{folder}.h": render("cuda/module.h.jinja", **shared),
+        f"{folder}/device.cuh": render("cuda/device.cuh.jinja", **shared),
+    }
+    for function in kernels:
+        for end in ("cuh", "cu"):
+            text = render(f"cuda/function.{end}.jinja", **shared, function=function)
+            texts[f"{folder}/{function.d.name}.{end}"] = text
+    return texts
+
+
+NVCC: Final = ("nvcc", "-std=c++17", "-arch=sm_90", "-Werror", "all-warnings", "-Xptxas", "-v")
+"""For processors such as an H100's; ptxas tells registers and spills."""
+
+PATIENCE: Final = 1800
+"""Seconds that nvcc may take with a function: the longest of a UR5 takes minutes."""
+
+
+@contextmanager
+def _started(subject: VerificationTarget) -> Iterator[Call]:
+    module = subject.module
+    functions = cuda_functions(module)
+    with workspace() as folder:
+        _copied(subject, folder)
+        driver = render(
+            "cuda/driver.cpp.jinja", module=module, c=module[COptions], functions=functions
+        )
+        (folder / "driver.cpp").write_text(driver, encoding="utf-8")
+        for source in ("driver.cpp", *(f"{f.d.name}.cu" for f in functions)):
+            run_program([*compiler(), *CPP, "-x", "c++", "-c", source, "-o", f"{source}.o"], folder)
+        objects = sorted(path.name for path in folder.glob("*.o"))
+        run_program([*compiler(), *objects, "-o", "driver"], folder)
+        yield run_driver(folder)
+
+
+def _copied(subject: VerificationTarget, folder: Path) -> None:
+    """The sources of a folder into another."""
+    for path in sorted((subject.folder / f"{subject.module.name}_cuda").iterdir()):
+        (folder / path.name).write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
+
+
+HOST: Final = ExternalRunner("CUDA's host build", (compiler()[0],), _started, against_run)
+
+
+def checks(subject: VerificationTarget, progress: Callable[[str], None]) -> Iterator[Check]:
+    """The checks of the CUDA sources of a folder."""
+    yield from HOST.checks(subject, progress)
+    if shutil.which(NVCC[0]) is None:
+        yield Check("nvcc compiles it", True, "skipped: nvcc is not installed")
+        return
+    with workspace() as folder:
+        _copied(subject, folder)
+        for d in descriptions(subject.module):
+            progress(f"nvcc: {d.name}")
+            yield _compiled(d, folder)
+
+
+def _compiled(d: FunctionDescription, folder: Path) -> Check:
+    claim = f"{d.name}: nvcc compiles it for sm_90 without a warning"
+    try:
+        command = [*NVCC, "-cubin", f"{d.name}.cu", "-o", f"{d.name}.cubin"]
+        messages = run_process(command, folder, seconds=PATIENCE).stderr
+    except RunnerError as error:
+        return Check(claim, False, str(error))
+    return Check(claim, True, resources(messages.decode(errors="replace")))
+
+
+def resources(messages: str) -> str:
+    """Registers, and bytes of stack and of spills, of a thread, in words, from what ptxas says."""
+    registers = max(map(int, re.findall(r"Used (\d+) registers", messages)), default=0)
+    stack = max(map(int, re.findall(r"(\d+) bytes stack frame", messages)), default=0)
+    spilled = sum(map(int, re.findall(r"(\d+) bytes spill (?:stores|loads)", messages)))
+    return f"{registers} registers, {stack} bytes of stack, {spilled} bytes spilled"
