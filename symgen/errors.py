@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 
 class SymgenError(Exception):
@@ -16,20 +16,26 @@ class SymgenError(Exception):
 
 @dataclass(frozen=True)
 class SourceLocation:
-    """A location in an input file, printed as ``FILE:LINE``."""
+    """A location in an input file, printed as ``FILE:LINE``, or as ``FILE`` if the line is
+    `WHOLE_FILE`."""
 
     file: str
     line: int
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}"
+        return self.file if self.line == WHOLE_FILE else f"{self.file}:{self.line}"
+
+
+WHOLE_FILE: Final = 0
+"""The line of a location that is a whole file, such as one that does not exist."""
 
 
 class RobotError(SymgenError):
     """An error in a robot description: the location, the element, what is wrong and what to do."""
 
     def __init__(self, place: SourceLocation, element: str, message: str) -> None:
-        super().__init__(f"{place}: error: {element}: {message}")
+        label = f"{element}: " if element else ""
+        super().__init__(f"{place}: error: {label}{message}")
         self.place, self.element, self.message = place, element, message
 
 
@@ -45,7 +51,7 @@ class RobotErrors(RobotError):
         self.errors = tuple(errors)
         lines = [str(error) for error in errors[:MOST_ERRORS]]
         if further > 0:
-            lines.append(f"{first.place.file}:1: error: file: {further} more errors")
+            lines.append(f"{first.place.file}: error: {further} more errors")
         self.args = ("\n".join(lines),)
 
 
@@ -79,7 +85,8 @@ def as_rows(error: SymgenError) -> list[dict[str, Any]]:
 def _row(error: SymgenError) -> dict[str, Any]:
     if isinstance(error, RobotError):
         place, element, message = error.place, error.element, error.message
-        return {"file": place.file, "line": place.line, "element": element, "message": message}
+        line, element = place.line or None, element or None
+        return {"file": place.file, "line": line, "element": element, "message": message}
     message = str(error).removeprefix("error: ")
     return {"file": None, "line": None, "element": None, "message": message}
 

@@ -30,7 +30,7 @@ CONTROLLER: Final = (
         NUMBER,
         section="Functions",
         name="rate",
-        default=0.0,
+        default=None,
     ),
     Option(
         "--gain",
@@ -63,14 +63,14 @@ def _gains(texts: tuple[str, ...]) -> dict[str, list[float]]:
     return gains
 
 
-def _check_together(controller: str, rate: float, gains: tuple[str, ...]) -> None:
+def _check_together(controller: str, rate: float | None, gains: tuple[str, ...]) -> None:
     """Raises OptionError for options of a controller without the others that they need."""
-    if controller and not rate:
+    if controller and rate is None:
         raise OptionError(
             f"--controller {controller}: also give its sample rate, as in --rate 1000"
         )
-    if not controller and (rate or gains):
-        flag = "--rate" if rate else "--gain"
+    if not controller and (rate is not None or gains):
+        flag = "--gain" if rate is None else "--rate"
         raise OptionError(f"{flag}: has an effect only with --controller; add one")
 
 
@@ -81,7 +81,7 @@ def check(
     file: str,
     as_json: bool,
     controller: str,
-    rate: float,
+    rate: float | None,
     gains: tuple[str, ...],
     **options: Any,
 ) -> None:
@@ -114,7 +114,7 @@ def check(
     job = Job.of(file, **options)
     loaded = job.load()
     result = checked(job, loaded, symbolic=False)
-    loop = sampled_loop(Robot(job), controller, rate, chosen) if controller else None
+    loop = sampled_loop(Robot(job), controller, rate, chosen) if rate is not None else None
     if as_json:
         data = checked_data(loaded, result) | ({"loop": loop.data()} if loop else {})
         output.say(output.as_json(data))

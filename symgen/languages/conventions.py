@@ -130,7 +130,7 @@ def _friction(module: Module) -> list[str]:
     )
     return [
         f"Joint friction ({kinds}) is included in {_containing(module)}"
-        f"{_friction_columns(module)}: tau = ... + viscous qd + coulomb {_step(module)}.",
+        f"{_friction_columns(module)}: {_friction_law(module)}.",
         *_laws(module),
         f"The friction coefficients come from {origin}.",
         *_compensation(module),
@@ -223,12 +223,18 @@ def _files(module: Module) -> str:
     )
 
 
-def _step(module: Module) -> str:
+def _friction_law(module: Module) -> str:
+    """The friction force of a joint as a formula with the kinds of the module."""
     width = module.robot.friction_width
-    step = f"tanh(qd / {width!r})" if width else "sign(qd)"
-    return f"{step} + offset" + (
-        ", with the width in rad/s or m/s" if width else ", with sign(0) = 0"
+    step, remark = (
+        (f"tanh(qd / {width!r})", ", with the width in rad/s or m/s")
+        if width
+        else ("sign(qd)", ", with sign(0) = 0")
     )
+    terms = {"viscous": "viscous qd", "coulomb": f"coulomb {step}", "offset": "offset"}
+    kinds = module.robot.friction
+    text = " + ".join(["tau = ...", *(terms[kind] for kind in terms if kind in kinds)])
+    return text + remark * ("coulomb" in kinds)
 
 
 def _wrenches(module: Module) -> list[str]:

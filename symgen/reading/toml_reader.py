@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from symgen.errors import RobotError, SourceLocation
+from symgen.errors import WHOLE_FILE, RobotError, SourceLocation
 from symgen.mechanics.model_validation import LARGEST
 from symgen.mechanics.pose import Triple
 from symgen.text import hint, shown, unread
@@ -134,10 +134,12 @@ def read(path: str | os.PathLike[str], kind: str) -> tuple[Table, bytes]:
             data = stream.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         sentence = f"{unread(path, error)}; give {kind}"
-        raise RobotError(SourceLocation(file, 1), "file", sentence) from None
+        raise RobotError(SourceLocation(file, WHOLE_FILE), "", sentence) from None
     if len(data) > MAX_BYTES:
         raise RobotError(
-            SourceLocation(file, 1), "file", f"is larger than {MAX_BYTES // 2**10} KiB; give {kind}"
+            SourceLocation(file, WHOLE_FILE),
+            "",
+            f"is larger than {MAX_BYTES // 2**10} KiB; give {kind}",
         )
     return parsed(data, file), data
 

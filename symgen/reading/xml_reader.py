@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from lxml import etree
 
-from symgen.errors import Notice, RobotError, SourceLocation
+from symgen.errors import WHOLE_FILE, Notice, RobotError, SourceLocation
 from symgen.mechanics.pose import Triple
 from symgen.reading.declaration import without_declaration
 from symgen.reading.foreign import foreign_format
@@ -224,7 +224,7 @@ def _standard_input() -> bytes:
 
 
 def _file_error(path: str | os.PathLike[str], message: str) -> RobotError:
-    return RobotError(SourceLocation(shown(os.fspath(path)), 1), "file", message)
+    return RobotError(SourceLocation(shown(os.fspath(path)), WHOLE_FILE), "", message)
 
 
 def decoded(data: bytes, file: str) -> tuple[str, list[Notice]]:
@@ -303,7 +303,7 @@ def parsed(data: bytes, file: str) -> XmlNode:
         )
     text, notices = decoded(data, file)
     if not text.strip(XML_SPACE):
-        raise RobotError(SourceLocation(file, 1), "file", "is empty; give a robot file")
+        raise RobotError(SourceLocation(file, WHOLE_FILE), "", "is empty; give a robot file")
     doctype = _DOCTYPE.match(text)
     if doctype:
         place = SourceLocation(file, text.count("\n", 0, doctype.end()) + 1)

@@ -172,6 +172,9 @@ def test_the_header_says_which_functions_have_it(kinds, tmp_path):
     )
     text = " ".join((tmp_path / "pendulum.h").read_text().replace(" * ", " ").split())
     assert "is included in inverse_dynamics, inverse_dynamics_rate" in text
+    chosen = kinds.removeprefix("runtime:").split(",")
+    for kind, term in (("viscous", "viscous qd"), ("coulomb", "sign(qd)"), ("offset", "+ offset")):
+        assert (term in text) == (kind in chosen)
     assert "(with separate columns in regressor): tau = " in text
     assert (
         "bias" not in text[text.index("Joint friction") : text.index("The friction coefficients")]

@@ -179,7 +179,5 @@ def test_empty_out_is_not_this_folder():
 
 
 def test_missing_robot(tmp_path):
-    said = (
-        "1: error: file: cannot be read (No such file or directory); give the path of a robot file"
-    )
-    assert refusal("check", tmp_path / "none.urdf") == f"{tmp_path}/none.urdf:{said}"
+    said = "error: cannot be read (No such file or directory); give the path of a robot file"
+    assert refusal("check", tmp_path / "none.urdf") == f"{tmp_path}/none.urdf: {said}"

@@ -179,8 +179,8 @@ def test_rule(body, message):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"", "r.urdf:1: error: file: is empty; give a robot file"),
-        (b"\xef\xbb\xbf \n", "r.urdf:1: error: file: is empty; give a robot file"),
+        (b"", "r.urdf: error: is empty; give a robot file"),
+        (b"\xef\xbb\xbf \n", "r.urdf: error: is empty; give a robot file"),
         (
             b"<scene/>",
             "r.urdf:1: error: <scene>: the root element is not <robot>, <mujoco> or <sdf>; give a URDF, MJCF or SDF file",

@@ -36,7 +36,7 @@ def test_faults_of_the_tree_are_said_at_once():
 def test_of_many_faults_the_first_are_said():
     lines = several(joint(kind="curly") * 30)
     assert len(lines) == MOST_ERRORS + 1
-    assert lines[-1] == "r.urdf:1: error: file: 10 more errors"
+    assert lines[-1] == "r.urdf: error: 10 more errors"
 
 
 def test_each_fault_is_a_line_on_the_shell(tmp_path):

@@ -106,6 +106,8 @@ def test_the_command_examines_gains():
     "options, sentence",
     [
         (("--controller", "joint_impedance"), "also give its sample rate"),
+        (("--controller", "joint_impedance", "--rate", "0"), "--rate 0: give a positive"),
+        (("--rate", "0"), "--rate: has an effect only with --controller"),
         (("--rate", "1000"), "--rate: has an effect only with --controller"),
         (("--gain", "k_p=1"), "--gain: has an effect only with --controller"),
         (("--controller", "pid", "--rate", "1000"), "no controller is called 'pid'"),

@@ -138,7 +138,7 @@ def test_standard_input(tmp_path):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (b"", "-:1: error: file: is empty"),
+        (b"", "-: error: is empty"),
         (b"<robot", "-:1: error: XML: not well-formed"),
         (b'<robot xmlns:xacro="http://ros.org/wiki/xacro"><xacro:arg name="a"/></robot>', "xacro on standard input is not supported"),
     ],
