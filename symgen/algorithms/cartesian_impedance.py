@@ -65,6 +65,7 @@ def _turn_off(system: System, q: Coordinates, link: str, xyzw: Coordinates) -> V
     ),
     of_link=True,
     feels_wrench=True,
+    supports=("load", "presliding"),
     needs_inverse=True,
     source="Khatib 1987; Ott, Cartesian Impedance Control of Redundant and Flexible-Joint Robots, "
     "2008, ch. 4",

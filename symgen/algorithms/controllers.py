@@ -13,6 +13,7 @@ from math import inf, isfinite
 from types import MappingProxyType
 from typing import Final
 
+from symgen.algorithms.loads import check_own_coordinates, joint_loads
 from symgen.algorithms.manifold import bracket, transported
 from symgen.algorithms.newton_euler import reference_dynamics
 from symgen.algorithms.registry import Array, Registered, quantity
@@ -222,11 +223,14 @@ def friction_rates(
     return at[system.friction_compensation]
 
 
-def passive_forces(system: System, q: Coordinates, rates: Coordinates | None) -> list[Scalar]:
-    """The forces of springs and, at these joint rates, of friction; no friction for None."""
+def passive_forces(
+    system: System, q: Coordinates, rates: Coordinates | None, loads: Coordinates
+) -> list[Scalar]:
+    """The forces of springs and, at these joint rates and loads, of friction; no friction for
+    None."""
     return [
         system.body(i).passive.spring(x)
-        + (ZERO if rates is None else system.body(i).passive.friction(rates[i - 1]))
+        + (ZERO if rates is None else system.body(i).passive.friction(rates[i - 1], loads[i - 1]))
         for i, x in enumerate(q, 1)
     ]
 
@@ -243,7 +247,9 @@ def model_forces(
     `velocities` are q̇ and q̇_r; the result is the user's."""
     qd, qd_r = velocities
     inertial = reference_dynamics(system, at, qd, accelerations, None if qd_r is qd else qd_r)
-    return _forces(system, plus(inertial, passive_forces(system, at, rubbing)))
+    check_own_coordinates(system)
+    loads = joint_loads(system, inertial)
+    return _forces(system, plus(inertial, passive_forces(system, at, rubbing, loads)))
 
 
 def reference_motion(
@@ -275,6 +281,7 @@ def reference_motion(
     units=STIFFNESS_UNITS,
 )(
     feels_wrench=True,
+    supports=("load", "presliding"),
     inputs=("q", "qd", "k_d", "limit"),
     source="Siciliano et al., Robotics (2009), section 8.5.1",
     outputs=(Array("u_gravity", *COMMAND),),
@@ -301,6 +308,7 @@ def gravity_compensation(
     units={"k_p": "1/s^2", "k_d": "1/s"},
 )(
     feels_wrench=True,
+    supports=("load", "presliding"),
     inputs=(
         *("q", "qd", "q_ref", "qd_ref", "qdd_ref"),
         *("e_int", "k_p", "k_d", "k_i", "limit", "h"),
@@ -340,6 +348,7 @@ def computed_torque(system: System, *inputs: Coordinates) -> Pair:
     units=STIFFNESS_UNITS,
 )(
     feels_wrench=True,
+    supports=("load", "presliding"),
     inputs=("q", "qd", "q_ref", "qd_ref", "qdd_ref", "k_p", "k_d", "limit"),
     source="Hogan, Impedance control, J. Dyn. Sys. Meas. Control 1985; natural inertia, C(q, qd) "
     "qd_ref as in Paden & Panja, Int. J. Control 1988",

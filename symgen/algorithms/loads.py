@@ -42,19 +42,25 @@ def solved_loads(
     joints that follow others: their loads do not follow from `tau`."""
     if not depends_on_load(system):
         return system, tau
-    if any(
-        leaders != (i,) and (len(leaders) != 1 or i not in system.rotors)
-        for i, leaders in enumerate(system.leaders, 1)
-    ):
-        raise OptionError(
-            "--friction load: joints of this robot follow others, so their loads do not follow "
-            "from the joint forces; remove forward dynamics and observers, or load"
-        )
+    check_own_coordinates(system)
     loads = [*tau]
     for i, (body, drive) in enumerate(zip(system.bodies, system.coupling.drives, strict=True), 1):
         if system.leaders[i - 1] == (i,):
             loads[drive.index] = body.passive.load(q[i - 1], qd[i - 1], tau[drive.index])
     return system.with_passive([NO_JOINT_FORCE] * system.size), loads
+
+
+def check_own_coordinates(system: System) -> None:
+    """Raises OptionError if friction depends on the load and a joint follows others, whose load
+    does not follow from the joint forces."""
+    if depends_on_load(system) and any(
+        leaders != (i,) and (len(leaders) != 1 or i not in system.rotors)
+        for i, leaders in enumerate(system.leaders, 1)
+    ):
+        raise OptionError(
+            "--friction load: joints of this robot follow others, so their loads do not follow "
+            "from the joint forces; remove forward dynamics and controllers, or load"
+        )
 
 
 def with_solved_loads(algorithm: Algorithm) -> Algorithm:

@@ -135,7 +135,8 @@ WANTED = (
     *("inverse_dynamics", "inverse_dynamics_jvp", "inverse_dynamics_rate"),
     *("forward_dynamics", "forward_dynamics_derivatives", "step:rk4"),
     *("inverse_dynamics_vjp", "inverse_dynamics_hessian", "base_regressor", "presliding_update"),
-    *("computed_torque", "momentum_observer", "recursive_least_squares"),
+    *("gravity_compensation", "computed_torque", "joint_impedance", "momentum_observer"),
+    *("adaptive_slotine_li", "recursive_least_squares"),
 )
 
 

@@ -1,13 +1,23 @@
 """Laws of controllers: their equations on the textbook's terms, in many digits."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
 
 from symgen.numbers.types import DecimalArray
 from symgen.proof.laws import base_regressors as base
-from symgen.proof.laws.dynamics import accelerations, coriolis, mass, solved, tau
+from symgen.proof.laws.dynamics import (
+    accelerations,
+    coriolis,
+    has_load,
+    load_factors,
+    mass,
+    solved,
+    tau,
+    without_load,
+)
 from symgen.proof.laws.kinematics import pose
 from symgen.proof.laws.loop_physics import (
     check_decay,
@@ -22,10 +32,10 @@ from symgen.proof.laws.regressors import SPRINGS, passive_columns, passive_terms
 from symgen.proof.laws.task_space import task
 from symgen.proof.states import FINE, STEP, States, applied, applied_transposed
 from symgen.proof.tangent import displaced
-from symgen.proof.textbook import has_load
 
 EQUATION = "its equation with terms of the reference"
 LOOP = f"{EQUATION} and the motion of the closed loop"
+Loads = Callable[[States], DecimalArray]
 START, TINY = Decimal(100), Decimal("1e-30")
 """The variance that recursive least squares start with, and the least information of a row."""
 
@@ -34,12 +44,17 @@ def _clamped(x: DecimalArray, limit: DecimalArray) -> DecimalArray:
     return np.where(abs(x) < limit, x, np.where(x < 0, -limit, limit))
 
 
-def _friction(x: States, reference: DecimalArray | None) -> DecimalArray:
-    """The friction that a controller compensates, with its reference velocities (None: at rest)."""
+def _friction(x: States, reference: DecimalArray | None, loads: Loads) -> DecimalArray:
+    """The friction that a controller compensates, with its reference velocities (None: at rest) and
+    the loads of its joints, for the states without friction and springs."""
     if x.robot.friction_compensation == "none":
         return 0 * x.given["qd"]
     measured = x.robot.friction_compensation == "measured"
-    return _rubbing(x, x.given["qd"] if measured else reference)
+    rates = x.given["qd"] if measured else reference
+    rubbing = _rubbing(without_load(x), rates)
+    if not has_load(x):
+        return rubbing
+    return rubbing + load_factors(x, rates) * abs(loads(replace(x, passive={})))
 
 
 def _rubbing(x: States, rates: DecimalArray | None) -> DecimalArray:
@@ -50,7 +65,7 @@ def _rubbing(x: States, rates: DecimalArray | None) -> DecimalArray:
 
 def _rubbing_in_motion(x: States) -> DecimalArray:
     """Friction at the measured state, which may depend on the accelerations."""
-    if not any(map(has_load, x.passive.values())):
+    if not has_load(x):
         return _rubbing(x, x.given["qd"])
     at = x.put(qdd=accelerations(x))
     return tau(at) - tau(without_friction(at))
@@ -101,7 +116,7 @@ def _error(x: States) -> DecimalArray:
 @law("gravity_compensation", EQUATION)
 def gravity_compensation(x: States) -> DecimalArray:
     """g + friction - k_d q̇."""
-    held = _holding(x) + _friction(x, None)
+    held = _holding(x) + _friction(x, None, _holding)
     return _clamped(held - x.given["k_d"] * x.given["qd"], x.given["limit"])
 
 
@@ -110,7 +125,8 @@ def _computed(x: States) -> DecimalArray:
     g, e, (qd_r, qdd_r) = x.given, _error(x), _reference(x)
     total = g["e_int"] + g["h"] * e
     wanted = qdd_r + g["k_d"] * (qd_r - g["qd"]) + g["k_p"] * e + g["k_i"] * total
-    return tau(without_friction(x).put(qdd=wanted)) + _friction(x, qd_r)
+    inertial = tau(without_friction(x).put(qdd=wanted))
+    return inertial + _friction(x, qd_r, lambda y: tau(y.put(qdd=wanted)))
 
 
 @law("computed_torque", LOOP)
@@ -128,7 +144,8 @@ def _impedance(x: States) -> DecimalArray:
     g, (qd_r, qdd_r) = x.given, _reference(x)
     moving = applied(mass(x), qdd_r) + applied(coriolis(x), qd_r)
     spring = g["k_p"] * _error(x) + g["k_d"] * (qd_r - g["qd"])
-    return moving + _holding(x) + _friction(x, qd_r) + spring
+    friction = _friction(x, qd_r, lambda y: moving + _holding(y))
+    return moving + _holding(x) + friction + spring
 
 
 @law("joint_impedance", LOOP, 1)
@@ -240,5 +257,5 @@ def cartesian_impedance(x: States, link: str) -> DecimalArray:
     free = g["k_p"] * _error(x) - g["k_d"] * g["qd"]
     felt = solved(inverse, applied(np.swapaxes(right, -1, -2), free)[..., None])[..., 0]
     driving = applied_transposed(j, force - felt)
-    weight = _holding(x) + _friction(x, None)
+    weight = _holding(x) + _friction(x, None, _holding)
     return _clamped(driving + free + weight, g["limit"])

@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from symgen.numbers.scalar import ZERO
 from symgen.numbers.types import DecimalArray
 from symgen.proof import textbook
 from symgen.proof.laws.registry import law
@@ -113,7 +114,7 @@ def solved(m: DecimalArray, right: DecimalArray) -> DecimalArray:
 def accelerations(x: States) -> DecimalArray:
     """q̈ with M q̈ = τ - (C q̇ + g, friction, springs and wrenches), (..., n)."""
     driving, m = x.given["tau"] - without_acceleration(x), _mass(x)
-    if any(map(textbook.has_load, x.passive.values())):
+    if has_load(x):
         driving = _load(x) - without_acceleration(replace(x, passive={}))
     if x.n >= MANY and m.shape[:-2] == driving.shape[:-1]:
         refined = _refined(m, driving)
@@ -122,20 +123,34 @@ def accelerations(x: States) -> DecimalArray:
     return solved(m, driving[..., None])[..., 0]
 
 
+def has_load(x: States) -> bool:
+    """Whether the friction of a joint depends on its load."""
+    return any(map(textbook.has_load, x.passive.values()))
+
+
+def without_load(x: States) -> States:
+    """The states without friction that depends on the load."""
+    loaded = ("load", "presliding_load")
+    rows = {i: {k: v for k, v in row.items() if k not in loaded} for i, row in x.passive.items()}
+    return replace(x, passive=rows)
+
+
+def load_factors(x: States, rates: DecimalArray | None) -> DecimalArray:
+    """The friction of each joint per unit of its load at some rates (None: at rest), (..., n)."""
+    factors = np.full((*x.shape, x.n), Decimal(0), object)
+    for i, row in x.passive.items():
+        if textbook.has_load(row):
+            k = x.mechanism.part(i).terms[0][0]
+            rate = ZERO if rates is None else rates[..., k]
+            factors[..., k] = textbook.load_factor(rate, row) + Decimal(0)
+    return factors
+
+
 def _load(x: States) -> DecimalArray:
     """The loads that the joint forces leave: of τ - f = y + k |y| the solution with y > 0, if there
     is one, else that with y < 0."""
-    loaded = ("load", "presliding_load")
-    others = {i: {k: v for k, v in row.items() if k not in loaded} for i, row in x.passive.items()}
-    rest = replace(x, passive=others)
-    friction = without_acceleration(rest) - without_acceleration(replace(x, passive={}))
-    left, by_index = x.given["tau"] - friction, dict[int, DecimalArray]()
-    for i, row in x.passive.items():
-        if textbook.has_load(row):
-            index = x.mechanism.part(i).terms[0][0]
-            by_index[index] = textbook.load_factor(x.given["qd"][..., index], row)
-    factors = [left[..., k] * 0 + by_index.get(k, Decimal(0)) for k in range(x.n)]
-    k = np.stack(factors, axis=-1)
+    friction = without_acceleration(without_load(x)) - without_acceleration(replace(x, passive={}))
+    left, k = x.given["tau"] - friction, load_factors(x, x.given["qd"])
     return np.where(left > 0, left / (1 + k), left / (1 - k))
 
 
