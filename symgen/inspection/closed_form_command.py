@@ -19,7 +19,7 @@ from symgen.symbolic.grouping_relations import Relation, relations
 from symgen.symbolic.symbolic import Symbolic
 from symgen.symbolic.symbolic_tape import as_fraction
 from symgen.symbolic.symbolic_trace import KINDS, Setting, meanings
-from symgen.symbolic.symbols import Meaning, as_latex, as_text, with_short_decimals
+from symgen.symbolic.symbols import Meaning, as_latex, as_text
 from symgen.text import cited, shown
 from symgen.tracing.wanted import find_quantity
 
@@ -140,7 +140,6 @@ def find(job: Job, text: str, symbolic: str | None) -> OutputExpressions:
         entries = robot.entry(wanted.quantity, *wanted.indices, output=out.name, **options)
     meanings = robot.meanings(wanted.quantity, **options)
     used = {str(s) for s in entries.free_symbols}
-    entries = with_short_decimals(entries)
     return OutputExpressions(
         wanted, out, unit, entries, {name: row for name, row in meanings.items() if name in used}
     )

@@ -17,7 +17,7 @@ from symgen.symbolic.closed_form import Closed
 from symgen.symbolic.grouping_relations import Relations, relations
 from symgen.symbolic.symbolic_tape import Number, Replacements, as_float, as_fraction, replacements
 from symgen.symbolic.symbolic_trace import Setting, SymbolicSheet, worked_out
-from symgen.symbolic.symbols import Meanings
+from symgen.symbolic.symbols import Meanings, as_latex, with_short_decimals
 from symgen.text import cited, quoted, shown
 from symgen.tracing.robot import RuntimeModel
 from symgen.tracing.wanted import find_quantity
@@ -42,7 +42,8 @@ class Symbolic:
       Izz1 for the inertial parameters of body 1 about the origin of its link frame, and b1, d1, r1
       for the lengths of the canonical frames (the inertial parameters are then in these frames).
       `meanings` explains the symbols.
-    - `numbers`: "float" or "rational".
+    - `numbers`: "float" (with as few digits as represent the coefficient to 14 digits) or
+      "rational" (exact fractions).
     - `names`: "numbers" for q1 or "joints" for q_shoulder.
     - `output`: the name of one of several outputs.
 
@@ -104,7 +105,10 @@ class Symbolic:
         arrays = {
             out.name: array_of(
                 out,
-                [closed.expression(ref, f"{name}: entry {k}") for k, ref in enumerate(out.refs, 1)],
+                [
+                    with_short_decimals(closed.expression(ref, f"{name}: entry {k}"))
+                    for k, ref in enumerate(out.refs, 1)
+                ],
             )
             for out in wanted
         }
@@ -129,7 +133,21 @@ class Symbolic:
         flat = 0
         for k, n in zip(indices, out.shape, strict=True):
             flat = flat * n + k - 1
-        return closed.expression(out.refs[flat], f"{name}:{','.join(map(str, indices))}")
+        label = f"{name}:{','.join(map(str, indices))}"
+        return with_short_decimals(closed.expression(out.refs[flat], label))
+
+    def latex(self, name: str, *indices: int, **options: Any) -> str:
+        r"""Return a quantity with one output, or one entry of it, in closed form as LaTeX.
+
+        Inertial parameters are printed as I_{xx,2}, h_{x,2} and m_{2}, where `sympy.latex` prints
+        Ixx_{2}. The arguments are those of `quantity` and, with indices, of `entry`. Raises
+        OptionError, also for a quantity with several outputs of which `output` selects none."""
+        if indices:
+            return as_latex(self.entry(name, *indices, **options))
+        found = self.quantity(name, **options)
+        if isinstance(found, dict):
+            raise OptionError(f"{name} has several outputs; give output= one of {quoted(found)}")
+        return as_latex(found)
 
     def base_parameters(self, lengths: str = "numbers", numbers: str = "float") -> Relations:
         """Return the base parameters (MXR_2, ZZR_1, ...) by name as expressions of the inertial
@@ -137,7 +155,8 @@ class Symbolic:
         `lengths` and `numbers` are described at the class."""
         number, setting = _choice("numbers", numbers, NUMBERS), Setting.of("symbols", lengths)
         return Relations(
-            (row.name, row.expression) for row in relations(self._robot, setting, number)
+            (row.name, with_short_decimals(row.expression))
+            for row in relations(self._robot, setting, number)
         )
 
     # -- programs ----------------------------------------------------------------------------------
