@@ -4,6 +4,7 @@ import pytest
 import sympy
 
 import symgen
+from symgen.errors import OptionError
 from symgen.symbolic.symbols import as_latex, as_text, with_short_decimals
 from tests.support.tools import invoke, robot_file
 
@@ -37,6 +38,6 @@ def test_symbolic_has_the_same_short_decimals_and_subscripts():
     assert text == as_latex(
         symbolic.entry("mass_matrix", 2, 2, masses="symbols", lengths="symbols")
     )
-    with pytest.raises(symgen.OptionError, match="give output= one of 'R_link2' and 'p_link2'"):
+    with pytest.raises(OptionError, match="give output= one of 'R_link2' and 'p_link2'"):
         symbolic.latex("frame_pose:link2")
     assert symbolic.latex("frame_pose:link2", 1, output="p_link2") == "0"
