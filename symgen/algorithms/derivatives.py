@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from symgen.algorithms.coriolis import Entries, square
-from symgen.algorithms.factors import MassMatrixFactors, factors
+from symgen.algorithms.factors import factors
 from symgen.algorithms.forward_dynamics import INVERSE
 from symgen.algorithms.gradients import Gradients, gradients, gradients_by_duals
 from symgen.algorithms.newton_euler import gravity
@@ -146,7 +146,7 @@ def forward_derivatives(
     matrices = (
         coupling.matrix(square(system, x)) for x in (slopes.dq, damped(system, qd, slopes.dqd))
     )
-    dq, dqd = (_minus_solved(solver, matrix) for matrix in matrices)
+    dq, dqd = (solver.solve_columns([-x for x in matrix]) for matrix in matrices)
     return dq, dqd, solver.inverse(), qdd
 
 
@@ -155,9 +155,3 @@ def _half_product(twice_c: Sequence[Scalar], qd: Coordinates) -> list[Scalar]:
     recursion."""
     half, n = [0.5 * x for x in qd], len(qd)
     return [sum((twice_c[i * n + j] * half[j] for j in range(n)), ZERO) for i in range(n)]
-
-
-def _minus_solved(solver: MassMatrixFactors, matrix: Sequence[Scalar]) -> list[Scalar]:
-    n = len(solver.inverse_d)
-    columns = [solver.solve([-x for x in matrix[k::n]]) for k in range(n)]
-    return [column[i] for i in range(n) for column in columns]

@@ -6,12 +6,12 @@ elimination reaches."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement, product
 
 from symgen.algorithms.composite import coupled, mass_matrix, mass_matrix_shared
 from symgen.mechanics.canonical_model import System, no_section
-from symgen.numbers.scalar import ZERO, Scalar, named, positive
+from symgen.numbers.scalar import ZERO, Scalar, by_columns, named, positive
 
 Entries = dict[tuple[int, int], Scalar]
 
@@ -68,6 +68,20 @@ class MassMatrixFactors:
             for i, j in product(block, self.pattern.above[min(block)]):
                 x[i] = x[i] - self.low[i, j] * x[j]
         return [x[i] for i in sorted(x)]
+
+    def solve_columns(self, matrix: Sequence[Scalar]) -> list[Scalar]:
+        """X of M X = B, both n x n, row-major."""
+        n = len(self.pattern.inward)
+        low = [(i, j) for b in self.blocks for i, j in product(b, self.pattern.above[min(b)])]
+        diagonal = [(i, j) for b in self.blocks for i, j in product(b, b)]
+
+        def solve(shared: Sequence[Scalar], column: Sequence[Scalar]) -> list[Scalar]:
+            entries = dict(zip((*low, *diagonal), shared, strict=True))
+            return replace(self, low=entries, inverse_d=entries).solve(column)
+
+        shared = [*(self.low[k] for k in low), *(self.inverse_d[k] for k in diagonal)]
+        columns = by_columns(solve, shared, [matrix[k::n] for k in range(n)])
+        return [column[i] for i in range(n) for column in columns]
 
     def inverse(self) -> list[Scalar]:
         """M⁻¹, n x n, from L M⁻¹ = D⁻¹ L⁻ᵀ whose lower triangle is zero: row by row outward, no

@@ -9,7 +9,7 @@ Every rewrite here is exact in IEEE arithmetic, with two stated exceptions: the 
 NaN or infinity through a product with the constant zero. What changes rounding is a named pass."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
@@ -36,6 +36,21 @@ class Output(NamedTuple):
     refs: tuple[Ref | None, ...]
 
 
+class ColumnLoop(NamedTuple):
+    """Columns that an algorithm computes by the same operations, such as the solutions of one
+    system of equations for several right-hand sides.
+
+    `body` computes the output ``column`` from the inputs ``shared``, which are the same for all
+    columns, and ``given``. `reads` and `makes` are the entries of each column before and after,
+    None for structural zeros. All columns are on the tape, too: a language may print the body in a
+    loop or the tape."""
+
+    body: "Program"
+    shared: tuple[Ref, ...]
+    reads: tuple[tuple[Ref | None, ...], ...]
+    makes: tuple[tuple[Ref | None, ...], ...]
+
+
 LEAVES: Final = ("input", "const")
 """The nodes that cost nothing: `a` is an input's array and `b` its position, or a number."""
 
@@ -52,6 +67,7 @@ class Program:
         self.inputs: list[tuple[str, tuple[int, ...]]] = []
         self.divisors: dict[Index, Ref] = {}
         self.positive: dict[Index, bool] = {}
+        self.column_loops: list[ColumnLoop] = []
         self.findings: dict[Any, tuple[Any, Any]] = {}
         self._index: dict[tuple[str, Any, Any], Index] = {}
         self._numbers: dict[Index, float] = {}
@@ -76,8 +92,30 @@ class Program:
 
     def output(self, name: str, shape: tuple[int, ...], values: Iterable[Scalar]) -> None:
         """Declare an output array, row-major; structural zeros stay known as such."""
-        refs = tuple(None if v is ZERO else self.ref(v) for v in values)
-        self.outputs.append(Output(name, shape, refs))
+        self.outputs.append(Output(name, shape, self._refs(values)))
+
+    def add_column_loop(
+        self,
+        function: Callable[[Sequence[Scalar], Sequence[Scalar]], Sequence[Scalar]],
+        shared: Sequence[Scalar],
+        columns: Sequence[Sequence[Scalar]],
+        results: Sequence[Sequence[Scalar]],
+    ) -> None:
+        """Record that `results` are ``function(shared, column)`` for each of `columns`; numbers and
+        structural zeros of `shared` are constants of the body."""
+        body = Program()
+        numbers = [self.constant(x) if isinstance(x, Value) else x for x in shared]
+        varying = [k for k, number in enumerate(numbers) if number is None]
+        entries = dict(zip(varying, body.input("shared", (len(varying),)), strict=True))
+        values: list[Any] = [entries.get(k, number) for k, number in enumerate(numbers)]
+        given = body.input("given", (len(columns[0]),))
+        body.output("column", (len(results[0]),), function(values, given))
+        reads, makes = (tuple(map(self._refs, rows)) for rows in (columns, results))
+        refs = tuple(self.ref(shared[k]) for k in varying)
+        self.column_loops.append(ColumnLoop(body, refs, reads, makes))
+
+    def _refs(self, values: Iterable[Scalar]) -> tuple[Ref | None, ...]:
+        return tuple(None if v is ZERO else self.ref(v) for v in values)
 
     @contextmanager
     def section(self, title: str) -> Iterator[None]:

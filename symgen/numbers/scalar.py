@@ -6,7 +6,7 @@ unchanged on any of them. Structural zeros are the object `ZERO`, not the number
 vanish for every state of a robot stays recognisable, so every kind of scalar follows the same path
 through an algorithm."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, Protocol
 
 from symgen.numbers.named import Named
@@ -116,6 +116,20 @@ def positive(x: Scalar) -> Scalar:
     if program is not None:
         program.positive.setdefault(x.node, x.negative)  # type: ignore[attr-defined]
     return x
+
+
+def by_columns(
+    function: Callable[[Sequence[Scalar], Sequence[Scalar]], Sequence[Scalar]],
+    shared: Sequence[Scalar],
+    columns: Sequence[Sequence[Scalar]],
+) -> list[Sequence[Scalar]]:
+    """``function(shared, column)`` for each of `columns`; an expression graph records that the same
+    operations compute all of them, so that generated code can have a loop."""
+    results = [function(shared, column) for column in columns]
+    program = next((p for x in shared if (p := getattr(x, "program", None)) is not None), None)
+    if program is not None:
+        program.add_column_loop(function, shared, columns, results)
+    return results
 
 
 def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:

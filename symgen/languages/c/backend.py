@@ -117,12 +117,7 @@ LAYOUTS: Final = {"packed pairs": _packed_pairs}
 @lru_cache(maxsize=4)
 def functions(module: Module) -> tuple[CFunction, ...]:
     """The functions of a module as C."""
-    plain = [with_loops(module, d) for d in descriptions(module)]
-    if aim_of(module.choices).name != "size":
-        return tuple(plain)
-    from symgen.languages.c.alike import with_rolls
-
-    return tuple(map(with_rolls, plain))
+    return tuple(with_loops(module, d) for d in descriptions(module))
 
 
 def files(module: Module) -> dict[str, str]:
@@ -208,7 +203,7 @@ def _objective(module: Module) -> list[str]:
     if aim.name == "size":
         return [
             "Of several formulations, the generator chose the one with the smallest code; columns "
-            "with the same structure are computed in loops."
+            "of a matrix that the same operations compute are computed in loops."
         ]
     return [
         "Of several formulations, the generator chose the one with the lowest estimated latency on "

@@ -260,7 +260,8 @@ class CFunction:
     def verdict_of_pieces(self) -> list[str]:
         """Lines that return the status, where the function is in pieces."""
         good = join_wrapped(["(bad == 0)", *self.finite], " && ")
-        return f"return ({good}) ? {' : '.join(self.statuses)};".split(NEWLINE)
+        condition = f"({good})" if self.finite else good
+        return f"return {condition} ? {' : '.join(self.statuses)};".split(NEWLINE)
 
     @property
     def outputs(self) -> list[Argument]:

@@ -14,7 +14,7 @@ from symgen.compiler.passes import counts, live, operands
 from symgen.compiler.program import Program
 from symgen.languages.c.backend import functions
 from symgen.languages.c.function import CFunction
-from symgen.languages.c.options import TARGETS, COptions, aim_of, others
+from symgen.languages.c.options import TARGETS, COptions, others
 from symgen.languages.module import Module
 from symgen.native.compiler import CompilerError, compiler, summary, version, workspace
 from symgen.text import shown
@@ -40,10 +40,6 @@ def remarks(module: Module) -> list[str]:
     report has no stack and code sizes without its compiler."""
     c = module[COptions]
     sentences = _of_library(module) if c.trig == "inline" else []
-    if aim_of(module.choices).name == "size":
-        from symgen.languages.c import alike
-
-        sentences += alike.remarks(functions(module))
     if c.target is None:
         return sentences
     row = TARGETS[c.target]
