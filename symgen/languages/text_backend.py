@@ -1,91 +1,126 @@
-"""Functions as straight lines in a language that needs no more than that: no pieces, no loops, no
-work arrays."""
+"""Functions as statements, and the printer for languages that need no pieces, loops or work
+arrays."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from symgen.compiler.passes import used
+from symgen.compiler.parallel import spread
+from symgen.compiler.passes import live, used
 from symgen.compiler.program import Program
+from symgen.compiler.value import Index, Ref
 from symgen.languages.conventions import ROWS, Entries, convention_lines
 from symgen.languages.describe import Argument, FunctionDescription, descriptions, laid_out, tables
 from symgen.languages.dialect import Dialect
 from symgen.languages.local_names import legend, listed
 from symgen.languages.module import Module
-from symgen.languages.writer import Block, blocks, signed, statements, variables, zeros
+from symgen.languages.writer import Block, Step, blocks, signed, statements, variables, zeros
 from symgen.numbers.operations import OPS
 
 
 @dataclass(frozen=True)
 class FunctionBody:
-    """The body of a function."""
+    """A function as statements: the value that all backends print."""
 
-    blocks: tuple[tuple[str, ...], ...]
+    steps: tuple[Step, ...]
+    """The statements in the order of execution."""
+    names: Mapping[Index, str]
+    """The variable of each node that has one, in the order of definition."""
+
+
+def function_body(
+    program: Program, dialect: Dialect, omitted: Collection[str], pivots: Iterable[Ref]
+) -> FunctionBody:
+    """The statements of a program. Structural zeros of the outputs `omitted` are not stored, and
+    `pivots` are variables."""
+    steps = statements(program, dialect, omitted, [ref.node for ref in pivots])
+    return FunctionBody(tuple(steps), variables(program, steps))
+
+
+@dataclass(frozen=True)
+class PrintedFunction:
+    """The code of a function for a template."""
+
+    blocks: list[list[str]]
     """Lines of code by step of the algorithm, each step with its heading."""
     reciprocals: tuple[str, ...]
-    """What must be positive and finite, where a mass matrix is inverted."""
-    zeros: Mapping[str, int]
-    """How many structural zeros each output has, which no line writes."""
-    work: int = 0
-    """Entries of an array ``work`` that holds the variables, 0 where each is one of its own."""
-    names: tuple[str, ...] = ()
+    """The values that must be positive and finite, where a mass matrix is inverted."""
+    zeros: dict[str, int]
+    """The number of structural zeros of each output, which no line writes."""
+    work: int
+    """Entries of an array ``work`` that holds the variables, 0 if each is a local variable."""
+    names: tuple[str, ...]
     """The names of its variables, in the order of definition."""
+
+
+def blocks_of(body: FunctionBody, dialect: Dialect) -> list[Block]:
+    """The blocks of lines of a body: one for each step of the algorithm."""
+    return blocks(body.steps, body.names, dialect)
 
 
 @dataclass(frozen=True)
 class TextBackend:
-    """How a language writes lines, and texts that come from a robot's file."""
+    """How a language writes functions in one piece, and texts that come from a robot's file."""
 
     dialect: Dialect
     comment: Callable[[str], str]
-    """A text that may stand in a comment."""
+    """Escapes a text for a comment."""
     text: Callable[[str], str]
     """A name as a string literal."""
-    index: Callable[[Argument], list[str]]
-    """Lines of a function that tells where an entry of a packed array is."""
+    packed_pairs: Callable[[Argument], list[str]]
+    """Lines of a function for the index of an entry of an array with the layout PACKED_PAIRS."""
     heading: str = "// {}"
     """The comment of one line above a step."""
+    end: str = ";"
+    """The end of a statement."""
     chained: bool = True
     """Whether one statement may define several entries."""
     entries: Entries = ROWS
-    """What is said of the entries of arrays."""
+    """How arrays are indexed, for the documentation."""
     max_locals: int | None = None
-    """Variables that a function may have, as far as there is a limit."""
+    """The maximum number of local variables of a function, None if there is no limit."""
+    tests_pivots: bool = True
+    """Whether its functions report a mass matrix that is not positive definite."""
+    arrange: Callable[[FunctionBody, Dialect], list[Block]] = blocks_of
+    """Makes blocks of lines of a body that has no limit of variables."""
 
     def context(self, module: Module) -> dict[str, Any]:
         """The variables of the templates of every such language."""
         described = descriptions(module)
-        bodies = {d.name: self.body(d) for d in described}
-        names = [name for body in bodies.values() for name in body.names]
+        bodies = spread(self.printed, described)
+        names = [name for body in bodies for name in body.names]
         return {
             "module": module,
             "functions": described,
-            "bodies": bodies,
+            "bodies": dict(zip((d.name for d in described), bodies, strict=True)),
             "legend": legend(described, names, self.entries),
             "conventions": convention_lines(module, self.entries),
             "tables": tables(module, self.comment, self.entries.first),
             "comment": self.comment,
             "listed": listed,
             "text": self.text,
-            "layouts": [self.index(a) for a in laid_out(described)],
+            "layouts": [self.packed_pairs(a) for a in laid_out(described)],
+            "unpacked": self._unpacked,
         }
 
-    def body(self, d: FunctionDescription) -> FunctionBody:
-        """The body of a function."""
+    def printed(self, d: FunctionDescription) -> PrintedFunction:
+        """The code of a function; its structural zeros are left to the template."""
         empty = zeros(d.program)
-        steps = statements(d.program, self.dialect, empty, [ref.node for ref in d.pivots])
-        where = variables(d.program, steps)
-        names = tuple(where.values())
-        too_many = self.max_locals is not None and len(where) > self.max_locals
-        if too_many:
+        pivots = d.pivots if self.tests_pivots else ()
+        body = function_body(d.program, self.dialect, empty, pivots)
+        where, work = body.names, 0
+        if self.max_locals is None or len(where) <= self.max_locals:
+            written = self.arrange(body, self.dialect)
+        else:
+            work = len(where)
             where = {node: f"work[{k}]" for k, node in enumerate(where)}
-        written = blocks(steps, where, self.dialect, where if too_many else None)
-        return FunctionBody(
-            tuple(tuple(self._lines(block)) for block in written),
-            tuple(signed(d.program, d.pivots, where)),
-            empty,
-            len(where) if too_many else 0,
-            names,
+            written = blocks(body.steps, where, self.dialect, where)
+        return PrintedFunction(
+            [self._lines(block) for block in written],
+            tuple(signed(d.program, pivots, where)),
+            dict(empty),
+            work,
+            tuple(body.names.values()),
         )
 
     def _lines(self, block: Block) -> list[str]:
@@ -95,12 +130,19 @@ class TextBackend:
                 texts.append(line.right)
                 continue
             if self.chained or len(line.left) < 2:
-                texts.append(f"{' = '.join(line.left)} = {line.right};")
+                texts.append(f"{' = '.join(line.left)} = {line.right}{self.end}")
                 continue
             first, *others = line.left
-            texts.append(f"{first} = {line.right};")
-            texts += [f"{other} = {first};" for other in others]
+            texts.append(f"{first} = {line.right}{self.end}")
+            texts += [f"{other} = {first}{self.end}" for other in others]
         return texts
+
+    def _unpacked(self, d: FunctionDescription, a: Argument) -> str:
+        """Targets for the entries of an input array; entries that are not read become ``_``."""
+        nodes = (d.program.nodes[i] for i in live(d.program))
+        read = {node.b for node in nodes if node.op == "input" and node.a == a.name}
+        names = [self.dialect.input(a.name, k) if k in read else "_" for k in range(a.size)]
+        return f"({names[0]},)" if len(names) == 1 else ", ".join(names)
 
 
 def signature(

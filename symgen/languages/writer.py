@@ -303,7 +303,7 @@ class Block:
 
 
 def blocks(
-    steps: list[Step],
+    steps: Sequence[Step],
     where: Mapping[Index, str],
     dialect: Dialect,
     declared: Mapping[Index, str] | None = None,

@@ -101,17 +101,13 @@ FAILURE: Final = (
 """The status of a function that inverts M."""
 
 
-def _packed_pairs(prefix: str, a: Argument) -> str:
+def packed_pairs(prefix: str, a: Argument) -> str:
     """A macro for the place of entry i, j, k of the layout PACKED_PAIRS."""
     n, pairs = a.sizes
     low, high = (f"({2 * n - 1} - ({x})) * ({x}) / 2 + ({y})" for x, y in ("jk", "kj"))
     place = f"({pairs} * (i) + ((j) < (k) ? {low} : {high}))"
     heading = f"/* Index of entry i, j, k (equal to i, k, j; from 0) in the packed {a.name}. */"
     return f"{heading}\n#define {prefix.upper()}_{a.name.upper()}(i, j, k) {place}"
-
-
-LAYOUTS: Final = {"packed pairs": _packed_pairs}
-"""The text that tells where an entry is, by layout."""
 
 
 @lru_cache(maxsize=4)
@@ -176,7 +172,7 @@ def _context(module: Module) -> dict[str, Any]:
         "c": module[COptions],
         "functions": functions(module),
         "controllers": controllers(module, functions(module)),
-        "layouts": [LAYOUTS[a.layout](module.name, a) for a in laid_out(descriptions(module))],
+        "layouts": [packed_pairs(module.name, a) for a in laid_out(descriptions(module))],
         "conventions": convention_lines(
             module, ROWS, CALLS, *_objective(module), *_precision(module)
         ),

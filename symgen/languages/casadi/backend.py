@@ -13,14 +13,10 @@ from symgen.languages.c.options import COptions
 from symgen.languages.c.text import comment as c_comment
 from symgen.languages.c.text import literal, string
 from symgen.languages.casadi.external import External, externals, shape_of
-from symgen.languages.conventions import convention_lines
-from symgen.languages.describe import FunctionDescription, descriptions, laid_out, tables
 from symgen.languages.dialect import call, functions
 from symgen.languages.external_runner import Call, ExternalRunner, PackageRunner, RunnerError
-from symgen.languages.local_names import legend
 from symgen.languages.module import Module
-from symgen.languages.python.backend import DIALECT as PYTHON
-from symgen.languages.python.backend import LAYOUTS, block_lines, comment, unpacked, variable_names
+from symgen.languages.python.backend import BACKEND as PYTHON
 from symgen.languages.verification import (
     Arrays,
     Check,
@@ -28,12 +24,15 @@ from symgen.languages.verification import (
     described,
     relative_error,
 )
-from symgen.languages.writer import blocks, statements, variables, zeros
 from symgen.numbers.types import AnyArray
 from symgen.render import render
 from symgen.tracing.function import Function
 
-DIALECT: Final = replace(PYTHON, operations=functions(lambda op: call(f"ca.{op.name}")))
+BACKEND: Final = replace(
+    PYTHON,
+    dialect=replace(PYTHON.dialect, operations=functions(lambda op: call(f"ca.{op.name}"))),
+    tests_pivots=False,
+)
 
 
 def package_name(module: Module) -> str:
@@ -44,19 +43,10 @@ def package_name(module: Module) -> str:
 def files(module: Module) -> dict[str, str]:
     """The package: graphs, how the C is compiled, and the C."""
     folder = package_name(module)
-    context = {
-        "module": module,
+    context = BACKEND.context(module) | {
         "package": folder,
-        "functions": descriptions(module),
-        "bodies": {d.name: _body(d) for d in descriptions(module)},
-        "unpacked": lambda d, a: unpacked(d, a, DIALECT),
         "shape": shape_of,
-        "layouts": [LAYOUTS[a.layout](a) for a in laid_out(descriptions(module))],
-        "conventions": convention_lines(module),
-        "legend": legend(descriptions(module), variable_names(descriptions(module), DIALECT)),
-        "tables": tables(module, comment),
-        "comment": comment,
-        "text": ascii,
+        "legend": replace(BACKEND, tests_pivots=True).context(module)["legend"],  # order of the C
     }
     texts = {
         "__init__.py": render("casadi/package.py.jinja", **context),
@@ -70,12 +60,6 @@ def files(module: Module) -> dict[str, str]:
 
 WITHOUT: Final = "the graphs of the package need none"
 """What still works without a C compiler."""
-
-
-def _body(d: FunctionDescription) -> list[list[str]]:
-    """The blocks of lines of a function."""
-    steps = statements(d.program, DIALECT, zeros(d.program))
-    return [block_lines(b) for b in blocks(steps, variables(d.program, steps), DIALECT)]
 
 
 def _c(module: Module) -> dict[str, str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from symgen.compiler.passes import distinct
-from symgen.languages.c.backend import FAILURE, LAYOUTS
+from symgen.languages.c.backend import FAILURE, packed_pairs
 from symgen.languages.c.checks import against_run
 from symgen.languages.c.dialect import LIMITS, ULP, rows, steps, table
 from symgen.languages.c.options import COptions
@@ -184,7 +184,7 @@ def files(module: Module) -> dict[str, str]:
         "threads": THREADS,
         "largest": literal(LARGEST[c.scalar], c.scalar),
         "numbers": lambda values: numbers(values, c.scalar),
-        "layouts": [LAYOUTS[a.layout](module.name, a) for a in laid_out(descriptions(module))],
+        "layouts": [packed_pairs(module.name, a) for a in laid_out(descriptions(module))],
         "shared_names": dict.fromkeys(a.name for f in kernels for a in f.shared),
         "failure": FAILURE,
         "zero": literal(0.0, c.scalar),

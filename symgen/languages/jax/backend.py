@@ -3,41 +3,26 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 from symgen.languages.c.backend import code_files
 from symgen.languages.c.options import COptions, with_performance_defaults
 from symgen.languages.c.simd import width
-from symgen.languages.conventions import convention_lines
 from symgen.languages.describe import (
     FunctionDescription,
     derivative_output,
     descriptions,
-    laid_out,
-    tables,
 )
-from symgen.languages.dialect import call, functions
+from symgen.languages.dialect import Dialect, call, functions
 from symgen.languages.external_runner import ExternalRunner, PackageRunner
-from symgen.languages.local_names import legend
 from symgen.languages.module import Module
-from symgen.languages.python.backend import DIALECT as PYTHON
-from symgen.languages.python.backend import (
-    LAYOUTS,
-    block_lines,
-    comment,
-    named,
-    pivots,
-    unpacked,
-    variable_names,
-)
+from symgen.languages.python.backend import BACKEND as PYTHON
+from symgen.languages.python.backend import python_tuple
 from symgen.languages.python.extension import BoundFunction, bound
+from symgen.languages.text_backend import FunctionBody
 from symgen.languages.verification import Check, VerificationTarget
-from symgen.languages.writer import Step, blocks
+from symgen.languages.writer import Block, CodeLine, Step, blocks
 from symgen.render import render
-
-DIALECT: Final = replace(
-    PYTHON, operations=functions(lambda op: call(f"jnp.{op.numpy or op.name}"))
-)
 
 HELD: Final = 6
 """Values that are computed before they are held: XLA for CPUs computes a value again wherever it is
@@ -55,21 +40,10 @@ def package_name(module: Module) -> str:
 
 def files(module: Module) -> dict[str, str]:
     """The package: pure functions, those through C, how the C is compiled, and the C."""
-    described = descriptions(module)
-    context: dict[str, Any] = {
-        "module": module,
+    context = BACKEND.context(module) | {
         "package": package_name(module),
-        "functions": described,
-        "bodies": {d.name: list(_body(d)) for d in described},
-        "pivots": lambda d: pivots(d, DIALECT),
-        "unpacked": lambda d, a: unpacked(d, a, DIALECT),
-        "moves": {d.name: _move(module, d) for d in described},
-        "layouts": [LAYOUTS[a.layout](a) for a in laid_out(described)],
-        "conventions": convention_lines(module),
-        "legend": legend(described, variable_names(described, DIALECT)),
-        "tables": tables(module, comment),
-        "comment": comment,
-        "text": ascii,
+        "moves": {d.name: _move(module, d) for d in descriptions(module)},
+        "tuple": python_tuple,
         "headers": "jax",
         "without": WITHOUT,
     }
@@ -82,23 +56,22 @@ def files(module: Module) -> dict[str, str]:
     return {f"{package_name(module)}/{name}": text for name, text in (texts | _c(module)).items()}
 
 
-def _body(d: FunctionDescription) -> list[list[str]]:
-    """The blocks of lines of a function; values that are read further down are held."""
-    steps, where = named(d, DIALECT)
-    last = {node: k for k, s in enumerate(steps) for node in s.reads}
-    by_step: dict[int, list[str]] = {}
-    step, before = 0, None
-    for start, end in pairwise(_ends(steps)):
-        (block,) = blocks(steps[start:end], where, DIALECT)
-        step, continued = (step, True) if block.title == before else (end, False)
-        before = block.title
-        lines = block_lines(block)
-        by_step.setdefault(step, []).extend(lines[1:] if continued and block.title else lines)
-        held = [where[n] for s in steps[start:end] for n in s.makes if last.get(n, 0) >= end]
+def _held_blocks(body: FunctionBody, dialect: Dialect) -> list[Block]:
+    """The blocks of a body; values that are read further below are held."""
+    last = {node: k for k, s in enumerate(body.steps) for node in s.reads}
+    result: list[Block] = []
+    for start, end in pairwise(_ends(body.steps)):
+        (block,) = blocks(body.steps[start:end], body.names, dialect)
+        if result and result[-1].title == block.title:
+            result[-1].lines += block.lines
+        else:
+            result.append(block)
+        made = (n for s in body.steps[start:end] for n in s.makes)
+        held = [body.names[n] for n in made if last.get(n, 0) >= end]
         if held:
             target = f"({held[0]},)" if len(held) == 1 else ", ".join(held)
-            by_step[step].append(f"{target} = _held({', '.join(held)})")
-    return list(by_step.values())
+            result[-1].lines.append(CodeLine((target,), f"_held({', '.join(held)})"))
+    return result
 
 
 def _ends(steps: Sequence[Step]) -> list[int]:
@@ -112,6 +85,15 @@ def _ends(steps: Sequence[Step]) -> list[int]:
             ends.append(k + 1)
             count = 0
     return ends
+
+
+BACKEND: Final = replace(
+    PYTHON,
+    dialect=replace(
+        PYTHON.dialect, operations=functions(lambda op: call(f"jnp.{op.numpy or op.name}"))
+    ),
+    arrange=_held_blocks,
+)
 
 
 @dataclass(frozen=True)

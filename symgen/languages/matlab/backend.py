@@ -153,7 +153,7 @@ def style(module: Module) -> TextBackend:
         declare="{name}",
         entry=entry,
     )
-    return TextBackend(dialect, comment, text, packed_pairs, "% {}", False, ENTRIES)
+    return TextBackend(dialect, comment, text, packed_pairs, "% {}", chained=False, entries=ENTRIES)
 
 
 def entry(array: str, shape: tuple[int, ...], k: int) -> str:

@@ -6,21 +6,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.compiler.parallel import spread
-from symgen.compiler.passes import live, used
-from symgen.compiler.program import Program
-from symgen.compiler.value import Index
-from symgen.languages.conventions import convention_lines
+from symgen.compiler.passes import used
 from symgen.languages.describe import (
     Argument,
     FunctionDescription,
-    descriptions,
-    laid_out,
-    tables,
 )
 from symgen.languages.dialect import Dialect, call, functions
-from symgen.languages.local_names import legend
 from symgen.languages.module import Module
+from symgen.languages.text_backend import TextBackend
 from symgen.languages.verification import (
     Arrays,
     Check,
@@ -32,7 +25,6 @@ from symgen.languages.verification import (
     format_error_ratio,
     inputs,
 )
-from symgen.languages.writer import Block, Step, blocks, signed, statements, variables, zeros
 from symgen.native.isolated import limited
 from symgen.numbers.operations import OPS, Op
 from symgen.render import render
@@ -54,7 +46,7 @@ DIALECT = Dialect(
 )
 
 
-def _packed_pairs(a: Argument) -> list[str]:
+def packed_pairs(a: Argument) -> list[str]:
     """A function for the place of entry i, j, k of the layout PACKED_PAIRS."""
     n, pairs = a.sizes
     return [
@@ -66,29 +58,16 @@ def _packed_pairs(a: Argument) -> list[str]:
     ]
 
 
-LAYOUTS: Final = {"packed pairs": _packed_pairs}
-"""The lines of each layout that tell where an entry is."""
-
-
 def files(module: Module) -> dict[str, str]:
     """The Python module, which needs NumPy alone."""
-    described = descriptions(module)
-    context = {
-        "module": module,
-        "functions": described,
-        "of_real_part": [_numpy(op) for op in _called(described) if not op.analytic],
-        "of_numbers": {_numpy(op): op.number for op in _called(described)},
+    context = BACKEND.context(module)
+    called = _called(context["functions"])
+    context |= {
+        "of_real_part": [_numpy(op) for op in called if not op.analytic],
+        "of_numbers": {_numpy(op): op.number for op in called},
         "own": lambda d: [_numpy(op) for op in _called([d])],
         "table": _table,
-        "pivots": lambda d: pivots(d, DIALECT),
-        "layouts": [LAYOUTS[a.layout](a) for a in laid_out(described)],
-        "conventions": convention_lines(module),
-        "legend": legend(described, variable_names(described, DIALECT)),
-        "tables": tables(module, comment),
-        "comment": comment,
-        "text": ascii,
-        "unpacked": lambda d, a: unpacked(d, a, DIALECT),
-        "bodies": dict(zip((f.name for f in described), spread(_body, described), strict=True)),
+        "tuple": python_tuple,
     }
     return {f"{module.name}.py": render("python/module.py.jinja", **context)}
 
@@ -99,29 +78,7 @@ def comment(text: str) -> str:
     return in_ascii(text, "<{:x}>", '"\\')
 
 
-def named(d: FunctionDescription, dialect: Dialect) -> tuple[list[Step], dict[Index, str]]:
-    """The statements of a function, and the names of values."""
-    steps = statements(d.program, dialect, zeros(d.program), [ref.node for ref in d.pivots])
-    return steps, variables(d.program, steps)
-
-
-def _body(d: FunctionDescription) -> list[list[str]]:
-    """The blocks of lines of a function."""
-    return [block_lines(block) for block in blocks(*named(d, DIALECT), DIALECT)]
-
-
-def variable_names(described: Sequence[FunctionDescription], dialect: Dialect) -> list[str]:
-    """The names of the variables of some functions, in the order of definition."""
-    return [name for d in described for name in named(d, dialect)[1].values()]
-
-
-def pivots(d: FunctionDescription, dialect: Dialect) -> str:
-    """The values that a body returns: all that must be positive."""
-    texts = signed(d.program, d.pivots, named(d, dialect)[1]) if d.pivots else []
-    return _tuple(texts)
-
-
-def _tuple(parts: Sequence[str]) -> str:
+def python_tuple(parts: Sequence[str]) -> str:
     """A tuple of these parts."""
     return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
 
@@ -135,7 +92,7 @@ def _table(d: FunctionDescription, kind: str) -> str:
         else f"_{_numpy(op)}_of_{kind}"
         for op in _called([d])
     ]
-    return _tuple(names)
+    return python_tuple(names)
 
 
 def _called(described: Sequence[FunctionDescription]) -> list[Op]:
@@ -144,22 +101,8 @@ def _called(described: Sequence[FunctionDescription]) -> list[Op]:
     return sorted((op for op in OPS.values() if op.name in names and not op.symbol), key=_numpy)
 
 
-def block_lines(block: Block) -> list[str]:
-    """A step of the algorithm, with its heading if it has one."""
-    heading = [f"# {comment(block.title)}"] if block.title else []
-    return heading + [f"{' = '.join(line.left)} = {line.right}" for line in block.lines]
-
-
-def unpacked(function: FunctionDescription, argument: Argument, dialect: Dialect) -> str:
-    """The left side that takes an input array apart; entries that are not needed become ``_``."""
-    read = _read(function.program, argument.name)
-    names = [dialect.input(argument.name, k) if k in read else "_" for k in range(argument.size)]
-    return f"({names[0]},)" if len(names) == 1 else ", ".join(names)
-
-
-def _read(program: Program, array: str) -> set[int]:
-    nodes = (program.nodes[i] for i in live(program))
-    return {node.b for node in nodes if node.op == "input" and node.a == array}
+BACKEND: Final = TextBackend(DIALECT, comment, ascii, packed_pairs, "# {}", end="")
+"""How Python is written: also the packages for CasADi and JAX, which have other operations."""
 
 
 def checks(subject: VerificationTarget, progress: Callable[[str], None]) -> Iterator[Check]:
