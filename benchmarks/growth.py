@@ -20,7 +20,7 @@ from benchmarks.bench.published import JOHANNESSEN
 from benchmarks.pictures import save
 from symgen.inspection.pictures import BLUE, ORANGE, new_figure, styled
 from symgen.reading.assemble import load
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 
@@ -55,7 +55,7 @@ class Growth(NamedTuple):
     """Memory of the finished program."""
 
 
-def chain(joints: int) -> RuntimeModel:
+def chain(joints: int) -> ParametricModel:
     """A chain of UR5 joints."""
     links = Plain.of(ROBOTS / "ur5.urdf", (), False).joints
     with TemporaryDirectory() as folder:
@@ -63,7 +63,7 @@ def chain(joints: int) -> RuntimeModel:
         path.write_text(
             chain_urdf([links[k % len(links)] for k in range(joints)]), encoding="utf-8"
         )
-        return RuntimeModel(load(path).model)
+        return ParametricModel(load(path).model)
 
 
 def curves() -> dict[str, dict[int, int]]:
@@ -72,7 +72,7 @@ def curves() -> dict[str, dict[int, int]]:
     return {q: {n: _operations(r, q) for n, r in robots.items()} for q in JOHANNESSEN}
 
 
-def _operations(robot: RuntimeModel, quantity: str) -> int:
+def _operations(robot: ParametricModel, quantity: str) -> int:
     ways = LONG_WAYS.get(quantity) if robot.model.dof >= MANY else None
     choices = [{quantity: way} for way in ways] if ways else [{}]
     return min(trace(robot, Wanted.parse(quantity), choice).counts.total for choice in choices)

@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 
 from symgen.mechanics.joints.types import Floating
-from symgen.mechanics.model import PARAMETER_NAMES, Model
+from symgen.mechanics.model import PARAMETER_NAMES, RigidBodyModel
 from symgen.reading.formats import read
 
 Array = Any
@@ -55,7 +55,7 @@ class Judge:
     Continuous joints are (cos, sin) in Pinocchio."""
 
     def __init__(
-        self, path: Path, model: Model, held: Sequence[str] = (), base: str = "fixed"
+        self, path: Path, model: RigidBodyModel, held: Sequence[str] = (), base: str = "fixed"
     ) -> None:
         free = [pin.JointModelFreeFlyer()] if base == "floating" else []
         self.model = pin.buildModelFromUrdf(str(path), *free)

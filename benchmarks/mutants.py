@@ -25,7 +25,7 @@ from symgen.languages.accuracy import FACTOR
 from symgen.languages.c.backend import files as c_files
 from symgen.languages.module import Module
 from symgen.native.compiler import run_compiler, workspace
-from symgen.proof.state_selection import CHANGES, visible
+from symgen.proof.state_selection import SELF_TEST_CHANGES, sensitivity
 from symgen.tracing.function import Function
 
 ROBOTS: Final = Path(__file__).resolve().parents[1] / "robots"
@@ -93,7 +93,7 @@ def module(robot: str, scalar: str, trig: str = "libm") -> Module:
 def share(made: Module, function: Function, states: int = STATES) -> Share:
     """Of one function."""
     every = sites(function.program)
-    seen = Trial(made, function).caught(CHANGES[made.arithmetic[0]])
+    seen = Trial(made, function).caught(SELF_TEST_CHANGES[made.arithmetic[0]])
     missed = [site for site, found in zip(every, seen, strict=True) if not found]
     most = largest(made, function, states) if missed else {}
     parts = [most.get((site.node, site.place), np.inf) for site in missed]
@@ -110,7 +110,7 @@ rounding."""
 def largest(made: Module, function: Function, states: int) -> dict[tuple[int | str, int], float]:
     """By literal: its change at its clearest, beside the error bound, in other states."""
     rng = Random(0)
-    found = visible(function.program, made.accuracy_at(made.draw(rng, states)))
+    found = sensitivity(function.program, made.accuracy_at(made.draw(rng, states)))
     return {key: float(x.max()) for key, x in found.items()}
 
 
@@ -126,7 +126,7 @@ def disagreements(made: Module, most: int = SAMPLE) -> Iterator[tuple[str, Site,
         sources = sorted(path.name for path in folder.glob("*.c"))
         run_compiler(["-std=c99", "-O1", "-ffp-contract=off", "-c", *sources], folder)
         for function in made.functions:
-            seen = Trial(made, function).caught(CHANGES[made.arithmetic[0]])
+            seen = Trial(made, function).caught(SELF_TEST_CHANGES[made.arithmetic[0]])
             for site, found in _sample(function, seen, most):
                 yield function.name, site, _fails(made, function, site, folder) == found
 
@@ -141,7 +141,7 @@ def _sample(function: Function, seen: Sequence[bool], most: int) -> Iterator[tup
 
 def _fails(made: Module, function: Function, site: Site, folder: Path) -> bool:
     """Whether the compiled self-test calls a changed function wrong."""
-    number = site.number * (1 + CHANGES[made.arithmetic[0]])
+    number = site.number * (1 + SELF_TEST_CHANGES[made.arithmetic[0]])
     other = replace(function, program=changed(function.program, site, number))
     wrong = replace(made, functions=(other,))
     wrong.__dict__["test_states"] = made.test_states

@@ -17,7 +17,7 @@ from benchmarks.oracle_mjcf import files
 from symgen.errors import Notice, SymgenError, in_short
 from symgen.jobs.job import Job
 from symgen.reading.remarks import UNITS
-from symgen.robot.results import checked
+from symgen.robot.results import check_robot
 from tests.support.public_robots import ICUB, PACKAGE, robots
 
 KINDS: Final = 12
@@ -36,7 +36,7 @@ def notices(path: Path) -> list[Notice] | None:
     """What there is to say of a file, None where it is refused."""
     job = Job.of(path)
     try:
-        return [*checked(job, job.load(), symbolic=False).notices]
+        return [*check_robot(job, job.load(), symbolic=False).notices]
     except SymgenError:
         return None
 

@@ -22,11 +22,11 @@ from benchmarks.judge import Judge, State
 from benchmarks.relative_error import relative
 from symgen.compiler.evaluate import evaluate
 from symgen.errors import SymgenError
-from symgen.mechanics.model import Model
+from symgen.mechanics.model import RigidBodyModel
 from symgen.reading.assemble import load
 from symgen.reading.formats import read
 from symgen.tracing.function import Function
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 from tests.support.public_robots import example_robots, icub_robots
@@ -192,10 +192,10 @@ def judged(path: Path, base: str, held: Sequence[str], states: int, seed: int) -
     )
 
 
-def _singular(model: Model, judge: Judge) -> str:
+def _singular(model: RigidBodyModel, judge: Judge) -> str:
     """Why symgen refuses the inverse of M, if it does and Pinocchio's is singular indeed."""
     try:
-        trace(RuntimeModel(model), Wanted.parse("forward_dynamics"))
+        trace(ParametricModel(model), Wanted.parse("forward_dynamics"))
     except SymgenError as error:
         values = np.linalg.eigvalsh(judge.mass_matrix(judge.random(1, 0)[0]))
         assert values[0] < 1e-12 * values.max(), f"M is regular, but: {error}"
@@ -204,13 +204,13 @@ def _singular(model: Model, judge: Judge) -> str:
 
 
 def differences(
-    model: Model, judge: Judge, checks: Sequence[Check], states: int, seed: int
+    model: RigidBodyModel, judge: Judge, checks: Sequence[Check], states: int, seed: int
 ) -> dict[str, float]:
     """The worst relative error of each check's tape."""
     errors = {check.title: 0.0 for check in checks}
     quantities = dict.fromkeys(check.quantity for check in checks)
     functions = {
-        quantity: trace(RuntimeModel(model), Wanted.parse(quantity), CHEAP)
+        quantity: trace(ParametricModel(model), Wanted.parse(quantity), CHEAP)
         for quantity in quantities
     }
     for state in judge.random(states, seed):

@@ -17,14 +17,14 @@ import numpy as np
 from benchmarks.relative_error import relative
 from symgen.compiler.evaluate import evaluate
 from symgen.errors import SymgenError
-from symgen.mechanics.joints.body_axes import rotation
-from symgen.mechanics.model import Body, Model
+from symgen.mechanics.joints.body_axes import quaternion_rows
+from symgen.mechanics.model import Body, RigidBodyModel
 from symgen.numbers.scalar import plain
 from symgen.reading.assemble import load
 from symgen.reading.mjcf.bodies import CompiledMjcf
 from symgen.reading.mjcf.compiling import compiled
 from symgen.reading.xml_reader import file_bytes, parsed
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 
@@ -52,7 +52,7 @@ class Judge:
 
     `at` puts both at a state; then `lift` is the matrix of our velocities to its own."""
 
-    def __init__(self, path: Path, model: Model) -> None:
+    def __init__(self, path: Path, model: RigidBodyModel) -> None:
         root = parsed(file_bytes(path), str(path))
         _, self.model = compiled(root, path)
         self.data, self.ours = mujoco.MjData(self.model), model
@@ -108,7 +108,7 @@ class Judge:
         self.lift[dof : dof + size, speed : speed + size] = np.eye(size)
         if xyz:
             turned = np.array(
-                [[plain(e) for e in row] for row in rotation((x, y, z, w))], dtype=float
+                [[plain(e) for e in row] for row in quaternion_rows((x, y, z, w))], dtype=float
             )
             v, omega = np.split(state["qd"][speed : speed + size], 2)
             self.lift[dof : dof + 3, speed : speed + 3] = turned
@@ -157,7 +157,7 @@ def compare(path: Path, states: int = 3, seed: int = 0) -> Result:
     except SymgenError as error:
         return Result(path.name, refusal=str(error).removeprefix(f"{path}:"))
     judge, errors = Judge(path, model), dict.fromkeys(QUANTITIES.values(), 0.0)
-    functions = [trace(RuntimeModel(model), Wanted.parse(quantity)) for quantity in QUANTITIES]
+    functions = [trace(ParametricModel(model), Wanted.parse(quantity)) for quantity in QUANTITIES]
     rng = np.random.default_rng(seed)
     for _ in range(states):
         state = judge.random(rng)

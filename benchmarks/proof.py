@@ -23,8 +23,8 @@ from benchmarks.figures.counts import HUMANOID, WEIGHTLESS, model
 from benchmarks.judge import Judge
 from benchmarks.published import ECHEANDIA_SYMBOLIC, ECHEANDIA_VALIDITY, JOHANNESSEN_AGREEMENT
 from symgen.algorithms import QUANTITIES
-from symgen.mechanics.model import Model
-from symgen.mechanics.parameters import WHOLE, lumped, system
+from symgen.mechanics.model import RigidBodyModel
+from symgen.mechanics.parameters import WHOLE, canonical_model, lump_links
 from symgen.reading.assemble import load
 from tests.support.random_trees import STEP, anywhere, chain, tree, turning, unit
 
@@ -40,22 +40,24 @@ def numbers(entries: Sequence[Any], *shape: int) -> Array:
 
 
 def run(
-    quantity: str, robot: Model, *state: Array, regrouping: str = "minimal", which: int = 0
+    quantity: str, robot: RigidBodyModel, *state: Array, regrouping: str = "minimal", which: int = 0
 ) -> Array:
     """An algorithm on floats; n x n and n x n x n outputs as such."""
     q = QUANTITIES[quantity]
     way = next(way for way in q.formulations if way.regrouping == regrouping)
-    found = way.algorithm(system(robot, regrouping=regrouping), *(list(x) for x in state))
+    found = way.algorithm(canonical_model(robot, regrouping=regrouping), *(list(x) for x in state))
     found, shape = (found[which] if len(q.outputs) > 1 else found), q.outputs[which].shape
     return numbers(found, *([robot.dof] * len(shape) if set(shape) == {"n"} else [-1]))
 
 
-def by_time(quantity: str, robot: Model, *flow: Array) -> Array:
+def by_time(quantity: str, robot: RigidBodyModel, *flow: Array) -> Array:
     """d/dt by the complex step; `flow` has one derivative more than the quantity reads."""
     q = QUANTITIES[quantity]
     state = [(np.asarray(x) + 1j * STEP * y).tolist() for x, y in pairwise(flow)]
     return (
-        np.array([complex(x).imag for x in q.formulations[0].algorithm(system(robot), *state)])
+        np.array(
+            [complex(x).imag for x in q.formulations[0].algorithm(canonical_model(robot), *state)]
+        )
         / STEP
     )
 
@@ -68,7 +70,7 @@ def states(n: int, count: int, rows: int = 4) -> Array:
 # -- Echeandia (2020) --------------------------------------------------------------------------------
 
 
-def validity(robot: Model, count: int = 100) -> tuple[float, float, float, float]:
+def validity(robot: RigidBodyModel, count: int = 100) -> tuple[float, float, float, float]:
     """Largest |C qd - tau(RNEA, g = 0, qdd = 0)|, |M' - (C + C^T)|, |sum Gamma qd - C|, and the
     largest torque, N m."""
     robot, worst = replace(robot, gravity=WEIGHTLESS), np.zeros(4)
@@ -203,12 +205,12 @@ def humanoid_times() -> dict[str, dict[str, float]]:
 
 
 def laws(
-    robot: Model, q: Array, qd: Array, qdd: Array, qddd: Array
+    robot: RigidBodyModel, q: Array, qd: Array, qdd: Array, qddd: Array
 ) -> Iterator[tuple[str, Array, Array]]:
     """Each law as a name and its two sides."""
     c, g = run("coriolis_matrix", robot, q, qd), run("gravity", robot, q)
     tau, n = run("inverse_dynamics", robot, q, qd, qdd), robot.dof
-    bodies = lumped(robot, [body.name for body in robot.bodies])
+    bodies = lump_links(robot, [body.name for body in robot.bodies])
     pi = numbers([x for body in bodies.bodies for x in body.links[0].parameters or (0.0,) * 10])
     yield "C q̇ + g = bias", c @ qd + g, run("bias", robot, q, qd)
     yield "M q̈ + C q̇ + g = τ", run("mass_matrix", robot, q) @ qdd + c @ qd + g, tau
@@ -235,11 +237,11 @@ def laws(
     )
 
 
-def slope(robot: Model, by: int, *at: Array) -> Array:
+def slope(robot: RigidBodyModel, by: int, *at: Array) -> Array:
     """∂τ/∂q or ∂τ/∂q̇ by the complex step."""
     algorithm, arm, columns = (
         QUANTITIES["inverse_dynamics"].formulations[0].algorithm,
-        system(robot),
+        canonical_model(robot),
         [],
     )
     for e in np.eye(robot.dof):

@@ -11,7 +11,7 @@ from benchmarks.faults import Trial
 from symgen.jobs.job import Job
 from symgen.languages import module_files
 from symgen.languages.module import Module
-from symgen.mechanics.model import Model
+from symgen.mechanics.model import RigidBodyModel
 from symgen.native.compiler import STRICT, run_compiler, workspace
 from symgen.reading.assemble import LoadedRobot
 from tests.support.random_trees import AS_WRITTEN, FAMILIES
@@ -43,7 +43,7 @@ FLAGS: Final = (
 """Beside the strict ones: as they are, and with fused products."""
 
 
-def modules(model: Model) -> Iterator[Module]:
+def modules(model: RigidBodyModel) -> Iterator[Module]:
     """The module of a robot in default options, in each scalar."""
     loaded = LoadedRobot(model, (), model.name, f"{model.name}.urdf")
     for scalar in SCALARS:

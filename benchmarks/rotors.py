@@ -13,9 +13,9 @@ from symgen.algorithms import geared
 from symgen.algorithms.forward_dynamics import forward_dynamics, forward_dynamics_articulated
 from symgen.compiler.passes import counts
 from symgen.compiler.program import Program
-from symgen.mechanics.canonical_model import System
-from symgen.mechanics.model import Joint, Link, Model, Rotor
-from symgen.mechanics.parameters import system
+from symgen.mechanics.canonical_model import CanonicalModel
+from symgen.mechanics.model import Joint, Link, RigidBodyModel, Rotor
+from symgen.mechanics.parameters import canonical_model
 from symgen.mechanics.pose import IDENTITY, Pose
 from symgen.reading.unfold import MovingJoint, bodies
 
@@ -103,7 +103,7 @@ SHAPES = {"chain": 1, "tree": 2}
 RATES = {"rest": 0.0, "moving": np.pi / 2}
 
 
-def robot(n: int, branching: int, rotors: str, turned: bool = False) -> Model:
+def robot(n: int, branching: int, rotors: str, turned: bool = False) -> RigidBodyModel:
     """n tubes, each carrying `branching` others, with parallel axes unless `turned`."""
     drives: dict[str, dict[str, Any]] = {
         "exact": {"rotor": Rotor(RATIO, SPIN, mass=ROTOR_MASS, transverse=SPIN)},
@@ -121,12 +121,12 @@ def robot(n: int, branching: int, rotors: str, turned: bool = False) -> Model:
         )
         for k in range(n)
     ]
-    return Model(f"{rotors}{n}", bodies(stands), (Link("root"),), (0.0, 0.0, 0.0))
+    return RigidBodyModel(f"{rotors}{n}", bodies(stands), (Link("root"),), (0.0, 0.0, 0.0))
 
 
-def at(model: Model, way: Any, rate: float) -> Array:
+def at(model: RigidBodyModel, way: Any, rate: float) -> Array:
     """Accelerations where joint i (from 1) is at i rad and feels i N m."""
-    built, one = system(model), [float(i) for i in range(1, model.dof + 1)]
+    built, one = canonical_model(model), [float(i) for i in range(1, model.dof + 1)]
     rates = built.coupling.rates([rate] * model.dof)
     return np.array([float(x) for x in way(built, built.coupling.places(one), rates, one)])
 
@@ -188,7 +188,7 @@ def agreement(n: int, branching: int, rate: float) -> float:
     return float(np.abs(mine - judge).max() / np.abs(judge).max())
 
 
-def operations(built: System, way: Any) -> int:
+def operations(built: CanonicalModel, way: Any) -> int:
     """The operations of a forward dynamics."""
     program, n = Program(), built.dof
     q, qd, tau = (program.input(name, (n,)) for name in ("q", "qd", "tau"))
@@ -201,7 +201,7 @@ def forward_dynamics_counts(n: int) -> dict[str, int]:
     """Operations of forward dynamics of a chain of `n` bodies whose axes are not parallel: by
     articulated bodies with rotors, by a factorisation of M with rotors, and by articulated bodies
     without rotors."""
-    exact, none = (system(robot(n, 1, way, turned=True)) for way in ("exact", "none"))
+    exact, none = (canonical_model(robot(n, 1, way, turned=True)) for way in ("exact", "none"))
     return {
         "articulated": operations(exact, geared.forward_dynamics),
         "factors": operations(exact, forward_dynamics),

@@ -14,9 +14,9 @@ from symgen.identification.model.compiled_kernel import kernel
 from symgen.identification.model.problem import friction, standard_parameters
 from symgen.identification.model.sensors import COMPONENTS
 from symgen.jobs.job import Job
-from symgen.mechanics.coupling import velocities
-from symgen.mechanics.model import Limits, Model
-from symgen.mechanics.parameters import lumped
+from symgen.mechanics.coupling import velocity_coordinates
+from symgen.mechanics.model import Limits, RigidBodyModel
+from symgen.mechanics.parameters import lump_links
 from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
 
@@ -70,7 +70,7 @@ class Recipe:
     """Time of the first row (s), so that a long log can be made in parts."""
 
 
-def waves(model: Model, recipe: Recipe) -> tuple[Numbers, Numbers, Numbers]:
+def waves(model: RigidBodyModel, recipe: Recipe) -> tuple[Numbers, Numbers, Numbers]:
     """Middle (n), amplitudes and phases (n x harmonics) of the motion of each joint."""
     random, n, motion = np.random.default_rng(recipe.seed), model.dof, recipe.motion
     ranges = np.array([_range(model.limits[name], motion.free) for name in model.joint_names])
@@ -86,7 +86,7 @@ def _range(limits: Limits, free: float) -> tuple[float, float]:
     return (limits.lower + limits.upper) / 2, (limits.upper - limits.lower) / 2
 
 
-def moved(model: Model, recipe: Recipe, t: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+def moved(model: RigidBodyModel, recipe: Recipe, t: Numbers) -> tuple[Numbers, Numbers, Numbers]:
     """Positions, velocities and accelerations (N x n) at times t; of robots whose positions are its
     joints' own."""
     if recipe.motion.standstill:
@@ -99,7 +99,7 @@ def moved(model: Model, recipe: Recipe, t: Numbers) -> tuple[Numbers, Numbers, N
     return q, qd, -(sizes * rates**2 * np.sin(angles)).sum(axis=2)
 
 
-def _stopped(model: Model, recipe: Recipe, t: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+def _stopped(model: RigidBodyModel, recipe: Recipe, t: Numbers) -> tuple[Numbers, Numbers, Numbers]:
     """The same path, along which the clock stands still at times."""
     going = replace(recipe, motion=replace(recipe.motion, standstill=0.0))
     run = recipe.duration * (1 - recipe.motion.standstill) / RUNS
@@ -123,7 +123,7 @@ def exact(
     job: Job, loaded: LoadedRobot, recipe: Recipe, q: Numbers, qd: Numbers, qdd: Numbers
 ) -> Numbers:
     """What perfect sensors would measure: joint forces (N x n) or the wrench on a link (N x 6)."""
-    model = lumped(loaded.model, [body.name for body in loaded.model.moving])
+    model = lump_links(loaded.model, [body.name for body in loaded.model.moving])
     quantity = f"wrench_regressor:{recipe.wrench}" if recipe.wrench else "regressor"
     made = kernel(job.changed(quantities=(quantity,)), loaded)
     known = {} if recipe.wrench else friction(job, loaded.model) | dict(recipe.friction)
@@ -155,7 +155,7 @@ def simulated(
     rough = sensors.position_noise > 0 or sensors.quantum > 0
     seen = q + random.normal(size=q.shape) * sensors.position_noise
     seen = np.round(seen / sensors.quantum) * sensors.quantum if sensors.quantum else seen
-    names = [row.name for row in velocities(loaded.model)]
+    names = [row.name for row in velocity_coordinates(loaded.model)]
     measured = (
         [f"wrench_{c}" for c in COMPONENTS] if recipe.wrench else [f"tau_{name}" for name in names]
     )

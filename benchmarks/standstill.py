@@ -20,7 +20,7 @@ from symgen.identification.estimation.run import identify
 from symgen.identification.model.estimate import Estimate
 from symgen.identification.model.settings import Settings
 from symgen.jobs.job import Job
-from symgen.mechanics.coupling import velocities
+from symgen.mechanics.coupling import velocity_coordinates
 from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
 
@@ -62,7 +62,7 @@ def columns(job: Job, loaded: LoadedRobot, recipe: Recipe) -> dict[str, Numbers]
     forces = exact(job, loaded, recipe, q, qd, qdd) + viscous * qd + coulomb * sign
     noise = recipe.sensors.noise * np.sqrt(np.mean(forces**2, axis=0))
     forces = forces + random.normal(size=forces.shape) * noise
-    names = [row.name for row in velocities(loaded.model)]
+    names = [row.name for row in velocity_coordinates(loaded.model)]
     return {
         "t": t,
         **{

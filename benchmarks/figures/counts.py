@@ -14,10 +14,10 @@ from benchmarks import adjoints, growth
 from benchmarks.operations import OTHERS
 from benchmarks.rotors import GROWTH, forward_dynamics_counts
 from symgen.algorithms.registry import LINK_QUANTITIES, QUANTITIES
-from symgen.mechanics.model import Model
-from symgen.proof.reference_values import SAME, source
+from symgen.mechanics.model import RigidBodyModel
+from symgen.proof.reference_values import SAME_ALGORITHM, source
 from symgen.reading.assemble import load
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 from tests.support.public_robots import example_robots
@@ -63,7 +63,7 @@ HUMANOID: Final[Mapping[str, str]] = {
 
 
 @cache
-def model(key: str) -> Model:
+def model(key: str) -> RigidBodyModel:
     """The robot of a key of `ROBOTS`."""
     name, locked = ROBOTS[key]
     path = ROOT / name
@@ -76,7 +76,7 @@ def operations(key: str, quantity: str, weightless: bool = False) -> int:
     """Additions, multiplications, divisions, sines and cosines of one function of a robot; the
     formulation with the fewest of them is counted."""
     robot = replace(model(key), gravity=WEIGHTLESS) if weightless else model(key)
-    return trace(RuntimeModel(robot), Wanted.parse(quantity)).counts.total
+    return trace(ParametricModel(robot), Wanted.parse(quantity)).counts.total
 
 
 def peer_counts() -> dict[str, dict[str, int]]:
@@ -141,11 +141,11 @@ def self_test_counts() -> dict[str, dict[str, int]]:
     these the reference values of a self-test come from the same algorithm in many digits."""
     found = {}
     for key in ("pendulum", "ur5", "snake16", "humanoid25"):
-        robot = RuntimeModel(model(key))
+        robot = ParametricModel(model(key))
         link = robot.model.bodies[-1].name
         quantities = [q for name, q in QUANTITIES.items() if name not in LINK_QUANTITIES]
         quantities += [q.of(link) for q in LINK_QUANTITIES.values()]
-        same = sum(source(robot, q) == SAME for q in quantities)
+        same = sum(source(robot, q) == SAME_ALGORITHM for q in quantities)
         found[key] = {"n": robot.model.dof, "quantities": len(quantities), "same": same}
     return found
 

@@ -19,16 +19,16 @@ from symgen.algorithms.motion import next_motion, next_twist, start_of
 from symgen.algorithms.newton_euler import inertial_force
 from symgen.algorithms.pushes import wrenches_stay
 from symgen.algorithms.virtual_power import Power
-from symgen.mechanics.canonical_model import System, SystemBody
+from symgen.mechanics.canonical_model import CanonicalBody, CanonicalModel
 from symgen.mechanics.joints.joint_type import TURN
 from symgen.mechanics.rigid_motion import Motion
-from symgen.mechanics.spatial import STILL, Angle, Turn, Twist
+from symgen.mechanics.spatial import ZERO_TWIST, Angle, Turn, Twist
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
 SOURCE = f"{virtual_power.SOURCE}, of its slopes, in absolute angles along parallel joints"
 
 
-def runs(system: System) -> dict[int, int]:
+def runs(system: CanonicalModel) -> dict[int, int]:
     """The first body of each body's run, by number: the bodies in a row whose joints turn about
     parallel axes."""
     first: dict[int, int] = {}
@@ -43,13 +43,13 @@ def runs(system: System) -> dict[int, int]:
     return {i: k for i, k in first.items() if k in long or i not in carrying}
 
 
-def parallel(system: System) -> bool:
+def parallel(system: CanonicalModel) -> bool:
     """only robots with parallel joints one behind the other, and whose external wrenches are in
     the axes of their links."""
     return any(i != k for i, k in runs(system).items()) and wrenches_stay(system)
 
 
-def absolute(system: System, x: Coordinates) -> list[Scalar]:
+def absolute(system: CanonicalModel, x: Coordinates) -> list[Scalar]:
     """Coordinates, or their changes, in absolute angles."""
     first, angles = runs(system), list(x)
     for i in system.outward:
@@ -58,7 +58,7 @@ def absolute(system: System, x: Coordinates) -> list[Scalar]:
     return angles
 
 
-def by_joint(system: System, slopes: Coordinates) -> list[Scalar]:
+def by_joint(system: CanonicalModel, slopes: Coordinates) -> list[Scalar]:
     """Derivatives in coordinates from those in absolute angles."""
     first, by_coordinate = runs(system), list(slopes)
     for i in system.inward:
@@ -74,7 +74,7 @@ class RunMember:
     of the joint frame that the body's run starts from."""
 
     motion: Motion = Motion()
-    virtual: Twist = STILL
+    virtual: Twist = ZERO_TWIST
     turn: Turn = Turn(2, Angle())
     start: "RunMember | None" = None
 
@@ -84,11 +84,11 @@ class RunMember:
         if self.turn.angle.is_zero:
             return self
         motion = self.motion.turned(self.motion.a, (self.turn,))
-        return RunMember(motion, self.virtual.moved_out((self.turn,)))
+        return RunMember(motion, self.virtual.to_child((self.turn,)))
 
 
 def weighted(
-    system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
 ) -> Scalar:
     """λᵀ τ without what joints do by themselves, all in absolute angles."""
     first, members = runs(system), {0: RunMember()}
@@ -109,14 +109,14 @@ def weighted(
     return total
 
 
-def _first(system: System, i: int, before: RunMember) -> RunMember:
+def _first(system: CanonicalModel, i: int, before: RunMember) -> RunMember:
     """The frame that a run starts from: the joint frame of its first body, on the parent."""
     x, place = before.turned, system.body(i).placement
     motion = start_of(system, i, x.motion).fixed_to(place.transforms(ZERO))
-    return RunMember(motion, x.virtual.moved_out(place.to_axis.steps))
+    return RunMember(motion, x.virtual.to_child(place.to_axis.steps))
 
 
-def _beside(body: SystemBody, before: RunMember) -> RunMember:
+def _beside(body: CanonicalBody, before: RunMember) -> RunMember:
     """The next joint frame of a run, in the axes of the run, at the place of the joint: it turns
     like the run's start."""
     assert before.start is not None
@@ -128,7 +128,7 @@ def _beside(body: SystemBody, before: RunMember) -> RunMember:
     return RunMember(motion, virtual, Turn(2, replace(angle, variable=ZERO)), start)
 
 
-def _swung(system: System, i: int, at: RunMember, x: Sequence[Coordinates]) -> RunMember:
+def _swung(system: CanonicalModel, i: int, at: RunMember, x: Sequence[Coordinates]) -> RunMember:
     """The body that swings at a joint frame of a run, at an absolute angle and its rates."""
     place, (q, qd, qdd, lam) = system.body(i).placement, (values[i - 1] for values in x)
     rate, change, virtual = (TURN.S.at_rate(r) for r in (qd, qdd, lam))
@@ -139,17 +139,17 @@ def _swung(system: System, i: int, at: RunMember, x: Sequence[Coordinates]) -> R
     return RunMember(motion, Twist(twist.w, twist.at(shift)), Turn(2, angle), at.start or at)
 
 
-def _turned_back(body: SystemBody, turn: Turn) -> SystemBody:
+def _turned_back(body: CanonicalBody, turn: Turn) -> CanonicalBody:
     """A body in the axes from which its own are a turn further."""
     if turn.angle.is_zero:
         return body
-    inertia, wrench = body.inertia.moved_in(turn), body.wrench.moved_in(turn)
+    inertia, wrench = body.inertia.to_parent(turn), body.wrench.to_parent(turn)
     return replace(body, inertia=inertia, wrench=wrench)
 
 
 @adjoint_hessians.row(source=SOURCE, suits=parallel, regroupings=("minimal",))
 def inverse_dynamics_hessian(
-    system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
 ) -> Four:
     """The second derivatives, from those in absolute angles."""
     x = [absolute(system, values) for values in (q, qd, qdd, lam)]
@@ -158,7 +158,7 @@ def inverse_dynamics_hessian(
     return adjoint_hessians.with_friction(system, qd, lam, blocks)
 
 
-def _by_joints(system: System, block: Coordinates) -> list[Scalar]:
+def _by_joints(system: CanonicalModel, block: Coordinates) -> list[Scalar]:
     """An n x n block by rows and columns of coordinates."""
     n = system.size
     rows = [by_joint(system, block[k * n : k * n + n]) for k in range(n)]
@@ -170,7 +170,7 @@ def _by_joints(system: System, block: Coordinates) -> list[Scalar]:
     source=f"by mu = M^-1 lambda; {SOURCE}", suits=parallel, regroupings=("minimal",)
 )
 def forward_dynamics_hessian(
-    system: System, q: Coordinates, qd: Coordinates, tau: Coordinates, lam: Coordinates
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates, lam: Coordinates
 ) -> Four:
     """The Hessian of λᵀ q̈ in q, q̇ and τ, forward dynamics weighted, from derivatives in absolute
     angles."""

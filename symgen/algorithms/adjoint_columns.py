@@ -10,25 +10,25 @@ from symgen.algorithms.adjoints import RobotMotion, bracket
 from symgen.algorithms.coriolis import column
 from symgen.algorithms.gradients import carried_along, force_rate
 from symgen.algorithms.newton_euler import inertial_force
-from symgen.mechanics.canonical_model import System
-from symgen.mechanics.inertia import Inertia, momentum_of, times
+from symgen.mechanics.canonical_model import CanonicalModel
+from symgen.mechanics.inertia import Inertia, second_moment_times, spatial_momentum
 from symgen.mechanics.joints import Freedom
 from symgen.mechanics.moments import (
     NO_MOMENTS,
     Moments,
     Movable,
     MovingBody,
-    carried,
     moments_of,
+    shift_to_parent,
     turning_of,
 )
-from symgen.mechanics.spatial import NO_FORCE, NULL, Force, Step, Turn, Twist, Vector
+from symgen.mechanics.spatial import ZERO_FORCE, ZERO_VECTOR, Force, Step, Turn, Twist, Vector
 from symgen.numbers.scalar import Coordinates, Scalar
 
 
 def cross_moment(inertia: Inertia, w: Vector, u: Twist) -> Vector:
     """∫ (w × ρ) × u dm of a rigid body that moves at u: (w × h) × v + S (w × w_u)."""
-    return w.cross(inertia.h).cross(u.v) + times(inertia.s, w.cross(u.w))
+    return w.cross(inertia.h).cross(u.v) + second_moment_times(inertia.s, w.cross(u.w))
 
 
 class WithCrossMoment(Movable, Protocol):
@@ -46,18 +46,22 @@ class WithCrossMoment(Movable, Protocol):
 Thing = TypeVar("Thing", bound=WithCrossMoment)
 
 
-def to_joint(system: System, i: int, q: Coordinates, w: Vector, slip: Vector, x: Thing) -> Thing:
+def to_joint(
+    system: CanonicalModel, i: int, q: Coordinates, w: Vector, slip: Vector, x: Thing
+) -> Thing:
     """The quantity, given in a body's frame, in its joint frame as what carries the joint sees it:
     the body turns at `w`, its origin slips at `slip`."""
     place = system.body(i).placement
     moving = w.cross(place.shift(q[i - 1])) + slip
-    return carried(x.plus_cross_moment(moving.cross(x.momentum.linear)), system.to_body(i, q))
+    return shift_to_parent(
+        x.plus_cross_moment(moving.cross(x.momentum.linear)), system.to_body(i, q)
+    )
 
 
-def to_parent(system: System, i: int, q: Coordinates, w: Vector, x: Thing) -> Thing:
+def to_parent(system: CanonicalModel, i: int, q: Coordinates, w: Vector, x: Thing) -> Thing:
     """The quantity, given in a joint frame, in the frame of the parent, which turns at `w`."""
     place = system.body(i).placement
-    at_parent = carried(x, place.approach(q[i - 1]))
+    at_parent = shift_to_parent(x, place.to_joint_frame(q[i - 1]))
     return at_parent.plus_cross_moment(_of_arm(w, place.arm(q[i - 1]), at_parent.momentum.linear))
 
 
@@ -77,9 +81,9 @@ class GatheredMoments:
     """All that is carried to a frame: the load on all beyond, the moments of their field u, and 2
     s."""
 
-    load: Force = NO_FORCE
+    load: Force = ZERO_FORCE
     field: Moments = NO_MOMENTS
-    cross_moment: Vector = NULL
+    cross_moment: Vector = ZERO_VECTOR
 
     def __add__(self, other: "GatheredMoments") -> "GatheredMoments":
         return GatheredMoments(
@@ -91,10 +95,10 @@ class GatheredMoments:
         """Π: ∫ u dm and ∫ ρ × u dm."""
         return Force(self.field.p, turning_of(self.field.k))
 
-    def moved_in(self, step: Step) -> "GatheredMoments":
+    def to_parent(self, step: Step) -> "GatheredMoments":
         """The same at the frame from which `step` leads to the present one."""
         turned = self.cross_moment.turned(-step) if isinstance(step, Turn) else self.cross_moment
-        return GatheredMoments(self.load.moved_in(step), self.field.moved_in(step), turned)
+        return GatheredMoments(self.load.to_parent(step), self.field.to_parent(step), turned)
 
     def plus_cross_moment(self, moment: Vector) -> "GatheredMoments":
         """The same with more of the moment ∫ ρ̇ × u dm."""
@@ -113,10 +117,10 @@ class GatheredDerivatives:
     cross_moment_rate: Vector
     inertia: Force
 
-    def moved_in(self, step: Step) -> "GatheredDerivatives":
+    def to_parent(self, step: Step) -> "GatheredDerivatives":
         """The quantities at the frame from which `step` leads to the present one."""
         forces = (self.load, self.momentum, self.rate_load, self.inertia)
-        load, momentum, rate_load, inertia = (f.moved_in(step) for f in forces)
+        load, momentum, rate_load, inertia = (f.to_parent(step) for f in forces)
         vectors = (self.cross_moment, self.cross_moment_rate)
         q, qd = (x.turned(-step) if isinstance(step, Turn) else x for x in vectors)
         return GatheredDerivatives(load, momentum, q, rate_load, qd, inertia)
@@ -152,9 +156,9 @@ def displaced(
     joint_column = column(joint, from_axes, axes)
     trace = k[0].x + k[1].y + k[2].z
     axis = twice.cross(sigma)
-    stretched = sum((row.scaled(e) for row, e in zip(k, axis, strict=True)), NULL)
+    stretched = sum((row.scaled(e) for row, e in zip(k, axis, strict=True)), ZERO_VECTOR)
     rates = from_carrier.rates
-    sheared = sum((row.scaled(e) for row, e in zip(rates.k, b.w, strict=True)), NULL)
+    sheared = sum((row.scaled(e) for row, e in zip(rates.k, b.w, strict=True)), ZERO_VECTOR)
     widened = rates.k[0].x + rates.k[1].y + rates.k[2].z
     added = stretched - axis.scaled(trace) + twice.cross(t).cross(at.field.p)
     added = added + sigma.cross(at.cross_moment) + cross_moment(from_carrier.inertia, twice, b)
@@ -162,7 +166,7 @@ def displaced(
     by_rate = t.cross(at.field.p) + at.field.u_cross_turning.scaled(-sigma.z)
     return GatheredDerivatives(
         force_rate(joint, from_carrier, x) + carried_along(joint, at.load),
-        carried_along(joint, at.momentum) + momentum_of(from_carrier.inertia, b),
+        carried_along(joint, at.momentum) + spatial_momentum(from_carrier.inertia, b),
         added,
         joint_column.forces[0],
         by_rate.scaled(2.0),
@@ -171,7 +175,7 @@ def displaced(
 
 
 def gathered(
-    system: System, q: Coordinates, moves: RobotMotion
+    system: CanonicalModel, q: Coordinates, moves: RobotMotion
 ) -> Iterator[tuple[int, GatheredMoments]]:
     """Every joint, from the leaves to the base, with what has come to it, in its joint frame."""
     total = dict.fromkeys(range(system.size + 1), GatheredMoments())
@@ -195,7 +199,7 @@ def _twice(moves: RobotMotion, i: int) -> Vector:
 
 
 def climb(
-    system: System, i: int, q: Coordinates, moves: RobotMotion, x: GatheredDerivatives
+    system: CanonicalModel, i: int, q: Coordinates, moves: RobotMotion, x: GatheredDerivatives
 ) -> Iterator[tuple[int, GatheredDerivatives]]:
     """The column of joint `i` in the joint frame of every ancestor j, as what carries that joint
     sees it."""
@@ -203,7 +207,7 @@ def climb(
         at_parent = to_parent(system, i, q, _twice(moves, j), x)
         slip = moves.rates[j].relative.v.scaled(2.0)
         x = (
-            carried(at_parent, system.to_body(j, q))
+            shift_to_parent(at_parent, system.to_body(j, q))
             if j in system.together(i)
             else to_joint(system, j, q, _twice(moves, j), slip, at_parent)
         )

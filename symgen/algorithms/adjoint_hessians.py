@@ -39,15 +39,15 @@ from symgen.algorithms.forward_dynamics import driving
 from symgen.algorithms.pushes import wrenches_stay
 from symgen.algorithms.registry import Array, quantity
 from symgen.algorithms.torsion import commutators
-from symgen.mechanics.canonical_model import System
+from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.joints import Freedom
-from symgen.mechanics.spatial import NULL, Turn
+from symgen.mechanics.spatial import ZERO_VECTOR, Turn
 from symgen.numbers.dual import along, tangents
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
 Four = tuple[list[Scalar], list[Scalar], list[Scalar], list[Scalar]]
-Hessian = Callable[[System, Coordinates, Coordinates, Coordinates, Coordinates], Four]
-Gradient = Callable[[System, Coordinates, Coordinates, Coordinates], Three]
+Hessian = Callable[[CanonicalModel, Coordinates, Coordinates, Coordinates, Coordinates], Four]
+Gradient = Callable[[CanonicalModel, Coordinates, Coordinates, Coordinates], Three]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,29 +77,31 @@ class HessianBlocks:
         self.qqd[j, i], self.qqdd[j, i] = rates, joint.project(x.momentum)
 
 
-def _axis_rates(system: System, i: int, moves: RobotMotion, x: GatheredDerivatives) -> Scalar:
+def _axis_rates(
+    system: CanonicalModel, i: int, moves: RobotMotion, x: GatheredDerivatives
+) -> Scalar:
     """The derivative of λᵀ ∂τ/∂q̇_i in q_j, from the column of j in the joint frame of i: as its
     carrier sees it, plus as that sees it which the axes go with."""
     joint, place, rates = system.body(i).joint, system.body(i).placement, moves.rates[i]
-    w = place.with_axes(parent=rates.carrier.w, body=rates.body.w)
-    slip = place.with_axes(parent=NULL, body=rates.relative.v)
+    w = place.select_by_axes(parent=rates.carrier.w, body=rates.body.w)
+    slip = place.select_by_axes(parent=ZERO_VECTOR, body=rates.relative.v)
     rates_of_axis = half_rate(joint, rates.carrier.w, x.momentum) + half_rate(joint, w, x.momentum)
     return rates_of_axis + joint.S.w.dot(x.cross_moment - slip.cross(x.momentum.linear))
 
 
 def _outward(
-    system: System, j: int, i: int, q: Coordinates, x: GatheredDerivatives
+    system: CanonicalModel, j: int, i: int, q: Coordinates, x: GatheredDerivatives
 ) -> GatheredDerivatives:
     """A column of joint `j` in the joint frame of `i`, which stays with it and comes after it."""
     for k in range(j + 1, i + 1):
-        for step in system.body(k).placement.approach(q[k - 1]):
+        for step in system.body(k).placement.to_joint_frame(q[k - 1]):
             assert isinstance(step, Turn)
-            x = x.moved_in(-step)
+            x = x.to_parent(-step)
     return x
 
 
 def second_derivatives(
-    system: System,
+    system: CanonicalModel,
     q: Coordinates,
     qd: Coordinates,
     qdd: Coordinates,
@@ -132,7 +134,7 @@ def second_derivatives(
     return out
 
 
-def _commute(system: System, qd: Coordinates, out: HessianBlocks) -> None:
+def _commute(system: CanonicalModel, qd: Coordinates, out: HessianBlocks) -> None:
     """The terms that are added where axes go with bodies; of rates see `torsion.by_rates`."""
     run = system.together
     for k, j, at, sign in commutators(system):
@@ -145,7 +147,7 @@ def _commute(system: System, qd: Coordinates, out: HessianBlocks) -> None:
 
 
 def with_friction(
-    system: System, qd: Coordinates, lam: Coordinates, blocks: Sequence[list[Scalar]]
+    system: CanonicalModel, qd: Coordinates, lam: Coordinates, blocks: Sequence[list[Scalar]]
 ) -> Four:
     """The blocks with the second derivatives of joint friction, where it is smooth."""
     qq, qqd, qdqd, qqdd = blocks
@@ -192,7 +194,7 @@ row = partial(
 
 @row(source=f"{SOURCE}; second order after the same, IROS 2022", suits=wrenches_stay)
 def inverse_dynamics_hessian(
-    system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
 ) -> Four:
     """The blocks of ∂²(λᵀ τ)/∂(q, q̇, q̈)² that do not vanish: in q twice, q and q̇, q̇ twice, q and
     q̈, each n x n with a row for the first."""
@@ -234,7 +236,7 @@ forward_row = partial(
 
 @forward_row(source=f"by mu = M^-1 lambda, from the {SOURCE}", suits=wrenches_stay)
 def forward_dynamics_hessian(
-    system: System, q: Coordinates, qd: Coordinates, tau: Coordinates, lam: Coordinates
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates, lam: Coordinates
 ) -> Four:
     """The blocks of ∂²(λᵀ q̈)/∂(q, q̇, τ)² that do not vanish: in q twice, q and q̇, q̇ twice, q and
     τ, each n x n with a row for the first.
@@ -248,7 +250,7 @@ def forward_dynamics_hessian(
 
 def of_forward(
     formulations: tuple[Hessian, Gradient],
-    system: System,
+    system: CanonicalModel,
     q: Coordinates,
     qd: Coordinates,
     tau: Coordinates,

@@ -25,15 +25,15 @@ from symgen.algorithms.motion import JointMotion, Velocity, joint_motions, motio
 from symgen.algorithms.newton_euler import inertial_force
 from symgen.algorithms.pushes import wrenches_stay
 from symgen.algorithms.registry import Array, quantity
-from symgen.mechanics.canonical_model import System
+from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.joints import Freedom
 from symgen.mechanics.moments import NO_PAIRED_MOMENTS, PairedMoments, paired_moments_of
 from symgen.mechanics.rigid_motion import Motion
-from symgen.mechanics.spatial import EZ, NO_FORCE, NULL, Force, Turn, Twist, Vector
+from symgen.mechanics.spatial import UNIT_Z, ZERO_FORCE, ZERO_VECTOR, Force, Turn, Twist, Vector
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
 Three = tuple[list[Scalar], list[Scalar], list[Scalar]]
-Gradient = Callable[[System, Coordinates, Coordinates, Coordinates, Coordinates], Three]
+Gradient = Callable[[CanonicalModel, Coordinates, Coordinates, Coordinates, Coordinates], Three]
 SOURCE = (
     "adjoint of Newton-Euler, from ∂r̈/∂q_i of Singh, Russell & Wensing, Efficient analytical "
     "derivatives of rigid-body dynamics, RA-L 2022"
@@ -45,15 +45,15 @@ class PassedInward:
     """The sums that travel to the base: the load on all beyond, their momentum at rates λ, and ∫ ρ̇
     × u dm about the frame at hand."""
 
-    load: Force = NO_FORCE
-    momentum: Force = NO_FORCE
-    cross_moment: Vector = NULL
+    load: Force = ZERO_FORCE
+    momentum: Force = ZERO_FORCE
+    cross_moment: Vector = ZERO_VECTOR
 
     def turned_in(self, turns: Sequence[Turn]) -> "PassedInward":
         """The same in the axes from which `turns` lead to the present ones."""
         load, momentum, cross = self.load, self.momentum, self.cross_moment
         for turn in reversed(turns):
-            load, momentum = load.moved_in(turn), momentum.moved_in(turn)
+            load, momentum = load.to_parent(turn), momentum.to_parent(turn)
             cross = cross.turned(-turn)
         return PassedInward(load, momentum, cross)
 
@@ -100,7 +100,7 @@ class RobotMotion:
 
     @classmethod
     def of(
-        cls, system: System, q: Coordinates, flow: Sequence[Coordinates], lam: Coordinates
+        cls, system: CanonicalModel, q: Coordinates, flow: Sequence[Coordinates], lam: Coordinates
     ) -> "RobotMotion":
         """At q and (q̇, q̈)."""
         rates, virtual = velocities(system, q, flow[0]), velocities(system, q, lam)
@@ -108,7 +108,7 @@ class RobotMotion:
 
 
 def sweep(
-    system: System, q: Coordinates, moves: RobotMotion
+    system: CanonicalModel, q: Coordinates, moves: RobotMotion
 ) -> Iterator[tuple[int, PassedInward, PassedInward]]:
     """Every body from the leaves to the base with what has come to it: about a point of its joint
     in its own axes, and in its joint frame, as seen from what carries the joint.
@@ -132,7 +132,7 @@ def sweep(
 
 
 def _at_joint_origin(
-    system: System, i: int, q: Coordinates, moves: RobotMotion, came: FromChildren
+    system: CanonicalModel, i: int, q: Coordinates, moves: RobotMotion, came: FromChildren
 ) -> PassedInward:
     """All that is fixed to body `i` or beyond, about the origin of its joint frame in its own
     axes."""
@@ -170,7 +170,7 @@ class JointReadout:
     @classmethod
     def of(cls, joint: Freedom, x: Motion, u: Twist) -> "JointReadout":
         """From motion and twist at rates λ of what carries the joint."""
-        sigma, t, z_second = joint.S.w, joint.S.v, x @ EZ
+        sigma, t, z_second = joint.S.w, joint.S.v, x @ UNIT_Z
         second = Twist(z_second.scaled(sigma.z), x.a.cross(sigma) + z_second.scaled(t.z))
         return cls(bracket(joint, u), second, x.w.cross(sigma))
 
@@ -205,7 +205,7 @@ row = partial(
 
 @row(source=SOURCE, suits=wrenches_stay)
 def inverse_dynamics_vjp(
-    system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
 ) -> Three:
     """λᵀ ∂τ/∂q, λᵀ ∂τ/∂q̇ and λᵀ M, each of shape n."""
     moves = RobotMotion.of(system, q, (qd, qdd), lam)
@@ -213,13 +213,13 @@ def inverse_dynamics_vjp(
     dqd, m = [*dq], [*dq]
     for i, at_body, at_joint in sweep(system, q, moves):
         body, carrier = system.body(i), moves.carrier[i].carrier
-        axes = body.placement.with_axes(parent=at_joint, body=at_body)
+        axes = body.placement.select_by_axes(parent=at_joint, body=at_body)
         with system.section(i, "gradient"):
             read = JointReadout.of(body.joint, carrier, moves.virtual[i].carrier)
             twice = 2.0 * read.turning.dot(at_joint.cross_moment)
             felt = read.on(at_joint.load, at_joint.momentum, twice)
             dq[i - 1] = felt + body.passive.position_slope(q[i - 1]) * lam[i - 1]
-            w = body.placement.with_axes(parent=carrier.w, body=moves.at[i].w)
+            w = body.placement.select_by_axes(parent=carrier.w, body=moves.at[i].w)
             rates = by_rate(body.joint, carrier.w, at_joint) + by_rate(body.joint, w, axes)
             dqd[i - 1] = rates + body.passive.rate_slope(qd[i - 1]) * lam[i - 1]
             m[i - 1] = body.joint.project(at_body.momentum)
@@ -243,7 +243,7 @@ forward_row = partial(
 
 @forward_row(source=f"by mu = M^-1 lambda, from the {SOURCE}", suits=wrenches_stay)
 def forward_dynamics_vjp(
-    system: System, q: Coordinates, qd: Coordinates, tau: Coordinates, lam: Coordinates
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates, lam: Coordinates
 ) -> Three:
     """λᵀ ∂q̈/∂q, λᵀ ∂q̈/∂q̇ and μ = M⁻¹ λ, each of shape n: that of inverse dynamics at the
     accelerations that `tau` causes, with the weights -μ."""
@@ -252,7 +252,7 @@ def forward_dynamics_vjp(
 
 def of_forward(
     of_inverse: Gradient,
-    system: System,
+    system: CanonicalModel,
     q: Coordinates,
     qd: Coordinates,
     tau: Coordinates,

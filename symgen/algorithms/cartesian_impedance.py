@@ -24,7 +24,7 @@ from symgen.algorithms.kinematics import frame_jacobian_aligned, link_place
 from symgen.algorithms.registry import Array
 from symgen.algorithms.steps import difference
 from symgen.algorithms.task_space import quaternion
-from symgen.mechanics.canonical_model import System
+from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.spatial import Vector
 from symgen.numbers.operations import sign
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar, dot
@@ -32,7 +32,7 @@ from symgen.numbers.scalar import ZERO, Coordinates, Scalar, dot
 TINY = 1e-30
 
 
-def _turn_off(system: System, q: Coordinates, link: str, xyzw: Coordinates) -> Vector:
+def _turn_off(system: CanonicalModel, q: Coordinates, link: str, xyzw: Coordinates) -> Vector:
     """Twice the vector part of the quaternion, in root axes, from the link's axes to those of
     another."""
     x, y, z, w = xyzw
@@ -71,7 +71,7 @@ def _turn_off(system: System, q: Coordinates, link: str, xyzw: Coordinates) -> V
     "2008, ch. 4",
     outputs=(Array("u_cartesian", *COMMAND),),
 )
-def cartesian_impedance(system: System, *inputs: Coordinates, link: str) -> list[Scalar]:
+def cartesian_impedance(system: CanonicalModel, *inputs: Coordinates, link: str) -> list[Scalar]:
     """τ = Jᵀ (k_x e - d_x V) + (1 - Jᵀ J̄ᵀ)(k_p (q_ref ⊖ q) - k_d q̇) + g within ±limit, V = J q̇ and
     e the way of the link's origin to p_ref and twice the vector part of the quaternion to quat_ref
     (x, y, z, w), in root axes; J̄ the dynamically consistent inverse, damped as
@@ -79,7 +79,7 @@ def cartesian_impedance(system: System, *inputs: Coordinates, link: str) -> list
     q, qd, q_ref, p_ref, quat_ref, k_x, d_x, k_p, k_d, (damping,), limit = inputs
     at, rates = joints(system, q, qd)
     n = system.dof
-    flat = system.coupling.projected(frame_jacobian_aligned(system, at, link=link), (6, None))
+    flat = system.coupling.pull_back(frame_jacobian_aligned(system, at, link=link), (6, None))
     rows = [[*flat[k * n : k * n + n]] for k in range(6)]
     position = link_place(system, at, link).origin
     e = [*minus(p_ref, [*position]), *_turn_off(system, at, link, quat_ref)]

@@ -14,12 +14,12 @@ from symgen.algorithms.energies import (
 )
 from symgen.algorithms.rates import rate
 from symgen.algorithms.registry import Array, quantity
-from symgen.mechanics.canonical_model import System
+from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.inertia import NO_INERTIA, Inertia, SecondMoment
-from symgen.mechanics.moments import carried
+from symgen.mechanics.moments import shift_to_parent
 from symgen.mechanics.parameters import WHOLE
-from symgen.mechanics.rigid_motion import place_of, rows_of
-from symgen.mechanics.spatial import Orient, Shift
+from symgen.mechanics.rigid_motion import position_of, rotation_rows
+from symgen.mechanics.spatial import Rotation, Shift
 from symgen.numbers.dual import along, tangents, unit
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar, dot
 
@@ -34,7 +34,7 @@ _of_mass = partial(
     inputs=("q", "qd"),
     outputs=(Array("Jd_c", "rate of the Jacobian of the centre of mass", "m/s | 1/s", (3, "n")),),
 )
-def com_jacobian_rate(system: System, *flow: Coordinates) -> list[Scalar]:
+def com_jacobian_rate(system: CanonicalModel, *flow: Coordinates) -> list[Scalar]:
     """The rate of the Jacobian of the centre of mass, 3 x n, row-major."""
     return rate(com_jacobian, system, flow, 1)
 
@@ -52,7 +52,7 @@ CENTROIDAL = "kg m/s | kg/s, kg m^2/s | kg m/s"
     ),
 )
 def centroidal_momentum_rate(
-    system: System, q: Coordinates, qd: Coordinates
+    system: CanonicalModel, q: Coordinates, qd: Coordinates
 ) -> tuple[list[Scalar], list[Scalar]]:
     """Ȧ, 6 x n, row-major, and Ȧ q̇: the rate of the momentum about the centre of mass is A q̈ + Ȧ
     q̇."""
@@ -73,7 +73,9 @@ def centroidal_momentum_rate(
         ),
     ),
 )
-def centroidal_momentum_gradient(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
+def centroidal_momentum_gradient(
+    system: CanonicalModel, q: Coordinates, qd: Coordinates
+) -> list[Scalar]:
     """∂(A q̇)/∂q, 6 x n, row-major."""
     n, columns = system.size, []
     for k in range(n):
@@ -88,13 +90,13 @@ def centroidal_momentum_gradient(system: System, q: Coordinates, qd: Coordinates
     inputs=("q",),
     outputs=(Array("I_c", "inertia tensor of all moving links, root axes", "kg m^2", (3, 3)),),
 )
-def composite_inertia(system: System, q: Coordinates) -> list[Scalar]:
+def composite_inertia(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """The inertia tensor of all moving links as one rigid body about their centre of mass, in root
     axes, 3 x 3."""
     total, robot = composites(system, q), NO_INERTIA
     for i, pose in ((i, pose) for i, pose in system.roots.items() if system.body(i).on_robot):
-        shifts = [Shift(k, x) for k, x in enumerate(place_of(pose)) if x is not ZERO]
-        robot = robot + carried(total[-i], (*shifts, Orient.by(rows_of(pose))))
+        shifts = [Shift(k, x) for k, x in enumerate(position_of(pose)) if x is not ZERO]
+        robot = robot + shift_to_parent(total[-i], (*shifts, Rotation.by(rotation_rows(pose))))
     mass, _ = first_moment(system, total)
     s = robot.s + _outer(robot, -1.0 / mass)
     usual = SecondMoment(s.yy + s.zz, -s.xy, -s.xz, s.xx + s.zz, -s.yz, s.xx + s.yy)

@@ -15,10 +15,16 @@ from dataclasses import dataclass
 from symgen.algorithms.coriolis import C_MATRIX, square
 from symgen.algorithms.registry import PACKED_PAIRS, Array, quantity
 from symgen.algorithms.torsion import torsion
-from symgen.mechanics.canonical_model import System, of_positions
+from symgen.mechanics.canonical_model import CanonicalModel, cached_by_positions
 from symgen.mechanics.inertia import NO_INERTIA, Inertia
 from symgen.mechanics.joints import Freedom
-from symgen.mechanics.moments import Moments, carried_by_name, climb, joint_label, moments_of
+from symgen.mechanics.moments import (
+    Moments,
+    joint_label,
+    moments_of,
+    shift_to_ancestors,
+    shift_to_parent_named,
+)
 from symgen.mechanics.spatial import Force, Step, Turn, Twist, Vector
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
@@ -36,10 +42,10 @@ class PairColumn:
     force: Force
     product: Vector
 
-    def moved_in(self, step: Step) -> "PairColumn":
+    def to_parent(self, step: Step) -> "PairColumn":
         """The column about the frame from which `step` leads to the present one."""
         product = self.product.turned(-step) if isinstance(step, Turn) else self.product
-        return PairColumn(self.force.moved_in(step), product)
+        return PairColumn(self.force.to_parent(step), product)
 
 
 def pair_column(joint: Freedom, moments: Moments) -> PairColumn:
@@ -54,26 +60,26 @@ Read = Callable[[int, PairColumn], Readings]
 """S_i · force and σ_i · product for every ancestor i of j, from the pair in j's joint frame."""
 
 
-def carried_up(system: System, q: Coordinates) -> Read:
+def carried_up(system: CanonicalModel, q: Coordinates) -> Read:
     """Each ancestor reads in its own frame: nine numbers carried up for every pair."""
 
     def read(j: int, at: PairColumn) -> Readings:
-        for i, column, _ in climb(system, j, q, at):
+        for i, column, _ in shift_to_ancestors(system, j, q, at):
             joint = system.body(i).joint
             yield i, joint.project(column.force), column.product.dot(joint.S.w)
 
     return read
 
 
-def carried_down(system: System, q: Coordinates) -> Read:
+def carried_down(system: CanonicalModel, q: Coordinates) -> Read:
     """All ancestors read in the joint frame of j, to which their axes are carried down once."""
     axes: dict[int, dict[int, Twist]] = {0: {}}
     at_joint: dict[int, dict[int, Twist]] = {}
     for j in system.outward:
         place = system.body(j).placement
-        before, approach = axes[system.body(j).parent], place.approach(q[j - 1])
-        at_joint[j] = {i: axis.moved_out(approach) for i, axis in before.items()}
-        axes[j] = {i: axis.moved_out(system.to_body(j, q)) for i, axis in at_joint[j].items()}
+        before, approach = axes[system.body(j).parent], place.to_joint_frame(q[j - 1])
+        at_joint[j] = {i: axis.to_child(approach) for i, axis in before.items()}
+        axes[j] = {i: axis.to_child(system.to_body(j, q)) for i, axis in at_joint[j].items()}
         axes[j][j] = place.freedom.S
 
     def read(j: int, at: PairColumn) -> Readings:
@@ -87,9 +93,9 @@ def carried_down(system: System, q: Coordinates) -> Read:
     return read
 
 
-@of_positions
+@cached_by_positions
 def symbols(
-    system: System, q: Coordinates, reading: Callable[[System, Coordinates], Read]
+    system: CanonicalModel, q: Coordinates, reading: Callable[[CanonicalModel, Coordinates], Read]
 ) -> Symbols:
     """Γ_ijk by (i, j, k) with j <= k, without the structural zeros; `reading` is `carried_up` or
     `carried_down`.
@@ -103,7 +109,7 @@ def symbols(
     return entries
 
 
-def _symbols(system: System, q: Coordinates, read: Read) -> Symbols:
+def _symbols(system: CanonicalModel, q: Coordinates, read: Read) -> Symbols:
     """The symbols Γ_ijk by (i, j, k), as if all velocities were rates of coordinates."""
     entries: Symbols = {}
     for k, inertia in composites(system, q):
@@ -113,7 +119,7 @@ def _symbols(system: System, q: Coordinates, read: Read) -> Symbols:
                 (i, k, k): entry
                 for i, entry, _ in read(k, pair_column(system.body(k).joint, moments))
             }
-            for j, at_body, at_joint in climb(system, k, q, moments):
+            for j, at_body, at_joint in shift_to_ancestors(system, k, q, moments):
                 joint = system.body(j).joint
                 symbol = joint.project(pair_column(joint, at_body).force)
                 entries |= _triple(j, j, k, symbol, symbol)
@@ -128,16 +134,16 @@ def _triple(i: int, j: int, k: int, entry: Scalar, other: Scalar) -> Symbols:
     return {(a, min(b, c), max(b, c)): x for (a, b, c), x in rows.items()}
 
 
-def composites(system: System, q: Coordinates) -> Iterator[tuple[int, Inertia]]:
+def composites(system: CanonicalModel, q: Coordinates) -> Iterator[tuple[int, Inertia]]:
     """Every body, from the leaves to the base, with its composite inertia in its joint frame."""
     total = dict.fromkeys(range(system.size + 1), NO_INERTIA)
     for i in system.inward:
         body = system.body(i)
         with system.section(i, "composite body"):
             composite = (total[i] + body.inertia).named(f"{i}")
-            to_body, approach = system.to_body(i, q), body.placement.approach(q[i - 1])
-            at_joint = carried_by_name(composite, to_body, f"{i}").named(joint_label(i))
-            total[body.parent] = total[body.parent] + carried_by_name(
+            to_body, approach = system.to_body(i, q), body.placement.to_joint_frame(q[i - 1])
+            at_joint = shift_to_parent_named(composite, to_body, f"{i}").named(joint_label(i))
+            total[body.parent] = total[body.parent] + shift_to_parent_named(
                 at_joint, approach, joint_label(i)
             )
         yield i, at_joint
@@ -177,7 +183,7 @@ as_coriolis = quantity(
 
 
 @as_packed
-def christoffel_symbols(system: System, q: Coordinates) -> list[Scalar]:
+def christoffel_symbols(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """Γ_ijk packed, n x n(n+1)/2: row i, and in it the pairs j <= k in the order (0, 0) ... (0,
     n-1), (1, 1) ...
 
@@ -187,13 +193,13 @@ def christoffel_symbols(system: System, q: Coordinates) -> list[Scalar]:
 
 
 @as_packed
-def christoffel_symbols_up(system: System, q: Coordinates) -> list[Scalar]:
+def christoffel_symbols_up(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """Christoffel symbols Γ_ijk, packed as by the other formulation, read by the ancestors in their
     own frames: fewer operations where joint centres coincide."""
     return _packed(system, symbols(system, q, carried_up))
 
 
-def _packed(system: System, symbols: Symbols) -> list[Scalar]:
+def _packed(system: CanonicalModel, symbols: Symbols) -> list[Scalar]:
     n = system.size
     return [
         symbols.get((i, j, k), ZERO)
@@ -204,18 +210,18 @@ def _packed(system: System, symbols: Symbols) -> list[Scalar]:
 
 
 @as_full
-def christoffel_symbols_full(system: System, q: Coordinates) -> list[Scalar]:
+def christoffel_symbols_full(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """Γ_ijk, n x n x n, row-major; symmetric in j and k but for the twist of a floating joint."""
     return _full(system, q, symbols(system, q, carried_down))
 
 
 @as_full
-def christoffel_symbols_full_up(system: System, q: Coordinates) -> list[Scalar]:
+def christoffel_symbols_full_up(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """All Christoffel symbols, n x n x n, read by the ancestors in their own frames."""
     return _full(system, q, symbols(system, q, carried_up))
 
 
-def _full(system: System, q: Coordinates, symbols: Symbols) -> list[Scalar]:
+def _full(system: CanonicalModel, q: Coordinates, symbols: Symbols) -> list[Scalar]:
     n = range(1, system.size + 1)
     by_all = {
         (i, j, k): symbols.get((i, min(j, k), max(j, k)), ZERO) for i in n for j in n for k in n
@@ -227,20 +233,24 @@ def _full(system: System, q: Coordinates, symbols: Symbols) -> list[Scalar]:
 
 
 @as_coriolis
-def coriolis_matrix_from_symbols(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
+def coriolis_matrix_from_symbols(
+    system: CanonicalModel, q: Coordinates, qd: Coordinates
+) -> list[Scalar]:
     """C_ij = Σ_k Γ_ijk q̇_k, n x n, row-major."""
     return _along(system, q, symbols(system, q, carried_down), qd)
 
 
 @as_coriolis
 def coriolis_matrix_from_symbols_up(
-    system: System, q: Coordinates, qd: Coordinates
+    system: CanonicalModel, q: Coordinates, qd: Coordinates
 ) -> list[Scalar]:
     """C from Christoffel symbols, n x n, the symbols read by the ancestors in their own frames."""
     return _along(system, q, symbols(system, q, carried_up), qd)
 
 
-def _along(system: System, q: Coordinates, symbols: Symbols, qd: Coordinates) -> list[Scalar]:
+def _along(
+    system: CanonicalModel, q: Coordinates, symbols: Symbols, qd: Coordinates
+) -> list[Scalar]:
     entries: dict[tuple[int, int], Scalar] = {}
     for (i, j, k), symbol in symbols.items():
         for a, b in dict.fromkeys(((j, k), (k, j))):

@@ -5,10 +5,10 @@ from dataclasses import replace
 from functools import partial
 
 from symgen.algorithms.registry import Array, quantity
-from symgen.mechanics.canonical_model import System, of_positions
+from symgen.mechanics.canonical_model import CanonicalModel, cached_by_positions
 from symgen.mechanics.inertia import NO_INERTIA, Inertia
-from symgen.mechanics.moments import carried_by_name
-from symgen.mechanics.spatial import NO_FORCE, Force, times
+from symgen.mechanics.moments import shift_to_parent_named
+from symgen.mechanics.spatial import ZERO_FORCE, Force, scale_constant
 from symgen.numbers.scalar import ZERO, Scalar
 
 Entries = dict[tuple[int, int], Scalar]
@@ -26,7 +26,7 @@ _formulation = partial(
 )
 
 
-def few_follow(system: System) -> bool:
+def few_follow(system: CanonicalModel) -> bool:
     """only robots with at most three bodies to a coordinate."""
     return system.size <= 3 * system.coupling.velocities
 
@@ -35,8 +35,8 @@ _row = _formulation(suits=few_follow)
 
 
 @_row
-@of_positions
-def mass_matrix(system: System, q: Sequence[Scalar]) -> list[Scalar]:
+@cached_by_positions
+def mass_matrix(system: CanonicalModel, q: Sequence[Scalar]) -> list[Scalar]:
     """Joint-space inertia M(q), n x n, symmetric, row-major (kg m², kg m, kg).
 
     Entries between branches are structural zeros.
@@ -44,32 +44,35 @@ def mass_matrix(system: System, q: Sequence[Scalar]) -> list[Scalar]:
     return _mass_matrix(system, q, _inertias(system), _Columns(system, q))
 
 
-def coupled(system: System) -> bool:
+def coupled(system: CanonicalModel) -> bool:
     """only robots with joints that follow others or with rotors."""
     return system.size != system.coupling.velocities
 
 
 @_formulation(suits=coupled)
-def mass_matrix_shared(system: System, q: Sequence[Scalar]) -> list[Scalar]:
+def mass_matrix_shared(system: CanonicalModel, q: Sequence[Scalar]) -> list[Scalar]:
     """Where joints are coupled: Gᵀ M G at the bodies that lead, and none of those that follow, from
     one momentum for all that a coordinate moves."""
     return _mass_matrix(system, q, _inertias(system), _SharedColumns(system, q))
 
 
 @_row
-def mass_matrix_axial(system: System, q: Sequence[Scalar]) -> list[Scalar]:
+def mass_matrix_axial(system: CanonicalModel, q: Sequence[Scalar]) -> list[Scalar]:
     """M by composite bodies, n x n, with every composite's moment about its axis kept apart, for
     robots with parallel first joints."""
     inertias = {i: replace(n, s=n.s.remembering()) for i, n in _inertias(system).items()}
     return _mass_matrix(system, q, inertias, _Columns(system, q))
 
 
-def _inertias(system: System) -> dict[int, Inertia]:
+def _inertias(system: CanonicalModel) -> dict[int, Inertia]:
     return {i: system.body(i).inertia for i in system.outward}
 
 
 def _mass_matrix(
-    system: System, q: Sequence[Scalar], inertias: Mapping[int, Inertia], columns: "_Columns"
+    system: CanonicalModel,
+    q: Sequence[Scalar],
+    inertias: Mapping[int, Inertia],
+    columns: "_Columns",
 ) -> list[Scalar]:
     composite = dict.fromkeys(range(system.size + 1), NO_INERTIA)
     for i in system.inward:
@@ -78,7 +81,7 @@ def _mass_matrix(
             composite[i] = (composite[i] + inertias[i]).named(f"{i}")
             columns.add(i, body.joint.momentum(composite[i]))
             steps = system.steps(i, q)
-            composite[body.parent] += carried_by_name(composite[i], steps, f"{i}")
+            composite[body.parent] += shift_to_parent_named(composite[i], steps, f"{i}")
     n = system.size
     matrix: list[Scalar] = [ZERO] * (n * n)  # without a look at each entry of long chains
     for (i, j), felt in columns.entries.items():
@@ -89,7 +92,7 @@ def _mass_matrix(
 class _Columns:
     """Column by column: the momentum of what moves with each joint at its unit rate."""
 
-    def __init__(self, system: System, q: Sequence[Scalar]) -> None:
+    def __init__(self, system: CanonicalModel, q: Sequence[Scalar]) -> None:
         self.system, self.q = system, q
         self.entries: Entries = {}
 
@@ -108,7 +111,7 @@ class _Columns:
     def carried(self, i: int, momentum: Force, label: str) -> Force:
         """In the axes of the parent of body `i`; the label names it in generated code."""
         steps = self.system.steps(i, self.q)
-        return carried_by_name(momentum, steps, label)
+        return shift_to_parent_named(momentum, steps, label)
 
 
 class _SharedColumns(_Columns):
@@ -116,7 +119,7 @@ class _SharedColumns(_Columns):
     it moves beyond each body, as a factor and what it scales. What their joints feel counts for the
     one that leads: entries are those of Gᵀ M G at leaders, and none of the bodies that follow."""
 
-    def __init__(self, system: System, q: Sequence[Scalar]) -> None:
+    def __init__(self, system: CanonicalModel, q: Sequence[Scalar]) -> None:
         super().__init__(system, q)
         self.leaders = system.leaders
         self.beyond: dict[int, Momenta] = {i: {} for i in range(system.size + 1)}
@@ -133,10 +136,10 @@ class _SharedColumns(_Columns):
         for at, factor in leading:
             for other, (k, total) in moving.items():
                 twice = 2.0 if other == at else 1.0
-                self._count(at, other, times(twice * factor * k, project(total)))
+                self._count(at, other, scale_constant(twice * factor * k, project(total)))
             for other, far in leading:
                 if other >= at:
-                    self._count(at, other, times(factor * far, project(momentum)))
+                    self._count(at, other, scale_constant(factor * far, project(momentum)))
         self._pass(i, _sum((*moving.items(), *((at, (k, momentum)) for at, k in leading))))
 
     def _pass(self, i: int, moving: Momenta) -> None:
@@ -159,7 +162,7 @@ def _sum(parts: Iterable[tuple[int, tuple[float, Force]]]) -> Momenta:
     """Momenta by leader; factors are multiplied out where they differ."""
     momenta: Momenta = {}
     for at, (k, momentum) in parts:
-        factor, before = momenta.get(at, (k, NO_FORCE))
+        factor, before = momenta.get(at, (k, ZERO_FORCE))
         if factor == k:
             momenta[at] = k, before + momentum
         else:

@@ -19,7 +19,7 @@ from symgen.algorithms.newton_euler import reference_dynamics
 from symgen.algorithms.registry import Array, Registered, quantity
 from symgen.algorithms.steps import difference
 from symgen.errors import OptionError
-from symgen.mechanics.canonical_model import System
+from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.coupling import Coupling
 from symgen.numbers.operations import sign
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
@@ -199,18 +199,18 @@ def by(gains: Coordinates, x: Coordinates) -> list[Scalar]:
     return [k * e for k, e in zip(gains, x, strict=True)]
 
 
-def joints(system: System, *at: Coordinates) -> list[Coordinates]:
+def joints(system: CanonicalModel, *at: Coordinates) -> list[Coordinates]:
     """Positions, then rates, of the bodies' joints."""
     q, *rates = at
     return [system.coupling.places(q), *(system.coupling.rates(x) for x in rates)]
 
 
-def _forces(system: System, tau: Coordinates) -> list[Scalar]:
+def _forces(system: CanonicalModel, tau: Coordinates) -> list[Scalar]:
     return system.coupling.forces(tau)
 
 
 def friction_rates(
-    system: System, measured: Coordinates, reference: Coordinates
+    system: CanonicalModel, measured: Coordinates, reference: Coordinates
 ) -> Coordinates | None:
     """The joint rates at which a controller compensates friction; None where it does not.
 
@@ -224,7 +224,7 @@ def friction_rates(
 
 
 def passive_forces(
-    system: System, q: Coordinates, rates: Coordinates | None, loads: Coordinates
+    system: CanonicalModel, q: Coordinates, rates: Coordinates | None, loads: Coordinates
 ) -> list[Scalar]:
     """The forces of springs and, at these joint rates and loads, of friction; no friction for
     None."""
@@ -236,7 +236,7 @@ def passive_forces(
 
 
 def model_forces(
-    system: System,
+    system: CanonicalModel,
     at: Coordinates,
     velocities: tuple[Coordinates, Coordinates],
     accelerations: Coordinates,
@@ -253,7 +253,7 @@ def model_forces(
 
 
 def reference_motion(
-    system: System, measured: Sequence[Coordinates], wanted: Sequence[Coordinates]
+    system: CanonicalModel, measured: Sequence[Coordinates], wanted: Sequence[Coordinates]
 ) -> tuple[list[Scalar], list[Scalar]]:
     """Velocity and acceleration of a reference in the axes of the bodies where they are.
 
@@ -287,7 +287,7 @@ def reference_motion(
     outputs=(Array("u_gravity", *COMMAND),),
 )
 def gravity_compensation(
-    system: System, q: Coordinates, qd: Coordinates, k_d: Coordinates, limit: Coordinates
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, k_d: Coordinates, limit: Coordinates
 ) -> list[Scalar]:
     """g(q) - k_d q̇ with the springs' forces, shape n, within ±limit; the reference is at rest."""
     at, rates = joints(system, q, qd)
@@ -319,7 +319,7 @@ def gravity_compensation(
         Array("e_int_next", "integral of the errors after the step", "rad s | m s"),
     ),
 )
-def computed_torque(system: System, *inputs: Coordinates) -> Pair:
+def computed_torque(system: CanonicalModel, *inputs: Coordinates) -> Pair:
     """τ = M (q̈_r + k_d (q̇_r - q̇) + k_p e + k_i ∫e) + C q̇ + g within ±limit, and ∫e after the step;
     the integral of a joint stands still while its force is at the limit. q̇_r and q̈_r are those of
     `reference_motion`."""
@@ -354,7 +354,7 @@ def computed_torque(system: System, *inputs: Coordinates) -> Pair:
     "qd_ref as in Paden & Panja, Int. J. Control 1988",
     outputs=(Array("u_impedance", *COMMAND),),
 )
-def joint_impedance(system: System, *inputs: Coordinates) -> list[Scalar]:
+def joint_impedance(system: CanonicalModel, *inputs: Coordinates) -> list[Scalar]:
     """τ = M q̈_r + C(q, q̇) q̇_r + g + k_p e + k_d (q̇_r - q̇), shape n, within ±limit; q̇_r and q̈_r are
     those of `reference_motion`. Since Ṁ - 2 C is skew-symmetric, the loop is passive from external
     forces to the velocity error."""

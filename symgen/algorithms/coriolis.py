@@ -20,18 +20,32 @@ from dataclasses import dataclass
 
 from symgen.algorithms.motion import Velocity, twists, velocities
 from symgen.algorithms.registry import Array, quantity
-from symgen.mechanics.canonical_model import System
-from symgen.mechanics.inertia import momentum_of, times
+from symgen.mechanics.canonical_model import CanonicalModel
+from symgen.mechanics.inertia import second_moment_times, spatial_momentum
 from symgen.mechanics.joints import Freedom
-from symgen.mechanics.moments import MovingBody, carried_by_name, climb, joint_label
-from symgen.mechanics.spatial import EZ, NO_FORCE, NULL, Force, Step, Turn, Twist, Vector
+from symgen.mechanics.moments import (
+    MovingBody,
+    joint_label,
+    shift_to_ancestors,
+    shift_to_parent_named,
+)
+from symgen.mechanics.spatial import (
+    UNIT_Z,
+    ZERO_FORCE,
+    ZERO_VECTOR,
+    Force,
+    Step,
+    Turn,
+    Twist,
+    Vector,
+)
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
 Entries = dict[tuple[int, int], Scalar]
 
 
 def composites(
-    system: System, q: Coordinates, moving: Mapping[int, Velocity]
+    system: CanonicalModel, q: Coordinates, moving: Mapping[int, Velocity]
 ) -> Iterator[tuple[int, MovingBody, MovingBody]]:
     """Every body, from the leaves to the base, with its composite body in its joint frame: as seen
     from what carries its joint, and from what its joint's axes move with."""
@@ -41,15 +55,15 @@ def composites(
         place = body.placement
         with system.section(i, "composite body"):
             composite = MovingBody(total[i].inertia + body.inertia, total[i].rates).named(f"{i}")
-            from_body = carried_by_name(composite, system.to_body(i, q), f"{i}").named(
+            from_body = shift_to_parent_named(composite, system.to_body(i, q), f"{i}").named(
                 joint_label(i)
             )
             from_carrier = from_body.moving(moving[i].relative)
             passed = from_body if system.stays(i) else from_carrier
-            total[body.parent] = total[body.parent] + carried_by_name(
-                passed, place.approach(q[i - 1]), joint_label(i)
+            total[body.parent] = total[body.parent] + shift_to_parent_named(
+                passed, place.to_joint_frame(q[i - 1]), joint_label(i)
             )
-        yield i, from_carrier, place.with_axes(parent=from_carrier, body=from_body)
+        yield i, from_carrier, place.select_by_axes(parent=from_carrier, body=from_body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +75,11 @@ class CoriolisColumn:
     n3: Vector
     forces: tuple[Force, ...]
 
-    def moved_in(self, step: Step) -> "CoriolisColumn":
+    def to_parent(self, step: Step) -> "CoriolisColumn":
         """The column about the frame from which `step` leads to the present one."""
         n3 = self.n3.turned(-step) if isinstance(step, Turn) else self.n3
         return CoriolisColumn(
-            self.momentum.moved_in(step), n3, tuple(f.moved_in(step) for f in self.forces)
+            self.momentum.to_parent(step), n3, tuple(f.to_parent(step) for f in self.forces)
         )
 
     def named(self, label: str) -> "CoriolisColumn":
@@ -90,10 +104,10 @@ def column(joint: Freedom, composite: MovingBody, x: Twist) -> CoriolisColumn:
     inertia, rates = composite.inertia, composite.rates
     w, h, s, sigma, t = x.w, inertia.h, inertia.s, joint.S.w, joint.S.v
     sigma_rate, t_rate = w.cross(sigma), w.cross(t)
-    momentum, stretch = joint.momentum(inertia), times(s, sigma_rate)
+    momentum, stretch = joint.momentum(inertia), second_moment_times(s, sigma_rate)
     turning = Vector(-s.xz, -s.yz, s.across)
-    lever = (EZ.cross(turning).scaled(w.z) + rates.z_cross_u.angular).scaled(sigma.z)
-    force = (w.cross(EZ.cross(h)) + rates.z_cross_u.linear).scaled(sigma.z)
+    lever = (UNIT_Z.cross(turning).scaled(w.z) + rates.z_cross_u.angular).scaled(sigma.z)
+    force = (w.cross(UNIT_Z.cross(h)) + rates.z_cross_u.linear).scaled(sigma.z)
     force = force + t_rate.scaled(inertia.m)
     moment = sigma_rate.scaled(s.across) + lever - stretch.without(2) + h.cross(t_rate)
     n3 = stretch + rates.u_cross_turning.scaled(sigma.z) + (w.cross(h) + rates.p).cross(t)
@@ -112,7 +126,7 @@ def row_entry(joint: Freedom, x: Twist, at: CoriolisColumn) -> Scalar:
     )
 
 
-def square(system: System, entries: Mapping[tuple[int, int], Scalar]) -> list[Scalar]:
+def square(system: CanonicalModel, entries: Mapping[tuple[int, int], Scalar]) -> list[Scalar]:
     """The n x n matrix with these entries, row-major."""
     n = range(1, system.size + 1)
     return [entries.get((i, j), ZERO) for i in n for j in n]
@@ -132,7 +146,7 @@ C_MATRIX = Array(
     source="Echeandia, Rigid-body dynamics algorithms (2020), algorithm 4; Echeandia & Wensing "
     "(2021)",
 )
-def coriolis_matrix(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
+def coriolis_matrix(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """C(q, q̇), n x n, row-major: C q̇ + g is the bias, dM/dt = C + Cᵀ, and C_ij = Σ_k Γ_ijk
     q̇_k."""
     moving = velocities(system, q, qd)
@@ -141,7 +155,7 @@ def coriolis_matrix(system: System, q: Coordinates, qd: Coordinates) -> list[Sca
         with system.section(i, "column"):
             own_column = column(system.body(i).joint, composite, moving[i].joint)
             entries[i, i] = system.body(i).joint.project(own_column.forces[0])
-            for j, at, _ in climb(system, i, q, own_column.named(joint_label(i))):
+            for j, at, _ in shift_to_ancestors(system, i, q, own_column.named(joint_label(i))):
                 joint, at = system.body(j).joint, at.named(f"{i}_{j}")
                 entries[j, i] = joint.project(at.forces[0])
                 entries[i, j] = row_entry(joint, moving[j].body, at)
@@ -157,21 +171,23 @@ def coriolis_matrix(system: System, q: Coordinates, qd: Coordinates) -> list[Sca
     source="Cᵀ q̇ = ∂T/∂q for the C of Christoffel symbols; De Luca & Mattone, ICRA 2005, for "
     "its use in observers",
 )
-def coriolis_transpose_product(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
+def coriolis_transpose_product(
+    system: CanonicalModel, q: Coordinates, qd: Coordinates
+) -> list[Scalar]:
     """Cᵀ q̇ = ∂T/∂q (N m or N, shape n), T the kinetic energy: what a momentum observer needs,
     without forming C.
 
     Moving joint i moves all bodies beyond it in the parent's velocity field, (Cᵀ q̇)_i = (v ×
     S_i)·P with P the momentum of these bodies."""
     moving = twists(system, q, qd)
-    momenta = dict.fromkeys(range(system.size + 1), NO_FORCE)
+    momenta = dict.fromkeys(range(system.size + 1), ZERO_FORCE)
     entries: list[Scalar] = [ZERO] * system.size
     for i in system.inward:
         body, x = system.body(i), moving[i]
         with system.section(i, "momentum"):
-            momenta[i] = (momenta[i] + momentum_of(body.inertia, x)).named(f"{i}")
-            entries[i - 1] = row_entry(body.joint, x, CoriolisColumn(momenta[i], NULL, ()))
-            momenta[body.parent] = momenta[body.parent] + body.placement.carried_in(
+            momenta[i] = (momenta[i] + spatial_momentum(body.inertia, x)).named(f"{i}")
+            entries[i - 1] = row_entry(body.joint, x, CoriolisColumn(momenta[i], ZERO_VECTOR, ()))
+            momenta[body.parent] = momenta[body.parent] + body.placement.to_parent(
                 momenta[i], q[i - 1]
             )
     return entries

@@ -24,11 +24,11 @@ from symgen.algorithms.rates import rate
 from symgen.algorithms.registry import Array, quantity
 from symgen.algorithms.regressors import Y, slotine_li_regressor
 from symgen.algorithms.tensors import CUBE, gradient
-from symgen.mechanics.canonical_model import System
+from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.inertia import Inertia
 from symgen.mechanics.joints.joint_type import BalancedFreedom
 from symgen.mechanics.parameters import WHOLE
-from symgen.mechanics.rigid_motion import twist_seen_in
+from symgen.mechanics.rigid_motion import twist_at_frame
 from symgen.mechanics.spatial import Force, Twist, Vector
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
@@ -56,13 +56,13 @@ class Skew:
         return Force(force, couple + angular.cross(x.w))
 
 
-def _trace(system: System, i: int) -> Scalar:
+def _trace(system: CanonicalModel, i: int) -> Scalar:
     s = system.body(i).inertia.s
     disc = isinstance(system.body(i).joint, BalancedFreedom)
     return 0.5 * s.across if disc else s.xx + s.yy + s.zz
 
 
-def _skew(system: System, q: Coordinates, qd: Coordinates) -> dict[tuple[int, int], Scalar]:
+def _skew(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> dict[tuple[int, int], Scalar]:
     """K_ij for j beyond i, from 1."""
     moving, units = twists(system, q, qd), unit_twists(system, q)
     entries: dict[tuple[int, int], Scalar] = {}
@@ -91,7 +91,9 @@ def _skew(system: System, q: Coordinates, qd: Coordinates) -> dict[tuple[int, in
         ),
     ),
 )
-def coriolis_matrix_newton_euler(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
+def coriolis_matrix_newton_euler(
+    system: CanonicalModel, q: Coordinates, qd: Coordinates
+) -> list[Scalar]:
     """C = Σ Jᵀ (I dJ/dt + v ×* I J), n x n, row-major: C q̇ + g is the bias and dM/dt = C + Cᵀ, as
     with Christoffel's, from which it differs."""
     entries, n = coriolis_matrix(system, q, qd), system.size
@@ -108,7 +110,7 @@ def coriolis_matrix_newton_euler(system: System, q: Coordinates, qd: Coordinates
     source=GOA13.format("25b"),
     outputs=(Array("C_ne_dot", "time derivative of C_ne", f"{UNIT}, per s", ("n", "n")),),
 )
-def coriolis_matrix_newton_euler_rate(system: System, *flow: Coordinates) -> list[Scalar]:
+def coriolis_matrix_newton_euler_rate(system: CanonicalModel, *flow: Coordinates) -> list[Scalar]:
     """Ċ(q, q̇, q̈), n x n."""
     return rate(coriolis_matrix_newton_euler, system, flow, 2)
 
@@ -124,7 +126,7 @@ def coriolis_matrix_newton_euler_rate(system: System, *flow: Coordinates) -> lis
     ),
 )
 def coriolis_matrix_newton_euler_gradient(
-    system: System, q: Coordinates, qd: Coordinates
+    system: CanonicalModel, q: Coordinates, qd: Coordinates
 ) -> tuple[list[Scalar], list[Scalar]]:
     """∂C_ij/∂q_k and ∂C_ij/∂q̇_k, n x n x n each."""
     return (
@@ -136,13 +138,13 @@ def coriolis_matrix_newton_euler_gradient(
 # -- by parameters ---------------------------------------------------------------------------------
 
 
-def _entries(system: System, b: int, v: Twist, y: Twist, x: Twist) -> list[Scalar]:
+def _entries(system: CanonicalModel, b: int, v: Twist, y: Twist, x: Twist) -> list[Scalar]:
     """The power of y in D x for each parameter of body `b`; all in its canonical frame."""
     if b in system.rotors:
         moment = system.body(b).joint.spin
         spin = 0.5 * y.w.dot(v.w.cross(x.w))
         return [{"J": spin, "Jo": 3.0 * spin, "m": _mass_entry(v, y, x)}[moment]]
-    v, y, x = (twist_seen_in(twist, system.link_pose(b)) for twist in (v, y, x))
+    v, y, x = (twist_at_frame(twist, system.link_pose(b)) for twist in (v, y, x))
     w = v.w
     mass = _mass_entry(v, y, x)
     turned = [y.w.dot(_unit(c).cross(v.v).cross(x.w)) for c in range(3)]
@@ -175,7 +177,7 @@ def _unit(c: int) -> Vector:
     ),
 )
 def coriolis_matrix_newton_euler_by_parameters(
-    system: System, q: Coordinates, qd: Coordinates
+    system: CanonicalModel, q: Coordinates, qd: Coordinates
 ) -> list[Scalar]:
     """∂C_ij/∂π_p, n x n x 10 n, row-major."""
     entries, n = coriolis_matrix_by_parameters(system, q, qd), system.size
@@ -200,7 +202,7 @@ def coriolis_matrix_newton_euler_by_parameters(
     outputs=(replace(Y, name="Y_ne"),),
 )
 def slotine_li_regressor_newton_euler(
-    system: System, q: Coordinates, qd: Coordinates, qd_r: Coordinates, qdd_r: Coordinates
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, qd_r: Coordinates, qdd_r: Coordinates
 ) -> list[Scalar]:
     """Y with Y π = M q̈_r + C q̇_r + g, C that of `coriolis_matrix_newton_euler`; n x 10 n,
     row-major."""

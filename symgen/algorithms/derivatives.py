@@ -11,7 +11,7 @@ from symgen.algorithms.gradients import Gradients, gradients, gradients_by_duals
 from symgen.algorithms.newton_euler import gravity
 from symgen.algorithms.pushes import wrenches_stay
 from symgen.algorithms.registry import Array, quantity
-from symgen.mechanics.canonical_model import System
+from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
 SOURCE = (
@@ -21,7 +21,7 @@ DIFFERENTIATED = "forward differentiation of inverse dynamics, Christoffel symbo
 MATRIX = ("n", "n")
 
 Three = tuple[list[Scalar], list[Scalar], list[Scalar]]
-Derivatives = Callable[[System, Coordinates, Coordinates, Coordinates], Gradients]
+Derivatives = Callable[[CanonicalModel, Coordinates, Coordinates, Coordinates], Gradients]
 
 _of_inverse = partial(
     quantity,
@@ -72,7 +72,7 @@ _of_forward = partial(
 
 @_of_inverse(source=SOURCE, suits=wrenches_stay)
 def inverse_dynamics_derivatives(
-    system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates
 ) -> Three:
     """∂τ/∂q, ∂τ/∂q̇ and ∂τ/∂q̈ = M of τ = M q̈ + C q̇ + g, each n x n, row-major with a row for
     each force."""
@@ -81,13 +81,13 @@ def inverse_dynamics_derivatives(
 
 @_of_inverse(source=DIFFERENTIATED, regroupings=("minimal",))
 def inverse_dynamics_derivatives_by_duals(
-    system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates
 ) -> Three:
     """∂τ/∂q, ∂τ/∂q̇ and M, n x n each, by forward differentiation and Christoffel symbols."""
     return _matrices(system, qd, gradients_by_duals(system, q, qd, qdd))
 
 
-def _matrices(system: System, qd: Coordinates, slopes: Gradients) -> Three:
+def _matrices(system: CanonicalModel, qd: Coordinates, slopes: Gradients) -> Three:
     return (
         square(system, slopes.dq),
         square(system, damped(system, qd, slopes.dqd)),
@@ -95,7 +95,7 @@ def _matrices(system: System, qd: Coordinates, slopes: Gradients) -> Three:
     )
 
 
-def damped(system: System, qd: Coordinates, dqd: Entries) -> Entries:
+def damped(system: CanonicalModel, qd: Coordinates, dqd: Entries) -> Entries:
     """∂τ/∂q̇ with that of joint friction, which is viscous and, where it is smooth, Coulomb's."""
     return dqd | {
         (i, i): dqd[i, i] + system.body(i).passive.rate_slope(qd[i - 1]) for i in system.outward
@@ -104,7 +104,7 @@ def damped(system: System, qd: Coordinates, dqd: Entries) -> Entries:
 
 @_of_forward(source=SOURCE, suits=wrenches_stay)
 def forward_dynamics_derivatives(
-    system: System, q: Coordinates, qd: Coordinates, tau: Coordinates
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates
 ) -> Three:
     """∂q̈/∂q = -M⁻¹ ∂τ/∂q, ∂q̈/∂q̇ = -M⁻¹ ∂τ/∂q̇ and ∂q̈/∂τ = M⁻¹ at the accelerations that `tau`
     causes, n x n."""
@@ -113,20 +113,28 @@ def forward_dynamics_derivatives(
 
 @_of_forward(source=DIFFERENTIATED, regroupings=("minimal",))
 def forward_dynamics_derivatives_by_duals(
-    system: System, q: Coordinates, qd: Coordinates, tau: Coordinates
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates
 ) -> Three:
     """Derivatives of forward dynamics from those of inverse dynamics by dual numbers."""
     return _forward(system, q, qd, tau, gradients_by_duals)
 
 
 def _forward(
-    system: System, q: Coordinates, qd: Coordinates, tau: Coordinates, formulation: Derivatives
+    system: CanonicalModel,
+    q: Coordinates,
+    qd: Coordinates,
+    tau: Coordinates,
+    formulation: Derivatives,
 ) -> Three:
     return forward_derivatives(system, q, qd, tau, formulation)[:3]
 
 
 def forward_derivatives(
-    system: System, q: Coordinates, qd: Coordinates, tau: Coordinates, formulation: Derivatives
+    system: CanonicalModel,
+    q: Coordinates,
+    qd: Coordinates,
+    tau: Coordinates,
+    formulation: Derivatives,
 ) -> tuple[list[Scalar], list[Scalar], list[Scalar], list[Scalar]]:
     """∂q̈/∂q, ∂q̈/∂q̇, M⁻¹ and q̈ of the user.
 

@@ -8,7 +8,7 @@ with flexible elements, Springer Handbook of Robotics, eq. 11.36)."""
 from symgen.algorithms.newton_euler import inverse_dynamics
 from symgen.algorithms.rates import rate, second_rate
 from symgen.algorithms.registry import Array, quantity
-from symgen.mechanics.canonical_model import System
+from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.numbers.scalar import Coordinates, Scalar
 
 
@@ -27,7 +27,7 @@ from symgen.numbers.scalar import Coordinates, Scalar
     ),
 )
 def elastic_feedforward(
-    system: System, *inputs: Coordinates
+    system: CanonicalModel, *inputs: Coordinates
 ) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
     """Motor torques of a motion given by q to q⁗, the deflections θ - q of the joints and their
     rates, each of shape n; friction is that between spring and link."""

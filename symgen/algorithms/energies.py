@@ -6,12 +6,12 @@ Six-vectors have the linear part first, then the angular part.
 from symgen.algorithms.motion import twists
 from symgen.algorithms.places import FramePose, place, places, six_rows
 from symgen.algorithms.registry import Array, quantity
-from symgen.mechanics.canonical_model import System
-from symgen.mechanics.inertia import NO_INERTIA, Inertia, momentum_of
-from symgen.mechanics.moments import carried
+from symgen.mechanics.canonical_model import CanonicalModel
+from symgen.mechanics.inertia import NO_INERTIA, Inertia, spatial_momentum
+from symgen.mechanics.moments import shift_to_parent
 from symgen.mechanics.parameters import WHOLE
-from symgen.mechanics.rigid_motion import place_of, rows_of, times
-from symgen.mechanics.spatial import NO_FORCE, NULL, Force, Twist, Vector
+from symgen.mechanics.rigid_motion import matvec, position_of, rotation_rows
+from symgen.mechanics.spatial import ZERO_FORCE, ZERO_VECTOR, Force, Twist, Vector
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
 F08 = "Featherstone, Rigid Body Dynamics Algorithms (2008), ch. 2 and 4"
@@ -30,12 +30,12 @@ ORIN = "Orin, Goswami & Lee, Centroidal dynamics of a humanoid robot, Autonomous
     source=F08,
     outputs=(Array("T", "kinetic energy", "J", (1,)),),
 )
-def kinetic_energy(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
+def kinetic_energy(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """The kinetic energy (J, one number). Regrouping changes that of a body, not the sum of all."""
     total: Scalar = ZERO
     for i, twist in twists(system, q, qd).items():
         if i:
-            momentum = momentum_of(system.body(i).inertia, twist)
+            momentum = spatial_momentum(system.body(i).inertia, twist)
             total = total + momentum.linear.dot(twist.v) + momentum.angular.dot(twist.w)
     return [0.5 * total]
 
@@ -49,7 +49,7 @@ def kinetic_energy(system: System, q: Coordinates, qd: Coordinates) -> list[Scal
     feels_springs=True,
     outputs=(Array("V", "potential energy of gravity, zero at the root link's origin", "J", (1,)),),
 )
-def potential_energy(system: System, q: Coordinates) -> list[Scalar]:
+def potential_energy(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """The potential energy of gravity of all moving bodies, zero at the root link's origin, and of
     springs, zero where they are relaxed (J, one number)."""
     total: Scalar = ZERO
@@ -64,7 +64,7 @@ def potential_energy(system: System, q: Coordinates) -> list[Scalar]:
 # -- the centre of mass and momentum ---------------------------------------------------------------
 
 
-def lighter(system: System) -> dict[int, Inertia]:
+def lighter(system: CanonicalModel) -> dict[int, Inertia]:
     """The bodies' inertias with what looks the same from the parent handed to it, if they are
     known.
 
@@ -75,7 +75,7 @@ def lighter(system: System) -> dict[int, Inertia]:
     for i in system.inward if all(body.constant for body in system.bodies) else ():
         body = system.body(i)
         total[i], handed = body.regrouped(total[i])
-        parent, at_parent = body.parent, body.placement.carried_in(handed, ZERO)
+        parent, at_parent = body.parent, body.placement.to_parent(handed, ZERO)
         if parent:
             total[parent] = total[parent] + at_parent
         else:
@@ -83,32 +83,34 @@ def lighter(system: System) -> dict[int, Inertia]:
     return total | base
 
 
-def composites(system: System, q: Coordinates) -> dict[int, Inertia]:
+def composites(system: CanonicalModel, q: Coordinates) -> dict[int, Inertia]:
     """Every body with all that it carries; under -i all that joint i on the base carries, in base
     axes."""
     total = lighter(system)
     for i in system.inward:
         with system.section(i, "composite body"):
             parent = system.body(i).parent or -i
-            total[parent] = total[parent] + carried(total[i], system.steps(i, q)).named(
+            total[parent] = total[parent] + shift_to_parent(total[i], system.steps(i, q)).named(
                 f"{parent}".lstrip("-")
             )
     return total
 
 
-def mass_on_base(system: System, q: Coordinates) -> dict[int, Inertia]:
+def mass_on_base(system: CanonicalModel, q: Coordinates) -> dict[int, Inertia]:
     """Mass and first moment of all that each joint on the base carries, in base axes."""
     total = composites(system, q)
     return {i: total[-i] for i in system.roots}
 
 
-def first_moment(system: System, total: dict[int, Inertia]) -> tuple[Scalar, Vector]:
+def first_moment(system: CanonicalModel, total: dict[int, Inertia]) -> tuple[Scalar, Vector]:
     """Mass and first moment of all moving bodies in the root link's frame."""
     mass: Scalar = ZERO
-    first = NULL
+    first = ZERO_VECTOR
     for i, pose in ((i, pose) for i, pose in system.roots.items() if system.body(i).on_robot):
         mass = mass + total[-i].m
-        first = first + times(rows_of(pose), total[-i].h) + place_of(pose).scaled(total[-i].m)
+        first = (
+            first + matvec(rotation_rows(pose), total[-i].h) + position_of(pose).scaled(total[-i].m)
+        )
     return mass, first
 
 
@@ -122,14 +124,14 @@ def first_moment(system: System, total: dict[int, Inertia]) -> tuple[Scalar, Vec
     regroupings=(WHOLE,),
     outputs=(Array("c", "centre of mass of all moving links", "m", (3,)),),
 )
-def com(system: System, q: Coordinates) -> list[Scalar]:
+def com(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """The centre of mass of all moving links in the root link's frame (m)."""
     mass, first = first_moment(system, composites(system, q))
     return [*first.scaled(1.0 / mass)]
 
 
 def _momenta(
-    system: System, q: Coordinates, total: dict[int, Inertia]
+    system: CanonicalModel, q: Coordinates, total: dict[int, Inertia]
 ) -> dict[int, tuple[FramePose, Force]]:
     """For every joint the place of its body and the momentum of all it carries at its unit rate, in
     root axes."""
@@ -137,10 +139,10 @@ def _momenta(
     momenta = {}
     for i, pose in where.items():
         body = system.body(i)
-        momentum = body.joint.momentum(total[i]) if body.on_robot else NO_FORCE
+        momentum = body.joint.momentum(total[i]) if body.on_robot else ZERO_FORCE
         momenta[i] = (
             pose,
-            Force(times(pose.rows, momentum.linear), times(pose.rows, momentum.angular)),
+            Force(matvec(pose.rows, momentum.linear), matvec(pose.rows, momentum.angular)),
         )
     return momenta
 
@@ -155,7 +157,7 @@ def _momenta(
     regroupings=(WHOLE,),
     outputs=(Array("J_c", "Jacobian of the centre of mass", "m | 1", (3, "n")),),
 )
-def com_jacobian(system: System, q: Coordinates) -> list[Scalar]:
+def com_jacobian(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """The Jacobian of the centre of mass in root axes, 3 x n, row-major: linear momenta by total
     mass."""
     total = composites(system, q)
@@ -181,7 +183,7 @@ def com_jacobian(system: System, q: Coordinates) -> list[Scalar]:
     source=ORIN,
     regroupings=(WHOLE,),
 )
-def centroidal_momentum_matrix(system: System, q: Coordinates) -> list[Scalar]:
+def centroidal_momentum_matrix(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """A with A q̇ the momentum about the centre of mass in root axes, 6 x n, row-major, linear rows
     first."""
     total = composites(system, q)
@@ -203,22 +205,22 @@ def centroidal_momentum_matrix(system: System, q: Coordinates) -> list[Scalar]:
         Array("h", "momentum about the root link's origin, linear part first", "N s, N m s", (6,)),
     ),
 )
-def momentum(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
+def momentum(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """The spatial momentum of all moving links about the root link's origin, 6 numbers, linear part
     first.
 
     What regrouping hands to the base does not move, so the sum is that of the links.
     """
     total, moving, at_root = (
-        dict.fromkeys(range(system.size + 1), NO_FORCE),
+        dict.fromkeys(range(system.size + 1), ZERO_FORCE),
         twists(system, q, qd),
-        NO_FORCE,
+        ZERO_FORCE,
     )
     for i in system.inward:
         body = system.body(i)
         if body.on_robot:
-            total[i] = total[i] + momentum_of(body.inertia, moving[i])
-        at_parent = carried(total[i], system.steps(i, q))
+            total[i] = total[i] + spatial_momentum(body.inertia, moving[i])
+        at_parent = shift_to_parent(total[i], system.steps(i, q))
         if body.parent:
             total[body.parent] = total[body.parent] + at_parent
         else:
@@ -226,7 +228,7 @@ def momentum(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     return [*at_root.linear, *at_root.angular]
 
 
-def _at_root(system: System, i: int, force: Force) -> Force:
-    rows, origin = rows_of(system.roots[i]), place_of(system.roots[i])
-    linear = times(rows, force.linear)
-    return Force(linear, times(rows, force.angular) + origin.cross(linear))
+def _at_root(system: CanonicalModel, i: int, force: Force) -> Force:
+    rows, origin = rotation_rows(system.roots[i]), position_of(system.roots[i])
+    linear = matvec(rows, force.linear)
+    return Force(linear, matvec(rows, force.angular) + origin.cross(linear))

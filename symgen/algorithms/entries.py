@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
 
-from symgen.mechanics.canonical_model import System
-from symgen.mechanics.rigid_motion import Motion, twist_seen_in
+from symgen.mechanics.canonical_model import CanonicalModel
+from symgen.mechanics.rigid_motion import Motion, twist_at_frame
 from symgen.mechanics.spatial import Twist, Vector
 from symgen.numbers.scalar import Scalar
 
@@ -60,14 +60,14 @@ def second_entry(twist: Twist, x: Motion, i: int, j: int) -> Scalar:
     return z[i] * x[k, i] - z[j] * x[k, j] + z[k] * difference
 
 
-def reader(system: System, i: int, x: Motion) -> Callable[[Twist], list[Scalar]]:
+def reader(system: CanonicalModel, i: int, x: Motion) -> Callable[[Twist], list[Scalar]]:
     """The function that gives the power of a twist of body `i` in its x (both in its canonical
     frame) for each of its parameters: the users' ten, or of a rotor the inertia about its axis."""
     if i in system.rotors:
         return ROTOR_READERS[system.body(i).joint.spin](x)
     link_pose = system.link_pose(i)
     at_link = x.seen_in(link_pose)
-    return lambda twist: ten_entries(twist_seen_in(twist, link_pose), at_link)
+    return lambda twist: ten_entries(twist_at_frame(twist, link_pose), at_link)
 
 
 def _round_entry(z: Vector, x: Motion) -> Scalar:
@@ -85,7 +85,7 @@ ROTOR_READERS: Final[dict[str, Callable[[Motion], Callable[[Twist], list[Scalar]
 
 
 def read_by(
-    system: System, units: Mapping[int, Mapping[int, Twist]], moving: Mapping[int, Motion]
+    system: CanonicalModel, units: Mapping[int, Mapping[int, Twist]], moving: Mapping[int, Motion]
 ) -> dict[tuple[int, int], Scalar]:
     """The power of twists of every body, by body and joint, in its motion for its users' ten, by
     joint index and column."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement, product
 
 from symgen.algorithms.composite import coupled, mass_matrix, mass_matrix_shared
-from symgen.mechanics.canonical_model import System, no_section
+from symgen.mechanics.canonical_model import CanonicalModel, no_section
 from symgen.numbers.scalar import ZERO, Scalar, by_columns, named, positive
 
 Entries = dict[tuple[int, int], Scalar]
@@ -24,7 +24,7 @@ class EliminationPattern:
     above: Mapping[int, tuple[int, ...]]
 
 
-def pattern(system: System, entries: Sequence[Scalar]) -> EliminationPattern:
+def pattern(system: CanonicalModel, entries: Sequence[Scalar]) -> EliminationPattern:
     """The pattern of the tree or, where joints are coupled, of the n x n matrix `entries`;
     coordinates from 1."""
     if system.coupling.trivial:
@@ -105,14 +105,14 @@ class MassMatrixFactors:
 Section = Callable[[int], AbstractContextManager[None]]
 
 
-def factors(system: System, entries: Sequence[Scalar]) -> MassMatrixFactors:
+def factors(system: CanonicalModel, entries: Sequence[Scalar]) -> MassMatrixFactors:
     """Lᵀ D L of the n x n mass matrix `entries`, with one division a coordinate and no square
     roots."""
     order = pattern(system, entries)
     return _eliminated(order, _one_by_one(order), entries, _sections(system))
 
 
-def factors_by_pairs(system: System, entries: Sequence[Scalar]) -> MassMatrixFactors:
+def factors_by_pairs(system: CanonicalModel, entries: Sequence[Scalar]) -> MassMatrixFactors:
     """M = Lᵀ D L with blocks of two coordinates wherever a body that carries others is the only one
     to be paired with its parent: one division after the other for two coordinates. Leaves stay
     alone, as their own inertia about their joint is a number."""
@@ -138,7 +138,7 @@ def _one_by_one(order: EliminationPattern) -> Blocks:
     return tuple((i,) for i in order.inward)
 
 
-def _sections(system: System) -> Section:
+def _sections(system: CanonicalModel) -> Section:
     return lambda k: system.sections(f"joint {k}: factors")
 
 
@@ -191,7 +191,7 @@ def _pair(m: Entries, block: Sequence[int], above: Sequence[int]) -> tuple[Entri
     return inverse, rows
 
 
-def coupled_mass_matrix(system: System, q: Sequence[Scalar]) -> list[Scalar]:
+def coupled_mass_matrix(system: CanonicalModel, q: Sequence[Scalar]) -> list[Scalar]:
     """M of the user's coordinates."""
     by_bodies = mass_matrix_shared if coupled(system) else mass_matrix
     return system.coupling.matrix(by_bodies(system, q))

@@ -15,12 +15,28 @@ from symgen.algorithms.motion import motions
 from symgen.algorithms.newton_euler import bias, inertial_force
 from symgen.algorithms.pushes import pushed_at
 from symgen.algorithms.registry import Array, quantity
-from symgen.mechanics.canonical_model import System
-from symgen.mechanics.inertia import NO_SECOND, PAIRS, Inertia, SecondMoment, times
+from symgen.mechanics.canonical_model import CanonicalModel
+from symgen.mechanics.inertia import (
+    NO_SECOND,
+    UPPER_TRIANGLE,
+    Inertia,
+    SecondMoment,
+    second_moment_times,
+)
 from symgen.mechanics.joint_forces import JointState
 from symgen.mechanics.joints import Freedom
-from symgen.mechanics.moments import carried_by_name, turned_in
-from symgen.mechanics.spatial import NO_FORCE, NULL, STILL, Force, Step, Turn, Twist, Vector, along
+from symgen.mechanics.moments import shift_to_parent_named, turned_in
+from symgen.mechanics.spatial import (
+    ZERO_FORCE,
+    ZERO_TWIST,
+    ZERO_VECTOR,
+    Force,
+    Step,
+    Turn,
+    Twist,
+    Vector,
+    axis_vector,
+)
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar, named
 
 FACTORS = "Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.3 and section 6.5"
@@ -43,9 +59,13 @@ class ArticulatedInertia:
     def times(self, x: Twist) -> Force:
         """The force that moves the body with acceleration `x`."""
         rows, (a, b, c) = self.b, x.v
-        linear = times(self.m, x.v) + Vector(*(row.dot(x.w) for row in rows))
+        linear = second_moment_times(self.m, x.v) + Vector(*(row.dot(x.w) for row in rows))
         return Force(
-            linear, times(self.i, x.w) + rows[0].scaled(a) + rows[1].scaled(b) + rows[2].scaled(c)
+            linear,
+            second_moment_times(self.i, x.w)
+            + rows[0].scaled(a)
+            + rows[1].scaled(b)
+            + rows[2].scaled(c),
         )
 
     def yielding(self, joint: Freedom, felt: Force, share: Force) -> "ArticulatedInertia":
@@ -59,7 +79,7 @@ class ArticulatedInertia:
         m = _less(self.m, share.linear, felt.linear, without_z=sliding)
         i = _less(self.i, share.angular, felt.angular, without_z=turning)
         b = [row - felt.angular.scaled(x) for row, x in zip(self.b, share.linear, strict=True)]
-        x, y, z = (row.without(2) for row in b) if turning else (b[0], b[1], NULL)
+        x, y, z = (row.without(2) for row in b) if turning else (b[0], b[1], ZERO_VECTOR)
         return ArticulatedInertia(m, (x, y, z), i)
 
     def less(self, felt: Force, share: Force) -> "ArticulatedInertia":
@@ -70,7 +90,7 @@ class ArticulatedInertia:
             m, (b[0], b[1], b[2]), _less(self.i, share.angular, felt.angular, without_z=False)
         )
 
-    def moved_in(self, step: Step) -> "ArticulatedInertia":
+    def to_parent(self, step: Step) -> "ArticulatedInertia":
         """The same inertia at the frame from which `step` leads to the present one."""
         if isinstance(step, Turn):
             return ArticulatedInertia(
@@ -78,7 +98,7 @@ class ArticulatedInertia:
                 turned_in(self.b, step, self.label),
                 self.i.turned_in(step),
             )
-        return self._shifted(along(step.axis, step.length))
+        return self._shifted(axis_vector(step.axis, step.length))
 
     def _shifted(self, arm: Vector) -> "ArticulatedInertia":
         """B' = B - M [d]x and I' = I - Bᵀ [d]x + [d]x B'."""
@@ -89,7 +109,7 @@ class ArticulatedInertia:
         before, after = (
             [arm.cross(Vector(*(row[k] for row in b))) for k in range(3)] for b in (self.b, rows)
         )
-        added = SecondMoment(*(before[r][s] + after[s][r] for r, s in PAIRS))
+        added = SecondMoment(*(before[r][s] + after[s][r] for r, s in UPPER_TRIANGLE))
         return ArticulatedInertia(self.m, (rows[0], rows[1], rows[2]), self.i + added)
 
     def named(self, label: str, kind: str = "A") -> "ArticulatedInertia":
@@ -104,7 +124,7 @@ class ArticulatedInertia:
 def _less(s: SecondMoment, a: Vector, b: Vector, without_z: bool) -> SecondMoment:
     """s - a bᵀ, symmetric; its third row structurally zero if so told."""
     return SecondMoment(
-        *(ZERO if without_z and k == 2 else s[i, k] - a[i] * b[k] for i, k in PAIRS)
+        *(ZERO if without_z and k == 2 else s[i, k] - a[i] * b[k] for i, k in UPPER_TRIANGLE)
     )
 
 
@@ -116,7 +136,7 @@ def rigid(inertia: Inertia) -> ArticulatedInertia:
     return ArticulatedInertia(SecondMoment(m, ZERO, ZERO, m, ZERO, m), b, usual)
 
 
-NO_ARTICULATED = ArticulatedInertia(NO_SECOND, (NULL, NULL, NULL), NO_SECOND)
+NO_ARTICULATED = ArticulatedInertia(NO_SECOND, (ZERO_VECTOR, ZERO_VECTOR, ZERO_VECTOR), NO_SECOND)
 
 
 ACCELERATION = Array("qdd", "joint accelerations", "rad/s^2 | m/s^2")
@@ -149,7 +169,9 @@ _inverse = partial(
 )
 
 
-def driving(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) -> list[Scalar]:
+def driving(
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates
+) -> list[Scalar]:
     """The joint forces left for acceleration, τ - (C q̇ + g), of the user."""
     return [t - b for t, b in zip(tau, system.coupling.forces(bias(system, q, qd)), strict=True)]
 
@@ -160,7 +182,7 @@ cost less than articulated bodies. Each pair is an addition and a multiplication
 and articulated bodies take at most some 300 operations a joint."""
 
 
-def factors_pay(system: System) -> bool:
+def factors_pay(system: CanonicalModel) -> bool:
     """Robots with coupled joints, and those whose joints have few ancestors: up to some 38 joints
     in a chain. The factors of a chain of n joints take n^3/3 operations."""
     if coupled(system):
@@ -174,14 +196,14 @@ def factors_pay(system: System) -> bool:
 @accelerations(pays=factors_pay)
 @with_solved_loads
 def forward_dynamics(
-    system: System, q: Coordinates, qd: Coordinates, tau: Coordinates
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates
 ) -> list[Scalar]:
     """Joint accelerations under the joint forces `tau` (rad/s² or m/s², shape n), from the factors
     of M."""
     return factors(system, coupled_mass_matrix(system, q)).solve(driving(system, q, qd, tau))
 
 
-def uncoupled(system: System) -> bool:
+def uncoupled(system: CanonicalModel) -> bool:
     """only robots whose joints all move by themselves."""
     return not coupled(system)
 
@@ -201,7 +223,7 @@ _chain = accelerations(suits=uncoupled)
 @_chain
 @with_solved_loads
 def forward_dynamics_articulated(
-    system: System, q: Coordinates, qd: Coordinates, tau: Coordinates
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates
 ) -> list[Scalar]:
     """Joint accelerations q̈ = M⁻¹ (τ - C q̇ - g), shape n, by articulated bodies (F08, table 7.1),
     best for long chains.
@@ -209,12 +231,12 @@ def forward_dynamics_articulated(
     The forces of the motion without q̈ and those that the joints pass on travel inward together.
     """
     joints = _inward(system, q, qd, system.coupling.rates(tau), forces_at_rest(system, q, qd))
-    moving = {0: STILL}
+    moving = {0: ZERO_TWIST}
     qdd: list[Scalar] = [ZERO] * system.size
     for i in system.outward:
         body = system.body(i)
         with system.section(i, "acceleration"):
-            x = moving[body.parent].moved_out(system.steps(i, q))
+            x = moving[body.parent].to_child(system.steps(i, q))
             share = joints[i].share
             qdd[i - 1] = joints[i].rate - share.angular.dot(x.w) - share.linear.dot(x.v)
             moving[i] = x + body.S.at_rate(named(qdd[i - 1], f"qdd{i}"))
@@ -223,10 +245,10 @@ def forward_dynamics_articulated(
     return system.coupling.forces(qdd)
 
 
-def forces_at_rest(system: System, q: Coordinates, qd: Coordinates) -> dict[int, Force]:
+def forces_at_rest(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> dict[int, Force]:
     """The force on each single body while q̈ = 0."""
     moving, system = motions(system, q, qd, [ZERO] * system.size), pushed_at(system, q)
-    forces = {0: NO_FORCE}
+    forces = {0: ZERO_FORCE}
     for i in system.outward:
         with system.section(i, "forces at rest"):
             forces[i] = inertial_force(system.body(i), moving[i]).named(f"{i}")
@@ -241,7 +263,11 @@ def _named(force: Force, label: str, i: int) -> Force:
 
 
 def _inward(
-    system: System, q: Coordinates, qd: Coordinates, tau: Coordinates, force: dict[int, Force]
+    system: CanonicalModel,
+    q: Coordinates,
+    qd: Coordinates,
+    tau: Coordinates,
+    force: dict[int, Force],
 ) -> dict[int, JointResponse]:
     """The articulated bodies and the forces on them, from the leaves to the base."""
     inertia = dict.fromkeys(range(system.size + 1), NO_ARTICULATED)
@@ -267,12 +293,14 @@ def _inward(
                 system.steps(i, q),
             )
             yielding = yielding.named(f"{i}", "a")
-            inertia[body.parent] = inertia[body.parent] + carried_by_name(yielding, steps, f"{i}")
-            force[body.parent] = force[body.parent] + carried_by_name(passed, steps, f"{i}")
+            inertia[body.parent] = inertia[body.parent] + shift_to_parent_named(
+                yielding, steps, f"{i}"
+            )
+            force[body.parent] = force[body.parent] + shift_to_parent_named(passed, steps, f"{i}")
     return joints
 
 
-def has_deep_and_shallow_trees(system: System) -> bool:
+def has_deep_and_shallow_trees(system: CanonicalModel) -> bool:
     """Robots with trees on the base that are deeper than `DEEP`, and others that are not."""
     deepest: dict[int, int] = {}
     roots, depths = dict[int, int](), {0: 0}
@@ -285,7 +313,7 @@ def has_deep_and_shallow_trees(system: System) -> bool:
 
 @accelerations(suits=uncoupled, pays=has_deep_and_shallow_trees)
 def forward_dynamics_by_tree(
-    system: System, q: Coordinates, qd: Coordinates, tau: Coordinates
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates
 ) -> list[Scalar]:
     """Joint accelerations q̈, shape n: factors of M for each tree on the base up to `DEEP` joints
     deep, articulated bodies for the others."""
@@ -309,13 +337,13 @@ their factors."""
 
 
 @_inverse()
-def mass_matrix_inverse(system: System, q: Coordinates) -> list[Scalar]:
+def mass_matrix_inverse(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """M⁻¹, n x n, symmetric, row-major."""
     return factors(system, coupled_mass_matrix(system, q)).inverse()
 
 
 @_inverse(suits=uncoupled, only_minimal_pays=True)
-def mass_matrix_inverse_by_pairs(system: System, q: Coordinates) -> list[Scalar]:
+def mass_matrix_inverse_by_pairs(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """M⁻¹, n x n, by pivots of two coordinates, half as many divisions in a row (M⁻¹ of a Panda in
     138 in place of 156 ns; forward dynamics gain nothing)."""
     return factors_by_pairs(system, coupled_mass_matrix(system, q)).inverse()

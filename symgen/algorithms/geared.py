@@ -23,20 +23,20 @@ from symgen.algorithms.forward_dynamics import (
     rigid,
 )
 from symgen.algorithms.loads import with_solved_loads
-from symgen.mechanics.canonical_model import System
+from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.joint_forces import JointState
-from symgen.mechanics.moments import carried
-from symgen.mechanics.spatial import NO_FORCE, STILL, Force
+from symgen.mechanics.moments import shift_to_parent
+from symgen.mechanics.spatial import ZERO_FORCE, ZERO_TWIST, Force
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar, named
 
 
-def geared(system: System) -> bool:
+def geared(system: CanonicalModel) -> bool:
     """only robots with rotors, and no other coupled joints."""
     followers = [i for i, leaders in enumerate(system.leaders, 1) if leaders != (i,)]
     return bool(followers) and all(_on_the_carrier(system, r) for r in followers)
 
 
-def _on_the_carrier(system: System, r: int) -> bool:
+def _on_the_carrier(system: CanonicalModel, r: int) -> bool:
     """Whether a follower is a rotor that stands where its joint does, or on the ground."""
     body, leaders = system.body(r), system.leaders[r - 1]
     carriers = {0, *(system.body(leader).parent for leader in leaders)}
@@ -62,12 +62,12 @@ class InwardPass:
 @accelerations(suits=geared)
 @with_solved_loads
 def forward_dynamics(
-    system: System, q: Coordinates, qd: Coordinates, tau: Coordinates
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates
 ) -> list[Scalar]:
     """Joint accelerations q̈ = M⁻¹ (τ - C q̇ - g), shape n, by articulated bodies with rotors, best
     for long chains."""
     joints = _inward(system, q, qd, system.coupling.rates(tau))
-    moving = {0: STILL}
+    moving = {0: ZERO_TWIST}
     qdds: list[Scalar] = [ZERO] * system.dof
     for i in (i for i in system.outward if i in joints):
         body, before = system.body(i), moving[system.body(i).parent]
@@ -75,12 +75,12 @@ def forward_dynamics(
             share = joints[i].share
             qdd = joints[i].rate - share.angular.dot(before.w) - share.linear.dot(before.v)
             qdds[system.coupling.drives[i - 1].index] = qdd
-            moving[i] = before.moved_out(system.steps(i, q)) + body.S.at_rate(qdd)
+            moving[i] = before.to_child(system.steps(i, q)) + body.S.at_rate(qdd)
     return qdds
 
 
 def _inward(
-    system: System, q: Coordinates, qd: Coordinates, tau: Coordinates
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates
 ) -> dict[int, JointResponse]:
     """How each joint gives way, U/D seen at the parent's frame."""
     at = InwardPass(
@@ -91,7 +91,7 @@ def _inward(
     return {i: _respond(system, i, q, qd, tau, at) for i in system.inward if i not in system.rotors}
 
 
-def _add_rotor(system: System, r: int, at: InwardPass) -> None:
+def _add_rotor(system: CanonicalModel, r: int, at: InwardPass) -> None:
     """A rotor as its carrier and its joint feel it."""
     body, (i,) = system.body(r), system.leaders[r - 1]
     ratio = system.coupling.drives[r - 1].terms[0].factor
@@ -101,14 +101,21 @@ def _add_rotor(system: System, r: int, at: InwardPass) -> None:
     ) + ratio * ratio * body.joint.project(momentum)
     at.torque[i] = at.torque.get(i, ZERO) + ratio * body.joint.project(at.force[r])
     if body.parent:
-        at_carrier = carried(momentum.scaled(ratio), steps)
-        at.momentum_of_rotors[i] = at.momentum_of_rotors.get(i, NO_FORCE) + at_carrier
-        at.inertia[body.parent] = at.inertia[body.parent] + carried(rigid(body.inertia), steps)
-        at.force[body.parent] = at.force[body.parent] + carried(at.force[r], steps)
+        at_carrier = shift_to_parent(momentum.scaled(ratio), steps)
+        at.momentum_of_rotors[i] = at.momentum_of_rotors.get(i, ZERO_FORCE) + at_carrier
+        at.inertia[body.parent] = at.inertia[body.parent] + shift_to_parent(
+            rigid(body.inertia), steps
+        )
+        at.force[body.parent] = at.force[body.parent] + shift_to_parent(at.force[r], steps)
 
 
 def _respond(
-    system: System, i: int, q: Coordinates, qd: Coordinates, tau: Coordinates, at: InwardPass
+    system: CanonicalModel,
+    i: int,
+    q: Coordinates,
+    qd: Coordinates,
+    tau: Coordinates,
+    at: InwardPass,
 ) -> JointResponse:
     """How joint i gives way; its parent gets what is left."""
     body, joint, steps = system.body(i), system.body(i).joint, system.steps(i, q)
@@ -118,11 +125,11 @@ def _respond(
         inverse_d = named(1.0 / (joint.project(felt) + at.inertia_of_rotors.get(i, ZERO)), f"d{i}")
         resting = joint.project(at.force[i]) + at.torque.get(i, ZERO)
         drive = tau[i - 1] - body.passive.force(JointState(q[i - 1], qd[i - 1])) - resting
-        u = carried(felt, steps) + at.momentum_of_rotors.get(i, NO_FORCE)
+        u = shift_to_parent(felt, steps) + at.momentum_of_rotors.get(i, ZERO_FORCE)
         share = u.scaled(inverse_d)
-        passed = carried(at.force[i], steps) + share.scaled(drive)
+        passed = shift_to_parent(at.force[i], steps) + share.scaled(drive)
         spinning = i in at.inertia_of_rotors
-        yielding = carried(
+        yielding = shift_to_parent(
             articulated if spinning else articulated.yielding(joint, felt, felt.scaled(inverse_d)),
             steps,
         )

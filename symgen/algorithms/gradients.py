@@ -28,12 +28,12 @@ from symgen.algorithms.coriolis import (
 from symgen.algorithms.motion import JointMotion, Velocity, joint_motions, velocities
 from symgen.algorithms.newton_euler import inertial_force, inverse_dynamics
 from symgen.algorithms.torsion import by_rates
-from symgen.mechanics.canonical_model import System, SystemBody
-from symgen.mechanics.inertia import times, usual_times
+from symgen.mechanics.canonical_model import CanonicalBody, CanonicalModel
+from symgen.mechanics.inertia import inertia_times, second_moment_times
 from symgen.mechanics.joints import Freedom
-from symgen.mechanics.moments import MovingBody, carried, climb
+from symgen.mechanics.moments import MovingBody, shift_to_ancestors, shift_to_parent
 from symgen.mechanics.rigid_motion import Motion
-from symgen.mechanics.spatial import EZ, NO_FORCE, Force, Twist, Vector
+from symgen.mechanics.spatial import UNIT_Z, ZERO_FORCE, Force, Twist, Vector
 from symgen.numbers.dual import along as along_direction
 from symgen.numbers.dual import tangents, unit
 from symgen.numbers.scalar import Coordinates, Scalar
@@ -46,7 +46,7 @@ def force_rate(joint: Freedom, composite: MovingBody, x: Motion) -> Force:
     With ρ̇ = w × ρ + ρ': 2 σ̇ × ρ̇ = 2 w (σ̇·ρ) + 2 σ̇ × ρ', and what the origin's acceleration a does
     is taken off."""
     sigma, t, inertia, rates = joint.S.w, joint.S.v, composite.inertia, composite.rates
-    h, z_second = inertia.h, x @ EZ
+    h, z_second = inertia.h, x @ UNIT_Z
     sigma_second, t_second, sigma_rate = (
         z_second.scaled(sigma.z),
         z_second.scaled(t.z),
@@ -55,8 +55,8 @@ def force_rate(joint: Freedom, composite: MovingBody, x: Motion) -> Force:
     twice, of_origin = sigma_rate.scaled(2.0), sigma.cross(x.a)
     force = sigma_second.cross(h) + x.w.scaled(twice.dot(h)) + sigma_rate.cross(rates.p)
     moment = (
-        usual_times(inertia.s, sigma_second)
-        + times(inertia.s, twice).cross(x.w)
+        inertia_times(inertia.s, sigma_second)
+        + second_moment_times(inertia.s, twice).cross(x.w)
         + rates.moment_about(sigma_rate)
     )
     acceleration = t_second - of_origin
@@ -86,7 +86,7 @@ class SecondRate:
 def second_rate(joint: Freedom, x: Motion, v: Vector) -> SecondRate:
     """At a frame that moves like `x`, its origin at `v`, and in which S is constant."""
     sigma, t = joint.S.w, joint.S.v
-    z_second, sigma_rate = x @ EZ, x.w.cross(sigma)
+    z_second, sigma_rate = x @ UNIT_Z, x.w.cross(sigma)
     moved = x.a.cross(sigma) + v.cross(sigma_rate.scaled(2.0)) + z_second.scaled(t.z)
     return SecondRate(z_second.scaled(sigma.z), moved, sigma_rate)
 
@@ -101,7 +101,9 @@ class Gradients:
     m: Entries
 
 
-def gradients(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates) -> Gradients:
+def gradients(
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates
+) -> Gradients:
     """The derivatives of inverse dynamics; joint by joint, what it does to its ancestors and they
     to it."""
     motion, moving = joint_motions(system, q, qd, qdd), velocities(system, q, qd)
@@ -118,38 +120,42 @@ def gradients(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates)
             )
             climbing = own_column if alone else own_column.with_force(turned)
             _diagonal(out, i, system.body(i), q[i - 1], own_column)
-            for j, at, _ in climb(system, i, q, climbing):
+            for j, at, _ in shift_to_ancestors(system, i, q, climbing):
                 _pair(out, i, j, system, fast[j].body, second[j], at)
     return Gradients(out.dq, by_rates(system, out.dqd, out.m, qd), out.m)
 
 
-def loads(system: System, q: Coordinates, motion: Mapping[int, JointMotion]) -> dict[int, Force]:
+def loads(
+    system: CanonicalModel, q: Coordinates, motion: Mapping[int, JointMotion]
+) -> dict[int, Force]:
     """The force on each body and all beyond it, in its joint frame (N, N m)."""
-    total = dict.fromkeys(range(system.size + 1), NO_FORCE)
+    total = dict.fromkeys(range(system.size + 1), ZERO_FORCE)
     at_joints = {}
     for i in system.inward:
         body = system.body(i)
         with system.section(i, "forces"):
             at_body = (total[i] + inertial_force(body, motion[i].body)).named(f"{i}")
-            at_joints[i] = carried(at_body, system.to_body(i, q))
-            total[body.parent] = total[body.parent] + carried(
-                at_joints[i], body.placement.approach(q[i - 1])
+            at_joints[i] = shift_to_parent(at_body, system.to_body(i, q))
+            total[body.parent] = total[body.parent] + shift_to_parent(
+                at_joints[i], body.placement.to_joint_frame(q[i - 1])
             )
     return at_joints
 
 
-def _second_rate(system: System, i: int, motion: JointMotion, moving: Velocity) -> SecondRate:
+def _second_rate(
+    system: CanonicalModel, i: int, motion: JointMotion, moving: Velocity
+) -> SecondRate:
     """The second rate of joint `i`'s axis. For displacements along axes in the body it is how what
     carries them moves that counts."""
     place = system.body(i).placement
-    x = place.without_axes(parent=motion.carrier, body=motion.body)
+    x = place.select_against_axes(parent=motion.carrier, body=motion.body)
     return second_rate(
-        place.freedom, x, place.without_axes(parent=moving.carrier, body=moving.body).v
+        place.freedom, x, place.select_against_axes(parent=moving.carrier, body=moving.body).v
     )
 
 
 def _diagonal(
-    out: Gradients, i: int, body: SystemBody, q: Scalar, displaced: CoriolisColumn
+    out: Gradients, i: int, body: CanonicalBody, q: Scalar, displaced: CoriolisColumn
 ) -> None:
     joint = body.joint
     out.m[i, i] = joint.project(displaced.momentum)
@@ -161,7 +167,7 @@ def _pair(
     out: Gradients,
     i: int,
     j: int,
-    system: System,
+    system: CanonicalModel,
     fast: Twist,
     second: SecondRate,
     at: CoriolisColumn,
@@ -177,7 +183,7 @@ def _pair(
 
 
 def gradients_by_duals(
-    system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates
 ) -> Gradients:
     """∂τ/∂q, ∂τ/∂q̇ and M from inverse dynamics on numbers that carry tangents, 2 C from the
     Christoffel symbols, and M.
@@ -193,7 +199,7 @@ def gradients_by_duals(
     return Gradients(dq, rates_by_symbols(system, q, qd), by_entry(mass_matrix(system, q), n))
 
 
-def rates_by_symbols(system: System, q: Coordinates, qd: Coordinates) -> Entries:
+def rates_by_symbols(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> Entries:
     """∂τ/∂q̇, 2 C from the Christoffel symbols; of joints whose velocity is a twist the derivative
     in its numbers."""
     twice_c = by_entry(

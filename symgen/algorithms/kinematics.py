@@ -10,10 +10,10 @@ from dataclasses import replace
 from symgen.algorithms.motion import motions, twists
 from symgen.algorithms.places import FramePose, place, places, six_rows
 from symgen.algorithms.registry import Array, quantity
-from symgen.mechanics.canonical_model import System
+from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.parameters import WHOLE
-from symgen.mechanics.rigid_motion import times, twist_seen_in
-from symgen.mechanics.spatial import NULL, STILL, Twist
+from symgen.mechanics.rigid_motion import matvec, twist_at_frame
+from symgen.mechanics.spatial import ZERO_TWIST, ZERO_VECTOR, Twist
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
 F08 = "Featherstone, Rigid Body Dynamics Algorithms (2008), ch. 2 and 4"
@@ -23,7 +23,7 @@ JACOBIAN = "velocity Jacobian, linear rows first"
 # -- frames ----------------------------------------------------------------------------------------
 
 
-def link_place(system: System, q: Coordinates, link: str) -> FramePose:
+def link_place(system: CanonicalModel, q: Coordinates, link: str) -> FramePose:
     """Where a link's frame is in the root link's."""
     frame = system.link_frame(link)
     return (
@@ -47,7 +47,9 @@ def link_place(system: System, q: Coordinates, link: str) -> FramePose:
     needs_inertia=False,
     regroupings=(WHOLE,),
 )
-def frame_pose(system: System, q: Coordinates, *, link: str) -> tuple[list[Scalar], list[Scalar]]:
+def frame_pose(
+    system: CanonicalModel, q: Coordinates, *, link: str
+) -> tuple[list[Scalar], list[Scalar]]:
     """Where the frame of `link` is in the root link's: R (3 x 3, row-major) and p (m)."""
     pose = link_place(system, q, link)
     return [x for row in pose.rows for x in row], [*pose.origin]
@@ -64,17 +66,17 @@ def frame_pose(system: System, q: Coordinates, *, link: str) -> tuple[list[Scala
     needs_inertia=False,
     regroupings=(WHOLE,),
 )
-def frame_jacobian_body(system: System, q: Coordinates, *, link: str) -> list[Scalar]:
+def frame_jacobian_body(system: CanonicalModel, q: Coordinates, *, link: str) -> list[Scalar]:
     """The Jacobian of `link` about its origin in its axes, 6 x n, row-major."""
     frame = system.link_frame(link)
     link_in_body, units = place(frame.pose.inverse), {}
     for i in (frame.body, *system.ancestors(frame.body)) if frame.body else ():
         units[i] = link_in_body.twist(system.body(i).S)
-        link_in_body = link_in_body.moved_in(system.steps(i, q))
+        link_in_body = link_in_body.to_parent(system.steps(i, q))
     return six_rows(system, units)
 
 
-def _world_units(system: System, q: Coordinates, link: str) -> dict[int, Twist]:
+def _world_units(system: CanonicalModel, q: Coordinates, link: str) -> dict[int, Twist]:
     """The unit twists of all joints below a link, about the root's origin."""
     frame = system.link_frame(link)
     frames = places(system, q, [frame.body] if frame.body else [])
@@ -92,7 +94,7 @@ def _world_units(system: System, q: Coordinates, link: str) -> dict[int, Twist]:
     needs_inertia=False,
     regroupings=(WHOLE,),
 )
-def frame_jacobian_world(system: System, q: Coordinates, *, link: str) -> list[Scalar]:
+def frame_jacobian_world(system: CanonicalModel, q: Coordinates, *, link: str) -> list[Scalar]:
     """The Jacobian of `link` about the root link's origin in its axes, 6 x n, row-major."""
     return six_rows(system, _world_units(system, q, link))
 
@@ -108,32 +110,32 @@ def frame_jacobian_world(system: System, q: Coordinates, *, link: str) -> list[S
     needs_inertia=False,
     regroupings=(WHOLE,),
 )
-def frame_jacobian_aligned(system: System, q: Coordinates, *, link: str) -> list[Scalar]:
+def frame_jacobian_aligned(system: CanonicalModel, q: Coordinates, *, link: str) -> list[Scalar]:
     """The Jacobian of `link` about its origin in the root link's axes, 6 x n, row-major."""
     frame, point = system.link_frame(link), link_place(system, q, link).origin
     bodies = places(system, q, [frame.body] if frame.body else [])
     units = {}
     for i, pose in bodies.items():
         arm, unit = point - pose.origin, system.body(i).S
-        w = times(pose.rows, unit.w)
-        units[i] = Twist(w, times(pose.rows, unit.v) + w.cross(arm))
+        w = matvec(pose.rows, unit.w)
+        units[i] = Twist(w, matvec(pose.rows, unit.v) + w.cross(arm))
     return six_rows(system, units)
 
 
 def link_motion(
-    system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, link: str
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, link: str
 ) -> tuple[Twist, Twist]:
     """Velocity and classical acceleration of a link's origin, in its axes."""
     frame = system.link_frame(link)
     if not frame.body:
-        return STILL, STILL
-    weightless = replace(system, gravity=dict.fromkeys(system.gravity, NULL))
+        return ZERO_TWIST, ZERO_TWIST
+    weightless = replace(system, gravity=dict.fromkeys(system.gravity, ZERO_VECTOR))
     x = motions(weightless, q, qd, qdd)[frame.body].seen_in(frame.pose)
-    velocity = twist_seen_in(twists(system, q, qd)[frame.body], frame.pose)
+    velocity = twist_at_frame(twists(system, q, qd)[frame.body], frame.pose)
     return velocity, Twist(x.wd, x.a)
 
 
-def _body_rate(system: System, q: Coordinates, qd: Coordinates, link: str) -> Twist:
+def _body_rate(system: CanonicalModel, q: Coordinates, qd: Coordinates, link: str) -> Twist:
     velocity, rate = link_motion(system, q, qd, [ZERO] * system.size, link)
     return Twist(rate.w, rate.v - velocity.w.cross(velocity.v))
 
@@ -155,7 +157,7 @@ def six(twist: Twist) -> list[Scalar]:
     regroupings=(WHOLE,),
 )
 def frame_jacobian_rate_body(
-    system: System, q: Coordinates, qd: Coordinates, *, link: str
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, *, link: str
 ) -> list[Scalar]:
     """dJ/dt q̇ for the Jacobian in the link's axes, 6 numbers."""
     return six(_body_rate(system, q, qd, link))
@@ -173,7 +175,7 @@ def frame_jacobian_rate_body(
     regroupings=(WHOLE,),
 )
 def frame_jacobian_rate_world(
-    system: System, q: Coordinates, qd: Coordinates, *, link: str
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, *, link: str
 ) -> list[Scalar]:
     """dJ/dt q̇ for the Jacobian about the root link's origin, 6 numbers."""
     return six(link_place(system, q, link).twist(_body_rate(system, q, qd, link)))
@@ -191,10 +193,10 @@ def frame_jacobian_rate_world(
     regroupings=(WHOLE,),
 )
 def frame_jacobian_rate_aligned(
-    system: System, q: Coordinates, qd: Coordinates, *, link: str
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, *, link: str
 ) -> list[Scalar]:
     """dJ/dt q̇ for the Jacobian in the root link's axes: the acceleration of the link's origin, 6
     numbers."""
     rows = link_place(system, q, link).rows
     _, rate = link_motion(system, q, qd, [ZERO] * system.size, link)
-    return [*times(rows, rate.v), *times(rows, rate.w)]
+    return [*matvec(rows, rate.v), *matvec(rows, rate.w)]

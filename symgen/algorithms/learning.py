@@ -21,8 +21,8 @@ from symgen.algorithms.motion import motions
 from symgen.algorithms.registry import Array
 from symgen.algorithms.regressors import base_entries, base_regressor, with_passive
 from symgen.algorithms.steps import difference
-from symgen.mechanics.canonical_model import System
-from symgen.mechanics.independence import independent
+from symgen.mechanics.canonical_model import CanonicalModel
+from symgen.mechanics.independence import independent_parameters
 from symgen.mechanics.parameters import WHOLE
 from symgen.numbers.operations import sign
 from symgen.numbers.scalar import Coordinates, Scalar, dot, named
@@ -72,7 +72,7 @@ def _rows(entries: Coordinates, width: int) -> list[list[Scalar]]:
         Array("beta_next", "base parameters after the step", BETA, ("y_b",)),
     ),
 )
-def adaptive_slotine_li(system: System, *inputs: Coordinates) -> Pair:
+def adaptive_slotine_li(system: CanonicalModel, *inputs: Coordinates) -> Pair:
     """τ = Y_b(q, q̇, q̇_r, q̈_r) β + k_d s within ±limit, with e = q_ref ⊖ q, q̇_r = q̇_ref + k_p e, its
     rate q̈_r and s = q̇_r - q̇, the reference as by `reference_motion`, and β after the step:
     β' = γ Y_bᵀ s - leak (β - β_mean), then within β_mean ± β_reach, where the parameters are known
@@ -85,7 +85,7 @@ def adaptive_slotine_li(system: System, *inputs: Coordinates) -> Pair:
     s = minus(qd_r, qd)
     entries = _reference_regressor(system, *joints(system, q, qd, qd_r, qdd_r))
     width = len(beta)
-    rows = _rows(system.coupling.projected(entries, (None, width)), width)
+    rows = _rows(system.coupling.pull_back(entries, (None, width)), width)
     tau = plus([dot(row, beta) for row in rows], by(k_d, s))
     learnt = [dot([row[k] for row in rows], s) for k in range(width)]
     adapted = []
@@ -96,13 +96,13 @@ def adaptive_slotine_li(system: System, *inputs: Coordinates) -> Pair:
 
 
 def _reference_regressor(
-    system: System, q: Coordinates, qd: Coordinates, qd_r: Coordinates, qdd_r: Coordinates
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, qd_r: Coordinates, qdd_r: Coordinates
 ) -> list[Scalar]:
     """Y_b of M q̈_r + C(q, q̇) q̇_r + g, its columns of friction at the rates that
     `friction_rates` gives."""
     entries = base_entries(system, q, motions(system, q, qd, qdd_r, qd_r))
     rubbing = friction_rates(system, qd, qd_r)
-    return with_passive(entries, system, q, rubbing, len(independent(system).keys))
+    return with_passive(entries, system, q, rubbing, len(independent_parameters(system).keys))
 
 
 @controller(
@@ -133,7 +133,7 @@ def _reference_regressor(
         ),
     ),
 )
-def recursive_least_squares(system: System, *inputs: Coordinates) -> Pair:
+def recursive_least_squares(system: CanonicalModel, *inputs: Coordinates) -> Pair:
     """β and the factors of its covariance P = U D Uᵀ after one more measurement of joint forces, by
     one row of Y_b β = τ after the other. Before a row φ is used, the variance φᵀ P φ of what it
     predicts is divided by `forget`; nothing is forgotten in other directions, so that a robot at
@@ -145,7 +145,7 @@ def recursive_least_squares(system: System, *inputs: Coordinates) -> Pair:
     q, qd, qdd, tau, beta, flat, (forget,) = inputs
     width, beta = len(beta), [*beta]
     entries = base_regressor(system, *joints(system, q, qd, qdd))
-    rows = _rows(system.coupling.projected(entries, (None, width)), width)
+    rows = _rows(system.coupling.pull_back(entries, (None, width)), width)
     start = [i * (i + 1) // 2 for i in range(width)]
     u = [[*flat[at : at + i]] for i, at in enumerate(start)]
     d = [flat[at + i] for i, at in enumerate(start)]

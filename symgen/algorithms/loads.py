@@ -8,19 +8,19 @@ from collections.abc import Callable
 from functools import wraps
 
 from symgen.errors import OptionError
-from symgen.mechanics.canonical_model import System
+from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.joint_forces import NO_JOINT_FORCE
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
-Algorithm = Callable[[System, Coordinates, Coordinates, Coordinates], list[Scalar]]
+Algorithm = Callable[[CanonicalModel, Coordinates, Coordinates, Coordinates], list[Scalar]]
 
 
-def depends_on_load(system: System) -> bool:
+def depends_on_load(system: CanonicalModel) -> bool:
     """Whether friction depends on the load of a joint."""
     return any(body.passive.depends_on_load for body in system.bodies)
 
 
-def joint_loads(system: System, forces: Coordinates) -> list[Scalar]:
+def joint_loads(system: CanonicalModel, forces: Coordinates) -> list[Scalar]:
     """The load of each body's joint from the forces of all of them, with those of its rotors; zero
     if no friction depends on it."""
     if not depends_on_load(system):
@@ -35,8 +35,8 @@ def joint_loads(system: System, forces: Coordinates) -> list[Scalar]:
 
 
 def solved_loads(
-    system: System, q: Coordinates, qd: Coordinates, tau: Coordinates
-) -> tuple[System, Coordinates]:
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates
+) -> tuple[CanonicalModel, Coordinates]:
     """The system without friction and springs, and the loads that joint forces `tau` of the user
     leave; both unchanged if no friction depends on the load. Raises OptionError for robots with
     joints that follow others: their loads do not follow from `tau`."""
@@ -50,7 +50,7 @@ def solved_loads(
     return system.with_passive([NO_JOINT_FORCE] * system.size), loads
 
 
-def check_own_coordinates(system: System) -> None:
+def check_own_coordinates(system: CanonicalModel) -> None:
     """Raises OptionError if friction depends on the load and a joint follows others, whose load
     does not follow from the joint forces."""
     if depends_on_load(system) and any(
@@ -67,7 +67,9 @@ def with_solved_loads(algorithm: Algorithm) -> Algorithm:
     """A forward dynamics algorithm that `solved_loads` prepares."""
 
     @wraps(algorithm)
-    def solved(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) -> list[Scalar]:
+    def solved(
+        system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates
+    ) -> list[Scalar]:
         """The accelerations."""
         frictionless, loads = solved_loads(system, q, qd, tau)
         return algorithm(frictionless, q, qd, loads)

@@ -12,9 +12,9 @@ from functools import cached_property
 from typing import Final, Protocol
 
 from symgen.mechanics.coupling import Coupling
-from symgen.mechanics.joints.body_axes import BodyAxesJoint, combined, rotation
-from symgen.mechanics.rigid_motion import times, transposed
-from symgen.mechanics.spatial import NULL, Twist, Vector
+from symgen.mechanics.joints.body_axes import BodyAxesJoint, quaternion_rows, twist_from_rates
+from symgen.mechanics.rigid_motion import matvec, transpose
+from symgen.mechanics.spatial import ZERO_VECTOR, Twist, Vector
 from symgen.numbers.dual import along, tangents
 from symgen.numbers.operations import atan, cos, sign, sin, sqrt
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
@@ -187,13 +187,13 @@ class InBodyAxes:
         """The quaternion is made a unit one as far as it is one to rounding, |q| to (3 - |q|²)/2,
         so that no step adds to the rounding of those before."""
         *place, x, y, z, w = q
-        twist = combined(self.units, v)
+        twist = twist_from_rates(self.units, v)
         turn, four = RotationVector(twist.w), Vector(x, y, z)
         u, c = turn.quaternion
         end = four.scaled(c) + u.scaled(w) + four.cross(u)
         last = w * c - four.dot(u)
         unit = 1.5 - 0.5 * (end.dot(end) + last * last)
-        shift = times(rotation((x, y, z, w)), turn.shift(twist.v)) if place else ()
+        shift = matvec(quaternion_rows((x, y, z, w)), turn.shift(twist.v)) if place else ()
         moved = [a + b for a, b in zip(place, shift, strict=False)]
         return [*moved, *end.scaled(unit), last * unit]
 
@@ -205,46 +205,46 @@ class InBodyAxes:
         sine = sqrt(u.dot(u) + TINY)
         half = 2.0 * atan(sine / (1.0 + last))
         turn = u.scaled(2.0 * half / sine)
-        linear = NULL
+        linear = ZERO_VECTOR
         if len(q) > QUATERNION:
             linear = _unbent(self._arm(q, to), turn, half * last / sine)
         return self._numbers(Twist(turn, linear))
 
     def slopes(self, v: Coordinates) -> tuple[Matrix, Matrix]:
         """The adjoint of exp backwards, and the right Jacobian of exp."""
-        twist = combined(self.units, v)
+        twist = twist_from_rates(self.units, v)
         turn = RotationVector(twist.w)
         u, c = turn.quaternion
-        back = transposed(rotation((*u, c)))
+        back = transpose(quaternion_rows((*u, c)))
         arm = turn.shift(twist.v)
-        start = [Twist(times(back, s.w), times(back, s.v + s.w.cross(arm))) for s in self.units]
+        start = [Twist(matvec(back, s.w), matvec(back, s.v + s.w.cross(arm))) for s in self.units]
         along = [
             Twist(
                 turn.bent(s.w, back=True),
-                times(back, turn.bent(s.v, back=False) + turn.shift_change(twist.v, s.w)),
+                matvec(back, turn.bent(s.v, back=False) + turn.shift_change(twist.v, s.w)),
             )
             for s in self.units
         ]
         return self._matrix(start), self._matrix(along)
 
     def bracket(self, a: Coordinates, b: Coordinates) -> list[Scalar]:
-        x, y = combined(self.units, a), combined(self.units, b)
+        x, y = twist_from_rates(self.units, a), twist_from_rates(self.units, b)
         return self._numbers(Twist(x.w.cross(y.w), x.w.cross(y.v) + x.v.cross(y.w)))
 
     def transported(self, q: Coordinates, to: Coordinates, v: Coordinates) -> list[Scalar]:
         """The adjoint of the transform from the axes at `to` to those at `q` (Bullo & Murray,
         Automatica 1999)."""
         u, c = self._relative(q, to)
-        twist, rows = combined(self.units, v), rotation((*u, c))
-        w, linear = times(rows, twist.w), times(rows, twist.v)
-        shift = self._arm(q, to).cross(w) if len(q) > QUATERNION else NULL
+        twist, rows = twist_from_rates(self.units, v), quaternion_rows((*u, c))
+        w, linear = matvec(rows, twist.w), matvec(rows, twist.v)
+        shift = self._arm(q, to).cross(w) if len(q) > QUATERNION else ZERO_VECTOR
         return self._numbers(Twist(w, linear + shift))
 
     def flow(self, q: Coordinates, v: Coordinates) -> list[Scalar]:
         """The quaternion's rate is half its product with the angular velocity."""
         *place, x, y, z, w = q
-        twist, four = combined(self.units, v), Vector(x, y, z)
-        shift = times(rotation((x, y, z, w)), twist.v) if place else ()
+        twist, four = twist_from_rates(self.units, v), Vector(x, y, z)
+        shift = matvec(quaternion_rows((x, y, z, w)), twist.v) if place else ()
         turn = (twist.w.scaled(w) + four.cross(twist.w)).scaled(0.5)
         return [*shift, *turn, -0.5 * four.dot(twist.w)]
 
@@ -258,7 +258,7 @@ class InBodyAxes:
         """From the origin at `q` to that at `to`, in the axes at `q`."""
         *start, x, y, z, w = q
         arm = Vector(*(e - s for e, s in zip(to, start, strict=False)))
-        return times(transposed(rotation((x, y, z, w))), arm)
+        return matvec(transpose(quaternion_rows((x, y, z, w))), arm)
 
     def _numbers(self, x: Twist) -> list[Scalar]:
         """The velocities that make up a twist."""

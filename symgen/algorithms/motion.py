@@ -9,9 +9,9 @@ What a single body's motion is and how it is carried from frame to frame is in
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from symgen.mechanics.canonical_model import System, of_positions
+from symgen.mechanics.canonical_model import CanonicalModel, cached_by_positions
 from symgen.mechanics.rigid_motion import Motion
-from symgen.mechanics.spatial import STILL, Twist
+from symgen.mechanics.spatial import ZERO_TWIST, Twist
 from symgen.numbers.scalar import Coordinates, Scalar
 
 # -- velocities ------------------------------------------------------------------------------------
@@ -24,10 +24,10 @@ class Velocity:
     joint frame, which is one or the other's; `relative` is body against carrier at the joint frame.
     """
 
-    body: Twist = STILL
-    joint: Twist = STILL
-    carrier: Twist = STILL
-    relative: Twist = STILL
+    body: Twist = ZERO_TWIST
+    joint: Twist = ZERO_TWIST
+    carrier: Twist = ZERO_TWIST
+    relative: Twist = ZERO_TWIST
 
     def scaled(self, k: Scalar) -> "Velocity":
         """This motion `k` times as fast."""
@@ -35,7 +35,7 @@ class Velocity:
         return Velocity(body, joint, carrier, self.relative.scaled(k))
 
 
-def velocities(system: System, q: Coordinates, qd: Coordinates) -> dict[int, Velocity]:
+def velocities(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> dict[int, Velocity]:
     """The velocity of every body at the rates `qd`; 0 is the base, at rest."""
     moving = {0: Velocity()}
     for i in system.outward:
@@ -45,32 +45,34 @@ def velocities(system: System, q: Coordinates, qd: Coordinates) -> dict[int, Vel
 
 
 def _next_velocity(
-    system: System, i: int, parent: Velocity, q: Scalar, qd: Coordinates
+    system: CanonicalModel, i: int, parent: Velocity, q: Scalar, qd: Coordinates
 ) -> Velocity:
     place = system.body(i).placement
-    approach, relative = place.approach(q), system.relative(i, qd)
-    at_joint = parent.body.moved_out(approach)
-    body = (at_joint.moved_out(place.to_body(q)) + relative).named(f"{i}")
+    approach, relative = place.to_joint_frame(q), system.relative(i, qd)
+    at_joint = parent.body.to_child(approach)
+    body = (at_joint.to_child(place.to_body(q)) + relative).named(f"{i}")
     if system.stays(i):
-        carrier, relative = (x.moved_out(approach) for x in (parent.carrier, parent.relative))
+        carrier, relative = (x.to_child(approach) for x in (parent.carrier, parent.relative))
     else:
         carrier = at_joint
-    return Velocity(body, place.with_axes(parent=carrier, body=body), carrier, relative)
+    return Velocity(body, place.select_by_axes(parent=carrier, body=body), carrier, relative)
 
 
-def next_twist(system: System, i: int, parent: Twist, q: Coordinates, qd: Coordinates) -> Twist:
+def next_twist(
+    system: CanonicalModel, i: int, parent: Twist, q: Coordinates, qd: Coordinates
+) -> Twist:
     """The twist of body `i` from that of its parent."""
     steps = system.steps(i, q)
-    return parent.moved_out(steps) + system.relative(i, qd)
+    return parent.to_child(steps) + system.relative(i, qd)
 
 
-def twists(system: System, q: Coordinates, qd: Coordinates) -> dict[int, Twist]:
+def twists(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> dict[int, Twist]:
     """The twist of every body at the rates `qd`."""
     return {i: x.body for i, x in velocities(system, q, qd).items()}
 
 
-@of_positions
-def unit_twists(system: System, q: Coordinates) -> dict[int, dict[int, Twist]]:
+@cached_by_positions
+def unit_twists(system: CanonicalModel, q: Coordinates) -> dict[int, dict[int, Twist]]:
     """For every body its twist at unit rate of each joint on its path, outermost joint first.
 
     They start as floats, since kept exact the constants that gather on a path become long decimals,
@@ -79,7 +81,7 @@ def unit_twists(system: System, q: Coordinates) -> dict[int, dict[int, Twist]]:
 
 
 def unit_twist_rates(
-    system: System, q: Coordinates, moving: Mapping[int, Twist]
+    system: CanonicalModel, q: Coordinates, moving: Mapping[int, Twist]
 ) -> dict[int, dict[int, Twist]]:
     """For every body the rates at which the unit twists of the joints on its path change in space
     where bodies move at the twists `moving`, outermost joint first: that of joint j, fixed to body
@@ -90,7 +92,11 @@ def unit_twist_rates(
 
 
 def _of_path(
-    system: System, q: Coordinates, of_joint: Callable[[int], Twist], step: str, letter: str = ""
+    system: CanonicalModel,
+    q: Coordinates,
+    of_joint: Callable[[int], Twist],
+    step: str,
+    letter: str = "",
 ) -> dict[int, dict[int, Twist]]:
     """For every body a twist of each joint on its path as seen from it, outermost joint first: that
     `of_joint`, in the body that it moves, carried outward."""
@@ -99,7 +105,7 @@ def _of_path(
         steps = system.steps(i, q)
         with system.section(i, step):
             before = seen[system.body(i).parent].items()
-            carried = {j: x.moved_out(steps).named(f"{letter}{i}_{j}") for j, x in before}
+            carried = {j: x.to_child(steps).named(f"{letter}{i}_{j}") for j, x in before}
             seen[i] = {i: of_joint(i)} | carried
     return seen
 
@@ -117,7 +123,7 @@ class JointMotion:
 
 
 def motions(
-    system: System,
+    system: CanonicalModel,
     q: Coordinates,
     qd: Coordinates,
     qdd: Coordinates,
@@ -133,7 +139,7 @@ def motions(
 
 
 def next_motion(
-    system: System,
+    system: CanonicalModel,
     i: int,
     parent: Motion,
     state: Sequence[Coordinates],
@@ -146,7 +152,7 @@ def next_motion(
 
 
 def joint_motions(
-    system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates
 ) -> dict[int, JointMotion]:
     """The motion of every body and of what carries its joint; bodies are computed by way of their
     joint frames."""
@@ -166,14 +172,14 @@ def joint_motions(
     return joints
 
 
-def start_of(system: System, i: int, parent: Motion) -> Motion:
+def start_of(system: CanonicalModel, i: int, parent: Motion) -> Motion:
     """The motion that body `i` starts from: its parent's; that of the base is free fall turned
     round."""
     return parent if system.body(i).parent else Motion(a=-system.gravity[i])
 
 
 def _moving(
-    system: System,
+    system: CanonicalModel,
     i: int,
     at: Motion,
     q: Coordinates,

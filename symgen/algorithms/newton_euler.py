@@ -9,11 +9,11 @@ from symgen.algorithms.loads import joint_loads
 from symgen.algorithms.motion import motions
 from symgen.algorithms.pushes import pushed_at
 from symgen.algorithms.registry import Array, quantity
-from symgen.mechanics.canonical_model import System, SystemBody
+from symgen.mechanics.canonical_model import CanonicalBody, CanonicalModel
 from symgen.mechanics.joint_forces import JointState
-from symgen.mechanics.moments import carried_by_name
+from symgen.mechanics.moments import shift_to_parent_named
 from symgen.mechanics.rigid_motion import Motion
-from symgen.mechanics.spatial import NO_FORCE, Force
+from symgen.mechanics.spatial import ZERO_FORCE, Force
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
 SOURCE = (
@@ -32,7 +32,7 @@ SOURCE = (
     outputs=(Array("tau", "joint forces", "N m | N"),),
 )
 def inverse_dynamics(
-    system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates
 ) -> list[Scalar]:
     """Joint forces that cause the accelerations `qdd`: tau = M q̈ + C q̇ + g (N m or N, shape
     n)."""
@@ -47,7 +47,7 @@ def inverse_dynamics(
 
 
 def reference_dynamics(
-    system: System,
+    system: CanonicalModel,
     q: Coordinates,
     qd: Coordinates,
     qdd: Coordinates,
@@ -57,12 +57,12 @@ def reference_dynamics(
     without friction and springs; q̇_r is q̇ by default. With the C of Christoffel symbols Ṁ - 2 C is
     skew-symmetric (Slotine & Li 1987; Echeandia & Wensing 2021, eq. 9)."""
     moving, system = motions(system, q, qd, qdd, qd_r), pushed_at(system, q)
-    forces = dict.fromkeys(range(system.size + 1), NO_FORCE)
+    forces = dict.fromkeys(range(system.size + 1), ZERO_FORCE)
     for i in system.inward:
         body = system.body(i)
         with system.section(i, "forces"):
             forces[i] = (forces[i] + inertial_force(body, moving[i])).named(f"{i}")
-            forces[body.parent] = forces[body.parent] + carried_by_name(
+            forces[body.parent] = forces[body.parent] + shift_to_parent_named(
                 forces[i], system.steps(i, q), f"{i}"
             )
     return [system.body(i).joint.project(forces[i]) for i in range(1, system.size + 1)]
@@ -75,7 +75,7 @@ def reference_dynamics(
     source=SOURCE,
     outputs=(Array("tau_g", "joint forces", "N m | N"),),
 )
-def gravity(system: System, q: Coordinates) -> list[Scalar]:
+def gravity(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """Joint forces that hold the robot still: g(q) (N m or N, shape n); inverse dynamics with q̇ =
     q̈ = 0."""
     return inverse_dynamics(system, q, _still(system), _still(system))
@@ -88,17 +88,17 @@ def gravity(system: System, q: Coordinates) -> list[Scalar]:
     source=SOURCE,
     outputs=(Array("tau_b", "joint forces", "N m | N"),),
 )
-def bias(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
+def bias(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """Joint forces at rest acceleration: C q̇ + g (N m or N, shape n); inverse dynamics with q̈ =
     0."""
     return inverse_dynamics(system, q, qd, _still(system))
 
 
-def _still(system: System) -> Coordinates:
+def _still(system: CanonicalModel) -> Coordinates:
     return [ZERO] * system.size
 
 
-def inertial_force(body: SystemBody, x: Motion) -> Force:
+def inertial_force(body: CanonicalBody, x: Motion) -> Force:
     """F = m a + U h and N = vee(U S - (U S)ᵀ) + h × a about the body's origin, less what the
     surroundings give."""
     inertia = body.inertia

@@ -8,7 +8,7 @@ from symgen.algorithms.coriolis import coriolis_transpose_product
 from symgen.algorithms.factors import coupled_mass_matrix
 from symgen.algorithms.loads import solved_loads
 from symgen.algorithms.registry import Array
-from symgen.mechanics.canonical_model import System
+from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
 HALVINGS: Final = 6
@@ -58,7 +58,7 @@ def filter_step(gain: Scalar, h: Scalar) -> tuple[Scalar, Scalar]:
     ),
 )
 def momentum_observer(
-    system: System, *inputs: Coordinates
+    system: CanonicalModel, *inputs: Coordinates
 ) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
     """The residual r, which follows the external joint forces with the time constants 1/gain, and
     the state after the step. The change of momentum that the model does not explain,

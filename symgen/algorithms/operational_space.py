@@ -11,7 +11,7 @@ from symgen.algorithms.factors import coupled_mass_matrix, dense_factors, factor
 from symgen.algorithms.kinematics import frame_jacobian_aligned, frame_jacobian_rate_aligned
 from symgen.algorithms.newton_euler import bias
 from symgen.algorithms.registry import Array, quantity
-from symgen.mechanics.canonical_model import System
+from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.numbers.scalar import Coordinates, Scalar, dot
 
 KHATIB = (
@@ -32,10 +32,10 @@ class Task:
     inverse: list[Scalar]
 
     @classmethod
-    def of(cls, system: System, q: Coordinates, damping: Coordinates, link: str) -> "Task":
+    def of(cls, system: CanonicalModel, q: Coordinates, damping: Coordinates, link: str) -> "Task":
         """At q."""
         flat = frame_jacobian_aligned(system, q, link=link)
-        flat, n = system.coupling.projected(flat, (6, None)), system.dof
+        flat, n = system.coupling.pull_back(flat, (6, None)), system.dof
         jacobian = tuple([*flat[k * n : k * n + n]] for k in range(6))
         solver = factors(system, coupled_mass_matrix(system, q))
         solved = tuple(solver.solve(row) for row in jacobian)
@@ -59,7 +59,7 @@ class Task:
     ),
 )
 def operational_space_inertia(
-    system: System, q: Coordinates, damping: Coordinates, *, link: str
+    system: CanonicalModel, q: Coordinates, damping: Coordinates, *, link: str
 ) -> tuple[list[Scalar], list[Scalar]]:
     """Λ and Λ⁻¹ at a link's origin in root axes, 6 x 6, symmetric, linear part first."""
     task = Task.of(system, q, damping, link)
@@ -73,7 +73,7 @@ def operational_space_inertia(
     outputs=(Array("mu_task", "force at the link's origin, root axes", "N, N m", (6,)),),
 )
 def operational_space_bias(
-    system: System, q: Coordinates, qd: Coordinates, damping: Coordinates, *, link: str
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, damping: Coordinates, *, link: str
 ) -> list[Scalar]:
     """μ of Λ ẍ + μ = F, gravity included: the force at a link's origin that goes with no
     acceleration, 6 numbers."""
@@ -92,7 +92,7 @@ def operational_space_bias(
     outputs=(Array("J_bar", "generalised inverse of J, root axes", "1 | 1/m", ("n", 6)),),
 )
 def dynamically_consistent_inverse(
-    system: System, q: Coordinates, damping: Coordinates, *, link: str
+    system: CanonicalModel, q: Coordinates, damping: Coordinates, *, link: str
 ) -> list[Scalar]:
     """J̄ = M⁻¹ Jᵀ Λ, n x 6, row-major: of all accelerations with the link's acceleration wanted,
     those of least kinetic energy; 1 - Jᵀ J̄ᵀ are the joint forces that the link does not feel."""

@@ -12,9 +12,9 @@ from symgen.algorithms.entries import at_momentary_rest, of_velocities, read_by,
 from symgen.algorithms.motion import motions, twists, unit_twist_rates, unit_twists
 from symgen.algorithms.registry import Array, quantity
 from symgen.algorithms.regressors import full, joint_entries
-from symgen.mechanics.canonical_model import System
+from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.parameters import WHOLE
-from symgen.mechanics.spatial import NULL
+from symgen.mechanics.spatial import ZERO_VECTOR
 from symgen.numbers.dual import unit
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
@@ -35,7 +35,7 @@ SHAPE = ("n", "n", "ten")
     ),
     regroupings=(WHOLE,),
 )
-def mass_matrix_by_parameters(system: System, q: Coordinates) -> list[Scalar]:
+def mass_matrix_by_parameters(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """∂M_ij/∂π_p, n x n x 10 n, row-major; symmetric in i and j.
 
     M_ij = ∫ J_i · J_j dm: what twist i finds in the velocities of twist j.
@@ -61,12 +61,14 @@ def mass_matrix_by_parameters(system: System, q: Coordinates) -> list[Scalar]:
     source=CHRISTOFFEL,
     regroupings=(WHOLE,),
 )
-def coriolis_matrix_by_parameters(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
+def coriolis_matrix_by_parameters(
+    system: CanonicalModel, q: Coordinates, qd: Coordinates
+) -> list[Scalar]:
     """∂C_ij/∂π_p, n x n x 10 n, row-major, C that of `coriolis_matrix`.
 
     That is Christoffel's C, not that of Garofalo, Ott & Albu-Schäffer (their eq. 13b). Its column
     j is M q̈_r + C q̇_r for q̇_r = e_j and q̈_r = 0: a Slotine-Li regressor without gravity."""
-    n, weightless = system.size, replace(system, gravity=dict.fromkeys(system.gravity, NULL))
+    n, weightless = system.size, replace(system, gravity=dict.fromkeys(system.gravity, ZERO_VECTOR))
     entries: dict[tuple[int, int], Scalar] = {}
     for j in range(n):
         moving = motions(weightless, q, qd, [ZERO] * n, unit(n, j))
@@ -84,7 +86,7 @@ def coriolis_matrix_by_parameters(system: System, q: Coordinates, qd: Coordinate
     regroupings=(WHOLE,),
     outputs=(Array("g_pi", "dg_i/dpi_p at [i, p]", "N m | N per kg, kg m, kg m^2", ("n", "ten")),),
 )
-def gravity_by_parameters(system: System, q: Coordinates) -> list[Scalar]:
+def gravity_by_parameters(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """∂g_i/∂π_p, n x 10 n, row-major: the regressor at rest."""
     zeros = [ZERO] * system.size
     return full(
@@ -110,7 +112,9 @@ def gravity_by_parameters(system: System, q: Coordinates) -> list[Scalar]:
     source="De Luca & Mattone, ICRA 2003, eq. 6, and ICRA 2005 for Cᵀ q̇ as ∂T/∂q",
     regroupings=(WHOLE,),
 )
-def momentum_rate_regressor(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
+def momentum_rate_regressor(
+    system: CanonicalModel, q: Coordinates, qd: Coordinates
+) -> list[Scalar]:
     """N with N π = Cᵀ q̇ - g, n x 10 n, row-major: d/dt (M q̇) = τ + Cᵀ q̇ - g, for dM/dt = C +
     Cᵀ, with τ less friction and with what external wrenches give, where there are any.
 

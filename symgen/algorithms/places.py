@@ -4,9 +4,16 @@ Body Dynamics Algorithms, 2008, ch. 2 and 4.)"""
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from symgen.mechanics.canonical_model import System
+from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.pose import Pose
-from symgen.mechanics.rigid_motion import Rows, columns_of, place_of, product, rows_of, times
+from symgen.mechanics.rigid_motion import (
+    Rows,
+    matmul,
+    matvec,
+    position_of,
+    rotation_columns,
+    rotation_rows,
+)
 from symgen.mechanics.spatial import Step, Turn, Twist, Vector
 from symgen.numbers.scalar import Coordinates, Scalar
 
@@ -19,7 +26,7 @@ class FramePose:
     rows: Rows
     origin: Vector
 
-    def moved_out(self, steps: Sequence[Step]) -> "FramePose":
+    def to_child(self, steps: Sequence[Step]) -> "FramePose":
         """Where the frame is to which `steps` lead."""
         rows, origin = self.rows, self.origin
         for step in steps:
@@ -29,7 +36,7 @@ class FramePose:
                 origin = origin + Vector(*(row[step.axis] for row in rows)).scaled(step.length)
         return FramePose(rows, origin)
 
-    def moved_in(self, steps: Sequence[Step]) -> "FramePose":
+    def to_parent(self, steps: Sequence[Step]) -> "FramePose":
         """Where the frame is from which `steps` lead here."""
         rows, origin = self.rows, self.origin
         for step in reversed(steps):
@@ -41,13 +48,15 @@ class FramePose:
 
     def twist(self, unit: Twist) -> Twist:
         """A twist of this frame, about the outer frame."""
-        w = times(self.rows, unit.w)
-        return Twist(w, times(self.rows, unit.v) + self.origin.cross(w))
+        w = matvec(self.rows, unit.w)
+        return Twist(w, matvec(self.rows, unit.v) + self.origin.cross(w))
 
     def at(self, pose: Pose) -> "FramePose":
         """Where the frame of constant pose in this one is."""
-        origin = place_of(pose)
-        return FramePose(product(self.rows, rows_of(pose)), self.origin + times(self.rows, origin))
+        origin = position_of(pose)
+        return FramePose(
+            matmul(self.rows, rotation_rows(pose)), self.origin + matvec(self.rows, origin)
+        )
 
     def named(self, label: str) -> "FramePose":
         """This pose, its rows and origin named for generated code."""
@@ -57,20 +66,20 @@ class FramePose:
         return self
 
 
-def places(system: System, q: Coordinates, wanted: Sequence[int]) -> dict[int, FramePose]:
+def places(system: CanonicalModel, q: Coordinates, wanted: Sequence[int]) -> dict[int, FramePose]:
     """Where the bodies `wanted` and those that carry them are."""
     needed = {j for i in wanted for j in (i, *system.ancestors(i))}
     where: dict[int, FramePose] = {}
     for i in (i for i in system.outward if i in needed):
         with system.section(i, "place"):
             before = where[parent] if (parent := system.body(i).parent) else place(system.roots[i])
-            where[i] = before.moved_out(system.steps(i, q)).named(f"{i}")
+            where[i] = before.to_child(system.steps(i, q)).named(f"{i}")
     return where
 
 
 def place(pose: Pose) -> FramePose:
     """A constant pose as a place."""
-    return FramePose(rows_of(pose), place_of(pose))
+    return FramePose(rotation_rows(pose), position_of(pose))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +90,7 @@ class Height:
     slope: Vector
     level: Scalar
 
-    def moved_out(self, steps: Sequence[Step]) -> "Height":
+    def to_child(self, steps: Sequence[Step]) -> "Height":
         """The height about the frame to which `steps` lead."""
         slope, level = self.slope, self.level
         for step in steps:
@@ -94,26 +103,27 @@ class Height:
     def seen_in(self, pose: Pose) -> "Height":
         """The height about a frame of constant pose."""
         return Height(
-            times(columns_of(pose), self.slope), self.level + self.slope.dot(place_of(pose))
+            matvec(rotation_columns(pose), self.slope),
+            self.level + self.slope.dot(position_of(pose)),
         )
 
 
-def heights(system: System, q: Coordinates) -> dict[int, Height]:
+def heights(system: CanonicalModel, q: Coordinates) -> dict[int, Height]:
     """The potential of gravity at every body, zero at the root link's origin."""
     levels: dict[int, Height] = {}
     for i in system.outward:
         with system.section(i, "height"):
             before = levels[parent] if (parent := system.body(i).parent) else _ground(system, i)
-            levels[i] = before.moved_out(system.steps(i, q))
+            levels[i] = before.to_child(system.steps(i, q))
     return levels
 
 
-def _ground(system: System, i: int) -> Height:
+def _ground(system: CanonicalModel, i: int) -> Height:
     fall, pose = -system.gravity[i], system.roots[i]
-    return Height(fall, times(columns_of(pose), place_of(pose)).dot(fall))
+    return Height(fall, matvec(rotation_columns(pose), position_of(pose)).dot(fall))
 
 
-def six_rows(system: System, units: Mapping[int, Twist]) -> list[Scalar]:
+def six_rows(system: CanonicalModel, units: Mapping[int, Twist]) -> list[Scalar]:
     """The 6 x n matrix with the twist of each joint as its column, linear rows first; others are
     zero."""
     columns = [units.get(i, Twist()) for i in range(1, system.size + 1)]

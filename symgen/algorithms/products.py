@@ -11,7 +11,7 @@ from symgen.algorithms.forward_dynamics import (
 )
 from symgen.algorithms.newton_euler import inverse_dynamics
 from symgen.algorithms.registry import Array, quantity
-from symgen.mechanics.canonical_model import System
+from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.numbers.dual import along, tangents
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
@@ -27,7 +27,7 @@ SOURCE = "forward differentiation of the algorithm"
     inputs=("q", "qd", "qdd", "dq", "dqd", "dqdd"),
     outputs=(Array("tau_jvp", "change of the joint forces", "N m | N"),),
 )
-def inverse_dynamics_jvp(system: System, *inputs: Coordinates) -> list[Scalar]:
+def inverse_dynamics_jvp(system: CanonicalModel, *inputs: Coordinates) -> list[Scalar]:
     """Change of τ along (dq, dq̇, dq̈), shape n."""
     at, by = inputs[:3], inputs[3:]
     return tangents(inverse_dynamics(system, *(along(x, d) for x, d in zip(at, by, strict=True))))
@@ -46,7 +46,7 @@ _forward = partial(
 
 
 @_forward()
-def forward_dynamics_jvp(system: System, *inputs: Coordinates) -> list[Scalar]:
+def forward_dynamics_jvp(system: CanonicalModel, *inputs: Coordinates) -> list[Scalar]:
     """Change of q̈ along (dq, dq̇, dτ), shape n: M⁻¹ (dτ - that of inverse dynamics at the
     accelerations that τ causes), so that no tangent goes through the factors of M."""
     q, qd, tau, dq, dqd, dtau = inputs
@@ -58,7 +58,7 @@ def forward_dynamics_jvp(system: System, *inputs: Coordinates) -> list[Scalar]:
 
 
 @_forward(suits=uncoupled)
-def forward_dynamics_jvp_articulated(system: System, *inputs: Coordinates) -> list[Scalar]:
+def forward_dynamics_jvp_articulated(system: CanonicalModel, *inputs: Coordinates) -> list[Scalar]:
     """Change of q̈ along (dq, dq̇, dτ), shape n, by articulated bodies, best for long chains."""
     at, by = inputs[:3], inputs[3:]
     return tangents(

@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 
 from symgen.algorithms.places import places
-from symgen.mechanics.canonical_model import System
+from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.rigid_motion import Rows
 from symgen.numbers.scalar import Coordinates, Scalar
 
 
-def wrenches_stay(system: System) -> bool:
+def wrenches_stay(system: CanonicalModel) -> bool:
     """only robots whose external wrenches are in the axes of their links."""
-    return not system.wrenches_turn
+    return not system.wrenches_in_root_axes
 
 
-def pushed_at(system: System, q: Coordinates) -> System:
+def pushed_at(system: CanonicalModel, q: Coordinates) -> CanonicalModel:
     """The system under its wrenches in root axes, which turn against the links: in link axes where
     the bodies' coordinates are `q`. Where there are none, the same. The links must be moving
     ones."""

@@ -15,7 +15,7 @@ from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.coriolis import coriolis_matrix
 from symgen.algorithms.newton_euler import gravity, inverse_dynamics
 from symgen.algorithms.registry import Array, quantity
-from symgen.mechanics.canonical_model import System
+from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.numbers.dual import along, tangents
 from symgen.numbers.scalar import Coordinates, Scalar
 
@@ -25,14 +25,16 @@ CORIOLIS = "forward differentiation of C as in Echeandia (2020), algorithm 4"
 SYMBOLS = "forward differentiation of Christoffel symbols"
 
 
-def rate(term: Term, system: System, flow: Sequence[Coordinates], reads: int) -> list[Scalar]:
+def rate(
+    term: Term, system: CanonicalModel, flow: Sequence[Coordinates], reads: int
+) -> list[Scalar]:
     """d/dt of a term that reads the first `reads` of q, q̇, q̈, ...; `flow` has one more of
     them."""
     return tangents(term(system, *(along(flow[k], flow[k + 1]) for k in range(reads))))
 
 
 def second_rate(
-    term: Term, system: System, flow: Sequence[Coordinates], reads: int
+    term: Term, system: CanonicalModel, flow: Sequence[Coordinates], reads: int
 ) -> list[Scalar]:
     """d²/dt² of such a term; `flow` has two more."""
     pairs = [along(flow[k], flow[k + 1]) for k in range(reads + 1)]
@@ -56,7 +58,9 @@ _mass_matrix_rate = partial(
 @_mass_matrix_rate(
     source="Echeandia & Wensing, Numerical methods to compute the Coriolis matrix (2021)"
 )
-def mass_matrix_rate_from_coriolis(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
+def mass_matrix_rate_from_coriolis(
+    system: CanonicalModel, q: Coordinates, qd: Coordinates
+) -> list[Scalar]:
     """Ṁ = C + Cᵀ, n x n: next to nothing beside C."""
     c, n = coriolis_matrix(system, q, qd), system.size
     half = {(i, j): c[i * n + j] + c[j * n + i] for i in range(n) for j in range(i + 1)}
@@ -64,7 +68,7 @@ def mass_matrix_rate_from_coriolis(system: System, q: Coordinates, qd: Coordinat
 
 
 @_mass_matrix_rate(source=SOURCE)
-def mass_matrix_rate(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
+def mass_matrix_rate(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """Ṁ(q, q̇), n x n; equals C + Cᵀ."""
     return rate(mass_matrix, system, (q, qd), 1)
 
@@ -85,7 +89,7 @@ def mass_matrix_rate(system: System, q: Coordinates, qd: Coordinates) -> list[Sc
         ),
     ),
 )
-def mass_matrix_second_rate(system: System, *flow: Coordinates) -> list[Scalar]:
+def mass_matrix_second_rate(system: CanonicalModel, *flow: Coordinates) -> list[Scalar]:
     """M̈(q, q̇, q̈), n x n."""
     return second_rate(mass_matrix, system, flow, 1)
 
@@ -115,25 +119,27 @@ _coriolis_matrix_second_rate = partial(
 
 
 @_coriolis_matrix_rate(source=CORIOLIS)
-def coriolis_matrix_rate(system: System, *flow: Coordinates) -> list[Scalar]:
+def coriolis_matrix_rate(system: CanonicalModel, *flow: Coordinates) -> list[Scalar]:
     """Ċ(q, q̇, q̈), n x n."""
     return rate(coriolis_matrix, system, flow, 2)
 
 
 @_coriolis_matrix_rate(source=SYMBOLS)
-def coriolis_matrix_rate_from_symbols(system: System, *flow: Coordinates) -> list[Scalar]:
+def coriolis_matrix_rate_from_symbols(system: CanonicalModel, *flow: Coordinates) -> list[Scalar]:
     """Ċ, n x n, of C from Christoffel symbols."""
     return rate(coriolis_matrix_from_symbols_up, system, flow, 2)
 
 
 @_coriolis_matrix_second_rate(source=CORIOLIS)
-def coriolis_matrix_second_rate(system: System, *flow: Coordinates) -> list[Scalar]:
+def coriolis_matrix_second_rate(system: CanonicalModel, *flow: Coordinates) -> list[Scalar]:
     """C̈(q, q̇, q̈, q⃛), n x n."""
     return second_rate(coriolis_matrix, system, flow, 2)
 
 
 @_coriolis_matrix_second_rate(source=SYMBOLS)
-def coriolis_matrix_second_rate_from_symbols(system: System, *flow: Coordinates) -> list[Scalar]:
+def coriolis_matrix_second_rate_from_symbols(
+    system: CanonicalModel, *flow: Coordinates
+) -> list[Scalar]:
     """C̈, n x n, of C from Christoffel symbols."""
     return second_rate(coriolis_matrix_from_symbols_up, system, flow, 2)
 
@@ -146,7 +152,7 @@ def coriolis_matrix_second_rate_from_symbols(system: System, *flow: Coordinates)
     only_minimal_pays=True,
     outputs=(Array("tau_g_dot", "rate of the joint forces against gravity", "N m/s | N/s"),),
 )
-def gravity_rate(system: System, *flow: Coordinates) -> list[Scalar]:
+def gravity_rate(system: CanonicalModel, *flow: Coordinates) -> list[Scalar]:
     """ġ(q, q̇), shape n."""
     return rate(gravity, system, flow, 1)
 
@@ -161,7 +167,7 @@ def gravity_rate(system: System, *flow: Coordinates) -> list[Scalar]:
         Array("tau_g_ddot", "second rate of the joint forces against gravity", "N m/s^2 | N/s^2"),
     ),
 )
-def gravity_second_rate(system: System, *flow: Coordinates) -> list[Scalar]:
+def gravity_second_rate(system: CanonicalModel, *flow: Coordinates) -> list[Scalar]:
     """g̈(q, q̇, q̈), shape n."""
     return second_rate(gravity, system, flow, 1)
 
@@ -175,7 +181,7 @@ def gravity_second_rate(system: System, *flow: Coordinates) -> list[Scalar]:
     supports=("load", "acceleration"),
     outputs=(Array("tau_dot", "rate of the joint forces", "N m/s | N/s"),),
 )
-def inverse_dynamics_rate(system: System, *flow: Coordinates) -> list[Scalar]:
+def inverse_dynamics_rate(system: CanonicalModel, *flow: Coordinates) -> list[Scalar]:
     """τ̇(q, q̇, q̈, q⃛), shape n; the six numbers of external wrenches stay constant."""
     return rate(inverse_dynamics, system, flow, 3)
 
@@ -189,6 +195,6 @@ def inverse_dynamics_rate(system: System, *flow: Coordinates) -> list[Scalar]:
     supports=("load", "acceleration"),
     outputs=(Array("tau_ddot", "second rate of the joint forces", "N m/s^2 | N/s^2"),),
 )
-def inverse_dynamics_second_rate(system: System, *flow: Coordinates) -> list[Scalar]:
+def inverse_dynamics_second_rate(system: CanonicalModel, *flow: Coordinates) -> list[Scalar]:
     """τ̈(q, q̇, q̈, q⃛, q⁗), shape n; the six numbers of external wrenches stay constant."""
     return second_rate(inverse_dynamics, system, flow, 3)

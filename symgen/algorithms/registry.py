@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 
 from symgen.algorithms.synonyms import quantity_for
 from symgen.errors import OptionError, SymgenError
-from symgen.mechanics.canonical_model import System
+from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.parameters import REGROUPINGS
 from symgen.text import shown
 
@@ -120,10 +120,10 @@ FRICTION_COLUMNS: Final = frozenset({"y", "y_b", "y_b2"})
 SPRING_COLUMNS: Final = FRICTION_COLUMNS | {"y_v"}
 """Sizes that count columns of friction and of springs besides those of inertial parameters."""
 
-Suits = Callable[[System], bool]
+Suits = Callable[[CanonicalModel], bool]
 
 
-def any_robot(system: System) -> bool:
+def any_robot(system: CanonicalModel) -> bool:
     """Any robot: what most algorithms can compute."""
     return True
 

@@ -15,12 +15,12 @@ from symgen.algorithms.motion import motions, twists, unit_twists
 from symgen.algorithms.places import Height, heights
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.base_parameters import base_values
-from symgen.mechanics.canonical_model import System
-from symgen.mechanics.independence import independent
+from symgen.mechanics.canonical_model import CanonicalModel
+from symgen.mechanics.independence import independent_parameters
 from symgen.mechanics.joint_forces import FRICTION, LAWS, JointState
 from symgen.mechanics.parameters import WHOLE
-from symgen.mechanics.rigid_motion import Motion, columns_of, place_of, twist_seen_in
-from symgen.mechanics.spatial import NULL, Twist
+from symgen.mechanics.rigid_motion import Motion, position_of, rotation_columns, twist_at_frame
+from symgen.mechanics.spatial import ZERO_VECTOR, Twist
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
 SOURCE = "Garofalo, Ott & Albu-Schäffer, IROS 2013, eqs. 13-16"
@@ -31,19 +31,19 @@ SLOTINE_LI = (
 
 
 def joint_entries(
-    system: System, q: Coordinates, moving: Mapping[int, Motion]
+    system: CanonicalModel, q: Coordinates, moving: Mapping[int, Motion]
 ) -> dict[tuple[int, int], Scalar]:
     """The entries of every joint for the users' ten of every body, by joint index and column."""
     return read_by(system, unit_twists(system, q), moving)
 
 
 def base_entries(
-    system: System, q: Coordinates, moving: Mapping[int, Motion]
+    system: CanonicalModel, q: Coordinates, moving: Mapping[int, Motion]
 ) -> dict[tuple[int, int], Scalar]:
     """The entries of every joint for every base parameter, by joint index and column."""
     units = unit_twists(system, q)
     entries: dict[tuple[int, int], Scalar] = {}
-    for column, (i, k) in enumerate(independent(system).keys):
+    for column, (i, k) in enumerate(independent_parameters(system).keys):
         with system.section(i, "columns"):
             entries |= {
                 (j - 1, column): moment_entries(unit, moving[i])[k]()
@@ -67,7 +67,7 @@ Y_BASE = Array(
 
 def with_passive(
     entries: Mapping[tuple[int, int], Scalar],
-    system: System,
+    system: CanonicalModel,
     q: Coordinates,
     qd: Coordinates | None,
     columns: int,
@@ -96,7 +96,9 @@ def with_passive(
     needs_inertia=False,
     regroupings=(WHOLE,),
 )
-def regressor(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates) -> list[Scalar]:
+def regressor(
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates
+) -> list[Scalar]:
     """Y with tau = Y π for the users' ten a body, n x 10 n, row-major."""
     entries = joint_entries(system, q, motions(system, q, qd, qdd))
     return with_passive(entries, system, q, qd, system.parameters)
@@ -112,11 +114,11 @@ def regressor(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates)
     regroupings=(WHOLE,),
 )
 def base_regressor(
-    system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates
 ) -> list[Scalar]:
     """Y_b with tau = Y_b β for the base parameters, n x b, row-major."""
     entries = base_entries(system, q, motions(system, q, qd, qdd))
-    return with_passive(entries, system, q, qd, len(independent(system).keys))
+    return with_passive(entries, system, q, qd, len(independent_parameters(system).keys))
 
 
 @quantity(
@@ -129,7 +131,7 @@ def base_regressor(
     regroupings=(WHOLE,),
 )
 def slotine_li_regressor(
-    system: System, q: Coordinates, qd: Coordinates, qd_r: Coordinates, qdd_r: Coordinates
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, qd_r: Coordinates, qdd_r: Coordinates
 ) -> list[Scalar]:
     """Y_r with Y_r π = M q̈_r + C q̇_r + g, C that of `coriolis_matrix`; n x 10 n, row-major.
 
@@ -149,11 +151,11 @@ def slotine_li_regressor(
     regroupings=(WHOLE,),
 )
 def slotine_li_base_regressor(
-    system: System, q: Coordinates, qd: Coordinates, qd_r: Coordinates, qdd_r: Coordinates
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, qd_r: Coordinates, qdd_r: Coordinates
 ) -> list[Scalar]:
     """Y_rb with Y_rb β = M q̈_r + C q̇_r + g for the base parameters, n x b, row-major."""
     entries = base_entries(system, q, motions(system, q, qd, qdd_r, qd_r))
-    return with_passive(entries, system, q, qd, len(independent(system).keys))
+    return with_passive(entries, system, q, qd, len(independent_parameters(system).keys))
 
 
 @quantity(
@@ -166,7 +168,7 @@ def slotine_li_base_regressor(
     outputs=(Array("beta", "base parameters", "kg | kg m | kg m^2", ("b",)),),
     source="Gautier & Khalil, IEEE T-RA 1990; Gautier, J. Robotic Systems 1991",
 )
-def base_parameters(system: System, ten: Sequence[Scalar]) -> list[Scalar]:
+def base_parameters(system: CanonicalModel, ten: Sequence[Scalar]) -> list[Scalar]:
     """The base parameters of the users' ten a body, b numbers (kg, kg m, kg m²)."""
     return base_values(system, ten)
 
@@ -186,7 +188,7 @@ def base_parameters(system: System, ten: Sequence[Scalar]) -> list[Scalar]:
     regroupings=(WHOLE,),
 )
 def wrench_regressor(
-    system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, *, link: str
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, *, link: str
 ) -> list[Scalar]:
     """W with W π the force and moment on the body of `link` through its joint, 6 x 10 n, row-major.
 
@@ -201,19 +203,21 @@ def wrench_regressor(
     return full(entries, 6, system.parameters)
 
 
-def _sensed(system: System, q: Coordinates, link: str) -> dict[int, list[Twist]]:
+def _sensed(system: CanonicalModel, q: Coordinates, link: str) -> dict[int, list[Twist]]:
     """The six unit twists about the frame of a link, at its body and at all that the body
     carries; of a link of the base at all that is on the robot."""
     frame = system.link_frame(link)
-    axes, place = columns_of(frame.pose), place_of(frame.pose)
-    units = {frame.body: [Twist(NULL, e) for e in axes] + [Twist(e, place.cross(e)) for e in axes]}
+    axes, place = rotation_columns(frame.pose), position_of(frame.pose)
+    units = {
+        frame.body: [Twist(ZERO_VECTOR, e) for e in axes] + [Twist(e, place.cross(e)) for e in axes]
+    }
     for i in (i for i in system.outward if system.body(i).on_robot):
         parent = system.body(i).parent
         before = units.get(parent, ())
         if not parent:
-            before = [twist_seen_in(twist, system.roots[i]) for twist in before]
+            before = [twist_at_frame(twist, system.roots[i]) for twist in before]
         if before:
-            units[i] = [twist.moved_out(system.steps(i, q)) for twist in before]
+            units[i] = [twist.to_child(system.steps(i, q)) for twist in before]
     return units
 
 
@@ -234,7 +238,7 @@ def _sensed(system: System, q: Coordinates, link: str) -> dict[int, list[Twist]]
     source=SOURCE,
     regroupings=(WHOLE,),
 )
-def momentum_regressor(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
+def momentum_regressor(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """P with P π = M q̇, the generalised momentum, n x 10 n, row-major."""
     entries = joint_entries(system, q, at_momentary_rest(twists(system, q, qd)))
     return full(entries, system.size, system.parameters)
@@ -250,14 +254,20 @@ def momentum_regressor(system: System, q: Coordinates, qd: Coordinates) -> list[
     source=SOURCE,
     regroupings=(WHOLE,),
 )
-def kinetic_energy_regressor(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
+def kinetic_energy_regressor(
+    system: CanonicalModel, q: Coordinates, qd: Coordinates
+) -> list[Scalar]:
     """k with k·π the kinetic energy, 10 n numbers."""
     moving = twists(system, q, qd)
-    tens = [x for i in system.tens for x in _kinetic(twist_seen_in(moving[i], system.link_pose(i)))]
+    tens = [
+        x
+        for i in system.link_bodies
+        for x in _kinetic(twist_at_frame(moving[i], system.link_pose(i)))
+    ]
     return tens + [_spinning(system, i, moving[i]) for i in system.rotors]
 
 
-def _spinning(system: System, i: int, twist: Twist) -> Scalar:
+def _spinning(system: CanonicalModel, i: int, twist: Twist) -> Scalar:
     """The kinetic energy of a rotor by its parameter."""
     moment = system.body(i).joint.spin
     if moment == "J":
@@ -283,15 +293,17 @@ def _kinetic(twist: Twist) -> list[Scalar]:
     source=SOURCE,
     regroupings=(WHOLE,),
 )
-def potential_energy_regressor(system: System, q: Coordinates) -> list[Scalar]:
+def potential_energy_regressor(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """u with u·π the potential energy of gravity, zero at the root link's origin, 10 n numbers;
     then of each joint those of its spring, without the ½ k r² that no state changes."""
     entries = heights(system, q)
-    tens = [x for i in system.tens for x in _potential(entries[i].seen_in(system.link_pose(i)))]
+    tens = [
+        x for i in system.link_bodies for x in _potential(entries[i].seen_in(system.link_pose(i)))
+    ]
     return [*tens, *[ZERO] * len(system.rotors), *_stored(system, q)]
 
 
-def _stored(system: System, q: Coordinates) -> Iterator[Scalar]:
+def _stored(system: CanonicalModel, q: Coordinates) -> Iterator[Scalar]:
     """The entries of the energy of springs for each coefficient, joint by joint."""
     for i, law in system.passive_columns:
         energy = LAWS[law].energy

@@ -23,7 +23,7 @@ from symgen.algorithms.steps import (
     mean,
     rate_of,
 )
-from symgen.mechanics.canonical_model import System
+from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
 UNIT = "1, s, 1/s, and these times rad/m or m/rad"
@@ -59,7 +59,11 @@ def _rows(entries: Coordinates, n: int) -> Matrix:
 
 
 def _slopes(
-    formulation: Derivatives, system: System, q: Coordinates, qd: Coordinates, tau: Coordinates
+    formulation: Derivatives,
+    system: CanonicalModel,
+    q: Coordinates,
+    qd: Coordinates,
+    tau: Coordinates,
 ) -> tuple[list[Scalar], Matrix, Matrix, Matrix]:
     """q̈ and its derivatives in q, q̇ and τ."""
     coupling, n = system.coupling, system.coupling.velocities
@@ -119,13 +123,13 @@ def _parts(q: Changes, qd: Changes, n: int) -> Pair:
     return flat([row[: 2 * n] for row in rows]), flat([row[2 * n :] for row in rows])
 
 
-def _carried(system: System, u: Coordinates, q: Changes, change: Changes) -> Changes:
+def _carried(system: CanonicalModel, u: Coordinates, q: Changes, change: Changes) -> Changes:
     """The change of q ⊕ u by those of q and u."""
     start, along = slopes(system.coupling, u)
     return q.by(start) + change.by(along)
 
 
-def _euler_jacobians(formulation: Derivatives, system: System, *at: Coordinates) -> Pair:
+def _euler_jacobians(formulation: Derivatives, system: CanonicalModel, *at: Coordinates) -> Pair:
     q, qd, tau, (h,) = at
     fast, *by = _slopes(formulation, system, q, qd, tau)
     start = _at_start(len(qd))
@@ -137,7 +141,7 @@ def _euler_jacobians(formulation: Derivatives, system: System, *at: Coordinates)
 
 
 def _rate_changes(
-    system: System, u: Coordinates, v: Coordinates, du: Changes, dv: Changes
+    system: CanonicalModel, u: Coordinates, v: Coordinates, du: Changes, dv: Changes
 ) -> Changes:
     """The change of u̇ = v + [u, v]/2 + [u, [u, v]]/12."""
     along = partial(bracket, system.coupling)
@@ -151,7 +155,7 @@ def _rate_changes(
     return Changes([[*row] for row in zip(*columns, strict=True)])
 
 
-def _rk4_jacobians(formulation: Derivatives, system: System, *at: Coordinates) -> Pair:
+def _rk4_jacobians(formulation: Derivatives, system: CanonicalModel, *at: Coordinates) -> Pair:
     q, qd, tau, (h,) = at
     start = _at_start(len(qd))
     fast, *by = _slopes(formulation, system, q, qd, tau)
@@ -192,27 +196,27 @@ RECURSION, DUALS = "derivatives of forward dynamics by recursion", "those by dua
 
 
 @_step_jacobians("euler")(source=_way("euler", RECURSION), suits=wrenches_stay)
-def step_jacobians_euler(system: System, *at: Coordinates) -> Pair:
+def step_jacobians_euler(system: CanonicalModel, *at: Coordinates) -> Pair:
     """A = ∂(q⁺, q̇⁺)/∂(q, q̇), 2n x 2n, and B = ∂(q⁺, q̇⁺)/∂τ, 2n x n, of a semi-implicit step of
     Euler; changes of positions in the tangent spaces at both ends."""
     return _euler_jacobians(gradients, system, *at)
 
 
 @_step_jacobians("euler")(source=_way("euler", DUALS), regroupings=("minimal",))
-def step_jacobians_euler_by_duals(system: System, *at: Coordinates) -> Pair:
+def step_jacobians_euler_by_duals(system: CanonicalModel, *at: Coordinates) -> Pair:
     """A and B of a semi-implicit step of Euler, by the other derivatives of forward dynamics."""
     return _euler_jacobians(gradients_by_duals, system, *at)
 
 
 @_step_jacobians("rk4")(source=_way("rk4", RECURSION), only_minimal_pays=True, suits=wrenches_stay)
-def step_jacobians_rk4(system: System, *at: Coordinates) -> Pair:
+def step_jacobians_rk4(system: CanonicalModel, *at: Coordinates) -> Pair:
     """A = ∂(q⁺, q̇⁺)/∂(q, q̇), 2n x 2n, and B = ∂(q⁺, q̇⁺)/∂τ, 2n x n, of a step of Runge and
     Kutta's method of fourth order."""
     return _rk4_jacobians(gradients, system, *at)
 
 
 @_step_jacobians("rk4")(source=_way("rk4", DUALS), regroupings=("minimal",))
-def step_jacobians_rk4_by_duals(system: System, *at: Coordinates) -> Pair:
+def step_jacobians_rk4_by_duals(system: CanonicalModel, *at: Coordinates) -> Pair:
     """A and B of a step of Runge and Kutta's method of fourth order, by the other derivatives of
     forward dynamics."""
     return _rk4_jacobians(gradients_by_duals, system, *at)

@@ -16,11 +16,11 @@ from symgen.algorithms.forward_dynamics import (
 )
 from symgen.algorithms.manifold import Matrix, bracket, charts, moved, slopes
 from symgen.algorithms.registry import Array, quantity
-from symgen.mechanics.canonical_model import System
+from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.parameters import WHOLE
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
-Accelerations = Callable[[System, Coordinates, Coordinates, Coordinates], list[Scalar]]
+Accelerations = Callable[[CanonicalModel, Coordinates, Coordinates, Coordinates], list[Scalar]]
 LIE = "Solà, Deray & Atchuthan, A micro Lie theory for state estimation in robotics, 2018"
 Pair = tuple[list[Scalar], list[Scalar]]
 Step = Callable[..., Pair]
@@ -50,7 +50,7 @@ dynamic = partial(quantity, of_user=True, needs_inverse=True, feels_wrench=True)
     inputs=("q", "dq"),
     outputs=(Array("q_next", "positions moved along dq", "rad | m", ("nq",)),),
 )
-def integrate(system: System, q: Coordinates, dq: Coordinates) -> list[Scalar]:
+def integrate(system: CanonicalModel, q: Coordinates, dq: Coordinates) -> list[Scalar]:
     """q ⊕ dq, shape nq: coordinates add, where velocities are a twist it is q times exp of it;
     quaternions stay unit ones to rounding."""
     return moved(system.coupling, q, dq)
@@ -62,7 +62,7 @@ def integrate(system: System, q: Coordinates, dq: Coordinates) -> list[Scalar]:
     inputs=("q", "q_end"),
     outputs=(Array("q_diff", "change from q to q_end", "rad | m"),),
 )
-def difference(system: System, q: Coordinates, q_end: Coordinates) -> list[Scalar]:
+def difference(system: CanonicalModel, q: Coordinates, q_end: Coordinates) -> list[Scalar]:
     """The velocity that leads from q to q_end in one unit of time, shape n; of turns the shorter,
     below π."""
     velocity: list[Scalar] = [ZERO] * system.coupling.velocities
@@ -92,7 +92,9 @@ def difference(system: System, q: Coordinates, q_end: Coordinates) -> list[Scala
         ),
     ),
 )
-def integrate_jacobians(system: System, dq: Coordinates) -> tuple[list[Scalar], list[Scalar]]:
+def integrate_jacobians(
+    system: CanonicalModel, dq: Coordinates
+) -> tuple[list[Scalar], list[Scalar]]:
     """∂(q ⊕ dq)/∂q and ∂(q ⊕ dq)/∂dq, n x n each, which do not depend on q."""
     start, along = slopes(system.coupling, dq)
     return flat(start), flat(along)
@@ -105,7 +107,7 @@ def integrate_jacobians(system: System, dq: Coordinates) -> tuple[list[Scalar], 
     outputs=(Array("presliding_next", "states of presliding friction, -1 to 1", "1"),),
 )
 def presliding_update(
-    system: System, q: Coordinates, q_end: Coordinates, states: Coordinates
+    system: CanonicalModel, q: Coordinates, q_end: Coordinates, states: Coordinates
 ) -> list[Scalar]:
     """The states of presliding friction after a step from q to q_end, shape n, each monotone
     (`symgen.mechanics.joint_forces.presliding_after`); of coordinates without presliding friction
@@ -136,7 +138,11 @@ def _step(method: str) -> Row:
 
 
 def _accelerations(
-    formulation: Accelerations, system: System, q: Coordinates, qd: Coordinates, tau: Coordinates
+    formulation: Accelerations,
+    system: CanonicalModel,
+    q: Coordinates,
+    qd: Coordinates,
+    tau: Coordinates,
 ) -> list[Scalar]:
     coupling = system.coupling
     return formulation(system, coupling.places(q), coupling.rates(qd), tau)
@@ -147,13 +153,13 @@ def ahead(x: Coordinates, h: Scalar, v: Coordinates) -> list[Scalar]:
     return [a + h * b for a, b in zip(x, v, strict=True)]
 
 
-def _euler(formulation: Accelerations, system: System, *at: Coordinates) -> Pair:
+def _euler(formulation: Accelerations, system: CanonicalModel, *at: Coordinates) -> Pair:
     q, qd, tau, (h,) = at
     later = ahead(qd, h, _accelerations(formulation, system, q, qd, tau))
     return moved(system.coupling, q, [h * v for v in later]), later
 
 
-def rate_of(system: System, u: Coordinates, qd: Coordinates) -> list[Scalar]:
+def rate_of(system: CanonicalModel, u: Coordinates, qd: Coordinates) -> list[Scalar]:
     """u̇ of the module's text."""
     once = bracket(system.coupling, u, qd)
     twice = bracket(system.coupling, u, once)
@@ -164,7 +170,7 @@ STAGES = ((0.5, 1.0), (0.5, 2.0), (1.0, 2.0))
 """For each stage after the first how far it goes along the slopes before, and what those weigh."""
 
 
-def _rk4(formulation: Accelerations, system: System, *at: Coordinates) -> Pair:
+def _rk4(formulation: Accelerations, system: CanonicalModel, *at: Coordinates) -> Pair:
     q, qd, tau, (h,) = at
     rate, fast = [*qd], _accelerations(formulation, system, q, qd, tau)
     rates, fasts = [rate], [fast]
@@ -185,25 +191,25 @@ def mean(slopes: Sequence[Coordinates]) -> list[Scalar]:
 
 
 @_step("euler")(source=EULER + "by factors of M")
-def step_euler(system: System, *at: Coordinates) -> Pair:
+def step_euler(system: CanonicalModel, *at: Coordinates) -> Pair:
     """(q⁺, q̇⁺) after a semi-implicit step of Euler: q̇⁺ = q̇ + h q̈, q⁺ = q ⊕ h q̇⁺."""
     return _euler(forward_dynamics, system, *at)
 
 
 @_step("euler")(source=EULER + "by articulated bodies", suits=uncoupled)
-def step_euler_articulated(system: System, *at: Coordinates) -> Pair:
+def step_euler_articulated(system: CanonicalModel, *at: Coordinates) -> Pair:
     """(q⁺, q̇⁺) after a semi-implicit step of Euler, accelerations by articulated bodies."""
     return _euler(forward_dynamics_articulated, system, *at)
 
 
 @_step("rk4")(source=RUNGE_KUTTA + "by factors of M")
-def step_rk4(system: System, *at: Coordinates) -> Pair:
+def step_rk4(system: CanonicalModel, *at: Coordinates) -> Pair:
     """(q⁺, q̇⁺) after a step of Runge and Kutta's method of fourth order, forces held."""
     return _rk4(forward_dynamics, system, *at)
 
 
 @_step("rk4")(source=RUNGE_KUTTA + "by articulated bodies", suits=uncoupled)
-def step_rk4_articulated(system: System, *at: Coordinates) -> Pair:
+def step_rk4_articulated(system: CanonicalModel, *at: Coordinates) -> Pair:
     """(q⁺, q̇⁺) after a step of Runge and Kutta's method of fourth order, accelerations by
     articulated bodies."""
     return _rk4(forward_dynamics_articulated, system, *at)

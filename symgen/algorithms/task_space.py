@@ -24,11 +24,11 @@ from symgen.algorithms.motion import twists
 from symgen.algorithms.places import FramePose
 from symgen.algorithms.rates import rate
 from symgen.algorithms.registry import Array, quantity
-from symgen.mechanics.canonical_model import System
+from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.pose import Pose
-from symgen.mechanics.rigid_motion import times, twist_seen_in
-from symgen.mechanics.spatial import STILL, Orient, Turn, Twist, Vector
+from symgen.mechanics.rigid_motion import matvec, twist_at_frame
+from symgen.mechanics.spatial import ZERO_TWIST, Rotation, Turn, Twist, Vector
 from symgen.numbers.dual import along, tangents, unit
 from symgen.numbers.exact import atan2
 from symgen.numbers.operations import cos, sign, sin, sqrt
@@ -48,7 +48,7 @@ _of_frame = partial(
 
 
 def _turned(place: FramePose, x: Twist) -> Twist:
-    return Twist(times(place.rows, x.w), times(place.rows, x.v))
+    return Twist(matvec(place.rows, x.w), matvec(place.rows, x.v))
 
 
 TINY = 1e-30
@@ -77,11 +77,13 @@ def _register_motion(axes: str, end: str, words: str, in_axes: InAxes) -> None:
         outputs=(Array(f"V_frame{end}", "velocity, linear part first", "m/s, rad/s", (6,)),),
     )
     @_named(f"frame_velocity_{axes}")
-    def velocity(system: System, q: Coordinates, qd: Coordinates, *, link: str) -> list[Scalar]:
+    def velocity(
+        system: CanonicalModel, q: Coordinates, qd: Coordinates, *, link: str
+    ) -> list[Scalar]:
         """J q̇, 6 numbers."""
         frame = system.link_frame(link)
-        twist = twists(system, q, qd)[frame.body] if frame.body else STILL
-        return six(in_axes(link_place(system, q, link), twist_seen_in(twist, frame.pose)))
+        twist = twists(system, q, qd)[frame.body] if frame.body else ZERO_TWIST
+        return six(in_axes(link_place(system, q, link), twist_at_frame(twist, frame.pose)))
 
     @_of_frame(
         f"frame_acceleration_{axes}",
@@ -91,7 +93,7 @@ def _register_motion(axes: str, end: str, words: str, in_axes: InAxes) -> None:
     )
     @_named(f"frame_acceleration_{axes}")
     def acceleration(
-        system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, *, link: str
+        system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, *, link: str
     ) -> list[Scalar]:
         """J q̈ + dJ/dt q̇, 6 numbers."""
         twist, classical = link_motion(system, q, qd, qdd, link)
@@ -109,7 +111,9 @@ def _register_slopes(axes: str, end: str, words: str, jacobian: Any) -> None:
         outputs=(Array(f"Jd{end}", "rate of the Jacobian", "1/s | m/s", (6, "n")),),
     )
     @_named(f"frame_jacobian_dot_{axes}")
-    def matrix_rate(system: System, q: Coordinates, qd: Coordinates, *, link: str) -> list[Scalar]:
+    def matrix_rate(
+        system: CanonicalModel, q: Coordinates, qd: Coordinates, *, link: str
+    ) -> list[Scalar]:
         """dJ/dt, 6 x n, row-major."""
         return rate(partial(jacobian, link=link), system, (q, qd), 1)
 
@@ -122,7 +126,7 @@ def _register_slopes(axes: str, end: str, words: str, jacobian: Any) -> None:
         ),
     )
     @_named(f"frame_hessian_{axes}")
-    def hessian(system: System, q: Coordinates, *, link: str) -> list[Scalar]:
+    def hessian(system: CanonicalModel, q: Coordinates, *, link: str) -> list[Scalar]:
         """∂J/∂q, 6 x n x n."""
         n = len(q)
         columns = [tangents(jacobian(system, along(q, unit(n, k)), link=link)) for k in range(n)]
@@ -151,7 +155,7 @@ for _axes, (_end, _said, _jacobian, _in_axes) in AXES.items():
     outputs=(Array("A_frame_c", "classical acceleration", "m/s^2, rad/s^2", (6,)),),
 )
 def frame_acceleration_classical(
-    system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, *, link: str
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, *, link: str
 ) -> list[Scalar]:
     """The classical acceleration of a link's origin and its angular acceleration, in its axes."""
     return six(link_motion(system, q, qd, qdd, link)[1])
@@ -171,7 +175,7 @@ def _product(a: Four, b: Four) -> Four:
 def _turn(step: Turn, place: Any) -> Four:
     """The quaternion of a step on the way to a body; where that is not about a coordinate axis it
     is the quaternion of the joint's position."""
-    if isinstance(step, Orient):
+    if isinstance(step, Rotation):
         x, y, z, w = place.turned
         return w, Vector(x, y, z)
     known = 0.5 * atan2(plain(step.angle.s0), plain(step.angle.c0))
@@ -201,7 +205,7 @@ def _constant(pose: Pose) -> Four:
     return w, Vector(x, y, z)
 
 
-def quaternion(system: System, q: Coordinates, link: str) -> Four:
+def quaternion(system: CanonicalModel, q: Coordinates, link: str) -> Four:
     """The quaternion of a link's axes in the root's, its scalar not negative."""
     frame = system.link_frame(link)
     path = [*reversed([frame.body, *system.ancestors(frame.body)])] if frame.body else []
@@ -224,7 +228,7 @@ QUATERNION = "unit quaternion of the link axes in root axes, w >= 0"
     inputs=("q",),
     outputs=(Array("quat", f"{QUATERNION}: w, x, y, z", "1", (4,)),),
 )
-def frame_quaternion(system: System, q: Coordinates, *, link: str) -> list[Scalar]:
+def frame_quaternion(system: CanonicalModel, q: Coordinates, *, link: str) -> list[Scalar]:
     """The unit quaternion of a link's axes in the root's, w first and not negative."""
     w, v = quaternion(system, q, link)
     return [w, *v]
@@ -236,7 +240,7 @@ def frame_quaternion(system: System, q: Coordinates, *, link: str) -> list[Scala
     inputs=("q",),
     outputs=(Array("quat_xyzw", f"{QUATERNION}: x, y, z, w", "1", (4,)),),
 )
-def frame_quaternion_xyzw(system: System, q: Coordinates, *, link: str) -> list[Scalar]:
+def frame_quaternion_xyzw(system: CanonicalModel, q: Coordinates, *, link: str) -> list[Scalar]:
     """The quaternion x, y, z, w of a link's axes in the root's, as ROS has it."""
     w, v = quaternion(system, q, link)
     return [*v, w]
@@ -255,7 +259,7 @@ def frame_quaternion_xyzw(system: System, q: Coordinates, *, link: str) -> list[
         ),
     ),
 )
-def frame_jacobian_rpy(system: System, q: Coordinates, *, link: str) -> list[Scalar]:
+def frame_jacobian_rpy(system: CanonicalModel, q: Coordinates, *, link: str) -> list[Scalar]:
     """The analytic Jacobian of a link: of its origin in root axes, and of roll, pitch and yaw, R =
     Rz(yaw) Ry(pitch) Rx(roll). Not defined where pitch is a right angle."""
     x, y, z = link_place(system, q, link).rows

@@ -19,7 +19,7 @@ from symgen.algorithms.gradients import rates_by_symbols
 from symgen.algorithms.newton_euler import gravity, inverse_dynamics
 from symgen.algorithms.rates import CORIOLIS, SOURCE, SYMBOLS
 from symgen.algorithms.registry import Array, quantity
-from symgen.mechanics.canonical_model import System
+from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.numbers.dual import along, tangents, unit
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
@@ -58,13 +58,13 @@ _coriolis_matrix_gradient = partial(
 
 
 @_mass_matrix_gradient(source=SOURCE)
-def mass_matrix_gradient(system: System, q: Coordinates) -> Entries:
+def mass_matrix_gradient(system: CanonicalModel, q: Coordinates) -> Entries:
     """∂M_ij/∂q_k, n x n x n."""
     return gradient(lambda x: mass_matrix(system, x), q)
 
 
 @_mass_matrix_gradient(source=SYMBOLS)
-def mass_matrix_gradient_from_symbols(system: System, q: Coordinates) -> Entries:
+def mass_matrix_gradient_from_symbols(system: CanonicalModel, q: Coordinates) -> Entries:
     """∂M_ij/∂q_k, n x n x n, as Γ_ijk + Γ_jik, because Ṁ = C + Cᵀ at every velocity."""
     n, symbols = system.size, christoffel_symbols_full_up(system, q)
     half = {
@@ -78,7 +78,7 @@ def mass_matrix_gradient_from_symbols(system: System, q: Coordinates) -> Entries
 
 @_coriolis_matrix_gradient(source=CORIOLIS)
 def coriolis_matrix_gradient(
-    system: System, q: Coordinates, qd: Coordinates
+    system: CanonicalModel, q: Coordinates, qd: Coordinates
 ) -> tuple[Entries, Entries]:
     """∂C_ij/∂q_k and ∂C_ij/∂q̇_k, n x n x n each; the latter are Christoffel symbols of the first
     kind."""
@@ -87,14 +87,14 @@ def coriolis_matrix_gradient(
 
 @_coriolis_matrix_gradient(source=SYMBOLS)
 def coriolis_matrix_gradient_from_symbols(
-    system: System, q: Coordinates, qd: Coordinates
+    system: CanonicalModel, q: Coordinates, qd: Coordinates
 ) -> tuple[Entries, Entries]:
     """∂C_ij/∂q_k and ∂C_ij/∂q̇_k, n x n x n each, of C from Christoffel symbols."""
     return _of_coriolis(coriolis_matrix_from_symbols_up, system, q, qd)
 
 
 def _of_coriolis(
-    term: Callable[..., Entries], system: System, q: Coordinates, qd: Coordinates
+    term: Callable[..., Entries], system: CanonicalModel, q: Coordinates, qd: Coordinates
 ) -> tuple[Entries, Entries]:
     return gradient(lambda x: term(system, x, qd), q), gradient(lambda x: term(system, q, x), qd)
 
@@ -114,7 +114,7 @@ def _of_coriolis(
         ),
     ),
 )
-def gravity_gradient(system: System, q: Coordinates) -> Entries:
+def gravity_gradient(system: CanonicalModel, q: Coordinates) -> Entries:
     """∂g_i/∂q_k, n x n; the Hessian of the potential energy where every q̇ is the rate of a q.
 
     Of floating joints it is the derivative of g along unit twists, which is not symmetric."""
@@ -146,7 +146,7 @@ def gravity_gradient(system: System, q: Coordinates) -> Entries:
     ),
 )
 def inverse_dynamics_second_derivatives(
-    system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates
 ) -> tuple[Entries, Entries, Entries, Entries]:
     """Second derivatives of inverse dynamics; those that are not here vanish (∂²τ/∂q̇∂q̈,
     ∂²τ/∂q̈²).
@@ -174,20 +174,20 @@ def _swapped(entries: Entries, n: int) -> Entries:
     return [entries[(i * n + k) * n + j] for i in range(n) for j in range(n) for k in range(n)]
 
 
-def _damping(system: System, q: Coordinates, qd: Coordinates) -> Entries:
+def _damping(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> Entries:
     """∂τ/∂q̇ with that of friction, the way that is short to differentiate: with nested tangents
     instead UR5 takes 4441 operations for all second derivatives in place of 2638."""
     return square(system, damped(system, qd, rates_by_symbols(system, q, qd)))
 
 
-def _unrelated(system: System, j: int, k: int) -> bool:
+def _unrelated(system: CanonicalModel, j: int, k: int) -> bool:
     """Whether no body moves with both joints (from 0): then nothing depends on both of their
     coordinates."""
     return not any(a == b or a in system.ancestors(b) for a, b in ((j + 1, k + 1), (k + 1, j + 1)))
 
 
 def _mixed(
-    system: System, term: Callable[[Coordinates], Entries], at: Coordinates, j: int, k: int
+    system: CanonicalModel, term: Callable[[Coordinates], Entries], at: Coordinates, j: int, k: int
 ) -> tuple[Entries, Entries]:
     """∂(∂(term)/∂x_j)/∂x_k and ∂(∂(term)/∂x_k)/∂x_j; they differ where the displacements of one
     floating joint do not commute."""

@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from symgen.algorithms.composite import mass_matrix
-from symgen.mechanics.canonical_model import System, of_positions
+from symgen.mechanics.canonical_model import CanonicalModel, cached_by_positions
 from symgen.mechanics.spatial import Twist
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar, plain
 
 Entries = dict[tuple[int, int], Scalar]
 
 
-def commutators(system: System) -> Iterator[tuple[int, int, int, float]]:
+def commutators(system: CanonicalModel) -> Iterator[tuple[int, int, int, float]]:
     """The cross products of the unit twists of bodies that stay together: k, j, l and ±1 where S_k
     × S_j = ±S_l, j before k."""
     for run in dict.fromkeys(system.shared.values()):
@@ -33,8 +33,8 @@ def _along(x: Twist, units: dict[int, Twist]) -> Iterator[tuple[int, float]]:
             yield i, plain(product)
 
 
-@of_positions
-def torsion(system: System, q: Coordinates) -> dict[tuple[int, int, int], Scalar]:
+@cached_by_positions
+def torsion(system: CanonicalModel, q: Coordinates) -> dict[tuple[int, int, int], Scalar]:
     """½ M_i·(S_k × S_j) by (i, j, k), for j before k in a run of bodies that stay together; the
     negative where they are swapped."""
     if not system.shared:
@@ -47,7 +47,7 @@ def torsion(system: System, q: Coordinates) -> dict[tuple[int, int, int], Scalar
     }
 
 
-def by_rates(system: System, twice_c: Entries, m: Entries, qd: Coordinates) -> Entries:
+def by_rates(system: CanonicalModel, twice_c: Entries, m: Entries, qd: Coordinates) -> Entries:
     """∂(C v)/∂v from 2 C and M: where velocities are a twist v, column k less M (v × S_k)."""
     entries = dict(twice_c)
     for k, j, along, sign in commutators(system):

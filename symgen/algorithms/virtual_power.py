@@ -18,17 +18,17 @@ from symgen.algorithms.derivatives import inverse_dynamics_derivatives_by_duals
 from symgen.algorithms.motion import motions, velocities
 from symgen.algorithms.newton_euler import inertial_force
 from symgen.algorithms.pushes import pushed_at
-from symgen.mechanics.canonical_model import System
+from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.numbers.dual import along, tangent, unit
 from symgen.numbers.reverse import Record, RecordedNumber, gradient, noted
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
-Form = Callable[[System, Coordinates, Coordinates, Coordinates, Coordinates], Scalar]
+Form = Callable[[CanonicalModel, Coordinates, Coordinates, Coordinates, Coordinates], Scalar]
 SOURCE = "reverse differentiation of Kane's form; Kane & Levinson, Dynamics (1985), sec. 6.1"
 
 
 def virtual_power(
-    system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
 ) -> Scalar:
     """λᵀ τ without what joints do by themselves."""
     moving, virtual = motions(system, q, qd, qdd), velocities(system, q, lam)
@@ -45,14 +45,14 @@ class Power:
     """A form of virtual power at a state that is noted: what it is computed from, q, q̇, q̈ and λ,
     and what slopes of it can be asked for, those in q, q̇ and q̈ one behind the other."""
 
-    system: System
+    system: CanonicalModel
     state: Sequence[Coordinates]
     inputs: Sequence[RecordedNumber]
     form: Form = virtual_power
 
     @classmethod
     def at(
-        cls, system: System, state: Sequence[Coordinates], form: Form = virtual_power
+        cls, system: CanonicalModel, state: Sequence[Coordinates], form: Form = virtual_power
     ) -> "Power":
         """At q, q̇, q̈ and λ."""
         record = Record()
@@ -80,7 +80,7 @@ class Power:
 
 @adjoints.row(source=SOURCE)
 def inverse_dynamics_vjp(
-    system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
 ) -> Three:
     """λᵀ ∂τ/∂q, λᵀ ∂τ/∂q̇ and λᵀ M, each of shape n."""
     dq, dqd, m = Power.at(system, (q, qd, qdd, lam)).first()
@@ -93,7 +93,7 @@ def inverse_dynamics_vjp(
 
 @adjoints.forward_row(source=f"by mu = M^-1 lambda; {SOURCE}")
 def forward_dynamics_vjp(
-    system: System, q: Coordinates, qd: Coordinates, tau: Coordinates, lam: Coordinates
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates, lam: Coordinates
 ) -> Three:
     """The gradients of λᵀ q̈ in q, q̇ and τ, backward through virtual power."""
     return adjoints.of_forward(inverse_dynamics_vjp, system, q, qd, tau, lam)
@@ -101,7 +101,7 @@ def forward_dynamics_vjp(
 
 @adjoint_hessians.row(source=f"{SOURCE}, of its slopes", regroupings=("minimal",))
 def inverse_dynamics_hessian(
-    system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
 ) -> Four:
     """The second derivatives, as the gradients of the power's slope along each coordinate and each
     rate: fewer operations where joints are parallel."""
@@ -132,7 +132,7 @@ def second_derivatives(power: Power) -> Four:
     source=f"by mu = M^-1 lambda; {SOURCE}, of its slopes", regroupings=("minimal",)
 )
 def forward_dynamics_hessian(
-    system: System, q: Coordinates, qd: Coordinates, tau: Coordinates, lam: Coordinates
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates, lam: Coordinates
 ) -> Four:
     """The Hessian of λᵀ q̈ in q, q̇ and τ, backward through virtual power."""
     ways = inverse_dynamics_hessian, inverse_dynamics_derivatives_by_duals

@@ -105,7 +105,7 @@ def check(
     from symgen import output
     from symgen.inspection.command_reports import robot, sampled
     from symgen.jobs.job import Job
-    from symgen.robot.results import checked, checked_data
+    from symgen.robot.results import check_robot, checked_data
     from symgen.robot.robot import Robot
     from symgen.robot.sampled_loop import sampled_loop
 
@@ -113,7 +113,7 @@ def check(
     chosen = _gains(gains)
     job = Job.of(file, **options)
     loaded = job.load()
-    result = checked(job, loaded, symbolic=False)
+    result = check_robot(job, loaded, symbolic=False)
     loop = sampled_loop(Robot(job), controller, rate, chosen) if rate is not None else None
     if as_json:
         data = checked_data(loaded, result) | ({"loop": loop.data()} if loop else {})

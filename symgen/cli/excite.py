@@ -19,7 +19,7 @@ from symgen.text import cited
 
 if TYPE_CHECKING:
     from symgen.identification.excitation.task import ExcitationTask
-    from symgen.mechanics.model import Model
+    from symgen.mechanics.model import RigidBodyModel
 
 WRITTEN: Final = (
     out_option(
@@ -168,8 +168,8 @@ def _limit(text: str) -> tuple[str, str, float]:
     return joint, kind, number
 
 
-def _lengths(model: "Model") -> tuple[bool, ...]:
+def _lengths(model: "RigidBodyModel") -> tuple[bool, ...]:
     """For each velocity: whether its coordinate is a length."""
-    from symgen.mechanics.coupling import velocities
+    from symgen.mechanics.coupling import velocity_coordinates
 
-    return tuple(row.unit.startswith("m") for row in velocities(model))
+    return tuple(row.unit.startswith("m") for row in velocity_coordinates(model))

@@ -65,14 +65,14 @@ def generate(
     from symgen.jobs.generating import generated_files
     from symgen.jobs.job import Job
     from symgen.languages import DEFAULT
-    from symgen.mechanics.inertia_checks import judge
+    from symgen.mechanics.inertia_checks import check_inertias
 
     with progress() as tell, processes(count):
         job = Job.of(file, **given(options))
         job, times = _tuned(job, tell) if tune else (job, [])
         module, loaded, paths = generated_files(job, out, languages or DEFAULT, tell, _note)
         hint = job.saving(loaded, module)
-    notices = [*loaded.notices, *hint, *warnings(loaded, judge(loaded.model))]
+    notices = [*loaded.notices, *hint, *warnings(loaded, check_inertias(loaded.model))]
     choice_notices = _notices_of_choice(job) if tune else []
     if as_json:
         output.say(output.as_json(generated_data(module, paths, [*notices, *choice_notices])))

@@ -67,8 +67,8 @@ def inspect(file: str, entry: str | None, symbolic: str | None, **options: Any) 
     symgen inspect arm.urdf --entry frame_pose:tool0:p --latex
     symgen inspect arm.urdf --groupings --symbolic lengths
     """
-    from symgen.inspection.closed_form_command import look_at_entry, look_at_relations
-    from symgen.inspection.inspect_command import look
+    from symgen.inspection.closed_form_command import entry_command, grouping_command
+    from symgen.inspection.inspect_command import inspect_command
     from symgen.jobs.job import Job
 
     shown = {name: options.pop(name) for name in ("as_json", "latex", "html", "plot", "groupings")}
@@ -79,12 +79,12 @@ def inspect(file: str, entry: str | None, symbolic: str | None, **options: Any) 
         tell("reading the robot")
         if entry is not None:
             forms = bool(shown["latex"]), bool(shown["as_json"])
-            text, legend = look_at_entry(Job.of(file, **options), entry, symbolic, *forms)
+            text, legend = entry_command(Job.of(file, **options), entry, symbolic, *forms)
         elif symbolic is not None:
             forms = bool(shown["latex"]), bool(shown["as_json"])
-            text = look_at_relations(Job.of(file, **options), symbolic, *forms)
+            text = grouping_command(Job.of(file, **options), symbolic, *forms)
         else:
-            text, notices = look(file, options, tell, **shown)
+            text, notices = inspect_command(file, options, tell, **shown)
     say(notices)
     for line in legend:
         output.say(line, error=True)

@@ -26,12 +26,12 @@ def view(file: str, motion: Path | None, as_json: bool, **options: Any) -> None:
     import webbrowser
 
     from symgen import output
-    from symgen.inspection.inspect_command import look
+    from symgen.inspection.inspect_command import inspect_command
 
     page = Path(tempfile.mkdtemp(prefix="symgen-view-")) / "robot.html"
     with progress() as tell:
         tell("reading the robot")
-        _, notices = look(file, options, tell, False, False, page, None, False, motion)
+        _, notices = inspect_command(file, options, tell, False, False, page, None, False, motion)
     if as_json:
         output.say(output.as_json(output.written([page], notices)))
         return

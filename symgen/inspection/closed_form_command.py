@@ -14,11 +14,11 @@ from symgen.compiler.program import Output
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
 from symgen.mechanics.base_parameters import latex_name
-from symgen.mechanics.model import Model
+from symgen.mechanics.model import RigidBodyModel
 from symgen.symbolic.grouping_relations import Relation, relations
 from symgen.symbolic.symbolic import Symbolic
 from symgen.symbolic.symbolic_tape import as_fraction
-from symgen.symbolic.symbolic_trace import KINDS, Setting, meanings
+from symgen.symbolic.symbolic_trace import KINDS, SymbolChoice, meanings
 from symgen.symbolic.symbols import Meaning, as_latex, as_text
 from symgen.text import cited, shown
 from symgen.tracing.wanted import find_quantity
@@ -34,7 +34,7 @@ class WantedEntry:
     indices: tuple[int, ...] | None
 
     @classmethod
-    def parse(cls, text: str, model: Model) -> "WantedEntry":
+    def parse(cls, text: str, model: RigidBodyModel) -> "WantedEntry":
         """The quantity, one of its outputs and indices; a quantity of a link has its link's name
         behind. Raises OptionError."""
         name, behind = _quantity(text, model)
@@ -51,7 +51,7 @@ NUMBERS: Final = r"-?\d+(,-?\d+)*"
 GIVE: Final = "give QUANTITY, QUANTITY:I,J or QUANTITY:OUTPUT:I,J, as in mass_matrix:1,1"
 
 
-def _quantity(text: str, model: Model) -> tuple[str, str | None]:
+def _quantity(text: str, model: RigidBodyModel) -> tuple[str, str | None]:
     """The quantity's name, and what stands behind it, None for nothing. Raises OptionError."""
     name, colon, behind = text.partition(":")
     if name not in LINK_QUANTITIES or not colon:
@@ -118,7 +118,7 @@ class OutputExpressions:
         ]
 
 
-def find(job: Job, text: str, symbolic: str | None) -> OutputExpressions:
+def closed_form_of(job: Job, text: str, symbolic: str | None) -> OutputExpressions:
     """The entry that `text` asks for in closed form, with symbols for the kinds in `symbolic`.
     Raises SymgenError."""
     kinds = symbolic.split(",") if symbolic else []
@@ -145,12 +145,12 @@ def find(job: Job, text: str, symbolic: str | None) -> OutputExpressions:
     )
 
 
-def look_at_entry(
+def entry_command(
     job: Job, text: str, symbolic: str | None, latex: bool, as_json: bool
 ) -> tuple[str, list[str]]:
     """The text to be printed of an entry, and a legend of its symbols for people. Raises
     SymgenError."""
-    entry = find(job, text, symbolic)
+    entry = closed_form_of(job, text, symbolic)
     if as_json:
         return output.as_json(entry.data()), []
     return (entry.latex() if latex else entry.text()), entry.legend()
@@ -178,11 +178,11 @@ def _nested(entries: list[str], shape: Sequence[int]) -> Any:
     return [_nested(entries[k * step : (k + 1) * step], shape[1:]) for k in range(shape[0])]
 
 
-def look_at_relations(job: Job, symbolic: str, latex: bool, as_json: bool) -> str:
+def grouping_command(job: Job, symbolic: str, latex: bool, as_json: bool) -> str:
     """The grouping relations of a robot, a line each, as LaTeX or as data. Raises SymgenError."""
     if symbolic not in ("lengths", "masses,lengths", "lengths,masses"):
         raise OptionError(f"--symbolic {cited(symbolic)}: for --groupings use lengths")
-    robot, setting = job.robot(job.load()), Setting(masses=True, lengths=True)
+    robot, setting = job.robot(job.load()), SymbolChoice(masses=True, lengths=True)
     lines = relations(robot, setting, as_fraction)
     if as_json:
         return output.as_json(_data(lines, meanings(robot, setting)))

@@ -17,8 +17,14 @@ from symgen.languages.c.options import COptions
 from symgen.languages.module import Module
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.inertia_checks import INDEFINITE, InertiaVerdict
-from symgen.mechanics.joint_listing import ListedJoint, listed, motors, numbered, rotor_of
-from symgen.mechanics.model import Joint, of_velocity
+from symgen.mechanics.joint_listing import (
+    ListedJoint,
+    index_range,
+    listed_joints,
+    listed_motors,
+    rotor_of,
+)
+from symgen.mechanics.model import Joint, constant_of_velocity
 from symgen.output import console
 from symgen.reading.assemble import LoadedRobot
 from symgen.text import shown
@@ -192,7 +198,7 @@ def counted(velocities: int, positions: int) -> str:
 def robot(loaded: LoadedRobot, verdicts: Sequence[InertiaVerdict]) -> None:
     """The joints of a robot and the judgement of its bodies."""
     model = loaded.model
-    joints = [*listed(model), *motors(model)]
+    joints = [*listed_joints(model), *listed_motors(model)]
     wide = coupling_of(model).positions != model.dof
     remarks = [_remark(joint) for joint in joints]
     rows = table(
@@ -212,13 +218,13 @@ def robot(loaded: LoadedRobot, verdicts: Sequence[InertiaVerdict]) -> None:
         fixed = ", ".join(link.name for link in joint.body.links[1:])
         texts = (
             joint.name,
-            "motor" if joint.body.joint.type.spins else joint.kind,
-            "" if joint.body.joint.type.spins else joint.body.name,
+            "motor" if joint.body.joint.type.is_rotor else joint.kind,
+            "" if joint.body.joint.type.is_rotor else joint.body.name,
             fixed,
             _range(joint),
             *([remark] if any(remarks) else []),
         )
-        rows.add_row(*map(numbered, indices), *map(escape, texts))
+        rows.add_row(*map(index_range, indices), *map(escape, texts))
     out = console()
     out.print(rows)
     out.print(_verdicts(verdicts))
@@ -240,7 +246,10 @@ def _remark(joint: ListedJoint) -> str:
 def _springs(joint: Joint) -> Iterator[str]:
     """The spring of each coordinate of a joint that has one."""
     for k, row in enumerate(joint.type.velocities):
-        stiffness, at = of_velocity(joint.stiffness, k), of_velocity(joint.reference, k)
+        stiffness, at = (
+            constant_of_velocity(joint.stiffness, k),
+            constant_of_velocity(joint.reference, k),
+        )
         unit, of = "N/m" if row.unit == "m" else "N m/rad", f" ({row.suffix})" if row.suffix else ""
         if stiffness:
             yield f"spring{of}: {stiffness:.6g} {unit} at {at:.6g} {row.unit}"

@@ -16,14 +16,14 @@ from symgen.inspection.pictures import picture_target
 from symgen.inspection.robot_data import inspect, sparsity
 from symgen.inspection.terminal_view import groupings as print_groupings
 from symgen.inspection.terminal_view import latex as groupings_as_latex
-from symgen.inspection.terminal_view import on_terminal
 from symgen.inspection.terminal_view import plot as draw
+from symgen.inspection.terminal_view import print_robot
 from symgen.inspection.visual_geometry import RobotGeometry, geometry
 from symgen.jobs.job import Job
 from symgen.jobs.publish import write_files
 from symgen.jobs.targets import OutputFile, check_targets, holding
-from symgen.mechanics.coupling import positions
-from symgen.mechanics.model import Model
+from symgen.mechanics.coupling import position_coordinates
+from symgen.mechanics.model import RigidBodyModel
 from symgen.reading.assemble import LoadedRobot
 from symgen.reading.geometry import shapes
 from symgen.reading.options import SourceOptions
@@ -38,14 +38,14 @@ POSITION: Final = "q_"
 """What the name of a column of positions begins with."""
 
 
-def read_motion(path: Path, model: Model) -> dict[str, Any]:
+def read_motion(path: Path, model: RigidBodyModel) -> dict[str, Any]:
     """The motion in a CSV file: ``times`` (s) and ``positions``, a row of all positions (rad or m)
     for each time; coordinates without a column stay at 0.
 
     The file has a column ``t`` and a column ``q_NAME`` for coordinates that move. Raises
     OptionError for a file that cannot be read as such a table, with the line."""
     header, rows = _table(path)
-    names = [row.name for row in positions(model)]
+    names = [row.name for row in position_coordinates(model)]
     moving = {name: header.index(POSITION + name) for name in names if POSITION + name in header}
     if TIME not in header or not moving:
         raise OptionError(
@@ -92,7 +92,7 @@ PLOTTED: Final = ("regressor", "base_regressor", "mass_matrix", "christoffel_sym
 """What an identification engineer looks at first, as far as it is registered."""
 
 
-def look(
+def inspect_command(
     file: str,
     options: Mapping[str, Any],
     progress: Callable[[str], None],
@@ -128,7 +128,7 @@ def look(
     if groupings:
         print_groupings(data)
     elif html is None and plot is None:
-        on_terminal(data)
+        print_robot(data)
     return "", notices
 
 

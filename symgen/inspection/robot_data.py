@@ -12,13 +12,13 @@ from symgen.jobs.job import Job, RefusedInertia
 from symgen.languages.module import Module
 from symgen.mechanics.base_parameters import BaseParameters, base_parameters
 from symgen.mechanics.canonical_frames import CanonicalFrame, canonical_frames
-from symgen.mechanics.coupling import positions
-from symgen.mechanics.inertia_checks import judge
-from symgen.mechanics.joint_listing import ListedJoint, carrying_link, listed, motors
-from symgen.mechanics.model import PARAMETER_NAMES, Body, Model
-from symgen.mechanics.parameters import WHOLE, lumped, system, ten_parameters
+from symgen.mechanics.coupling import position_coordinates
+from symgen.mechanics.inertia_checks import check_inertias
+from symgen.mechanics.joint_listing import ListedJoint, carrying_link, listed_joints, listed_motors
+from symgen.mechanics.model import PARAMETER_NAMES, Body, RigidBodyModel
+from symgen.mechanics.parameters import WHOLE, canonical_model, inertial_parameters, lump_links
 from symgen.mechanics.pose import Pose
-from symgen.mechanics.pseudo_inertia import transform
+from symgen.mechanics.pseudo_inertia import homogeneous_transform
 from symgen.mechanics.spatial import Angle, Vector
 from symgen.numbers.scalar import Scalar, plain
 from symgen.numbers.types import Numbers
@@ -31,13 +31,13 @@ def inspect(job: Job, loaded: LoadedRobot) -> Data:
     """Everything about the robot of a job, as data for JSON (documented in docs/formats.md). Raises
     SymgenError."""
     robot = job.robot(loaded)
-    model = lumped(loaded.model, [body.name for body in loaded.model.moving])
-    status = {v.name: v.status for v in judge(loaded.model) if v.kind == "body"}
+    model = lump_links(loaded.model, [body.name for body in loaded.model.moving])
+    status = {v.name: v.status for v in check_inertias(loaded.model) if v.kind == "body"}
     gravity = Vector(1.0, 1.0, 1.0) if robot.runtime_gravity else None
     return {
         "robot": model.name,
         "dof": model.dof,
-        "positions": [row.name for row in positions(model)],
+        "positions": [row.name for row in position_coordinates(model)],
         "velocities": list(model.joint_names),
         "base": "root link" if model.base else "world",
         "gravity": "runtime" if robot.runtime_gravity else list(model.gravity),
@@ -45,7 +45,7 @@ def inspect(job: Job, loaded: LoadedRobot) -> Data:
         "rotors": _rotors(model),
         "motors": [
             {"name": row.name, "positions": list(row.positions), "velocities": list(row.velocities)}
-            for row in motors(model)
+            for row in listed_motors(model)
         ],
         "canonical_frames": _canonical(model),
         "base_parameters": _base(base_parameters(model, gravity)),
@@ -63,14 +63,16 @@ def _operations(job: Job, loaded: LoadedRobot) -> Data:
     return counted
 
 
-def _bodies(model: Model, status: Mapping[str, str]) -> list[Data]:
+def _bodies(model: RigidBodyModel, status: Mapping[str, str]) -> list[Data]:
     world: dict[int, Pose] = {0: Pose()}
     for i in model.outward:
         world[i] = world[model.body(i).parent] @ model.body(i).pose
-    return [_body(model, joint, world, status[joint.body.name]) for joint in listed(model)]
+    return [_body(model, joint, world, status[joint.body.name]) for joint in listed_joints(model)]
 
 
-def _body(model: Model, joint: ListedJoint, world: Mapping[int, Pose], status: str) -> Data:
+def _body(
+    model: RigidBodyModel, joint: ListedJoint, world: Mapping[int, Pose], status: str
+) -> Data:
     body, i = joint.body, joint.bodies[-1]
     ten = body.links[0].parameters or (0.0,) * 10
     return {
@@ -84,8 +86,8 @@ def _body(model: Model, joint: ListedJoint, world: Mapping[int, Pose], status: s
         "velocities": list(joint.velocities),
         "follows": _follows(joint),
         "fixed_links": [link.name for link in body.links[1:]],
-        "placement": transform(model.body(joint.bodies[0]).pose).tolist(),
-        "transform_from_base": transform(world[i]).tolist(),
+        "placement": homogeneous_transform(model.body(joint.bodies[0]).pose).tolist(),
+        "transform_from_base": homogeneous_transform(world[i]).tolist(),
         "screw": _screw(body) if len(joint.bodies) == 1 else None,
         "mass": ten[0],
         "center_of_mass": [h / ten[0] for h in ten[1:4]] if ten[0] else None,
@@ -104,7 +106,7 @@ def _follows(joint: ListedJoint) -> Data | None:
     return (rows[0] if len(rows) == 1 else {"joints": rows}) | {"offset": follow.offset}
 
 
-def _rotors(model: Model) -> list[Data]:
+def _rotors(model: RigidBodyModel) -> list[Data]:
     """The rotors that turn, each a body of the model too; of one that turns with several joints
     lists of these and of ratios."""
     rotors = []
@@ -136,15 +138,15 @@ def spatial_inertia(ten: Sequence[float]) -> Numbers:
     return np.block([[tensor, cross], [cross.T, m * np.eye(3)]])
 
 
-def _canonical(model: Model) -> list[Data]:
+def _canonical(model: RigidBodyModel) -> list[Data]:
     """The canonical frames and regrouped parameters of all bodies but rotors and those whose axes
     go with them, which have their link's frame."""
-    layout = system(model, regrouping=WHOLE)
+    layout = canonical_model(model, regrouping=WHOLE)
     rows = zip(model.bodies, canonical_frames(model), layout.bodies, strict=True)
     return [
-        _frame(body, frame, ten_parameters(system_body.inertia))
+        _frame(body, frame, inertial_parameters(system_body.inertia))
         for body, frame, system_body in rows
-        if not body.in_body_axes and not body.joint.type.spins
+        if not body.in_body_axes and not body.joint.type.is_rotor
     ]
 
 
@@ -163,7 +165,7 @@ def _frame(body: Body, frame: CanonicalFrame, ten: Sequence[float]) -> Data:
         "body": body.name,
         **{name: _radians(angle) for name, angle in angles.items()},
         **{name: _number(x) for name, x in lengths.items()},
-        "pose": transform(frame.pose).tolist(),
+        "pose": homogeneous_transform(frame.pose).tolist(),
         "parameters": {name: x + 0.0 for name, x in zip(PARAMETER_NAMES, ten, strict=True)},
     }
 

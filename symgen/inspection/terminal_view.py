@@ -36,7 +36,7 @@ def sign(reason: str) -> tuple[str, str]:
     return next(mark for start, mark in SIGNS.items() if reason.startswith(start))
 
 
-def on_terminal(data: Data) -> None:
+def print_robot(data: Data) -> None:
     """The whole robot on one screen."""
     out = console()
     out.print(_bodies(data))
@@ -276,4 +276,4 @@ def _name_groups(axis: Any, starts: Any, labels: Sequence[str], wide: float) -> 
             )
 
 
-__all__: Sequence[str] = ("groupings", "latex", "on_terminal", "plot")
+__all__: Sequence[str] = ("groupings", "latex", "plot", "print_robot")

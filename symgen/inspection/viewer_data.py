@@ -14,9 +14,9 @@ from symgen.languages.describe import FunctionDescription, descriptions
 from symgen.languages.javascript import JAVASCRIPT
 from symgen.languages.module import Module
 from symgen.mechanics.canonical_frames import canonical_frames
-from symgen.mechanics.coupling import coupling_of, positions
-from symgen.mechanics.joint_listing import ListedJoint, listed
-from symgen.mechanics.model import Limits, Model
+from symgen.mechanics.coupling import coupling_of, position_coordinates
+from symgen.mechanics.joint_listing import ListedJoint, listed_joints
+from symgen.mechanics.model import Limits, RigidBodyModel
 from symgen.mechanics.pose import Pose
 from symgen.tracing.trace import trace_all
 from symgen.tracing.wanted import Wanted
@@ -35,7 +35,7 @@ def live(module: Module, drawn: RobotGeometry = NO_GEOMETRY, motion: Data | None
     `drawn` are the shapes of the links; `motion` is a sampled motion to play (`times` in s,
     `positions` with a row for each time), or None."""
     model = module.robot.model
-    joints = listed(model)
+    joints = listed_joints(model)
     tips = _tips(model, joints)
     functions = tuple(trace_all(module.robot, _functions(model, joints, tips), {}))
     moving = replace(module, functions=functions)
@@ -58,7 +58,9 @@ def live(module: Module, drawn: RobotGeometry = NO_GEOMETRY, motion: Data | None
     }
 
 
-def _functions(model: Model, joints: Sequence[ListedJoint], tips: Sequence[int]) -> list[Wanted]:
+def _functions(
+    model: RigidBodyModel, joints: Sequence[ListedJoint], tips: Sequence[int]
+) -> list[Wanted]:
     """Poses of all bodies in one function, Jacobians of the tips, and `LIVE` as far as the robot
     has mass."""
     pose, jacobian = LINK_QUANTITIES["frame_pose"], LINK_QUANTITIES["frame_jacobian_aligned"]
@@ -70,7 +72,7 @@ def _functions(model: Model, joints: Sequence[ListedJoint], tips: Sequence[int])
     ]
 
 
-def _tips(model: Model, joints: Sequence[ListedJoint]) -> list[int]:
+def _tips(model: RigidBodyModel, joints: Sequence[ListedJoint]) -> list[int]:
     """Places among the joints of those whose link carries nothing, the first few."""
     carrying = {model.body(joint.bodies[0]).parent for joint in joints}
     return [k for k, joint in enumerate(joints) if joint.bodies[-1] not in carrying][:MOST_TIPS]
@@ -80,7 +82,9 @@ def _inputs(d: FunctionDescription) -> list[str]:
     return [argument.name for argument in d.arguments if argument.direction == "in"]
 
 
-def _bodies(model: Model, joints: Sequence[ListedJoint], drawn: RobotGeometry) -> Iterator[Data]:
+def _bodies(
+    model: RigidBodyModel, joints: Sequence[ListedJoint], drawn: RobotGeometry
+) -> Iterator[Data]:
     """For each joint the body that it moves, in that body's own frame."""
     places = {joint.bodies[-1]: k for k, joint in enumerate(joints)}
     canonical, ellipsoids = canonical_frames(model), list(inertia_ellipsoids(model))
@@ -102,7 +106,7 @@ def _bodies(model: Model, joints: Sequence[ListedJoint], drawn: RobotGeometry) -
         }
 
 
-def _parameters(model: Model, i: int) -> Iterator[tuple[float, ...]]:
+def _parameters(model: RigidBodyModel, i: int) -> Iterator[tuple[float, ...]]:
     """Mass and first moments of a body's links, in the body's frame."""
     for link in model.body(i).links:
         if link.parameters:
@@ -111,7 +115,7 @@ def _parameters(model: Model, i: int) -> Iterator[tuple[float, ...]]:
             yield (m, *map(float, turned))
 
 
-def _points(model: Model, i: int, joints: Sequence[ListedJoint]) -> list[list[float]]:
+def _points(model: RigidBodyModel, i: int, joints: Sequence[ListedJoint]) -> list[list[float]]:
     """Where lines go to from a body's origin: joints that it carries, else the frames fixed to it,
     else its centre of mass."""
     carried = [model.body(joint.bodies[0]) for joint in joints]
@@ -125,9 +129,9 @@ def _pose(pose: Pose) -> Data:
     return {"R": [list(row) for row in pose.rotation], "p": list(pose.position)}
 
 
-def _coordinates(model: Model) -> Iterator[Data]:
+def _coordinates(model: RigidBodyModel) -> Iterator[Data]:
     """Every slider: a position with its limits, or one of three turns of a unit quaternion."""
-    rows, quaternions = positions(model), coupling_of(model).quaternions
+    rows, quaternions = position_coordinates(model), coupling_of(model).quaternions
     first = {four.start: four for four in quaternions}
     inside = {k for four in quaternions for k in range(four.start, four.stop)}
     for k, row in enumerate(rows):

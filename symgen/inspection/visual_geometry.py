@@ -12,9 +12,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.mechanics.model import Model
+from symgen.mechanics.model import RigidBodyModel
 from symgen.mechanics.pose import Pose
-from symgen.mechanics.pseudo_inertia import pseudo, seen_at
+from symgen.mechanics.pseudo_inertia import pseudo_inertia_in_parent, pseudo_inertia_matrix
 from symgen.numbers.types import AnyArray
 from symgen.reading.geometry import VisualShape
 
@@ -43,7 +43,7 @@ class RobotGeometry:
 NO_GEOMETRY: Final = RobotGeometry()
 
 
-def geometry(model: Model, shapes: Sequence[VisualShape]) -> RobotGeometry:
+def geometry(model: RigidBodyModel, shapes: Sequence[VisualShape]) -> RobotGeometry:
     """The shapes on the links of a model, simplified, in the frames of the bodies that carry
     them."""
     poses = {link.name: (0, link.pose) for link in model.base}
@@ -179,14 +179,14 @@ def _as_text(vertices: AnyArray, faces: AnyArray) -> Data:
     }
 
 
-def inertia_ellipsoids(model: Model) -> Iterator[Data | None]:
+def inertia_ellipsoids(model: RigidBodyModel) -> Iterator[Data | None]:
     """For each body the uniform ellipsoid with the mass and the moments of inertia of its links
     (semi-axes in m, pose in the body's frame); None for a body that has no such ellipsoid."""
     for body in model.bodies:
         total = np.zeros((4, 4))
         for link in body.links:
             if link.parameters:
-                total += seen_at(pseudo(link.parameters), link.pose)
+                total += pseudo_inertia_in_parent(pseudo_inertia_matrix(link.parameters), link.pose)
         yield _ellipsoid(total)
 
 

@@ -5,7 +5,7 @@ from math import prod
 from typing import Final
 
 from symgen.mechanics.coupling import coupling_of
-from symgen.mechanics.model import Model
+from symgen.mechanics.model import RigidBodyModel
 from symgen.tracing.wanted import Wanted
 
 LARGE: Final = 15_000
@@ -19,7 +19,7 @@ inverse dynamics of a chain of 100 joints (15 MB, 2.0 GB, 42 s for 30,000 entrie
 matrices take less: those of the mass matrix 290 B, 15 kB and 0.5 ms."""
 
 
-def remarks(model: Model, functions: Sequence[Wanted]) -> list[str]:
+def remarks(model: RigidBodyModel, functions: Sequence[Wanted]) -> list[str]:
     """A sentence for each function with so many output entries that it takes long. Structural zeros
     count, so that trees with many branches take less."""
     sizes = _sizes(model)
@@ -34,7 +34,7 @@ def remarks(model: Model, functions: Sequence[Wanted]) -> list[str]:
     return [_sentence(name, count) for name, count in counts.items() if count >= LARGE]
 
 
-def _sizes(model: Model) -> dict[str, int]:
+def _sizes(model: RigidBodyModel) -> dict[str, int]:
     """The sizes of arrays that are known before parameters are regrouped."""
     n, ten = coupling_of(model).velocities, 10 * len(model.bodies)
     return {"n": n, "n2": n * (n + 1) // 2, "ten": ten, "y": ten, "b": ten, "y_b": ten}

@@ -15,7 +15,7 @@ from symgen.languages.c.options import aim_of
 from symgen.languages.language import check_function, check_module, identifier
 from symgen.languages.module import Module, RobotOrigin
 from symgen.mechanics.joint_forces import FRICTION, SPRINGS
-from symgen.mechanics.model import Model
+from symgen.mechanics.model import RigidBodyModel
 from symgen.options import Choices
 from symgen.reading.assemble import LoadedRobot, load_with
 from symgen.reading.options import RobotOptions
@@ -25,7 +25,7 @@ from symgen.text import quoted, shown
 from symgen.tracing.function import Function
 from symgen.tracing.options import FunctionOptions
 from symgen.tracing.possible import ImpossibleInertia, impossible_links, negative_moments
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 from symgen.tracing.sampled import SAMPLED_STATES, largest_relative_change
 from symgen.tracing.trace import every_formulation, trace_all
 from symgen.tracing.wanted import Wanted
@@ -77,7 +77,7 @@ class Job:
         open_notices = (n for n in loaded.notices if not any(map(self.choices.used, n.unless)))
         return replace(loaded, notices=tuple(open_notices))
 
-    def robot(self, loaded: LoadedRobot) -> RuntimeModel:
+    def robot(self, loaded: LoadedRobot) -> ParametricModel:
         """The loaded model with what this job leaves open. Raises OptionError for a link that it
         does not have."""
         wanted = self[RobotOptions]
@@ -125,7 +125,7 @@ class Job:
         source = RobotOrigin.of(self.file, loaded.sha256, actuators, loaded.actuators_sha256)
         return Module(name, robot, functions, source, self._repeated_choices(loaded.model))
 
-    def _name(self, model: Model) -> str:
+    def _name(self, model: RigidBodyModel) -> str:
         """The module's name. Raises OptionError for one that it or a joint cannot have."""
         prefix = self[NameOptions].prefix
         name = identifier(model.name, LANGUAGES.values()) if prefix is None else prefix
@@ -162,7 +162,7 @@ class Job:
         saved = f"saves {now - then} of {now} operations"
         return missing if then >= now else (*missing, *self.beside(loaded, saved))
 
-    def _inertia_notices(self, loaded: LoadedRobot, robot: RuntimeModel) -> Iterator[Notice]:
+    def _inertia_notices(self, loaded: LoadedRobot, robot: ParametricModel) -> Iterator[Notice]:
         """Notices about the effect of --allow-unphysical and --repair-inertia."""
         wanted = self[RobotOptions]
         if wanted.allow_unphysical:
@@ -207,7 +207,7 @@ class Job:
         used = self.choices.used("snap_angles")
         return [] if used else [angle for angle in loaded.right_angles if not angle.exact]
 
-    def _repeated_choices(self, model: Model) -> Choices:
+    def _repeated_choices(self, model: RigidBodyModel) -> Choices:
         """The options that are written into a module: gravity is in the axes of the root link, the
         objective is named, and the actuator file is named without its folder, which is private."""
         wanted = self[RobotOptions]
@@ -218,7 +218,7 @@ class Job:
         )
 
 
-def unphysical_notice(loaded: LoadedRobot, robot: RuntimeModel) -> Notice:
+def unphysical_notice(loaded: LoadedRobot, robot: ParametricModel) -> Notice:
     """The warning about links with a physically impossible inertia that is used as written; a note
     if there are none."""
     links = impossible_links(robot)
@@ -250,7 +250,7 @@ def _placed(loaded: LoadedRobot) -> Iterator[None]:
         raise RefusedInertia(place, names, error.fault) from None
 
 
-def _missing(loaded: LoadedRobot, robot: RuntimeModel) -> tuple[Notice, ...]:
+def _missing(loaded: LoadedRobot, robot: ParametricModel) -> tuple[Notice, ...]:
     """Warnings about requested friction or springs that are zero at every joint."""
     rows = (
         ("--friction", FRICTION, "{} friction", "it is", "--friction runtime:..."),

@@ -44,7 +44,7 @@ class FunctionEntry:
 
 @dataclass(frozen=True)
 class Runtime:
-    """Inputs that come at run time, see `symgen.tracing.robot.RuntimeModel`."""
+    """Inputs that come at run time, see `symgen.tracing.robot.ParametricModel`."""
 
     parameters: Mapping[str, tuple[float, ...]]
     gravity: bool
@@ -59,7 +59,7 @@ class Runtime:
 
 @dataclass(frozen=True)
 class Tree:
-    """A model as it is written; `symgen.mechanics.model.Model` takes only a sound one."""
+    """A model as it is written; `symgen.mechanics.model.RigidBodyModel` takes only a sound one."""
 
     name: str
     bodies: tuple[Body, ...]

@@ -15,14 +15,14 @@ from symgen.jobs.typed import Unfit, decoded, unfit
 from symgen.languages.c.options import aim_of
 from symgen.languages.module import Module
 from symgen.mechanics.joint_forces import COMPENSATION, FRICTION
-from symgen.mechanics.model import Model
-from symgen.mechanics.model_validation import fault
+from symgen.mechanics.model import RigidBodyModel
+from symgen.mechanics.model_validation import validate
 from symgen.options import Choices, rows
 from symgen.reading.options import RobotOptions
 from symgen.text import quoted, reason, shown
 from symgen.tracing.function import Function
 from symgen.tracing.options import FunctionOptions
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 
@@ -96,7 +96,7 @@ def _check(listed: Manifest) -> None:
     for place, holds in RULES.items():
         if not holds(listed):
             raise unfit(place, "the value is not valid")
-    trouble = fault(listed.model.bodies, listed.model.base)
+    trouble = validate(listed.model.bodies, listed.model.base)
     if trouble is not None:
         raise unfit("model", trouble)
 
@@ -141,8 +141,8 @@ def _check_derived(module: Module, files: Mapping[str, str], data: Mapping[str, 
 def _module(listed: Manifest) -> Module:
     """The module, traced anew. Raises SymgenError where its functions cannot be."""
     tree, runtime, choices = listed.model, listed.runtime, _choices(listed.options)
-    robot = RuntimeModel(
-        Model(tree.name, tree.bodies, tree.base, tree.gravity),
+    robot = ParametricModel(
+        RigidBodyModel(tree.name, tree.bodies, tree.base, tree.gravity),
         tuple(runtime.parameters),
         runtime.gravity,
         runtime.wrenches,
@@ -178,6 +178,6 @@ def _choices(options: Mapping[str, object]) -> Choices:
     return Choices.of(MODULE, values)
 
 
-def _function(robot: RuntimeModel, name: str, row: FunctionEntry, aim: Aim) -> Function:
+def _function(robot: ParametricModel, name: str, row: FunctionEntry, aim: Aim) -> Function:
     wanted = Wanted.parse(f"{name}={'+'.join(row.quantities)}")
     return trace(robot, wanted, row.formulations, aim)

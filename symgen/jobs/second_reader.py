@@ -277,7 +277,7 @@ def _forces(module: Module, library: str, other: SecondModel) -> Check:
     moved = [
         (k, body.joint.name)
         for k, body in enumerate(robot.model.bodies)
-        if not body.joint.type.spins
+        if not body.joint.type.is_rotor
     ]
     missing = sorted({name for _, name in moved} ^ set(other.joints))
     several = [name for name in {n for _, n in moved} if [n for _, n in moved].count(name) > 1]
@@ -287,7 +287,7 @@ def _forces(module: Module, library: str, other: SecondModel) -> Check:
             f"or are not in the file as {library} reads it"
         )
     rows = [next(k for k, name in moved if name == joint) for joint in other.joints]
-    g, (matrix, offsets) = coupling.by_user[rows], coupling.by_position
+    g, (matrix, offsets) = coupling.velocity_matrix[rows], coupling.position_map
     program = trace(robot, Wanted.parse("inverse_dynamics")).program
     computed, wanted = [], []
     for _ in range(STATES):

@@ -11,14 +11,20 @@ import numpy as np
 
 from symgen.compiler.levels import levels
 from symgen.compiler.program import Program
-from symgen.mechanics.canonical_frames import ROUNDING, size_of
+from symgen.mechanics.canonical_frames import ROUNDING, longest_joint_distance
 from symgen.mechanics.coupling import coupling_of
-from symgen.mechanics.independence import independent
+from symgen.mechanics.independence import independent_parameters
 from symgen.mechanics.parameters import WHOLE
 from symgen.numbers.types import Numbers
-from symgen.proof.bounds import ROUNDOFF, BoundedArray, Errors, bounded, represented
+from symgen.proof.bounds import (
+    ROUNDOFF,
+    BoundedArray,
+    RoundingErrors,
+    error_bounds,
+    representation_error,
+)
 from symgen.proof.program_run import ProgramRun
-from symgen.tracing.robot import Regroup, RuntimeModel
+from symgen.tracing.robot import ParametricModel, RegroupedModel
 
 FACTOR: Final = 1.25
 """Results may be off by this times what is bounded: for rounding in the bound itself and in the
@@ -42,8 +48,8 @@ States = Mapping[str, Sequence[Any]]
 class Accuracy:
     """The errors of functions of a robot at some states."""
 
-    robot: RuntimeModel
-    regroup: Regroup | None
+    robot: ParametricModel
+    regroup: RegroupedModel | None
     scalar: str
     trig: str
     states: States
@@ -63,11 +69,11 @@ class Accuracy:
     def _inputs(self, scalar: str, slack: float = 0.0) -> dict[str, BoundedArray]:
         rows = {name: np.array(x, float).T for name, x in self.states.items()}
         inputs = {
-            name: BoundedArray(x, represented(x, scalar) + self._off_unit(name, x))
+            name: BoundedArray(x, representation_error(x, scalar) + self._off_unit(name, x))
             for name, x in rows.items()
         }
         if self.regroup is not None:
-            inputs |= bounded(self.regroup.program, {"pi": inputs["pi"]}, scalar, slack=slack)
+            inputs |= error_bounds(self.regroup.program, {"pi": inputs["pi"]}, scalar, slack=slack)
         return inputs
 
     def _off_unit(self, name: str, rows: Numbers) -> Numbers:
@@ -88,17 +94,17 @@ class Accuracy:
     def _known_bounds(self) -> dict[Program, dict[str, BoundedArray]]:
         return {}
 
-    def errors(self, program: Program) -> Errors:
+    def errors(self, program: Program) -> RoundingErrors:
         """The rounding errors of a program's outputs at the states, by output; what was found of
         them is kept."""
         if program not in self._known_errors:
             values = {name: x.values for name, x in self.inputs.items()}
             run = ProgramRun(program, values)
-            self._known_errors[program] = Errors(run, self.inputs, self.scalar, self.trig)
+            self._known_errors[program] = RoundingErrors(run, self.inputs, self.scalar, self.trig)
         return self._known_errors[program]
 
     @cached_property
-    def _known_errors(self) -> dict[Program, Errors]:
+    def _known_errors(self) -> dict[Program, RoundingErrors]:
         return {}
 
     def allowed(self, program: Program, wanted: Mapping[str, Any]) -> dict[str, Numbers]:
@@ -110,7 +116,7 @@ class Accuracy:
         is all there is of the square of what is zero but for rounding."""
         bounds = self.bounds(program)
         run, slack = self.errors(program).run, self._slack(program)
-        loose = Errors(run, self._doubles, "double", "inline", slack).outputs(False)
+        loose = RoundingErrors(run, self._doubles, "double", "inline", slack).outputs(False)
         limits = {}
         for name, reference in wanted.items():
             x = bounds[name]
@@ -120,7 +126,11 @@ class Accuracy:
             with np.errstate(invalid="ignore"):  # infinite references
                 off = np.abs(x.values - exact)
                 last = 0.5 * np.spacing(np.abs(exact))  # the reference had more digits
-                smaller = np.where(off <= limit, off, 0.0) + represented(exact, self.scalar) + last
+                smaller = (
+                    np.where(off <= limit, off, 0.0)
+                    + representation_error(exact, self.scalar)
+                    + last
+                )
                 largest = np.abs(exact).max(axis=0, initial=0.0, where=np.isfinite(exact))
                 smaller += ROUNDOFF[self.scalar] ** 2 * largest
             sums = FACTOR * (x.bounds + smaller).T
@@ -154,7 +164,7 @@ class Accuracy:
         """How far base parameters may be apart where a dependency that is left out is no mere
         rounding (axes that are parallel but for 1e-6): least squares at other states give others,
         which predict the same forces."""
-        columns = independent(self.robot.regroups[WHOLE].layout)
+        columns = independent_parameters(self.robot.regroups[WHOLE].layout)
         if columns.largest_dropped <= ROUNDING:
             return 0.0
         largest = max(
@@ -169,7 +179,9 @@ class Accuracy:
             float(np.minimum(np.abs(x.values), TURN if name == "q" else np.inf).max(initial=0.0))
             for name, x in self.inputs.items()
         )
-        natural = max(self._natural * max(1.0, size_of(self.robot.lumped)) ** 2, self._moments)
+        natural = max(
+            self._natural * max(1.0, longest_joint_distance(self.robot.lumped)) ** 2, self._moments
+        )
         return float(CONSTANTS * natural * (1.0 + largest) ** 3)
 
     @property

@@ -9,8 +9,8 @@ from typing import Final
 
 from symgen.languages import joint_documentation as words
 from symgen.languages.module import Module
-from symgen.mechanics.base_parameters import base_names, link_of
-from symgen.mechanics.independence import independent
+from symgen.mechanics.base_parameters import base_names, link_of_parameter
+from symgen.mechanics.independence import independent_parameters
 from symgen.mechanics.joint_forces import LAWS
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.tracing.options import COMPENSATING
@@ -102,8 +102,10 @@ def _base_parameters(module: Module) -> list[str]:
     shapes = {size for out in outputs for size in out.shape}
     if not shapes & {"b", "y_b"}:
         return []
-    names = base_names(independent(module.layout))
-    bodies = {name.rpartition("_")[2]: link_of(module.robot.model, name) for name in names}
+    names = base_names(independent_parameters(module.layout))
+    bodies = {
+        name.rpartition("_")[2]: link_of_parameter(module.robot.model, name) for name in names
+    }
     links = ", ".join(f"{number} {link}" for number, link in bodies.items())
     return [
         f"The base parameters, in the order of beta and of regressor columns, are "

@@ -24,7 +24,7 @@ from symgen.languages.local_names import constants
 from symgen.languages.module import Floats, Module
 from symgen.numbers.operations import COUNTED, OPS
 from symgen.tracing.function import Function
-from symgen.tracing.robot import Regroup, RuntimeModel
+from symgen.tracing.robot import ParametricModel, RegroupedModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ def _formula(q: Quantity) -> str:
     )
 
 
-def _passive_terms(robot: RuntimeModel, q: Quantity) -> str:
+def _passive_terms(robot: ParametricModel, q: Quantity) -> str:
     """The terms in a formula that ends with g(q), else their names behind it."""
     terms = words.passive_terms(robot, q)
     if not terms or q.formula.endswith("+ g(q)"):
@@ -188,7 +188,7 @@ def _arguments(module: Module, direction: str, arrays: tuple[Array, ...]) -> tup
     )
 
 
-def _regrouping(module: Module, regroup: Regroup) -> FunctionDescription:
+def _regrouping(module: Module, regroup: RegroupedModel) -> FunctionDescription:
     ten = Array(
         "pi",
         "inertial parameters, ten per link",

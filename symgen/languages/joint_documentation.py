@@ -6,25 +6,25 @@ from typing import Final
 
 from symgen.algorithms.registry import Quantity
 from symgen.mechanics.coupling import coupling_of
-from symgen.mechanics.joint_listing import follows, listed, motors, rotor_of
+from symgen.mechanics.joint_listing import coupling_text, listed_joints, listed_motors, rotor_of
 from symgen.mechanics.joints import JOINT_TYPES
-from symgen.mechanics.model import Model, is_nonzero
-from symgen.tracing.robot import RuntimeModel
+from symgen.mechanics.model import RigidBodyModel, is_nonzero
+from symgen.tracing.robot import ParametricModel
 
 
-def floats(model: Model) -> bool:
+def floats(model: RigidBodyModel) -> bool:
     """Whether a robot has a joint with a quaternion, so that positions and velocities differ."""
     return any(joint.type.quaternion is not None for _, joint in model.joints)
 
 
-def frame(model: Model) -> str:
+def frame(model: RigidBodyModel) -> str:
     """Whose axes are those that stay: the root link's or, where no link stays, the world's."""
     return "root link" if model.base else "world"
 
 
-def order(model: Model) -> str:
+def order(model: RigidBodyModel) -> str:
     """A sentence on the order of the coordinates."""
-    if motors(model):
+    if listed_motors(model):
         return (
             "For a joint that is moved by motors, the coordinates are the angles of the motors "
             "(rad) and the forces are the torques that do the same work (N m). For every other "
@@ -41,7 +41,7 @@ def order(model: Model) -> str:
     )
 
 
-def joints(model: Model) -> list[str]:
+def joints(model: RigidBodyModel) -> list[str]:
     """Sentences on the joints with several coordinates, on followers and on rotors."""
     present = [
         kind for kind in JOINT_TYPES.values() if any(j.type is kind for _, j in model.joints)
@@ -60,8 +60,8 @@ def joints(model: Model) -> list[str]:
     return [*sentences, *_followers(model), *_rotors(model)]
 
 
-def _followers(model: Model) -> Iterator[str]:
-    followers = [joint for joint in listed(model) if joint.leader]
+def _followers(model: RigidBodyModel) -> Iterator[str]:
+    followers = [joint for joint in listed_joints(model) if joint.leader]
     for joint in followers:
         yield f"Joint {joint.name} follows {joint.leader}: {joint.name} = {joint.follows}."
     if any(len(joint.leaders) > 1 for joint in followers):
@@ -76,27 +76,27 @@ def _followers(model: Model) -> Iterator[str]:
         )
 
 
-def _rotors(model: Model) -> Iterator[str]:
-    for joint in listed(model):
+def _rotors(model: RigidBodyModel) -> Iterator[str]:
+    for joint in listed_joints(model):
         if rotor_of(joint.body):
             yield f"Rotor of joint {joint.name}: {rotor_of(joint.body)}."
     for body in model.bodies:
         if body.spin and (body.follows is None or len(body.follows.terms) > 1):
-            at = f", at {follows(model, body)}" if body.follows else ""
+            at = f", at {coupling_text(model, body)}" if body.follows else ""
             yield f"Rotor {body.name}: {body.spin:.6g} kg m^2{at}."
 
 
-def has_springs(model: Model) -> bool:
+def has_springs(model: RigidBodyModel) -> bool:
     """Whether a joint of the robot has a spring, in the dynamics or not."""
     return any(is_nonzero(joint.stiffness) for _, joint in model.joints)
 
 
-def has_rotors(model: Model) -> bool:
+def has_rotors(model: RigidBodyModel) -> bool:
     """Whether inertia of rotors is in the dynamics."""
     return any(body.spin or rotor_of(body) for body in model.bodies)
 
 
-def passive_terms(robot: RuntimeModel, q: Quantity | None = None) -> list[str]:
+def passive_terms(robot: ParametricModel, q: Quantity | None = None) -> list[str]:
     """What a robot's joint forces contain beside M q̈ + C q̇ + g, or what a quantity does of it."""
     terms = {
         "+ friction(qd)": bool(robot.friction) and (q is None or q.feels_wrench),
@@ -120,12 +120,12 @@ OTHERWISE: Final = ("kg | kg m | kg m^2", "1 | m")
 """Units that are not by joint type."""
 
 
-def unit(model: Model, text: str, array: str = "") -> str:
+def unit(model: RigidBodyModel, text: str, array: str = "") -> str:
     """The unit of an array of this robot: where its joints are of one type, that of this type
     alone."""
     if "|" not in text or text in OTHERWISE:
         return text
-    types = [joint.body.joint.type for joint in listed(model)]
+    types = [joint.body.joint.type for joint in listed_joints(model)]
     units = {row.unit for kind in types for row in kind.velocities}
     positions = {row.unit for kind in types for row in kind.positions}
     single = chosen(CHOICES[min(units)], text) if len(units) == 1 else text
@@ -153,7 +153,7 @@ SYMMETRIC: Final = ", symmetric except for floating joints"
 """End of the meaning of a matrix that is symmetric if every qd is the derivative of a q."""
 
 
-def meaning(model: Model, text: str) -> str:
+def meaning(model: RigidBodyModel, text: str) -> str:
     """The meaning of an array or formula for this robot."""
     words = {SYMMETRIC: "" if floats(model) else ", symmetric"}
     words |= TO_WORLD if not model.base else {}

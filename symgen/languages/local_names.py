@@ -12,7 +12,7 @@ from typing import Final, Protocol
 from symgen.compiler.passes import live
 from symgen.compiler.program import Program
 from symgen.languages.conventions import ROWS, WIDTH, Entries
-from symgen.mechanics.canonical_model import System
+from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.inertia import Inertia
 from symgen.mechanics.placement import Placement
 from symgen.numbers.decimals import Exact
@@ -248,7 +248,7 @@ def _number(value: Scalar) -> float | None:
     return float(value) if isinstance(value, Exact | int | float) else None
 
 
-def _system(layout: System) -> Iterator[tuple[str, Scalar]]:
+def _system(layout: CanonicalModel) -> Iterator[tuple[str, Scalar]]:
     for i, body in enumerate(layout.bodies, 1):
         yield from ((f"{name}_{i}", value) for name, value in _frame(body.placement))
         yield from ((f"{name}_{i}", value) for name, value in _moments(body.inertia))

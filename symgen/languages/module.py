@@ -13,23 +13,23 @@ from symgen.algorithms import INPUTS
 from symgen.algorithms.registry import Array
 from symgen.compiler.program import Program
 from symgen.languages.accuracy import Accuracy, Steps, steps
-from symgen.mechanics.canonical_model import System
+from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.coupling import (
     UNIT_QUATERNIONS,
     UserCoordinate,
     coupling_of,
-    positions,
-    upright,
-    velocities,
+    position_coordinates,
+    velocity_coordinates,
+    with_random_unit_quaternions,
 )
 from symgen.mechanics.parameters import WHOLE
 from symgen.options import Choices, rows
 from symgen.proof.bounds import Rounding, roundings
 from symgen.proof.reference_values import References, references
 from symgen.proof.state_generation import torques_and_accelerations, varied, with_large_angles
-from symgen.proof.state_selection import chosen
+from symgen.proof.state_selection import choose_states
 from symgen.tracing.function import Function
-from symgen.tracing.robot import Regroup, RuntimeModel, dimensions
+from symgen.tracing.robot import ParametricModel, RegroupedModel, dimensions
 
 TEST_STATES = 5
 CANDIDATES = 64
@@ -92,7 +92,7 @@ class Module:
 
     name: str
     """The prefix of all global names: a legal identifier."""
-    robot: RuntimeModel
+    robot: ParametricModel
     functions: tuple[Function, ...]
     source: RobotOrigin
     choices: Choices
@@ -119,20 +119,20 @@ class Module:
         return self.robot.model.dof
 
     @cached_property
-    def regroup(self) -> Regroup | None:
+    def regroup(self) -> RegroupedModel | None:
         """The regrouping of runtime parameters that all functions share, None where there are
         none."""
         return self._layout if self.robot.runtime else None
 
     @cached_property
-    def _layout(self) -> Regroup:
+    def _layout(self) -> RegroupedModel:
         """A regrouping of some function; one that takes the regrouped parameters `par`, if there is
         any."""
         regroups = [r for f in self.functions for r in f.regroups.values()]
         return next((r for r in regroups if r.regrouping != WHOLE), regroups[0])
 
     @property
-    def layout(self) -> System:
+    def layout(self) -> CanonicalModel:
         """The robot as its functions see it."""
         return self._layout.layout
 
@@ -151,12 +151,12 @@ class Module:
 
     def joint_rows(self) -> list[tuple[int, str, str, str, str]]:
         """Index, joint, moved link, type and unit of each position, as data (not yet escaped)."""
-        return _rows(positions(self.robot.model))
+        return _rows(position_coordinates(self.robot.model))
 
     def velocity_rows(self) -> list[tuple[int, str, str, str, str]]:
         """The row of the table of joints for each velocity, where these are not the rates of the
         positions; none elsewhere."""
-        rows = _rows(velocities(self.robot.model))
+        rows = _rows(velocity_coordinates(self.robot.model))
         return rows if len(rows) < self.dimensions["nq"] else []
 
     @cached_property
@@ -180,7 +180,7 @@ class Module:
         programs, draw = [function.program for function in self.functions], partial(self._draw, rng)
         first = draw(TEST_STATES)
         first[-1] = self._turned_far(first[-1])
-        return chosen(programs, first, draw, self._finished, self.accuracy_at, CANDIDATES)
+        return choose_states(programs, first, draw, self._finished, self.accuracy_at, CANDIDATES)
 
     def draw(self, rng: random.Random, count: int) -> list[Drawn]:
         """Plausible states in short numbers."""
@@ -252,7 +252,9 @@ class Module:
             for k, n in self._read.items()
         }
         for name in sorted(drawn.keys() & {"q", "q_end", "q_ref"}):
-            drawn[name] = upright(coupling_of(self.robot.model), drawn[name], rng)
+            drawn[name] = with_random_unit_quaternions(
+                coupling_of(self.robot.model), drawn[name], rng
+            )
         if "quat_ref" in drawn:
             drawn["quat_ref"] = rng.choice(UNIT_QUATERNIONS)
         return drawn

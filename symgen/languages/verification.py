@@ -18,7 +18,7 @@ from symgen.languages.describe import FunctionDescription, descriptions
 from symgen.languages.module import Floats, Module
 from symgen.native.isolated import limited
 from symgen.numbers.types import AnyArray
-from symgen.proof.reference_values import Judges, judgements
+from symgen.proof.reference_values import EvaluatorsByCount, reference_results
 from symgen.tracing.function import Function
 
 STATES: Final = 50
@@ -93,9 +93,9 @@ class VerificationTarget:
         return state
 
     @cached_property
-    def judges(self) -> Judges:
+    def judges(self) -> EvaluatorsByCount:
         """The laws at the states, the same for all functions."""
-        return Judges(self.module.robot, self.states)
+        return EvaluatorsByCount(self.module.robot, self.states)
 
     def accuracy(self, states: Sequence[Arrays], scalar: str | None = None) -> Accuracy:
         """How far results at some states may be off, in the module's scalar or another."""
@@ -180,7 +180,7 @@ def against_laws(
 ) -> Iterator[Check]:
     """Results of a compiled or Python function against the law of each of its quantities."""
     d = described(subject, function.name)
-    for judgement in judgements(subject.judges, function):
+    for judgement in reference_results(subject.judges, function):
         name = judgement.quantity.name
         of = "" if name == function.name else f"{name} "
         claim = f"{function.name}: {of}{judgement.claim}"

@@ -19,25 +19,25 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from symgen.mechanics.canonical_frames import ROUNDING
-from symgen.mechanics.canonical_model import System
+from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.independence import (
     MOMENTS,
-    Independent,
+    IndependentParameters,
     Key,
-    independent,
-    left_over,
-    moments,
-    split,
+    independent_parameters,
+    moment_values,
+    remaining_parameters,
+    split_body_inertia,
 )
 from symgen.mechanics.inertia import NO_INERTIA
-from symgen.mechanics.model import PARAMETER_NAMES, Model
+from symgen.mechanics.model import PARAMETER_NAMES, RigidBodyModel
 from symgen.mechanics.parameters import (
     WHOLE,
     Parameters,
+    canonical_model,
+    inertia_in_parent,
     pseudo_inertia,
     rotor_inertia,
-    seen_from,
-    system,
 )
 from symgen.mechanics.spatial import Vector
 from symgen.numbers.scalar import ZERO, Scalar
@@ -55,11 +55,11 @@ REGROUPED: Final[Mapping[str, str]] = {
 }
 """The stem of a base parameter's name, by the moment or the parameter of the file that it keeps."""
 
-AXIAL: Final = "ZZR"
+AXIAL_INERTIA: Final = "ZZR"
 SXX, SYY = MOMENTS.index("Sxx"), MOMENTS.index("Syy")
 
 
-def base_names(independent: Independent) -> tuple[str, ...]:
+def base_names(independent: IndependentParameters) -> tuple[str, ...]:
     """The names of base parameters: stem and number of the body, as in MXR_2."""
     return tuple(_base_name(key, dict(independent.grouped[key])) for key in independent.keys)
 
@@ -68,7 +68,7 @@ def _base_name(key: Key, with_it: Mapping[Key, float]) -> str:
     """Sxx that acts with Syy of the same body alone is the inertia about z."""
     body, moment = key
     axial = moment == SXX and with_it.get((body, SYY)) == 1.0
-    return f"{AXIAL if axial else REGROUPED[MOMENTS[moment]]}_{body}"
+    return f"{AXIAL_INERTIA if axial else REGROUPED[MOMENTS[moment]]}_{body}"
 
 
 def regrouped_name(name: str) -> str:
@@ -77,12 +77,12 @@ def regrouped_name(name: str) -> str:
     return f"{REGROUPED[stem]}_{body}"
 
 
-def link_of(model: Model, name: str) -> str:
+def link_of_parameter(model: RigidBodyModel, name: str) -> str:
     """The name of the link that moves with the body in a parameter's name."""
     return model.body(int(name.rpartition("_")[2])).name
 
 
-def grouping(factors: Iterable[float], names: Sequence[str]) -> str:
+def grouping_text(factors: Iterable[float], names: Sequence[str]) -> str:
     """A sum of parameters with factors in full digits, as in ``hx_2 - 0.425*m_3``; SymPy, Python
     and C read it."""
     terms = [(x, name) for x, name in zip(factors, names, strict=True) if x]
@@ -128,7 +128,7 @@ if TYPE_CHECKING:
     import sympy  # half a second, for closed forms alone
 
 
-def regrouped(system: System, parameters: Parameters) -> dict[Key, Scalar]:
+def regrouped_parameters(system: CanonicalModel, parameters: Parameters) -> dict[Key, Scalar]:
     """The users' parameters (`System.columns`, any scalars) that each body keeps after the handing
     to parents."""
     total = dict.fromkeys(range(system.size + 1), NO_INERTIA)
@@ -138,18 +138,18 @@ def regrouped(system: System, parameters: Parameters) -> dict[Key, Scalar]:
         total[i] = (
             rotor_inertia(numbers[0], system.body(i).joint)
             if rotor
-            else seen_from(pseudo_inertia(numbers), system.link_pose(i))
+            else inertia_in_parent(pseudo_inertia(numbers), system.link_pose(i))
         )
     for i in system.inward:
         body = system.body(i)
-        total[i], handed = split(system, i, total[i])
-        total[body.parent] = total[body.parent] + body.placement.carried_in(handed, ZERO)
-    return {(i, k): moments(total[i])[k] for i, k in left_over(system)}
+        total[i], handed = split_body_inertia(system, i, total[i])
+        total[body.parent] = total[body.parent] + body.placement.to_parent(handed, ZERO)
+    return {(i, k): moment_values(total[i])[k] for i, k in remaining_parameters(system)}
 
 
-def base_values(system: System, parameters: Parameters) -> list[Scalar]:
+def base_values(system: CanonicalModel, parameters: Parameters) -> list[Scalar]:
     """The base parameters of the users' parameters (`System.columns`), on any scalars."""
-    values, independence = regrouped(system, parameters), independent(system)
+    values, independence = regrouped_parameters(system, parameters), independent_parameters(system)
     return [
         sum(
             (coefficient * values[other] for other, coefficient in independence.grouped[key]),
@@ -167,9 +167,9 @@ class BaseParameters:
     base parameters by canonical body and moment; `factors` (b x 10 n) takes the former to the
     latter."""
 
-    model: Model
-    robot: System
-    independent: Independent
+    model: RigidBodyModel
+    robot: CanonicalModel
+    independent: IndependentParameters
     factors: Numbers
 
     def __len__(self) -> int:
@@ -178,7 +178,7 @@ class BaseParameters:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The users' parameters: name and body number, as in hx_2."""
-        tens = tuple(f"{name}_{i}" for i in self.robot.tens for name in PARAMETER_NAMES)
+        tens = tuple(f"{name}_{i}" for i in self.robot.link_bodies for name in PARAMETER_NAMES)
         return tens + tuple(f"{self.robot.body(i).joint.spin[0]}_{i}" for i in self.robot.rotors)
 
     @cached_property
@@ -189,12 +189,12 @@ class BaseParameters:
     @property
     def links(self) -> tuple[str, ...]:
         """The link of each base parameter's body."""
-        return tuple(link_of(self.model, name) for name in self.columns)
+        return tuple(link_of_parameter(self.model, name) for name in self.columns)
 
     @property
     def groupings(self) -> tuple[str, ...]:
         """Each base parameter as a sum of the users' parameters, in full digits."""
-        return tuple(grouping(row, self.names) for row in self.factors.tolist())
+        return tuple(grouping_text(row, self.names) for row in self.factors.tolist())
 
     @cached_property
     def expressions(self) -> "tuple[sympy.Expr, ...]":
@@ -234,12 +234,14 @@ class BaseParameters:
         )
 
 
-def base_parameters(model: Model, gravity: Vector | None = None, seed: int = 0) -> BaseParameters:
+def base_parameters(
+    model: RigidBodyModel, gravity: Vector | None = None, seed: int = 0
+) -> BaseParameters:
     """The base parameters of a robot; with `gravity` (any vector) those for every direction of free
     fall."""
-    robot = system(model, gravity=gravity, regrouping=WHOLE)
+    robot = canonical_model(model, gravity=gravity, regrouping=WHOLE)
     symbols = np.eye(robot.parameters)  # a vector of factors stands for a sum of symbols
-    independence = independent(robot, seed)
+    independence = independent_parameters(robot, seed)
     values = base_values(robot, list(symbols))
     rows = np.array([_tidied(np.asarray(row)) for row in values])
     return BaseParameters(model, robot, independence, rows.reshape(-1, len(symbols)))

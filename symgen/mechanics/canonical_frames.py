@@ -10,10 +10,10 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 
-from symgen.mechanics.model import Model
+from symgen.mechanics.model import RigidBodyModel
 from symgen.mechanics.placement import ToAxis
 from symgen.mechanics.pose import Pose, Triple
-from symgen.mechanics.spatial import Angle, Orient, Shift, Step, Turn, Vector
+from symgen.mechanics.spatial import Angle, Rotation, Shift, Step, Turn, Vector
 from symgen.numbers.exact import norm
 from symgen.numbers.named import Named
 from symgen.numbers.scalar import ZERO, Scalar, plain, structural
@@ -59,7 +59,7 @@ def exact_angle(c: float, s: float) -> Angle:
     return Angle(ZERO, structural(c), structural(s))
 
 
-def to_axis(point: Triple, axis: Triple, placed: bool, scale: float) -> ToAxis:
+def steps_to_axis(point: Triple, axis: Triple, placed: bool, scale: float) -> ToAxis:
     """From a frame to the line through `point` along `axis` (unit); `placed` is False for a mere
     direction."""
     tilt = norm(axis[0], axis[1])
@@ -130,7 +130,7 @@ class CanonicalFrame:
 
 
 @lru_cache(maxsize=8)
-def canonical_frames(model: Model) -> tuple[CanonicalFrame, ...]:
+def canonical_frames(model: RigidBodyModel) -> tuple[CanonicalFrame, ...]:
     """The canonical frame of each body, in body order; that of a base joint starts from axes of its
     own.
 
@@ -147,7 +147,7 @@ def canonical_frames(model: Model) -> tuple[CanonicalFrame, ...]:
     return tuple(frames[i] for i in sorted(frames))
 
 
-def _from_root(model: Model, i: int) -> Pose:
+def _from_root(model: RigidBodyModel, i: int) -> Pose:
     """A frame at the joint with z along its axis and y across gravity, in the body's own frame."""
     body = model.body(i)
     gravity = body.pose.inverse.turn(model.gravity)
@@ -182,23 +182,23 @@ def _rejected(v: Triple, z: Triple) -> Triple:
     return v[0] - k * z[0], v[1] - k * z[1], v[2] - k * z[2]
 
 
-def _from_parent(model: Model, i: int, parent: Pose) -> tuple[ToAxis, Pose]:
+def _from_parent(model: RigidBodyModel, i: int, parent: Pose) -> tuple[ToAxis, Pose]:
     body = model.body(i)
     pose = parent.inverse @ body.pose
     start = _to_axis(model, i, pose)
-    return start, pose.inverse @ pose_of(start.steps)
+    return start, pose.inverse @ pose_of_steps(start.steps)
 
 
-def _to_axis(model: Model, i: int, pose: Pose) -> ToAxis:
+def _to_axis(model: RigidBodyModel, i: int, pose: Pose) -> ToAxis:
     """To the axis of body `i`, whose frame is seen at a pose: a place where it turns or where axes
     go with the body, else a mere direction."""
     body = model.body(i)
     placed = body.freedom.turn is not ZERO or body.in_body_axes
     point = pose.position if placed else (0.0, 0.0, 0.0)
-    return to_axis(point, pose.turn(body.axis), placed, size_of(model))
+    return steps_to_axis(point, pose.turn(body.axis), placed, longest_joint_distance(model))
 
 
-def _settled(model: Model, i: int, start: ToAxis, pose: Pose) -> CanonicalFrame:
+def _settled(model: RigidBodyModel, i: int, start: ToAxis, pose: Pose) -> CanonicalFrame:
     """Turn about and slide along the axis to meet the common normal with the main child."""
     choices = [_towards(model, child, start, pose) for child in model.children(i)]
     return min(
@@ -208,17 +208,17 @@ def _settled(model: Model, i: int, start: ToAxis, pose: Pose) -> CanonicalFrame:
     )
 
 
-def _towards(model: Model, child: int, start: ToAxis, reached: Pose) -> CanonicalFrame:
+def _towards(model: RigidBodyModel, child: int, start: ToAxis, reached: Pose) -> CanonicalFrame:
     ahead = _to_axis(model, child, reached.inverse @ model.body(child).pose)
-    pose = reached @ pose_of((Turn(2, ahead.gamma), Shift(2, ahead.b)))
+    pose = reached @ pose_of_steps((Turn(2, ahead.gamma), Shift(2, ahead.b)))
     return CanonicalFrame(start, ahead.gamma, ahead.b, pose, child)
 
 
-TURN, SHIFT = 12, 4
+TURN_COST, SHIFT_COST = 12, 4
 """Operations of a force that is carried over a constant turn or shift."""
 
 
-def _cost(model: Model, i: int, frame: CanonicalFrame) -> tuple[int, int, int]:
+def _cost(model: RigidBodyModel, i: int, frame: CanonicalFrame) -> tuple[int, int, int]:
     """The cost of carrying a force from every joint further out through body `i`; of equals the
     largest child's.
 
@@ -234,12 +234,12 @@ def _cost(model: Model, i: int, frame: CanonicalFrame) -> tuple[int, int, int]:
 
 def _cost_of(step: Step) -> int:
     if isinstance(step, Shift):
-        return 0 if step.length is ZERO else SHIFT
+        return 0 if step.length is ZERO else SHIFT_COST
     c, s = step.angle.cos_sin
-    return 0 if c is ZERO or s is ZERO else TURN
+    return 0 if c is ZERO or s is ZERO else TURN_COST
 
 
-def _with_body(model: Model, i: int, start: ToAxis, pose: Pose) -> CanonicalFrame:
+def _with_body(model: RigidBodyModel, i: int, start: ToAxis, pose: Pose) -> CanonicalFrame:
     """Where axes go with the body, the first one's frame is the body's own; the others differ from
     it by whole right angles."""
     main = max(model.children(i), key=lambda j: (subtree_sizes(model)[j], -j), default=None)
@@ -247,11 +247,13 @@ def _with_body(model: Model, i: int, start: ToAxis, pose: Pose) -> CanonicalFram
         return CanonicalFrame(start, Angle(), ZERO, pose, main)
     to_own = pose.inverse
     theta0 = exact_angle(to_own.rotation[0][0], to_own.rotation[1][0])
-    return CanonicalFrame(start, theta0, tidy(to_own.position[2], size_of(model)), Pose(), main)
+    return CanonicalFrame(
+        start, theta0, tidy(to_own.position[2], longest_joint_distance(model)), Pose(), main
+    )
 
 
 @lru_cache(maxsize=8)
-def size_of(model: Model) -> float:
+def longest_joint_distance(model: RigidBodyModel) -> float:
     """The longest distance from a joint to the next (m), by which lengths that are only rounding
     are told."""
     places = (map(float, body.pose.position) for body in model.bodies if body.parent)
@@ -259,7 +261,7 @@ def size_of(model: Model) -> float:
 
 
 @lru_cache(maxsize=8)
-def subtree_sizes(model: Model) -> dict[int, int]:
+def subtree_sizes(model: RigidBodyModel) -> dict[int, int]:
     """The number of bodies that each body carries, itself included."""
     sizes = dict.fromkeys(range(model.size + 1), 1)
     for i in reversed(list(model.outward)):
@@ -267,7 +269,7 @@ def subtree_sizes(model: Model) -> dict[int, int]:
     return sizes
 
 
-def pose_of(steps: tuple[Step, ...]) -> Pose:
+def pose_of_steps(steps: tuple[Step, ...]) -> Pose:
     """The pose of the frame to which `steps` lead, in the frame that they start from; numbers
     only."""
     pose = Pose()
@@ -281,7 +283,7 @@ def _pose(step: Step) -> Pose:
         p = [0.0, 0.0, 0.0]
         p[step.axis] = plain(step.length)
         return Pose(position=(p[0], p[1], p[2]))
-    if isinstance(step, Orient):
+    if isinstance(step, Rotation):
         x, y, z = ((plain(row.x), plain(row.y), plain(row.z)) for row in step.rows)
         return Pose((x, y, z))
     c, s = (plain(x) for x in step.angle.cos_sin)

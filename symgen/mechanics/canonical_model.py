@@ -14,7 +14,7 @@ from symgen.mechanics.joint_forces import NO_JOINT_FORCE, SPRINGS, JointForce
 from symgen.mechanics.joints import Freedom
 from symgen.mechanics.placement import Placement
 from symgen.mechanics.pose import Pose
-from symgen.mechanics.spatial import NO_FORCE, STILL, Force, Step, Twist, Vector
+from symgen.mechanics.spatial import ZERO_FORCE, ZERO_TWIST, Force, Step, Twist, Vector
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.text import hint, shown
 
@@ -27,7 +27,7 @@ def no_section(title: str) -> AbstractContextManager[None]:
 
 
 @dataclass(frozen=True, slots=True)
-class SystemBody:
+class CanonicalBody:
     """One body: its parent's number, its link's name, its placement and its regrouped inertia.
 
     `constant` tells whether the inertia is known at generation, so that sums of its parts cost
@@ -38,7 +38,7 @@ class SystemBody:
     placement: Placement
     inertia: Inertia
     constant: bool = True
-    wrench: Force = NO_FORCE
+    wrench: Force = ZERO_FORCE
     passive: JointForce = NO_JOINT_FORCE
 
     on_robot: bool = True
@@ -70,20 +70,20 @@ class LinkFrame:
 
 
 @dataclass(frozen=True, slots=True)
-class System:
+class CanonicalModel:
     """A tree in canonical frames. `gravity[i]` is free-fall acceleration in the base axes of base
     joint i.
 
     `roots[i]` is the pose of those base axes in the root link's frame, `link_frames` has every
-    link of the file by name. `any_gravity` tells that free fall is not known at generation."""
+    link of the file by name. `gravity_is_input` tells that free fall is not known at generation."""
 
-    bodies: tuple[SystemBody, ...]
+    bodies: tuple[CanonicalBody, ...]
     order: tuple[int, ...]
     gravity: Mapping[int, Vector]
     sections: Sections = no_section
     roots: Mapping[int, Pose] = field(default_factory=dict)
     link_frames: Mapping[str, LinkFrame] = field(default_factory=dict)
-    any_gravity: bool = False
+    gravity_is_input: bool = False
     passive_kinds: tuple[str, ...] = ()
     """The laws of friction and springs that regressors have columns of, behind those of the
     inertial parameters (`passive_columns`): keys of `symgen.mechanics.joint_forces.LAWS`."""
@@ -91,7 +91,7 @@ class System:
     """The velocity at which controllers compensate friction, one of
     `symgen.mechanics.joint_forces.COMPENSATION`."""
     coupling: Coupling = UNCOUPLED
-    tens: tuple[int, ...] = ()
+    link_bodies: tuple[int, ...] = ()
     """The bodies that consist of links, which have ten parameters each."""
     rotors: tuple[int, ...] = ()
     """The bodies with one parameter, inertia about their axis; in regressors they come behind the
@@ -103,7 +103,7 @@ class System:
     root_wrenches: tuple[tuple[str, Sequence[Scalar]], ...] = ()
     """External wrenches in root axes by link, six numbers each: what algorithms are to turn into
     link axes where the robot is."""
-    wrenches_turn: bool = False
+    wrenches_in_root_axes: bool = False
     """Whether external wrenches come in root axes, so that they turn against their links."""
     shared: Mapping[int, range] = field(default_factory=dict)
     """For every body of a joint with all its axes in the body: the numbers of all that it has."""
@@ -111,13 +111,13 @@ class System:
         default_factory=dict, init=False, compare=False, repr=False
     )
     """What positions were last asked for, and what is there: steps of bodies, and terms that are
-    `of_positions`."""
+    `cached_by_positions`."""
 
     def section(self, i: int, step: str) -> AbstractContextManager[None]:
         """Marks what is computed inside as one step for body `i`; only a tape cares."""
         return self.sections(f"body {i}, {self.body(i).name}: {step}")
 
-    def body(self, i: int) -> SystemBody:
+    def body(self, i: int) -> CanonicalBody:
         """Body number `i`, from 1."""
         return self.bodies[i - 1]
 
@@ -129,7 +129,7 @@ class System:
             )
         return self.link_frames[name]
 
-    def pushed(self, links: Sequence[str], wrenches: Sequence[Scalar]) -> "System":
+    def pushed(self, links: Sequence[str], wrenches: Sequence[Scalar]) -> "CanonicalModel":
         """The system under external wrenches: six numbers a link, force then moment, link axes,
         link origin.
 
@@ -146,7 +146,7 @@ class System:
             self, bodies=tuple(replace(b, wrench=total[i]) for i, b in enumerate(self.bodies, 1))
         )
 
-    def with_passive(self, forces: Sequence[JointForce]) -> "System":
+    def with_passive(self, forces: Sequence[JointForce]) -> "CanonicalModel":
         """The system with friction and springs in its joints, in body order."""
         pairs = zip(self.bodies, forces, strict=True)
         return replace(
@@ -154,11 +154,11 @@ class System:
         )
 
     @property
-    def without_friction(self) -> "System":
+    def without_friction(self) -> "CanonicalModel":
         """The system with springs in its joints, but no friction."""
         return self.with_passive([body.passive.without_friction for body in self.bodies])
 
-    def with_presliding_after(self, change: Sequence[Scalar]) -> "System":
+    def with_presliding_after(self, change: Sequence[Scalar]) -> "CanonicalModel":
         """The system with the states of presliding friction after a change of the user's positions,
         in the coordinates of velocities."""
         if all(body.passive.presliding is ZERO for body in self.bodies):
@@ -188,8 +188,8 @@ class System:
     @property
     def columns(self) -> dict[int, range]:
         """The columns of regressors that belong to each body: ten, or one for a rotor."""
-        ten, first = 10, 10 * len(self.tens)
-        of_links = {i: range(ten * k, ten * k + ten) for k, i in enumerate(self.tens)}
+        ten, first = 10, 10 * len(self.link_bodies)
+        of_links = {i: range(ten * k, ten * k + ten) for k, i in enumerate(self.link_bodies)}
         return of_links | {i: range(first + k, first + k + 1) for k, i in enumerate(self.rotors)}
 
     @property
@@ -207,7 +207,7 @@ class System:
     @property
     def parameters(self) -> int:
         """The number of inertial parameters of all bodies."""
-        return 10 * len(self.tens) + len(self.rotors)
+        return 10 * len(self.link_bodies) + len(self.rotors)
 
     def together(self, i: int) -> range:
         """The bodies that stay with body `i`, each with a coordinate of the joint that moves them
@@ -229,14 +229,14 @@ class System:
 
     def steps(self, i: int, q: Sequence[Scalar]) -> tuple[Step, ...]:
         """The elementary steps from the frame of the parent of body `i` to its own."""
-        return *self.body(i).placement.approach(q[i - 1]), *self.to_body(i, q)
+        return *self.body(i).placement.to_joint_frame(q[i - 1]), *self.to_body(i, q)
 
     def relative(self, i: int, rates: Sequence[Scalar]) -> Twist:
         """The twist of body `i` against its parent at the rates of all coordinates, in its axes.
 
         Of bodies that stay together it is the first that moves, by the coordinates of all."""
         units = self.body(i).placement.twists
-        return sum((S.at_rate(rates[i - 1 + k]) for k, S in enumerate(units)), STILL)
+        return sum((S.at_rate(rates[i - 1 + k]) for k, S in enumerate(units)), ZERO_TWIST)
 
     @property
     def leaders(self) -> tuple[tuple[int, ...], ...]:
@@ -276,16 +276,20 @@ Options = ParamSpec("Options")
 Term = TypeVar("Term")
 
 
-def of_positions(
-    term: Callable[Concatenate[System, Sequence[Scalar], Options], Term],
-) -> Callable[Concatenate[System, Sequence[Scalar], Options], Term]:
+def cached_by_positions(
+    term: Callable[Concatenate[CanonicalModel, Sequence[Scalar], Options], Term],
+) -> Callable[Concatenate[CanonicalModel, Sequence[Scalar], Options], Term]:
     """A term that depends on positions alone, computed once where it is asked for again at the very
     same scalars: derivatives along velocities do so for each of them. What it returns is shared, so
     nobody may change it, nor arrays that are given as scalars in place."""
 
     @wraps(term)
     def once(
-        system: System, q: Sequence[Scalar], /, *options: Options.args, **others: Options.kwargs
+        system: CanonicalModel,
+        q: Sequence[Scalar],
+        /,
+        *options: Options.args,
+        **others: Options.kwargs,
     ) -> Term:
         key = term, options, *others.items()
         last, value = system.known.get(key, ((), None))

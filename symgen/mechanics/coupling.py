@@ -18,9 +18,9 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.mechanics.joints import JointType
-from symgen.mechanics.joints.body_axes import BodyAxesJoint, rotation
-from symgen.mechanics.model import Joint, Model
-from symgen.mechanics.spatial import times
+from symgen.mechanics.joints.body_axes import BodyAxesJoint, quaternion_rows
+from symgen.mechanics.model import Joint, RigidBodyModel
+from symgen.mechanics.spatial import scale_constant
 from symgen.numbers.scalar import ZERO, Scalar, plain
 
 
@@ -35,7 +35,7 @@ class CouplingTerm:
 
 
 @dataclass(frozen=True, slots=True)
-class Drive:
+class CoordinateMap:
     """The drive of a body: the sum of its terms; to its position `offset` is added."""
 
     terms: tuple[CouplingTerm, ...]
@@ -57,12 +57,12 @@ class Drive:
 
     def position(self, q: Sequence[Scalar]) -> Scalar:
         """The body's coordinate from all positions of the user."""
-        parts = (times(term.factor, q[term.place]) for term in self.terms)
+        parts = (scale_constant(term.factor, q[term.place]) for term in self.terms)
         return sum(parts, ZERO) + (self.offset or ZERO)
 
     def rate(self, v: Sequence[Scalar]) -> Scalar:
         """The body's rate from all velocities of the user."""
-        return sum((times(term.factor, v[term.index]) for term in self.terms), ZERO)
+        return sum((scale_constant(term.factor, v[term.index]) for term in self.terms), ZERO)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Coupling:
     """The drives of all bodies, and the numbers of velocities and of positions of the user; `parts`
     has for each body its joint's type and which part of that moves it."""
 
-    drives: tuple[Drive, ...]
+    drives: tuple[CoordinateMap, ...]
     parts: tuple[tuple[JointType, int], ...]
     velocities: int
     positions: int
@@ -79,7 +79,7 @@ class Coupling:
     def trivial(self) -> bool:
         """Whether the bodies' coordinates are those of the user, one by one."""
         one_by_one = all(
-            drive == Drive((CouplingTerm(k, k),)) for k, drive in enumerate(self.drives)
+            drive == CoordinateMap((CouplingTerm(k, k),)) for k, drive in enumerate(self.drives)
         )
         return one_by_one and not self.quaternions
 
@@ -87,7 +87,7 @@ class Coupling:
         """The positions of the bodies' joints."""
         return [self._place(k, drive, q) for k, drive in enumerate(self.drives)]
 
-    def _place(self, k: int, drive: Drive, q: Sequence[Scalar]) -> Any:
+    def _place(self, k: int, drive: CoordinateMap, q: Sequence[Scalar]) -> Any:
         joint, part = self.parts[k]
         if isinstance(joint, BodyAxesJoint):
             return joint.configuration(part, q, drive.place)
@@ -97,7 +97,7 @@ class Coupling:
         """The rates (or accelerations, or changes) of the bodies' joints."""
         return [drive.rate(v) for drive in self.drives]
 
-    def projected(self, values: Sequence[Scalar], axes: Sequence[int | None]) -> list[Scalar]:
+    def pull_back(self, values: Sequence[Scalar], axes: Sequence[int | None]) -> list[Scalar]:
         """Gᵀ on an array of the bodies, row-major; `axes` has the size of each axis, None where
         that is a body's."""
         if self.trivial:
@@ -109,11 +109,11 @@ class Coupling:
         for terms, value in zip(product(*targets), values, strict=True):
             for ways in product(*terms) if value is not ZERO else ():
                 place, factor = _target(ways, shape)
-                out[place] = out[place] + times(factor, value)
+                out[place] = out[place] + scale_constant(factor, value)
         return out
 
     @property
-    def by_user(self) -> Any:
+    def velocity_matrix(self) -> Any:
         """G, bodies by velocities."""
         matrix = np.zeros((len(self.drives), self.velocities))
         for k, drive in enumerate(self.drives):
@@ -122,7 +122,7 @@ class Coupling:
         return matrix
 
     @property
-    def by_position(self) -> tuple[Any, Any]:
+    def position_map(self) -> tuple[Any, Any]:
         """The bodies' coordinates as a matrix (bodies by positions) times the user's positions plus
         offsets; nothing of bodies whose joints have a quaternion."""
         matrix, offsets = np.zeros((len(self.drives), self.positions)), np.zeros(len(self.drives))
@@ -149,11 +149,11 @@ class Coupling:
 
     def forces(self, tau: Sequence[Scalar]) -> list[Scalar]:
         """Gᵀ τ."""
-        return self.projected(tau, (None,))
+        return self.pull_back(tau, (None,))
 
     def matrix(self, m: Sequence[Scalar]) -> list[Scalar]:
         """Gᵀ M G."""
-        return self.projected(m, (None, None))
+        return self.pull_back(m, (None, None))
 
 
 UNCOUPLED: Final = Coupling((), (), 0, 0)
@@ -169,14 +169,14 @@ def _target(ways: Sequence[tuple[int, float]], shape: Sequence[int]) -> tuple[in
 
 
 @lru_cache(maxsize=8)
-def coupling_of(model: Model) -> Coupling:
+def coupling_of(model: RigidBodyModel) -> Coupling:
     """How the coordinates of a robot's user drive its bodies: in the order of the joints, those
     that follow another left out."""
-    index, place, drives = 0, 0, dict[int, Drive]()
+    index, place, drives = 0, 0, dict[int, CoordinateMap]()
     for i, joint in model.leading:
         apart = 0 if joint.type.in_body_axes else 1
         for k, part in enumerate(joint.type.parts(joint)):
-            drives[i + k] = Drive((CouplingTerm(index + part.velocity, place + apart * k),))
+            drives[i + k] = CoordinateMap((CouplingTerm(index + part.velocity, place + apart * k),))
         index += len(joint.type.velocities)
         place += len(joint.type.positions)
     for i, body in enumerate(model.bodies, 1):
@@ -185,7 +185,7 @@ def coupling_of(model: Model) -> Coupling:
                 CouplingTerm(drives[leader].index, drives[leader].place, factor)
                 for leader, factor in body.follows.terms
             )
-            drives[i] = Drive(tuple(terms), body.follows.offset, True)
+            drives[i] = CoordinateMap(tuple(terms), body.follows.offset, True)
     ordered = tuple(drives[i] for i in range(1, model.size + 1))
     return Coupling(ordered, tuple((b.joint.type, b.at) for b in model.bodies), index, place)
 
@@ -202,7 +202,7 @@ class UserCoordinate:
     unit: str
 
 
-def positions(model: Model) -> list[UserCoordinate]:
+def position_coordinates(model: RigidBodyModel) -> list[UserCoordinate]:
     """The user's positions in order."""
     return [
         UserCoordinate(joint.coordinate(row.suffix), link, _kind(joint), row.unit)
@@ -211,7 +211,7 @@ def positions(model: Model) -> list[UserCoordinate]:
     ]
 
 
-def velocities(model: Model) -> list[UserCoordinate]:
+def velocity_coordinates(model: RigidBodyModel) -> list[UserCoordinate]:
     """The user's velocities in order."""
     return [
         UserCoordinate(joint.coordinate(row.suffix), link, _kind(joint), f"{row.unit}/s")
@@ -222,16 +222,18 @@ def velocities(model: Model) -> list[UserCoordinate]:
 
 def _kind(joint: Joint) -> str:
     """The type of the joint that has a coordinate, or ``motor``."""
-    return "motor" if joint.type.spins else joint.kind
+    return "motor" if joint.type.is_rotor else joint.kind
 
 
-def _leading_joints(model: Model) -> list[tuple[str, Joint]]:
+def _leading_joints(model: RigidBodyModel) -> list[tuple[str, Joint]]:
     """The joints with coordinates of their own, each with the link that it moves."""
     last = ((i + len(joint.type.velocities) - 1, joint) for i, joint in model.leading)
     return [(model.body(i).name, joint) for i, joint in last]
 
 
-def upright(coupling: Coupling, q: Sequence[float], random: Random) -> tuple[float, ...]:
+def with_random_unit_quaternions(
+    coupling: Coupling, q: Sequence[float], random: Random
+) -> tuple[float, ...]:
     """The positions with unit quaternions of two decimals, for tests in any precision."""
     drawn = list(q)
     for four in coupling.quaternions:
@@ -241,7 +243,7 @@ def upright(coupling: Coupling, q: Sequence[float], random: Random) -> tuple[flo
 
 def _turns_axes_apart(quaternion: tuple[float, ...]) -> bool:
     """Whether no axis becomes another one."""
-    return all(abs(plain(x)) < 0.999 for row in rotation(quaternion) for x in row)
+    return all(abs(plain(x)) < 0.999 for row in quaternion_rows(quaternion) for x in row)
 
 
 UNIT_QUATERNIONS: Final = tuple(

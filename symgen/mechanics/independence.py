@@ -12,12 +12,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.mechanics.canonical_frames import pose_of
-from symgen.mechanics.canonical_model import System
+from symgen.mechanics.canonical_frames import pose_of_steps
+from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.coupling import Coupling
 from symgen.mechanics.inertia import NO_INERTIA, NO_SECOND, Inertia, SecondMoment
 from symgen.mechanics.placement import Placement
-from symgen.mechanics.spatial import NULL, Vector
+from symgen.mechanics.spatial import ZERO_VECTOR, Vector
 from symgen.numbers.scalar import ZERO, Scalar, plain
 from symgen.numbers.types import Numbers
 
@@ -28,42 +28,46 @@ MOMENTS: Final = ("m", "hx", "hy", "hz", "Sxx", "Sxy", "Sxz", "Syy", "Syz", "Szz
 """Mass, first and second moments, the ten of a pseudo-inertia; and Sxx + Syy, the inertia of a
 rotor about its axis, or (Jo) that of a body with the same inertia about all axes."""
 
-TEN: Final = MOMENTS.index("J")
+LINK_MOMENT_COUNT: Final = MOMENTS.index("J")
 """The number of those that a body of links has."""
 
-STATES: Final = 16
+STATE_COUNT: Final = 16
 """Random states; each gives two equations a joint."""
 
 
-def moments(inertia: Inertia) -> tuple[Scalar, ...]:
+def moment_values(inertia: Inertia) -> tuple[Scalar, ...]:
     """The moments of an inertia, in the order of MOMENTS."""
     return (inertia.m, *inertia.h, *inertia.s, inertia.s.across, inertia.s.across)
 
 
-def left_over(system: System) -> Iterator[Key]:
+def remaining_parameters(system: CanonicalModel) -> Iterator[Key]:
     """The parameters that regrouping leaves."""
     inertias = _left_on_bodies(system)
     for i in range(1, system.size + 1):
         if i in system.rotors:
             yield i, MOMENTS.index(system.body(i).joint.spin)
         else:
-            yield from ((i, k) for k, x in enumerate(moments(inertias[i])[:TEN]) if x is not ZERO)
+            yield from (
+                (i, k)
+                for k, x in enumerate(moment_values(inertias[i])[:LINK_MOMENT_COUNT])
+                if x is not ZERO
+            )
 
 
-def _left_on_bodies(system: System) -> dict[int, Inertia]:
+def _left_on_bodies(system: CanonicalModel) -> dict[int, Inertia]:
     """The inertia that regrouping leaves on each body of any inertias of links: ZERO where there is
     nothing."""
     full = Inertia(1.0, Vector(1.0, 1.0, 1.0), SecondMoment(1.0, 1.0, 1.0, 1.0, 1.0, 1.0))
-    total = {i: full if i in system.tens else NO_INERTIA for i in range(system.size + 1)}
+    total = {i: full if i in system.link_bodies else NO_INERTIA for i in range(system.size + 1)}
     for i in system.inward:
         body = system.body(i)
-        total[i], handed = split(system, i, total[i])
+        total[i], handed = split_body_inertia(system, i, total[i])
         if i not in system.rotors:
-            total[body.parent] = total[body.parent] + body.placement.carried_in(handed, ZERO)
+            total[body.parent] = total[body.parent] + body.placement.to_parent(handed, ZERO)
     return total
 
 
-def split(system: System, i: int, inertia: Inertia) -> tuple[Inertia, Inertia]:
+def split_body_inertia(system: CanonicalModel, i: int, inertia: Inertia) -> tuple[Inertia, Inertia]:
     """The part of an inertia that regrouping leaves on body `i`, and the part that it hands to the
     parent.
 
@@ -72,15 +76,15 @@ def split(system: System, i: int, inertia: Inertia) -> tuple[Inertia, Inertia]:
     hands on itself passes through."""
     body = system.body(i)
     kept, handed = body.regrouped(inertia)
-    linked = body.parent in (0, *system.tens, *system.shared)
+    linked = body.parent in (0, *system.link_bodies, *system.shared)
     if linked or system.body(body.parent).joint.turn is not ZERO:
         return kept, handed
     stays = Inertia(handed.m, handed.h, NO_SECOND)
-    return kept + stays, Inertia(ZERO, NULL, handed.s)
+    return kept + stays, Inertia(ZERO, ZERO_VECTOR, handed.s)
 
 
 @dataclass(frozen=True, slots=True)
-class Independent:
+class IndependentParameters:
     """The independent ones of the parameters that regrouping leaves, in body order.
 
     `grouped` has for each the others that act with it, and their factors. `smallest_kept` and
@@ -106,43 +110,45 @@ class Geometry:
     coupling: Coupling
 
     @classmethod
-    def of(cls, system: System) -> "Geometry":
+    def of(cls, system: CanonicalModel) -> "Geometry":
         """The geometry of a system."""
         falls = {
             i: tuple(map(plain, g))
             for i, g in system.gravity.items()
-            if not (system.any_gravity and system.body(i).on_robot)
+            if not (system.gravity_is_input and system.body(i).on_robot)
         }
         parents, places = zip(*((b.parent, b.placement) for b in system.bodies), strict=True)
-        keys = tuple(left_over(system))
+        keys = tuple(remaining_parameters(system))
         return cls(
             parents, system.order, places, keys, tuple(sorted(falls.items())), system.coupling
         )
 
 
-def independent(system: System, seed: int = 0) -> Independent:
+def independent_parameters(system: CanonicalModel, seed: int = 0) -> IndependentParameters:
     """Which of the parameters that regrouping leaves are independent; the result does not depend on
     `seed`."""
     return _independent(Geometry.of(system), seed)
 
 
 @cache
-def _independent(geometry: Geometry, seed: int) -> Independent:
+def _independent(geometry: Geometry, seed: int) -> IndependentParameters:
     columns = independent_columns(_regressor(geometry, np.random.default_rng(seed)))
     keys = [geometry.keys[c] for c in columns.chosen]
     grouped = {
         key: tuple((other, float(x)) for other, x in zip(geometry.keys, row, strict=True) if x)
         for key, row in zip(keys, columns.factors, strict=True)
     }
-    return Independent(tuple(keys), grouped, columns.smallest_kept, columns.largest_dropped)
+    return IndependentParameters(
+        tuple(keys), grouped, columns.smallest_kept, columns.largest_dropped
+    )
 
 
 @dataclass(frozen=True)
 class Columns:
     """The independent columns of a regressor: the first ones from the left, b of p.
 
-    `factors` (b x p) has the others in terms of those chosen; the sizes are as in `Independent`.
-    """
+    `factors` (b x p) has the others in terms of those chosen; the sizes are as in
+    `IndependentParameters`."""
 
     chosen: tuple[int, ...]
     factors: Numbers
@@ -219,17 +225,19 @@ def _regressor(geometry: Geometry, random: "np.random.Generator") -> Numbers:
     """Momentum and gravity of every joint at random states, by the parameters that regrouping
     leaves."""
     n, coupling = len(geometry.parents), geometry.coupling
-    q, v = (random.uniform(-2, 2, (STATES, k)) for k in (coupling.positions, coupling.velocities))
+    q, v = (
+        random.uniform(-2, 2, (STATE_COUNT, k)) for k in (coupling.positions, coupling.velocities)
+    )
     places = [coupling.normalized(row.tolist()) for row in q]
-    qd = v @ coupling.by_user.T
-    directions = random.normal(size=(STATES, 3)) * 9.81
+    qd = v @ coupling.velocity_matrix.T
+    directions = random.normal(size=(STATE_COUNT, 3)) * 9.81
     falls, frames = dict(geometry.falls), _frames(geometry, places)
     motions = {j: _motion(geometry.placements[j - 1], frames[j]) for j in geometry.order}
-    rows = np.zeros((STATES, n, 2, n, len(MOMENTS)))
+    rows = np.zeros((STATE_COUNT, n, 2, n, len(MOMENTS)))
     for i in range(1, n + 1):
         path = [*_path(geometry.parents, i)]
         first = path[len(path) - 1]
-        fall = np.broadcast_to(falls.get(first, directions), (STATES, 3))
+        fall = np.broadcast_to(falls.get(first, directions), (STATE_COUNT, 3))
         fields = {j: motions[j] @ frames[i] for j in path}
         velocity = sum(qd[:, j - 1, None, None] * fields[j] for j in path)
         for j in path:
@@ -238,8 +246,8 @@ def _regressor(geometry: Geometry, random: "np.random.Generator") -> Numbers:
                 :, [3, 0, 1, 2]
             ]
     columns = [len(MOMENTS) * (i - 1) + k for i, k in geometry.keys]
-    felt = np.einsum("snkbm,nu->sukbm", rows, coupling.by_user)
-    return np.asarray(felt.reshape(STATES * coupling.velocities * 2, -1)[:, columns])
+    felt = np.einsum("snkbm,nu->sukbm", rows, coupling.velocity_matrix)
+    return np.asarray(felt.reshape(STATE_COUNT * coupling.velocities * 2, -1)[:, columns])
 
 
 def _path(parents: Sequence[int], i: int) -> Iterator[int]:
@@ -253,7 +261,7 @@ def _frames(geometry: Geometry, states: Sequence[Sequence[Any]]) -> dict[int, Nu
     frames = {0: np.eye(4)}
     for i in geometry.order:
         place = geometry.placements[i - 1]
-        poses = (pose_of(place.steps(state[i - 1])) for state in states)
+        poses = (pose_of_steps(place.steps(state[i - 1])) for state in states)
         steps = np.array(
             [[(*row, p) for row, p in zip(x.rotation, x.position, strict=True)] for x in poses]
         )

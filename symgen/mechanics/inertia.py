@@ -5,7 +5,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
-from symgen.mechanics.spatial import NULL, Force, Orient, Step, Turn, Twist, Vector, along
+from symgen.mechanics.spatial import (
+    ZERO_VECTOR,
+    Force,
+    Rotation,
+    Step,
+    Turn,
+    Twist,
+    Vector,
+    axis_vector,
+)
 from symgen.numbers.scalar import ZERO, Scalar, labelled, named, structural
 
 
@@ -49,7 +58,7 @@ class SecondMoment:
 
     def named(self, symbol: str, label: str) -> "SecondMoment":
         """This matrix, its entries named for generated code: the symbol, the label, the axes."""
-        for x, (i, j) in zip(self, PAIRS, strict=True):
+        for x, (i, j) in zip(self, UPPER_TRIANGLE, strict=True):
             named(x, f"{symbol}{label}_{'xyz'[i]}{'xyz'[j]}")
         return replace(self, label=label if symbol == "S" else symbol + label)
 
@@ -58,7 +67,7 @@ class SecondMoment:
         2)."""
         if turn.angle.is_zero:
             return self
-        if isinstance(turn, Orient):
+        if isinstance(turn, Rotation):
             return self._oriented(turn.rows)
         c, s = turn.angle.cos_sin
         k = turn.axis
@@ -78,7 +87,7 @@ class SecondMoment:
             Vector(*(Vector(self[k, 0], self[k, 1], self[k, 2]).dot(row) for k in range(3)))
             for row in rows
         ]
-        return SecondMoment(*(rows[i].dot(half[j]) for i, j in PAIRS))
+        return SecondMoment(*(rows[i].dot(half[j]) for i, j in UPPER_TRIANGLE))
 
     def _block(self, i: int, j: int, c: Scalar, s: Scalar) -> dict[tuple[int, int], Scalar]:
         """The in-plane entries after a turn; whole right angles only permute and negate them."""
@@ -93,8 +102,8 @@ class SecondMoment:
         return {(i, i): jj + c * d, (i, j): ij + s * t, (j, j): ii - c * d}
 
 
-PAIRS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
-_PACKED = {(i, j): n for n, pair in enumerate(PAIRS) for i, j in (pair, pair[::-1])}
+UPPER_TRIANGLE = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+_PACKED = {(i, j): n for n, pair in enumerate(UPPER_TRIANGLE) for i, j in (pair, pair[::-1])}
 NO_SECOND = SecondMoment(ZERO, ZERO, ZERO, ZERO, ZERO, ZERO)
 
 
@@ -109,7 +118,7 @@ class Inertia:
     def __add__(self, other: "Inertia") -> "Inertia":
         return Inertia(self.m + other.m, self.h + other.h, self.s + other.s)
 
-    def moved_in(self, step: Step) -> "Inertia":
+    def to_parent(self, step: Step) -> "Inertia":
         """The inertia about the frame from which `step` leads to the present one."""
         if isinstance(step, Turn):
             return Inertia(self.m, self.h.turned(-step), self.s.turned_in(step))
@@ -125,14 +134,14 @@ class Inertia:
         """The entries in these rows and columns of the pseudo-inertia (0, 1, 2 and 3), and the
         rest."""
         entries = {(3, 3): self.m} | {(k, 3): self.h[k] for k in range(3)}
-        entries |= {ij: self.s[ij] for ij in PAIRS}
+        entries |= {ij: self.s[ij] for ij in UPPER_TRIANGLE}
         inside = {ij: x for ij, x in entries.items() if rows & {*ij}}
         return _of_entries(inside), _of_entries({**entries, **dict.fromkeys(inside, ZERO)})
 
     def as_disc(self) -> "tuple[Inertia, Inertia]":
         """A disc about z with the same moment about that axis, and the rest."""
         half, s = 0.5 * self.s.across, self.s
-        disc = Inertia(ZERO, NULL, SecondMoment(half, ZERO, ZERO, half, ZERO, ZERO))
+        disc = Inertia(ZERO, ZERO_VECTOR, SecondMoment(half, ZERO, ZERO, half, ZERO, ZERO))
         return disc, Inertia(
             self.m, self.h, SecondMoment(s.xx - half, s.xy, s.xz, s.yy - half, s.yz, s.zz)
         )
@@ -141,7 +150,7 @@ class Inertia:
         if d is ZERO:
             return self
         i, j = (k + 1) % 3, (k + 2) % 3
-        moved = self.h + along(k, d * self.m)
+        moved = self.h + axis_vector(k, d * self.m)
         sums: list[Scalar] = [ZERO] * 6
         sums[_PACKED[k, k]] = (2 * d) * self.h[k] + (d * d) * self.m
         sums[_PACKED[k, i]] = d * self.h[i]
@@ -149,30 +158,32 @@ class Inertia:
         return Inertia(self.m, moved, self.s + SecondMoment(*sums))
 
 
-NO_INERTIA = Inertia(ZERO, NULL, NO_SECOND)
+NO_INERTIA = Inertia(ZERO, ZERO_VECTOR, NO_SECOND)
 
 
 def _of_entries(entries: Mapping[tuple[int, int], Scalar]) -> Inertia:
     """The pseudo-inertia with these entries on and above its diagonal, zero elsewhere."""
     h = Vector(*(entries.get((k, 3), ZERO) for k in range(3)))
-    s = SecondMoment(*(entries.get(ij, ZERO) for ij in PAIRS))
+    s = SecondMoment(*(entries.get(ij, ZERO) for ij in UPPER_TRIANGLE))
     return Inertia(entries.get((3, 3), ZERO), h, s)
 
 
-def times(s: SecondMoment, v: Vector) -> Vector:
+def second_moment_times(s: SecondMoment, v: Vector) -> Vector:
     """S v for a symmetric 3x3 matrix."""
     return Vector(*(s[i, 0] * v.x + s[i, 1] * v.y + s[i, 2] * v.z for i in range(3)))
 
 
-def usual_times(s: SecondMoment, v: Vector) -> Vector:
+def inertia_times(s: SecondMoment, v: Vector) -> Vector:
     """(tr S - S) v = ∫ r × (v × r) dm: the usual inertia tensor times v, from the second moment."""
-    return times(SecondMoment(s.yy + s.zz, -s.xy, -s.xz, s.xx + s.zz, -s.yz, s.xx + s.yy), v)
+    return second_moment_times(
+        SecondMoment(s.yy + s.zz, -s.xy, -s.xz, s.xx + s.zz, -s.yz, s.xx + s.yy), v
+    )
 
 
-def momentum_of(inertia: Inertia, x: Twist) -> Force:
+def spatial_momentum(inertia: Inertia, x: Twist) -> Force:
     """I v, the momentum of a body at a twist: m v + w × h, and (tr S - S) w + h × v about the
     body's origin (F08, eq. 2.63)."""
     w, v = x.w, x.v
     return Force(
-        v.scaled(inertia.m) + w.cross(inertia.h), usual_times(inertia.s, w) + inertia.h.cross(v)
+        v.scaled(inertia.m) + w.cross(inertia.h), inertia_times(inertia.s, w) + inertia.h.cross(v)
     )

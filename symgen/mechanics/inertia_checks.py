@@ -14,8 +14,12 @@ from typing import Final
 
 import numpy as np
 
-from symgen.mechanics.model import Body, Link, Model
-from symgen.mechanics.pseudo_inertia import central_moments, pseudo, seen_at
+from symgen.mechanics.model import Body, Link, RigidBodyModel
+from symgen.mechanics.pseudo_inertia import (
+    central_moments,
+    pseudo_inertia_in_parent,
+    pseudo_inertia_matrix,
+)
 from symgen.numbers.scalar import ZERO
 from symgen.numbers.types import Numbers
 
@@ -25,7 +29,7 @@ DEFINITE, SEMIDEFINITE, INDEFINITE, NO_INERTIA = (
     "indefinite",
     "no inertia",
 )
-ROUNDING = 1e-9
+EIGENVALUE_ROUNDING = 1e-9
 """An eigenvalue this small next to the largest is zero: files round their numbers."""
 
 
@@ -48,7 +52,7 @@ class InertiaVerdict:
     """What one line says of several that have the same (see `symgen.errors.Notice`)."""
 
 
-def judge(model: Model) -> tuple[InertiaVerdict, ...]:
+def check_inertias(model: RigidBodyModel) -> tuple[InertiaVerdict, ...]:
     """A verdict for every body of links, each followed by those of its links with inertia; then the
     base's links."""
     verdicts: list[InertiaVerdict] = []
@@ -61,7 +65,7 @@ def judge(model: Model) -> tuple[InertiaVerdict, ...]:
     return (*verdicts, *_judge_links(model.base, moving=False))
 
 
-def _alone(model: Model, i: int) -> bool:
+def _alone(model: RigidBodyModel, i: int) -> bool:
     """Whether the joint of a body moves that body and no other, by its coordinate or further
     out."""
     follows = model.body(i).follows
@@ -80,7 +84,8 @@ def _judge_body(body: Body, leaf: bool) -> InertiaVerdict:
     """A body's own faults are those of its links; what is new is a joint that moves nothing,
     neither by itself nor by a rotor or joint that turns with it."""
     total: Numbers = sum(
-        (seen_at(_pseudo(link), link.pose) for link in body.links), np.zeros((4, 4))
+        (pseudo_inertia_in_parent(_pseudo(link), link.pose) for link in body.links),
+        np.zeros((4, 4)),
     )
     verdict = _verdict("body", body.name, total, warned=False)
     if not leaf or _feels(body, total):
@@ -109,7 +114,7 @@ def _feels(body: Body, p: Numbers) -> bool:
 
 
 def _pseudo(link: Link) -> Numbers:
-    return pseudo(link.parameters or (0.0,) * 10)
+    return pseudo_inertia_matrix(link.parameters or (0.0,) * 10)
 
 
 def _verdict(kind: str, name: str, p: Numbers, warned: bool) -> InertiaVerdict:
@@ -127,8 +132,8 @@ def _central(p: Numbers) -> tuple[Numbers, float]:
     central = central_moments(p)
     trace, size = float(np.trace(central)), abs(float(np.trace(p[:3, :3])))
     if -1e-12 * size <= trace <= 1e-15 * size:  # a point mass, as far as the digits tell
-        return np.zeros((3, 3)), ROUNDING
-    return central / abs(trace), ROUNDING + 1e-15 * size / abs(trace)
+        return np.zeros((3, 3)), EIGENVALUE_ROUNDING
+    return central / abs(trace), EIGENVALUE_ROUNDING + 1e-15 * size / abs(trace)
 
 
 def _status(least: float, rounding: float) -> str:
@@ -147,17 +152,21 @@ def _moments(p: Numbers) -> Numbers:
 def principal_moments(links: Iterable[Link]) -> tuple[float, ...]:
     """The principal moments of links that are fixed to each other, about their common centre of
     mass (kg m², ascending); those that are 0 but for rounding are 0."""
-    total: Numbers = sum((seen_at(_pseudo(link), link.pose) for link in links), np.zeros((4, 4)))
+    total: Numbers = sum(
+        (pseudo_inertia_in_parent(_pseudo(link), link.pose) for link in links), np.zeros((4, 4))
+    )
     values = np.linalg.eigvalsh(_moments(total))
     size, mass = float(np.trace(total[:3, :3])), float(total[3, 3])
-    rounding = max(ROUNDING * float(np.abs(values).max()), 1e-13 * abs(size), abs(mass) * 1e-18)
+    rounding = max(
+        EIGENVALUE_ROUNDING * float(np.abs(values).max()), 1e-13 * abs(size), abs(mass) * 1e-18
+    )
     return tuple(0.0 if abs(x) <= rounding else float(x) for x in values)
 
 
 def _indefinite(p: Numbers) -> str:
     """The sentence on moments of a link that no body has."""
     moments = np.linalg.eigvalsh(_moments(p))
-    if moments[0] >= -ROUNDING * abs(moments).max():
+    if moments[0] >= -EIGENVALUE_ROUNDING * abs(moments).max():
         return _triangle(p)
     return negative_moment(moments)
 
@@ -197,13 +206,13 @@ MESSAGES = {
 MAX_GYRATION: Final = 10.0
 """The largest plausible radius of gyration of a body, in distances around it. Of 380 real files 27
 have more, each a placeholder (1 kg m² for everything) or a mistake."""
-DENSEST: Final = 2e3
+MAX_DENSITY: Final = 2e3
 """A robot's moving mass by the cube of its reach (kg/m³)."""
-SMALL_ROBOT: Final = 0.1
+MIN_REACH_FOR_DENSITY: Final = 0.1
 """The reach (m) below which that says nothing: fingers are metal all through."""
-FARTHEST: Final = 100.0
+MAX_REACH: Final = 100.0
 """The reach of a robot (m)."""
-SMALLEST: Final = 0.01
+MIN_DISTANCE: Final = 0.01
 """Where all distances around a body are below this (m), they are no measure of it."""
 
 
@@ -219,7 +228,7 @@ class Extent:
     reach: float
 
 
-def extents(model: Model) -> list[Extent]:
+def extents(model: RigidBodyModel) -> list[Extent]:
     """The extents of the bodies that have links."""
     sizes, far, carried = [], _distances(model), _carried(model)
     for i, body in enumerate(model.bodies, 1):
@@ -235,7 +244,7 @@ def extents(model: Model) -> list[Extent]:
     return sizes
 
 
-def _distances(model: Model) -> dict[int, float]:
+def _distances(model: RigidBodyModel) -> dict[int, float]:
     """How far the joint of each body can be from the base (m)."""
     far = {0: 0.0}
     for i in model.outward:
@@ -244,7 +253,7 @@ def _distances(model: Model) -> dict[int, float]:
     return far
 
 
-def _carried(model: Model) -> dict[int, list[Body]]:
+def _carried(model: RigidBodyModel) -> dict[int, list[Body]]:
     """The bodies that each body carries."""
     carried: dict[int, list[Body]] = {i: [] for i in range(model.size + 1)}
     for body in model.bodies:
@@ -265,12 +274,12 @@ def _around(body: Body, carried: list[Body], heavy: list[Link]) -> Iterator[floa
             yield hypot(*(x / m for x in h))
 
 
-def odd_units(model: Model) -> Iterator[tuple[str, str]]:
+def odd_units(model: RigidBodyModel) -> Iterator[tuple[str, str]]:
     """Remarks on masses and lengths that look like grams or millimetres: the link that each is
     about, and the text."""
     bodies = extents(model)
     for body in bodies:
-        if body.around >= SMALLEST and body.gyration > MAX_GYRATION * body.around:
+        if body.around >= MIN_DISTANCE and body.gyration > MAX_GYRATION * body.around:
             yield (
                 body.name,
                 f"radius of gyration is {body.gyration:.4g} m, but all distances around it are "
@@ -278,9 +287,9 @@ def odd_units(model: Model) -> Iterator[tuple[str, str]]:
                 "g mm^2 instead of kg m^2?",
             )
     reach, mass = max((x.reach for x in bodies), default=0.0), sum(x.mass for x in bodies)
-    if reach >= SMALL_ROBOT and mass > DENSEST * reach**3:
+    if reach >= MIN_REACH_FOR_DENSITY and mass > MAX_DENSITY * reach**3:
         name = max(bodies, key=lambda body: body.mass).name
         yield name, f"{mass:.4g} kg move within {reach:.4g} m; are masses in g, not in kg?"
-    if reach > FARTHEST:
+    if reach > MAX_REACH:
         name = max(bodies, key=lambda body: body.reach).name
         yield name, f"the robot reaches {reach:.4g} m; are lengths in mm, not in m?"

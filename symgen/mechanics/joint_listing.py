@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from symgen.mechanics.coupling import coupling_of
-from symgen.mechanics.model import Body, Model, is_nonzero, of_velocity
+from symgen.mechanics.model import Body, RigidBodyModel, constant_of_velocity, is_nonzero
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +38,17 @@ class ListedJoint:
         return self.body.joint.type.unit
 
 
-def listed(model: Model) -> list[ListedJoint]:
+def listed_joints(model: RigidBodyModel) -> list[ListedJoint]:
     """The joints in the order of their bodies."""
-    return _rows(model, [i for i, joint in model.joints if not joint.type.spins])
+    return _rows(model, [i for i, joint in model.joints if not joint.type.is_rotor])
 
 
-def motors(model: Model) -> list[ListedJoint]:
+def listed_motors(model: RigidBodyModel) -> list[ListedJoint]:
     """The motors whose angles are coordinates, in the order of these."""
-    return _rows(model, [i for i, joint in model.leading if joint.type.spins])
+    return _rows(model, [i for i, joint in model.leading if joint.type.is_rotor])
 
 
-def _rows(model: Model, firsts: Iterable[int]) -> list[ListedJoint]:
+def _rows(model: RigidBodyModel, firsts: Iterable[int]) -> list[ListedJoint]:
     coupling, rows = coupling_of(model), list[ListedJoint]()
     for i, joint in ((i, model.body(i).joint) for i in firsts):
         first, run = model.body(i), tuple(range(i, i + len(joint.type.velocities)))
@@ -66,13 +66,13 @@ def _rows(model: Model, firsts: Iterable[int]) -> list[ListedJoint]:
                 model.body(run[-1]),
                 *coordinates,
                 leaders,
-                follows(model, first),
+                coupling_text(model, first),
             )
         )
     return rows
 
 
-def follows(model: Model, body: Body) -> str:
+def coupling_text(model: RigidBodyModel, body: Body) -> str:
     """How a body follows others, as in ``0.8 near + 0.01``; empty where it does not."""
     if body.follows is None:
         return ""
@@ -86,10 +86,10 @@ def follows(model: Model, body: Body) -> str:
     return text + (f" {'-' if offset < 0 else '+'} {abs(offset)!r}" if offset else "")
 
 
-def moving(model: Model, velocity: str) -> ListedJoint:
+def joint_of_velocity(model: RigidBodyModel, velocity: str) -> ListedJoint:
     """The joint or motor that has a velocity of this name."""
     index = model.joint_names.index(velocity)
-    all_joints = (*listed(model), *motors(model))
+    all_joints = (*listed_joints(model), *listed_motors(model))
     return next(joint for joint in all_joints if index in joint.velocities)
 
 
@@ -99,11 +99,13 @@ def rotor_of(body: Body) -> str:
     if is_nonzero(joint.armature):
         if not joint.type.single:
             rows = enumerate(joint.type.velocities)
-            felt = ((row.suffix, of_velocity(joint.armature, k)) for k, row in rows)
+            felt = ((row.suffix, constant_of_velocity(joint.armature, k)) for k, row in rows)
             text = ", ".join(f"{x:.6g} ({suffix})" for suffix, x in felt if x)
             return f"{text} kg m^2 or kg added to the joint's own inertia"
         unit = "kg m^2" if joint.type.unit == "rad" else "kg"
-        return f"{of_velocity(joint.armature, 0):.6g} {unit} added to the joint's own inertia"
+        return (
+            f"{constant_of_velocity(joint.armature, 0):.6g} {unit} added to the joint's own inertia"
+        )
     if joint.rotor is None:
         return ""
     mass = (
@@ -117,7 +119,7 @@ def rotor_of(body: Body) -> str:
     return ", ".join((*spins, *mass))
 
 
-def carrying_link(model: Model, i: int) -> str:
+def carrying_link(model: RigidBodyModel, i: int) -> str:
     """The name of the link that carries the joint of body `i`, the innermost part of it where it
     has several."""
     at = model.body(i).parent
@@ -126,7 +128,7 @@ def carrying_link(model: Model, i: int) -> str:
     return model.body(at).name if at else model.root
 
 
-def numbered(indices: tuple[int, ...]) -> str:
+def index_range(indices: tuple[int, ...]) -> str:
     """Indices that follow one another, as in ``3`` or ``0 to 6``."""
     if len(indices) < 2:
         return "".join(map(str, indices))

@@ -23,7 +23,7 @@ PerCoordinate = float | tuple[float, ...]
 """A constant of each velocity of a joint, in their order. A plain number holds for all of them."""
 
 
-def of_velocity(constant: PerCoordinate, k: int) -> float:
+def constant_of_velocity(constant: PerCoordinate, k: int) -> float:
     """The number that a constant has for velocity `k` of its joint, from 0."""
     return constant[k] if isinstance(constant, tuple) else constant
 
@@ -193,20 +193,20 @@ class Body:
         joint = self.joint
         constants = joint.damping, joint.friction, joint.offset, *(x for _, x in joint.laws)
         given = any(map(is_nonzero, constants))
-        return not joint.type.spins and (joint.type.single or given)
+        return not joint.type.is_rotor and (joint.type.single or given)
 
     @property
     def has_spring(self) -> bool:
         """Whether a spring counts for its coordinate, likewise. Where all axes of a joint move with
         the body no spring is linear in a coordinate, so there is none."""
         kind = self.joint.type
-        if kind.spins or kind.in_body_axes:
+        if kind.is_rotor or kind.in_body_axes:
             return False
         return kind.single or is_nonzero(self.joint.stiffness)
 
     def constant(self, name: str) -> float:
         """The number that a `PerCoordinate` field of its joint has for its coordinate."""
-        return of_velocity(getattr(self.joint, name), self.part.velocity)
+        return constant_of_velocity(getattr(self.joint, name), self.part.velocity)
 
     def coefficient(self, name: str) -> float:
         """The coefficient of a law of `symgen.mechanics.joint_forces`, or a shape parameter, for
@@ -215,11 +215,11 @@ class Body:
             return self.constant("stiffness") * self.constant("reference")
         if name in JOINT_FIELDS:
             return self.constant(JOINT_FIELDS[name])
-        return of_velocity(dict(self.joint.laws).get(name, 0.0), self.part.velocity)
+        return constant_of_velocity(dict(self.joint.laws).get(name, 0.0), self.part.velocity)
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class RigidBodyModel:
     """A robot: `bodies[i - 1]` is body i; `base` are the links that do not move, the first of them
     the root.
 
@@ -263,18 +263,20 @@ class Model:
         first: dict[int, int] = {}
         for i, body in enumerate(self.bodies, 1):
             for leader, _ in (
-                body.follows.terms if body.follows and not body.joint.type.spins else ()
+                body.follows.terms if body.follows and not body.joint.type.is_rotor else ()
             ):
                 first.setdefault(leader, i)
         leaders = [(i, joint) for i, joint in self.joints if self.body(i).follows is None]
-        return sorted(leaders, key=lambda pair: first[pair[0]] if pair[1].type.spins else pair[0])
+        return sorted(
+            leaders, key=lambda pair: first[pair[0]] if pair[1].type.is_rotor else pair[0]
+        )
 
     @property
     def limits(self) -> dict[str, Limits]:
         """The limits of each coordinate by the name of its rate; a joint with several has none."""
-        bodies = (body for body in self.bodies if not body.joint.type.spins)
+        bodies = (body for body in self.bodies if not body.joint.type.is_rotor)
         by_name = {b.velocity: b.joint.limits if b.joint.type.single else Limits() for b in bodies}
-        motors = [i for i, joint in self.leading if joint.type.spins]
+        motors = [i for i, joint in self.leading if joint.type.is_rotor]
         return by_name | {self.body(i).velocity: self._of_motor(i) for i in motors}
 
     def _of_motor(self, i: int) -> Limits:
@@ -282,7 +284,7 @@ class Model:
         moved = [
             (body.joint.limits, *body.follows.terms[0], body.follows.offset)
             for body in self.bodies
-            if body.follows and not body.joint.type.spins and i in dict(body.follows.terms)
+            if body.follows and not body.joint.type.is_rotor and i in dict(body.follows.terms)
             if len(body.follows.terms) == 1
         ]
         if len(moved) != 1:

@@ -15,7 +15,7 @@ from symgen.mechanics.model import PARAMETER_NAMES, Body, Joint, Link, PerCoordi
 from symgen.mechanics.pose import Matrix3
 from symgen.text import shown
 
-LARGEST: Final = 1e100
+MAX_NUMBER: Final = 1e100
 """The largest number that is allowed, in a robot's file too: lengths, inertias and accelerations up
 to this can be multiplied as dynamics need without overflow."""
 PER_COORDINATE: Final = (
@@ -27,11 +27,11 @@ PER_COORDINATE: Final = (
     "reference",
 )
 """The fields of a joint that are a `PerCoordinate`."""
-CLOSE: Final = 1e-6
+MAX_FRAME_ERROR: Final = 1e-6
 """How far lengths and products of the axes of a frame may be from 1 and 0."""
 
 
-def fault(bodies: Sequence[Body], base: Sequence[Link]) -> str | None:
+def validate(bodies: Sequence[Body], base: Sequence[Link]) -> str | None:
     """A sentence on the first body (or link of the base) that cannot be one, None if all can."""
     if not bodies:
         return "has no moving body"
@@ -69,7 +69,7 @@ def _kind(bodies: Sequence[Body], i: int) -> str | None:
     joint = bodies[i].joint
     if joint.kind not in JOINT_TYPES:
         return "has a joint of unknown kind"
-    if abs(hypot(*joint.axis) - 1) > CLOSE:
+    if abs(hypot(*joint.axis) - 1) > MAX_FRAME_ERROR:
         return "has an axis that is not a unit vector"
     if not 0 <= bodies[i].at < len(joint.type.velocities):
         return "has a coordinate that its joint does not have"
@@ -90,7 +90,7 @@ def _leader(bodies: Sequence[Body], i: int) -> str | None:
         return "follows no body, or follows a body twice"
     for leader in (bodies[k - 1] for k in leaders):
         single = leader.joint.type.single and body.joint.type.single
-        if leader.follows is not None or not (single or body.joint.type.spins):
+        if leader.follows is not None or not (single or body.joint.type.is_rotor):
             return "follows a body that is not independent"
     if body.in_body_axes and follow is not None and not _is_shadow(bodies, body):
         return "follows a body that is not independent"
@@ -108,9 +108,9 @@ def _is_shadow(bodies: Sequence[Body], body: Body) -> bool:
 def _rotor(bodies: Sequence[Body], i: int) -> str | None:
     """A rotor follows with inertia, or moves by itself what is no rotor."""
     body = bodies[i]
-    if not body.joint.type.spins:
+    if not body.joint.type.is_rotor:
         return "is an incomplete rotor" if body.spin else None
-    moved = (b.follows.terms for b in bodies if b.follows and not b.joint.type.spins)
+    moved = (b.follows.terms for b in bodies if b.follows and not b.joint.type.is_rotor)
     moves = any(leader == i + 1 for terms in moved for leader, _ in terms)
     run = [b for b in bodies if b.joint == body.joint] if body.in_body_axes else [body]
     complete = moves if body.follows is None else any(b.spin for b in run)
@@ -125,7 +125,7 @@ def _run(bodies: Sequence[Body], i: int) -> str | None:
     run = bodies[max(first, 0) : first + size]
     alike = [(b.joint, b.at) for b in run] == [(body.joint, k) for k in range(size)]
     tied = all(b.parent == first + k for k, b in enumerate(run[1:], 1))
-    linked = all(bool(b.links) == (b is run[-1]) for b in run) or body.joint.type.spins
+    linked = all(bool(b.links) == (b is run[-1]) for b in run) or body.joint.type.is_rotor
     return None if alike and tied and linked else "is an incomplete joint"
 
 
@@ -134,8 +134,8 @@ def _numbers(bodies: Sequence[Body], i: int) -> str | None:
     body, joint = bodies[i], bodies[i].joint
     if not _proper(body.pose.rotation):
         return "has a pose that is not a rotation"
-    if any(abs(x) > LARGEST for x in (*body.pose.position, body.spin, *numbers_of(joint))):
-        return f"has a number beyond {LARGEST:g}"
+    if any(abs(x) > MAX_NUMBER for x in (*body.pose.position, body.spin, *numbers_of(joint))):
+        return f"has a number beyond {MAX_NUMBER:g}"
     return next((f"has a link {fault}" for fault in map(_of_link, body.links) if fault), None)
 
 
@@ -168,19 +168,19 @@ def _of_link(link: Link) -> str | None:
         return "with a pose that is not a rotation"
     if ten is not None and len(ten) != len(PARAMETER_NAMES):
         return f"with {len(ten)} parameters"
-    if any(abs(x) > LARGEST for x in (*link.pose.position, *(ten or ()))):
-        return f"with a number beyond {LARGEST:g}"
+    if any(abs(x) > MAX_NUMBER for x in (*link.pose.position, *(ten or ()))):
+        return f"with a number beyond {MAX_NUMBER:g}"
     return None
 
 
 def _proper(rows: Matrix3) -> bool:
     """Whether the rows of a matrix are right-handed unit vectors at right angles."""
-    if any(abs(x) > 1 + CLOSE for x in chain(*rows)):
+    if any(abs(x) > 1 + MAX_FRAME_ERROR for x in chain(*rows)):
         return False
     products = ((_dot(rows[i], rows[j]), float(i == j)) for i in range(3) for j in range(i, 3))
     a, b, c = rows
     across = (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
-    return all(abs(x - y) <= CLOSE for x, y in products) and _dot(across, c) > 0
+    return all(abs(x - y) <= MAX_FRAME_ERROR for x, y in products) and _dot(across, c) > 0
 
 
 def _dot(a: Sequence[float], b: Sequence[float]) -> float:

@@ -6,26 +6,36 @@ from dataclasses import dataclass
 from string import ascii_lowercase
 from typing import Protocol, Self, TypeVar
 
-from symgen.mechanics.canonical_model import System
+from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.inertia import NO_INERTIA, Inertia
-from symgen.mechanics.spatial import EZ, NULL, Force, Orient, Step, Turn, Twist, Vector, along
+from symgen.mechanics.spatial import (
+    UNIT_Z,
+    ZERO_VECTOR,
+    Force,
+    Rotation,
+    Step,
+    Turn,
+    Twist,
+    Vector,
+    axis_vector,
+)
 from symgen.numbers.scalar import PRIME, ZERO, Scalar, labelled
 
 
 class Movable(Protocol):
     """A quantity that can be seen from another frame: forces, inertias, moments and the like."""
 
-    def moved_in(self, step: Step) -> Self:
+    def to_parent(self, step: Step) -> Self:
         """This quantity about the frame from which `step` leads to the present one."""
 
 
 Thing = TypeVar("Thing", bound=Movable)
 
 
-def carried(quantity: Thing, steps: Sequence[Step]) -> Thing:
+def shift_to_parent(quantity: Thing, steps: Sequence[Step]) -> Thing:
     """A force, inertia or momentum about the frame from which `steps` lead to the present one."""
     for step in reversed(steps):
-        quantity = quantity.moved_in(step)
+        quantity = quantity.to_parent(step)
     return quantity
 
 
@@ -39,13 +49,13 @@ class MovableByName(Movable, Protocol):
 Known = TypeVar("Known", bound=MovableByName)
 
 
-def carried_by_name(quantity: Known, steps: Sequence[Step], label: str) -> Known:
+def shift_to_parent_named(quantity: Known, steps: Sequence[Step], label: str) -> Known:
     """The quantity as `carried` gives it; on the way it is called by the label and a letter for
     each step, with a `PRIME` between them: f5a, f5b, ... are f5 on the way to the parent of body
     5."""
     last = len(steps) - 1
     for k, step in enumerate(reversed(steps)):
-        moved = quantity.moved_in(step)
+        moved = quantity.to_parent(step)
         quantity = moved if k == last else moved.named(f"{label}{PRIME}{ascii_lowercase[k]}")
     return quantity
 
@@ -56,14 +66,14 @@ def joint_label(i: int) -> str:
     return f"{i}{PRIME}j"
 
 
-def climb(
-    system: System, i: int, q: Sequence[Scalar], quantity: Thing
+def shift_to_ancestors(
+    system: CanonicalModel, i: int, q: Sequence[Scalar], quantity: Thing
 ) -> Iterator[tuple[int, Thing, Thing]]:
     """A quantity, given in the joint frame of `i`, in the body frame and in the joint frame of
     every ancestor j."""
     for j in system.ancestors(i):
-        at_body = carried(quantity, system.body(i).placement.approach(q[i - 1]))
-        quantity, i = carried(at_body, system.to_body(j, q)), j
+        at_body = shift_to_parent(quantity, system.body(i).placement.to_joint_frame(q[i - 1]))
+        quantity, i = shift_to_parent(at_body, system.to_body(j, q)), j
         yield j, at_body, quantity
 
 
@@ -97,7 +107,7 @@ class Moments:
     @property
     def z_cross_u(self) -> Force:
         """The force field z × u: its sum and its moment ∫ r × (z × u) dm."""
-        return Force(EZ.cross(self.p), Vector(-self.k[0].z, -self.k[1].z, self.across))
+        return Force(UNIT_Z.cross(self.p), Vector(-self.k[0].z, -self.k[1].z, self.across))
 
     @property
     def u_cross_turning(self) -> Vector:
@@ -114,7 +124,7 @@ class Moments:
         )
         return Vector(*(row.dot(v) for row in rows))
 
-    def moved_in(self, step: Step) -> "Moments":
+    def to_parent(self, step: Step) -> "Moments":
         """The moments about the frame from which `step` leads to the present one."""
         if isinstance(step, Turn):
             return Moments(
@@ -122,7 +132,7 @@ class Moments:
                 turned_in(self.k, step),
                 self.across if step.axis == 2 else None,
             )
-        arm = along(step.axis, step.length)
+        arm = axis_vector(step.axis, step.length)
         a, b, c = (row + arm.scaled(u) for row, u in zip(self.k, self.p, strict=True))
         return Moments(self.p, (a, b, c), self.across + arm.without(2).dot(self.p))
 
@@ -134,7 +144,7 @@ class Moments:
         return self
 
 
-NO_MOMENTS = Moments(NULL, (NULL, NULL, NULL))
+NO_MOMENTS = Moments(ZERO_VECTOR, (ZERO_VECTOR, ZERO_VECTOR, ZERO_VECTOR))
 
 
 def turned_in(k: Sequence[Vector], turn: Turn, label: str = "") -> tuple[Vector, Vector, Vector]:
@@ -142,10 +152,11 @@ def turned_in(k: Sequence[Vector], turn: Turn, label: str = "") -> tuple[Vector,
     names the common part in generated code."""
     if turn.angle.is_zero:
         return k[0], k[1], k[2]
-    if isinstance(turn, Orient):
+    if isinstance(turn, Rotation):
         half = [Vector(*(row.dot(r) for r in turn.rows)) for row in k]
         a, b, d = (
-            sum((h.scaled(x) for h, x in zip(half, row, strict=True)), NULL) for row in turn.rows
+            sum((h.scaled(x) for h, x in zip(half, row, strict=True)), ZERO_VECTOR)
+            for row in turn.rows
         )
         return a, b, d
     c, s = turn.angle.cos_sin
@@ -226,7 +237,7 @@ class PairedMoments:
         )
 
 
-NO_PAIRED_MOMENTS = PairedMoments(NULL, (NULL, NULL, NULL), NULL)
+NO_PAIRED_MOMENTS = PairedMoments(ZERO_VECTOR, (ZERO_VECTOR, ZERO_VECTOR, ZERO_VECTOR), ZERO_VECTOR)
 
 
 def paired_moments_of(inertia: Inertia, u: Twist) -> PairedMoments:
@@ -249,9 +260,9 @@ class MovingBody:
     def __add__(self, other: "MovingBody") -> "MovingBody":
         return MovingBody(self.inertia + other.inertia, self.rates + other.rates)
 
-    def moved_in(self, step: Step) -> "MovingBody":
+    def to_parent(self, step: Step) -> "MovingBody":
         """Inertia and moments about the frame from which `step` leads to the present one."""
-        return MovingBody(self.inertia.moved_in(step), self.rates.moved_in(step))
+        return MovingBody(self.inertia.to_parent(step), self.rates.to_parent(step))
 
     def named(self, label: str) -> "MovingBody":
         """Inertia and moments, named for generated code."""

@@ -10,19 +10,19 @@ from symgen.mechanics.canonical_frames import (
     CanonicalFrame,
     canonical_frames,
     exact_angle,
-    pose_of,
-    size_of,
+    longest_joint_distance,
+    pose_of_steps,
     tidy,
 )
-from symgen.mechanics.canonical_model import LinkFrame, System, SystemBody
+from symgen.mechanics.canonical_model import CanonicalBody, CanonicalModel, LinkFrame
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.inertia import NO_INERTIA, NO_SECOND, Inertia, SecondMoment
 from symgen.mechanics.joints import Freedom
 from symgen.mechanics.joints.joint_type import PointFreedom, RoundFreedom
-from symgen.mechanics.model import Body, Model
+from symgen.mechanics.model import Body, RigidBodyModel
 from symgen.mechanics.placement import Placement
 from symgen.mechanics.pose import Pose
-from symgen.mechanics.spatial import NULL, Angle, Turn, Vector
+from symgen.mechanics.spatial import ZERO_VECTOR, Angle, Turn, Vector
 from symgen.numbers.decimals import exactly
 from symgen.numbers.exact import norm
 from symgen.numbers.scalar import ZERO, Scalar, plain, structural
@@ -39,7 +39,7 @@ def pseudo_inertia(parameters: Parameters) -> Inertia:
     return Inertia(m, Vector(hx, hy, hz), s)
 
 
-def seen_from(inertia: Inertia, pose: Pose) -> Inertia:
+def inertia_in_parent(inertia: Inertia, pose: Pose) -> Inertia:
     """The inertia about the frame in which its present frame has `pose`."""
     r = [[structural(x) for x in row] for row in pose.rotation]
     p = Vector(*(structural(x) for x in pose.position))
@@ -59,13 +59,13 @@ def _times(rows: Sequence[Sequence[Scalar]], v: Vector) -> Vector:
     return Vector(*(row[0] * v.x + row[1] * v.y + row[2] * v.z for row in rows))
 
 
-def system(
-    model: Model,
+def canonical_model(
+    model: RigidBodyModel,
     parameters: Mapping[str, Parameters] | None = None,
     gravity: Vector | None = None,
     regrouping: str = "minimal",
     frames: Sequence[CanonicalFrame] | None = None,
-) -> System:
+) -> CanonicalModel:
     """The robot in canonical frames with regrouped inertia.
 
     `parameters` replaces the ten numbers of the links it names by other scalars, `gravity` likewise
@@ -80,21 +80,21 @@ def system(
     if regrouping != WHOLE:
         inertias = _regrouped(model, order, placements, inertias, REGROUPINGS[regrouping])
     bodies = tuple(
-        SystemBody(b.parent, _name(model, i), p, exactly(n), on_robot=b.joint.type.on_robot)
+        CanonicalBody(b.parent, _name(model, i), p, exactly(n), on_robot=b.joint.type.on_robot)
         for i, (b, p, n) in enumerate(zip(model.bodies, placements, inertias, strict=True), 1)
     )
     numbered = [*enumerate(model.bodies, 1)]
     roots = {i: _base_axes(model, i, frames[i - 1], placements[i - 1]) for i in free_fall}
     falls = {i: exactly(g) for i, (g, _) in free_fall.items()}
-    return System(
+    return CanonicalModel(
         bodies,
         order,
         falls,
         roots=roots,
         link_frames=_link_frames(model, frames),
-        any_gravity=gravity is not None,
+        gravity_is_input=gravity is not None,
         coupling=coupling_of(model),
-        tens=tuple(i for i, b in numbered if b.links),
+        link_bodies=tuple(i for i, b in numbered if b.links),
         rotors=tuple(i for i, b in numbered if b.spin),
         shared=_shared(model),
         friction_bodies=tuple(i for i, b in numbered if b.has_friction),
@@ -102,15 +102,15 @@ def system(
     )
 
 
-def _name(model: Model, i: int) -> str:
+def _name(model: RigidBodyModel, i: int) -> str:
     """The name of a body; of those that stay with the next, that of the link they move."""
     body = model.body(i)
-    if not body.in_body_axes or body.joint.type.spins:
+    if not body.in_body_axes or body.joint.type.is_rotor:
         return body.name
     return model.body(i - body.at + len(body.joint.type.velocities) - 1).name
 
 
-def _shared(model: Model) -> dict[int, range]:
+def _shared(model: RigidBodyModel) -> dict[int, range]:
     """The bodies that stay together, by each of them."""
     runs = (
         range(i, i + len(joint.type.velocities))
@@ -120,15 +120,15 @@ def _shared(model: Model) -> dict[int, range]:
     return {i: run for run in runs for i in run}
 
 
-def _base_axes(model: Model, i: int, frame: CanonicalFrame, placement: Placement) -> Pose:
+def _base_axes(model: RigidBodyModel, i: int, frame: CanonicalFrame, placement: Placement) -> Pose:
     """The axes from which base joint `i` starts, in the root link's frame."""
-    axes = model.body(i).pose @ frame.pose @ pose_of(placement.steps(ZERO)).inverse
-    return _tidied(axes, size_of(model))
+    axes = model.body(i).pose @ frame.pose @ pose_of_steps(placement.steps(ZERO)).inverse
+    return _tidied(axes, longest_joint_distance(model))
 
 
-def _link_frames(model: Model, frames: Sequence[CanonicalFrame]) -> dict[str, LinkFrame]:
+def _link_frames(model: RigidBodyModel, frames: Sequence[CanonicalFrame]) -> dict[str, LinkFrame]:
     fixed = {link.name: LinkFrame(0, link.pose) for link in model.base}
-    size = size_of(model)
+    size = longest_joint_distance(model)
     return fixed | {
         link.name: LinkFrame(i, _tidied(frames[i - 1].pose.inverse @ link.pose, size))
         for i, body in enumerate(model.bodies, 1)
@@ -143,20 +143,22 @@ def _tidied(pose: Pose, size: float) -> Pose:
     return Pose((a, b, c), (x, y, z))  # type: ignore[arg-type]
 
 
-def turned_gravity(model: Model, gravity: Vector) -> Mapping[int, Vector]:
+def gravity_by_base_joint(model: RigidBodyModel, gravity: Vector) -> Mapping[int, Vector]:
     """Free fall (root link axes, any scalars) in the axes from which each joint on the base
     starts."""
     frames = canonical_frames(model)
     return {i: _base_gravity(model, i, frames[i - 1], gravity)[0] for i in model.children(0)}
 
 
-def _body_inertia(model: Model, i: int, frame: Pose, replaced: Mapping[str, Parameters]) -> Inertia:
+def _body_inertia(
+    model: RigidBodyModel, i: int, frame: Pose, replaced: Mapping[str, Parameters]
+) -> Inertia:
     body = model.body(i)
     total, to_frame = rotor_inertia(body.spin, body.freedom), frame.inverse
     for link in model.body(i).links:
         ten = replaced.get(link.name, link.parameters)
         if ten is not None:
-            total = total + seen_from(pseudo_inertia(ten), to_frame @ link.pose)
+            total = total + inertia_in_parent(pseudo_inertia(ten), to_frame @ link.pose)
     return total
 
 
@@ -164,20 +166,20 @@ def rotor_inertia(spin: Scalar, freedom: Freedom) -> Inertia:
     """The pseudo-inertia of a rotor: inertia about its z axis alone, or about all axes (kg m²), or
     a point mass (kg), as its freedom says."""
     if freedom.spin == PointFreedom.spin:
-        return Inertia(structural(spin), NULL, NO_SECOND)
+        return Inertia(structural(spin), ZERO_VECTOR, NO_SECOND)
     half = 0.5 * structural(spin)
     along_z = half if freedom.spin == RoundFreedom.spin else -half
-    return Inertia(ZERO, NULL, SecondMoment(half, ZERO, ZERO, half, ZERO, along_z))
+    return Inertia(ZERO, ZERO_VECTOR, SecondMoment(half, ZERO, ZERO, half, ZERO, along_z))
 
 
 def _base_gravity(
-    model: Model, i: int, frame: CanonicalFrame, runtime: Vector | None
+    model: RigidBodyModel, i: int, frame: CanonicalFrame, runtime: Vector | None
 ) -> tuple[Vector, Angle]:
     """Gravity in the axes from which base joint `i` turns, and the constant angle it still has from
     there."""
     axes = (model.body(i).pose @ frame.pose).inverse
     if not model.body(i).joint.type.on_robot:
-        return NULL, Angle()  # it stands for what only its joint moves, which has no weight
+        return ZERO_VECTOR, Angle()  # it stands for what only its joint moves, which has no weight
     if runtime is not None:
         rows = [[tidy(x, 1.0) for x in row] for row in axes.rotation]
         return _times(rows, runtime), Angle()
@@ -193,7 +195,10 @@ def _base_gravity(
 
 
 def _placement(
-    model: Model, i: int, frame: CanonicalFrame, free_fall: Mapping[int, tuple[Vector, Angle]]
+    model: RigidBodyModel,
+    i: int,
+    frame: CanonicalFrame,
+    free_fall: Mapping[int, tuple[Vector, Angle]],
 ) -> Placement:
     body = model.body(i)
     theta0, r = (free_fall[i][1], ZERO) if i in free_fall else (frame.theta0, frame.r)
@@ -220,7 +225,7 @@ def _balanced(inertia: Inertia, child: Pose, size: float) -> tuple[Inertia, Scal
     for k in (1, 0):
         if inertia.h[k] is not ZERO and abs(child.position[k]) > 1e-3 * size:
             mass = inertia.h[k] / child.position[k]
-            lighter = inertia + seen_from(Inertia(-mass, NULL, NO_SECOND), child)
+            lighter = inertia + inertia_in_parent(Inertia(-mass, ZERO_VECTOR, NO_SECOND), child)
             return replace(lighter, h=lighter.h.without(k)), mass
     return inertia, ZERO
 
@@ -235,7 +240,7 @@ it."""
 
 
 def _regrouped(
-    model: Model,
+    model: RigidBodyModel,
     order: Sequence[int],
     placements: Sequence[Placement],
     inertias: Sequence[Inertia],
@@ -248,18 +253,18 @@ def _regrouped(
         placement, parent = placements[i - 1], model.body(i).parent
         inertia, child = _cleaned(total[i]), _balancing_child(model, i)
         if child is not None:
-            to_child = pose_of(placements[child - 1].steps(ZERO))
-            inertia, mass = balance(inertia, to_child, size_of(model))
+            to_child = pose_of_steps(placements[child - 1].steps(ZERO))
+            inertia, mass = balance(inertia, to_child, longest_joint_distance(model))
             total[child] = replace(total[child], m=total[child].m + mass)
             inertia = _cleaned(inertia)
         total[i], handed = placement.regrouped(inertia)
         for step in reversed(placement.steps(ZERO)):
-            handed = handed.moved_in(step)
+            handed = handed.to_parent(step)
         total[parent] = total[parent] + handed
     return [total[i] for i in range(1, len(inertias) + 1)]
 
 
-def _balancing_child(model: Model, i: int) -> int | None:
+def _balancing_child(model: RigidBodyModel, i: int) -> int | None:
     """The main child, where a point mass at its origin may belong to either body: on a hinge."""
     child = canonical_frames(model)[i - 1].main
     if child is None or model.body(child).in_body_axes:
@@ -281,7 +286,7 @@ def _clean(numbers: Sequence[Scalar] | Vector | SecondMoment) -> list[Scalar]:
     return [tidy(x, size) if isinstance(x, float) else x for x in values]
 
 
-def lumped(model: Model, names: Sequence[str]) -> Model:
+def lump_links(model: RigidBodyModel, names: Sequence[str]) -> RigidBodyModel:
     """The model in which each body that `names` means as a whole has its inertia on its first link
     alone."""
     return replace(
@@ -294,21 +299,21 @@ def _lumped_body(body: Body) -> Body:
     total = NO_INERTIA
     for link in body.links:
         if link.parameters is not None:
-            total = total + seen_from(pseudo_inertia(link.parameters), link.pose)
-    first = replace(body.links[0], parameters=ten_parameters(total))
+            total = total + inertia_in_parent(pseudo_inertia(link.parameters), link.pose)
+    first = replace(body.links[0], parameters=inertial_parameters(total))
     return replace(
         body, links=(first, *(replace(link, parameters=None) for link in body.links[1:]))
     )
 
 
-def ten_parameters(inertia: Inertia) -> tuple[float, ...]:
+def inertial_parameters(inertia: Inertia) -> tuple[float, ...]:
     """The usual ten numbers of a pseudo-inertia of numbers."""
     xx, xy, xz, yy, yz, zz = (plain(x) for x in inertia.s)
     h = (plain(x) for x in inertia.h)
     return (plain(inertia.m), *h, yy + zz, -xy, -xz, xx + zz, -yz, xx + yy)
 
 
-def parameter_blocks(model: Model, names: Sequence[str]) -> dict[str, tuple[float, ...]]:
+def parameter_blocks(model: RigidBodyModel, names: Sequence[str]) -> dict[str, tuple[float, ...]]:
     """The ten parameters of each named link of a `lumped` model, in the order of bodies and their
     links.
 
@@ -318,12 +323,12 @@ def parameter_blocks(model: Model, names: Sequence[str]) -> dict[str, tuple[floa
     return {link.name: link.parameters or (0.0,) * 10 for link in links}
 
 
-NOTHING: Final = 1e-9
+MIN_RELATIVE_MOMENT: Final = 1e-9
 """A first moment across the axis this small beside the whole has no direction of its own."""
 
 
 @lru_cache(maxsize=8)
-def turned_frames(model: Model) -> tuple[CanonicalFrame, ...]:
+def tip_aligned_frames(model: RigidBodyModel) -> tuple[CanonicalFrame, ...]:
     """The canonical frames, where those of outermost revolute joints are rotated about their axes
     so that the first moment of mass has no y component.
 
@@ -335,7 +340,7 @@ def turned_frames(model: Model) -> tuple[CanonicalFrame, ...]:
     return tuple(_turned(model, i, frame) for i, frame in enumerate(canonical_frames(model), 1))
 
 
-def _turned(model: Model, i: int, frame: CanonicalFrame) -> CanonicalFrame:
+def _turned(model: RigidBodyModel, i: int, frame: CanonicalFrame) -> CanonicalFrame:
     body = model.body(i)
     inner = model.children(i) or not body.parent
     if inner or body.in_body_axes or body.spin or body.freedom.turn is ZERO:
@@ -343,14 +348,18 @@ def _turned(model: Model, i: int, frame: CanonicalFrame) -> CanonicalFrame:
     angle = _towards(_first_moment(model, i, frame.pose))
     if angle.c0 is ZERO or angle.s0 is ZERO:
         return frame
-    return replace(frame, theta0=frame.theta0 + angle, pose=frame.pose @ pose_of((Turn(2, angle),)))
+    return replace(
+        frame, theta0=frame.theta0 + angle, pose=frame.pose @ pose_of_steps((Turn(2, angle),))
+    )
 
 
-def _first_moment(model: Model, i: int, frame: Pose) -> Vector:
+def _first_moment(model: RigidBodyModel, i: int, frame: Pose) -> Vector:
     total = NO_INERTIA
     for link in model.body(i).links:
         if link.parameters is not None:
-            total = total + seen_from(pseudo_inertia(link.parameters), frame.inverse @ link.pose)
+            total = total + inertia_in_parent(
+                pseudo_inertia(link.parameters), frame.inverse @ link.pose
+            )
     return total.h
 
 
@@ -358,4 +367,4 @@ def _towards(h: Vector) -> Angle:
     """The turn about z that brings x along `h`, none where that is not clear."""
     x, y, z = (plain(component) for component in h)
     across = norm(x, y)
-    return exact_angle(x, y) if across > NOTHING * norm(across, z) else Angle()
+    return exact_angle(x, y) if across > MIN_RELATIVE_MOMENT * norm(across, z) else Angle()

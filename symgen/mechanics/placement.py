@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from symgen.mechanics.spatial import (
-    NULL,
+    ZERO_VECTOR,
     Angle,
     Force,
     Shift,
@@ -19,8 +19,8 @@ from symgen.mechanics.spatial import (
     Turn,
     Twist,
     Vector,
-    along,
-    idle,
+    axis_vector,
+    is_identity,
 )
 from symgen.numbers.scalar import ZERO, Scalar
 
@@ -40,7 +40,7 @@ class Transform:
     """A change of frame: a shift by `offset` (m) in the present axes, then rotations, outermost
     first. (F08, eq. 2.24: X = rot(E) xlt(r).)"""
 
-    offset: Vector = NULL
+    offset: Vector = ZERO_VECTOR
     turns: tuple[Turn, ...] = ()
 
 
@@ -89,7 +89,7 @@ class ToAxis:
             Turn(0, self.alpha),
             Turn(1, self.beta),
         )
-        return tuple(step for step in all_steps if not idle(step))
+        return tuple(step for step in all_steps if not is_identity(step))
 
     @property
     def offset(self) -> Vector:
@@ -119,18 +119,18 @@ class Placement:
         its own, and those of the bodies after it as far as there are more."""
         return (self.freedom.S,)
 
-    def approach(self, q: Position) -> tuple[Step, ...]:
+    def to_joint_frame(self, q: Position) -> tuple[Step, ...]:
         """The elementary steps from the parent's frame to the joint frame."""
         return self.to_axis.steps
 
     def to_body(self, q: Position) -> tuple[Step, ...]:
         """The elementary steps from the joint frame to the body's."""
         turn, shift = Turn(2, self.freedom.angle(q) + self.theta0), Shift(2, self.shift(q).z)
-        return tuple(step for step in (turn, shift) if not idle(step))
+        return tuple(step for step in (turn, shift) if not is_identity(step))
 
     def steps(self, q: Position) -> tuple[Step, ...]:
         """The elementary steps from the parent's frame to the body's."""
-        return *self.approach(q), *self.to_body(q)
+        return *self.to_joint_frame(q), *self.to_body(q)
 
     def transforms(self, q: Position) -> tuple[Transform, ...]:
         """The approach with as few shifts as there can be."""
@@ -148,22 +148,24 @@ class Placement:
 
     def shift(self, q: Position) -> Vector:
         """The displacement from the joint frame to the body's, in the latter's axes: along z."""
-        return along(2, self.freedom.displacement(q) + self.r)
+        return axis_vector(2, self.freedom.displacement(q) + self.r)
 
     def arm(self, q: Position) -> Vector:
         """Where the joint frame is, in the parent's axes."""
-        arm = NULL
+        arm = ZERO_VECTOR
         for transform in reversed(self.transforms(q)):
-            arm = transform.offset + arm.turned_all([-turn for turn in reversed(transform.turns)])
+            arm = transform.offset + arm.expressed_after_all(
+                [-turn for turn in reversed(transform.turns)]
+            )
         return arm
 
-    def with_axes(self, parent: Of, body: Of) -> Of:
+    def select_by_axes(self, parent: Of, body: Of) -> Of:
         """`parent` where the joint's axes move with the parent, `body` where they move with the
         body."""
         return parent
 
-    def without_axes(self, parent: Of, body: Of) -> Of:
-        """The one of the two that `with_axes` does not return."""
+    def select_against_axes(self, parent: Of, body: Of) -> Of:
+        """The one of the two that `select_by_axes` does not return."""
         return body
 
     def regrouped(self, inertia: "Inertia") -> "tuple[Inertia, Inertia]":
@@ -171,10 +173,10 @@ class Placement:
         without any torque changing."""
         return self.freedom.regrouped(inertia)
 
-    def carried_in(self, quantity: Carried, q: Position) -> Carried:
+    def to_parent(self, quantity: Carried, q: Position) -> Carried:
         """A force or an inertia of the body, about the parent's origin in the parent's axes."""
         for step in reversed(self.steps(q)):
-            quantity = quantity.moved_in(step)
+            quantity = quantity.to_parent(step)
         return quantity
 
 
@@ -195,7 +197,7 @@ class BodyAxesPlacement(Placement):
     def twists(self) -> tuple[Twist, ...]:
         return self.unit_twists
 
-    def approach(self, q: Position) -> tuple[Step, ...]:
+    def to_joint_frame(self, q: Position) -> tuple[Step, ...]:
         constant = (*self.to_axis.steps, *steps_of(self._along_axis()))
         return (*constant, *getattr(q, "steps", ()))
 
@@ -207,17 +209,17 @@ class BodyAxesPlacement(Placement):
         return (*constant, *getattr(q, "transforms", ()))
 
     def shift(self, q: Position) -> Vector:
-        return NULL
+        return ZERO_VECTOR
 
     def _along_axis(self) -> tuple[Transform, ...]:
         """The constants r and θ₀, for axes of the joint's frame that are those of the file."""
         turns = () if self.theta0.is_zero else (Turn(2, self.theta0),)
-        return (Transform(along(2, self.r), turns),)
+        return (Transform(axis_vector(2, self.r), turns),)
 
-    def with_axes(self, parent: Of, body: Of) -> Of:
+    def select_by_axes(self, parent: Of, body: Of) -> Of:
         return body
 
-    def without_axes(self, parent: Of, body: Of) -> Of:
+    def select_against_axes(self, parent: Of, body: Of) -> Of:
         return parent
 
     def regrouped(self, inertia: "Inertia") -> "tuple[Inertia, Inertia]":

@@ -12,7 +12,7 @@ from symgen.mechanics.pose import Pose
 from symgen.numbers.types import Numbers
 
 
-def pseudo(ten: Sequence[float] | Numbers) -> Numbers:
+def pseudo_inertia_matrix(ten: Sequence[float] | Numbers) -> Numbers:
     """P (4 x 4) of m, hx, hy, hz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz (kg, kg m, kg m²)."""
     m, hx, hy, hz, xx, xy, xz, yy, yz, zz = (float(x) for x in ten)
     half = (xx + yy + zz) / 2
@@ -26,26 +26,26 @@ def pseudo(ten: Sequence[float] | Numbers) -> Numbers:
     )
 
 
-def ten_of(p: Numbers) -> Numbers:
+def inertial_parameters_of(p: Numbers) -> Numbers:
     """The ten numbers of P."""
     (a, d, e), (_, b, f), (_, _, c) = p[0, :3], p[1, :3], p[2, :3]
     return np.array([p[3, 3], p[0, 3], p[1, 3], p[2, 3], b + c, -d, -e, a + c, -f, a + b])
 
 
-def transform(pose: Pose) -> Numbers:
+def homogeneous_transform(pose: Pose) -> Numbers:
     """The 4 x 4 homogeneous transform of a pose."""
     matrix = np.eye(4)
     matrix[:3, :3], matrix[:3, 3] = pose.rotation, pose.position
     return matrix
 
 
-def seen_at(p: Numbers, pose: Pose) -> Numbers:
+def pseudo_inertia_in_parent(p: Numbers, pose: Pose) -> Numbers:
     """P about the frame in which its present frame has `pose`."""
-    to = transform(pose)
+    to = homogeneous_transform(pose)
     return np.asarray(to @ p @ to.T)
 
 
-def about_centre(
+def inertia_about_centre(
     ten: Sequence[float] | Numbers,
 ) -> tuple[tuple[float, ...], tuple[tuple[float, ...], ...]]:
     """The centre of mass (m) of ten numbers with a mass, and the rows of the inertia about it

@@ -11,51 +11,51 @@ from functools import cached_property
 from symgen.mechanics.inertia import SecondMoment
 from symgen.mechanics.placement import Transform
 from symgen.mechanics.pose import Pose
-from symgen.mechanics.spatial import EZ, NULL, Turn, Twist, Vector, added
+from symgen.mechanics.spatial import UNIT_Z, ZERO_VECTOR, Turn, Twist, Vector, add_axial
 from symgen.numbers.scalar import ZERO, Scalar, named, structural
 
 Rows = tuple[Vector, Vector, Vector]
 
 
-def rows_of(pose: Pose) -> Rows:
+def rotation_rows(pose: Pose) -> Rows:
     """The rotation of a constant pose, its zeros structural."""
     a, b, c = (Vector(*(structural(x) for x in row)) for row in pose.rotation)
     return a, b, c
 
 
-def columns_of(pose: Pose) -> Rows:
+def rotation_columns(pose: Pose) -> Rows:
     """The transpose of the rotation of a constant pose: the axes of its frame."""
     a, b, c = (Vector(*(structural(x) for x in pose.column(k))) for k in range(3))
     return a, b, c
 
 
-def place_of(pose: Pose) -> Vector:
+def position_of(pose: Pose) -> Vector:
     """The position of a constant pose, its zeros structural."""
     return Vector(*(structural(x) for x in pose.position))
 
 
-def times(rows: Rows, v: Vector) -> Vector:
+def matvec(rows: Rows, v: Vector) -> Vector:
     """A 3x3 matrix by its rows times a vector."""
     return Vector(*(row.dot(v) for row in rows))
 
 
-def product(a: Rows, b: Rows) -> Rows:
+def matmul(a: Rows, b: Rows) -> Rows:
     """The product of two 3x3 matrices, each by its rows."""
-    columns = transposed(b)
+    columns = transpose(b)
     x, y, z = (Vector(*(row.dot(c) for c in columns)) for row in a)
     return x, y, z
 
 
-def transposed(a: Rows) -> Rows:
+def transpose(a: Rows) -> Rows:
     """The columns of a 3x3 matrix given by its rows."""
     x, y, z = (Vector(*(row[k] for row in a)) for k in range(3))
     return x, y, z
 
 
-def twist_seen_in(x: Twist, pose: Pose) -> Twist:
+def twist_at_frame(x: Twist, pose: Pose) -> Twist:
     """The twist of a body at a frame of constant pose on it, in that frame's axes."""
-    axes = columns_of(pose)
-    return Twist(times(axes, x.w), times(axes, x.at(place_of(pose))))
+    axes = rotation_columns(pose)
+    return Twist(matvec(axes, x.w), matvec(axes, x.at(position_of(pose))))
 
 
 @dataclass(frozen=True)
@@ -66,17 +66,17 @@ class Motion:
     from joint to joint is then `base` alone, which mostly has zeros in the plane. `label` names the
     entries of U in generated code."""
 
-    w: Vector = NULL
-    wr: Vector = NULL
-    a: Vector = NULL
-    base: Vector = NULL
+    w: Vector = ZERO_VECTOR
+    wr: Vector = ZERO_VECTOR
+    a: Vector = ZERO_VECTOR
+    base: Vector = ZERO_VECTOR
     run: Scalar = ZERO
     label: str = ""
 
     @cached_property
     def wd(self) -> Vector:
         """The rate of wr, which mostly is w."""
-        return self.base + self.w.cross(EZ).scaled(self.run)
+        return self.base + self.w.cross(UNIT_Z).scaled(self.run)
 
     @property
     def true(self) -> bool:
@@ -157,11 +157,13 @@ class Motion:
         """Seen in other axes, with acceleration `a` of the origin in the present ones.
 
         Only turns about z keep wd in two parts, and only where that is less to turn."""
-        parts = all(turn.axis == 2 for turn in turns) and self.base.turns_cheaply
+        parts = all(turn.axis == 2 for turn in turns) and self.base.rotates_cheaply
         base, run = (self.base, self.run) if parts else (self.wd, ZERO)
-        w = self.w.turned_all(turns)
-        wr = w if self.true else self.wr.turned_all(turns)
-        return Motion(w, wr, a.turned_all(turns), base.turned_all(turns), run, self.label)
+        w = self.w.expressed_after_all(turns)
+        wr = w if self.true else self.wr.expressed_after_all(turns)
+        return Motion(
+            w, wr, a.expressed_after_all(turns), base.expressed_after_all(turns), run, self.label
+        )
 
     def moving(
         self, rate: Twist, reference: Twist, change: Twist, shift: Vector, label: str
@@ -170,10 +172,10 @@ class Motion:
         its axis away: at a velocity, a reference velocity and the latter's rate, all in its own
         axes. (F08, table 5.1, with classical accelerations)"""
         true_rate = self.true and rate is reference
-        w = added(self.w, rate.w)
-        wr = w if true_rate else added(self.wr, reference.w)
+        w = add_axial(self.w, rate.w)
+        wr = w if true_rate else add_axial(self.wr, reference.w)
         if reference.w.x is ZERO and reference.w.y is ZERO:
-            base, run = added(self.base, change.w), self.run + reference.w.z
+            base, run = add_axial(self.base, change.w), self.run + reference.w.z
         else:
             turning = (self.w if true_rate else w).cross(reference.w)
             base, run = self.wd + change.w + turning, ZERO
@@ -198,10 +200,10 @@ class Motion:
 
     def seen_in(self, pose: Pose) -> "Motion":
         """The motion of a frame of constant pose."""
-        axes = columns_of(pose)
-        w = times(axes, self.w)
-        wr = w if self.true else times(axes, self.wr)
-        a, wd = times(axes, self.at(place_of(pose))), times(axes, self.wd)
+        axes = rotation_columns(pose)
+        w = matvec(axes, self.w)
+        wr = w if self.true else matvec(axes, self.wr)
+        a, wd = matvec(axes, self.at(position_of(pose))), matvec(axes, self.wd)
         return Motion(w, wr, a, wd, label=f"{self.label}l")
 
     def named(self, label: str) -> "Motion":

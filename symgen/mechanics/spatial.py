@@ -68,20 +68,20 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Orient(Turn):
+class Rotation(Turn):
     """Any rotation of a frame, by its matrix: rows of the axes before, columns of the axes
     after."""
 
     rows: "tuple[Vector, Vector, Vector]"
 
     @classmethod
-    def by(cls, rows: "Sequence[Vector]") -> "Orient":
+    def by(cls, rows: "Sequence[Vector]") -> "Rotation":
         """The rotation with these rows."""
         x, y, z = rows
         return cls(-1, Angle(ZERO, -1.0), (x, y, z))
 
-    def _reversed(self) -> "Orient":
-        return Orient.by([Vector(*(row[k] for row in self.rows)) for k in range(3)])
+    def _reversed(self) -> "Rotation":
+        return Rotation.by([Vector(*(row[k] for row in self.rows)) for k in range(3)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Shift:
 Step = Turn | Shift
 
 
-def idle(step: Step) -> bool:
+def is_identity(step: Step) -> bool:
     """Whether the step leads nowhere."""
     return step.length is ZERO if isinstance(step, Shift) else step.angle.is_zero
 
@@ -156,8 +156,8 @@ class Vector:
         """The vector in the axes of a frame turned by `turn` (R^T v)."""
         if turn.angle.is_zero:
             return self
-        if turn.axis < 0 and isinstance(turn, Orient):
-            return sum((row.scaled(x) for row, x in zip(turn.rows, self, strict=True)), NULL)
+        if turn.axis < 0 and isinstance(turn, Rotation):
+            return sum((row.scaled(x) for row, x in zip(turn.rows, self, strict=True)), ZERO_VECTOR)
         root, total = self._source(turn)
         k, (c, s) = turn.axis, total.angle.cos_sin
         i, j = (k + 1) % 3, (k + 2) % 3
@@ -167,7 +167,7 @@ class Vector:
         out[k] = self[k]
         return Vector(*out, origin=(root, total))
 
-    def turned_all(self, turns: Iterable[Turn]) -> "Vector":
+    def expressed_after_all(self, turns: Iterable[Turn]) -> "Vector":
         """The vector in the axes of a frame turned several times, outermost turn first."""
         v = self
         for turn in turns:
@@ -175,7 +175,7 @@ class Vector:
         return v
 
     @property
-    def turns_cheaply(self) -> bool:
+    def rotates_cheaply(self) -> bool:
         """Whether a turn about z costs less than six operations, because a component across z
         vanishes or did so before the turns about z that are remembered."""
         root = self if self.origin is None or self.origin[1].axis != 2 else self.origin[0]
@@ -200,7 +200,7 @@ class Vector:
         return root, Turn(turn.axis, before.angle + turn.angle)
 
 
-def added(v: Vector, more: Vector) -> Vector:
+def add_axial(v: Vector, more: Vector) -> Vector:
     """v + more. Where `more` is along z, what turns about z did to the rest of v is not affected,
     so its origin is remembered."""
     along_z = more.x is ZERO and more.y is ZERO
@@ -209,17 +209,17 @@ def added(v: Vector, more: Vector) -> Vector:
     return Vector(v.x, v.y, z, origin=v.origin if keeps else None) if along_z else v + more
 
 
-NULL = Vector(ZERO, ZERO, ZERO)
-EZ = Vector(ZERO, ZERO, 1.0)
+ZERO_VECTOR = Vector(ZERO, ZERO, ZERO)
+UNIT_Z = Vector(ZERO, ZERO, 1.0)
 
 
-def times(k: Scalar, x: Scalar) -> Scalar:
+def scale_constant(k: Scalar, x: Scalar) -> Scalar:
     """k x for a constant k; 1, -1 and a structural zero cost nothing and alter no bit on any
     scalar."""
     return ZERO if k is ZERO else x if k == 1 else -x if k == -1 else k * x
 
 
-def along(axis: int, length: Scalar) -> Vector:
+def axis_vector(axis: int, length: Scalar) -> Vector:
     """The vector of `length` along a coordinate axis."""
     x, y, z = (length, ZERO, ZERO) if axis == 0 else (ZERO, length, ZERO)
     return Vector(x, y, z) if axis < 2 else Vector(ZERO, ZERO, length)
@@ -230,18 +230,18 @@ class Twist:
     """The spatial velocity of a rigid body (or an acceleration likewise) at a frame, in its axes:
     angular velocity `w` (rad/s) and velocity `v` of the origin (m/s), w × r + v at r."""
 
-    w: Vector = NULL
-    v: Vector = NULL
+    w: Vector = ZERO_VECTOR
+    v: Vector = ZERO_VECTOR
 
     def __add__(self, other: "Twist") -> "Twist":
-        return Twist(added(self.w, other.w), added(self.v, other.v))
+        return Twist(add_axial(self.w, other.w), add_axial(self.v, other.v))
 
     def scaled(self, rate: Scalar) -> "Twist":
         return Twist(self.w.scaled(rate), self.v.scaled(rate))
 
     def at_rate(self, rate: Scalar) -> "Twist":
         """A unit twist, whose numbers are constants, at a rate."""
-        w, v = (Vector(*(times(x, rate) for x in part)) for part in (self.w, self.v))
+        w, v = (Vector(*(scale_constant(x, rate) for x in part)) for part in (self.w, self.v))
         return Twist(w, v)
 
     def cross(self, other: "Twist") -> "Twist":
@@ -254,7 +254,7 @@ class Twist:
         """The velocity of the point `r`."""
         return self.v + self.w.cross(r)
 
-    def moved_out(self, steps: "Iterable[Step]") -> "Twist":
+    def to_child(self, steps: "Iterable[Step]") -> "Twist":
         """The motion seen from the frame to which `steps` lead."""
         w, v = self.w, self.v
         for step in steps:
@@ -271,7 +271,7 @@ class Twist:
         return self
 
 
-STILL = Twist()
+ZERO_TWIST = Twist()
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +292,7 @@ class Force:
     def scaled(self, k: Scalar) -> "Force":
         return Force(self.linear.scaled(k), self.angular.scaled(k))
 
-    def moved_in(self, step: Step) -> "Force":
+    def to_parent(self, step: Step) -> "Force":
         """The force at the frame from which `step` leads to the present one."""
         if isinstance(step, Shift):
             return Force(self.linear, self.angular + step.cross(self.linear))
@@ -318,4 +318,4 @@ class Force:
         return self
 
 
-NO_FORCE = Force(NULL, NULL)
+ZERO_FORCE = Force(ZERO_VECTOR, ZERO_VECTOR)

@@ -115,13 +115,17 @@ def derivative(function: Callable[[Scalar], Scalar], x: Scalar, direction: Scala
 def along(values: Sequence[Scalar], tangents: Sequence[Scalar], level: int = 1) -> list[Scalar]:
     """The values with tangents; a structural zero leaves a value as it is.
 
-    What is not a number but can be ``nudged`` gets all the small changes from its place on.
+    What is not a number but can be ``displaced_by`` gets all the small changes from its place on.
     """
     if len(values) != len(tangents):
         raise ValueError(f"{len(values)} values, but {len(tangents)} tangents")
     changes = [d if d is ZERO else Dual(ZERO, d, level) for d in tangents]
     return [
-        x.nudged(changes[k:]) if hasattr(x, "nudged") else x if d is ZERO else Dual(x, d, level)
+        x.displaced_by(changes[k:])
+        if hasattr(x, "displaced_by")
+        else x
+        if d is ZERO
+        else Dual(x, d, level)
         for k, (x, d) in enumerate(zip(values, tangents, strict=True))
     ]
 

@@ -168,11 +168,12 @@ class RecordedNumber:
 def noted(record: Record, values: Sequence[Scalar]) -> tuple[list[Scalar], list[RecordedNumber]]:
     """The values as inputs of a record, and in what their gradients are asked for.
 
-    What is not a number but can be ``nudged`` gets all the small changes from its place on, as in
-    `symgen.numbers.dual.along`."""
-    changes = [record.input(ZERO if hasattr(x, "nudged") else x) for x in values]
+    What is not a number but can be ``displaced_by`` gets all the small changes from its place on,
+    as in `symgen.numbers.dual.along`."""
+    changes = [record.input(ZERO if hasattr(x, "displaced_by") else x) for x in values]
     return [
-        x.nudged(changes[k:]) if hasattr(x, "nudged") else changes[k] for k, x in enumerate(values)
+        x.displaced_by(changes[k:]) if hasattr(x, "displaced_by") else changes[k]
+        for k, x in enumerate(values)
     ], changes
 
 

@@ -35,24 +35,24 @@ from symgen.proof.program_run import ProgramRun
 ROUNDOFF: Final = {"double": 2.0**-53, "float": 2.0**-24}
 """Unit roundoff: half a unit in the last place of 1."""
 
-SMALLEST: Final = {name: float(np.finfo(real).tiny) for name, real in TYPES.items()}
+SMALLEST_NORMAL: Final = {name: float(np.finfo(real).tiny) for name, real in TYPES.items()}
 """Below this products and quotients lose digits or become zero."""
 
-SINES: Final = {"libm": 1.0, "inline": 2.0}
+SINE_ULP: Final = {"libm": 1.0, "inline": 2.0}
 """Units in the last place that sines and cosines are off: of the C library (glibc's manual says so,
 and fdlibm, newlib and musl keep it), and what ``--trig inline`` promises."""
 
-WORK: Final = 5e6
+MAX_DERIVATIVE_WORK: Final = 5e6
 """Operations times output entries up to which all derivatives are taken."""
 
 
-def represented(values: Numbers, scalar: str) -> Numbers:
+def representation_error(values: Numbers, scalar: str) -> Numbers:
     """The error of rounding numbers to a scalar type."""
     with np.errstate(over="ignore"):
         return np.abs(values.astype(TYPES[scalar]).astype(np.float64) - values)
 
 
-MARGIN: Final = 1.0 + 2.0**-7
+BINADE_MARGIN: Final = 1.0 + 2.0**-7
 """A result that is this near to the next power of two may round as that does."""
 
 
@@ -71,7 +71,7 @@ class BoundedArray:
     bounds: Numbers
 
 
-def bounded(
+def error_bounds(
     program: Program,
     inputs: Mapping[str, BoundedArray],
     scalar: str,
@@ -86,15 +86,15 @@ def bounded(
     are off by what their literals lose, and by `slack` besides. Bounds that are not `sharp` are
     those of running error analysis."""
     run = ProgramRun(program, {name: x.values for name, x in inputs.items()})
-    return Errors(run, inputs, scalar, trig, slack).outputs(sharp)
+    return RoundingErrors(run, inputs, scalar, trig, slack).outputs(sharp)
 
 
-TOGETHER: Final = 64.0
+MAX_COUPLED_ERROR: Final = 64.0
 """How many units of rounding one operand may be off where its error meets that of another."""
 
 
 @dataclass(frozen=True, eq=False)
-class Errors:
+class RoundingErrors:
     """The rounding errors of a program at some states, a row for each node of its `levels`."""
 
     run: ProgramRun
@@ -107,7 +107,9 @@ class Errors:
         """The values and bounds of each output; a bound that is not a number becomes infinite, so
         that no comparison holds by accident."""
         at, outputs = levels(self.run.program), self.run.program.outputs
-        few = [out for out in outputs if sharp and len(out.refs) * len(at.nodes) <= WORK]
+        few = [
+            out for out in outputs if sharp and len(out.refs) * len(at.nodes) <= MAX_DERIVATIVE_WORK
+        ]
         rows = {out.name: at.of(out.refs)[1] for out in outputs}
         ends = np.cumsum([len(rows[out.name]) for out in few])
         rows_of_few = np.concatenate([np.empty(0, np.intp), *(rows[out.name] for out in few)])
@@ -153,17 +155,19 @@ class Errors:
     def _rounded(self) -> Numbers:
         """The roundings of nodes whose errors do not depend on those of others."""
         values, at = self.run.values, levels(self.run.program)
-        binades = binade(MARGIN * np.abs(values))
+        binades = binade(BINADE_MARGIN * np.abs(values))
         lost_here = np.empty_like(values)
         for group in at.groups[: len(LEAVES)]:
             if group.op == "const":
-                lost_here[group.rows] = represented(values[group.rows], self.scalar) + self.slack
+                lost_here[group.rows] = (
+                    representation_error(values[group.rows], self.scalar) + self.slack
+                )
             elif group.op == "input":
                 for row, (_, name, place) in enumerate(at.nodes[group.rows], group.rows.start):
                     lost_here[row] = self.inputs[name].bounds[place]
         for alike in at.alike:
-            lost = SMALLEST[self.scalar] if alike.op in ("mul", "div") else 0.0
-            ulp = SINES[self.trig] if alike.op in ("sin", "cos") else OPS[alike.op].ulp
+            lost = SMALLEST_NORMAL[self.scalar] if alike.op in ("mul", "div") else 0.0
+            ulp = SINE_ULP[self.trig] if alike.op in ("sin", "cos") else OPS[alike.op].ulp
             rounded = 2.0 * ulp * ROUNDOFF[self.scalar] * binades[alike.rows]
             lost_here[alike.rows] = rounded + lost
         return lost_here
@@ -179,7 +183,7 @@ class Errors:
         first, second = (gathered[rows] for rows in operands)
         alone = slopes[0] * first + slopes[1] * second
         second_order = first * second if op == "mul" else second * slopes[0] * alone
-        least: Numbers = np.fmin(second_order, TOGETHER * ROUNDOFF[self.scalar] * alone)
+        least: Numbers = np.fmin(second_order, MAX_COUPLED_ERROR * ROUNDOFF[self.scalar] * alone)
         return least
 
     def _exact_sums(self, sums: Simultaneous, gathered: Numbers) -> NDArray[np.bool_]:
@@ -190,7 +194,9 @@ class Errors:
         added = total - first
         lost = (first - (total - added)) + (second - added)
         known = (gathered[sums.operands[0]] == 0) & (gathered[sums.operands[1]] == 0)
-        exact: NDArray[np.bool_] = known & (lost == 0) & (represented(total, self.scalar) == 0)
+        exact: NDArray[np.bool_] = (
+            known & (lost == 0) & (representation_error(total, self.scalar) == 0)
+        )
         return exact
 
     def _jumps(self, operand: Rows, gathered: Numbers) -> Numbers:

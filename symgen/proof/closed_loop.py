@@ -21,16 +21,16 @@ from symgen.numbers.operations import OPS
 from symgen.numbers.scalar import plain
 from symgen.numbers.trig import TYPES
 from symgen.tracing.function import Function
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 
-TIME: Final = 0.004
+SAMPLE_TIME: Final = 0.004
 """Sample time (s)."""
 SUBSTEPS: Final = 4
 """Steps of the simulation for each sample."""
 SAMPLES: Final = 30
-PUSH: Final = 10.0
+OBSERVED_FORCE: Final = 10.0
 """The force that an observer is to find, at the first joint (N m or N)."""
 
 Values = dict[str, list[Any]]
@@ -84,13 +84,13 @@ class ClosedLoopRecord:
 
 
 @lru_cache(maxsize=8)
-def _traced(robot: RuntimeModel, quantity: str) -> Program:
+def _traced(robot: ParametricModel, quantity: str) -> Program:
     """A quantity's tape; all controllers of a robot move the same one."""
     return trace(robot, Wanted.parse(quantity)).program
 
 
 def loop_of(
-    robot: RuntimeModel, row: ControllerType, function: Function, number: Number = Decimal
+    robot: ParametricModel, row: ControllerType, function: Function, number: Number = Decimal
 ) -> ClosedLoop:
     """The controller of a function at its start, with the gains of its row."""
     sizes = {name: prod(shape) for name, shape in function.program.inputs}
@@ -106,9 +106,9 @@ def loop_of(
     return ClosedLoop(row, function.program, gains, state, number, function.quantities[0].link)
 
 
-def _inertias(robot: RuntimeModel) -> list[float]:
+def _inertias(robot: ParametricModel) -> list[float]:
     """The inertia that each joint feels at the start, in three digits."""
-    constant = RuntimeModel(robot.model, allow_unphysical=robot.allow_unphysical)
+    constant = ParametricModel(robot.model, allow_unphysical=robot.allow_unphysical)
     n, program = robot.model.dof, _traced(constant, "mass_matrix")
     with in_decimals():
         mass_matrix = evaluate(
@@ -132,10 +132,10 @@ def recordable(row: ControllerType, function: Function) -> bool:
     return {name for name, _ in function.program.inputs} <= known
 
 
-def with_known_forces(robot: RuntimeModel) -> RuntimeModel:
+def with_known_forces(robot: ParametricModel) -> ParametricModel:
     """A robot to simulate: with the springs and the friction whose numbers are known."""
     friction = () if robot.runtime_friction else robot.friction
-    return RuntimeModel(
+    return ParametricModel(
         robot.model,
         friction=friction,
         friction_width=robot.friction_width if friction else 0.0,
@@ -156,7 +156,7 @@ class Plant:
 
     def moved(self, tau: Sequence[Any]) -> None:
         """Goes on by a sample under these forces."""
-        before, h = self.qd, self.number(TIME)
+        before, h = self.qd, self.number(SAMPLE_TIME)
         for _ in range(SUBSTEPS):
             inputs = {"q": self.q, "qd": self.qd, "tau": tau, "h": [h / SUBSTEPS]}
             self.q, self.qd = evaluate(self.program, inputs, self.number).values()
@@ -164,11 +164,11 @@ class Plant:
 
 
 def record(
-    robot: RuntimeModel,
+    robot: ParametricModel,
     loop: ClosedLoop,
     scalar: str = "double",
     samples: int = SAMPLES,
-    plant: RuntimeModel | None = None,
+    plant: ParametricModel | None = None,
 ) -> ClosedLoopRecord:
     """The closed loop of a robot whose numbers are all known, by default with its friction and
     springs, or of another `plant` with the same joints."""
@@ -182,23 +182,25 @@ def record(
     tau = zeros
     with in_decimals():
         for sample in range(samples):
-            t = sample * TIME
+            t = sample * SAMPLE_TIME
             known = {"q": body.q, "qd": body.qd, "qdd": body.qdd, "tau": tau}
             known |= _reference(robot, start, t, number) | aim
             measured = {name: [float(real(float(x))) for x in known[name]] for name in row.step}
             inputs = {name: [number(x) for x in values] for name, values in measured.items()}
-            results = loop.step({**inputs, "h": [number(float(real(TIME)))]})
+            results = loop.step({**inputs, "h": [number(float(real(SAMPLE_TIME)))]})
             for name, values in (*measured.items(), *results.items()):
                 rows.setdefault(name, []).append([float(x) for x in values])
             tau = results[loop.forces] if row.forces else _shaken(n, t, number)
             late = not row.forces and sample >= samples // 2
-            body.moved([tau[0] + number(PUSH * late), *tau[1:]])
+            body.moved([tau[0] + number(OBSERVED_FORCE * late), *tau[1:]])
     gains = {name: [float(x) for x in values] for name, values in loop.gains.items()}
     wanted = {name: values for name, values in rows.items() if name not in row.step}
     return ClosedLoopRecord({name: rows[name] for name in row.step}, wanted, gains)
 
 
-def departures(loop: ClosedLoop, recorded: ClosedLoopRecord, number: Number) -> dict[str, float]:
+def rounding_departures(
+    loop: ClosedLoop, recorded: ClosedLoopRecord, number: Number
+) -> dict[str, float]:
     """How far each output of the loop, at its start, departs from the record when it computes with
     `number`: what rounding may do to it, which controllers that learn from little make large."""
     largest = dict.fromkeys(recorded.wanted, 0.0)
@@ -206,14 +208,14 @@ def departures(loop: ClosedLoop, recorded: ClosedLoopRecord, number: Number) -> 
         measured = {
             name: [number(x) for x in rows[sample]] for name, rows in recorded.measured.items()
         }
-        for name, values in loop.step({**measured, "h": [number(TIME)]}).items():
+        for name, values in loop.step({**measured, "h": [number(SAMPLE_TIME)]}).items():
             exact = recorded.wanted[name][sample]
             gaps = (abs(float(a) - b) for a, b in zip(values, exact, strict=True))
             largest[name] = max(largest[name], *gaps)
     return largest
 
 
-def _start_positions(robot: RuntimeModel) -> list[float]:
+def _start_positions(robot: ParametricModel) -> list[float]:
     """Positions to start from."""
     coupling = coupling_of(robot.model)
     q = [0.3 + 0.1 * k for k in range(coupling.positions)]
@@ -223,7 +225,7 @@ def _start_positions(robot: RuntimeModel) -> list[float]:
 
 
 def _reference(
-    robot: RuntimeModel, start: Sequence[float], t: float, number: Number
+    robot: ParametricModel, start: Sequence[float], t: float, number: Number
 ) -> dict[str, list[Any]]:
     """A slow swing about the start; what has a quaternion is to stay."""
     coupling = coupling_of(robot.model)
@@ -239,7 +241,7 @@ def _reference(
 
 
 def _aim(
-    robot: RuntimeModel, link: str, start: Sequence[float], number: Number
+    robot: ParametricModel, link: str, start: Sequence[float], number: Number
 ) -> dict[str, list[Any]]:
     """A place a little beside that where a link is at the start."""
     at = {"q": [Decimal(x) for x in start]}
@@ -316,6 +318,6 @@ class MachineNumber:
         return self._rounded(OPS[op].evaluate(float(self.x)))
 
 
-def machine(values: Sequence[float], scalar: str) -> list[MachineNumber]:
+def machine_numbers(values: Sequence[float], scalar: str) -> list[MachineNumber]:
     """The values, rounded to the scalar type."""
     return [MachineNumber(x, scalar) for x in values]

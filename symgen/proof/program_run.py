@@ -18,7 +18,7 @@ from symgen.numbers.operations import OPS, Op
 from symgen.numbers.scalar import ZERO
 from symgen.numbers.types import Numbers
 
-MEMORY: Final = 500_000
+MAX_HELD_DERIVATIVES: Final = 500_000
 """Derivatives held at once."""
 
 
@@ -67,7 +67,10 @@ class ProgramRun:
     def derivatives(self, rows: Rows) -> Iterator[tuple[Rows, Numbers]]:
         """Blocks of the nodes in `rows`, one after the other, each with its derivatives in every
         node: (nodes, block, states). They may be overwritten, and are when the next ones come."""
-        place, size = levels(self.program).inward.place, max(1, MEMORY // max(self.values.size, 1))
+        place, size = (
+            levels(self.program).inward.place,
+            max(1, MAX_HELD_DERIVATIVES // max(self.values.size, 1)),
+        )
         space = np.empty((2, len(place) * min(size, len(rows)) * self.width))
         inward = self._inward if np.isfinite(self.slopes).all() else self._where_reached
         for first in range(0, len(rows), size):

@@ -8,19 +8,19 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
 
-from symgen.mechanics.spatial import NULL, Vector
-from symgen.mechanics.spatial import times as multiple
+from symgen.mechanics.spatial import ZERO_VECTOR, Vector
+from symgen.mechanics.spatial import scale_constant as multiple
 from symgen.numbers.operations import cos, sin
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.proof.reference_model import (
     WORLD,
     Frame,
-    Mechanism,
-    MechanismBody,
+    ReferenceBody,
+    ReferenceModel,
     Rows,
-    product,
-    times,
-    transposed,
+    matmul,
+    matvec,
+    transpose,
 )
 
 
@@ -31,7 +31,7 @@ class BodyInWorld:
 
     axes: Rows
     place: Vector
-    z: Vector = NULL
+    z: Vector = ZERO_VECTOR
     turn: Scalar = ZERO
     slide: Scalar = ZERO
 
@@ -64,9 +64,9 @@ class BodyMotion:
     which is at `place`."""
 
     place: Vector
-    w: Vector = NULL
-    wd: Vector = NULL
-    a: Vector = NULL
+    w: Vector = ZERO_VECTOR
+    wd: Vector = ZERO_VECTOR
+    a: Vector = ZERO_VECTOR
 
     def acceleration(self, point: Vector) -> Vector:
         """Acceleration of the body's particle at `point`."""
@@ -92,43 +92,43 @@ class UnitMotion:
 
 
 @dataclass(frozen=True)
-class JudgedJoint:
+class ReferenceJoint:
     """A joint type: how each of its coordinates moves a body, by the constants of the file.
 
     With a `place`, the number of coordinates of its position, the axes are those of the moved body
     and the positions go on with a unit quaternion; else every axis moves with the body before."""
 
-    kinds: Callable[[MechanismBody], Sequence[UnitMotion]]
+    kinds: Callable[[ReferenceBody], Sequence[UnitMotion]]
     place: int | None = None
 
 
 TURN, SLIDE = UnitMotion(turn=1), UnitMotion(slide=1)
 ROUND = UnitMotion(turn=1, balanced=True, is_round=True)
 POINT = UnitMotion(turn=1, balanced=True, is_point=True)
-JOINTS: Final[dict[str, JudgedJoint]] = {
-    "revolute": JudgedJoint(lambda part: [TURN]),
-    "prismatic": JudgedJoint(lambda part: [SLIDE]),
-    "screw": JudgedJoint(lambda part: [UnitMotion(turn=1, slide=part.constants[0])]),
-    "cylindrical": JudgedJoint(lambda part: [SLIDE, TURN]),
-    "universal": JudgedJoint(lambda part: [TURN, TURN]),
-    "ball": JudgedJoint(lambda part: [TURN] * 3, place=0),
-    "planar": JudgedJoint(lambda part: [SLIDE, SLIDE, TURN]),
-    "floating": JudgedJoint(lambda part: [SLIDE] * 3 + [TURN] * 3, place=3),
-    "rotor": JudgedJoint(lambda part: [UnitMotion(turn=1, balanced=True)]),
-    "armature": JudgedJoint(lambda part: [UnitMotion(turn=1, balanced=True)]),
-    "ball_armature": JudgedJoint(lambda part: [TURN, TURN, ROUND], place=0),
-    "floating_armature": JudgedJoint(lambda part: [SLIDE] * 3 + [TURN, TURN, ROUND], place=3),
-    "floating_mass": JudgedJoint(lambda part: [SLIDE] * 3 + [TURN, TURN, POINT], place=3),
+JOINTS: Final[dict[str, ReferenceJoint]] = {
+    "revolute": ReferenceJoint(lambda part: [TURN]),
+    "prismatic": ReferenceJoint(lambda part: [SLIDE]),
+    "screw": ReferenceJoint(lambda part: [UnitMotion(turn=1, slide=part.constants[0])]),
+    "cylindrical": ReferenceJoint(lambda part: [SLIDE, TURN]),
+    "universal": ReferenceJoint(lambda part: [TURN, TURN]),
+    "ball": ReferenceJoint(lambda part: [TURN] * 3, place=0),
+    "planar": ReferenceJoint(lambda part: [SLIDE, SLIDE, TURN]),
+    "floating": ReferenceJoint(lambda part: [SLIDE] * 3 + [TURN] * 3, place=3),
+    "rotor": ReferenceJoint(lambda part: [UnitMotion(turn=1, balanced=True)]),
+    "armature": ReferenceJoint(lambda part: [UnitMotion(turn=1, balanced=True)]),
+    "ball_armature": ReferenceJoint(lambda part: [TURN, TURN, ROUND], place=0),
+    "floating_armature": ReferenceJoint(lambda part: [SLIDE] * 3 + [TURN, TURN, ROUND], place=3),
+    "floating_mass": ReferenceJoint(lambda part: [SLIDE] * 3 + [TURN, TURN, POINT], place=3),
 }
 """How each joint type moves, by the name of the type."""
 
 
-def kind_of(part: MechanismBody) -> UnitMotion:
+def unit_motion(part: ReferenceBody) -> UnitMotion:
     """How the coordinate of a body moves it."""
     return JOINTS[part.kind].kinds(part)[part.at]
 
 
-def run_of(robot: Mechanism, first: int) -> range:
+def bodies_of_joint(robot: ReferenceModel, first: int) -> range:
     """The bodies of the joint whose first is this one."""
     return range(first, first + len(JOINTS[robot.part(first).kind].kinds(robot.part(first))))
 
@@ -166,7 +166,7 @@ def orientation(four: Sequence[Scalar]) -> Rows:
     for e in WORLD:  # a column for each unit vector
         once = v.cross(e)
         columns.append(e + (once.scaled(w) + v.cross(once)).scaled(2))
-    return transposed((columns[0], columns[1], columns[2]))
+    return transpose((columns[0], columns[1], columns[2]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +179,7 @@ class JointPositions:
 
 
 @dataclass(frozen=True, eq=False)
-class JointCourse:
+class JointTrajectory:
     """Positions with their first and second rates, and free fall in root axes. What hangs on these
     alone is `known` once it was asked for."""
 
@@ -194,69 +194,75 @@ class JointCourse:
 class State:
     """The state that a textbook run reads. Numbers, or arrays of one batch.
 
-    `tens` replaces inertial parameters by link; `wrenches` are
+    `link_parameters` replaces inertial parameters by link; `wrenches` are
     external ones by link, force and moment about the link's origin in its axes, or (`root_axes`) in
     the root's; `passive` has the coefficients and shape parameters of friction and springs by body
     and name (`symgen.mechanics.joint_forces`)."""
 
-    course: JointCourse
-    tens: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
+    course: JointTrajectory
+    link_parameters: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
     wrenches: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
     passive: Mapping[int, Mapping[str, Scalar]] = field(default_factory=dict)
     root_axes: bool = False
 
 
-def rates(robot: Mechanism, v: Sequence[Scalar]) -> list[Scalar]:
+def body_rates(robot: ReferenceModel, v: Sequence[Scalar]) -> list[Scalar]:
     """The rates of the bodies' joints, from the user's."""
     return [
         sum((multiple(by, v[index]) for index, _, by in part.terms), ZERO) for part in robot.parts
     ]
 
 
-def coordinate(part: MechanismBody, x: JointPositions) -> Scalar:
+def body_coordinate(part: ReferenceBody, x: JointPositions) -> Scalar:
     """The coordinate of a body whose joint has its positions one by one."""
     return sum((multiple(by, x.q[place]) for _, place, by in part.terms), part.offset)
 
 
-def placed(robot: Mechanism, x: JointPositions) -> Mapping[int, BodyInWorld]:
+def body_poses(robot: ReferenceModel, x: JointPositions) -> Mapping[int, BodyInWorld]:
     """Every body in the world."""
     bodies: dict[int, BodyInWorld] | None = x.known.get(robot.moves)
     if bodies is None:
-        bodies = x.known[robot.moves] = {0: BodyInWorld(Frame().axes, NULL)}
+        bodies = x.known[robot.moves] = {0: BodyInWorld(Frame().axes, ZERO_VECTOR)}
         for i in robot.outward:
             part = robot.part(i)
             bodies[i] = _placed(part, bodies[part.parent], x)
     return bodies
 
 
-def _placed(part: MechanismBody, before: BodyInWorld, x: JointPositions) -> BodyInWorld:
+def _placed(part: ReferenceBody, before: BodyInWorld, x: JointPositions) -> BodyInWorld:
     """A body, by the one that carries it: against it along and about an axis that stays on that
     one, or by a position with a quaternion, of which the joint's first body takes all."""
-    kind, places = kind_of(part), JOINTS[part.kind].place
+    kind, places = unit_motion(part), JOINTS[part.kind].place
     if places is None:
-        frame, q = before.carrying(part.frame), coordinate(part, x)
-        z = times(frame.axes, part.axis)
+        frame, q = before.carrying(part.frame), body_coordinate(part, x)
+        z = matvec(frame.axes, part.axis)
         fixed = kind.balanced or kind.turn is ZERO
-        axes = frame.axes if fixed else product(frame.axes, _rotation(part.axis, kind.turn * q))
+        axes = frame.axes if fixed else matmul(frame.axes, _rotation(part.axis, kind.turn * q))
         return BodyInWorld(axes, frame.place + z.scaled(kind.slide * q), z, kind.turn, kind.slide)
     frame = Frame(before.axes, before.place)
     if part.at == 0:
         four = x.q[part.place + places : part.place + places + 4]
-        arm = Vector(*x.q[part.place : part.place + places]) if places else NULL
+        arm = Vector(*x.q[part.place : part.place + places]) if places else ZERO_VECTOR
         frame = before.carrying(part.frame).of(Frame(orientation(_unit(four)), arm))
-    return BodyInWorld(frame.axes, frame.place, times(frame.axes, part.axis), kind.turn, kind.slide)
+    return BodyInWorld(
+        frame.axes, frame.place, matvec(frame.axes, part.axis), kind.turn, kind.slide
+    )
 
 
-def motion(robot: Mechanism, x: JointCourse) -> Mapping[int, BodyMotion]:
+def body_motions(robot: ReferenceModel, x: JointTrajectory) -> Mapping[int, BodyMotion]:
     """How every body moves; the base accelerates against gravity."""
     bodies: dict[int, BodyMotion] | None = x.known.get(robot.moves)
     if bodies is None:
-        bodies = x.known[robot.moves] = {0: BodyMotion(NULL, a=-x.gravity)}
-        at, speed, change = placed(robot, x.positions), rates(robot, x.qd), rates(robot, x.qdd)
+        bodies = x.known[robot.moves] = {0: BodyMotion(ZERO_VECTOR, a=-x.gravity)}
+        at, speed, change = (
+            body_poses(robot, x.positions),
+            body_rates(robot, x.qd),
+            body_rates(robot, x.qdd),
+        )
         for i in robot.outward:
             part, before = robot.part(i), bodies[robot.part(i).parent]
             if not part.parent and part.grounded:
-                before = BodyMotion(NULL)
+                before = BodyMotion(ZERO_VECTOR)
             if JOINTS[part.kind].place is None:
                 bodies[i] = _by_one_coordinate(before, at[i], speed[i - 1], change[i - 1])
             elif part.at == 0:
@@ -267,11 +273,11 @@ def motion(robot: Mechanism, x: JointCourse) -> Mapping[int, BodyMotion]:
     return bodies
 
 
-def _twist(robot: Mechanism, first: int, run: Sequence[Scalar]) -> tuple[Vector, Vector]:
+def _twist(robot: ReferenceModel, first: int, run: Sequence[Scalar]) -> tuple[Vector, Vector]:
     """Linear and angular velocity in the body's axes from the rates of a joint's bodies."""
-    linear, angular = NULL, NULL
-    for i in run_of(robot, first):
-        axis, kind = robot.part(i).axis.scaled(run[i - 1]), kind_of(robot.part(i))
+    linear, angular = ZERO_VECTOR, ZERO_VECTOR
+    for i in bodies_of_joint(robot, first):
+        axis, kind = robot.part(i).axis.scaled(run[i - 1]), unit_motion(robot.part(i))
         linear, angular = (
             total + Vector(*(multiple(k, e) for e in axis))
             for total, k in ((linear, kind.slide), (angular, kind.turn))
@@ -287,7 +293,7 @@ def _by_twist(
 
     A vector of constant numbers in these axes turns with them.
     """
-    (v, spin), (vd, spind) = ([times(at.axes, x) for x in twist] for twist in (rate, change))
+    (v, spin), (vd, spind) = ([matvec(at.axes, x) for x in twist] for twist in (rate, change))
     w = parent.w + spin
     a = parent.acceleration(at.place) + vd + w.cross(v) + parent.w.cross(v)
     return BodyMotion(at.place, w, parent.wd + spind + w.cross(spin), a)

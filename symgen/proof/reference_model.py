@@ -12,9 +12,9 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.mechanics.coupling import coupling_of
-from symgen.mechanics.model import Body, Link, Model
+from symgen.mechanics.model import Body, Link, RigidBodyModel
 from symgen.mechanics.pose import Pose
-from symgen.mechanics.spatial import NULL, Vector
+from symgen.mechanics.spatial import ZERO_VECTOR, Vector
 from symgen.numbers.scalar import ZERO, Scalar
 
 Rows = tuple[Vector, Vector, Vector]
@@ -24,19 +24,19 @@ Number = Callable[[float], Scalar]
 WORLD: Final[Rows] = (Vector(1, ZERO, ZERO), Vector(ZERO, 1, ZERO), Vector(ZERO, ZERO, 1))
 
 
-def times(rows: Rows, v: Vector) -> Vector:
+def matvec(rows: Rows, v: Vector) -> Vector:
     """A matrix times a vector."""
     return Vector(*(row.dot(v) for row in rows))
 
 
-def product(a: Rows, b: Rows) -> Rows:
+def matmul(a: Rows, b: Rows) -> Rows:
     """A matrix times a matrix."""
-    columns = [times(a, Vector(*(row[k] for row in b))) for k in range(3)]
+    columns = [matvec(a, Vector(*(row[k] for row in b))) for k in range(3)]
     x, y, z = (Vector(*(c[k] for c in columns)) for k in range(3))
     return x, y, z
 
 
-def transposed(a: Rows) -> Rows:
+def transpose(a: Rows) -> Rows:
     """The matrix with rows for columns."""
     x, y, z = (Vector(*(row[k] for row in a)) for k in range(3))
     return x, y, z
@@ -47,20 +47,20 @@ class Frame:
     """Where a frame is in another: its axes as columns, and its origin."""
 
     axes: Rows = WORLD
-    place: Vector = NULL
+    place: Vector = ZERO_VECTOR
 
     def of(self, other: "Frame") -> "Frame":
         """Where a frame is that is `other` in this one."""
         place = self.place
-        if other.place is not NULL:
-            place = place + times(self.axes, other.place)
+        if other.place is not ZERO_VECTOR:
+            place = place + matvec(self.axes, other.place)
         if self.axes is WORLD or other.axes is WORLD:
             return Frame(other.axes if self.axes is WORLD else self.axes, place)
-        return Frame(product(self.axes, other.axes), place)
+        return Frame(matmul(self.axes, other.axes), place)
 
 
 @dataclass(frozen=True)
-class Solid:
+class ReferenceLink:
     """A link on its body: its frame there and its ten parameters, None where it has none."""
 
     name: str
@@ -69,7 +69,7 @@ class Solid:
 
 
 @dataclass(frozen=True)
-class MechanismBody:
+class ReferenceBody:
     """A body: what carries it, the frame of its joint there, its joint and its links.
 
     `at` is its place among the coordinates of its joint, from 0, and `constants` is what else the
@@ -81,7 +81,7 @@ class MechanismBody:
     kind: str
     axis: Vector
     frame: Frame
-    solids: tuple[Solid, ...]
+    solids: tuple[ReferenceLink, ...]
     at: int
     constants: tuple[Scalar, ...]
     spin: Scalar
@@ -97,11 +97,11 @@ class MechanismBody:
 
 
 @dataclass(frozen=True, eq=False)
-class Mechanism:
+class ReferenceModel:
     """A robot in the judge's numbers: body i is `parts[i - 1]`, 0 the base."""
 
-    parts: tuple[MechanismBody, ...]
-    base: tuple[Solid, ...]
+    parts: tuple[ReferenceBody, ...]
+    base: tuple[ReferenceLink, ...]
     outward: tuple[int, ...]
     gravity: Vector
     velocities: int
@@ -109,7 +109,7 @@ class Mechanism:
     moves: object = field(default_factory=object)
     """The same for mechanisms that move alike, whatever their inertia."""
 
-    def part(self, i: int) -> MechanismBody:
+    def part(self, i: int) -> ReferenceBody:
         """Body `i`."""
         return self.parts[i - 1]
 
@@ -121,7 +121,7 @@ class Mechanism:
             i = self.part(i).parent
         return bodies
 
-    def body_of(self, link: str) -> tuple[int, Solid]:
+    def body_of(self, link: str) -> tuple[int, ReferenceLink]:
         """The body of a link (0: the base) and the link on it."""
         solids = [(0, s) for s in self.base]
         solids += [(i, s) for i, part in enumerate(self.parts, 1) for s in part.solids]
@@ -148,12 +148,12 @@ class Mechanism:
 
 
 @lru_cache(maxsize=8)
-def mechanism(model: Model, number: Number) -> Mechanism:
+def reference_model(model: RigidBodyModel, number: Number) -> ReferenceModel:
     """The robot of a model in numbers made by `number`."""
     coupling = coupling_of(model)
     pairs = zip(model.bodies, coupling.drives, strict=True)
     parts = (_part(body, drive, number) for body, drive in pairs)
-    return Mechanism(
+    return ReferenceModel(
         tuple(parts),
         tuple(_solid(link, number) for link in model.base),
         tuple(model.outward),
@@ -163,12 +163,12 @@ def mechanism(model: Model, number: Number) -> Mechanism:
     )
 
 
-def _part(body: Body, drive: Any, number: Number) -> MechanismBody:
+def _part(body: Body, drive: Any, number: Number) -> ReferenceBody:
     exact, joint = _structural(number), body.joint
-    return MechanismBody(
+    return ReferenceBody(
         body.parent,
         joint.kind,
-        unit(Vector(*map(exact, body.axis)), number(0.5)),
+        normalize(Vector(*map(exact, body.axis)), number(0.5)),
         frame_of(body.pose, number),
         tuple(_solid(link, number) for link in body.links),
         body.at,
@@ -188,9 +188,9 @@ def _structural(number: Number) -> Number:
     return lambda x: number(x) if x else ZERO
 
 
-def _solid(link: Link, number: Number) -> Solid:
+def _solid(link: Link, number: Number) -> ReferenceLink:
     ten = None if link.parameters is None else tuple(map(_structural(number), link.parameters))
-    return Solid(link.name, frame_of(link.pose, number), ten)
+    return ReferenceLink(link.name, frame_of(link.pose, number), ten)
 
 
 def frame_of(pose: Pose, number: Number) -> Frame:
@@ -198,34 +198,34 @@ def frame_of(pose: Pose, number: Number) -> Frame:
     to_number = _structural(number)
     x, y, z = (Vector(*map(to_number, row)) for row in pose.rotation)
     axes, place = _orthonormal((x, y, z), number(0.5)), Vector(*map(to_number, pose.position))
-    return Frame(WORLD if axes == WORLD else axes, NULL if place == NULL else place)
+    return Frame(WORLD if axes == WORLD else axes, ZERO_VECTOR if place == ZERO_VECTOR else place)
 
 
-def unit(v: Vector, half: Scalar) -> Vector:
+def normalize(v: Vector, half: Scalar) -> Vector:
     """The unit vector along one whose length is nearly 1: Newton's iteration for 1/√."""
-    for _ in range(ITERATIONS):
+    for _ in range(NEWTON_ITERATIONS):
         v = v.scaled((3 - v.dot(v)) * half)
     return v
 
 
 def _orthonormal(rows: Rows, half: Scalar) -> Rows:
     """The rotation nearest to a matrix that is nearly one: the same iteration, R (3 - Rᵀ R) / 2."""
-    for _ in range(ITERATIONS):
-        square = product(transposed(rows), rows)
+    for _ in range(NEWTON_ITERATIONS):
+        square = matmul(transpose(rows), rows)
         if square == WORLD:
             break
         x, y, z = (
             Vector(*((3 * (i == k) - square[i][k]) * half for k in range(3))) for i in range(3)
         )
-        rows = product(rows, (x, y, z))
+        rows = matmul(rows, (x, y, z))
     return rows
 
 
-ITERATIONS: Final = 6
+NEWTON_ITERATIONS: Final = 6
 """Each doubles the right digits, of which a double has 16."""
 
 
-def entries(values: Sequence[Scalar], shape: tuple[int, ...], zero: Scalar) -> Any:
+def entries_array(values: Sequence[Scalar], shape: tuple[int, ...], zero: Scalar) -> Any:
     """Numbers and arrays of one batch as an array, the entries last."""
     out = np.empty((*shape, len(values)), object)
     for k, x in enumerate(values):

@@ -16,24 +16,24 @@ from symgen.compiler.parallel import spread
 from symgen.numbers.exact import DIGITS, in_decimals
 from symgen.numbers.scalar import Scalar
 from symgen.numbers.types import Numbers
-from symgen.proof.laws import Judge, LawError, law_of
+from symgen.proof.laws import LawError, LawEvaluator, law_of
 from symgen.proof.states import decimals
 from symgen.tracing.function import Function
-from symgen.tracing.robot import Regroup, RuntimeModel
+from symgen.tracing.robot import ParametricModel, RegroupedModel
 
 State = Mapping[str, Any]
 """Inputs by name, and ``pi`` where parameters come at run time."""
 
-MOST_STATES: Final = 10
-STEPS: Final = 20_000
+MAX_STATES: Final = 10
+MAX_DERIVATIVE_STEPS: Final = 20_000
 """Steps of derivatives, times velocities, that a law takes for all states together, as far as it
 needs no more for one."""
 
-NO_JUDGE: Final = "no independent reference"
+NO_REFERENCE: Final = "no independent reference"
 
 
 @dataclass(frozen=True)
-class Judgement:
+class ReferenceResult:
     """The values that a quantity must have at the first `states` states, by output a row for each.
 
     Without a law there is no `judge`; a `problem` tells why a law has no values."""
@@ -48,10 +48,10 @@ class Judgement:
     @property
     def claim(self) -> str:
         """The statement about the quantity that is checked, with its reference."""
-        return f"matches the reference ({self.judge})" if self.judge else f"has {NO_JUDGE}"
+        return f"matches the reference ({self.judge})" if self.judge else f"has {NO_REFERENCE}"
 
 
-def steps(robot: RuntimeModel, order: int) -> int:
+def derivative_steps(robot: ParametricModel, order: int) -> int:
     """Steps of derivatives, times velocities, that a law takes at a state whose derivatives are
     nested `order` deep."""
     n = max(robot.model.dof, 1)
@@ -59,34 +59,34 @@ def steps(robot: RuntimeModel, order: int) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class Judges:
+class EvaluatorsByCount:
     """The laws at states of a robot: one judge for each number of states that is asked for."""
 
-    robot: RuntimeModel
+    robot: ParametricModel
     states: Sequence[State]
 
     @cached_property
-    def _known(self) -> dict[int, Judge]:
+    def _known(self) -> dict[int, LawEvaluator]:
         return {}
 
-    def at_first(self, count: int) -> Judge:
+    def at_first(self, count: int) -> LawEvaluator:
         """At so many of the states."""
         if count not in self._known:
             rows = self.states[:count]
             inputs = {name: [row[name] for row in rows] for name in rows[0] if name != "par"}
-            self._known[count] = Judge(self.robot, inputs)
+            self._known[count] = LawEvaluator(self.robot, inputs)
         return self._known[count]
 
 
-def judgements(judges: Judges, function: Function) -> Iterator[Judgement]:
+def reference_results(judges: EvaluatorsByCount, function: Function) -> Iterator[ReferenceResult]:
     """One for each quantity of a function."""
     robot = judges.robot
     for quantity in function.quantities:
         law = law_of(quantity)
         if law is None:
-            yield Judgement(quantity, None, {}, 0, 0.0, NO_JUDGE)
+            yield ReferenceResult(quantity, None, {}, 0, 0.0, NO_REFERENCE)
             continue
-        most = min(MOST_STATES, max(1, STEPS // steps(robot, law.order)))
+        most = min(MAX_STATES, max(1, MAX_DERIVATIVE_STEPS // derivative_steps(robot, law.order)))
         count, start = min(most, len(judges.states)), process_time()
         try:
             outputs, problem = judges.at_first(count).of(quantity), ""
@@ -94,7 +94,7 @@ def judgements(judges: Judges, function: Function) -> Iterator[Judgement]:
             outputs, problem = {}, str(error) or type(error).__name__
         wanted = {name: values.astype(float) for name, values in outputs.items()}
         seconds = process_time() - start
-        yield Judgement(quantity, law.judge, wanted, count, seconds, problem)
+        yield ReferenceResult(quantity, law.judge, wanted, count, seconds, problem)
 
 
 Floats = tuple[float, ...]
@@ -102,14 +102,14 @@ Inputs = Mapping[str, Sequence[Sequence[float]]]
 """The rows of each input array, one for each state; those of ``pi`` are the user's inertial
 parameters."""
 
-SAME: Final = f"the same algorithm in {DIGITS} digits"
-AFFORDABLE: Final = 2_500
+SAME_ALGORITHM: Final = f"the same algorithm in {DIGITS} digits"
+MAX_SELF_TEST_STEPS: Final = 2_500
 """Steps of derivatives, times velocities, that a law may take at each state of a self-test: first
 derivatives of up to 35 velocities, second ones of up to 8. The laws of all 99 quantities of a UR5
 then take 2 s for five states, those of first order of the 25-joint humanoid 3 s."""
-BODIES: Final = 300
+MAX_SELF_TEST_BODIES: Final = 300
 """Most bodies of a robot for which laws give the values of a self-test."""
-DUST: Final = 1e-32
+RELATIVE_ZERO: Final = 1e-32
 """Less than two errors of doubles make together, as a part of the largest entry of an output."""
 
 
@@ -122,23 +122,29 @@ class References:
     sources: Mapping[str, tuple[str, ...]]
 
 
-def source(robot: RuntimeModel, quantity: Quantity) -> str:
+def source(robot: ParametricModel, quantity: Quantity) -> str:
     """In words, what the reference values of a quantity in a self-test are computed by."""
     law = law_of(quantity)
-    return law.judge if law is not None and affordable(robot, law.order) else SAME
+    return law.judge if law is not None and affordable(robot, law.order) else SAME_ALGORITHM
 
 
-def affordable(robot: RuntimeModel, order: int) -> bool:
+def affordable(robot: ParametricModel, order: int) -> bool:
     """Whether a law with so many nested derivatives may give the values of a self-test: it takes
     all pairs of bodies, more than there are velocities where joints mimic others."""
-    return steps(robot, order) <= AFFORDABLE and len(robot.model.bodies) <= BODIES
+    return (
+        derivative_steps(robot, order) <= MAX_SELF_TEST_STEPS
+        and len(robot.model.bodies) <= MAX_SELF_TEST_BODIES
+    )
 
 
 def references(
-    robot: RuntimeModel, functions: Sequence[Function], regroup: Regroup | None, inputs: Inputs
+    robot: ParametricModel,
+    functions: Sequence[Function],
+    regroup: RegroupedModel | None,
+    inputs: Inputs,
 ) -> References:
     """The values of all outputs of the functions."""
-    judge, values = Judge(robot, inputs), dict[str, Sequence[Floats]]()
+    judge, values = LawEvaluator(robot, inputs), dict[str, Sequence[Floats]]()
     named, wanted = set[str](), list[tuple[Quantity, Function]]()
     for function in functions:
         for quantity in function.quantities:
@@ -154,9 +160,9 @@ def references(
 
 
 def _of(
-    judge: Judge, quantity: Quantity, function: Function, regroup: Regroup | None
+    judge: LawEvaluator, quantity: Quantity, function: Function, regroup: RegroupedModel | None
 ) -> dict[str, Sequence[Floats]]:
-    if source(judge.robot, quantity) != SAME:
+    if source(judge.robot, quantity) != SAME_ALGORITHM:
         outputs: Mapping[str, Any] = judge.of(quantity)
     else:
         results = _run(function, regroup, judge.inputs)
@@ -172,11 +178,11 @@ def _floats(row: Sequence[Scalar]) -> Floats:
     entries: list[Any] = [rounded.plus(x) if isinstance(x, Decimal) else x for x in row]
     values = np.array(entries, object).astype(float)
     sizes = np.abs(values)
-    values[sizes < DUST * sizes.max(initial=0.0, where=np.isfinite(sizes))] = 0.0
+    values[sizes < RELATIVE_ZERO * sizes.max(initial=0.0, where=np.isfinite(sizes))] = 0.0
     return tuple(values.tolist())
 
 
-def _run(function: Function, regroup: Regroup | None, inputs: Inputs) -> dict[str, Any]:
+def _run(function: Function, regroup: RegroupedModel | None, inputs: Inputs) -> dict[str, Any]:
     """The tape of a function in decimal numbers; the states first, as in its inputs."""
     entries = {name: decimals(rows).T for name, rows in inputs.items()}
     with in_decimals():

@@ -10,13 +10,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.mechanics.coupling import coupling_of, velocities
-from symgen.mechanics.model import Model
+from symgen.mechanics.coupling import coupling_of, velocity_coordinates
+from symgen.mechanics.model import RigidBodyModel
 from symgen.numbers.exact import in_decimals
 from symgen.numbers.trig import SINES
 from symgen.proof.laws.dynamics import mass, tau
 from symgen.proof.states import States
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 
 DIGITS = 4
 """Significant digits of the numbers made here."""
@@ -25,7 +25,7 @@ Floats = tuple[float, ...]
 
 
 def torques_and_accelerations(
-    robot: RuntimeModel, drawn: Sequence[Mapping[str, Sequence[float]]]
+    robot: ParametricModel, drawn: Sequence[Mapping[str, Sequence[float]]]
 ) -> list[tuple[Floats, Floats]]:
     """The joint forces of each state that the drawn accelerations need, within the efforts that the
     file allows, and the accelerations that follow from them.
@@ -61,10 +61,10 @@ def _accelerations(drawn: Sequence[float], m: Any, lack: Sequence[float]) -> Seq
     return drawn if change is None else [a + b for a, b in zip(drawn, change, strict=True)]
 
 
-def _efforts(model: Model) -> list[float | None]:
+def _efforts(model: RigidBodyModel) -> list[float | None]:
     """The largest force of each velocity's joint, None where the file has none."""
     limits = model.limits
-    return [limits[row.name].effort or None for row in velocities(model)]
+    return [limits[row.name].effort or None for row in velocity_coordinates(model)]
 
 
 def _within(x: float, limit: float | None) -> float:
@@ -129,7 +129,7 @@ so are their sums."""
 
 
 def with_large_angles(
-    model: Model, q: Sequence[float], scalar: str, rng: Random
+    model: RigidBodyModel, q: Sequence[float], scalar: str, rng: Random
 ) -> tuple[float, ...]:
     """The positions `q` with random angles of up to 0.9 times the angle to which the sines of the
     scalar type are accurate, wherever a coordinate turns one body and moves no other one.
@@ -148,10 +148,10 @@ def with_large_angles(
     return tuple(large)
 
 
-def _angles(model: Model) -> dict[int, int]:
+def _angles(model: RigidBodyModel) -> dict[int, int]:
     """By body the place of its angle among the positions, where nothing else depends on that."""
     drives = coupling_of(model).drives
-    rotors = {i for i, body in enumerate(model.bodies, 1) if body.joint.type.spins}
+    rotors = {i for i, body in enumerate(model.bodies, 1) if body.joint.type.is_rotor}
     uses = Counter(
         term.place for i, drive in enumerate(drives, 1) if i not in rotors for term in drive.terms
     )

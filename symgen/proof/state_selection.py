@@ -10,15 +10,15 @@ from symgen.compiler.levels import Rows, distinct, levels
 from symgen.compiler.program import Program
 from symgen.compiler.value import Index
 from symgen.numbers.types import Numbers
-from symgen.proof.bounds import Errors
+from symgen.proof.bounds import RoundingErrors
 
-CHANGES: Final = {"double": 1e-6, "float": 1e-2}
+SELF_TEST_CHANGES: Final = {"double": 1e-6, "float": 1e-2}
 """The relative change of any number of the code that a self-test is to see, by scalar type."""
 
-CLEAR: Final = 1.5
+MIN_VISIBLE_CHANGE: Final = 1.5
 """Times its error bound, a change of an entry that is seen for certain."""
 
-WORK: Final = 2e5
+MAX_SELECTION_WORK: Final = 2e5
 """Operations times distinct output entries, the least first, up to which programs have a say."""
 
 
@@ -29,7 +29,7 @@ class Computing(Protocol):
     def scalar(self) -> str:
         """``double`` or ``float``."""
 
-    def errors(self, program: Program) -> Errors:
+    def errors(self, program: Program) -> RoundingErrors:
         """The rounding errors of a program's outputs there."""
 
 
@@ -40,7 +40,7 @@ Drawn = TypeVar("Drawn")
 State = TypeVar("State")
 
 
-def chosen(
+def choose_states(
     programs: Sequence[Program],
     first_drawn: Sequence[Drawn],
     draw: Callable[[int], list[Drawn]],
@@ -56,27 +56,31 @@ def chosen(
     ever more to draw and to ask."""
     drawn, affordable, count = [*first_drawn], _affordable(programs), len(first_drawn)
     first = finished(drawn, programs)
-    shown = [(p, visible(p, at(first))) for p in affordable]
-    unclear = [p for p, changes in shown if any(x.max() < CLEAR for x in changes.values())]
+    shown = [(p, sensitivity(p, at(first))) for p in affordable]
+    unclear = [
+        p for p, changes in shown if any(x.max() < MIN_VISIBLE_CHANGE for x in changes.values())
+    ]
     if not unclear:
         return first
     drawn += draw(candidates - count)
     computing = at(finished(drawn, unclear))
-    known = {p: visible(p, computing) for p in unclear}
+    known = {p: sensitivity(p, computing) for p in unclear}
     parts = _parts(known.values())
     most = parts.max(axis=1)
-    if not ((most >= 1.0) & (most > BETTER * parts[:, :count].max(axis=1))).any():
+    if not ((most >= 1.0) & (most > MIN_IMPROVEMENT * parts[:, :count].max(axis=1))).any():
         return first
     every = finished(drawn, programs)
-    changes = [known[p] if p in known else visible(p, at(every)) for p in affordable]
-    return [every[k] for k in sorted(telling(changes, count, fixed=(count - 1,)))]
+    changes = [known[p] if p in known else sensitivity(p, at(every)) for p in affordable]
+    return [every[k] for k in sorted(select_test_states(changes, count, fixed=(count - 1,)))]
 
 
-BETTER: Final = 1.01
+MIN_IMPROVEMENT: Final = 1.01
 """Times what shows in the first states: what others must show to be looked at."""
 
 
-def telling(shown: Sequence[Changes], count: int, fixed: tuple[int, ...] = ()) -> tuple[int, ...]:
+def select_test_states(
+    shown: Sequence[Changes], count: int, fixed: tuple[int, ...] = ()
+) -> tuple[int, ...]:
     """`count` of the states: those that are `fixed`, then one after the other that in which most
     numbers of some programs show, by what is `visible` of each, that do not show in those
     before."""
@@ -95,13 +99,17 @@ def telling(shown: Sequence[Changes], count: int, fixed: tuple[int, ...] = ()) -
 def _parts(shown: Iterable[Changes]) -> Numbers:
     """How much each number shows in each state, as far as more tells more."""
     rows: Numbers = np.array([row for changes in shown for row in changes.values()])
-    return np.minimum(rows, CLEAR)
+    return np.minimum(rows, MIN_VISIBLE_CHANGE)
 
 
 def _affordable(programs: Sequence[Program]) -> list[Program]:
     """The programs that have a say, those of least work first."""
     ranked = sorted(programs, key=_work)
-    return [p for p, w in zip(ranked, accumulate(map(_work, ranked)), strict=True) if w <= WORK]
+    return [
+        p
+        for p, w in zip(ranked, accumulate(map(_work, ranked)), strict=True)
+        if w <= MAX_SELECTION_WORK
+    ]
 
 
 def _work(program: Program) -> int:
@@ -109,14 +117,14 @@ def _work(program: Program) -> int:
     return entries * len(levels(program).nodes)
 
 
-def visible(program: Program, at: Computing) -> Changes:
+def sensitivity(program: Program, at: Computing) -> Changes:
     """For each operand that is a number (node and place) the largest change of any output entry
     beside its error bound, in each state, when the number changes by `CHANGES`."""
     errors, ordered = at.errors(program), levels(program)
     run = errors.run
     rows, places, numbers = _numbers(program)
     with np.errstate(all="ignore"):
-        parts = run.slopes[places, rows] * run.values[numbers] * CHANGES[at.scalar]
+        parts = run.slopes[places, rows] * run.values[numbers] * SELF_TEST_CHANGES[at.scalar]
         most = np.zeros_like(parts)
         _, rows_of = ordered.of(tuple(ref for out in program.outputs for ref in out.refs))
         for block, slopes in run.derivatives(distinct(rows_of)):

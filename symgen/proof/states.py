@@ -19,20 +19,20 @@ from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.spatial import Vector
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.numbers.types import DecimalArray
-from symgen.proof.reference_kinematics import JointCourse, JointPositions, State
-from symgen.proof.reference_model import Mechanism, mechanism
+from symgen.proof.reference_kinematics import JointPositions, JointTrajectory, State
+from symgen.proof.reference_model import ReferenceModel, reference_model
 from symgen.proof.tangent import displaced, turned_accelerations
-from symgen.tracing.robot import SPRING_FIELDS, RuntimeModel
+from symgen.tracing.robot import SPRING_FIELDS, ParametricModel
 
-FLAT: Final[set[Any]] = set()
+NOT_DIFFERENTIATED: Final[set[Any]] = set()
 """The terms of states that take no derivative by steps on the way."""
 
 Flat = TypeVar("Flat")
 
 
-def flat(term: Flat) -> Flat:
+def not_differentiated(term: Flat) -> Flat:
     """Register a term that takes no derivative by steps on the way."""
-    FLAT.add(term)
+    NOT_DIFFERENTIATED.add(term)
     return term
 
 
@@ -57,27 +57,27 @@ class SharedValues:
 
 DIGITS: Final = 75
 STEP: Final = Decimal("1e-17")
-FINE: Final = Decimal("1e-30")
+ONE_SIDED_STEP: Final = Decimal("1e-30")
 FLOW: Final = ("q", "qd", "qdd", "qddd", "qdddd")
 """Positions and their derivatives by time."""
 
 
-SMALL: Final = 10_000
+MAX_SHARED_SIZE: Final = 10_000
 """Numbers in a batch, times bodies, up to which what they have in common is kept."""
 
 
 @dataclass(frozen=True)
 class States:
     """A batch of states of a robot: `given` has every input by name, entries last, and `shape` the
-    axes of the batch. `tens` and `passive` are those of the textbook's `State`.
+    axes of the batch. `link_parameters` and `passive` are those of the textbook's `State`.
 
     New axes come in front, so that what does not depend on them stays as it is."""
 
-    robot: RuntimeModel
-    mechanism: Mechanism
+    robot: ParametricModel
+    mechanism: ReferenceModel
     given: Mapping[str, DecimalArray]
     shape: tuple[int, ...]
-    tens: Mapping[str, list[Scalar]] = field(default_factory=dict)
+    link_parameters: Mapping[str, list[Scalar]] = field(default_factory=dict)
     passive: Mapping[int, Mapping[str, Scalar]] = field(default_factory=dict)
     wrenched: bool = False
     shared: SharedValues = field(default_factory=SharedValues)
@@ -87,7 +87,7 @@ class States:
     @classmethod
     def of(
         cls,
-        robot: RuntimeModel,
+        robot: ParametricModel,
         inputs: Mapping[str, DecimalArray],
         feels: bool,
         springs: bool | None = None,
@@ -99,7 +99,7 @@ class States:
             decimal_inputs[name] = _upright(
                 decimal_inputs[name], coupling_of(robot.model).quaternions
             )
-        one = mechanism(robot.lumped, Decimal)
+        one = reference_model(robot.lumped, Decimal)
         count = len(next(iter(decimal_inputs.values())))
         pi = decimal_inputs.get("pi")
         tens = {
@@ -162,13 +162,13 @@ class States:
         """The state as the textbook reads it."""
         return State(
             self.shared.once("course", [self.given.get(k) for k in (*FLOW[:3], "g")], self._course),
-            self.tens,
+            self.link_parameters,
             self._pushed if self.wrenched and "wrench" in self.given else {},
             self.passive,
             self.robot.root_axes,
         )
 
-    def _course(self) -> JointCourse:
+    def _course(self) -> JointTrajectory:
         """The motion that the inputs tell; without them at rest, with the gravity of the file."""
         q = self.given.get("q")
         positions = self.shared.once(
@@ -178,7 +178,7 @@ class States:
             _columns(self.given[k]) if k in self.given else [ZERO] * self.n for k in FLOW[1:3]
         )
         gravity = Vector(*_columns(self.given["g"])) if "g" in self.given else None
-        return JointCourse(positions, qd, qdd, gravity or self.mechanism.gravity)
+        return JointTrajectory(positions, qd, qdd, gravity or self.mechanism.gravity)
 
     @property
     def _pushed(self) -> dict[str, list[Scalar]]:
@@ -207,7 +207,7 @@ class States:
     def widened(self, front: tuple[int, ...]) -> "States":
         """The states with the new axes `front`, which some of the inputs have already."""
         shape = (*front, *self.shape)
-        small = prod(shape) * len(self.mechanism.parts) <= SMALL
+        small = prod(shape) * len(self.mechanism.parts) <= MAX_SHARED_SIZE
         shared = self.shared if small else SharedValues(keeps=False)
         return replace(self, shape=shape, shared=shared, stepped=True)
 
@@ -259,7 +259,7 @@ Term = Callable[[States], DecimalArray]
 More = ParamSpec("More")
 
 
-def kept(
+def cached_term(
     term: Callable[Concatenate[States, More], DecimalArray],
 ) -> Callable[Concatenate[States, More], DecimalArray]:
     """A term that is computed once for a batch of states: several laws start from it."""
@@ -291,7 +291,7 @@ def _steps(x: States, *sizes: Decimal) -> DecimalArray:
     return np.array(sizes).reshape(-1, 1, *(1 for _ in x.shape), 1)
 
 
-@kept
+@cached_term
 def _along_units(x: States, name: str, *sizes: Decimal) -> Any:
     """The states after steps in every coordinate of an input."""
     key, front = ("stepped", name, *sizes, len(x.shape)), (len(sizes), x.n)
@@ -309,9 +309,9 @@ def _difference(values: DecimalArray) -> DecimalArray:
 
 def gradient(term: Term, x: States, name: str = "q") -> DecimalArray:
     """The derivative of a term in every coordinate of an input, the last axis."""
-    if term in FLAT and not x.stepped:
-        forth = term(_along_units(x, name, FINE))[0]
-        return np.moveaxis((forth - term(x)) / FINE, 0, -1)
+    if term in NOT_DIFFERENTIATED and not x.stepped:
+        forth = term(_along_units(x, name, ONE_SIDED_STEP))[0]
+        return np.moveaxis((forth - term(x)) / ONE_SIDED_STEP, 0, -1)
     return _difference(term(_along_units(x, name, STEP, -STEP)))
 
 
@@ -328,23 +328,23 @@ def second_rate(term: Term, x: States) -> DecimalArray:
     return (after - 2 * now + before) / STEP**2
 
 
-@kept
+@cached_term
 def _later(x: States, *times: Decimal) -> Any:
     """The states at times along the motion: several terms are wanted there."""
     return x.later(np.array(times))
 
 
-def applied(matrix: DecimalArray, v: DecimalArray) -> DecimalArray:
+def batch_matvec(matrix: DecimalArray, v: DecimalArray) -> DecimalArray:
     """M v: (..., m, n) and (..., n) give (..., m)."""
     return (matrix * v[..., None, :]).sum(-1)
 
 
-def applied_transposed(matrix: DecimalArray, v: DecimalArray) -> DecimalArray:
+def batch_transposed_matvec(matrix: DecimalArray, v: DecimalArray) -> DecimalArray:
     """Mᵀ v: (..., m, n) and (..., m) give (..., n)."""
     return (matrix * v[..., :, None]).sum(-2)
 
 
-def product(a: DecimalArray, b: DecimalArray) -> DecimalArray:
+def batch_matmul(a: DecimalArray, b: DecimalArray) -> DecimalArray:
     """A B: (..., l, m) and (..., m, n) give (..., l, n)."""
     return (a[..., :, :, None] * b[..., None, :, :]).sum(-2)
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from symgen.mechanics.spatial import Vector
 from symgen.numbers.types import DecimalArray
-from symgen.proof.reference_kinematics import JOINTS, orientation, run_of
-from symgen.proof.reference_model import Mechanism, times
+from symgen.proof.reference_kinematics import JOINTS, bodies_of_joint, orientation
+from symgen.proof.reference_model import ReferenceModel, matvec
 
 """An array of objects: numbers of many digits, or floats."""
 
@@ -78,7 +78,7 @@ class TangentInBodyAxes:
         half = [change[..., k] / 2 for k in range(n, n + 3)]
         size = _root(1 + sum(x * x for x in half))
         turn = [*(x / size for x in half), 1 / size]
-        shift = times(orientation(four), Vector(*(change[..., k] for k in range(3)))) if n else ()
+        shift = matvec(orientation(four), Vector(*(change[..., k] for k in range(3)))) if n else ()
         place = [q[..., k] + d for k, d in enumerate(shift)]
         return np.stack([*place, *_hamilton(four, turn)], axis=-1)
 
@@ -135,12 +135,12 @@ class TangentBlock:
         return slice(self.v, self.v + self.tangent.velocities)
 
 
-def blocks(robot: Mechanism) -> list[TangentBlock]:
+def blocks(robot: ReferenceModel) -> list[TangentBlock]:
     """All positions and velocities of the user."""
     return sorted(set(_blocks(robot)), key=lambda block: block.q)
 
 
-def _blocks(robot: Mechanism) -> Iterator[TangentBlock]:
+def _blocks(robot: ReferenceModel) -> Iterator[TangentBlock]:
     for i, part in enumerate(robot.parts, 1):
         place = JOINTS[part.kind].place
         if place is None:
@@ -148,11 +148,11 @@ def _blocks(robot: Mechanism) -> Iterator[TangentBlock]:
                 TangentBlock(TangentLine(), position, index) for index, position, _ in part.terms
             )
         elif part.at == 0:
-            first = min(robot.part(k).terms[0][0] for k in run_of(robot, i))
+            first = min(robot.part(k).terms[0][0] for k in bodies_of_joint(robot, i))
             yield TangentBlock(TangentInBodyAxes(place), part.place, first)
 
 
-def displaced(robot: Mechanism, q: DecimalArray, change: DecimalArray) -> DecimalArray:
+def displaced(robot: ReferenceModel, q: DecimalArray, change: DecimalArray) -> DecimalArray:
     """Positions (..., nq) moved along a change (..., n)."""
     parts = [b.tangent.moved(q[..., b.places], change[..., b.rates]) for b in blocks(robot)]
     shape = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
@@ -160,14 +160,14 @@ def displaced(robot: Mechanism, q: DecimalArray, change: DecimalArray) -> Decima
     return np.concatenate(wide, axis=-1)
 
 
-def turned_accelerations(robot: Mechanism, v: DecimalArray) -> DecimalArray:
+def turned_accelerations(robot: ReferenceModel, v: DecimalArray) -> DecimalArray:
     """The part of the displacement by half the square of time that velocities v add."""
     return np.concatenate(
         [b.tangent.turned_acceleration(v[..., b.rates]) for b in _by_rate(robot)], axis=-1
     )
 
 
-def brackets(robot: Mechanism) -> DecimalArray:
+def brackets(robot: ReferenceModel) -> DecimalArray:
     """B[j, k] = [e_j, e_k] of unit velocities, n x n x n whole numbers."""
     n = robot.velocities
     table, eye = np.zeros((n, n, n), int), np.eye(n, dtype=int)
@@ -178,5 +178,5 @@ def brackets(robot: Mechanism) -> DecimalArray:
     return table
 
 
-def _by_rate(robot: Mechanism) -> list[TangentBlock]:
+def _by_rate(robot: ReferenceModel) -> list[TangentBlock]:
     return sorted(blocks(robot), key=lambda block: block.v)

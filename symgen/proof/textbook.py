@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from symgen.mechanics.spatial import NULL, Vector
+from symgen.mechanics.spatial import ZERO_VECTOR, Vector
 from symgen.numbers.operations import exp, sign, sqrt, tanh
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.proof.reference_kinematics import (
@@ -15,17 +15,25 @@ from symgen.proof.reference_kinematics import (
     BodyMotion,
     State,
     UnitMotion,
-    coordinate,
-    kind_of,
-    motion,
-    placed,
-    rates,
+    body_coordinate,
+    body_motions,
+    body_poses,
+    body_rates,
+    unit_motion,
 )
-from symgen.proof.reference_model import WORLD, Mechanism, Rows, Solid, product, times, transposed
+from symgen.proof.reference_model import (
+    WORLD,
+    ReferenceLink,
+    ReferenceModel,
+    Rows,
+    matmul,
+    matvec,
+    transpose,
+)
 
 
 @dataclass(frozen=True)
-class Rigid:
+class LinkInWorld:
     """A link in the world: where it is and its ten parameters about its origin, in world axes."""
 
     place: Vector
@@ -36,13 +44,13 @@ class Rigid:
 
     def turned(self, v: Vector) -> Vector:
         """The inertia tensor times `v`."""
-        return times(self.inertia, v)
+        return matvec(self.inertia, v)
 
     def momentum(self, w: Vector, v: Vector) -> tuple[Vector, Vector]:
         """Linear momentum, and angular momentum about the link's origin, which moves at `v`."""
         return v.scaled(self.m) + w.cross(self.h), self.turned(w) + self.h.cross(v)
 
-    def about_root(self) -> "Rigid":
+    def about_root(self) -> "LinkInWorld":
         """The same link with its parameters about the origin of the root (Steiner's rule)."""
         p, h, m = self.place, self.h, self.m
         first, lever = h + p.scaled(m), 2 * p.dot(h) + m * p.dot(p)
@@ -58,62 +66,64 @@ class Rigid:
             for i in range(3)
         )
         a, b, c = rows
-        return Rigid(NULL, WORLD, m, first, (a, b, c))
+        return LinkInWorld(ZERO_VECTOR, WORLD, m, first, (a, b, c))
 
-    def joined(self, other: "Rigid") -> "Rigid":
+    def joined(self, other: "LinkInWorld") -> "LinkInWorld":
         """The inertia of both, which are given about the same point."""
         a, b, c = (x + y for x, y in zip(self.inertia, other.inertia, strict=True))
-        return Rigid(self.place, self.axes, self.m + other.m, self.h + other.h, (a, b, c))
+        return LinkInWorld(self.place, self.axes, self.m + other.m, self.h + other.h, (a, b, c))
 
 
-def _rigid(body: BodyInWorld, solid: Solid, ten: Sequence[Scalar]) -> Rigid:
+def _rigid(body: BodyInWorld, solid: ReferenceLink, ten: Sequence[Scalar]) -> LinkInWorld:
     m, hx, hy, hz, ixx, ixy, ixz, iyy, iyz, izz = ten
     frame = body.carrying(solid.frame)
     tensor = (Vector(ixx, ixy, ixz), Vector(ixy, iyy, iyz), Vector(ixz, iyz, izz))
-    turned = product(frame.axes, product(tensor, transposed(frame.axes)))
-    return Rigid(frame.place, frame.axes, m, times(frame.axes, Vector(hx, hy, hz)), turned)
+    turned = matmul(frame.axes, matmul(tensor, transpose(frame.axes)))
+    return LinkInWorld(frame.place, frame.axes, m, matvec(frame.axes, Vector(hx, hy, hz)), turned)
 
 
-def masses(robot: Mechanism, x: State) -> Sequence[tuple[int, Rigid]]:
+def moving_inertias(robot: ReferenceModel, x: State) -> Sequence[tuple[int, LinkInWorld]]:
     """All that moves and has inertia, with its body: links and rotors."""
     known = x.course.positions.known
-    links: Sequence[tuple[int, Rigid]]
+    links: Sequence[tuple[int, LinkInWorld]]
     last, tens, links = known.get("masses", (None, None, ()))
-    if last is not robot or tens is not x.tens:
+    if last is not robot or tens is not x.link_parameters:
         links = [*_masses(robot, x)]
-        known["masses"] = robot, x.tens, links  # of one mechanism: regressors try many
+        known["masses"] = robot, x.link_parameters, links  # of one mechanism: regressors try many
     return links
 
 
-def _masses(robot: Mechanism, x: State) -> Iterator[tuple[int, Rigid]]:
-    bodies = placed(robot, x.course.positions)
+def _masses(robot: ReferenceModel, x: State) -> Iterator[tuple[int, LinkInWorld]]:
+    bodies = body_poses(robot, x.course.positions)
     for i in robot.outward:
         part = robot.part(i)
         if part.spin is not ZERO:
-            yield i, _rotor(kind_of(part), bodies[i], part.spin)
+            yield i, _rotor(unit_motion(part), bodies[i], part.spin)
         for solid in part.solids:
-            ten = x.tens.get(solid.name, solid.ten)
+            ten = x.link_parameters.get(solid.name, solid.ten)
             if ten is not None:
                 yield i, _rigid(bodies[i], solid, ten)
 
 
-def _rotor(kind: UnitMotion, at: BodyInWorld, spin: Scalar) -> Rigid:
+def _rotor(kind: UnitMotion, at: BodyInWorld, spin: Scalar) -> LinkInWorld:
     """A rotor with inertia about the joint's axis alone, the same inertia about all axes, or mass
     at its origin."""
     if kind.is_point:
-        return Rigid(at.place, at.axes, spin, NULL, (NULL, NULL, NULL))
+        return LinkInWorld(
+            at.place, at.axes, spin, ZERO_VECTOR, (ZERO_VECTOR, ZERO_VECTOR, ZERO_VECTOR)
+        )
     if kind.is_round:
         rows = (
             Vector(spin, ZERO, ZERO),
             Vector(ZERO, spin, ZERO),
             Vector(ZERO, ZERO, spin),
         )
-        return Rigid(at.place, at.axes, ZERO, NULL, rows)
+        return LinkInWorld(at.place, at.axes, ZERO, ZERO_VECTOR, rows)
     a, b, c = (at.z.scaled(spin * e) for e in at.z)
-    return Rigid(at.place, at.axes, ZERO, NULL, (a, b, c))
+    return LinkInWorld(at.place, at.axes, ZERO, ZERO_VECTOR, (a, b, c))
 
 
-def load(link: Rigid, body: BodyMotion) -> tuple[Vector, Vector]:
+def newton_euler_wrench(link: LinkInWorld, body: BodyMotion) -> tuple[Vector, Vector]:
     """Force and moment about its origin that move a link as it moves (Newton, Euler)."""
     a = body.acceleration(link.place)
     force = a.scaled(link.m) + body.wd.cross(link.h) + body.w.cross(body.w.cross(link.h))
@@ -121,12 +131,12 @@ def load(link: Rigid, body: BodyMotion) -> tuple[Vector, Vector]:
     return force, link.turned(body.wd) + gyration + link.h.cross(a)
 
 
-def inverse_dynamics(robot: Mechanism, x: State) -> list[Scalar]:
+def inverse_dynamics(robot: ReferenceModel, x: State) -> list[Scalar]:
     """Forces of the bodies' joints from the balance of force and moment of every link."""
-    moving, bodies = motion(robot, x.course), placed(robot, x.course.positions)
+    moving, bodies = body_motions(robot, x.course), body_poses(robot, x.course.positions)
     tau: list[Scalar] = [ZERO] * len(robot.parts)
-    for i, link in masses(robot, x):
-        force, moment = load(link, moving[i])
+    for i, link in moving_inertias(robot, x):
+        force, moment = newton_euler_wrench(link, moving[i])
         about = moment + link.place.cross(force)
         for j in robot.path(i):
             tau[j - 1] = tau[j - 1] + bodies[j].power(force, about)
@@ -183,7 +193,7 @@ def load_factor(rate: Scalar, row: Mapping[str, Scalar]) -> Scalar:
     return sliding + row.get("presliding_load", ZERO) * row.get("state", ZERO)
 
 
-def _load(robot: Mechanism, i: int, tau: Sequence[Scalar]) -> Scalar:
+def _load(robot: ReferenceModel, i: int, tau: Sequence[Scalar]) -> Scalar:
     """The load of a joint with that of the rotors that only its coordinate moves."""
     index, load = robot.part(i).terms[0][0], tau[i - 1]
     for part, force in zip(robot.parts, tau, strict=True):
@@ -192,10 +202,10 @@ def _load(robot: Mechanism, i: int, tau: Sequence[Scalar]) -> Scalar:
     return load
 
 
-def _passive(robot: Mechanism, x: State, tau: Sequence[Scalar]) -> Iterator[Scalar]:
+def _passive(robot: ReferenceModel, x: State, tau: Sequence[Scalar]) -> Iterator[Scalar]:
     """Friction, and springs by Hooke's law, where the joints transmit `tau`."""
-    accelerations = rates(robot, x.course.qdd)
-    for i, rate in enumerate(rates(robot, x.course.qd), 1):
+    accelerations = body_rates(robot, x.course.qdd)
+    for i, rate in enumerate(body_rates(robot, x.course.qd), 1):
         if i in x.passive:
             row = x.passive[i]
             laws = [k for k in FRICTION if {k, NEEDED.get(k, k)} <= {*row}]
@@ -209,30 +219,30 @@ def _passive(robot: Mechanism, x: State, tau: Sequence[Scalar]) -> Iterator[Scal
                 load = _load(robot, i, tau)
                 total = total + load_factor(rate, row) * load * sign(load)
             if "stiffness" in row:
-                place = coordinate(robot.part(i), x.course.positions)
+                place = body_coordinate(robot.part(i), x.course.positions)
                 total = total + row["stiffness"] * (place - row["reference"])
             yield total
         else:
             yield ZERO
 
 
-def stored(robot: Mechanism, x: State) -> Scalar:
+def spring_energy(robot: ReferenceModel, x: State) -> Scalar:
     """The energy of the springs, ½ k (q - r)² each."""
     total: Scalar = ZERO
     for i, row in ((i, row) for i, row in x.passive.items() if "stiffness" in row):
-        strain = coordinate(robot.part(i), x.course.positions) - row["reference"]
+        strain = body_coordinate(robot.part(i), x.course.positions) - row["reference"]
         total = total + row["stiffness"] * strain * strain / 2
     return total
 
 
-def _less_wrenches(robot: Mechanism, x: State, tau: list[Scalar]) -> list[Scalar]:
+def _less_wrenches(robot: ReferenceModel, x: State, tau: list[Scalar]) -> list[Scalar]:
     """The joint forces without what external wrenches do."""
-    bodies = placed(robot, x.course.positions)
+    bodies = body_poses(robot, x.course.positions)
     for link, six in x.wrenches.items():
         i, solid = robot.body_of(link)
         frame = bodies[i].carrying(solid.frame)
         force, moment = (
-            Vector(*three) if x.root_axes else times(frame.axes, Vector(*three))
+            Vector(*three) if x.root_axes else matvec(frame.axes, Vector(*three))
             for three in (six[:3], six[3:])
         )
         about = moment + frame.place.cross(force)
@@ -241,12 +251,12 @@ def _less_wrenches(robot: Mechanism, x: State, tau: list[Scalar]) -> list[Scalar
     return tau
 
 
-def mass_matrix(robot: Mechanism, x: State) -> list[Scalar]:
+def mass_matrix(robot: ReferenceModel, x: State) -> list[Scalar]:
     """M of the bodies' joints: s_j · I_k s_k for every joint j on the path to joint k, where s are
     the joints' unit twists and I_k is the inertia of all links beyond joint k, all about the
     origin of the root and in its axes (twice the kinetic energy at unit rates of both joints)."""
     n = len(robot.parts)
-    bodies, beyond = placed(robot, x.course.positions), _inertias_beyond(robot, x)
+    bodies, beyond = body_poses(robot, x.course.positions), _inertias_beyond(robot, x)
     matrix: list[Scalar] = [ZERO] * (n * n)
     for k, inertia in beyond.items():
         linear, angular = inertia.momentum(*bodies[k].screw)
@@ -257,10 +267,10 @@ def mass_matrix(robot: Mechanism, x: State) -> list[Scalar]:
     return matrix
 
 
-def _inertias_beyond(robot: Mechanism, x: State) -> dict[int, Rigid]:
+def _inertias_beyond(robot: ReferenceModel, x: State) -> dict[int, LinkInWorld]:
     """For each joint that moves any inertia the sum of all of it, about the origin of the root."""
-    beyond = dict[int, Rigid]()
-    for i, link in masses(robot, x):
+    beyond = dict[int, LinkInWorld]()
+    for i, link in moving_inertias(robot, x):
         about_root = link.about_root()
         beyond[i] = beyond[i].joined(about_root) if i in beyond else about_root
     for i in reversed(robot.outward):

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from symgen.errors import Notice
 from symgen.mechanics.joint_forces import LAWS, SHAPE_PARAMETERS
-from symgen.mechanics.model import JOINT_FIELDS, Joint, PerCoordinate, Rotor, of_velocity
-from symgen.mechanics.model_validation import LARGEST
+from symgen.mechanics.model import JOINT_FIELDS, Joint, PerCoordinate, Rotor, constant_of_velocity
+from symgen.mechanics.model_validation import MAX_NUMBER
 from symgen.mechanics.pose import Triple
 from symgen.numbers.exact import norm
 from symgen.reading import toml_reader
@@ -157,9 +157,9 @@ def _actuator(table: Table, joint: JointElement, tags: Actuator) -> Actuator:
     table.only(KEYS)
     _check_several(table, joint)
     numbers: dict[str, Any] = {
-        key: from_table(table, key, joint.kind, -LARGEST if key in SIGNED else 0.0)
+        key: from_table(table, key, joint.kind, -MAX_NUMBER if key in SIGNED else 0.0)
         if key in OF_COORDINATES
-        else table.number(key, -LARGEST if key in SIGNED else 0.0)
+        else table.number(key, -MAX_NUMBER if key in SIGNED else 0.0)
         for key in FIELDS
         if key not in TRIPLES
     }
@@ -183,7 +183,7 @@ def _actuator(table: Table, joint: JointElement, tags: Actuator) -> Actuator:
 def _laws(table: Table, joint: JointElement) -> tuple[tuple[str, PerCoordinate], ...]:
     """The coefficients and shape parameters of a joint. Raises RobotError for a shape parameter
     that is out of its range, or absent although its coefficient is given."""
-    given = {key: from_table(table, key, joint.kind, -LARGEST) for key in LAW_KEYS}
+    given = {key: from_table(table, key, joint.kind, -MAX_NUMBER) for key in LAW_KEYS}
     laws = {key: value for key, value in given.items() if value is not None}
     for key, parameter in SHAPE_PARAMETERS.items():
         if key in laws and not all(map(parameter.allowed, numbers_of(laws[key]))):
@@ -218,7 +218,7 @@ def _check_whole(table: Table, actuator: Actuator) -> None:
             "rotor_inertia" if "rotor_inertia" in table.data else None,
             "gear_ratio is missing; add the turns of the rotor per turn of the joint",
         )
-    if (actuator.gear_ratio or 0.0) ** 2 * (actuator.rotor_inertia or 0.0) > LARGEST:
+    if (actuator.gear_ratio or 0.0) ** 2 * (actuator.rotor_inertia or 0.0) > MAX_NUMBER:
         raise table.error(
             rotor_key, "is too large; use kg and m, and give gear_ratio in turns per turn"
         )
@@ -332,4 +332,6 @@ def _with_rotor(joint: Joint, rotor: Rotor | None, rotors: str) -> Joint:
         return joint
     if rotors == "exact":
         return replace(joint, rotor=rotor)
-    return replace(joint, armature=of_velocity(joint.armature, 0) + rotor.ratio**2 * rotor.inertia)
+    return replace(
+        joint, armature=constant_of_velocity(joint.armature, 0) + rotor.ratio**2 * rotor.inertia
+    )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from symgen.errors import Notice, OptionError, SourceLocation
-from symgen.mechanics.model import Joint, Link, Model
+from symgen.mechanics.model import Joint, Link, RigidBodyModel
 from symgen.mechanics.pose import IDENTITY, Pose, Triple
 from symgen.numbers.scalar import ZERO, plain
 from symgen.options import Choices
@@ -47,7 +47,7 @@ class LoadedRobot:
     `right_angles` are the angles near a multiple of pi/2 that were made exact or could be.
     """
 
-    model: Model
+    model: RigidBodyModel
     notices: tuple[Notice, ...]
     sha256: str
     file: str
@@ -138,7 +138,7 @@ def _check_supported(part: RobotSubtree) -> None:
 
 def _model(
     part: RobotSubtree, gravity: Triple, rounder: RightAngleSnapper, drives: Drives, motors: Motors
-) -> Model:
+) -> RigidBodyModel:
     """Every link's body and pose on it, from the root outward; then the bodies with their links."""
     moving = {joint.name for joint in part.moving}
     placements: dict[str, tuple[str | None, Pose]] = {part.root: (None, Pose())}
@@ -158,7 +158,7 @@ def _model(
         )
         for j in part.moving
     ]
-    return Model(
+    return RigidBodyModel(
         part.robot.name,
         bodies(joints, motors.bodies(followers)),
         tuple(links.get(None, ())),

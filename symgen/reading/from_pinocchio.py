@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from symgen.errors import OptionError, RobotError, SourceLocation
-from symgen.mechanics.model import Limits, PerCoordinate, of_velocity
+from symgen.mechanics.model import Limits, PerCoordinate, constant_of_velocity
 from symgen.mechanics.pose import IDENTITY, Pose, Triple
 from symgen.reading.builder import digest_of
 from symgen.reading.coordinate_constants import merged
@@ -225,8 +225,11 @@ def _check_planar(name: str, kind: str, passive: Mapping[str, PerCoordinate]) ->
     not alike along those of the plane. Raises OptionError."""
     if kind != "planar":
         return
-    (x, y), friction = (of_velocity(passive["damping"], k) for k in (0, 1)), passive["friction"]
-    if x != y or of_velocity(friction, 0) or of_velocity(friction, 1):
+    (x, y), friction = (
+        (constant_of_velocity(passive["damping"], k) for k in (0, 1)),
+        passive["friction"],
+    )
+    if x != y or constant_of_velocity(friction, 0) or constant_of_velocity(friction, 1):
         raise OptionError(
             "pin.Model: damping in x and y and friction of the planar joint "
             f"'{shown(name)}' act along the axes of its body in Pinocchio, but along the "

@@ -5,7 +5,7 @@ from typing import Final
 
 from symgen.errors import Notice
 from symgen.mechanics.inertia_checks import odd_units
-from symgen.mechanics.model import Model
+from symgen.mechanics.model import RigidBodyModel
 from symgen.reading.coordinate_constants import in_words, is_negative
 from symgen.reading.part import RobotSubtree
 from symgen.text import shown
@@ -43,7 +43,7 @@ def reordered(part: RobotSubtree) -> Iterator[Notice]:
         yield Notice(part.robot.place(part.robot.line), "note", part.robot.tag, sentence)
 
 
-def massless(part: RobotSubtree, model: Model) -> Iterator[Notice]:
+def massless(part: RobotSubtree, model: RigidBodyModel) -> Iterator[Notice]:
     """A warning where nothing that moves has mass or inertia, which makes every force 0."""
     tens = [link.parameters for body in model.bodies for link in body.links]
     if not any(any(ten or ()) for ten in tens) and not any(body.spin for body in model.bodies):
@@ -97,7 +97,7 @@ def still_impossible(part: RobotSubtree) -> Iterator[Notice]:
             )
 
 
-def units(part: RobotSubtree, model: Model) -> Iterator[Notice]:
+def units(part: RobotSubtree, model: RigidBodyModel) -> Iterator[Notice]:
     """Numbers that look like grams or millimetres."""
     links = part.links
     for name, remark in odd_units(model):

@@ -5,8 +5,8 @@ from typing import Final
 
 from lxml import etree
 
-from symgen.mechanics.model import Model, of_velocity
-from symgen.mechanics.model_validation import LARGEST, numbers_of
+from symgen.mechanics.model import RigidBodyModel, constant_of_velocity
+from symgen.mechanics.model_validation import MAX_NUMBER, numbers_of
 from symgen.mechanics.pose import Pose
 from symgen.reading.description import RobotDescription
 from symgen.reading.part import RobotSubtree
@@ -57,20 +57,20 @@ def _too_many(count: int) -> str:
     )
 
 
-def check_size(part: RobotSubtree, model: Model) -> None:
+def check_size(part: RobotSubtree, model: RigidBodyModel) -> None:
     """Raises RobotError for numbers whose products need not be finite."""
     elements = part.links
     for poses, links in ((((), model.base)), *(((b.pose,), b.links) for b in model.bodies)):
         for link in links:
             numbers = [*(link.parameters or ()), *_numbers((*poses, link.pose))]
-            if not all(abs(x) <= LARGEST for x in numbers):
+            if not all(abs(x) <= MAX_NUMBER for x in numbers):
                 message = "its inertia or pose has a number that is too large; use m, kg and rad"
                 raise part.robot.error(
                     elements[link.name].line, f"link '{shown(link.name)}'", message
                 )
     lines = {joint.name: joint.line for joint in part.robot.joints}
     for _, joint in model.joints:
-        if not all(abs(x) <= LARGEST for x in numbers_of(joint)):
+        if not all(abs(x) <= MAX_NUMBER for x in numbers_of(joint)):
             raise part.robot.error(
                 lines.get(joint.name, part.robot.line),
                 f"joint '{shown(joint.name)}'",
@@ -84,14 +84,14 @@ def _numbers(poses: Sequence[Pose]) -> Iterator[float]:
         yield from (x for row in (*pose.rotation, pose.position) for x in row)
 
 
-def check_armatures(part: RobotSubtree, model: Model) -> None:
+def check_armatures(part: RobotSubtree, model: RigidBodyModel) -> None:
     """Raises RobotError where a joint with all its axes in the body has an armature that differs
     between axes: Coriolis forces of such an inertia would depend on how it moves with the body."""
     lines = {joint.name: joint.line for joint in part.robot.joints}
     for joint in (joint for _, joint in model.joints if joint.type.in_body_axes):
         by_unit: dict[str, set[float]] = {}
         for k, row in enumerate(joint.type.velocities):
-            by_unit.setdefault(row.unit, set()).add(of_velocity(joint.armature, k))
+            by_unit.setdefault(row.unit, set()).add(constant_of_velocity(joint.armature, k))
         if any(len(numbers) > 1 for numbers in by_unit.values()):
             raise part.robot.error(
                 lines.get(joint.name, part.robot.line),

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from symgen.errors import WHOLE_FILE, RobotError, SourceLocation
-from symgen.mechanics.model_validation import LARGEST
+from symgen.mechanics.model_validation import MAX_NUMBER
 from symgen.mechanics.pose import Triple
 from symgen.text import hint, shown, unread
 
@@ -73,13 +73,13 @@ class Table:
             Table(self.file, self.source, row, path) for row, path in zip(value, paths, strict=True)
         ]
 
-    def number(self, key: str, least: float = -LARGEST) -> float | None:
+    def number(self, key: str, least: float = -MAX_NUMBER) -> float | None:
         """A finite number of at least `least`, None where there is none."""
         if key not in self.data:
             return None
         return self._at_least(key, self.data[key], least)
 
-    def numbers(self, key: str, least: float = -LARGEST) -> list[float]:
+    def numbers(self, key: str, least: float = -MAX_NUMBER) -> list[float]:
         """The finite numbers of a list, each at least `least`. Raises RobotError."""
         return [self._at_least(key, value, least) for value in self.data[key]]
 
@@ -104,7 +104,7 @@ class Table:
     def _number(self, key: str, value: object) -> float:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise self.error(key, f"is {said(value)} where a number is needed")
-        if not abs(value) <= LARGEST:  # which no NaN is
+        if not abs(value) <= MAX_NUMBER:  # which no NaN is
             raise self.error(key, f"is {said(value)}; give a finite number in m, kg and rad")
         return float(value) + 0.0  # -0 becomes 0
 

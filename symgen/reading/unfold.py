@@ -4,7 +4,15 @@ rotors, followers."""
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from symgen.mechanics.model import Body, Follow, Joint, Link, Rotor, is_nonzero, of_velocity
+from symgen.mechanics.model import (
+    Body,
+    Follow,
+    Joint,
+    Link,
+    Rotor,
+    constant_of_velocity,
+    is_nonzero,
+)
 from symgen.mechanics.pose import IDENTITY, Pose
 
 
@@ -130,7 +138,7 @@ def _armature(moving: MovingJoint, last: Mapping[str | None, int], before: int) 
     for at, part in enumerate(kind.parts(joint)):
         name = joint.coordinate(kind.velocities[part.velocity].suffix)
         follows = _followed(moving.follows, last) or Follow(((first + at, 1.0),))
-        spin = of_velocity(joint.armature, part.velocity)
+        spin = constant_of_velocity(joint.armature, part.velocity)
         turning = Joint(f"{name}.armature", "armature", IDENTITY[2])
         if spin:
             yield Body(turning, 0, Pose(), (), replace(follows, offset=0.0), spin=spin)
@@ -141,7 +149,7 @@ def _in_body_axes(joint: Joint) -> Iterator[tuple[str, float]]:
     their kind: inertia about all axes, and the mass that translation moves."""
     for word, unit in (("armature", "rad"), ("mass", "m")):
         rows = enumerate(joint.type.velocities)
-        felt = (of_velocity(joint.armature, k) for k, row in rows if row.unit == unit)
+        felt = (constant_of_velocity(joint.armature, k) for k, row in rows if row.unit == unit)
         inertia = next(felt, 0.0)
         if inertia:
             yield word, inertia

@@ -9,7 +9,7 @@ import numpy as np
 from symgen import api
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
-from symgen.mechanics.coupling import positions
+from symgen.mechanics.coupling import position_coordinates
 from symgen.numbers.types import Numbers
 from symgen.reading.sources import RobotSource
 from symgen.robot.position_rates import drift, normalized, vector
@@ -72,7 +72,7 @@ def linearize(
             f"linearize: {', '.join(other_inputs)} would be inputs; do not make gravity, "
             "parameters or friction runtime inputs, and use no presliding"
         )
-    n, nq = model.dof, len(positions(model))
+    n, nq = model.dof, len(position_coordinates(model))
     place = normalized(model, vector("q", q, nq, ()))
     speed = vector("qd", qd, n, np.zeros(n))
     force = vector("tau", tau, n, _holding(job, place, speed))

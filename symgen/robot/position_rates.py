@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from symgen.errors import OptionError
 from symgen.mechanics.coupling import coupling_of
-from symgen.mechanics.joints.body_axes import combined, rotation
-from symgen.mechanics.model import Model
+from symgen.mechanics.joints.body_axes import quaternion_rows, twist_from_rates
+from symgen.mechanics.model import RigidBodyModel
 from symgen.native.library import MASKED, is_masked
 from symgen.numbers.scalar import plain
 from symgen.numbers.types import Numbers
@@ -24,7 +24,7 @@ def vector(name: str, values: Any, size: int, default: Any) -> Numbers:
     return array
 
 
-def normalized(model: Model, q: Numbers) -> Numbers:
+def normalized(model: RigidBodyModel, q: Numbers) -> Numbers:
     """The positions with quaternions of length 1. Raises OptionError for one of zeros."""
     unit = q.copy()
     for four in coupling_of(model).quaternions:
@@ -35,7 +35,7 @@ def normalized(model: Model, q: Numbers) -> Numbers:
     return unit
 
 
-def rates(model: Model, q: Numbers, v: Numbers) -> Numbers:
+def rates(model: RigidBodyModel, q: Numbers, v: Numbers) -> Numbers:
     """The rates of the positions: velocities, and for a joint with a quaternion x, y, z, w turned
     by R the rates R v and ½ (x, y, z, w)(ω, 0) of its twist (v, ω) in the body's axes."""
     coupling, qd = coupling_of(model), np.zeros(len(q))
@@ -53,17 +53,17 @@ def rates(model: Model, q: Numbers, v: Numbers) -> Numbers:
 
 
 def _twisted(joint: Any, q: Numbers, v: Numbers) -> Numbers:
-    twist = combined(joint.units, [float(v[part.velocity]) for part in joint.run])
+    twist = twist_from_rates(joint.units, [float(v[part.velocity]) for part in joint.run])
     (x, y, z, w), (a, b, c) = q[joint.quaternion], map(plain, twist.w)
     turn = [w * a + y * c - z * b, w * b + z * a - x * c, w * c + x * b - y * a]
     spin = [*turn, -(x * a + y * b + z * c)]
     if joint.quaternion.start == 0:
         return np.array(spin) / 2
-    rows = [[plain(e) for e in row] for row in rotation((x, y, z, w))]
+    rows = [[plain(e) for e in row] for row in quaternion_rows((x, y, z, w))]
     return np.concatenate([np.array(rows) @ [plain(e) for e in twist.v], np.array(spin) / 2])
 
 
-def drift(model: Model, v: Numbers) -> NDArray[np.float64]:
+def drift(model: RigidBodyModel, v: Numbers) -> NDArray[np.float64]:
     """How a small displacement turns with the motion at velocities `v`: δ̇ = δv - drift δ, which is
     ad of the twist for displacements in the body's axes, else 0. (Murray, Li & Sastry 1994, eq.
     2.58.)"""

@@ -7,10 +7,10 @@ from typing import Any
 from symgen.errors import Notice, SourceLocation
 from symgen.inspection.command_reports import warnings
 from symgen.inspection.inspect_command import page_of
-from symgen.inspection.terminal_view import on_terminal
+from symgen.inspection.terminal_view import print_robot
 from symgen.jobs.job import Job, RefusedInertia
-from symgen.mechanics.coupling import positions
-from symgen.mechanics.inertia_checks import InertiaVerdict, judge
+from symgen.mechanics.coupling import position_coordinates
+from symgen.mechanics.inertia_checks import InertiaVerdict, check_inertias
 from symgen.reading.assemble import LoadedRobot
 from symgen.reading.options import RobotOptions
 from symgen.robot.rotors import RotorEffects, rotor_effects
@@ -21,7 +21,7 @@ UNKNOWN = "lengths or masses are symbols, so inertia is not checked"
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckResult:
     """The result of a check: `notices` about the robot and its file, and a verdict on the
     inertia of every body and link."""
 
@@ -60,27 +60,27 @@ class Checked:
         )
 
 
-def checked(job: Job, loaded: LoadedRobot, symbolic: bool) -> Checked:
+def check_robot(job: Job, loaded: LoadedRobot, symbolic: bool) -> CheckResult:
     """The findings on a loaded robot; of one with symbols only what was read."""
     if symbolic:
         notice = Notice(SourceLocation(loaded.file, 1), "note", loaded.model.name, UNKNOWN)
-        return Checked((*loaded.notices, notice), ())
-    verdicts = judge(loaded.model)
+        return CheckResult((*loaded.notices, notice), ())
+    verdicts = check_inertias(loaded.model)
     notices: tuple[Notice, ...] = ()
     rotors = None
     with suppress(RefusedInertia):  # which the verdicts tell
         notices = job.saving(loaded, job.module(loaded))
         if job[RobotOptions].actuators:
             rotors = rotor_effects(job, loaded.model)
-    return Checked((*loaded.notices, *notices, *warnings(loaded, verdicts)), verdicts, rotors)
+    return CheckResult((*loaded.notices, *notices, *warnings(loaded, verdicts)), verdicts, rotors)
 
 
-def checked_data(loaded: LoadedRobot, checked: Checked) -> dict[str, Any]:
+def checked_data(loaded: LoadedRobot, checked: CheckResult) -> dict[str, Any]:
     """The data of ``symgen check --json`` (documented in docs/formats.md)."""
     return {
         "robot": loaded.model.name,
         "dof": loaded.model.dof,
-        "positions": [row.name for row in positions(loaded.model)],
+        "positions": [row.name for row in position_coordinates(loaded.model)],
         "velocities": list(loaded.model.joint_names),
         "sound": checked.sound,
         "joints": [
@@ -104,7 +104,7 @@ def _verdict(verdict: InertiaVerdict) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, repr=False)
-class Inspection:
+class InspectionResult:
     """The bodies, frames and base parameters of a robot: `data` is that of ``symgen inspect
     --json``. Notebooks show the interactive page of ``symgen inspect --html``."""
 
@@ -120,7 +120,7 @@ class Inspection:
 
     def show(self) -> None:
         """Print the output of ``symgen inspect``."""
-        on_terminal(self.data)
+        print_robot(self.data)
 
     def page(self) -> str:
         """Return the page of ``symgen inspect --html`` as text."""

@@ -13,8 +13,8 @@ from symgen.errors import Notice, OptionError
 from symgen.jobs.job import Job
 from symgen.jobs.options import MODULE
 from symgen.languages import DEFAULT
-from symgen.mechanics.coupling import coupling_of, positions
-from symgen.mechanics.model import Model
+from symgen.mechanics.coupling import coupling_of, position_coordinates
+from symgen.mechanics.model import RigidBodyModel
 from symgen.native.compiled import Compiled
 from symgen.options import Choices, rows
 from symgen.reading.assemble import LoadedRobot
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from symgen.robot.controller import Controller
     from symgen.robot.gain_limits import SampledLoop
     from symgen.robot.linearization import Linearized
-    from symgen.robot.results import Checked, Inspection
+    from symgen.robot.results import CheckResult, InspectionResult
     from symgen.robot.simulation import Simulation
     from symgen.symbolic.symbolic import Symbolic
 
@@ -75,7 +75,7 @@ class Robot:
         return self.job.load()
 
     @property
-    def model(self) -> Model:
+    def model(self) -> RigidBodyModel:
         """The tree of bodies from which all quantities are computed."""
         return self.loaded.model
 
@@ -97,7 +97,7 @@ class Robot:
     @property
     def positions(self) -> tuple[str, ...]:
         """The names of the entries of q (nq); four for each quaternion."""
-        return tuple(row.name for row in positions(self.model))
+        return tuple(row.name for row in position_coordinates(self.model))
 
     @property
     def velocities(self) -> tuple[str, ...]:
@@ -140,20 +140,20 @@ class Robot:
 
         return Symbolic(self.job)
 
-    def check(self) -> "Checked":
+    def check(self) -> "CheckResult":
         """Return the notices of reading and, for each body, whether its inertia is physically
         possible."""
-        from symgen.robot.results import checked
+        from symgen.robot.results import check_robot
 
-        return checked(self.job, self.loaded, bool(self.symbols))
+        return check_robot(self.job, self.loaded, bool(self.symbols))
 
-    def inspect(self) -> "Inspection":
+    def inspect(self) -> "InspectionResult":
         """Return the bodies, frames and base parameters as data and as an HTML page (as ``symgen
         inspect``)."""
         from symgen.inspection.robot_data import inspect
-        from symgen.robot.results import Inspection
+        from symgen.robot.results import InspectionResult
 
-        return Inspection(self.job, self.loaded, inspect(self.job, self.loaded))
+        return InspectionResult(self.job, self.loaded, inspect(self.job, self.loaded))
 
     def _repr_html_(self) -> str:
         return robot_html(self.model, self.joints)

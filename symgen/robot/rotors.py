@@ -16,12 +16,12 @@ import numpy as np
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
 from symgen.jobs.job import Job
-from symgen.mechanics.coupling import coupling_of, velocities
-from symgen.mechanics.model import Model
+from symgen.mechanics.coupling import coupling_of, velocity_coordinates
+from symgen.mechanics.model import RigidBodyModel
 from symgen.numbers.scalar import ZERO
 from symgen.numbers.types import AnyArray
 from symgen.reading.options import RobotOptions
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 
@@ -94,7 +94,7 @@ def _row(values: tuple[float, ...]) -> str:
     return f"[{', '.join(f'{x:.3g}' for x in values)}]"
 
 
-def rotor_effects(job: Job, model: Model) -> RotorEffects | None:
+def rotor_effects(job: Job, model: RigidBodyModel) -> RotorEffects | None:
     """The comparison for a robot whose rotors are exact; None where it has none, or coordinates
     that are no numbers. Raises SymgenError."""
     coupling = coupling_of(model)
@@ -120,11 +120,13 @@ class RotorSearch:
     assumed: tuple[str, ...]
 
     @classmethod
-    def of(cls, job: Job, model: Model) -> "RotorSearch":
+    def of(cls, job: Job, model: RigidBodyModel) -> "RotorSearch":
         """The search for a job, whose rotors are taken in three ways."""
         unphysical = job[RobotOptions].allow_unphysical
         robots = {
-            kind: RuntimeModel(job.changed(rotors=kind).load().model, allow_unphysical=unphysical)
+            kind: ParametricModel(
+                job.changed(rotors=kind).load().model, allow_unphysical=unphysical
+            )
             for kind in ("exact", *KINDS)
         }
         forward, inverse = (
@@ -152,7 +154,7 @@ class RotorSearch:
             for lacking, which in lacks.items()
             if any(which)
         )
-        units = tuple(row.unit.removesuffix("/s") for row in velocities(model))
+        units = tuple(row.unit.removesuffix("/s") for row in velocity_coordinates(model))
         return cls(forward, inverse, middle, half, tuple(names), units, effort, tuple(sentences))
 
     def differences(self, kind: str, of: str, x: States) -> AnyArray:

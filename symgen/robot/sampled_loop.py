@@ -16,7 +16,7 @@ import numpy as np
 from symgen.algorithms import LINK_QUANTITIES
 from symgen.algorithms.controllers import CONTROLLERS, VALID_RANGES, unknown_controller
 from symgen.errors import OptionError
-from symgen.mechanics.coupling import coupling_of, positions
+from symgen.mechanics.coupling import coupling_of, position_coordinates
 from symgen.numbers.types import Numbers
 from symgen.robot.gain_limits import ROUNDING, GainLimit, SampledLoop
 from symgen.text import shown
@@ -257,7 +257,7 @@ def _limits(robot: "Robot") -> tuple[Numbers, Numbers]:
     none."""
     known = {joint.name: (joint.lower, joint.upper) for joint in robot.joints}
     rows = []
-    for row in positions(robot.model):
+    for row in position_coordinates(robot.model):
         most = math.pi if row.unit == "rad" else 1.0
         low, high = known.get(row.name, (None, None))
         rows.append((-most if low is None else low, most if high is None else high))

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from symgen.mechanics.joint_listing import ListedJoint, carrying_link, listed
-from symgen.mechanics.model import Link, Model, PerCoordinate
-from symgen.mechanics.pseudo_inertia import about_centre
+from symgen.mechanics.joint_listing import ListedJoint, carrying_link, listed_joints
+from symgen.mechanics.model import Link, PerCoordinate, RigidBodyModel
+from symgen.mechanics.pseudo_inertia import inertia_about_centre
 from symgen.text import html, html_table
 
 
@@ -52,12 +52,12 @@ class LinkInertia:
     inertia: tuple[tuple[float, ...], ...] | None
 
 
-def joints_of(model: Model) -> tuple[JointView, ...]:
+def joints_of(model: RigidBodyModel) -> tuple[JointView, ...]:
     """The joints in the order of their coordinates."""
-    return tuple(_joint(model, joint) for joint in listed(model))
+    return tuple(_joint(model, joint) for joint in listed_joints(model))
 
 
-def _joint(model: Model, row: ListedJoint) -> JointView:
+def _joint(model: RigidBodyModel, row: ListedJoint) -> JointView:
     joint = row.body.joint
     limits = joint.limits
     return JointView(
@@ -80,12 +80,12 @@ def _joint(model: Model, row: ListedJoint) -> JointView:
     )
 
 
-def links_of(model: Model) -> tuple[LinkInertia, ...]:
+def links_of(model: RigidBodyModel) -> tuple[LinkInertia, ...]:
     """The links, those of the base first, then body by body."""
     return tuple(_links(model))
 
 
-def _links(model: Model) -> Iterator[LinkInertia]:
+def _links(model: RigidBodyModel) -> Iterator[LinkInertia]:
     for link in model.base:
         yield _link(link, model.root)
     for body in model.moving:
@@ -97,7 +97,7 @@ def _link(link: Link, body: str) -> LinkInertia:
     ten = link.parameters
     if ten is None or not ten[0]:
         return LinkInertia(link.name, body, 0.0, None, None)
-    return LinkInertia(link.name, body, ten[0], *about_centre(ten))
+    return LinkInertia(link.name, body, ten[0], *inertia_about_centre(ten))
 
 
 COLUMN, ROW, WIDTH, HEIGHT = 170, 30, 130, 20
@@ -106,7 +106,7 @@ LONGEST: Final = 18
 """Characters of a name in its box."""
 
 
-def robot_html(model: Model, joints: Sequence[JointView]) -> str:
+def robot_html(model: RigidBodyModel, joints: Sequence[JointView]) -> str:
     """The table and the picture."""
     head = ("q", "joint", "type", "from", "to", "range", "unit")
     rows = ((_indices(j), j.name, _kind(j), j.parent, j.child, _range(j), j.unit) for j in joints)
@@ -128,9 +128,9 @@ def _range(joint: JointView) -> str:
     return f"{joint.lower:g} .. {joint.upper:g}"
 
 
-def tree_svg(model: Model) -> str:
+def tree_svg(model: RigidBodyModel) -> str:
     """The links that joints move, from left to right, as SVG."""
-    rows = [(carrying_link(model, j.bodies[0]), j.body.name, j.name) for j in listed(model)]
+    rows = [(carrying_link(model, j.bodies[0]), j.body.name, j.name) for j in listed_joints(model)]
     places = _places(model.root, [(parent, child) for parent, child, _ in rows])
     lines = [_line(places[parent], places[child], name) for parent, child, name in rows]
     boxes = [_box(x, y, name) for name, (x, y) in places.items()]

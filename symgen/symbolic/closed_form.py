@@ -10,20 +10,20 @@ from symgen.compiler.program import Output
 from symgen.compiler.value import Ref
 from symgen.errors import OptionError
 from symgen.symbolic.factoring import PolynomialWriter
-from symgen.symbolic.polynomials import MOST, Polynomial, Ring, TooLarge
-from symgen.symbolic.symbolic_tape import Number, Paper, operations, replacements
+from symgen.symbolic.polynomials import MAX_TERMS, Polynomial, Ring, TooLarge
+from symgen.symbolic.symbolic_tape import Number, SymbolicTape, operations, replacements
 from symgen.symbolic.trigonometry import groups_of, harmonic, reduced
 
-NESTED: Final = 4000
+MAX_NESTED_OPERATIONS: Final = 4000
 """Operations of an expression that is given as its algorithm computes it."""
 
 
 @dataclass
-class Closed:
+class ClosedForms:
     """Closed forms of values on a tape; `chains` has for the atoms of coordinates which parallel
     axes they belong to."""
 
-    paper: Paper
+    paper: SymbolicTape
     number: Number
     chains: Mapping[int, Hashable] = field(default_factory=dict)
 
@@ -48,10 +48,10 @@ class Closed:
         ways = self._ways(ref)
         if ways:
             return min(map(self._writer.written, ways), key=lambda x: len(str(x)))
-        if operations(self.paper, ref) <= NESTED:
+        if operations(self.paper, ref) <= MAX_NESTED_OPERATIONS:
             return self._nested(ref)
         raise OptionError(
-            f"{name} has more than {MOST} terms, too many for a closed form; use numbers "
+            f"{name} has more than {MAX_TERMS} terms, too many for a closed form; use numbers "
             "instead of symbols, lock joints with --lock, or use "
             "symgen.Robot(FILE).symbolic.cse(QUANTITY) in Python, which returns "
             "replacements"
@@ -64,7 +64,7 @@ class Closed:
         except TooLarge:
             return []
         forms = (reduced(self._ring, plain), self._waves(plain))
-        return [form for form in forms if form is not None and len(form) <= MOST]
+        return [form for form in forms if form is not None and len(form) <= MAX_TERMS]
 
     def _nested(self, ref: Ref) -> sympy.Expr:
         """A value as the algorithm computes it, nothing multiplied out."""

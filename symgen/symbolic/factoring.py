@@ -11,7 +11,14 @@ from decimal import Decimal
 
 import sympy
 
-from symgen.symbolic.polynomials import HIGHEST, Polynomial, Ring, factors, generators, monomial
+from symgen.symbolic.polynomials import (
+    MAX_EXPONENT,
+    Polynomial,
+    Ring,
+    factors,
+    generators,
+    monomial,
+)
 from symgen.symbolic.symbolic_tape import FUNCTIONS, Number
 
 
@@ -74,7 +81,7 @@ class PolynomialWriter:
         masks: dict[Hashable, int] = {}
         for k in generators(a):
             kind = self.group(k)
-            masks[kind] = masks.get(kind, 0) | monomial([(k, HIGHEST)])
+            masks[kind] = masks.get(kind, 0) | monomial([(k, MAX_EXPONENT)])
         if len(masks) < 2:
             return None
         best, size = None, len(a)

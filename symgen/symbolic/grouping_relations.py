@@ -8,19 +8,19 @@ from dataclasses import dataclass, replace
 import sympy
 
 from symgen.errors import OptionError
-from symgen.mechanics.base_parameters import base_names, base_values, latex_name, link_of
-from symgen.mechanics.canonical_model import LinkFrame, System
-from symgen.mechanics.independence import Independent, independent
+from symgen.mechanics.base_parameters import base_names, base_values, latex_name, link_of_parameter
+from symgen.mechanics.canonical_model import CanonicalModel, LinkFrame
+from symgen.mechanics.independence import IndependentParameters, independent_parameters
 from symgen.mechanics.model import PARAMETER_NAMES
-from symgen.mechanics.parameters import WHOLE, lumped, system
+from symgen.mechanics.parameters import WHOLE, canonical_model, lump_links
 from symgen.mechanics.pose import Pose
 from symgen.mechanics.spatial import Vector
 from symgen.numbers.named import Named
-from symgen.symbolic.closed_form import Closed
-from symgen.symbolic.symbolic_tape import Number, Paper
-from symgen.symbolic.symbolic_trace import Setting, with_lengths
+from symgen.symbolic.closed_form import ClosedForms
+from symgen.symbolic.symbolic_tape import Number, SymbolicTape
+from symgen.symbolic.symbolic_trace import SymbolChoice, with_lengths
 from symgen.symbolic.symbols import as_latex, symbol
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,38 +44,41 @@ class Relations(dict[str, sympy.Expr]):
         return r"\begin{aligned}" + r" \\ ".join(rows) + r"\end{aligned}"
 
 
-def relations(robot: RuntimeModel, setting: Setting, number: Number) -> tuple[Relation, ...]:
+def relations(
+    robot: ParametricModel, setting: SymbolChoice, number: Number
+) -> tuple[Relation, ...]:
     """The base parameters of a robot in the ten of each body as a whole, m1, hx1, ... Izz1 about
     its link's origin, and J8 of rotor 8; with symbols for lengths about its canonical frame.
 
     Raises OptionError where lengths are symbols and a parameter is grouped with a factor that only
     numbers tell, as with first joints of restricted motion."""
-    model = lumped(robot.model, [body.name for body in robot.model.moving])
+    model = lump_links(robot.model, [body.name for body in robot.model.moving])
     fall = Vector(1.0, 1.0, 1.0) if robot.runtime_gravity else None
-    layout = system(model, gravity=fall, regrouping=WHOLE)
+    layout = canonical_model(model, gravity=fall, regrouping=WHOLE)
     layout = _in_canonical_frames(with_lengths(layout)) if setting.lengths else layout
-    independents, paper = independent(layout), Paper()
-    names = [f"{name}{i}" for i in layout.tens for name in PARAMETER_NAMES]
+    independents, paper = independent_parameters(layout), SymbolicTape()
+    names = [f"{name}{i}" for i in layout.link_bodies for name in PARAMETER_NAMES]
     names += [f"{layout.body(i).joint.spin[0]}{i}" for i in layout.rotors]
     values = paper.of(map(symbol, names))
     columns = base_names(independents)
     if setting.lengths or _has_names(layout):
         _check(independents, columns)
     paper.output("base", (len(columns),), base_values(layout, values))
-    closed = Closed(paper, number)
+    closed = ClosedForms(paper, number)
     refs = zip(columns, paper.outputs[0].refs, strict=True)
     return tuple(
-        Relation(name, link_of(model, name), closed.expression(ref, name)) for name, ref in refs
+        Relation(name, link_of_parameter(model, name), closed.expression(ref, name))
+        for name, ref in refs
     )
 
 
-def _in_canonical_frames(layout: System) -> System:
+def _in_canonical_frames(layout: CanonicalModel) -> CanonicalModel:
     """The system with the bodies' parameters in their canonical frames."""
-    canonical = {layout.body(i).name: LinkFrame(i, Pose()) for i in layout.tens}
+    canonical = {layout.body(i).name: LinkFrame(i, Pose()) for i in layout.link_bodies}
     return replace(layout, link_frames={**layout.link_frames, **canonical})
 
 
-def _has_names(layout: System) -> bool:
+def _has_names(layout: CanonicalModel) -> bool:
     lengths = (
         x
         for body in layout.bodies
@@ -84,7 +87,7 @@ def _has_names(layout: System) -> bool:
     return any(isinstance(x, Named) for x in lengths)
 
 
-def _check(independent: Independent, columns: tuple[str, ...]) -> None:
+def _check(independent: IndependentParameters, columns: tuple[str, ...]) -> None:
     """Refuses factors that depend on lengths: those of regrouping are whole numbers."""
     for name, key in zip(columns, independent.keys, strict=True):
         if any(abs(factor) not in (0.5, 1.0, 2.0) for _, factor in independent.grouped[key]):

@@ -12,10 +12,10 @@ from typing import Final
 
 from symgen.compiler.value import Index, Ref
 from symgen.numbers.operations import OPS
-from symgen.symbolic.symbolic_tape import Paper
+from symgen.symbolic.symbolic_tape import SymbolicTape
 
-BITS: Final = 8
-HIGHEST: Final = (1 << BITS) - 1
+EXPONENT_BITS: Final = 8
+MAX_EXPONENT: Final = (1 << EXPONENT_BITS) - 1
 """The highest exponent that fits."""
 DIGITS: Final = 60
 ROUNDING: Final = Decimal("1e-14")
@@ -45,7 +45,7 @@ class Polynomial:
     @classmethod
     def generator(cls, k: int) -> "Polynomial":
         """The generator with number `k`."""
-        return cls({1 << (BITS * k): Decimal(1)}, 1)
+        return cls({1 << (EXPONENT_BITS * k): Decimal(1)}, 1)
 
     def __len__(self) -> int:
         return len(self.terms)
@@ -62,7 +62,7 @@ class Polynomial:
     def times(self, other: "Polynomial", most: int) -> "Polynomial":
         """The product. Raises TooLarge where it takes more than so many products of terms."""
         degree, total = self.degree + other.degree, dict[int, Decimal]()
-        if degree > HIGHEST or len(self) * len(other) > most:
+        if degree > MAX_EXPONENT or len(self) * len(other) > most:
             raise TooLarge
         for m, c in self.terms.items():
             for n, d in other.terms.items():
@@ -107,10 +107,10 @@ def _factors(monomial: int) -> Iterator[tuple[int, int]]:
     k = 0
     while monomial:
         low = (monomial & -monomial).bit_length() - 1
-        skip = low // BITS
-        k, monomial = k + skip, monomial >> (BITS * skip)
-        yield k, monomial & HIGHEST
-        k, monomial = k + 1, monomial >> BITS
+        skip = low // EXPONENT_BITS
+        k, monomial = k + skip, monomial >> (EXPONENT_BITS * skip)
+        yield k, monomial & MAX_EXPONENT
+        k, monomial = k + 1, monomial >> EXPONENT_BITS
 
 
 def generators(a: Polynomial) -> list[int]:
@@ -123,7 +123,7 @@ def generators(a: Polynomial) -> list[int]:
 
 def monomial(rows: Iterable[tuple[int, int]]) -> int:
     """The monomial of generators with their exponents."""
-    return sum(power << (BITS * k) for k, power in rows)
+    return sum(power << (EXPONENT_BITS * k) for k, power in rows)
 
 
 def summed(terms: Iterable[tuple[int, Decimal]], degree: int) -> Polynomial:
@@ -139,11 +139,11 @@ def in_digits() -> AbstractContextManager[object]:
     return localcontext(prec=DIGITS)
 
 
-MOST: Final = 3000
+MAX_TERMS: Final = 3000
 """Terms that a closed form may have; more nobody reads."""
-ON_THE_WAY: Final = 4 * MOST
+MAX_INTERMEDIATE_TERMS: Final = 4 * MAX_TERMS
 """Terms that what it is made of may have: much cancels."""
-WORK: Final = 1_500_000
+MAX_TERM_PRODUCTS: Final = 1_500_000
 """Products of terms that one closed form may take: some seconds."""
 
 
@@ -161,17 +161,17 @@ class Generator:
 class Ring:
     """The generators met so far, and the polynomials of the tape's nodes."""
 
-    paper: Paper
+    paper: SymbolicTape
     generators: list[Generator] = field(default_factory=list)
     _numbers: dict[object, int] = field(default_factory=dict)
     _known: dict[Index, Polynomial] = field(default_factory=dict)
-    _left: int = WORK
+    _left: int = MAX_TERM_PRODUCTS
 
     def polynomial(self, ref: Ref | None) -> Polynomial:
         """The polynomial of an entry of an output, without what rounding left. Raises TooLarge."""
         if ref is None:
             return Polynomial({})
-        self._left = WORK
+        self._left = MAX_TERM_PRODUCTS
         with in_digits():
             for index in _inward(self.paper, ref.node):
                 if index not in self._known:
@@ -245,12 +245,12 @@ ARITHMETIC: Final[dict[str, Callable[[Ring, Polynomial, Polynomial], Polynomial]
 
 
 def _checked(a: Polynomial) -> Polynomial:
-    if len(a) > ON_THE_WAY:
+    if len(a) > MAX_INTERMEDIATE_TERMS:
         raise TooLarge
     return a
 
 
-def _inward(paper: Paper, node: Index) -> list[Index]:
+def _inward(paper: SymbolicTape, node: Index) -> list[Index]:
     """The nodes that a node is computed from, and itself, each after its own."""
     visited, waiting = set[Index](), [node]
     while waiting:

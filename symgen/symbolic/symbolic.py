@@ -12,14 +12,14 @@ from symgen.algorithms import INPUTS, LINK_QUANTITIES, QUANTITIES
 from symgen.compiler.program import Output
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
-from symgen.mechanics.model import Model
-from symgen.symbolic.closed_form import Closed
+from symgen.mechanics.model import RigidBodyModel
+from symgen.symbolic.closed_form import ClosedForms
 from symgen.symbolic.grouping_relations import Relations, relations
 from symgen.symbolic.symbolic_tape import Number, Replacements, as_float, as_fraction, replacements
-from symgen.symbolic.symbolic_trace import Setting, SymbolicSheet, worked_out
+from symgen.symbolic.symbolic_trace import SymbolChoice, SymbolicTrace, trace_symbolically
 from symgen.symbolic.symbols import Meanings, as_latex, with_short_decimals
 from symgen.text import cited, quoted, shown
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 from symgen.tracing.wanted import find_quantity
 
 NUMBERS: dict[str, Number] = {"float": as_float, "rational": as_fraction}
@@ -53,8 +53,8 @@ class Symbolic:
 
     def __init__(self, job: Job) -> None:
         self._job = job
-        self._sheets: dict[object, SymbolicSheet] = {}
-        self._closed: dict[object, Closed] = {}
+        self._sheets: dict[object, SymbolicTrace] = {}
+        self._closed: dict[object, ClosedForms] = {}
 
     def __repr__(self) -> str:
         return f"Symbolic({self._robot.model.name!r})"
@@ -70,7 +70,7 @@ class Symbolic:
         return partial(self.quantity, name)
 
     @cached_property
-    def _robot(self) -> RuntimeModel:
+    def _robot(self) -> ParametricModel:
         robot = self._job.robot(self._job.load())
         if robot.runtime:
             raise OptionError(
@@ -80,7 +80,7 @@ class Symbolic:
         return robot
 
     @property
-    def model(self) -> Model:
+    def model(self) -> RigidBodyModel:
         """The tree of bodies."""
         return self._robot.model
 
@@ -153,7 +153,7 @@ class Symbolic:
         """Return the base parameters (MXR_2, ZZR_1, ...) by name as expressions of the inertial
         parameters of the bodies: the grouping relations of Gautier and Khalil in closed form.
         `lengths` and `numbers` are described at the class."""
-        number, setting = _choice("numbers", numbers, NUMBERS), Setting.of("symbols", lengths)
+        number, setting = _choice("numbers", numbers, NUMBERS), SymbolChoice.of("symbols", lengths)
         return Relations(
             (row.name, with_short_decimals(row.expression))
             for row in relations(self._robot, setting, number)
@@ -185,17 +185,17 @@ class Symbolic:
 
     # -- sheets ------------------------------------------------------------------------------------
 
-    def _written(self, name: str, options: Mapping[str, Any]) -> tuple[SymbolicSheet, Closed]:
+    def _written(self, name: str, options: Mapping[str, Any]) -> tuple[SymbolicTrace, ClosedForms]:
         sheet, number = self._sheet(name, options)
         key = id(sheet), number
         if key not in self._closed:
-            self._closed[key] = Closed(sheet.paper, number, sheet.chains)
+            self._closed[key] = ClosedForms(sheet.paper, number, sheet.chains)
         return sheet, self._closed[key]
 
-    def _sheet(self, name: str, options: Mapping[str, Any]) -> tuple[SymbolicSheet, Number]:
+    def _sheet(self, name: str, options: Mapping[str, Any]) -> tuple[SymbolicTrace, Number]:
         """The quantity on paper, kept, and how its numbers are written. Raises OptionError."""
         remaining = dict(options)
-        setting = Setting.of(
+        setting = SymbolChoice.of(
             remaining.pop("masses", "numbers"), remaining.pop("lengths", "numbers")
         )
         number = _choice("numbers", remaining.pop("numbers", "float"), NUMBERS)
@@ -212,7 +212,7 @@ class Symbolic:
             )
         key = (name, setting, joints, tuple((k, tuple(x)) for k, x in given.items()))
         if key not in self._sheets:
-            self._sheets[key] = worked_out(self._robot, quantity, setting, joints, given)
+            self._sheets[key] = trace_symbolically(self._robot, quantity, setting, joints, given)
         return self._sheets[key], number
 
 

@@ -21,19 +21,23 @@ Number = Callable[[Decimal], sympy.Expr]
 
 def as_float(c: Decimal) -> sympy.Expr:
     """Whole numbers as such, others with 15 digits."""
-    return sympy.Integer(int(c)) if c == int(c) and abs(c) < WHOLE else sympy.Float(float(c), 15)
+    return (
+        sympy.Integer(int(c))
+        if c == int(c) and abs(c) < MAX_WHOLE_NUMBER
+        else sympy.Float(float(c), 15)
+    )
 
 
 def as_fraction(c: Decimal) -> sympy.Expr:
     """The exact fraction; a simple one where rounding alone keeps it from that."""
     exact = Fraction(c)
-    simple = exact.limit_denominator(SIMPLE)
+    simple = exact.limit_denominator(MAX_DENOMINATOR)
     near = abs(exact - simple) <= 4e-16 * abs(exact)
     return sympy.Rational(simple if near else exact)
 
 
-WHOLE: Final = 10**6
-SIMPLE: Final = 1000
+MAX_WHOLE_NUMBER: Final = 10**6
+MAX_DENOMINATOR: Final = 1000
 """Denominators up to this are simple."""
 
 
@@ -47,7 +51,7 @@ ATOM = "atom"
 """The input array that all of them are in."""
 
 
-class Paper(Program):
+class SymbolicTape(Program):
     """A tape that takes expressions: sums, products and whole powers become operations, numbers
     constants, and everything else is an atom, an input of its own."""
 
@@ -111,7 +115,7 @@ BINARY = {
 
 
 def replacements(
-    paper: Paper,
+    paper: SymbolicTape,
     outputs: Sequence[Output],
     number: Number,
     symbols: Iterator[sympy.Symbol] | None,
@@ -133,7 +137,7 @@ def replacements(
     return named, arrays
 
 
-def _needed(paper: Paper, outputs: Sequence[Output]) -> list[Index]:
+def _needed(paper: SymbolicTape, outputs: Sequence[Output]) -> list[Index]:
     """The nodes that outputs are computed from, in order."""
     needed, waiting = (
         set[Index](),
@@ -147,7 +151,7 @@ def _needed(paper: Paper, outputs: Sequence[Output]) -> list[Index]:
     return sorted(needed)
 
 
-def operations(paper: Paper, ref: Ref) -> int:
+def operations(paper: SymbolicTape, ref: Ref) -> int:
     """How many operations a value takes when nothing is shared."""
     sizes = dict[Index, int]()
     for index in _needed(paper, [Output("", (1,), (ref,))]):
@@ -155,7 +159,7 @@ def operations(paper: Paper, ref: Ref) -> int:
     return sizes[ref.node]
 
 
-def _operands(paper: Paper, nodes: Sequence[Index]) -> Iterator[Index]:
+def _operands(paper: SymbolicTape, nodes: Sequence[Index]) -> Iterator[Index]:
     for index in nodes:
         op, a, b = paper.nodes[index]
         if op not in LEAVES:
@@ -165,7 +169,7 @@ def _operands(paper: Paper, nodes: Sequence[Index]) -> Iterator[Index]:
 
 
 def _expression(
-    paper: Paper, index: Index, expressions: dict[Index, sympy.Expr], number: Number
+    paper: SymbolicTape, index: Index, expressions: dict[Index, sympy.Expr], number: Number
 ) -> sympy.Expr:
     op, a, b = paper.nodes[index]
     if op == "input":

@@ -12,19 +12,25 @@ from symgen.algorithms import INPUTS
 from symgen.algorithms.registry import Formulation, Quantity
 from symgen.compiler.program import Output, Program
 from symgen.errors import OptionError
-from symgen.mechanics.canonical_model import System
+from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.inertia import NO_INERTIA
 from symgen.mechanics.model import PARAMETER_NAMES
-from symgen.mechanics.parameters import WHOLE, lumped, pseudo_inertia, system, ten_parameters
+from symgen.mechanics.parameters import (
+    WHOLE,
+    canonical_model,
+    inertial_parameters,
+    lump_links,
+    pseudo_inertia,
+)
 from symgen.mechanics.placement import Placement, ToAxis
 from symgen.mechanics.spatial import Vector
 from symgen.numbers.named import Named
 from symgen.numbers.scalar import ZERO, Scalar, plain
-from symgen.symbolic.symbolic_tape import Paper
+from symgen.symbolic.symbolic_tape import SymbolicTape
 from symgen.symbolic.symbols import Meaning, input_meanings, input_symbols, symbol
 from symgen.text import cited, shown
 from symgen.tracing.link_outputs import of_model
-from symgen.tracing.robot import Regroup, RuntimeModel, dimensions
+from symgen.tracing.robot import ParametricModel, RegroupedModel, dimensions
 from symgen.tracing.running import outputs
 from symgen.tracing.singular import check_defined
 from symgen.tracing.tape import read_by_option
@@ -37,7 +43,7 @@ UNITS: Final = dict(zip(PARAMETER_NAMES, ("kg", *("kg m",) * 3, *("kg m^2",) * 6
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class SymbolChoice:
     """Whether masses (the ten of each body, m1, hx1, ... Izz1) and lengths (b1, d1 and r1 of the
     canonical frames) are symbols, beside those that the robot itself was given."""
 
@@ -45,7 +51,7 @@ class Setting:
     lengths: bool = False
 
     @classmethod
-    def of(cls, masses: str, lengths: str) -> "Setting":
+    def of(cls, masses: str, lengths: str) -> "SymbolChoice":
         """From ``symbols`` or ``numbers`` for each. Raises OptionError."""
         for what, word in (("masses", masses), ("lengths", lengths)):
             if word not in ("symbols", "numbers"):
@@ -58,12 +64,14 @@ def ten_symbols(i: int) -> list[str]:
     return [f"{name}{i}" for name in PARAMETER_NAMES]
 
 
-def on_paper(robot: RuntimeModel, setting: Setting, regrouping: str, paper: Paper) -> Regroup:
+def symbolic_model(
+    robot: ParametricModel, setting: SymbolChoice, regrouping: str, paper: SymbolicTape
+) -> RegroupedModel:
     """The robot's system with symbols in it, as what runs algorithms takes it."""
     fall = Vector(1.0, 1.0, 1.0) if robot.runtime_gravity else None  # only its place matters
-    model = lumped(robot.model, [body.name for body in robot.model.moving])
+    model = lump_links(robot.model, [body.name for body in robot.model.moving])
     if setting.lengths:
-        layout = with_lengths(system(model, gravity=fall, regrouping=WHOLE))
+        layout = with_lengths(canonical_model(model, gravity=fall, regrouping=WHOLE))
         layout = _with_masses(layout, paper) if setting.masses else layout
         layout = layout if regrouping == WHOLE else _regrouped(layout)
     else:
@@ -71,13 +79,13 @@ def on_paper(robot: RuntimeModel, setting: Setting, regrouping: str, paper: Pape
         if setting.masses:
             numbered = [(i, b) for i, b in enumerate(model.bodies, 1) if b.links]
             parameters = {b.name: paper.of(map(symbol, ten_symbols(i))) for i, b in numbered}
-        layout = system(model, parameters, fall, regrouping)
+        layout = canonical_model(model, parameters, fall, regrouping)
     none = Program()
     none.output("par", (0,), ())
-    return Regroup(replace(robot, runtime=()), regrouping, none, layout)
+    return RegroupedModel(replace(robot, runtime=()), regrouping, none, layout)
 
 
-def with_lengths(layout: System) -> System:
+def with_lengths(layout: CanonicalModel) -> CanonicalModel:
     """Symbols for the lengths of the canonical frames, with the numbers of the file beside them."""
     bodies = (
         replace(body, placement=_lengths(body.placement, i))
@@ -86,24 +94,24 @@ def with_lengths(layout: System) -> System:
     return replace(layout, bodies=tuple(bodies))
 
 
-def _with_masses(layout: System, paper: Paper) -> System:
+def _with_masses(layout: CanonicalModel, paper: SymbolicTape) -> CanonicalModel:
     """Symbols for the ten of each body in its canonical frame."""
     bodies = (
         replace(body, inertia=pseudo_inertia(paper.of(map(symbol, ten_symbols(i)))))
-        if i in layout.tens
+        if i in layout.link_bodies
         else body
         for i, body in enumerate(layout.bodies, 1)
     )
     return replace(layout, bodies=tuple(bodies))
 
 
-def _regrouped(layout: System) -> System:
+def _regrouped(layout: CanonicalModel) -> CanonicalModel:
     """A system with what no joint force can tell apart handed inward (Gautier & Khalil 1990)."""
     total = {0: NO_INERTIA} | {i: layout.body(i).inertia for i in layout.outward}
     for i in layout.inward:
         body = layout.body(i)
         total[i], handed = body.regrouped(total[i])
-        total[body.parent] = total[body.parent] + body.placement.carried_in(handed, ZERO)
+        total[body.parent] = total[body.parent] + body.placement.to_parent(handed, ZERO)
     return replace(
         layout, bodies=tuple(replace(b, inertia=total[i]) for i, b in enumerate(layout.bodies, 1))
     )
@@ -131,16 +139,16 @@ def _length(x: Scalar, name: str) -> Scalar:
 
 
 @lru_cache(maxsize=8)
-def meanings(robot: RuntimeModel, setting: Setting) -> Mapping[str, Meaning]:
+def meanings(robot: ParametricModel, setting: SymbolChoice) -> Mapping[str, Meaning]:
     """The meanings of the symbols for masses and lengths, with their values in the file."""
-    model = lumped(robot.model, [body.name for body in robot.model.moving])
-    layout, by_symbol = system(model, regrouping=WHOLE), dict[str, Meaning]()
+    model = lump_links(robot.model, [body.name for body in robot.model.moving])
+    layout, by_symbol = canonical_model(model, regrouping=WHOLE), dict[str, Meaning]()
     for i, body in enumerate(layout.bodies, 1):
         if setting.lengths:
             by_symbol |= _length_meanings(body.placement, i, body.name)
-        if setting.masses and i in layout.tens:
+        if setting.masses and i in layout.link_bodies:
             in_file = model.body(i).links[0].parameters or (0.0,) * 10
-            ten = ten_parameters(body.inertia) if setting.lengths else in_file
+            ten = inertial_parameters(body.inertia) if setting.lengths else in_file
             frame = CANONICAL if setting.lengths else OF_LINK
             rows = zip(PARAMETER_NAMES, ten, strict=True)
             by_symbol |= {
@@ -175,11 +183,11 @@ def _length_meanings(place: Placement, i: int, name: str) -> dict[str, Meaning]:
 
 
 @dataclass(frozen=True, eq=False)
-class SymbolicSheet:
+class SymbolicTrace:
     """The tape of a quantity of a robot, with what its inputs are called and mean."""
 
     quantity: Quantity
-    paper: Paper
+    paper: SymbolicTape
     inputs: Mapping[str, tuple[sympy.Expr, ...]]
     meanings: Mapping[str, Meaning]
     chains: Mapping[int, Hashable]
@@ -200,20 +208,20 @@ class SymbolicSheet:
         return self.outputs[0 if name is None else names.index(name)]
 
 
-def worked_out(
-    robot: RuntimeModel,
+def trace_symbolically(
+    robot: ParametricModel,
     quantity: Quantity,
-    setting: Setting,
+    setting: SymbolChoice,
     joints: bool = False,
     given: Mapping[str, Sequence[Any]] | None = None,
-) -> SymbolicSheet:
+) -> SymbolicTrace:
     """The quantity on paper, with expressions for those of its inputs that are `given`. Raises
     OptionError."""
     (quantity,) = of_model(robot.model, (quantity,))
     names = tuple(body.name for body in robot.model.moving) if setting.masses else ()
     check_defined(replace(robot, runtime=names), [quantity])
-    formulation, paper = _formulation(robot, quantity), Paper()
-    regroup = on_paper(robot, setting, formulation.regrouping, paper)
+    formulation, paper = _formulation(robot, quantity), SymbolicTape()
+    regroup = symbolic_model(robot, setting, formulation.regrouping, paper)
     sizes = dimensions(regroup)
     read = _inputs(robot, quantity)
     idle = [name for name in given or {} if name not in read]
@@ -228,7 +236,7 @@ def worked_out(
     for name, expressions in arrays.items():
         if name not in (given or {}):
             meanings_by_name |= input_meanings(robot.model, name, expressions)
-    return SymbolicSheet(
+    return SymbolicTrace(
         quantity,
         paper,
         arrays,
@@ -237,20 +245,20 @@ def worked_out(
     )
 
 
-def _formulation(robot: RuntimeModel, quantity: Quantity) -> Formulation:
+def _formulation(robot: ParametricModel, quantity: Quantity) -> Formulation:
     """The first formulation that suits the robot."""
-    layout = system(robot.model)
+    layout = canonical_model(robot.model)
     return next(formulation for formulation in quantity.formulations if formulation.suits(layout))
 
 
-def _inputs(robot: RuntimeModel, quantity: Quantity) -> list[str]:
+def _inputs(robot: ParametricModel, quantity: Quantity) -> list[str]:
     """The inputs of the quantity in argument order, those by options too."""
     used = {*quantity.inputs, *read_by_option(robot, [quantity])}
     return [name for name in INPUTS if name in used]
 
 
 def _expressions(
-    robot: RuntimeModel,
+    robot: ParametricModel,
     name: str,
     sizes: Mapping[str, int],
     joints: bool,
@@ -265,7 +273,9 @@ def _expressions(
     return tuple(values)
 
 
-def _chains(layout: System, paper: Paper, q: Sequence[sympy.Expr]) -> dict[int, Hashable]:
+def _chains(
+    layout: CanonicalModel, paper: SymbolicTape, q: Sequence[sympy.Expr]
+) -> dict[int, Hashable]:
     """Which coordinates turn about axes that stay parallel."""
     roots: dict[int, int] = {}
     for i in layout.outward:
@@ -281,7 +291,7 @@ def _chains(layout: System, paper: Paper, q: Sequence[sympy.Expr]) -> dict[int, 
     return chains
 
 
-def _parallel(layout: System, i: int) -> bool:
+def _parallel(layout: CanonicalModel, i: int) -> bool:
     """Whether a body turns about an axis parallel to that of its parent."""
     place = layout.body(i).placement
     turning = layout.body(i).joint.turn is not ZERO

@@ -10,8 +10,8 @@ import sympy
 
 from symgen.algorithms import INPUTS
 from symgen.mechanics.base_parameters import latex_name
-from symgen.mechanics.coupling import positions
-from symgen.mechanics.model import Model
+from symgen.mechanics.coupling import position_coordinates
+from symgen.mechanics.model import RigidBodyModel
 from symgen.text import html_table
 
 STEMS: Final[Mapping[str, str]] = {
@@ -54,7 +54,7 @@ def symbol(name: str) -> sympy.Symbol:
 
 
 def input_symbols(
-    model: Model, array: str, sizes: Mapping[str, int], joints: bool
+    model: RigidBodyModel, array: str, sizes: Mapping[str, int], joints: bool
 ) -> list[sympy.Symbol]:
     """The symbols of an input: q1, q2, ... or, by `joints`, q_shoulder, q_elbow, ...; free fall has
     g_x, g_y and g_z."""
@@ -67,22 +67,24 @@ def input_symbols(
     return [symbol(f"{stem}{k}") for k in range(1, size + 1)]
 
 
-def _joint_names(model: Model, array: str) -> Sequence[str]:
+def _joint_names(model: RigidBodyModel, array: str) -> Sequence[str]:
     """The names of the entries of an input, where they are joints'; each an identifier, none
     twice."""
     if array in BY_POSITION:
-        names = [row.name for row in positions(model)]
+        names = [row.name for row in position_coordinates(model)]
     else:
         names = list(model.joint_names) if array in BY_VELOCITY else []
     plain = [re.sub(r"\W", "_", name) for name in names]
     return plain if len(set(plain)) == len(plain) else []
 
 
-def input_meanings(model: Model, array: str, symbols: Sequence[sympy.Symbol]) -> dict[str, Meaning]:
+def input_meanings(
+    model: RigidBodyModel, array: str, symbols: Sequence[sympy.Symbol]
+) -> dict[str, Meaning]:
     """The meanings of the symbols of an input."""
     row = INPUTS[array]
     if array in BY_POSITION:
-        texts = [f"{row.meaning}: {x.name}" for x in positions(model)]
+        texts = [f"{row.meaning}: {x.name}" for x in position_coordinates(model)]
     elif array in BY_VELOCITY:
         texts = [f"{row.meaning}: {name}" for name in model.joint_names]
     else:

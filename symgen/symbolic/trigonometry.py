@@ -10,10 +10,10 @@ from math import comb
 from typing import Final
 
 from symgen.symbolic.polynomials import (
-    BITS,
-    HIGHEST,
-    ON_THE_WAY,
-    WORK,
+    EXPONENT_BITS,
+    MAX_EXPONENT,
+    MAX_INTERMEDIATE_TERMS,
+    MAX_TERM_PRODUCTS,
     Factors,
     Polynomial,
     Ring,
@@ -46,7 +46,7 @@ def _squares(a: Polynomial, old: int, new: int) -> Polynomial:
     """A polynomial with the square of generator `old` as 1 less that of `new`."""
     terms = list[tuple[int, Decimal]]()
     for m, c in a.terms.items():
-        power = m >> (BITS * old) & HIGHEST
+        power = m >> (EXPONENT_BITS * old) & MAX_EXPONENT
         cofactor = m - monomial([(old, power - power % 2)])
         for j in range(power // 2 + 1):
             terms.append((cofactor + monomial([(new, 2 * j)]), c * comb(power // 2, j) * (-1) ** j))
@@ -60,7 +60,7 @@ def harmonic(ring: Ring, a: Polynomial, group: Group) -> Polynomial:
         total = Polynomial({})
         for m, c in a.terms.items():
             total = total + _term(ring, factors(m), group, known).scaled(c)
-            if len(total) > ON_THE_WAY:
+            if len(total) > MAX_INTERMEDIATE_TERMS:
                 raise TooLarge
         return total.cleaned()
 
@@ -75,7 +75,7 @@ def _term(ring: Ring, rows: Factors, group: Group, known: dict[Factors, Polynomi
         key = tuple(rows_of_group)
         if key not in known:
             known[key] = _sum(ring, key)
-        total = total.times(known[key], WORK)
+        total = total.times(known[key], MAX_TERM_PRODUCTS)
     return Polynomial(total.terms, HIGH)
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.mechanics.canonical_model import System
+from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.inertia import Inertia
 from symgen.mechanics.spatial import Twist, Vector
 from symgen.numbers.scalar import ZERO, plain
@@ -25,7 +25,7 @@ UNITS: Final = tuple(
 """The six unit twists, angular ones first."""
 
 
-def all_joints_move_inertia(robot: System, q: Sequence[float]) -> bool:
+def all_joints_move_inertia(robot: CanonicalModel, q: Sequence[float]) -> bool:
     """True if at positions `q` every body has clearly positive inertia about its joint's axis when
     the joints beyond it give way, so that the mass matrix of the bodies' joints, and with it that
     of the user's coordinates, is positive definite. False does not mean that it is singular.
@@ -46,7 +46,7 @@ def all_joints_move_inertia(robot: System, q: Sequence[float]) -> bool:
         least = CLEAR * float(axis @ composite[i] @ axis) + float(axis @ errors[i] @ axis)
         if not pivot > least:
             return False
-        to_body = np.stack([_column(u.moved_out(robot.steps(i, places))) for u in UNITS], axis=1)
+        to_body = np.stack([_column(u.to_child(robot.steps(i, places))) for u in UNITS], axis=1)
         yielding = to_body - np.outer(axis, (felt / pivot) @ to_body)
         articulated[body.parent] += to_body.T @ articulated[i] @ yielding
         errors[body.parent] += yielding.T @ errors[i] @ yielding

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from symgen.algorithms.registry import Quantity
 from symgen.errors import OptionError
 from symgen.mechanics.joint_forces import LAWS
-from symgen.mechanics.model import Body, Model
+from symgen.mechanics.model import Body, RigidBodyModel
 from symgen.text import shown
 
 
@@ -22,7 +22,9 @@ def check_support(laws: Sequence[str], quantities: Sequence[Quantity]) -> None:
             )
 
 
-def check_coefficients(model: Model, laws: Iterable[str], inputs: bool, width: float) -> None:
+def check_coefficients(
+    model: RigidBodyModel, laws: Iterable[str], inputs: bool, width: float
+) -> None:
     """Raises OptionError for a joint whose files do not fit a law of friction. With `inputs` the
     coefficients come at run time; `width` is that of --friction-width."""
     rubbing = [body for body in model.bodies if body.has_friction]

@@ -13,7 +13,7 @@ from symgen.compiler.passes import Counts, counts
 from symgen.compiler.program import Program
 from symgen.numbers.scalar import Scalar
 from symgen.text import html, html_table
-from symgen.tracing.robot import Regroup
+from symgen.tracing.robot import RegroupedModel
 from symgen.tracing.running import Part, outputs
 
 
@@ -24,7 +24,7 @@ class Function:
 
     name: str
     parts: tuple[Part, ...]
-    regroups: Mapping[str, Regroup]
+    regroups: Mapping[str, RegroupedModel]
     program: Program
     trees: bool = False
     """Whether a pass has regrouped sums (`symgen.compiler.sums`)."""

@@ -11,13 +11,13 @@ from dataclasses import replace
 from functools import lru_cache
 
 from symgen.algorithms.registry import INPUTS, LINK_QUANTITIES, QUANTITIES, Array, Quantity
-from symgen.mechanics.model import Model
+from symgen.mechanics.model import RigidBodyModel
 
 Names = dict[tuple[str, str, str], str]
 """The name of an output by quantity, output and link."""
 
 
-def of_model(model: Model, quantities: Sequence[Quantity]) -> tuple[Quantity, ...]:
+def of_model(model: RigidBodyModel, quantities: Sequence[Quantity]) -> tuple[Quantity, ...]:
     """The quantities, those of links with outputs that no other of the robot shares a name with.
 
     A link that the robot does not have is left to the algorithm to refuse."""
@@ -42,7 +42,7 @@ def _called(out: Array, name: str | None) -> Array:
     return out if name is None else replace(out, name=name)
 
 
-def _names(model: Model) -> Names:
+def _names(model: RigidBodyModel) -> Names:
     moving = (body.links for body in model.bodies)
     links = tuple(link.name for links in (model.base, *moving) for link in links)
     return _of_links(links, tuple(QUANTITIES))

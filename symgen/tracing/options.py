@@ -10,14 +10,14 @@ from symgen.compiler.aims import AIMS, Aim
 from symgen.compiler.costs import HOST, Processor
 from symgen.errors import OptionError
 from symgen.mechanics.joint_forces import COMPENSATION, FRICTION, LAWS
-from symgen.mechanics.model import Model, is_nonzero
+from symgen.mechanics.model import RigidBodyModel, is_nonzero
 from symgen.options import group, option
 from symgen.options.kinds import FLAG, NAMES, NUMBER, PAIRS, TEXTS, choice
 from symgen.reading.options import links
 from symgen.text import cited, hint, repeated, shown
 from symgen.tracing.axes import check_axes
 from symgen.tracing.friction import check_coefficients, check_support
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 from symgen.tracing.wanted import Wanted
 
 CORE: Final = ("inverse_dynamics", "gravity", "bias", "mass_matrix")
@@ -305,7 +305,7 @@ class FunctionOptions:
             )
         return chosen
 
-    def runtime_links(self, model: Model) -> tuple[str, ...]:
+    def runtime_links(self, model: RigidBodyModel) -> tuple[str, ...]:
         """The links whose inertial parameters are inputs. Raises OptionError."""
         inputs, names = at_runtime(self.parameters)
         if self.parameters == "constant":
@@ -319,7 +319,9 @@ class FunctionOptions:
             )
         return known_links(model, names, "--parameters")
 
-    def robot(self, model: Model, runtime_gravity: bool, has_actuators: bool) -> RuntimeModel:
+    def robot(
+        self, model: RigidBodyModel, runtime_gravity: bool, has_actuators: bool
+    ) -> ParametricModel:
         """The model with the inputs that these options request. Raises OptionError."""
         inputs, kinds = self.friction_kinds(has_actuators)
         springs = self.springs or self.runtime_springs
@@ -341,7 +343,7 @@ class FunctionOptions:
                 f"--springs: joint '{shown(curved[0].name)}' is a {curved[0].kind} joint, whose "
                 "spring would not be linear in its coordinates; remove its stiffness"
             )
-        return RuntimeModel(
+        return ParametricModel(
             model,
             runtime=self.runtime_links(model),
             runtime_gravity=runtime_gravity,
@@ -356,7 +358,7 @@ class FunctionOptions:
         )
 
 
-def known_links(model: Model, names: Collection[str], flag: str) -> tuple[str, ...]:
+def known_links(model: RigidBodyModel, names: Collection[str], flag: str) -> tuple[str, ...]:
     """The names, where each is that of a moving link. Raises OptionError."""
     moving = [link.name for body in model.bodies for link in body.links]
     for name in names:

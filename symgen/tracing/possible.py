@@ -13,7 +13,7 @@ from symgen.errors import OptionError
 from symgen.mechanics.inertia_checks import principal_moments
 from symgen.mechanics.model import Body, Link
 from symgen.text import shown
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 from symgen.tracing.sampled import SAMPLED_STATES, is_positive_definite
 
 MOST_NAMED: Final = 20
@@ -31,15 +31,15 @@ def _named(links: list[str]) -> str:
     return ", ".join(f"link '{shown(name)}'" for name in links[:MOST_NAMED])
 
 
-def impossible_links(robot: RuntimeModel) -> list[Link]:
+def impossible_links(robot: ParametricModel) -> list[Link]:
     """The links with inertia that no body has, in bodies that as a whole have none either."""
     return [link for body in robot.lumped.bodies for link in _bad(body, robot)]
 
 
 def check_possible(
-    robot: RuntimeModel,
+    robot: ParametricModel,
     quantities: Iterable[Quantity],
-    reads: Callable[[Quantity, RuntimeModel], bool],
+    reads: Callable[[Quantity, ParametricModel], bool],
 ) -> None:
     """Refuses quantities that need the constants of a body with an impossible inertia, all of these
     at once, unless the robot allows it and its mass matrix is positive definite. `reads` tells of a
@@ -72,7 +72,7 @@ def negative_moments(links: Sequence[Link]) -> str:
     return f"inertia has a negative principal moment (the three are {moments} kg m^2)"
 
 
-def _way_out(robot: RuntimeModel, definite: bool) -> str:
+def _way_out(robot: ParametricModel, definite: bool) -> str:
     """What --allow-unphysical can do for a robot, or why it does nothing."""
     if definite:
         return (
@@ -87,7 +87,7 @@ def _way_out(robot: RuntimeModel, definite: bool) -> str:
     return ""
 
 
-def _heavier(robot: RuntimeModel, names: set[str]) -> RuntimeModel:
+def _heavier(robot: ParametricModel, names: set[str]) -> ParametricModel:
     """The robot with other moments of inertia of some links, masses and their centres as they
     are. The changes have the size of the moments: much smaller ones count as rounding errors."""
 
@@ -105,7 +105,7 @@ def _heavier(robot: RuntimeModel, names: set[str]) -> RuntimeModel:
     return replace(robot, model=replace(robot.model, bodies=bodies))
 
 
-def _bad(body: Body, robot: RuntimeModel) -> list[Link]:
+def _bad(body: Body, robot: ParametricModel) -> list[Link]:
     """The links that make a body impossible, as far as it is constant."""
     constant = [link for link in body.links if link.name not in robot.blocks]
     if not any(link.parameters for link in constant) or not _negative(constant):

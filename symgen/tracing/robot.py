@@ -11,27 +11,27 @@ from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
 from symgen.compiler.value import Value
 from symgen.mechanics.canonical_frames import CanonicalFrame, canonical_frames
-from symgen.mechanics.canonical_model import Sections, System, SystemBody, no_section
+from symgen.mechanics.canonical_model import CanonicalBody, CanonicalModel, Sections, no_section
 from symgen.mechanics.coupling import coupling_of
-from symgen.mechanics.independence import independent
+from symgen.mechanics.independence import independent_parameters
 from symgen.mechanics.inertia import Inertia, SecondMoment
 from symgen.mechanics.joint_forces import COMPENSATION, LAWS, SPRINGS, JointForce
-from symgen.mechanics.model import PARAMETER_NAMES, Body, Model
+from symgen.mechanics.model import PARAMETER_NAMES, Body, RigidBodyModel
 from symgen.mechanics.parameters import (
     REGROUPINGS,
     WHOLE,
-    lumped,
+    canonical_model,
+    gravity_by_base_joint,
+    lump_links,
     parameter_blocks,
-    system,
-    turned_frames,
-    turned_gravity,
+    tip_aligned_frames,
 )
 from symgen.mechanics.spatial import Vector
 from symgen.numbers.scalar import ZERO, Scalar, structural
 
 
 @dataclass(frozen=True)
-class RuntimeModel:
+class ParametricModel:
     """A model with what stays open until run time.
 
     `runtime` names the links whose ten parameters are inputs (see `parameter_blocks`),
@@ -41,7 +41,7 @@ class RuntimeModel:
     m/s), 0 for the sign. `springs` tells that springs of joints count, those of the file or
     (`runtime_springs`) with stiffness and reference as an input."""
 
-    model: Model
+    model: RigidBodyModel
     runtime: tuple[str, ...] = ()
     runtime_gravity: bool = False
     wrenches: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ class RuntimeModel:
     """Whether inertia that no body has is used as written where the mass matrix is positive
     definite."""
 
-    def pushed(self, system: System, wrench: Sequence[Scalar]) -> System:
+    def pushed(self, system: CanonicalModel, wrench: Sequence[Scalar]) -> CanonicalModel:
         """A system of this robot under its external wrenches."""
         if not self.root_axes:
             return system.pushed(self.wrenches, wrench)
@@ -66,9 +66,9 @@ class RuntimeModel:
         return replace(system, root_wrenches=tuple(zip(self.wrenches, six, strict=True)))
 
     @cached_property
-    def lumped(self) -> Model:
+    def lumped(self) -> RigidBodyModel:
         """The model with one set of ten for each body that a runtime name means as a whole."""
-        return lumped(self.model, self.runtime)
+        return lump_links(self.model, self.runtime)
 
     @cached_property
     def blocks(self) -> dict[str, tuple[float, ...]]:
@@ -152,18 +152,20 @@ class RuntimeModel:
     def missing(self) -> tuple[str, ...]:
         """The kinds of friction and springs that are asked for but that no joint has a coefficient
         of."""
-        bodies = [body for body in self.model.bodies if not body.joint.type.spins]
+        bodies = [body for body in self.model.bodies if not body.joint.type.is_rotor]
         constant = () if self.runtime_friction else self.friction
         constant += ("stiffness",) if self.springs and not self.runtime_springs else ()
         return tuple(law for law in constant if not any(body.coefficient(law) for body in bodies))
 
     @cached_property
-    def regroups(self) -> Mapping[str, "Regroup"]:
+    def regroups(self) -> Mapping[str, "RegroupedModel"]:
         """The regrouped parameters by the name of the regrouping, shared by all functions of a
         robot. Each is computed at its first use."""
         return _Regroups(self)
 
-    def regroup(self, regrouping: str, frames: Sequence[CanonicalFrame] | None = None) -> "Regroup":
+    def regroup(
+        self, regrouping: str, frames: Sequence[CanonicalFrame] | None = None
+    ) -> "RegroupedModel":
         """How the regrouped parameters come from the user's, and the system they belong to.
 
         The bodies have canonical frames, or `frames`.
@@ -174,13 +176,13 @@ class RuntimeModel:
         free_fall = (
             Vector(*Program().input("g", (3,))) if self.runtime_gravity else None
         )  # only its place matters
-        known = system(self.lumped, parameters, free_fall, regrouping, frames)
-        layout = replace(known, wrenches_turn=self.root_axes and bool(self.wrenches))
+        known = canonical_model(self.lumped, parameters, free_fall, regrouping, frames)
+        layout = replace(known, wrenches_in_root_axes=self.root_axes and bool(self.wrenches))
         entries = [
             x for body in layout.bodies for x in _entries(body.inertia) if isinstance(x, Value)
         ]
         program.output("par", (len(entries),), entries)
-        return Regroup(self, regrouping, program, layout)
+        return RegroupedModel(self, regrouping, program, layout)
 
 
 SPRING_FIELDS: Final = ("stiffness", "reference")
@@ -192,23 +194,23 @@ def _entries(inertia: Inertia) -> tuple[Scalar, ...]:
 
 
 @dataclass(frozen=True)
-class Regroup:
+class RegroupedModel:
     """The regrouped parameters: constants where known, the entries of `par` where they come at run
     time."""
 
-    robot: RuntimeModel
+    robot: ParametricModel
     regrouping: str
     program: Program
-    layout: System
+    layout: CanonicalModel
 
     @cached_property
-    def with_tip_frames(self) -> "Regroup":
+    def with_tip_frames(self) -> "RegroupedModel":
         """The regrouped parameters with the frames of `symgen.mechanics.parameters`, where all is
         known at generation."""
         model = self.robot.model
         known = not self.robot.runtime and not self.robot.wrenches
-        turns = known and turned_frames(model) != canonical_frames(model)
-        return self.robot.regroup(self.regrouping, turned_frames(model)) if turns else self
+        turns = known and tip_aligned_frames(model) != canonical_frames(model)
+        return self.robot.regroup(self.regrouping, tip_aligned_frames(model)) if turns else self
 
     @property
     def size(self) -> int:
@@ -222,7 +224,7 @@ class Regroup:
 
     def system(
         self, parameters: Sequence[Scalar], gravity: Vector | None, sections: Sections = no_section
-    ) -> System:
+    ) -> CanonicalModel:
         """The system with runtime parameters and `gravity` (root link axes) put in.
 
         `parameters` are those of `input`; without them the system serves only what depends on no
@@ -235,19 +237,21 @@ class Regroup:
             else self.layout.bodies
         )
         free_fall = (
-            self.layout.gravity if gravity is None else turned_gravity(self.robot.lumped, gravity)
+            self.layout.gravity
+            if gravity is None
+            else gravity_by_base_joint(self.robot.lumped, gravity)
         )
         return replace(self.layout, bodies=bodies, gravity=free_fall, sections=sections)
 
 
-class _Regroups(Mapping[str, Regroup]):
+class _Regroups(Mapping[str, RegroupedModel]):
     """Every regrouping of the parameters of a robot, computed at its first use."""
 
-    def __init__(self, robot: RuntimeModel) -> None:
+    def __init__(self, robot: ParametricModel) -> None:
         self._robot = robot
-        self._computed: dict[str, Regroup] = {}
+        self._computed: dict[str, RegroupedModel] = {}
 
-    def __getitem__(self, regrouping: str) -> Regroup:
+    def __getitem__(self, regrouping: str) -> RegroupedModel:
         if regrouping not in self._computed:
             self._computed[regrouping] = self._robot.regroup(regrouping)
         return self._computed[regrouping]
@@ -262,7 +266,7 @@ class _Regroups(Mapping[str, Regroup]):
         return len(REGROUPINGS) + 1
 
 
-def _filled(body: SystemBody, par: Iterator[Scalar]) -> SystemBody:
+def _filled(body: CanonicalBody, par: Iterator[Scalar]) -> CanonicalBody:
     entries = _entries(body.inertia)
     m, hx, hy, hz, *s = (next(par) if isinstance(x, Value) else x for x in entries)
     known = not any(isinstance(x, Value) for x in entries)
@@ -272,7 +276,7 @@ def _filled(body: SystemBody, par: Iterator[Scalar]) -> SystemBody:
 class Sizes(dict[str, int]):
     """Named sizes of arrays; the number of base parameters is found out when it is asked for."""
 
-    def __init__(self, regroup: Regroup) -> None:
+    def __init__(self, regroup: RegroupedModel) -> None:
         robot, layout = regroup.robot, regroup.layout
         n, inertial = robot.model.dof, layout.parameters
         passive = replace(layout, passive_kinds=robot.passive_kinds).passive_columns
@@ -298,10 +302,12 @@ class Sizes(dict[str, int]):
             raise KeyError(name)
         if name == "y_b2":
             return self["y_b"] * (self["y_b"] + 1) // 2
-        return len(independent(self.layout).keys) + (self.passive_columns if name == "y_b" else 0)
+        return len(independent_parameters(self.layout).keys) + (
+            self.passive_columns if name == "y_b" else 0
+        )
 
 
-def dimensions(regroup: Regroup) -> dict[str, int]:
+def dimensions(regroup: RegroupedModel) -> dict[str, int]:
     """The named sizes of arrays: n velocities, n2 pairs of them, nq positions, b base parameters
     (y_b with the columns of joints' own, y_b2 pairs of those), ten those of all bodies, par
     regrouped runtime parameters, pi those of the user."""

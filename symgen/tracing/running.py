@@ -14,7 +14,7 @@ from symgen.mechanics.canonical_model import Sections, no_section
 from symgen.mechanics.coupling import Coupling
 from symgen.mechanics.spatial import Vector
 from symgen.numbers.scalar import Scalar
-from symgen.tracing.robot import Regroup
+from symgen.tracing.robot import RegroupedModel
 
 Part = tuple[Quantity, Formulation]
 """A quantity of a function, and how it is computed."""
@@ -22,7 +22,7 @@ Part = tuple[Quantity, Formulation]
 
 def outputs(
     part: Part,
-    regroup: Regroup,
+    regroup: RegroupedModel,
     inputs: Mapping[str, Sequence[Scalar]],
     sections: Sections = no_section,
 ) -> dict[str, list[Scalar]]:
@@ -71,7 +71,7 @@ def of_user(
         return values
     if out.layout == PACKED_PAIRS:
         return _packed(coupling, values)
-    return coupling.projected(values, _axes(coupling, out, len(values)))
+    return coupling.pull_back(values, _axes(coupling, out, len(values)))
 
 
 def _axes(coupling: Coupling, out: Array, size: int) -> list[int | None]:
@@ -97,7 +97,7 @@ def _packed(coupling: Coupling, values: Sequence[Scalar]) -> list[Scalar]:
         for j, k in combinations_with_replacement(bodies, 2)
     }
     symmetric = [ordered[i, min(j, k), max(j, k)] for i, j, k in product(bodies, repeat=3)]
-    projected = coupling.projected(symmetric, (None, None, None))
+    projected = coupling.pull_back(symmetric, (None, None, None))
     return [
         projected[(i * len(n) + j) * len(n) + k]
         for i in n

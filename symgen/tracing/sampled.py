@@ -6,10 +6,10 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.algorithms.factors import coupled_mass_matrix
-from symgen.mechanics.parameters import system
+from symgen.mechanics.parameters import canonical_model
 from symgen.numbers.scalar import plain
 from symgen.numbers.types import Numbers
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 
 SAMPLED_STATES: Final = 200
 """The number of sampled states, the one with all coordinates at 0 included."""
@@ -19,12 +19,12 @@ ROUNDING: Final = 1e-10
 """The smallest eigenvalue, with 1 on the diagonal, that is not merely rounding."""
 
 
-def sampled_mass_matrices(robot: RuntimeModel) -> Numbers:
+def sampled_mass_matrices(robot: ParametricModel) -> Numbers:
     """The mass matrices (SAMPLED_STATES, n, n) at the state 0 and at random ones.
 
     The states depend only on the number of coordinates. Parameters that are inputs have the values
     of the robot's file."""
-    mechanism, rng = system(robot.model), random.Random(0)
+    mechanism, rng = canonical_model(robot.model), random.Random(0)
     n, positions = mechanism.dof, mechanism.coupling.positions
     states = [[0.0] * positions]
     while len(states) < SAMPLED_STATES:
@@ -43,7 +43,7 @@ def _without_turn(mechanism: Any, q: list[float]) -> list[float]:
     return [1.0 if k in last else x for k, x in enumerate(q)]
 
 
-def is_positive_definite(robot: RuntimeModel) -> bool:
+def is_positive_definite(robot: ParametricModel) -> bool:
     """Whether the mass matrix is positive definite in all sampled states."""
     for matrix in sampled_mass_matrices(robot):
         diagonal = np.diag(matrix)
@@ -55,7 +55,7 @@ def is_positive_definite(robot: RuntimeModel) -> bool:
     return True
 
 
-def largest_relative_change(robot: RuntimeModel, other: RuntimeModel) -> float:
+def largest_relative_change(robot: ParametricModel, other: ParametricModel) -> float:
     """The largest change of the mass matrix from a robot to another with the same joints over the
     sampled states, relative to its own size (Frobenius norms)."""
     before, after = sampled_mass_matrices(robot), sampled_mass_matrices(other)

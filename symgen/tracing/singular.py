@@ -13,14 +13,14 @@ import numpy as np
 from symgen.algorithms.factors import coupled_mass_matrix
 from symgen.algorithms.registry import Quantity
 from symgen.errors import OptionError
-from symgen.mechanics.canonical_model import System
-from symgen.mechanics.joint_listing import ListedJoint, moving
-from symgen.mechanics.model import Body, Model
-from symgen.mechanics.parameters import system
+from symgen.mechanics.canonical_model import CanonicalModel
+from symgen.mechanics.joint_listing import ListedJoint, joint_of_velocity
+from symgen.mechanics.model import Body, RigidBodyModel
+from symgen.mechanics.parameters import canonical_model
 from symgen.numbers.scalar import plain
 from symgen.text import quoted, shown
 from symgen.tracing.articulated import all_joints_move_inertia
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 
 STATES: Final = 3
 ROUNDING: Final = 1e-13
@@ -28,7 +28,7 @@ UNIT: Final = 2.0**-52
 """What the entries of M may be off, relative to the roots of those on the diagonal."""
 
 
-def check_defined(robot: RuntimeModel, quantities: Iterable[Quantity]) -> None:
+def check_defined(robot: ParametricModel, quantities: Iterable[Quantity]) -> None:
     """Refuses a quantity that divides by what is zero whatever the parameters of run time are: that
     needs the inverse of a singular mass matrix, or the centre of mass of a robot without mass.
 
@@ -59,7 +59,7 @@ def check_defined(robot: RuntimeModel, quantities: Iterable[Quantity]) -> None:
 MASSLESS: Final = "no moving link has mass or inertia"
 
 
-def moves_inertia(model: Model) -> bool:
+def moves_inertia(model: RigidBodyModel) -> bool:
     """Whether any moving part has mass or inertia, rotors included."""
     tens = (link.parameters for body in model.bodies for link in body.links)
     return any(any(ten or ()) for ten in tens) or any(body.spin for body in model.bodies)
@@ -72,13 +72,13 @@ def in_words(names: list[str]) -> tuple[str, str, str]:
     return f"joints {quoted(names, 20)}", "move", "their"
 
 
-def has_mass(model: Model) -> bool:
+def has_mass(model: RigidBodyModel) -> bool:
     """Whether any moving link has mass."""
     tens = (link.parameters for body in model.bodies for link in body.links)
     return any(ten is not None and ten[0] != 0 for ten in tens)
 
 
-def singular_joints(model: Model, unknown: Collection[str] = ()) -> list[ListedJoint]:
+def singular_joints(model: RigidBodyModel, unknown: Collection[str] = ()) -> list[ListedJoint]:
     """The joints without which the rest moves no differently, in the order of their coordinates;
     none if M is regular.
 
@@ -89,14 +89,16 @@ def singular_joints(model: Model, unknown: Collection[str] = ()) -> list[ListedJ
     a joint is only found if it is one for (almost) all of them.
     """
     rng = random.Random(0)
-    robot = system(model, {name: _some_body(rng) for name in unknown})
+    robot = canonical_model(model, {name: _some_body(rng) for name in unknown})
     states = [[rng.uniform(-3, 3) for _ in range(robot.coupling.positions)] for _ in range(STATES)]
     if all_joints_move_inertia(robot, states[0]):
         return []
     pivots = np.array([_pivots(robot, q) for q in states])
     gone = np.flatnonzero((np.abs(pivots) <= ROUNDING).all(axis=0))
     joints = {
-        joint.name: joint for k in gone for joint in [moving(model, model.joint_names[int(k)])]
+        joint.name: joint
+        for k in gone
+        for joint in [joint_of_velocity(model, model.joint_names[int(k)])]
     }
     return list(joints.values())
 
@@ -109,7 +111,7 @@ def _some_body(rng: random.Random) -> list[float]:
     return [1.0, x, y, z, *around, a + b + x * x + y * y]
 
 
-def remedy(model: Model, joints: list[ListedJoint]) -> str:
+def remedy(model: RigidBodyModel, joints: list[ListedJoint]) -> str:
     """The remedies for joints that `singular_joints` found, in words."""
     single = [joint for joint in joints if len(joint.bodies) == 1]
     remedies = []
@@ -126,7 +128,7 @@ def remedy(model: Model, joints: list[ListedJoint]) -> str:
     return "; ".join(remedies)
 
 
-def _what_lacks(model: Model, joints: list[ListedJoint]) -> str:
+def _what_lacks(model: RigidBodyModel, joints: list[ListedJoint]) -> str:
     """What the links beyond joints that move no inertia do not have: mass, or, where they have
     mass on the axes of these joints, moments of inertia about them."""
     beyond = [body for joint in joints for body in _beyond(model, joint.bodies[0])]
@@ -136,7 +138,7 @@ def _what_lacks(model: Model, joints: list[ListedJoint]) -> str:
     return "mass"
 
 
-def _beyond(model: Model, i: int) -> Iterator[Body]:
+def _beyond(model: RigidBodyModel, i: int) -> Iterator[Body]:
     """Body `i` and all that it carries."""
     yield model.body(i)
     for child in model.children(i):
@@ -151,7 +153,7 @@ def _inside(joint: ListedJoint) -> float:
     return min(max(0.0, lower), upper) if lower <= upper else 0.0
 
 
-def _pivots(robot: System, q: list[float]) -> list[float]:
+def _pivots(robot: CanonicalModel, q: list[float]) -> list[float]:
     """The pivots of the factorisation from the last joint to the first, relative to the diagonal of
     M; 0 where they are no more than what rounding has left.
 

@@ -9,12 +9,14 @@ from symgen.errors import OptionError
 from symgen.mechanics.parameters import WHOLE
 from symgen.numbers.scalar import Scalar
 from symgen.tracing.function import Function
-from symgen.tracing.robot import Regroup, RuntimeModel, dimensions
+from symgen.tracing.robot import ParametricModel, RegroupedModel, dimensions
 from symgen.tracing.running import Part, outputs
 from symgen.tracing.wanted import Wanted
 
 
-def traced(regroups: Mapping[str, Regroup], wanted: Wanted, parts: tuple[Part, ...]) -> Function:
+def traced(
+    regroups: Mapping[str, RegroupedModel], wanted: Wanted, parts: tuple[Part, ...]
+) -> Function:
     """The program of a function in the formulations given. Raises OptionError."""
     program = Program()
     chosen = _regroups_of(regroups, parts)
@@ -35,7 +37,7 @@ def traced(regroups: Mapping[str, Regroup], wanted: Wanted, parts: tuple[Part, .
 
 
 def _values(
-    part: Part, regroup: Regroup, arrays: Mapping[str, Sequence[Scalar]], program: Program
+    part: Part, regroup: RegroupedModel, arrays: Mapping[str, Sequence[Scalar]], program: Program
 ) -> dict[str, list[Scalar]]:
     """The outputs of one quantity. Raises OptionError for one that is defined in no state."""
     try:
@@ -48,7 +50,9 @@ def _values(
         ) from None
 
 
-def _regroups_of(regroups: Mapping[str, Regroup], parts: tuple[Part, ...]) -> dict[str, Regroup]:
+def _regroups_of(
+    regroups: Mapping[str, RegroupedModel], parts: tuple[Part, ...]
+) -> dict[str, RegroupedModel]:
     """The regroupings of a function; frames of tip bodies are turned where nothing in it reads
     parameters or poses of links."""
     chosen = {f.regrouping: regroups[f.regrouping] for _, f in parts}
@@ -68,7 +72,9 @@ def _check_finite(wanted: Wanted, program: Program) -> None:
         )
 
 
-def _inputs(regroups: Mapping[str, Regroup], wanted: Wanted, parts: Sequence[Part]) -> list[str]:
+def _inputs(
+    regroups: Mapping[str, RegroupedModel], wanted: Wanted, parts: Sequence[Part]
+) -> list[str]:
     """The inputs of a function in argument order."""
     robot = next(iter(regroups.values())).robot
     used = {name for q in wanted.quantities for name in q.inputs}
@@ -78,7 +84,7 @@ def _inputs(regroups: Mapping[str, Regroup], wanted: Wanted, parts: Sequence[Par
     return [name for name in INPUTS if name in used]
 
 
-def read_by_option(robot: RuntimeModel, quantities: Sequence[Quantity]) -> set[str]:
+def read_by_option(robot: ParametricModel, quantities: Sequence[Quantity]) -> set[str]:
     """The inputs that quantities read beside their own, those of parameters left out."""
     by_option = {
         "g": robot.runtime_gravity and any(q.needs_gravity for q in quantities),

@@ -16,13 +16,13 @@ from symgen.compiler.aims import Aim
 from symgen.compiler.parallel import announced, spread
 from symgen.compiler.program import Program
 from symgen.errors import OptionError
-from symgen.mechanics.canonical_model import System
+from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.parameters import REGROUPINGS, WHOLE
 from symgen.text import quoted
 from symgen.tracing.function import Function
 from symgen.tracing.link_outputs import of_model
 from symgen.tracing.possible import check_possible
-from symgen.tracing.robot import Regroup, RuntimeModel
+from symgen.tracing.robot import ParametricModel, RegroupedModel
 from symgen.tracing.running import Part
 from symgen.tracing.singular import check_defined
 from symgen.tracing.tape import traced
@@ -37,7 +37,7 @@ FEWEST: Final = Aim()
 
 
 def trace(
-    robot: RuntimeModel, wanted: Wanted, choice: Choice | None = None, aim: Aim = FEWEST
+    robot: ParametricModel, wanted: Wanted, choice: Choice | None = None, aim: Aim = FEWEST
 ) -> Function:
     """The best program for one function. Raises OptionError for a formulation that it does not
     have."""
@@ -45,7 +45,7 @@ def trace(
 
 
 def trace_all(
-    robot: RuntimeModel,
+    robot: ParametricModel,
     functions: Sequence[Wanted],
     choice: Choice | None = None,
     aim: Aim = FEWEST,
@@ -82,7 +82,7 @@ def trace_all(
     return [f.shaped(aim) for f in best]
 
 
-def _differs(quantity: Quantity, robot: RuntimeModel, other: RuntimeModel) -> bool:
+def _differs(quantity: Quantity, robot: ParametricModel, other: ParametricModel) -> bool:
     """Whether a quantity is not computed by the same operations for two robots."""
     wanted = Wanted(quantity.name, (quantity,))
     regroups, other_regroups = robot.regroups, other.regroups
@@ -97,14 +97,14 @@ def _text(program: Program) -> str:
     return re.sub(r"%\d+", lambda n: numbers.setdefault(n[0], f"%{len(numbers)}"), repr(program))
 
 
-def _distinct(robot: RuntimeModel, wanted: Wanted) -> Wanted:
+def _distinct(robot: ParametricModel, wanted: Wanted) -> Wanted:
     """The function wanted, with outputs of links whose names are those of no others of the
     robot."""
     return replace(wanted, quantities=of_model(robot.model, wanted.quantities))
 
 
 def every_formulation(
-    robot: RuntimeModel, wanted: Wanted, choice: Choice | None = None, aim: Aim = FEWEST
+    robot: ParametricModel, wanted: Wanted, choice: Choice | None = None, aim: Aim = FEWEST
 ) -> list[Function]:
     """The program of a function in each of its formulations, as far as `choice` leaves them
     open."""
@@ -115,7 +115,9 @@ def every_formulation(
     ]
 
 
-def _best(regroups: Mapping[str, Regroup], wanted: Wanted, choice: Choice, aim: Aim) -> Function:
+def _best(
+    regroups: Mapping[str, RegroupedModel], wanted: Wanted, choice: Choice, aim: Aim
+) -> Function:
     combinations = [
         _promising(_combinations(replace(wanted, quantities=(q,)), regroups, choice), regroups)
         for q in wanted.quantities
@@ -127,7 +129,7 @@ def _best(regroups: Mapping[str, Regroup], wanted: Wanted, choice: Choice, aim: 
 
 
 def _promising(
-    combinations: list[tuple[Part, ...]], regroups: Mapping[str, Regroup]
+    combinations: list[tuple[Part, ...]], regroups: Mapping[str, RegroupedModel]
 ) -> list[tuple[Part, ...]]:
     """Without those that are never the cheapest for this robot, unless they are all there is. Where
     one regrouping serves all functions, that leaves out none for its regrouping."""
@@ -149,7 +151,7 @@ def _least(candidates: Iterable[Function], aim: Aim) -> Function:
 
 
 def _improved(
-    regroups: Mapping[str, Regroup],
+    regroups: Mapping[str, RegroupedModel],
     wanted: Wanted,
     combinations: Sequence[Sequence[tuple[Part, ...]]],
     aim: Aim,
@@ -175,7 +177,7 @@ def _improved(
 
 
 def _combinations(
-    wanted: Wanted, regroups: Mapping[str, Regroup], choice: Choice
+    wanted: Wanted, regroups: Mapping[str, RegroupedModel], choice: Choice
 ) -> list[tuple[Part, ...]]:
     """The combinations of formulations on the given regroupings."""
     layout = next(iter(regroups.values())).layout
@@ -190,7 +192,7 @@ def _combinations(
     return list(product(*allowed))
 
 
-def _chosen(q: Quantity, name: str | None, layout: System) -> Sequence[Formulation]:
+def _chosen(q: Quantity, name: str | None, layout: CanonicalModel) -> Sequence[Formulation]:
     named = [f for f in q.formulations if name in (None, f.name)]
     if not named:
         names = ", ".join(f.name for f in q.formulations)

@@ -8,8 +8,8 @@ from symgen.algorithms.newton_euler import inverse_dynamics
 from symgen.compiler.derivative import pullback
 from symgen.compiler.passes import counts
 from symgen.compiler.program import Program
-from symgen.mechanics.parameters import system
-from symgen.tracing.robot import RuntimeModel
+from symgen.mechanics.parameters import canonical_model
+from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 from tests.support import every_joint, hamel
@@ -81,7 +81,7 @@ def test_every_way_to_the_hessian_gives_the_slopes_of_pinocchios_derivatives(nam
         "forward": (forward, FORWARD_BLOCKS, ("q", "qd", "tau", "lam_qdd")),
     }[kind]
     wanted = slopes_of_pinocchio(judge, jacobians, *(x[key] for key in given))
-    ways = functions(RuntimeModel(robot.model), f"{kind}_dynamics_hessian")
+    ways = functions(ParametricModel(robot.model), f"{kind}_dynamics_hessian")
     assert any("absolute" in way.formulation for way in ways) == (name != "panda_arm")
     for way in ways:
         got = way.run(**{key: x[key] for key in way.inputs})
@@ -91,7 +91,7 @@ def test_every_way_to_the_hessian_gives_the_slopes_of_pinocchios_derivatives(nam
 
 def slope(robot, quantity, output, x, name, direction):
     """The derivative of an output along a velocity of an input by the complex step."""
-    gradient, change = function(RuntimeModel(robot.model), quantity), STEP * 1j * direction
+    gradient, change = function(ParametricModel(robot.model), quantity), STEP * 1j * direction
     at = {key: np.array(x[key], complex) for key in gradient.inputs}
     at[name] = hamel.displaced(robot, x[name], change) if name == "q" else at[name] + change
     return np.array([complex(e).imag for e in gradient.run(**at)[output]]) / STEP
@@ -117,7 +117,7 @@ def test_hessians_are_slopes_of_gradients(name, kind, gradient, blocks, inputs):
     robot = every_joint.made(name)
     n, x = robot.model.dof, hamel.state(robot)
     x |= {"lam_tau": x["dq"], "lam_qdd": x["dtau"]}
-    found = run(RuntimeModel(robot.model), f"{kind}_dynamics_hessian", x)
+    found = run(ParametricModel(robot.model), f"{kind}_dynamics_hessian", x)
     rows = (("q", "q"), ("q", "qd"), ("qd", "qd"), ("q", inputs[2]))
     d = np.random.default_rng(5).uniform(0.5, 1, n)  # every column counts
     for block, (first, second) in zip(blocks, rows, strict=True):
@@ -137,7 +137,7 @@ def test_coordinates_that_commute_have_symmetric_hessians():
 
 def reversed_tape(name):
     """Operations of the gradient by reversal of the tape of inverse dynamics."""
-    arm, program = system(model(name)), Program()
+    arm, program = canonical_model(model(name)), Program()
     n = arm.size
     q, qd, qdd, lam = (program.input(x, (n,)) for x in ("q", "qd", "qdd", "lam"))
     tau = inverse_dynamics(arm, q, qd, qdd)
@@ -148,5 +148,5 @@ def reversed_tape(name):
 
 @pytest.mark.parametrize("name", ["ur5", "panda_arm", "humanoid25"])
 def test_sweeps_take_no_more_than_the_reversed_tape(name):
-    found = trace(RuntimeModel(model(name)), Wanted.parse("inverse_dynamics_vjp")).counts.total
+    found = trace(ParametricModel(model(name)), Wanted.parse("inverse_dynamics_vjp")).counts.total
     assert found <= reversed_tape(name)

@@ -17,7 +17,7 @@ from symgen.languages.joint_documentation import (
     meaning,
     unit,
 )
-from symgen.mechanics.joint_listing import listed
+from symgen.mechanics.joint_listing import listed_joints
 from symgen.mechanics.pose import IDENTITY
 from tests.support.tools import ROOT, invoke, robot_file
 
@@ -71,7 +71,7 @@ def head(folder, name):
 
 
 def test_a_run_is_one_joint(mixed):
-    found = listed(symgen.load(mixed).model)
+    found = listed_joints(symgen.load(mixed).model)
     assert [(j.name, j.kind, j.positions, j.velocities, j.leader) for j in found] == [
         ("slab", "planar", (0, 1, 2), (0, 1, 2), ""),
         ("near", "prismatic", (3,), (3,), ""),

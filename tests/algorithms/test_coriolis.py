@@ -15,8 +15,8 @@ from symgen.algorithms.christoffel import (
 from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.coriolis import coriolis_transpose_product
 from symgen.algorithms.newton_euler import bias, gravity
-from symgen.mechanics.parameters import REGROUPINGS, system
-from symgen.tracing.robot import RuntimeModel
+from symgen.mechanics.parameters import REGROUPINGS, canonical_model
+from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 from tests.support.public_arms import (
@@ -40,7 +40,7 @@ from tests.support.tree_energies import derivative
 def test_coriolis_times_velocity_and_gravity_make_the_bias(name, regrouping):
     robot = model(name)
     q, qd = random_states(robot.dof, 2, seed=2)
-    arm = system(robot, regrouping=regrouping)
+    arm = canonical_model(robot, regrouping=regrouping)
     whole = numbers(bias(arm, list(q), list(qd))) - numbers(gravity(arm, list(q)))
     close(coriolis(robot, q, qd, regrouping=regrouping) @ qd, whole, 1e-9)
 
@@ -49,7 +49,7 @@ def test_coriolis_times_velocity_and_gravity_make_the_bias(name, regrouping):
 def test_mass_matrix_rate_is_coriolis_and_its_transpose(name):
     robot = model(name)
     q, qd = random_states(robot.dof, 2, seed=2)
-    arm = system(robot)
+    arm = canonical_model(robot)
     rate = derivative(lambda x: np.array([complex(e) for e in mass_matrix(arm, list(x))]), q, qd)
     c = coriolis(robot, q, qd)
     close(c + c.T, rate.reshape(c.shape))
@@ -59,7 +59,7 @@ def test_mass_matrix_rate_is_coriolis_and_its_transpose(name):
 def test_christoffel_symbols_are_those_of_the_mass_matrix(name):
     robot = model(name)
     n, (q, _) = robot.dof, random_states(robot.dof, 2, seed=2)
-    arm = system(robot)
+    arm = canonical_model(robot)
 
     def mass(x):
         return np.array([complex(e) for e in mass_matrix(arm, list(x))])
@@ -77,14 +77,14 @@ def test_symbols_along_the_velocity_are_the_coriolis_matrix(name):
     c, g = coriolis(robot, q, qd), symbols(robot, q)
     close(g @ qd, c)
     for algorithm in (coriolis_matrix_from_symbols, coriolis_matrix_from_symbols_up):
-        close(numbers(algorithm(system(robot), list(q), list(qd)), *c.shape), c)
+        close(numbers(algorithm(canonical_model(robot), list(q), list(qd)), *c.shape), c)
 
 
 @robots
 def test_packed_layout(name):
     robot = model(name)
     n, (q, _) = robot.dof, random_states(robot.dof, 2, seed=2)
-    packed = christoffel_symbols(system(robot), list(q))
+    packed = christoffel_symbols(canonical_model(robot), list(q))
     full = symbols(robot, q)
     assert len(packed) == n * n * (n + 1) // 2
     for i, j, k in np.ndindex(n, n, n):
@@ -98,7 +98,11 @@ def test_transpose_times_velocity_is_the_gradient_of_kinetic_energy(name):
     robot = model(name)
     q, qd = random_states(robot.dof, 2, seed=2)
     c = coriolis(robot, q, qd)
-    close(numbers(coriolis_transpose_product(system(robot), list(q), list(qd))), c.T @ qd, 1e-10)
+    close(
+        numbers(coriolis_transpose_product(canonical_model(robot), list(q), list(qd))),
+        c.T @ qd,
+        1e-10,
+    )
 
 
 @pytest.mark.parametrize("name", [UR5, PANDA, TALOS])
@@ -130,7 +134,7 @@ RUNTIME = {
 def test_operations(quantity, name):
     if name in COUNTS[quantity]:
         found = trace(
-            RuntimeModel(public(name)), Wanted(quantity, (QUANTITIES[quantity],))
+            ParametricModel(public(name)), Wanted(quantity, (QUANTITIES[quantity],))
         ).counts.total
         assert found <= COUNTS[quantity][name]
 
@@ -139,6 +143,6 @@ def test_operations(quantity, name):
 @pytest.mark.parametrize("name", [UR5, PANDA, RX90])
 def test_operations_with_runtime_parameters(quantity, name):
     robot = public(name)
-    runtime = RuntimeModel(robot, tuple(body.name for body in robot.bodies))
+    runtime = ParametricModel(robot, tuple(body.name for body in robot.bodies))
     found = trace(runtime, Wanted(quantity, (QUANTITIES[quantity],))).counts
     assert found.mul + found.add <= RUNTIME[quantity][name]

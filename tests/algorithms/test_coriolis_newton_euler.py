@@ -4,7 +4,7 @@ Jacobians and inertias."""
 import numpy as np
 import pytest
 
-from symgen.mechanics.parameters import lumped, parameter_blocks
+from symgen.mechanics.parameters import lump_links, parameter_blocks
 from tests.support.pinocchio_robots import NAMES, pair, states
 from tests.support.states import close, run
 
@@ -64,7 +64,9 @@ def test_its_regressor(name):
     x, n = states(name, "qd", "qd_r", "qdd_r"), judge.nv
     names = [body.name for body in robot.model.bodies]
     ten = [
-        e for values in parameter_blocks(lumped(robot.model, names), names).values() for e in values
+        e
+        for values in parameter_blocks(lump_links(robot.model, names), names).values()
+        for e in values
     ]
     y = run(robot, "slotine_li_regressor_newton_euler", x)["Y_ne"].reshape(n, -1)
     tensor = run(robot, "coriolis_matrix_newton_euler_by_parameters", x)["C_ne_pi"]

@@ -7,7 +7,7 @@ import pytest
 
 from symgen.compiler.passes import Counts
 from symgen.reading.assemble import load
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 from tests.support.public_robots import example_robot
@@ -70,13 +70,13 @@ dynamics."""
 HANDS = "tiago_pro_description/robots/tiago_pro.urdf"
 
 
-def robot(name: str, runtime: bool = False) -> RuntimeModel:
+def robot(name: str, runtime: bool = False) -> ParametricModel:
     path = ROBOTS / name if (ROBOTS / name).exists() else example_robot(name)
     model = load(path, lock=FINGERS if name == PANDA else ()).model
-    return RuntimeModel(model, tuple(body.name for body in model.bodies) if runtime else ())
+    return ParametricModel(model, tuple(body.name for body in model.bodies) if runtime else ())
 
 
-def counted(robot: RuntimeModel, quantity: str) -> Counts:
+def counted(robot: ParametricModel, quantity: str) -> Counts:
     return trace(robot, Wanted.parse(quantity)).counts
 
 
@@ -108,7 +108,7 @@ def test_contractions(name):
 
 @pytest.mark.parametrize("name", FLOATING)
 def test_floating_bases(name):
-    free = RuntimeModel(load(example_robot(name), base="floating").model)
+    free = ParametricModel(load(example_robot(name), base="floating").model)
     quantities = ("inverse_dynamics", "mass_matrix", "coriolis_matrix", "forward_dynamics")
     totals = tuple(counted(free, quantity).total for quantity in quantities)
     assert all(t <= most for t, most in zip(totals, FLOATING[name], strict=True)), (

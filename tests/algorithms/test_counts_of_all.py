@@ -5,7 +5,7 @@ from pathlib import Path
 
 from symgen.algorithms.registry import LINK_QUANTITIES, QUANTITIES
 from symgen.reading.assemble import load
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 
@@ -15,7 +15,7 @@ ROBOTS = Path(__file__).resolve().parents[2] / "robots"
 
 def test_operation_counts_are_the_recorded_ones(update):
     """Counts must not rise, and a lower one must be recorded, so that it cannot rise again."""
-    arm = RuntimeModel(load(ROBOTS / "ur5.urdf").model)
+    arm = ParametricModel(load(ROBOTS / "ur5.urdf").model)
     names = [name for name in QUANTITIES if name not in LINK_QUANTITIES]
     counts = {name: trace(arm, Wanted.parse(name)).counts.total for name in names}
     if update:

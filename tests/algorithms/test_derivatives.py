@@ -17,10 +17,10 @@ from symgen.algorithms.newton_euler import inverse_dynamics
 from symgen.compiler.derivative import pullback
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
-from symgen.mechanics.parameters import REGROUPINGS, system
+from symgen.mechanics.parameters import REGROUPINGS, canonical_model
 from symgen.numbers.operations import cos, sin, tanh
 from symgen.numbers.scalar import ZERO
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 from tests.support.forward import pushforward
@@ -65,7 +65,7 @@ def slope(f, at, k):
 def test_inverse_dynamics(name, way, regrouping):
     robot = model(name)
     arm, at, n = (
-        system(robot, regrouping=regrouping),
+        canonical_model(robot, regrouping=regrouping),
         random_states(robot.dof, 3, seed=4),
         robot.dof,
     )
@@ -79,7 +79,7 @@ def test_inverse_dynamics(name, way, regrouping):
 def test_velocity_derivative_is_twice_the_coriolis_matrix(name):
     robot = model(name)
     at, n = random_states(robot.dof, 3, seed=4), robot.dof
-    found = inverse_dynamics_derivatives(system(robot), *(x.tolist() for x in at))[1]
+    found = inverse_dynamics_derivatives(canonical_model(robot), *(x.tolist() for x in at))[1]
     close(numbers(found, n, n), 2 * coriolis(robot, at[0], at[1]))
 
 
@@ -87,7 +87,7 @@ def test_velocity_derivative_is_twice_the_coriolis_matrix(name):
 @pytest.mark.parametrize("way", FORWARD)
 def test_forward_dynamics(name, way):
     robot = model(name)
-    arm, at, n = system(robot), random_states(robot.dof, 3, seed=4), robot.dof
+    arm, at, n = canonical_model(robot), random_states(robot.dof, 3, seed=4), robot.dof
     dq, dqd, inverse = (numbers(x, n, n) for x in way(arm, *(x.tolist() for x in at)))
     close(dq @ direction(n), slope(lambda *x: forward_dynamics(arm, *x), at, 0), 1e-6)
     close(dqd @ direction(n), slope(lambda *x: forward_dynamics(arm, *x), at, 1), 1e-6)
@@ -102,13 +102,15 @@ def test_pinocchio(name):
     theirs[:, at] = given
     pin.computeRNEADerivatives(judge, data, *theirs)
     expected = [x[np.ix_(at, at)].copy() for x in (data.dtau_dq, data.dtau_dv)]
-    found = inverse_dynamics_derivatives(system(robot), *given.tolist())
+    found = inverse_dynamics_derivatives(canonical_model(robot), *given.tolist())
     for a, b in zip(found, expected, strict=False):
         close(numbers(a, n, n), b, 1e-10)
     pin.computeABADerivatives(judge, data, *theirs)
     expected = [x[np.ix_(at, at)] for x in (data.ddq_dq, data.ddq_dv)]
     for a, b in zip(
-        forward_dynamics_derivatives(system(robot), *given.tolist()), expected, strict=False
+        forward_dynamics_derivatives(canonical_model(robot), *given.tolist()),
+        expected,
+        strict=False,
     ):
         close(numbers(a, n, n), b, 1e-9)
 
@@ -181,7 +183,7 @@ def test_tape_rate_of_the_mass_matrix(name):
     q, qd, _ = random_states(robot.dof, 3, seed=4)
     program = Program()
     at, along = program.input("q", (robot.dof,)), program.input("qd", (robot.dof,))
-    rate = pushforward(mass_matrix(system(robot), at), list(zip(at, along, strict=True)))
+    rate = pushforward(mass_matrix(canonical_model(robot), at), list(zip(at, along, strict=True)))
     program.output("dM", (robot.dof, robot.dof), rate)
     found = numbers(
         evaluate(program, {"q": q.tolist(), "qd": qd.tolist()})["dM"], robot.dof, robot.dof
@@ -200,6 +202,6 @@ COUNTS = {
 @pytest.mark.parametrize("name", [UR5, PANDA, ANYMAL, RX90])
 def test_operations(quantity, name):
     found = trace(
-        RuntimeModel(public(name)), Wanted(quantity, (QUANTITIES[quantity],))
+        ParametricModel(public(name)), Wanted(quantity, (QUANTITIES[quantity],))
     ).counts.total
     assert found <= COUNTS[quantity][name]

@@ -9,8 +9,8 @@ import pytest
 
 from symgen.algorithms import INPUTS, QUANTITIES
 from symgen.compiler.evaluate import evaluate
-from symgen.proof.laws import judged
-from symgen.tracing.robot import RuntimeModel, dimensions
+from symgen.proof.laws import evaluate_law
+from symgen.tracing.robot import ParametricModel, dimensions
 from symgen.tracing.trace import every_formulation
 from symgen.tracing.wanted import Wanted
 from tests.support.every_joint import ALONE, EVERY, made
@@ -63,7 +63,9 @@ def test_dynamics_by_energies_and_by_newton(name):
     close(run(name, "mass_matrix", x, n, n), mass)
     inputs = {key: [x[key].tolist()] for key in ("q", "qd", "qdd")}
     for quantity in ("inverse_dynamics", "bias", "gravity", "mass_matrix"):
-        (by_law,) = judged(RuntimeModel(made(name).model), QUANTITIES[quantity], inputs).values()
+        (by_law,) = evaluate_law(
+            ParametricModel(made(name).model), QUANTITIES[quantity], inputs
+        ).values()
         close(by_law[0].astype(float), run(name, quantity, x))
 
 
@@ -123,7 +125,7 @@ def test_coriolis_matrix_and_christoffel_symbols(name):
 def test_forward_dynamics_inverts_inverse_dynamics(name):
     x, n = state(made(name)), size(name)
     pushed = {**x, "tau": run(name, "inverse_dynamics", x)}
-    for way in functions(RuntimeModel(made(name).model), "forward_dynamics"):
+    for way in functions(ParametricModel(made(name).model), "forward_dynamics"):
         close(numbers(way.run(**given(way.inputs, pushed))["qdd"]).real, x["qdd"], 1e-8)
     inverse = run(name, "mass_matrix_inverse", x, n, n)
     close(inverse @ run(name, "mass_matrix", x, n, n), np.eye(n), 1e-8)
@@ -231,7 +233,7 @@ def test_every_formulation_and_every_tape_gives_the_same(name, quantity):
     others = {a.name: prod(a.sizes(sizes)) for a in INPUTS.values() if a.name not in x}
     x |= {key: rng.uniform(-1, 1, size) for key, size in others.items()} | {"q_end": x["q"]}
     first = None
-    robot, ways = RuntimeModel(made(name).model), every_formulation
+    robot, ways = ParametricModel(made(name).model), every_formulation
     if SEEDS == 1 and name != FEW[0] and LONG.search(quantity):
         ways = lambda robot, _: functions(robot, quantity)  # noqa: E731
     for way in ways(robot, Wanted.parse(quantity)):

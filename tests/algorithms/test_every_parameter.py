@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from symgen.mechanics.base_parameters import base_parameters
-from symgen.mechanics.joints.body_axes import rotation
-from symgen.mechanics.parameters import lumped
-from symgen.tracing.robot import RuntimeModel
+from symgen.mechanics.joints.body_axes import quaternion_rows
+from symgen.mechanics.parameters import lump_links
+from symgen.tracing.robot import ParametricModel
 from tests.support.every_joint import EVERY, made
 from tests.support.hamel import along, frames, masses, state
 from tests.support.joint_runs import close, regroup, robots, run, size, slope
@@ -20,7 +20,7 @@ def whole(name):
     """The robot with one set of ten a body, and the parameters of all bodies in the order of
     regressors."""
     model = made(name).model
-    one = lumped(model, [body.name for body in model.moving])
+    one = lump_links(model, [body.name for body in model.moving])
     tens = [body.links[0].parameters or (0.0,) * 10 for body in one.moving]
     return one, np.array(
         [x for ten in tens for x in ten] + [body.spin for body in one.bodies if body.spin]
@@ -73,7 +73,9 @@ def test_parameters_given_at_run_time(name):
     model, x = made(name).model, state(made(name))
     links = tuple(body.name for body in model.moving)
     for quantity in ("inverse_dynamics", "mass_matrix", "forward_dynamics"):
-        opened, closed = (function(RuntimeModel(model, names), quantity) for names in (links, ()))
+        opened, closed = (
+            function(ParametricModel(model, names), quantity) for names in (links, ())
+        )
         (group,) = opened.regroups.values()
         pi = [v for ten in group.robot.blocks.values() for v in ten]
         par = pi if group.input == "pi" else group.program and _par(group, pi)
@@ -92,9 +94,9 @@ def _par(group, pi):
 def test_friction_goes_through_the_coupling():
     """τ = Gᵀ(B G q̇): a follower of factor k rubs k² as much."""
     model, x = made("mimic").model, state(made("mimic"))
-    rough_robot = RuntimeModel(model, friction=("viscous",), runtime_friction=True)
+    rough_robot = ParametricModel(model, friction=("viscous",), runtime_friction=True)
     rubbing, plain = (
-        function(robot, "inverse_dynamics") for robot in (rough_robot, RuntimeModel(model))
+        function(robot, "inverse_dynamics") for robot in (rough_robot, ParametricModel(model))
     )
     given = {key: value.tolist() for key, value in x.items()}
     rough = np.arange(1.0, 1.0 + len(model.bodies))
@@ -102,7 +104,7 @@ def test_friction_goes_through_the_coupling():
         "tau"
     ]
     none = plain.run(**{k: given[k] for k in plain.inputs})["tau"]
-    g = regroup("mimic", "minimal").layout.coupling.by_user
+    g = regroup("mimic", "minimal").layout.coupling.velocity_matrix
     close(np.array(found, float) - np.array(none, float), g.T @ (rough * (g @ x["qd"])))
 
 
@@ -174,7 +176,7 @@ KINEMATICS = (
 )
 
 
-robot_of = cache(lambda name: RuntimeModel(made(name).model))
+robot_of = cache(lambda name: ParametricModel(made(name).model))
 
 
 def of_link(name, what, link, x):
@@ -188,7 +190,7 @@ def test_external_wrenches_act_through_the_jacobian(name):
     robot, x = made(name), state(made(name))
     placed = robot.joints[-1]
     link, six = placed.links[-1], np.array([1.0, -2.0, 3.0, 0.5, 0.25, -0.75])
-    pushed = function(RuntimeModel(robot.model, wrenches=(link.name,)), "inverse_dynamics")
+    pushed = function(ParametricModel(robot.model, wrenches=(link.name,)), "inverse_dynamics")
     given = {**{key: value.tolist() for key, value in x.items()}, "wrench": six.tolist()}
     found = np.array(pushed.run(**{k: given[k] for k in pushed.inputs})["tau"], float)
     at = frames(robot, x["q"])[placed.joint.name].fixed(link.pose)
@@ -204,7 +206,7 @@ def test_what_a_sensor_feels(name):
     """Force and moment through a joint are the rates of momentum of all beyond it, less gravity."""
     robot, x, (_, pi) = made(name), state(made(name)), whole(name)
     placed = next(s for s in robot.joints if s.below is None)
-    found = function(RuntimeModel(robot.model), f"wrench_regressor:{placed.links[0].name}")
+    found = function(ParametricModel(robot.model), f"wrench_regressor:{placed.links[0].name}")
     w = np.array(next(iter(found.run(**{k: x[k].tolist() for k in found.inputs}).values())), float)
     at = frames(robot, x["q"])[placed.joint.name]
     mass, first, linear, angular = momenta(name, x["q"], base=False)
@@ -229,6 +231,6 @@ def test_quaternions_are_taken_to_be_of_length_one():
     """No one divides by their length: one that is twice as long turns four times as far off the
     identity."""
     one = np.array([0.1, 0.5, -0.5, 0.7])
-    unit, double = (np.array([[*row] for row in rotation(four)]) for four in (one, 2 * one))
+    unit, double = (np.array([[*row] for row in quaternion_rows(four)]) for four in (one, 2 * one))
     assert one @ one == 1.0 and np.abs(unit @ unit.T - np.eye(3)).max() < 1e-15
     close(double - np.eye(3), 4 * (unit - np.eye(3)))

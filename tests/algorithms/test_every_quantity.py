@@ -16,8 +16,8 @@ from symgen import algorithms
 from symgen.algorithms import INPUTS, LINK_QUANTITIES, QUANTITIES
 from symgen.algorithms.registry import Quantity
 from symgen.compiler.evaluate import evaluate
-from symgen.mechanics.parameters import WHOLE, system
-from symgen.tracing.robot import RuntimeModel, dimensions
+from symgen.mechanics.parameters import WHOLE, canonical_model
+from symgen.tracing.robot import ParametricModel, dimensions
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 from tests.support.random_trees import FEW, RANDOM, model
@@ -25,10 +25,10 @@ from tests.support.states import close, numbers
 
 EVERY: dict[str, Quantity] = {**QUANTITIES, **LINK_QUANTITIES}
 OPENINGS = {
-    "constant": lambda robot: RuntimeModel(robot),
-    "gravity": lambda robot: RuntimeModel(robot, (), True),
-    "one body": lambda robot: RuntimeModel(robot, (robot.bodies[-1].name,)),
-    "every body": lambda robot: RuntimeModel(robot, tuple(b.name for b in robot.bodies), True),
+    "constant": lambda robot: ParametricModel(robot),
+    "gravity": lambda robot: ParametricModel(robot, (), True),
+    "one body": lambda robot: ParametricModel(robot, (robot.bodies[-1].name,)),
+    "every body": lambda robot: ParametricModel(robot, tuple(b.name for b in robot.bodies), True),
 }
 """What stays open until run time."""
 
@@ -66,14 +66,14 @@ class Law:
 
 
 @cache
-def robot_of(name: str, opening: str) -> RuntimeModel:
+def robot_of(name: str, opening: str) -> ParametricModel:
     return OPENINGS[opening](model(name))
 
 
 @cache
 def laid_out(name: str, regrouping: str = WHOLE):
     """The layout of a robot with the parameters of its file."""
-    return system(model(name), regrouping=regrouping)
+    return canonical_model(model(name), regrouping=regrouping)
 
 
 @cache
@@ -139,7 +139,7 @@ def run_time_is_compile_time(name, quantity, opening):
 def formulations_agree(name, quantity, opening):
     """Every way to compute it gives the same numbers."""
     robot, random = model(name), np.random.default_rng(3)
-    known = dimensions(RuntimeModel(robot).regroup("minimal"))
+    known = dimensions(ParametricModel(robot).regroup("minimal"))
     sizes = [INPUTS[given].sizes(known) for given in EVERY[quantity].inputs]
     widths = [0.01 if given == "h" else 2 for given in EVERY[quantity].inputs]
     pairs = zip(widths, sizes, strict=True)

@@ -15,7 +15,7 @@ from symgen.compiler.program import Program
 from symgen.compiler.value import Value
 from symgen.numbers.scalar import ZERO, plain
 from symgen.reading.assemble import load
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 
 ROBOTS = Path(__file__).resolve().parents[2] / "robots"
 WAYS = {"one by one": factors, "by pairs": factors_by_pairs}
@@ -24,7 +24,7 @@ WAYS = {"one by one": factors, "by pairs": factors_by_pairs}
 def matrix(name: str):
     """A robot's system, and its mass matrix at some state as fractions, structural zeros as they
     are."""
-    layout = RuntimeModel(load(ROBOTS / name).model).regroup("minimal").layout
+    layout = ParametricModel(load(ROBOTS / name).model).regroup("minimal").layout
     rng = random.Random(1)
     found = mass_matrix(layout, [rng.uniform(-2, 2) for _ in range(layout.size)])
     return layout, [x if x is ZERO else Fraction(plain(x)) for x in found]

@@ -14,8 +14,8 @@ from symgen.algorithms.forward_dynamics import (
     mass_matrix_inverse,
 )
 from symgen.algorithms.newton_euler import inverse_dynamics
-from symgen.mechanics.parameters import REGROUPINGS, system
-from symgen.tracing.robot import RuntimeModel
+from symgen.mechanics.parameters import REGROUPINGS, canonical_model
+from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 from tests.support.public_arms import PANDA, RX90, TALOS, UR5, public, robots, with_pinocchio
@@ -29,7 +29,7 @@ WAYS = (forward_dynamics, forward_dynamics_articulated, forward_dynamics_by_tree
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("regrouping", REGROUPINGS)
 def test_undoes_inverse_dynamics(name, way, regrouping):
-    arm = system(model(name), regrouping=regrouping)
+    arm = canonical_model(model(name), regrouping=regrouping)
     q, qd, qdd = random_states(arm.dof, 3, seed=3).tolist()
     tau = [float(x) for x in inverse_dynamics(arm, q, qd, qdd)]
     close(numbers(way(arm, q, qd, tau)), np.array(qdd), 1e-7)
@@ -37,7 +37,7 @@ def test_undoes_inverse_dynamics(name, way, regrouping):
 
 @robots
 def test_inverse_times_mass_matrix_is_one(name):
-    arm = system(model(name))
+    arm = canonical_model(model(name))
     q, _, b = random_states(arm.dof, 3, seed=3).tolist()
     n = arm.dof
     m, inverse = (numbers(f(arm, q), n, n) for f in (mass_matrix, mass_matrix_inverse))
@@ -59,7 +59,7 @@ def test_pinocchio(name):
     theirs[:, at] = given
     expected = pin.aba(judge, judge.createData(), *theirs)[at]
     for way in WAYS:
-        close(numbers(way(system(robot), *given)), expected, 1e-9)
+        close(numbers(way(canonical_model(robot), *given)), expected, 1e-9)
 
 
 COUNTS = {
@@ -73,6 +73,6 @@ COUNTS = {
 def test_operations(quantity, name):
     if name in COUNTS[quantity]:
         found = trace(
-            RuntimeModel(public(name)), Wanted(quantity, (QUANTITIES[quantity],))
+            ParametricModel(public(name)), Wanted(quantity, (QUANTITIES[quantity],))
         ).counts.total
         assert found <= COUNTS[quantity][name]

@@ -8,8 +8,8 @@ import pytest
 from symgen.algorithms import QUANTITIES
 from symgen.algorithms.controllers import CONTROLLERS
 from symgen.api import generate
-from symgen.mechanics.parameters import lumped
-from symgen.tracing.robot import RuntimeModel
+from symgen.mechanics.parameters import lump_links
+from symgen.tracing.robot import ParametricModel
 from tests.support.random_trees import FEW
 from tests.support.rough import robots, springs, step, title
 from tests.support.states import function, functions, run
@@ -48,7 +48,7 @@ def test_joint_forces_have_friction_added(robot):
     x = state(robot.model.dof)
     difference = (
         run(robot, "inverse_dynamics", x)["tau"]
-        - run(RuntimeModel(robot.model), "inverse_dynamics", x)["tau"]
+        - run(ParametricModel(robot.model), "inverse_dynamics", x)["tau"]
     )
     assert np.allclose(difference, rubbing(robot, x), rtol=1e-9, atol=1e-9)
 
@@ -57,7 +57,7 @@ def test_joint_forces_have_friction_added(robot):
 def test_bias_and_gravity_stay_without(robot):
     x = state(robot.model.dof)
     for quantity in ("bias", "gravity"):
-        pair = (run(r, quantity, x) for r in (robot, RuntimeModel(robot.model)))
+        pair = (run(r, quantity, x) for r in (robot, ParametricModel(robot.model)))
         assert all((a == b).all() for a, b in zip(*(p.values() for p in pair), strict=True))
 
 
@@ -96,7 +96,7 @@ def test_derivatives_have_stiffness_and_damping(robot, of, by, column):
 def test_regressor_columns(robot):
     x, n, k = state(robot.model.dof), robot.model.dof, len(robot.passive_kinds)
     y = run(robot, "regressor", x)["Y"].reshape(n, -1)
-    whole = lumped(robot.model, [b.name for b in robot.model.bodies])
+    whole = lump_links(robot.model, [b.name for b in robot.model.bodies])
     inertia = [p for b in whole.bodies for p in b.links[0].parameters or [0.0] * 10]
     rows = (
         np.array(x["friction"]).reshape(n, 3)

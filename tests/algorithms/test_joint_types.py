@@ -13,7 +13,7 @@ from symgen.proof.reference_kinematics import JOINTS as JUDGED
 from symgen.reading.assemble import load
 from symgen.reading.joints import JOINTS
 from symgen.reading.urdf_writer import urdf_bytes
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 from tests.support.joint_kinds import KINDS, in_python, of_axis
@@ -33,7 +33,7 @@ def zoo(tmp_path_factory):
 
     @cache
     def function(quantity):
-        return trace(RuntimeModel(model), Wanted.parse(quantity))
+        return trace(ParametricModel(model), Wanted.parse(quantity))
 
     def run(quantity, **inputs):
         found = function(quantity)
@@ -161,7 +161,7 @@ def test_all_types_in_one_chain_with_odd_constants(seed, chain):
 @pytest.fixture(scope="module")
 def chain():
     ours, theirs = mixed()
-    robot = RuntimeModel(symgen.Robot(ours).model)
+    robot = ParametricModel(symgen.Robot(ours).model)
     function = cache(lambda quantity: trace(robot, Wanted.parse(quantity)))
 
     def run(quantity, **inputs):

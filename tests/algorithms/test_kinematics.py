@@ -15,9 +15,9 @@ from symgen.algorithms.energies import (
 from symgen.algorithms.kinematics import frame_pose
 from symgen.algorithms.newton_euler import gravity
 from symgen.errors import OptionError
-from symgen.mechanics.parameters import REGROUPINGS, WHOLE, system
+from symgen.mechanics.parameters import REGROUPINGS, WHOLE, canonical_model
 from symgen.reading.assemble import load
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 from tests.support.public_robots import example_robot
@@ -57,7 +57,7 @@ def links(robot):
 @robots
 def test_poses_of_all_links(name):
     robot = model(name)
-    arm, (q, _) = system(robot, regrouping=WHOLE), random_states(robot.dof, 2, seed=4)
+    arm, (q, _) = canonical_model(robot, regrouping=WHOLE), random_states(robot.dof, 2, seed=4)
     at = frames(robot, q)
     for i, link in links(robot):
         turn, place = run(frame_pose, arm, q, link=link.name)
@@ -68,7 +68,7 @@ def test_poses_of_all_links(name):
 @robots
 def test_jacobians_times_velocity_are_the_rates_of_the_pose(name):
     robot = model(name)
-    arm, (q, qd) = system(robot, regrouping=WHOLE), random_states(robot.dof, 2, seed=4)
+    arm, (q, qd) = canonical_model(robot, regrouping=WHOLE), random_states(robot.dof, 2, seed=4)
     for _, link in links(robot)[:: max(1, robot.dof // 4)]:
         turn, place = run(frame_pose, arm, q, link=link.name)
         moved = run(frame_pose, arm, q + 1j * STEP * qd, link=link.name)
@@ -88,7 +88,7 @@ def test_jacobians_times_velocity_are_the_rates_of_the_pose(name):
 @pytest.mark.parametrize("reference", REFERENCES)
 def test_rates_of_jacobians(name, reference):
     robot = model(name)
-    arm, (q, qd) = system(robot, regrouping=WHOLE), random_states(robot.dof, 2, seed=4)
+    arm, (q, qd) = canonical_model(robot, regrouping=WHOLE), random_states(robot.dof, 2, seed=4)
     for _, link in links(robot)[:: max(1, robot.dof // 4)]:
         rate = np.imag(jacobian(arm, reference, q + 1j * STEP * qd, link.name)) / STEP
         found = run(
@@ -107,7 +107,7 @@ def test_kinetic_energy_does_not_depend_on_the_regrouping(name, regrouping):
     q, qd = random_states(robot.dof, 2, seed=4)
     mass = inertia_and_potential(robot, q)[0].real
     close(
-        run(kinetic_energy, system(robot, regrouping=regrouping), q, qd),
+        run(kinetic_energy, canonical_model(robot, regrouping=regrouping), q, qd),
         np.array([0.5 * qd @ mass @ qd]),
     )
 
@@ -115,7 +115,7 @@ def test_kinetic_energy_does_not_depend_on_the_regrouping(name, regrouping):
 @robots
 def test_potential_energy(name):
     robot = model(name)
-    arm, (q, _) = system(robot, regrouping=WHOLE), random_states(robot.dof, 2, seed=4)
+    arm, (q, _) = canonical_model(robot, regrouping=WHOLE), random_states(robot.dof, 2, seed=4)
     close(
         run(energies.potential_energy, arm, q), np.array([inertia_and_potential(robot, q)[1].real])
     )
@@ -123,13 +123,13 @@ def test_potential_energy(name):
         derivative(lambda x: run(energies.potential_energy, arm, x)[0], q, e)
         for e in np.eye(robot.dof)
     ]
-    close(np.array(slope), run(gravity, system(robot), q))
+    close(np.array(slope), run(gravity, canonical_model(robot), q))
 
 
 @robots
 def test_centre_of_mass_and_its_jacobian(name):
     robot = model(name)
-    arm, (q, _) = system(robot, regrouping=WHOLE), random_states(robot.dof, 2, seed=4)
+    arm, (q, _) = canonical_model(robot, regrouping=WHOLE), random_states(robot.dof, 2, seed=4)
     at, mass, first = frames(robot, q), 0.0, np.zeros(3)
     for i, link in links(robot):
         if i and link.parameters:
@@ -147,13 +147,13 @@ def test_centre_of_mass_and_its_jacobian(name):
 @robots
 def test_momentum_about_root_and_centre_of_mass(name):
     robot = model(name)
-    arm, (q, qd) = system(robot, regrouping=WHOLE), random_states(robot.dof, 2, seed=4)
+    arm, (q, qd) = canonical_model(robot, regrouping=WHOLE), random_states(robot.dof, 2, seed=4)
     about_root = run(momentum, arm, q, qd)
     about_centre = run(centroidal_momentum_matrix, arm, q).reshape(6, -1) @ qd
     close(about_centre[:3], about_root[:3])
     close(about_centre[3:], about_root[3:] - np.cross(run(com, arm, q), about_root[:3]))
     for regrouping in REGROUPINGS:
-        close(run(momentum, system(robot, regrouping=regrouping), q, qd), about_root)
+        close(run(momentum, canonical_model(robot, regrouping=regrouping), q, qd), about_root)
 
 
 # -- Pinocchio -------------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ def test_pinocchio_agrees(name):
     path = ROBOTS / name if (ROBOTS / name).exists() else example_robot(name)
     robot = load(path, snap_angles=0.0).model
     judge = pin.buildModelFromUrdf(str(path))
-    data, arm = judge.createData(), system(robot, regrouping=WHOLE)
+    data, arm = judge.createData(), canonical_model(robot, regrouping=WHOLE)
     order = [judge.getJointId(joint) - 1 for joint in robot.joint_names]
     mine, theirs = random_states(robot.dof, 2, seed=4), np.empty((2, robot.dof))
     theirs[:, order] = mine
@@ -228,11 +228,11 @@ def wanted(quantity, robot):
 )
 def test_parameters_of_the_user_at_run_time_give_the_numbers_of_the_file(quantity):
     robot = model("tree 0")
-    open_robot = RuntimeModel(robot, (robot.bodies[1].name, robot.bodies[3].links[0].name))
+    open_robot = ParametricModel(robot, (robot.bodies[1].name, robot.bodies[3].links[0].name))
     (q, _) = random_states(robot.dof, 2, seed=4)
     there, here = (
         trace(open_robot, wanted(quantity, robot)),
-        trace(RuntimeModel(robot), wanted(quantity, robot)),
+        trace(ParametricModel(robot), wanted(quantity, robot)),
     )
     assert there.inputs == ("q", "pi")
     user = [x for ten in open_robot.blocks.values() for x in ten]
@@ -245,11 +245,11 @@ def test_parameters_of_the_user_at_run_time_give_the_numbers_of_the_file(quantit
 
 
 def test_a_quantity_of_a_link_is_asked_for_by_the_name_of_the_link():
-    function = trace(RuntimeModel(model("ur5")), Wanted.parse("frame_pose:flange"))
+    function = trace(ParametricModel(model("ur5")), Wanted.parse("frame_pose:flange"))
     assert function.name == "frame_pose_flange"
     assert [out.name for out in function.program.outputs] == ["R_flange", "p_flange"]
     both = trace(
-        RuntimeModel(model("ur5")), Wanted.parse("ends=frame_pose:flange+frame_pose:link5")
+        ParametricModel(model("ur5")), Wanted.parse("ends=frame_pose:flange+frame_pose:link5")
     )
     assert len(both.program.outputs) == 4
 
@@ -264,7 +264,7 @@ def test_a_quantity_of_a_link_is_asked_for_by_the_name_of_the_link():
 )
 def test_errors_say_what_to_write(text, problem):
     with pytest.raises(OptionError, match=problem):
-        trace(RuntimeModel(model("ur5")), Wanted.parse(text))
+        trace(ParametricModel(model("ur5")), Wanted.parse(text))
 
 
 COUNTS = {
@@ -285,5 +285,5 @@ COUNTS = {
 
 @pytest.mark.parametrize("quantity", COUNTS)
 def test_operation_counts(quantity):
-    found = trace(RuntimeModel(model("ur5")), Wanted.parse(quantity)).counts.total
+    found = trace(ParametricModel(model("ur5")), Wanted.parse(quantity)).counts.total
     assert found <= COUNTS[quantity], f"{quantity}: {found} exceeds {COUNTS[quantity]}"

@@ -12,8 +12,8 @@ from sympy import Matrix, Rational, cos, eye, sin, symbols, zeros
 
 from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.newton_euler import gravity, inverse_dynamics
-from symgen.mechanics.model import Body, Joint, Link, Model
-from symgen.mechanics.parameters import system
+from symgen.mechanics.model import Body, Joint, Link, RigidBodyModel
+from symgen.mechanics.parameters import canonical_model
 from symgen.mechanics.pose import IDENTITY, Pose
 
 FREE_FALL = (1.5, -2.0, -9.0)
@@ -141,7 +141,7 @@ def robot(name):
             )
         )
         origin = place
-    return Model(name, tuple(bodies), (Link("root"),), FREE_FALL)
+    return RigidBodyModel(name, tuple(bodies), (Link("root"),), FREE_FALL)
 
 
 def ten(screw, c):
@@ -158,7 +158,7 @@ def states(name):
 
 @pytest.mark.parametrize("name", CHAINS)
 def test_joint_forces_and_mass_matrix_are_those_of_lagrange_equations(name):
-    of, by_lagrange = system(robot(name)), equations(name)
+    of, by_lagrange = canonical_model(robot(name)), equations(name)
     for state in states(name):
         forces, inertia = by_lagrange(*state)
         agree(inverse_dynamics(of, *state.tolist()), forces)
@@ -177,10 +177,12 @@ def agree(found, expected):
 def pendulum():
     """A point mass m at distance l along x, turning about the level axis y."""
     body = Body(Joint("hinge", "revolute", (0.0, 1.0, 0.0)), 0, Pose(), (Link("rod"),))
-    model = Model("pendulum", (body,), (Link("root"),), (0.0, 0.0, -1.0))
+    model = RigidBodyModel("pendulum", (body,), (Link("root"),), (0.0, 0.0, -1.0))
     m, length = symbols("m l", positive=True)
     inertia = m * length**2
-    return system(model, {"rod": (m, m * length, 0.0, 0.0, 0.0, 0.0, 0.0, inertia, 0.0, inertia)})
+    return canonical_model(
+        model, {"rod": (m, m * length, 0.0, 0.0, 0.0, 0.0, 0.0, inertia, 0.0, inertia)}
+    )
 
 
 def test_the_algorithms_give_the_pendulum_in_closed_form(pendulum):
@@ -209,7 +211,7 @@ def test_two_links_in_closed_form():
         f"l{i}": (m, m * x, 0, 0, 0, 0, 0, m * x**2, 0, m * x**2)
         for i, (m, x) in enumerate(((m1, l1), (m2, l2)))
     }
-    of = system(Model("elbow", bodies, (Link("root"),)), point)
+    of = canonical_model(RigidBodyModel("elbow", bodies, (Link("root"),)), point)
     coupling = m2 * l2 * (l2 + reach * cos(q2))
     first = m1 * l1**2 + m2 * (reach**2 + l2**2 + 2 * reach * l2 * cos(q2))
     expected = [first, coupling, coupling, m2 * l2**2]

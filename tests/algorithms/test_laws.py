@@ -10,7 +10,7 @@ import pytest
 from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.newton_euler import bias, gravity, inverse_dynamics
 from symgen.mechanics.joints import JOINT_TYPES
-from symgen.mechanics.parameters import REGROUPINGS, system
+from symgen.mechanics.parameters import REGROUPINGS, canonical_model
 from symgen.mechanics.pose import IDENTITY, Pose
 from symgen.mechanics.spatial import Vector
 from tests.support.random_trees import RANDOM, REAL, anywhere, model
@@ -33,11 +33,15 @@ def arrays(n, count, seed=1):
 
 def tau(robot, *state, **options):
     """Joint forces of q, qd, qdd, straight from the algorithm on floats."""
-    return numbers(inverse_dynamics(system(robot, **options), *(x.tolist() for x in state)))
+    return numbers(
+        inverse_dynamics(canonical_model(robot, **options), *(x.tolist() for x in state))
+    )
 
 
 def inertia(robot, q, **options):
-    return numbers(mass_matrix(system(robot, **options), q.tolist())).reshape(robot.dof, robot.dof)
+    return numbers(mass_matrix(canonical_model(robot, **options), q.tolist())).reshape(
+        robot.dof, robot.dof
+    )
 
 
 def agree(a, b, tolerance=TOLERANCE):
@@ -81,7 +85,10 @@ def test_gravity_is_the_gradient_of_potential_energy(name):
         derivative(lambda x: inertia_and_potential(robot, x)[1], q, e) for e in np.eye(robot.dof)
     ]
     weight = max(1.0, np.abs(slope).max())  # balanced robots feel no gravity at all
-    assert np.abs(numbers(gravity(system(robot), q.tolist())) - slope).max() <= TOLERANCE * weight
+    assert (
+        np.abs(numbers(gravity(canonical_model(robot), q.tolist())) - slope).max()
+        <= TOLERANCE * weight
+    )
 
 
 @robots
@@ -117,7 +124,7 @@ def test_joint_forces_are_linear_in_acceleration_with_the_mass_matrix(name):
 
 @robots
 def test_bias_and_gravity_are_special_joint_forces(name):
-    robot, of = model(name), system(model(name))
+    robot, of = model(name), canonical_model(model(name))
     q, qd = arrays(robot.dof, 2)
     still = 0 * q
     agree(numbers(bias(of, q.tolist(), qd.tolist())), tau(robot, q, qd, still))
@@ -152,7 +159,7 @@ def test_a_moved_root_frame_changes_nothing(name):
 def test_a_root_frame_far_away_leaves_the_compiled_robot_as_it_was(name):
     robot, far = model(name), Pose(IDENTITY, (4096.0, -8192.0, 1024.0))
     bodies = tuple(replace(b, pose=far @ b.pose) if b.parent == 0 else b for b in robot.bodies)
-    moved, there = system(replace(robot, bodies=bodies)), system(robot)
+    moved, there = canonical_model(replace(robot, bodies=bodies)), canonical_model(robot)
     assert (moved.bodies, moved.gravity) == (there.bodies, there.gravity)
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from symgen.algorithms import steps
-from symgen.mechanics.parameters import system
-from symgen.proof.laws import judged
-from symgen.tracing.robot import RuntimeModel
+from symgen.mechanics.parameters import canonical_model
+from symgen.proof.laws import evaluate_law
+from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted, find_quantity
 from tests.support import every_joint, hamel
@@ -31,7 +31,7 @@ def test_pinocchio_moves_positions_the_same(name, size):
     for output, end in (("dint_dq", pin.ARG0), ("dint_ddq", pin.ARG1)):
         wanted = pin.dIntegrate(judge, x["q"], x["dq"], end)
         close(found[output], wanted.ravel(), 1e-8)  # small angles cost Pinocchio digits
-    wanted = judged(robot, find_quantity("integrate_jacobians"), {"dq": [x["dq"]]})
+    wanted = evaluate_law(robot, find_quantity("integrate_jacobians"), {"dq": [x["dq"]]})
     for output, values in wanted.items():
         close(found[output], values[0].astype(float), 2e-15)
 
@@ -49,7 +49,7 @@ def test_the_shorter_turn_is_found_on_both_sides():
 def falling(method, count, time=0.1):
     """Where a floating robot with moving joints is after a time, by `count` steps."""
     robot = every_joint.made("new on floating")
-    arm, x = system(robot.model), hamel.state(robot)
+    arm, x = canonical_model(robot.model), hamel.state(robot)
     q, qd, tau = x["q"].tolist(), x["qd"].tolist(), x["tau"].tolist()
     for _ in range(count):
         q, qd = method(arm, q, qd, tau, [time / count])
@@ -66,7 +66,7 @@ def test_steps_converge_as_fast_as_their_order(method, order):
 
 def test_quaternions_stay_unit_ones():
     robot = every_joint.made("ball square")
-    arm, x = system(robot.model), hamel.state(robot)
+    arm, x = canonical_model(robot.model), hamel.state(robot)
     q, step = x["q"].tolist(), (0.01 * x["qd"]).tolist()
     for _ in range(3_000):
         q = steps.integrate(arm, q, step)
@@ -77,5 +77,5 @@ def test_quaternions_stay_unit_ones():
 @pytest.mark.parametrize("name", ["ur5", "panda_arm"])
 def test_jacobians_of_a_step_cost_little_more_than_those_of_dynamics(name):
     both = ("step_jacobians:euler", "forward_dynamics_derivatives")
-    found, known = (trace(RuntimeModel(model(name)), Wanted.parse(q)).counts.total for q in both)
+    found, known = (trace(ParametricModel(model(name)), Wanted.parse(q)).counts.total for q in both)
     assert found <= 1.15 * known

@@ -13,8 +13,8 @@ from symgen.algorithms.parameter_tensors import (
     mass_matrix_by_parameters,
 )
 from symgen.algorithms.regressors import slotine_li_regressor
-from symgen.mechanics.parameters import system
-from symgen.tracing.robot import RuntimeModel
+from symgen.mechanics.parameters import canonical_model
+from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 from tests.support.arms import Arm
@@ -40,7 +40,7 @@ def tensor(arm, term):
         tens = {
             body.name: pi[10 * k : 10 * k + 10].tolist() for k, body in enumerate(arm.model.bodies)
         }
-        return numbers(plain(system(arm.model, tens), *state))
+        return numbers(plain(canonical_model(arm.model, tens), *state))
 
     return numbers(ours(arm.whole, *state)).reshape(-1, 10 * arm.n), of
 
@@ -92,7 +92,7 @@ def test_nothing_but_the_state_and_gravity_is_read(term):
     """Even where parameters come at run time."""
     robot = model("parallel 0")
     for names, runtime in ((), False), (tuple(b.name for b in robot.bodies), True):
-        function = trace(RuntimeModel(robot, names, runtime), Wanted.parse(term))
+        function = trace(ParametricModel(robot, names, runtime), Wanted.parse(term))
         weight = ["g"] if runtime and term.startswith("gravity") else []
         assert {*function.inputs} == {*TERMS[term][2], *weight}
 
@@ -106,4 +106,4 @@ COUNTS = {
 
 @terms
 def test_operation_counts_of_the_ur5(term):
-    assert trace(RuntimeModel(model("ur5")), Wanted.parse(term)).counts.total <= COUNTS[term]
+    assert trace(ParametricModel(model("ur5")), Wanted.parse(term)).counts.total <= COUNTS[term]

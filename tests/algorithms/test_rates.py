@@ -16,7 +16,7 @@ from symgen.algorithms.newton_euler import inverse_dynamics
 from symgen.algorithms.products import forward_dynamics_jvp, inverse_dynamics_jvp
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
-from symgen.mechanics.parameters import system
+from symgen.mechanics.parameters import canonical_model
 from symgen.numbers import operations, scalar
 from symgen.numbers.dual import Dual, along, tangent, tangents, unit, value
 from symgen.numbers.scalar import ZERO
@@ -72,7 +72,7 @@ def by_time(arm, quantity, start):
 @robots
 @each_term
 def test_the_rate_is_the_derivative_by_time(name, term):
-    robot, start = system(model(name)), trajectory(model(name).dof)
+    robot, start = canonical_model(model(name)), trajectory(model(name).dof)
     assert reads(f"{term}_rate") == reads(term) + 1
     close(at_rest(robot, f"{term}_rate", start), by_time(robot, term, start))
 
@@ -80,7 +80,7 @@ def test_the_rate_is_the_derivative_by_time(name, term):
 @few
 @each_term
 def test_the_second_rate_is_the_derivative_of_the_rate(name, term):
-    robot, start = system(model(name)), trajectory(model(name).dof)
+    robot, start = canonical_model(model(name)), trajectory(model(name).dof)
     assert reads(f"{term}_second_rate") == reads(term) + 2
     close(at_rest(robot, f"{term}_second_rate", start), by_time(robot, f"{term}_rate", start))
 
@@ -88,7 +88,7 @@ def test_the_second_rate_is_the_derivative_of_the_rate(name, term):
 @pytest.mark.parametrize("name", FEW)
 @each_term
 def test_both_rates_are_the_coefficients_of_taylor(name, term):
-    robot, start = system(model(name)), trajectory(model(name).dof)
+    robot, start = canonical_model(model(name)), trajectory(model(name).dof)
     with mpmath.workdps(60):
         h = mpmath.mpf(10) ** -15
         before, now, after = (
@@ -117,13 +117,13 @@ def test_both_rates_are_the_coefficients_of_taylor(name, term):
 @robots
 def test_the_rate_of_the_mass_matrix_is_the_coriolis_matrix_and_its_transpose(name):
     robot, start = model(name), trajectory(model(name).dof)
-    c = numbers(coriolis_matrix(system(robot), *start[:2].tolist()), robot.dof, robot.dof)
-    close(at_rest(system(robot), "mass_matrix_rate", start).reshape(c.shape), c + c.T)
+    c = numbers(coriolis_matrix(canonical_model(robot), *start[:2].tolist()), robot.dof, robot.dof)
+    close(at_rest(canonical_model(robot), "mass_matrix_rate", start).reshape(c.shape), c + c.T)
 
 
 @robots
 def test_the_rate_of_the_joint_forces_is_that_of_their_parts(name):
-    robot, start, n = system(model(name)), trajectory(model(name).dof), model(name).dof
+    robot, start, n = canonical_model(model(name)), trajectory(model(name).dof), model(name).dof
     m, c = (at_rest(robot, x, start).reshape(n, n) for x in ("mass_matrix", "coriolis_matrix"))
     dm, dc = (
         at_rest(robot, x, start).reshape(n, n) for x in ("mass_matrix_rate", "coriolis_matrix_rate")
@@ -149,7 +149,7 @@ def times(matrices, changes):
 
 @robots
 def test_inverse_dynamics_along_a_change(name):
-    robot, x = system(model(name)), directions(model(name).dof)
+    robot, x = canonical_model(model(name)), directions(model(name).dof)
     found = numbers(inverse_dynamics_jvp(robot, *x.tolist()))
     close(found, times(inverse_dynamics_derivatives(robot, *x[:3].tolist()), x[3:]))
     moved = inverse_dynamics(robot, *(x[:3] + 1j * STEP * x[3:]).tolist())
@@ -158,7 +158,7 @@ def test_inverse_dynamics_along_a_change(name):
 
 @robots
 def test_forward_dynamics_along_a_change(name):
-    robot, x = system(model(name)), directions(model(name).dof)
+    robot, x = canonical_model(model(name)), directions(model(name).dof)
     found = numbers(forward_dynamics_jvp(robot, *x.tolist()))
     close(found, times(forward_dynamics_derivatives(robot, *x[:3].tolist()), x[3:]), 1e-7)
     moved = forward_dynamics(robot, *(x[:3] + 1j * STEP * x[3:]).tolist())
@@ -167,7 +167,7 @@ def test_forward_dynamics_along_a_change(name):
 
 @few
 def test_forward_dynamics_undoes_inverse_dynamics_along_a_change(name):
-    robot, x = system(model(name)), directions(model(name).dof)
+    robot, x = canonical_model(model(name)), directions(model(name).dof)
     tau = numbers(inverse_dynamics(robot, *x[:3].tolist()))
     change = numbers(inverse_dynamics_jvp(robot, *x.tolist()))
     back = forward_dynamics_jvp(robot, *np.array([*x[:2], tau, *x[3:5], change]).tolist())

@@ -24,9 +24,9 @@ from symgen.algorithms.regressors import (
 )
 from symgen.errors import OptionError
 from symgen.mechanics.model import PARAMETER_NAMES
-from symgen.mechanics.parameters import WHOLE, system
+from symgen.mechanics.parameters import WHOLE, canonical_model
 from symgen.reading.assemble import load
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 from tests.support.arms import Arm, entries
@@ -184,7 +184,7 @@ def test_pinocchio_has_the_same_regressor(name):
     wanted = pin.computeJointTorqueRegressor(judge, judge.createData(), *theirs)
     wanted = wanted.reshape(robot.dof, robot.dof, 10)[np.ix_(order, order)][:, :, PINOCCHIO_ORDER]
     found = numbers(
-        regressor(system(robot, regrouping=WHOLE), q.tolist(), qd.tolist(), qdd.tolist())
+        regressor(canonical_model(robot, regrouping=WHOLE), q.tolist(), qd.tolist(), qdd.tolist())
     )
     close(found.reshape(wanted.shape), wanted)
 
@@ -195,7 +195,9 @@ def test_the_columns_of_the_case():
     robot = load(folder / "regressor_pendulum.urdf").model
     for sample in (s for s in case["samples"] if "regressor_columns" in s):
         state = ([sample[key][joint] for joint in robot.joint_names] for key in ("q", "v", "a"))
-        found = numbers(regressor(system(robot, regrouping=WHOLE), *state)).reshape(2, 2, 10)
+        found = numbers(regressor(canonical_model(robot, regrouping=WHOLE), *state)).reshape(
+            2, 2, 10
+        )
         for k, body in enumerate(robot.bodies):
             for p, parameter in enumerate(PARAMETER_NAMES):
                 column = sample["regressor_columns"][body.name][parameter.replace("h", "m")]
@@ -203,10 +205,10 @@ def test_the_columns_of_the_case():
 
 
 def test_the_base_regressor_for_any_gravity_does_not_depend_on_the_one_given():
-    level, robot = model("scara"), RuntimeModel(model("scara"), (), True)
+    level, robot = model("scara"), ParametricModel(model("scara"), (), True)
     sizes = [
         trace(r, Wanted.parse("base_regressor")).program.outputs[0].shape
-        for r in (RuntimeModel(level), robot)
+        for r in (ParametricModel(level), robot)
     ]
     assert sizes[0][1] < sizes[1][1]
 
@@ -223,7 +225,9 @@ COUNTS = {
 @pytest.mark.parametrize("name", COUNTS)
 def test_operation_counts(name):
     names = ("base_regressor", "slotine_li_base_regressor", "regressor")
-    found = [trace(RuntimeModel(public(name)), Wanted.parse(quantity)).counts for quantity in names]
+    found = [
+        trace(ParametricModel(public(name)), Wanted.parse(quantity)).counts for quantity in names
+    ]
     totals = tuple(c.mul + c.add for c in found)
     assert all(t <= most for t, most in zip(totals, COUNTS[name], strict=True)), (
         f"{totals} exceed {COUNTS[name]}"

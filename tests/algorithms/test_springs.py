@@ -11,7 +11,7 @@ import symgen
 from symgen.errors import OptionError, RobotError
 from symgen.jobs.job import Job
 from symgen.reading.assemble import load
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 from tests.support.states import run
 from tests.support.tools import ROOT, invoke
 
@@ -165,7 +165,7 @@ def test_mujoco_has_the_same_springs(tmp_path):
         weights.append(run(robot, "potential_energy", x)["V"][0] - data.energy[0])
     assert np.ptp(weights) < 1e-12  # gravity is 0 at another height there
     spring = run(robot, "potential_energy", x)["V"][0]
-    spring -= run(RuntimeModel(robot.model), "potential_energy", x)["V"][0]
+    spring -= run(ParametricModel(robot.model), "potential_energy", x)["V"][0]
     strain = x["q"] - [0.4, -0.2]
     assert spring == pytest.approx(0.5 * np.dot([5, 40], strain * strain))
 

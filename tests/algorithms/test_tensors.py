@@ -15,8 +15,8 @@ from symgen.algorithms.tensors import (
     inverse_dynamics_second_derivatives,
     mass_matrix_gradient,
 )
-from symgen.mechanics.parameters import system
-from symgen.tracing.robot import RuntimeModel
+from symgen.mechanics.parameters import canonical_model
+from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 from tests.support.public_arms import symbols
@@ -46,7 +46,7 @@ def slope(term, at, k, shape):
 
 @robots
 def test_mass_matrix_gradient(name):
-    robot, n = system(model(name)), model(name).dof
+    robot, n = canonical_model(model(name)), model(name).dof
     q = random_states(n, 3, seed=8)[:1]
     found = numbers(mass_matrix_gradient(robot, q[0].tolist()), n, n, n)
     close(found @ direction(n), slope(lambda x: mass_matrix(robot, x), q, 0, (n, n)))
@@ -55,7 +55,7 @@ def test_mass_matrix_gradient(name):
 
 @robots
 def test_coriolis_matrix_gradient(name):
-    robot, n = system(model(name)), model(name).dof
+    robot, n = canonical_model(model(name)), model(name).dof
     at = random_states(n, 3, seed=8)[:2]
     by_position, by_velocity = (
         numbers(x, n, n, n) for x in coriolis_matrix_gradient(robot, *at.tolist())
@@ -68,7 +68,7 @@ def test_coriolis_matrix_gradient(name):
 
 @robots
 def test_the_gradient_of_the_mass_matrix_makes_the_christoffel_symbols(name):
-    robot, n = system(model(name)), model(name).dof
+    robot, n = canonical_model(model(name)), model(name).dof
     q = random_states(n, 3, seed=8)[0].tolist()
     m = numbers(mass_matrix_gradient(robot, q), n, n, n)
     close(symbols(model(name), q), 0.5 * (m + m.transpose(0, 2, 1) - m.transpose(2, 1, 0)))
@@ -76,7 +76,7 @@ def test_the_gradient_of_the_mass_matrix_makes_the_christoffel_symbols(name):
 
 @robots
 def test_gravity_gradient_is_symmetric(name):
-    robot, n = system(model(name)), model(name).dof
+    robot, n = canonical_model(model(name)), model(name).dof
     q = random_states(n, 3, seed=8)[:1]
     found = numbers(gravity_gradient(robot, q[0].tolist()), n, n)
     close(found, found.T)
@@ -87,7 +87,7 @@ def test_gravity_gradient_is_symmetric(name):
 
 @smaller
 def test_second_derivatives_of_inverse_dynamics_are_derivatives_of_the_first(name):
-    robot, n = system(model(name)), model(name).dof
+    robot, n = canonical_model(model(name)), model(name).dof
     at = random_states(n, 3, seed=8)
     found = [numbers(x, n, n, n) for x in inverse_dynamics_second_derivatives(robot, *at.tolist())]
 
@@ -100,7 +100,7 @@ def test_second_derivatives_of_inverse_dynamics_are_derivatives_of_the_first(nam
 
 @smaller
 def test_second_derivatives_have_their_symmetries(name):
-    robot, n = system(model(name)), model(name).dof
+    robot, n = canonical_model(model(name)), model(name).dof
     at = random_states(n, 3, seed=8)
     qq, dd, qd, qdd = (
         numbers(x, n, n, n) for x in inverse_dynamics_second_derivatives(robot, *at.tolist())
@@ -114,7 +114,7 @@ def test_second_derivatives_have_their_symmetries(name):
 
 @smaller
 def test_second_derivatives_complete_the_series_of_taylor(name):
-    robot, n = system(model(name)), model(name).dof
+    robot, n = canonical_model(model(name)), model(name).dof
     at, by = random_states(n, 3, seed=8), random_states(n, 3, seed=9)
     qq, dd, qd, qdd = (
         numbers(x, n, n, n) for x in inverse_dynamics_second_derivatives(robot, *at.tolist())
@@ -142,13 +142,13 @@ SHAPES = {
 
 @pytest.mark.parametrize("quantity", SHAPES)
 def test_shapes(quantity):
-    function = trace(RuntimeModel(model("scara")), Wanted(quantity, (QUANTITIES[quantity],)))
+    function = trace(ParametricModel(model("scara")), Wanted(quantity, (QUANTITIES[quantity],)))
     assert {out.name: out.shape for out in function.program.outputs} == SHAPES[quantity]
 
 
 def test_index_order_on_a_robot_whose_entries_are_known():
     """The pendulum: M_11 = ... + 0.6 cos q2, which neither q1 nor M_22 knows."""
-    pendulum = system(model("pendulum"))
+    pendulum = canonical_model(model("pendulum"))
     found = numbers(mass_matrix_gradient(pendulum, [0.3, 0.7]), 2, 2, 2)
     expected = np.zeros((2, 2, 2))
     expected[0, 0, 1], expected[0, 1, 1] = -0.6 * np.sin(0.7), -0.3 * np.sin(0.7)

@@ -9,8 +9,8 @@ from symgen.algorithms import QUANTITIES
 from symgen.algorithms.controllers import CONTROLLERS
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
-from symgen.proof.laws import judged
-from symgen.tracing.robot import RuntimeModel
+from symgen.proof.laws import evaluate_law
+from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 from tests.support.random_trees import FEW, ROBOTS, model
@@ -22,7 +22,7 @@ FELT = [name for name, quantity in QUANTITIES.items() if quantity.feels_wrench]
 def pushed(name):
     """A robot with a wrench on its last body and on its first."""
     robot = model(name)
-    return RuntimeModel(robot, wrenches=(robot.bodies[-1].name, robot.bodies[0].name))
+    return ParametricModel(robot, wrenches=(robot.bodies[-1].name, robot.bodies[0].name))
 
 
 def state(robot, seed=0):
@@ -37,7 +37,7 @@ def state(robot, seed=0):
 def test_inverse_dynamics_is_the_textbook_s(name):
     robot = pushed(name)
     x = state(robot)
-    wanted = judged(
+    wanted = evaluate_law(
         robot, QUANTITIES["inverse_dynamics"], {k: [x[k]] for k in ("q", "qd", "qdd", "wrench")}
     )["tau"][0]
     assert np.allclose(
@@ -121,7 +121,7 @@ def test_wrenches_in_root_axes_are_the_textbook_s(name, quantity):
     robot, q = replace(pushed(name), root_axes=True), QUANTITIES[quantity]
     rng, n = np.random.default_rng(1), robot.model.dof
     x = {k: rng.uniform(0.5, 2, n).tolist() for k in q.inputs} | state(robot) | {"h": [0.01]}
-    wanted = judged(robot, q, {k: [x[k]] for k in (*q.inputs, "wrench")})
+    wanted = evaluate_law(robot, q, {k: [x[k]] for k in (*q.inputs, "wrench")})
     found = run(robot, quantity, x)
     for out, values in wanted.items():
         assert np.allclose(found[out], np.array(values[0], float), rtol=1e-8, atol=1e-8)

@@ -6,7 +6,7 @@ from symgen.compiler.passes import pivots
 from symgen.compiler.program import Program
 from symgen.numbers.scalar import ZERO
 from symgen.reading.assemble import load
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 from tests.support.tools import ROOT
@@ -43,7 +43,7 @@ def test_what_must_be_positive_is_asked_for_again():
     """The first entry of a pivot of two coordinates, which no division watches."""
     wanted = Wanted.parse("mass_matrix_inverse")
     way = {"mass_matrix_inverse": "forward_dynamics_by_pairs/minimal"}
-    robot = RuntimeModel(load(ROOT / "robots/panda_arm.urdf").model)
+    robot = ParametricModel(load(ROOT / "robots/panda_arm.urdf").model)
     old, new = trace(robot, wanted, way).program, Program()
     inputs = {name: new.input(name, shape) for name, shape in old.inputs}
     for out in old.outputs:

@@ -15,7 +15,7 @@ from symgen.numbers.exact import in_decimals
 from symgen.numbers.operations import OPS, sin, sqrt
 from symgen.numbers.scalar import ZERO
 from symgen.proof import program_run as linear
-from symgen.proof.bounds import BoundedArray, bounded
+from symgen.proof.bounds import BoundedArray, error_bounds
 from symgen.proof.program_run import ProgramRun
 
 
@@ -78,6 +78,6 @@ def test_a_tape_without_operations():
     (x,) = p.input("x", (1,))
     p.output("z", (2,), (ZERO, ZERO))
     given = {"x": BoundedArray(np.ones((1, 5)), np.zeros((1, 5)))}
-    assert not bounded(p, given, "double")["z"].bounds.any()
+    assert not error_bounds(p, given, "double")["z"].bounds.any()
     p.output("x_again", (1,), (x,))
-    assert bounded(p, given, "double")["x_again"].values.tolist() == [[1.0] * 5]
+    assert error_bounds(p, given, "double")["x_again"].values.tolist() == [[1.0] * 5]

@@ -10,7 +10,7 @@ import pytest
 import symgen
 from benchmarks.simulated_logs import Motion
 from symgen.jobs.job import Job
-from symgen.mechanics.coupling import positions, velocities
+from symgen.mechanics.coupling import position_coordinates, velocity_coordinates
 from tests.support.arm_logs import ARM, JOINT, but, good, lines, log, matrices, quick  # noqa: F401
 from tests.support.tools import invoke
 
@@ -145,10 +145,12 @@ def test_a_quaternion_must_have_norm_one(robot, base, joint, tmp_path):
     rows, file = 200, robot(tmp_path)
     model = Job.of(file, base=base).load().model
     random, turn = np.random.default_rng(0), np.arange(rows) / rows
-    columns = {f"q_{row.name}": random.normal(size=rows) for row in positions(model)} | {"t": turn}
+    columns = {f"q_{row.name}": random.normal(size=rows) for row in position_coordinates(model)} | {
+        "t": turn
+    }
     columns |= {
         f"{p}_{row.name}": random.normal(size=rows)
-        for row in velocities(model)
+        for row in velocity_coordinates(model)
         for p in ("qd", "qdd", "tau")
     }
     for name, x in zip(

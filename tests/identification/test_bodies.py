@@ -14,8 +14,8 @@ from symgen.identification.consistency.sdp import LEAST, Programme
 from symgen.identification.model.estimate import Estimate
 from symgen.identification.report.shaping import shape
 from symgen.jobs.job import Job
-from symgen.mechanics.parameters import lumped
-from symgen.mechanics.pseudo_inertia import pseudo, ten_of
+from symgen.mechanics.parameters import lump_links
+from symgen.mechanics.pseudo_inertia import inertial_parameters_of, pseudo_inertia_matrix
 from tests.support.loads import LOAD, C, M, estimate, robot
 from tests.support.tools import robot_file
 
@@ -51,23 +51,30 @@ def shaken(file, size, seed=0):
 
 
 def definite(found, loaded):
-    return min(np.linalg.eigvalsh(pseudo(ten)).min() for ten in found.links.values()) > 0
+    return (
+        min(np.linalg.eigvalsh(pseudo_inertia_matrix(ten)).min() for ten in found.links.values())
+        > 0
+    )
 
 
 def test_ten_numbers_and_matrices_are_each_others():
     ten = np.random.default_rng(0).normal(size=10)
-    np.testing.assert_allclose(ten_of(pseudo(ten)), ten, rtol=1e-14, atol=1e-14)
-    p = pseudo(ten)
+    np.testing.assert_allclose(
+        inertial_parameters_of(pseudo_inertia_matrix(ten)), ten, rtol=1e-14, atol=1e-14
+    )
+    p = pseudo_inertia_matrix(ten)
     assert np.sum(packed(p) ** 2) == pytest.approx(np.sum(p**2))
     np.testing.assert_allclose(unpacked(packed(p)), p, rtol=1e-14)
     t = np.random.default_rng(1).normal(size=(4, 4))
-    np.testing.assert_allclose(linear(t) @ packed(p), ten_of(t @ p @ t.T), rtol=1e-12)
+    np.testing.assert_allclose(
+        linear(t) @ packed(p), inertial_parameters_of(t @ p @ t.T), rtol=1e-12
+    )
 
 
 def test_links_seen_from_their_body_add_up_to_what_lumping_finds():
     model = Job.of(PANDA).load().model
     body = Job.of(robot_file("fixed_mid_rotated")).load().model.moving[0]
-    whole = lumped(replace(model, bodies=(body,)), [body.name]).bodies[0].links[0].parameters
+    whole = lump_links(replace(model, bodies=(body,)), [body.name]).bodies[0].links[0].parameters
     total = sum(
         seen(link.pose) @ np.array(link.parameters) for link in body.links if link.parameters
     )

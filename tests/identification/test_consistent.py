@@ -13,7 +13,7 @@ from symgen.identification.consistency.sdp import Programme
 from symgen.identification.estimation.run import identify
 from symgen.identification.model.settings import Settings
 from symgen.jobs.job import Job
-from symgen.mechanics.pseudo_inertia import pseudo
+from symgen.mechanics.pseudo_inertia import pseudo_inertia_matrix
 from tests.support.tools import robot_file
 
 FILE = robot_file("scara")
@@ -79,7 +79,7 @@ def entropic(tmp_path, noise, seed, weight, friction=0.0):
 def solid(mapping, standard):
     """Least eigenvalue of each body's pseudo-inertia."""
     tens = standard[: 10 * len(mapping.bodies)].reshape(-1, 10)
-    return np.array([np.linalg.eigvalsh(pseudo(ten))[0] for ten in tens])
+    return np.array([np.linalg.eigvalsh(pseudo_inertia_matrix(ten))[0] for ten in tens])
 
 
 def test_bodies_of_the_entropic_prior_are_definite_and_optimal(tmp_path):

@@ -14,7 +14,7 @@ from symgen.identification.model.problem import standard_parameters
 from symgen.identification.report.inertials import with_inertials
 from symgen.identification.report.shaping import MARK
 from symgen.jobs.job import Job
-from symgen.mechanics.parameters import lumped
+from symgen.mechanics.parameters import lump_links
 from symgen.reading.urdf import parse
 from tests.support.loads import LOAD, TENSOR, M, robot
 from tests.support.tools import robot_file
@@ -126,7 +126,9 @@ def test_the_command_writes_a_robot_that_check_calls_consistent(tmp_path, log):
     data = json.loads(CliRunner().invoke(main, [*arguments, "--json"]).output)
     mapping = robot(robot_file("scara"))[2]
     again = Job.of(str(out)).load().model
-    base = mapping.base(standard_parameters(lumped(again, [body.name for body in again.moving])))
+    base = mapping.base(
+        standard_parameters(lump_links(again, [body.name for body in again.moving]))
+    )
     np.testing.assert_allclose(base, [*data["shape"]["base_parameters"].values()], atol=1e-9)
     if data["shape"]["consistent"]:
         np.testing.assert_allclose(

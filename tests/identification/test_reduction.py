@@ -14,8 +14,8 @@ from symgen.identification.estimation.triangular_factors import (
     triangle,
 )
 from symgen.identification.model.problem import standard_parameters
-from symgen.mechanics.parameters import lumped
-from symgen.tracing.robot import RuntimeModel
+from symgen.mechanics.parameters import lump_links
+from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 from tests.support.random_trees import FEW
@@ -148,10 +148,10 @@ def test_the_cutoff_is_where_half_of_the_power_is_left(cutoff):
 @pytest.mark.parametrize("name", FEW)
 def test_what_changes_the_momentum_beside_joint_forces(name):
     """N π = Cᵀ q̇ - g, and the rate of the momentum along any motion is τ + N π."""
-    robot, random = RuntimeModel(random_model(name)), np.random.default_rng(0)
+    robot, random = ParametricModel(random_model(name)), np.random.default_rng(0)
     n = robot.model.dof
     q, qd, qdd = (random.uniform(-1, 1, n).tolist() for _ in range(3))
-    pi = standard_parameters(lumped(robot.model, [body.name for body in robot.model.bodies]))
+    pi = standard_parameters(lump_links(robot.model, [body.name for body in robot.model.bodies]))
 
     def of(quantity, **state):
         function = trace(robot, Wanted.parse(quantity))

@@ -11,7 +11,7 @@ import sympy
 import symgen
 from symgen.algorithms import QUANTITIES
 from symgen.mechanics.model import PARAMETER_NAMES
-from symgen.mechanics.parameters import WHOLE, system, ten_parameters
+from symgen.mechanics.parameters import WHOLE, canonical_model, inertial_parameters
 from symgen.symbolic.symbols import STEMS
 from tests.support.inspected import PENDULUM, data
 from tests.support.shell import documented, refusal
@@ -98,9 +98,10 @@ def tens(robot, canonical):
     frames."""
     if not canonical:
         return [b["parameters"] for b in data(robot)["bodies"]]
-    bodies = system(symgen.load(robot_file(robot)).model, regrouping=WHOLE).bodies
+    bodies = canonical_model(symgen.load(robot_file(robot)).model, regrouping=WHOLE).bodies
     return [
-        dict(zip(PARAMETER_NAMES, ten_parameters(body.inertia), strict=True)) for body in bodies
+        dict(zip(PARAMETER_NAMES, inertial_parameters(body.inertia), strict=True))
+        for body in bodies
     ]
 
 

@@ -93,7 +93,7 @@ def test_refined_solutions_are_those_of_elimination():
     with in_decimals(75):
         x = States.of(robot, {"q": q}, False)
         m, right = dynamics.mass(x), decimals(np.arange(24.0).reshape(2, 12) - 7.5)
-        refined, exact = dynamics._refined(m, right), dynamics.solved(m, right[..., None])[..., 0]
+        refined, exact = dynamics._refined(m, right), dynamics.solve(m, right[..., None])[..., 0]
         assert np.abs((refined - exact) / np.abs(exact).max()).max() < 1e-55
         assert dynamics._refined(0 * m, right) is None
 
@@ -107,7 +107,7 @@ def test_the_mass_matrix_of_the_textbook_is_that_of_kinetic_energies():
         m, bodies = dynamics.mass(x)[0], textbook.placed(x.mechanism, x.textbook.course.positions)
         n = len(x.mechanism.parts)
         energies = np.full((n, n), decimals(0.0), object)
-        for i, link in textbook.masses(x.mechanism, x.textbook):
+        for i, link in textbook.moving_inertias(x.mechanism, x.textbook):
             for j in x.mechanism.path(i):
                 p, spin = link.momentum(*bodies[j].twist(link.place))
                 for k in x.mechanism.path(i):

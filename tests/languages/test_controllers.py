@@ -13,12 +13,12 @@ from symgen.algorithms.controllers import CONTROLLERS
 from symgen.api import generate
 from symgen.compiler.batch import evaluate_batch
 from symgen.languages.c.calls import build
-from symgen.mechanics.parameters import lumped, parameter_blocks
+from symgen.mechanics.parameters import lump_links, parameter_blocks
 from symgen.native.compiler import STRICT, compiler
 from symgen.numbers.trig import TYPES
-from symgen.proof.closed_loop import PUSH, TIME, loop_of, record
+from symgen.proof.closed_loop import OBSERVED_FORCE, SAMPLE_TIME, loop_of, record
 from symgen.reading.assemble import load
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 from tests.support.random_trees import ROBOTS
@@ -180,7 +180,7 @@ int main(void)
 
 
 def simulated(name, samples, **gains):
-    robot = RuntimeModel(load(ROBOTS / "panda_arm.urdf").model)
+    robot = ParametricModel(load(ROBOTS / "panda_arm.urdf").model)
     loop = loop_of(robot, CONTROLLERS[name], trace(robot, Wanted.parse(name)), float)
     for key, value in gains.items():
         loop.gains[key] = [value] * len(loop.gains[key])
@@ -190,10 +190,10 @@ def simulated(name, samples, **gains):
 def test_the_observer_sees_a_force_within_50_ms():
     found = simulated("momentum_observer", 60)
     r, half = np.array(found.wanted["tau_ext"]), 30
-    assert np.abs(r[:half]).max() < 0.05 * PUSH
-    later = half + int(0.05 / TIME) + 1
-    assert np.abs(r[later:, 0] - PUSH).max() < 0.1 * PUSH
-    assert np.abs(r[later:, 1:]).max() < 0.1 * PUSH
+    assert np.abs(r[:half]).max() < 0.05 * OBSERVED_FORCE
+    later = half + int(0.05 / SAMPLE_TIME) + 1
+    assert np.abs(r[later:, 0] - OBSERVED_FORCE).max() < 0.1 * OBSERVED_FORCE
+    assert np.abs(r[later:, 1:]).max() < 0.1 * OBSERVED_FORCE
 
 
 def errors(found):
@@ -215,7 +215,7 @@ def test_what_adapts_follows_without_knowing_the_robot():
 
 def test_a_link_goes_where_it_is_wanted():
     """5 cm along each axis, to what the joints that are pulled elsewhere and the damping of Λ leave."""
-    robot = RuntimeModel(load(ROBOTS / "panda_arm.urdf").model)
+    robot = ParametricModel(load(ROBOTS / "panda_arm.urdf").model)
     name, link = "cartesian_impedance", "link7"
     function = trace(robot, Wanted.parse(f"{name}:{link}"))
     found = record(robot, loop_of(robot, CONTROLLERS[name], function, float), samples=500)
@@ -236,7 +236,7 @@ def test_forces_stay_within_the_limit():
 
 def test_least_squares_find_the_base_parameters():
     """From random motions and the forces that they take."""
-    name, robot = "recursive_least_squares", RuntimeModel(load(ROBOTS / "puma560.urdf").model)
+    name, robot = "recursive_least_squares", ParametricModel(load(ROBOTS / "puma560.urdf").model)
     loop = loop_of(robot, CONTROLLERS[name], trace(robot, Wanted.parse(name)), float)
     loop.gains["forget"] = [1.0]
     loop.state["P"] = [1e6 * x for x in loop.state["P"]]  # D; U is 1
@@ -245,7 +245,7 @@ def test_least_squares_find_the_base_parameters():
         x = {k: random.uniform(-2, 2, robot.model.dof).tolist() for k in ("q", "qd", "qdd")}
         loop.step({**x, "tau": forces.run(**x)["tau"]})
     names = [body.name for body in robot.model.bodies]
-    blocks = parameter_blocks(lumped(robot.model, names), names)
+    blocks = parameter_blocks(lump_links(robot.model, names), names)
     ten = [e for values in blocks.values() for e in values]
     wanted = trace(robot, Wanted.parse("base_parameters")).run(ten=ten)["beta"]
     off = np.array(loop.state["beta_hat"], float) - np.array(wanted, float)

@@ -13,7 +13,7 @@ import sympy
 
 from symgen.algorithms.regressors import regressor
 from symgen.mechanics.base_parameters import base_parameters, base_values
-from symgen.mechanics.parameters import WHOLE, system
+from symgen.mechanics.parameters import WHOLE, canonical_model
 from symgen.mechanics.spatial import Vector
 from symgen.reading.assemble import load
 from tests.support.public_robots import example_robot
@@ -50,7 +50,7 @@ def published(name):
 
 def stacked(robot, states=20, **options):
     """The regressor of joint forces at random states, from the algorithm that is compiled."""
-    arm, random = system(robot, regrouping=WHOLE, **options), np.random.default_rng(5)
+    arm, random = canonical_model(robot, regrouping=WHOLE, **options), np.random.default_rng(5)
     rows = [regressor(arm, *random.uniform(-2, 2, (3, robot.dof)).tolist()) for _ in range(states)]
     return np.array(rows, float).reshape(states * robot.dof, 10 * robot.dof)
 
@@ -123,7 +123,7 @@ def test_regrouping_symbols_gives_the_closed_forms(name):
     robot = model(name)
     found = base_parameters(robot)
     symbols = sympy.symbols(found.names, real=True)
-    values = base_values(system(robot, regrouping=WHOLE), symbols)
+    values = base_values(canonical_model(robot, regrouping=WHOLE), symbols)
     both = sympy.lambdify(symbols, [[*values], [*found.expressions]], "math")
     ours, closed = both(*np.random.default_rng(1).uniform(-1, 1, len(symbols)))
     assert ours == pytest.approx(closed, abs=1e-12)

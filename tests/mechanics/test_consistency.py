@@ -8,9 +8,9 @@ from symgen.mechanics.inertia_checks import (
     NO_INERTIA,
     SEMIDEFINITE,
     InertiaVerdict,
-    judge,
+    check_inertias,
 )
-from symgen.mechanics.model import Body, Joint, Link, Model
+from symgen.mechanics.model import Body, Joint, Link, RigidBodyModel
 from symgen.mechanics.pose import Pose
 
 SOLID = (2.0, 0.0, 0.0, 2.0, 2.3, 0.0, 0.0, 2.3, 0.0, 0.25)  # 2 kg, centre of mass at z = 1
@@ -29,7 +29,8 @@ def judged(
     )
     body = Body(Joint("j", kind, axis), 0, Pose(), links)
     return {
-        (v.kind, v.name): v for v in judge(Model("r", (body,), (Link("base", parameters=ODD),)))
+        (v.kind, v.name): v
+        for v in check_inertias(RigidBodyModel("r", (body,), (Link("base", parameters=ODD),)))
     }
 
 
@@ -103,7 +104,7 @@ def test_massless_body_that_carries_another_is_no_warning():
         Body(Joint("j", "revolute"), 0, Pose(), (Link("a"),)),
         Body(Joint("k", "revolute"), 1, Pose(), (Link("b", parameters=SOLID),)),
     )
-    verdicts = judge(Model("r", bodies, (Link("base"),)))
+    verdicts = check_inertias(RigidBodyModel("r", bodies, (Link("base"),)))
     assert [(v.kind, v.name, v.status) for v in verdicts] == [
         ("body", "a", NO_INERTIA),
         ("body", "b", DEFINITE),

@@ -6,16 +6,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from symgen.mechanics.canonical_model import of_positions
+from symgen.mechanics.canonical_model import cached_by_positions
 from symgen.reading.assemble import load
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 
 ROBOTS = Path(__file__).resolve().parents[2] / "robots"
 
 
 @pytest.fixture
 def system():
-    arm = RuntimeModel(load(ROBOTS / "rx90.urdf").model)
+    arm = ParametricModel(load(ROBOTS / "rx90.urdf").model)
     return arm.regroup("minimal").system((), None)
 
 
@@ -23,7 +23,7 @@ def system():
 def counted():
     calls = []
 
-    @of_positions
+    @cached_by_positions
     def term(system, q, factor=1.0):
         calls.append(q)
         return [factor * x for x in q]
@@ -62,5 +62,5 @@ def test_another_system_knows_nothing_of_it(system, counted):
     term, calls = counted
     q = [0.1 * k for k in range(system.size)]
     term(system, q)
-    term(replace(system, any_gravity=True), q)
+    term(replace(system, gravity_is_input=True), q)
     assert len(calls) == 2

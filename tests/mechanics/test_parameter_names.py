@@ -16,11 +16,11 @@ from symgen.mechanics.base_parameters import (
     REGROUPED,
     base_parameters,
     base_values,
-    grouping,
+    grouping_text,
     latex_name,
     latex_sum,
 )
-from symgen.mechanics.parameters import lumped
+from symgen.mechanics.parameters import lump_links
 from tests.support.random_trees import FEW, RANDOM, model
 from tests.support.tools import generated, invoke, robot_file
 
@@ -52,7 +52,7 @@ def test_sums_in_full_digits_are_the_numbers(name):
     wanted = found.base(found.prior)
     scale = np.abs(found.factors) @ np.abs(found.prior) + 1e-300
     assert np.abs(sums - wanted).max() <= 1e-14 * scale.max()
-    base = base_parameters(lumped(model(name), [b.name for b in model(name).moving]))
+    base = base_parameters(lump_links(model(name), [b.name for b in model(name).moving]))
     assert base.groupings == found.groupings and base.columns == found.names
     exact = np.array(base_values(base.robot, found.prior.tolist()), float)
     assert (np.abs(sums - exact) <= 1e-11 * scale.max()).all()
@@ -127,9 +127,9 @@ def test_what_a_wrench_sensor_finds_has_names_of_its_own_too():
 
 def test_sums_as_text_and_as_latex():
     names = ("m_1", "hx_2", "Ixx_10", "J_3")
-    assert grouping([1, -1, 0, 0], names) == "m_1 - hx_2"
-    assert grouping([-0.5, 0, 1, 1e-5], names) == "-0.5*m_1 + Ixx_10 + 1e-05*J_3"
-    assert grouping([0, 0, 0, 0], names) == "0"
-    said = latex_sum(grouping([-0.5, 0, 1, 2.5e-5], names))
+    assert grouping_text([1, -1, 0, 0], names) == "m_1 - hx_2"
+    assert grouping_text([-0.5, 0, 1, 1e-5], names) == "-0.5*m_1 + Ixx_10 + 1e-05*J_3"
+    assert grouping_text([0, 0, 0, 0], names) == "0"
+    said = latex_sum(grouping_text([-0.5, 0, 1, 2.5e-5], names))
     assert said == r"-0.5 \, m_{1} + I_{xx,10} + 2.5 \cdot 10^{-5} \, J_{3}"
     assert latex_name("MXR_2") == r"\mathrm{MXR}_{2}" and latex_sum("0") == "0"

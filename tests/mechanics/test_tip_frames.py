@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from symgen.mechanics.canonical_frames import canonical_frames
-from symgen.mechanics.parameters import system, turned_frames
+from symgen.mechanics.parameters import canonical_model, tip_aligned_frames
 from symgen.numbers.scalar import ZERO
 from symgen.reading.assemble import load
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 
@@ -19,13 +19,13 @@ SHINS = [i for i in range(1, QUADRUPED.size + 1) if not QUADRUPED.children(i)]
 
 
 def test_the_first_moment_of_a_leaf_lies_along_x():
-    found = system(QUADRUPED, frames=turned_frames(QUADRUPED))
+    found = canonical_model(QUADRUPED, frames=tip_aligned_frames(QUADRUPED))
     moments = [found.body(i).inertia.h for i in SHINS]
     assert SHINS and all(h.y is ZERO and h.x is not ZERO for h in moments)
 
 
 def test_only_leaves_turn():
-    pairs = zip(canonical_frames(QUADRUPED), turned_frames(QUADRUPED), strict=True)
+    pairs = zip(canonical_frames(QUADRUPED), tip_aligned_frames(QUADRUPED), strict=True)
     assert [i for i, (before, after) in enumerate(pairs, 1) if before != after] == SHINS
 
 
@@ -34,8 +34,8 @@ def test_the_turn_changes_counts_but_no_result(quantity):
     """A function that computes a pose besides keeps the frames; both must give the same
     dynamics."""
     link = QUADRUPED.bodies[SHINS[0] - 1].name
-    turned = trace(RuntimeModel(QUADRUPED), Wanted.parse(quantity))
-    kept = trace(RuntimeModel(QUADRUPED), Wanted.parse(f"both={quantity}+frame_pose:{link}"))
+    turned = trace(ParametricModel(QUADRUPED), Wanted.parse(quantity))
+    kept = trace(ParametricModel(QUADRUPED), Wanted.parse(f"both={quantity}+frame_pose:{link}"))
     rng = np.random.default_rng(7)
     states = {name: list(rng.uniform(-1, 1, QUADRUPED.dof)) for name in turned.inputs}
     (name,) = [out.name for out in turned.quantities[0].outputs]
@@ -53,7 +53,7 @@ def test_the_turn_changes_counts_but_no_result(quantity):
 
 def test_parameters_of_run_time_keep_the_frames():
     opened = trace(
-        RuntimeModel(QUADRUPED, (QUADRUPED.bodies[0].name,)), Wanted.parse("inverse_dynamics")
+        ParametricModel(QUADRUPED, (QUADRUPED.bodies[0].name,)), Wanted.parse("inverse_dynamics")
     )
     (regroup,) = opened.regroups.values()
     assert regroup.with_tip_frames is regroup

@@ -25,7 +25,7 @@ from symgen.numbers.dual import Dual
 from symgen.numbers.exact import in_decimals, number
 from symgen.numbers.operations import OPS, cos, sin, sqrt
 from symgen.numbers.scalar import ZERO
-from symgen.proof.closed_loop import machine
+from symgen.proof.closed_loop import machine_numbers
 from tests.support.forward import pushforward
 from tests.support.tools import robot_file
 
@@ -84,7 +84,7 @@ def test_the_zero_of_every_state(op):
 @pytest.mark.parametrize("scalar", ["double", "float"])
 def test_arithmetic_of_the_generated_code(op, scalar):
     """Within the row's units in the last place, or refused."""
-    (x,) = machine([X], scalar)
+    (x,) = machine_numbers([X], scalar)
     if op.portable or scalar == "double":
         unit = {"double": 2.0**-52, "float": 2.0**-23}[scalar]
         assert close(float(op(x)), truth(op), op.ulp * unit)
@@ -160,7 +160,7 @@ def test_the_sign_of_a_root_is_free_and_shown():
 def test_a_root_of_less_than_nothing_is_not_a_number():
     with pytest.raises(ValueError, match="domain"):
         sqrt(-1.0)
-    assert math.isnan(float(sqrt(machine([-1.0], "double")[0])))
+    assert math.isnan(float(sqrt(machine_numbers([-1.0], "double")[0])))
     assert math.isnan(
         NativeTape.of(program_of(lambda a, b: [sqrt(a)]))(np.array([[-1.0, 0.0]]))[0, 0]
     )

@@ -103,7 +103,7 @@ class Place:
     def __init__(self, changes=()):
         self.changes = changes
 
-    def nudged(self, changes):
+    def displaced_by(self, changes):
         return Place((*self.changes, changes[0]))
 
     def angle(self):

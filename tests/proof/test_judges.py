@@ -21,14 +21,14 @@ from symgen.jobs.verify import verify
 from symgen.languages.module import Module, RobotOrigin
 from symgen.mechanics.parameters import WHOLE
 from symgen.options import Choices
-from symgen.proof.laws import LAWS, LawError, judged
+from symgen.proof.laws import LAWS, LawError, evaluate_law
 from symgen.proof.laws import base_regressors as base
 from symgen.proof.laws.registry import law
-from symgen.proof.reference_values import Judges, judgements
+from symgen.proof.reference_values import EvaluatorsByCount, reference_results
 from symgen.reading.assemble import load
 from symgen.tracing.function import Function
 from symgen.tracing.link_outputs import of_model
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 from symgen.tracing.running import outputs
 from symgen.tracing.trace import every_formulation, trace
 from symgen.tracing.wanted import Wanted
@@ -61,7 +61,7 @@ def everything():
     springs."""
     tree = every_joint.made("everything").model
     links = [link.name for body in tree.moving for link in body.links]
-    return RuntimeModel(
+    return ParametricModel(
         tree,
         tuple(links[::2]),
         True,
@@ -75,31 +75,34 @@ def everything():
 
 AT_RUN_TIME = "every joint, all at run time"
 ROBOTS_BY_NAME = {
-    "ur5": lambda: RuntimeModel(model("ur5"), **FRICTION),
-    "panda with fingers": lambda: RuntimeModel(
+    "ur5": lambda: ParametricModel(model("ur5"), **FRICTION),
+    "panda with fingers": lambda: ParametricModel(
         load(example_robot(PANDA)).model, friction=("viscous",)
     ),
-    "biped, floating": lambda: RuntimeModel(load(robot_file("biped"), base="floating").model),
-    "every joint": lambda: RuntimeModel(every_joint.made("everything").model, **FRICTION),
+    "biped, floating": lambda: ParametricModel(load(robot_file("biped"), base="floating").model),
+    "every joint": lambda: ParametricModel(every_joint.made("everything").model, **FRICTION),
     AT_RUN_TIME: everything,
-    "two floating": lambda: RuntimeModel(every_joint.made("two floating").model),
-    "geared mimic": lambda: RuntimeModel(
+    "two floating": lambda: ParametricModel(every_joint.made("two floating").model),
+    "geared mimic": lambda: ParametricModel(
         sprung(every_joint.made("geared mimic").model), wrenches=("link3",), springs=True
     ),
-    "two leaders": lambda: RuntimeModel(
+    "two leaders": lambda: ParametricModel(
         sprung(load(WILD / "two_leaders.urdf").model), springs=True
     ),
-    "differential, motors": lambda: RuntimeModel(
+    "differential, motors": lambda: ParametricModel(
         sprung(load(WILD / "differential.urdf", coordinates="actuators").model),
         springs=True,
         **FRICTION,
     ),
-    "ball on universal": lambda: RuntimeModel(every_joint.made("few ball on universal").model),
-    "screw on tube": lambda: RuntimeModel(every_joint.made("few screw on tube").model, **FRICTION),
-    "planar square": lambda: RuntimeModel(every_joint.made("planar square").model),
+    "ball on universal": lambda: ParametricModel(every_joint.made("few ball on universal").model),
+    "screw on tube": lambda: ParametricModel(
+        every_joint.made("few screw on tube").model, **FRICTION
+    ),
+    "planar square": lambda: ParametricModel(every_joint.made("planar square").model),
     **resisted_joints.runtime_models(**FRICTION),
 } | {
-    kind: lambda kind=kind: RuntimeModel(every_joint.made(kind).model) for kind in every_joint.ALONE
+    kind: lambda kind=kind: ParametricModel(every_joint.made(kind).model)
+    for kind in every_joint.ALONE
 }
 made = cache(lambda name: ROBOTS_BY_NAME[name]())
 
@@ -129,7 +132,9 @@ def judges(name):
     every = SimpleNamespace(inputs=tuple({*INPUTS} - closed), regroups=some.regroups)
     module = Module("m", robot, (every,), RobotOrigin("f", "0"), Choices({}))
     ((inputs, _),) = module.random_states(Random(3), 1)
-    return Judges(robot, [inputs | {"pi": [x for ten in robot.blocks.values() for x in ten]}])
+    return EvaluatorsByCount(
+        robot, [inputs | {"pi": [x for ten in robot.blocks.values() for x in ten]}]
+    )
 
 
 def agrees(name, wanted):
@@ -143,7 +148,7 @@ def agrees(name, wanted):
     function = Function(wanted.name, ((quantity, suited[0]),), {}, Program())
     if name == AT_RUN_TIME:
         function, *_ = every_formulation(robot, wanted, {quantity.name: suited[0].name})
-    (found,) = judgements(judges(name), function)
+    (found,) = reference_results(judges(name), function)
     assert found.states == 1 and not found.problem
     for formulation in suited:
         regroup = robot.regroups[formulation.regrouping]
@@ -281,11 +286,11 @@ def test_a_wrong_formula_is_caught_by_its_law(power, tmp_path):
 
 
 def test_base_parameters_that_leave_something_out_are_no_base_parameters(monkeypatch):
-    robot, keys = RuntimeModel(model("scara")), base.keys_of
+    robot, keys = ParametricModel(model("scara")), base.keys_of
     inputs = {"ten": [[0.1] * 10 * robot.model.dof]}
     monkeypatch.setattr(base, "keys_of", lambda x: keys(x)[:-1])
     with pytest.raises(LawError, match="omit parameters"):
-        judged(robot, QUANTITIES["base_parameters"], inputs)
+        evaluate_law(robot, QUANTITIES["base_parameters"], inputs)
     monkeypatch.setattr(base, "keys_of", lambda x: (*keys(x), (1, 0)))
     with pytest.raises(LawError, match="not independent"):
-        judged(robot, QUANTITIES["base_parameters"], inputs)
+        evaluate_law(robot, QUANTITIES["base_parameters"], inputs)

@@ -13,10 +13,14 @@ from benchmarks.right_modules import compiled, modules
 from symgen.compiler.program import Program
 from symgen.jobs.job import Job
 from symgen.languages.accuracy import FACTOR, LAST, NONE, STEP, steps
-from symgen.mechanics.coupling import coupling_of, upright, velocities
+from symgen.mechanics.coupling import (
+    coupling_of,
+    velocity_coordinates,
+    with_random_unit_quaternions,
+)
 from symgen.numbers.exact import in_decimals
 from symgen.proof.laws.kinematics import aligned, by_axes
-from symgen.proof.state_selection import CHANGES, telling, visible
+from symgen.proof.state_selection import SELF_TEST_CHANGES, select_test_states, sensitivity
 from symgen.proof.states import DIGITS, States
 from tests.support.bounded import module
 from tests.support.random_trees import AS_WRITTEN, FAMILIES
@@ -111,7 +115,7 @@ def test_right_modules_do_not_fail_compiled(kind):
 @pytest.mark.parametrize("robot", ["ur5", "puma560"])
 def test_wrong_constants_fail(robot):
     made = module(robot)
-    assert all(all(Trial(made, f).caught(CHANGES["double"])) for f in made.functions)
+    assert all(all(Trial(made, f).caught(SELF_TEST_CHANGES["double"])) for f in made.functions)
 
 
 def test_wrong_constants_fail_in_single_precision():
@@ -160,7 +164,7 @@ def test_a_changed_tape_has_the_bits_of_its_lanes():
 def test_torques_and_accelerations_belong_together():
     made = module("ur5")
     limits = {b.joint.name: b.joint.limits.effort for b in made.robot.model.bodies}
-    efforts = [limits[row.name] for row in velocities(made.robot.model)]
+    efforts = [limits[row.name] for row in velocity_coordinates(made.robot.model)]
     for state in made.test_states:
         x = state.inputs
         assert all(abs(t) <= effort for t, effort in zip(x["tau"], efforts, strict=True))
@@ -183,12 +187,12 @@ def test_states_are_chosen_that_tell_most():
     programs = [f.program for f in made.functions]
     rng = random.Random(3)
     drawn = made.draw(rng, 20)
-    chosen = telling([visible(p, made.accuracy_at(drawn)) for p in programs], 5)
+    chosen = select_test_states([sensitivity(p, made.accuracy_at(drawn)) for p in programs], 5)
     assert len(set(chosen)) == 5
 
     def shown(kept):
         at = made.accuracy_at([drawn[k] for k in kept])
-        return sum((x.max() > FACTOR) for p in programs for x in visible(p, at).values())
+        return sum((x.max() > FACTOR) for p in programs for x in sensitivity(p, at).values())
 
     assert shown(chosen) >= max(shown(range(k, k + 5)) for k in (0, 5, 10, 15))
 
@@ -232,7 +236,9 @@ def test_the_jacobian_by_axes_of_joints_is_the_slope_of_the_pose():
         link = runtime.model.bodies[-1].links[0].name
         rng = random.Random(2)
         coupling = coupling_of(runtime.model)
-        q = upright(coupling, [rng.uniform(-2, 2) for _ in range(coupling.positions)], rng)
+        q = with_random_unit_quaternions(
+            coupling, [rng.uniform(-2, 2) for _ in range(coupling.positions)], rng
+        )
         with in_decimals(DIGITS):
             x = States.of(runtime, {"q": [q]}, False)
             slopes, columns = (f(x, link).astype(float) for f in (aligned, by_axes))

@@ -5,7 +5,7 @@ import pytest
 
 from symgen.errors import OptionError, RobotError
 from symgen.reading.assemble import load
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 from tests.support.states import run
 from tests.support.wild_cases import WILD, case
 
@@ -47,7 +47,7 @@ def test_tendons_of_mujoco_couple_joints(tmp_path, leader):
     tau = np.zeros(3)
     mujoco.mj_rne(model, data, 1, tau)
     tau += model.dof_armature * data.qacc
-    found = run(RuntimeModel(loaded.model), "inverse_dynamics", x)["tau"]
+    found = run(ParametricModel(loaded.model), "inverse_dynamics", x)["tau"]
     assert np.allclose(found, g.T @ tau, rtol=1e-12, atol=1e-12)
 
 
@@ -74,7 +74,7 @@ def test_actuators_of_mujoco_are_motors(tmp_path):
     mujoco.mj_inverse(model, data)
     one, two, _ = data.actuator_length
     x = {"q": [two, one, data.qpos[2]], "qd": by @ data.qvel, "qdd": by @ qdd}
-    found = run(RuntimeModel(loaded.model), "inverse_dynamics", x)["tau"]
+    found = run(ParametricModel(loaded.model), "inverse_dynamics", x)["tau"]
     assert np.allclose(by.T @ found, data.qfrc_inverse, rtol=1e-12, atol=1e-12)
 
 
@@ -135,9 +135,9 @@ def test_simple_transmissions_have_the_rotor_that_turns(tmp_path):
     assert motors.limits["roll.motor"].upper == pytest.approx(-25 * (-3 - 0.2))
     scale = np.diag([1, -1 / 25])
     q = np.array([0.4, 0.7])
-    m = [run(RuntimeModel(joints), "mass_matrix", {"q": q})["M"].reshape(2, 2)]
+    m = [run(ParametricModel(joints), "mass_matrix", {"q": q})["M"].reshape(2, 2)]
     at = {"q": [q[0], -25 * (q[1] - 0.2)]}
-    m.append(run(RuntimeModel(motors), "mass_matrix", at)["M"].reshape(2, 2))
+    m.append(run(ParametricModel(motors), "mass_matrix", at)["M"].reshape(2, 2))
     assert np.allclose(m[1], scale @ m[0] @ scale, rtol=1e-12)
 
 
@@ -224,7 +224,7 @@ def test_pinocchio_projected_has_the_same(name, coordinates):
     rng = np.random.default_rng(1)
     x = {key: rng.uniform(-2, 2, 2) for key in ("q", "qd", "qdd")}
     at = (g @ x["q"] + offset, g @ x["qd"], g @ x["qdd"])
-    robot = RuntimeModel(model)
+    robot = ParametricModel(model)
     found = run(robot, "inverse_dynamics", x)["tau"]
     assert np.allclose(found, g.T @ pin.rnea(tree, data, *at), rtol=1e-12, atol=1e-14)
     mass = pin.crba(tree, data, at[0])

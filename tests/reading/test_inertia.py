@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from symgen.mechanics.inertia_checks import INDEFINITE, judge
+from symgen.mechanics.inertia_checks import INDEFINITE, check_inertias
 from symgen.reading.assemble import load
 from symgen.reading.repair import eigen
 from tests.support.tools import invoke
@@ -149,7 +149,7 @@ def test_the_nearest_is_taken_and_said(tensor, tmp_path):
     assert np.linalg.eigvalsh(s - new)[-1] <= 1e-14 * size
     assert abs(np.trace(new @ (s - new))) <= 1e-14 * size**2
     assert before.model.bodies[1] == after.model.bodies[1]
-    assert all(v.status != INDEFINITE for v in judge(after.model))
+    assert all(v.status != INDEFINITE for v in check_inertias(after.model))
     (line,) = [n for n in after.notices if "repaired" in n.message]
     assert line.element == "link 'l1'" and "were replaced by" in line.message
 

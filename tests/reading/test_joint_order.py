@@ -8,7 +8,7 @@ import pytest
 
 import symgen
 from symgen.errors import SymgenError
-from symgen.mechanics.model import Model
+from symgen.mechanics.model import RigidBodyModel
 from symgen.reading.assemble import load
 from tests.support.jobfiles import PENDULUM
 from tests.support.public_robots import example_robots
@@ -128,7 +128,7 @@ def test_an_unknown_order_is_refused_in_one_sentence(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def is_serial(model: Model) -> bool:
+def is_serial(model: RigidBodyModel) -> bool:
     """Whether every body carries at most one other."""
     return all(len(model.children(i)) <= 1 for i in range(model.size + 1))
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from symgen.jobs.job import Job
-from symgen.mechanics.coupling import coupling_of, positions
+from symgen.mechanics.coupling import coupling_of, position_coordinates
 from symgen.reading.assemble import load
 from tests.support.tools import invoke
 
@@ -41,11 +41,11 @@ def drawn(name):
     """A state by names, quaternions of length 1; the same on every machine."""
     model = loaded(name).model
     rng = np.random.default_rng(NAMES.index(name))
-    q = rng.uniform(-0.9, 0.9, len(positions(model)))
+    q = rng.uniform(-0.9, 0.9, len(position_coordinates(model)))
     for four in coupling_of(model).quaternions:
         q[four] /= np.linalg.norm(q[four])
     rows = {key: rng.uniform(-1, 1, len(model.joint_names)) for key in ("qd", "qdd")}
-    made = {"q": dict(zip((c.name for c in positions(model)), q.tolist(), strict=True))}
+    made = {"q": dict(zip((c.name for c in position_coordinates(model)), q.tolist(), strict=True))}
     return made | {
         k: dict(zip(model.joint_names, x.tolist(), strict=True)) for k, x in rows.items()
     }

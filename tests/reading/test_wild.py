@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from symgen.reading.assemble import load
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 from tests.support.states import run
 from tests.support.tools import CC, ROOT, invoke
 
@@ -43,7 +43,7 @@ def refused(*arguments):
 )
 def test_gravity_is_that_of_the_whole_file(name, options):
     wanted = numbers(name)
-    robot = RuntimeModel(load(wild(f"{name}.urdf"), **options).model)
+    robot = ParametricModel(load(wild(f"{name}.urdf"), **options).model)
     found = run(robot, "gravity", {"q": wanted["q"]})["tau_g"]
     assert np.allclose(found, wanted["tau_g"], rtol=1e-12, atol=1e-12)
 

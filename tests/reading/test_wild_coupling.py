@@ -5,7 +5,7 @@ import pytest
 
 from symgen.errors import RobotError
 from symgen.reading.assemble import load
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 from tests.support.states import run
 from tests.support.wild_cases import WILD, case, differential
 
@@ -102,11 +102,11 @@ def test_a_differential_has_motors_for_coordinates():
     by = np.array([[1 / 200, -1 / 200], [1 / 200, 1 / 200]])  # of joints by motors
     rates, changes = np.array([3.0, -7.0]), np.array([20.0, 11.0])
     x = {"q": q, "qd": by @ rates, "qdd": by @ changes}
-    tau = run(RuntimeModel(joints), "inverse_dynamics", x)["tau"]
+    tau = run(ParametricModel(joints), "inverse_dynamics", x)["tau"]
     y = {"q": theta, "qd": rates, "qdd": changes}
-    found = run(RuntimeModel(motors), "inverse_dynamics", y)["tau"]
+    found = run(ParametricModel(motors), "inverse_dynamics", y)["tau"]
     assert np.allclose(found, by.T @ tau, rtol=1e-12, atol=1e-14)
-    back = run(RuntimeModel(motors), "forward_dynamics", y | {"tau": found})["qdd"]
+    back = run(ParametricModel(motors), "forward_dynamics", y | {"tau": found})["qdd"]
     assert np.allclose(back, changes, rtol=1e-9)
 
 
@@ -125,7 +125,9 @@ def test_rotors_of_a_differential_are_felt_where_they_turn(tmp_path, rotors):
             for options in ({}, {"actuators": path, "rotors": rotors})
         ]
         at = {"q": [0.4, 0.2]}
-        without, found = (run(RuntimeModel(m), "mass_matrix", at)["M"].reshape(2, 2) for m in pair)
+        without, found = (
+            run(ParametricModel(m), "mass_matrix", at)["M"].reshape(2, 2) for m in pair
+        )
         assert np.allclose(found - without, more, rtol=1e-12, atol=1e-16)
 
 

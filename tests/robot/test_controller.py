@@ -5,7 +5,7 @@ import pytest
 
 import symgen
 from symgen.algorithms.controllers import CONTROLLERS
-from symgen.proof.closed_loop import TIME, loop_of, record
+from symgen.proof.closed_loop import SAMPLE_TIME, loop_of, record
 from symgen.reading.assemble import load
 from symgen.tracing import robot as tracing
 from symgen.tracing.trace import trace
@@ -22,13 +22,13 @@ AT = {"q": [0.1, 0.2], "qd": [1.0, -1.0]}
     ["computed_torque", "momentum_observer", "adaptive_slotine_li", "recursive_least_squares"],
 )
 def test_it_replays_the_loop_that_was_recorded(name):
-    one = tracing.RuntimeModel(load(ROBOTS / "pendulum.urdf").model)
+    one = tracing.ParametricModel(load(ROBOTS / "pendulum.urdf").model)
     row = CONTROLLERS[name]
     found = record(one, loop_of(one, row, trace(one, Wanted.parse(name))))
     twin = ROBOT.controller(name, found.gains)
     for sample in range(len(found.measured["q"])):
         now = {key: rows[sample] for key, rows in found.measured.items()}
-        timed = {} if name == "recursive_least_squares" else {"h": TIME}
+        timed = {} if name == "recursive_least_squares" else {"h": SAMPLE_TIME}
         out = twin.step(**now, **timed)
     last = next(rows[-1] for key, rows in found.wanted.items() if not key.endswith("_next"))
     assert np.allclose(out, last, rtol=1e-9, atol=1e-9 * max(map(abs, last)))

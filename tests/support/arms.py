@@ -5,8 +5,8 @@ import numpy as np
 from symgen.algorithms.regressors import (
     base_parameters,
 )
-from symgen.mechanics.independence import independent
-from symgen.mechanics.parameters import WHOLE, lumped, system
+from symgen.mechanics.independence import independent_parameters
+from symgen.mechanics.parameters import WHOLE, canonical_model, lump_links
 from tests.support.random_trees import model
 from tests.support.states import numbers
 
@@ -15,18 +15,18 @@ class Arm:
     """A robot at a random state, with random parameters for every body."""
 
     def __init__(self, name):
-        self.model = lumped(model(name), [body.name for body in model(name).bodies])
+        self.model = lump_links(model(name), [body.name for body in model(name).bodies])
         self.n, random = self.model.dof, np.random.default_rng(3)
         self.q, self.qd, self.qdd, self.qd_r, self.qdd_r = random.uniform(
             -2, 2, (5, self.n)
         ).tolist()
         self.pi = random.uniform(-1, 1, 10 * self.n)
-        self.whole = system(self.model, regrouping=WHOLE)
+        self.whole = canonical_model(self.model, regrouping=WHOLE)
         self.tens = {
             body.name: self.pi[10 * k : 10 * k + 10].tolist()
             for k, body in enumerate(self.model.bodies)
         }
-        self.robot = system(self.model, self.tens)
+        self.robot = canonical_model(self.model, self.tens)
 
     def times(self, algorithm, *state, parameters=None):
         """The regressor times the parameters."""
@@ -42,7 +42,7 @@ class Arm:
     def tolerance(self):
         """What base parameters leave out is below the gap: more than rounding where axes are nearly
         parallel."""
-        return max(1e-11, 100 * independent(self.whole).largest_dropped)
+        return max(1e-11, 100 * independent_parameters(self.whole).largest_dropped)
 
 
 def entries(algorithm, robot, *state):

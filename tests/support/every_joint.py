@@ -6,7 +6,7 @@ from functools import cache
 from random import Random
 from typing import Any
 
-from symgen.mechanics.model import Joint, Link, Model, Rotor
+from symgen.mechanics.model import Joint, Link, RigidBodyModel, Rotor
 from symgen.reading.unfold import Following, MovingJoint, bodies
 from tests.support.joint_kinds import (
     BALL,
@@ -32,7 +32,7 @@ class Robot:
     """The joints as a file has them, and the model that they become."""
 
     joints: tuple[MovingJoint, ...]
-    model: Model
+    model: RigidBodyModel
 
 
 def joint(rng: Random, name: str, kind: str, geared: bool, axis: Poses) -> Joint:
@@ -92,7 +92,9 @@ def robot(
         joints.append(placed)
     if shuffled:
         rng.shuffle(joints)
-    return Robot(tuple(joints), Model(f"every{seed}", bodies(joints), (Link("root"),), GRAVITY))
+    return Robot(
+        tuple(joints), RigidBodyModel(f"every{seed}", bodies(joints), (Link("root"),), GRAVITY)
+    )
 
 
 def chain(rng: Random, k: int) -> int:

@@ -8,7 +8,7 @@ import pytest
 from symgen.algorithms import QUANTITIES
 from symgen.compiler.program import Program
 from symgen.tracing.function import Function
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 from tests.support.every_joint import EVERY, made
 from tests.support.hamel import displaced, places
 from tests.support.random_trees import STEP
@@ -21,7 +21,7 @@ robots = pytest.mark.parametrize("name", EVERY)
 
 @cache
 def regroup(name, regrouping):
-    return RuntimeModel(made(name).model).regroup(regrouping)
+    return ParametricModel(made(name).model).regroup(regrouping)
 
 
 @cache

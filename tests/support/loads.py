@@ -7,12 +7,12 @@ import numpy as np
 from symgen.identification.model.estimate import Estimate
 from symgen.identification.model.problem import torque_mapping
 from symgen.jobs.job import Job
-from symgen.mechanics.pseudo_inertia import ten_of
+from symgen.mechanics.pseudo_inertia import inertial_parameters_of
 
 M, C, TENSOR = 1.5, np.array([0.02, -0.03, 0.08]), np.diag([0.004, 0.005, 0.003])
 
 
-LOAD = ten_of(
+LOAD = inertial_parameters_of(
     np.block(
         [
             [np.trace(TENSOR) / 2 * np.eye(3) - TENSOR + M * np.outer(C, C), M * C[:, None]],

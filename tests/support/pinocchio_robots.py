@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from symgen.reading.assemble import load
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 from tests.support.random_trees import ROBOTS
 
 Array = Any
@@ -16,14 +16,14 @@ NAMES = {"ur5": "fixed", "panda_arm": "fixed", "quadruped": "floating"}
 
 
 @cache
-def pair(name: str) -> tuple[RuntimeModel, Any]:
+def pair(name: str) -> tuple[ParametricModel, Any]:
     """The robot and Pinocchio's model of its file; skips the test without Pinocchio."""
     pin = pytest.importorskip("pinocchio")
     path = ROBOTS / f"{name}.urdf"
     floating = NAMES[name] == "floating"
     root = (pin.JointModelFreeFlyer(),) if floating else ()
     judge = pin.buildModelFromUrdf(str(path), *root)
-    robot = RuntimeModel(load(path, base=NAMES[name]).model)
+    robot = ParametricModel(load(path, base=NAMES[name]).model)
     joints = robot.model.joint_names[6 * floating :]
     assert [judge.joints[judge.getJointId(j)].idx_v for j in joints] == [
         *range(6 * floating, judge.nv)

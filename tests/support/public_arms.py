@@ -7,7 +7,7 @@ from symgen.algorithms.christoffel import (
     christoffel_symbols_full,
 )
 from symgen.algorithms.coriolis import coriolis_matrix
-from symgen.mechanics.parameters import system
+from symgen.mechanics.parameters import canonical_model
 from symgen.reading.assemble import load
 from tests.support.public_robots import example_robot
 from tests.support.random_trees import RANDOM, REAL, model
@@ -28,12 +28,12 @@ TALOS, RX90 = "talos_data/robots/talos_reduced.urdf", "rx90"
 
 def coriolis(robot, q, qd, **options):
     return numbers(
-        coriolis_matrix(system(robot, **options), list(q), list(qd)), robot.dof, robot.dof
+        coriolis_matrix(canonical_model(robot, **options), list(q), list(qd)), robot.dof, robot.dof
     )
 
 
 def symbols(robot, q, algorithm=christoffel_symbols_full):
-    return numbers(algorithm(system(robot), list(q)), *[robot.dof] * 3)
+    return numbers(algorithm(canonical_model(robot), list(q)), *[robot.dof] * 3)
 
 
 def public(name):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from symgen.mechanics.model import Body, Joint, Link, Model
+from symgen.mechanics.model import Body, Joint, Link, RigidBodyModel
 from symgen.mechanics.pose import Pose, Triple
 from symgen.reading.assemble import load
 
@@ -133,7 +133,7 @@ def tree(
     kind: Choice,
     parents: Callable[[Random, int], int],
     sizes: Sequence[int],
-) -> Model:
+) -> RigidBodyModel:
     """A robot of bodies numbered at random: parents may come after their children, as in a file."""
     rng = Random(seed)
     n = rng.choice(sizes)
@@ -144,7 +144,9 @@ def tree(
         joint = Joint(f"joint{i}", kind(rng), axis(rng))
         bodies[i] = Body(joint, number[parents(rng, k)], place(rng), links(rng, f"link{i}"))
     pull = rng.choice(((0.0, 0.0, -9.81), tuple(9.81 * x for x in unit(rng))))
-    return Model(f"random{seed}", tuple(bodies[i] for i in sorted(bodies)), (Link("root"),), pull)
+    return RigidBodyModel(
+        f"random{seed}", tuple(bodies[i] for i in sorted(bodies)), (Link("root"),), pull
+    )
 
 
 def chain(rng: Random, k: int) -> int:
@@ -184,7 +186,7 @@ def up_or_down(rng: Random) -> Triple:
 
 
 SMALL, LARGE = range(2, 6), range(5, 9)
-FAMILIES: dict[str, Callable[[int], Model]] = {
+FAMILIES: dict[str, Callable[[int], RigidBodyModel]] = {
     "chain": lambda seed: tree(seed, anywhere, unit, any_kind, chain, SMALL),
     "tree": lambda seed: tree(seed, anywhere, unit, any_kind, branch, LARGE),
     "square chain": lambda seed: tree(seed, square, straight, any_kind, chain, SMALL),
@@ -227,7 +229,7 @@ def at_root(rng: Random, k: int) -> int:
     return 0
 
 
-def balanced(robot: Model) -> Model:
+def balanced(robot: RigidBodyModel) -> RigidBodyModel:
     """Links that are symmetric about their joints' axes, as wheels are."""
     bodies = []
     for body in robot.bodies:
@@ -238,7 +240,7 @@ def balanced(robot: Model) -> Model:
 
 
 FEW_JOINTS = range(1, 6)
-AS_WRITTEN: dict[str, Callable[[int], Model]] = {
+AS_WRITTEN: dict[str, Callable[[int], RigidBodyModel]] = {
     "written": lambda seed: tree(seed, written, straight, mostly_turning, chain, FEW_JOINTS),
     "written tree": lambda seed: tree(seed, written, straight, mostly_turning, branch, FEW_JOINTS),
     "upside down": lambda seed: tree(seed, upside, up_or_down, mostly_turning, chain, FEW_JOINTS),
@@ -258,7 +260,7 @@ REAL = sorted(path.stem for path in ROBOTS.glob("*.urdf"))
 
 
 @cache
-def model(name: str) -> Model:
+def model(name: str) -> RigidBodyModel:
     """A robot by its name in RANDOM or REAL."""
     if name in REAL:
         return load(ROBOTS / f"{name}.urdf").model

@@ -5,7 +5,7 @@ from typing import Any
 
 import symgen
 from symgen.reading.assemble import load
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 
 INERTIA = (0.02, 0.001, -0.002, 0.03, 0.0005, 0.025)
 
@@ -72,10 +72,10 @@ ROBOTS = {
 }
 
 
-def runtime_models(**options: Any) -> dict[str, Callable[[], RuntimeModel]]:
+def runtime_models(**options: Any) -> dict[str, Callable[[], ParametricModel]]:
     """How to make each of them with springs and some options, by a name for tests."""
     return {
-        f"{name}, resisted": lambda made=made: RuntimeModel(
+        f"{name}, resisted": lambda made=made: ParametricModel(
             load(made()).model, springs=True, **options
         )
         for name, made in ROBOTS.items()

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 from tests.support.random_trees import model
 from tests.support.states import function
 
@@ -38,14 +38,14 @@ def springs(robot, x):
 
 
 def robots(name):
-    yield RuntimeModel(rough(name), friction=KINDS[:2])
-    yield RuntimeModel(rough(name), friction=KINDS)
-    yield RuntimeModel(rough(name), friction=KINDS, runtime_friction=True)
-    yield RuntimeModel(rough(name), friction=KINDS, friction_width=0.7)
-    yield RuntimeModel(rough(name), friction=KINDS, runtime_friction=True, friction_width=1.3)
-    yield RuntimeModel(rough(name), springs=True)
-    yield RuntimeModel(rough(name), springs=True, runtime_springs=True)
-    yield RuntimeModel(
+    yield ParametricModel(rough(name), friction=KINDS[:2])
+    yield ParametricModel(rough(name), friction=KINDS)
+    yield ParametricModel(rough(name), friction=KINDS, runtime_friction=True)
+    yield ParametricModel(rough(name), friction=KINDS, friction_width=0.7)
+    yield ParametricModel(rough(name), friction=KINDS, runtime_friction=True, friction_width=1.3)
+    yield ParametricModel(rough(name), springs=True)
+    yield ParametricModel(rough(name), springs=True, runtime_springs=True)
+    yield ParametricModel(
         rough(name), friction=KINDS, runtime_friction=True, friction_width=0.7, springs=True
     )
 

@@ -10,7 +10,7 @@ from symgen.algorithms.registry import INPUTS, Formulation, Quantity
 from symgen.compiler.program import Program
 from symgen.mechanics.parameters import WHOLE
 from symgen.tracing.function import Function
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 from symgen.tracing.tape import read_by_option
 from symgen.tracing.wanted import Wanted
 
@@ -34,7 +34,7 @@ def random_states(n: int, count: int, seed: int, size: float = 2.0) -> Array:
 
 
 @lru_cache(256)
-def functions(robot: RuntimeModel, quantity: str) -> list[Function]:
+def functions(robot: ParametricModel, quantity: str) -> list[Function]:
     """A quantity of a robot in each of its formulations, to be run on numbers: without their tapes,
     which take far longer to make than numbers take to run."""
     (one,) = Wanted.parse(quantity).quantities
@@ -42,7 +42,7 @@ def functions(robot: RuntimeModel, quantity: str) -> list[Function]:
     return [_function(robot, one, way) for way in one.formulations if way.suits(layout)]
 
 
-def _function(robot: RuntimeModel, quantity: Quantity, way: Formulation) -> Function:
+def _function(robot: ParametricModel, quantity: Quantity, way: Formulation) -> Function:
     regroup = robot.regroups[way.regrouping]
     if way.regrouping != WHOLE:
         regroup = regroup.with_tip_frames
@@ -56,12 +56,12 @@ def _function(robot: RuntimeModel, quantity: Quantity, way: Formulation) -> Func
     return Function(quantity.name, ((quantity, way),), {way.regrouping: regroup}, program)
 
 
-def function(robot: RuntimeModel, quantity: str) -> Function:
+def function(robot: ParametricModel, quantity: str) -> Function:
     """A quantity of a robot in its first formulation, without a tape."""
     return functions(robot, quantity)[0]
 
 
-def run(robot: RuntimeModel, quantity: str, inputs: Mapping[str, Any]) -> dict[str, Array]:
+def run(robot: ParametricModel, quantity: str, inputs: Mapping[str, Any]) -> dict[str, Array]:
     """The outputs of a quantity on floats, of inputs by name, among them what it does not take."""
     one = function(robot, quantity)
     found = one.run(**{name: inputs[name] for name in one.inputs})

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from symgen.mechanics.model import Body, Link, Model
+from symgen.mechanics.model import Body, Link, RigidBodyModel
 from symgen.mechanics.pose import IDENTITY, Pose
 from symgen.numbers.scalar import ZERO
 from tests.support.random_trees import STEP, Array, anywhere, cross, rotation
 
 
-def with_moved_root(robot: Model, where: Pose) -> Model:
+def with_moved_root(robot: RigidBodyModel, where: Pose) -> RigidBodyModel:
     """The same robot and gravity seen from another root frame."""
     bodies = tuple(
         replace(b, pose=where.inverse @ b.pose) if b.parent == 0 else b for b in robot.bodies
@@ -24,7 +24,7 @@ def with_moved_root(robot: Model, where: Pose) -> Model:
     return replace(robot, bodies=bodies, gravity=Pose(where.inverse.rotation).turn(robot.gravity))
 
 
-def with_moved_frames(robot: Model, rng: Random) -> Model:
+def with_moved_frames(robot: RigidBodyModel, rng: Random) -> RigidBodyModel:
     """The same robot with every body's frame turned, and moved along its axis (anywhere if it only
     slides)."""
     moves = [Pose()]
@@ -49,7 +49,7 @@ def _moved(body: Body, parent: Pose, own: Pose) -> Body:
     )
 
 
-def frames(robot: Model, q: Array) -> dict[int, tuple[Array, Array, Array]]:
+def frames(robot: RigidBodyModel, q: Array) -> dict[int, tuple[Array, Array, Array]]:
     """Rotation, origin and joint axis of each body in root axes."""
     found = {0: (np.array(IDENTITY), np.zeros(3), np.zeros(3))}
     for i in robot.outward:
@@ -66,7 +66,9 @@ def frames(robot: Model, q: Array) -> dict[int, tuple[Array, Array, Array]]:
     return found
 
 
-def _jacobians(robot: Model, at: dict[int, Any], i: int, point: Array) -> tuple[Array, Array]:
+def _jacobians(
+    robot: RigidBodyModel, at: dict[int, Any], i: int, point: Array
+) -> tuple[Array, Array]:
     """Velocity of a point of body `i` and its angular velocity, for unit rates of the joints."""
     linear, angular = (np.zeros((3, robot.dof), complex) for _ in range(2))
     while i:
@@ -79,7 +81,7 @@ def _jacobians(robot: Model, at: dict[int, Any], i: int, point: Array) -> tuple[
     return linear, angular
 
 
-def inertia_and_potential(robot: Model, q: Array) -> tuple[Array, Any]:
+def inertia_and_potential(robot: RigidBodyModel, q: Array) -> tuple[Array, Any]:
     """M(q) as ∑ Jᵀ I J over links, and the potential energy of the moving links."""
     at = frames(robot, q)
     mass, potential = np.zeros((robot.dof, robot.dof), complex), 0.0
@@ -104,7 +106,7 @@ def derivative(f: Callable[[Array], Any], x: Array, direction: Array) -> Array:
     return np.imag(f(x + 1j * STEP * direction)) / STEP
 
 
-def lagrange(robot: Model, q: Array, qd: Array, qdd: Array) -> Array:
+def lagrange(robot: RigidBodyModel, q: Array, qd: Array, qdd: Array) -> Array:
     """tau = d/dt ∂T/∂q̇ - ∂T/∂q + ∂V/∂q."""
     n = robot.dof
 

@@ -3,7 +3,7 @@
 import json
 
 from symgen.reading.assemble import load
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 from tests.support.tools import ROOT
 
 WILD = ROOT / "tests" / "wild"
@@ -14,7 +14,7 @@ def case(name, **options):
     loaded = load(WILD / f"{name}.urdf", **options)
     numbers = WILD / f"{name}.json"
     wanted = json.loads(numbers.read_text()) if numbers.exists() else {}
-    return RuntimeModel(loaded.model), wanted, [str(notice) for notice in loaded.notices]
+    return ParametricModel(loaded.model), wanted, [str(notice) for notice in loaded.notices]
 
 
 def differential(**options):

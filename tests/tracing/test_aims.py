@@ -16,7 +16,7 @@ from symgen.jobs.keep import with_formulations
 from symgen.languages.c.backend import code_files
 from symgen.languages.c.options import COptions
 from symgen.reading.assemble import load
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 from tests.support.public_robots import example_robot
@@ -26,7 +26,7 @@ UR5, PENDULUM = "robots/ur5.urdf", "robots/pendulum.urdf"
 
 def test_forward_dynamics_of_a_ur5_goes_by_the_mass_matrix():
     """The articulated bodies have a few operations less, and take half as long again."""
-    robot = RuntimeModel(load(str(example_robot("ur_description/urdf/ur5_robot.urdf"))).model)
+    robot = ParametricModel(load(str(example_robot("ur_description/urdf/ur5_robot.urdf"))).model)
     wanted = Wanted.parse("forward_dynamics")
     few, fast = trace(robot, wanted), trace(robot, wanted, aim=Aim("latency"))
     assert few.formulation == "forward_dynamics_articulated/minimal"

@@ -9,7 +9,7 @@ from symgen.compiler.evaluate import evaluate
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
 from symgen.mechanics.coupling import UNIT_QUATERNIONS
-from symgen.mechanics.joints.body_axes import rotation
+from symgen.mechanics.joints.body_axes import quaternion_rows
 from symgen.numbers.scalar import plain
 from symgen.tracing.singular import singular_joints
 from tests.support.shell import refusal
@@ -161,7 +161,7 @@ def test_what_is_nowhere_defined_is_refused(tmp_path):
 def test_test_states_are_none_where_roll_and_yaw_are_undefined():
     """Unit quaternions of tests turn no axis into another one."""
     for quaternion in UNIT_QUATERNIONS:
-        entries = [plain(x) for row in rotation(quaternion) for x in row]
+        entries = [plain(x) for row in quaternion_rows(quaternion) for x in row]
         assert max(map(abs, entries)) < 0.999
 
 

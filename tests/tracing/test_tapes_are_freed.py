@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from symgen.reading.assemble import load
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import every_formulation
 from symgen.tracing.wanted import Wanted
 
@@ -25,6 +25,6 @@ def no_collector():
 
 @pytest.mark.parametrize("name", ["coriolis_matrix", "forward_dynamics_derivatives", "regressor"])
 def test_a_tape_that_nobody_holds_is_gone(no_collector, name):
-    arm = RuntimeModel(load(ROBOTS / "scara.urdf").model)
+    arm = ParametricModel(load(ROBOTS / "scara.urdf").model)
     tapes = [weakref.ref(f.program) for f in every_formulation(arm, Wanted.parse(name))]
     assert tapes and not any(tape() for tape in tapes)

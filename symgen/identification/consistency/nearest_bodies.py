@@ -18,8 +18,12 @@ import numpy as np
 
 from symgen.identification.consistency.sdp import BodiesError, FreeLink, Programme
 from symgen.identification.model.estimate import BaseMapping, Estimate
-from symgen.mechanics.model import Link, Model
-from symgen.mechanics.pseudo_inertia import pseudo, seen_at, transform
+from symgen.mechanics.model import Link, RigidBodyModel
+from symgen.mechanics.pseudo_inertia import (
+    homogeneous_transform,
+    pseudo_inertia_in_parent,
+    pseudo_inertia_matrix,
+)
 from symgen.numbers.types import Numbers
 
 THIN: Final = 1e-3
@@ -61,7 +65,9 @@ def solid(p: Numbers, mass: float, size: float) -> Numbers:
     return np.asarray(shift @ at_centre @ shift.T)
 
 
-def free_links(model: Model, mapping: BaseMapping, all_links: bool = False) -> list[FreeLink]:
+def free_links(
+    model: RigidBodyModel, mapping: BaseMapping, all_links: bool = False
+) -> list[FreeLink]:
     """Of each body that β depends on the heaviest link, or with `all_links` all links with inertia.
 
     What the mapping's prior says of a body beside the sum of its links counts to its heaviest link.
@@ -80,7 +86,7 @@ def free_links(model: Model, mapping: BaseMapping, all_links: bool = False) -> l
             for link in body.links
             if all_links and _mass(link) > 0 and not link.name.endswith(".rotor")
         ]
-        rest = pseudo(mapping.prior[ten]) - sum(
+        rest = pseudo_inertia_matrix(mapping.prior[ten]) - sum(
             (_moved(link) for link in body.links), np.zeros((4, 4))
         )
         small = np.abs(rest).max() <= 1e-12 * max(float(np.abs(mapping.prior[ten]).max()), 1e-300)
@@ -96,13 +102,15 @@ def _mass(link: Link) -> float:
 
 
 def _moved(link: Link) -> Numbers:
-    return seen_at(pseudo(link.parameters or (0.0,) * 10), link.pose)
+    return pseudo_inertia_in_parent(
+        pseudo_inertia_matrix(link.parameters or (0.0,) * 10), link.pose
+    )
 
 
 def _free(link: Link, body: int, extra: Numbers, mass: float) -> FreeLink:
-    place = transform(link.pose)
+    place = homogeneous_transform(link.pose)
     back = np.linalg.inv(place)
-    prior = pseudo(link.parameters or (0.0,) * 10) + back @ extra @ back.T
+    prior = pseudo_inertia_matrix(link.parameters or (0.0,) * 10) + back @ extra @ back.T
     return FreeLink(
         link.name,
         body,
@@ -112,7 +120,7 @@ def _free(link: Link, body: int, extra: Numbers, mass: float) -> FreeLink:
     )
 
 
-def bodies(model: Model, estimate: Estimate) -> Bodies:
+def bodies(model: RigidBodyModel, estimate: Estimate) -> Bodies:
     """The consistent bodies nearest to the prior with the base parameters of an estimate, or the
     nearest possible ones.
 

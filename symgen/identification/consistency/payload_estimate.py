@@ -12,7 +12,7 @@ import numpy as np
 from symgen.errors import OptionError
 from symgen.identification.consistency.pseudo_inertia import seen
 from symgen.identification.model.estimate import Estimate
-from symgen.mechanics.model import Model
+from symgen.mechanics.model import RigidBodyModel
 from symgen.mechanics.pose import Pose
 from symgen.numbers.types import Numbers
 from symgen.text import quoted, shown
@@ -53,7 +53,7 @@ class Payload:
         return self.misfit <= self.freedom + 3 * math.sqrt(2 * max(self.freedom, 1))
 
 
-def check_link(model: Model, link: str, flag: str = "--payload") -> tuple[int, Pose]:
+def check_link(model: RigidBodyModel, link: str, flag: str = "--payload") -> tuple[int, Pose]:
     """The number of the body of a link among those with links, and its pose there; `flag` is the
     option that names it. Raises OptionError for a link that does not move."""
     places = {
@@ -67,7 +67,7 @@ def check_link(model: Model, link: str, flag: str = "--payload") -> tuple[int, P
     return places[link]
 
 
-def payload(model: Model, estimate: Estimate, link: str) -> Payload:
+def payload(model: RigidBodyModel, estimate: Estimate, link: str) -> Payload:
     """The payload that a link carries beyond the prior. Raises OptionError for a link that does not
     move."""
     mapping = estimate.mapping

@@ -6,7 +6,11 @@ from typing import Final
 import numpy as np
 
 from symgen.mechanics.pose import Pose
-from symgen.mechanics.pseudo_inertia import pseudo, seen_at, ten_of
+from symgen.mechanics.pseudo_inertia import (
+    inertial_parameters_of,
+    pseudo_inertia_in_parent,
+    pseudo_inertia_matrix,
+)
 from symgen.numbers.types import Numbers
 
 PAIRS: Final = tuple((i, j) for j in range(4) for i in range(j + 1))
@@ -29,10 +33,17 @@ def unpacked(x: Numbers) -> Numbers:
 
 def linear(columns: Numbers) -> Numbers:
     """The map (10 x 10) from `packed` X to the ten numbers of T X Tᵀ, for any 4 x 4 matrix T."""
-    return np.array([ten_of(columns @ unpacked(x) @ columns.T) for x in np.eye(10)]).T
+    return np.array(
+        [inertial_parameters_of(columns @ unpacked(x) @ columns.T) for x in np.eye(10)]
+    ).T
 
 
 def seen(pose: Pose) -> Numbers:
     """The map (10 x 10) from ten numbers about a frame to those about the one in which it has this
     pose."""
-    return np.array([ten_of(seen_at(pseudo(x), pose)) for x in np.eye(10)]).T
+    return np.array(
+        [
+            inertial_parameters_of(pseudo_inertia_in_parent(pseudo_inertia_matrix(x), pose))
+            for x in np.eye(10)
+        ]
+    ).T

@@ -12,7 +12,7 @@ from symgen.advice import install
 from symgen.errors import SymgenError
 from symgen.identification.consistency.pseudo_inertia import linear, packed, unpacked
 from symgen.identification.model.estimate import BaseMapping
-from symgen.mechanics.pseudo_inertia import ten_of
+from symgen.mechanics.pseudo_inertia import inertial_parameters_of
 from symgen.numbers.types import Numbers
 
 LEAST: Final = 1e-3
@@ -52,7 +52,7 @@ class FreeLink:
 
     def ten(self, x: Numbers) -> Numbers:
         """The ten about the link's origin in its axes."""
-        return ten_of(self.root @ unpacked(x) @ self.root.T)
+        return inertial_parameters_of(self.root @ unpacked(x) @ self.root.T)
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from symgen.identification.data.open_log import open_log
 from symgen.identification.data.samples import BlockPlan, Samples, pieces
 from symgen.identification.data.unit_checks import Tally, check_quaternions, check_step
 from symgen.identification.data.usable_rows import Clock, Rows, Usable, rows_in_words
-from symgen.mechanics.coupling import coupling_of, positions, velocities
-from symgen.mechanics.model import Limits, Model
+from symgen.mechanics.coupling import coupling_of, position_coordinates, velocity_coordinates
+from symgen.mechanics.model import Limits, RigidBodyModel
 from symgen.numbers.types import Numbers
 from symgen.text import quoted, shown
 
@@ -118,14 +118,16 @@ def _split(columns: Layout, rows: Numbers) -> Samples:
 
 
 def reading(
-    path: str, wanted: NeededColumns, model: Model, options: LogOptions, wish: Wish
+    path: str, wanted: NeededColumns, model: RigidBodyModel, options: LogOptions, wish: Wish
 ) -> Reading:
     """Looks at a whole log for what is wanted of it. Raises LogError for a log that cannot be used,
     OptionError for options that do not fit it."""
     return look(open_log(path), wanted, model, Map.of(options), wish)
 
 
-def look(log: Log, wanted: NeededColumns, model: Model | None, map_: Map, wish: Wish) -> Reading:
+def look(
+    log: Log, wanted: NeededColumns, model: RigidBodyModel | None, map_: Map, wish: Wish
+) -> Reading:
     """The same with a log that is open, and perhaps without a robot."""
     columns, options = layout(log, wanted, map_), map_.options
     if options.delay == AUTO and not wish.delays:
@@ -192,7 +194,7 @@ class _Look:
     """A look at every usable row once: units, and norms of quaternions."""
 
     source: Rows
-    model: Model | None
+    model: RigidBodyModel | None
     layout: Layout
     options: LogOptions
 
@@ -211,11 +213,11 @@ class _Look:
         self.seen += len(part.t)
 
 
-def _limits(model: Model, options: LogOptions) -> Sequence[tuple[Limits, str]]:
+def _limits(model: RigidBodyModel, options: LogOptions) -> Sequence[tuple[Limits, str]]:
     """Limits and unit of each position; none where units are trusted or coordinates are no joints'
     own."""
-    rows = positions(model)
-    plain = [row.name for row in rows] == [row.name for row in velocities(model)]
+    rows = position_coordinates(model)
+    plain = [row.name for row in rows] == [row.name for row in velocity_coordinates(model)]
     if not plain or options.trust_units:
         return []
     return [(model.limits[row.name], row.unit) for row in rows]

@@ -12,8 +12,8 @@ import numpy as np
 
 from symgen.identification.estimation.weighted_solve import TriangularSystem
 from symgen.identification.model.estimate import BaseMapping
-from symgen.mechanics.model import Model
-from symgen.mechanics.pseudo_inertia import ten_of
+from symgen.mechanics.model import RigidBodyModel
+from symgen.mechanics.pseudo_inertia import inertial_parameters_of
 from symgen.numbers.types import Numbers
 
 SHORT: Final = 0.1
@@ -33,7 +33,7 @@ def with_neutral_prior(mapping: BaseMapping, system: TriangularSystem) -> BaseMa
     return replace(mapping, prior=unit * max(_density(mapping, system, unit), LIGHT))
 
 
-def rods(model: Model, size: int) -> Numbers:
+def rods(model: RigidBodyModel, size: int) -> Numbers:
     """The standard parameters (s) of rods of 1 kg/m, nothing for rotors."""
     numbers = {body.links[0].name: k for k, body in enumerate(model.moving)}
     prior = np.zeros(size)
@@ -56,7 +56,7 @@ def _rod(end: Numbers) -> Numbers:
     p[:3, :3] = np.outer(end, end) / 3 + np.eye(3) * (THICK * length) ** 2
     p[:3, 3] = p[3, :3] = end / 2
     p[3, 3] = 1.0
-    return ten_of(length * p)
+    return inertial_parameters_of(length * p)
 
 
 def _density(mapping: BaseMapping, system: TriangularSystem, unit: Numbers) -> float:

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from symgen.errors import OptionError, RobotError, SourceLocation
-from symgen.mechanics.model import Body, Model
+from symgen.mechanics.model import Body, RigidBodyModel
 from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
 from symgen.text import hint, repeated, shown
@@ -62,9 +62,9 @@ def bounds(loaded: LoadedRobot, given: Sequence[tuple[str, str, float]]) -> Boun
 
 
 def _given(
-    model: Model, given: Sequence[tuple[str, str, float]]
+    model: RigidBodyModel, given: Sequence[tuple[str, str, float]]
 ) -> Mapping[tuple[str, str], float]:
-    names = [body.joint.name for body in model.bodies if not body.joint.type.spins]
+    names = [body.joint.name for body in model.bodies if not body.joint.type.is_rotor]
     for name, kind, _ in given:
         if name not in names or kind not in KINDS:
             noun, known = ("joint", names) if name not in names else ("limit", KINDS)
@@ -84,7 +84,7 @@ def _limits(
 ) -> tuple[float, ...] | None:
     """lower, upper, velocity, effort of a body's joint; None of a rotor, infinite where a follower
     is silent."""
-    if body.joint.type.spins:
+    if body.joint.type.is_rotor:
         return None
     joint = body.joint
     # a joint without stops goes half a turn to either side; lower and upper of followers are
@@ -104,7 +104,7 @@ def _limits(
         not body.follows
         and joint.limits.lower is None
         and joint.limits.upper is None
-        and joint.type.endless
+        and joint.type.unbounded
     ):
         known = {"lower": -TURN, "upper": TURN} | known
     missing = [kind for kind in KINDS if kind not in known]
@@ -147,7 +147,7 @@ def _check(loaded: LoadedRobot, body: Body, known: Mapping[str, float]) -> None:
 
 def _error(loaded: LoadedRobot, body: Body, message: str) -> RobotError:
     """In the file, at the link that the joint moves; a motor moves none of its own."""
-    kind = "motor" if body.joint.type.spins else "joint"
+    kind = "motor" if body.joint.type.is_rotor else "joint"
     place = loaded.places.get(body.name, SourceLocation(loaded.file, 1))
     return RobotError(place, f"{kind} '{shown(body.joint.name)}'", message)
 
@@ -171,7 +171,7 @@ def _of_user(loaded: LoadedRobot, limits: Sequence[tuple[float, ...] | None]) ->
                 )
             ((number, factor),), offset = body.follows.terms, body.follows.offset
             leader = rows[number]
-            if loaded.model.body(number).joint.type.spins and factor:
+            if loaded.model.body(number).joint.type.is_rotor and factor:
                 leader[3] = min(leader[3], limit[3] * abs(factor))
             ends = (
                 sorted(((limit[0] - offset) / factor, (limit[1] - offset) / factor))

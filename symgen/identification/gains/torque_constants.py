@@ -32,8 +32,8 @@ from symgen.identification.model.problem import base_kernel, torque_mapping, wit
 from symgen.inspection.console_tables import table
 from symgen.jobs.job import Job
 from symgen.jobs.targets import OutputFile, holding
-from symgen.mechanics.coupling import positions, velocities
-from symgen.mechanics.model import Model
+from symgen.mechanics.coupling import position_coordinates, velocity_coordinates
+from symgen.mechanics.model import RigidBodyModel
 from symgen.numbers.types import Numbers
 from symgen.output import console
 from symgen.reading.assemble import LoadedRobot
@@ -137,21 +137,26 @@ def gains(
     share = (len(parts) - 1) / len(parts)
     errors = np.sqrt(share * np.sum((jack - jack.mean(axis=0)) ** 2, axis=0))
     names = wanted.velocities
-    per = tuple(f"{'N m' if row.unit.startswith('rad') else 'N'}/A" for row in velocities(model))
+    per = tuple(
+        f"{'N m' if row.unit.startswith('rad') else 'N'}/A" for row in velocity_coordinates(model)
+    )
     notes = tuple(note for run in read for note in run.notes)
     count = (read[0].plan.samples, read[1].plan.samples)
     return Gains(names, per, values, errors, residuals, count, notes)
 
 
-def _place(model: Model, link: str | None) -> int:
+def _place(model: RigidBodyModel, link: str | None) -> int:
     """The first of the ten columns of the body that carries the load."""
     if link is None:
         return 10 * (len(model.moving) - 1)
     return 10 * check_link(model, link, "--link")[0]
 
 
-def _wanted(model: Model) -> NeededColumns:
-    rows, rates = positions(model), tuple(row.name for row in velocities(model))
+def _wanted(model: RigidBodyModel) -> NeededColumns:
+    rows, rates = (
+        position_coordinates(model),
+        tuple(row.name for row in velocity_coordinates(model)),
+    )
     names, units = tuple(row.name for row in rows), tuple(row.unit for row in rows)
     if names != rates:
         raise OptionError(

@@ -13,7 +13,7 @@ from symgen.identification.data.samples import Samples
 from symgen.identification.model.compiled_kernel import Kernel, kernel
 from symgen.jobs.job import Job
 from symgen.mechanics.model import Body
-from symgen.mechanics.parameters import WHOLE, system
+from symgen.mechanics.parameters import WHOLE, canonical_model
 from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
 
@@ -71,7 +71,7 @@ def bending(job: Job, loaded: LoadedRobot, standard: Numbers) -> Bending:
     """The moments across axes of a robot whose joints have no drives of their own. Raises
     OptionError."""
     model = loaded.model
-    bodies = [model.body(i) for i in system(model, regrouping=WHOLE).friction_bodies]
+    bodies = [model.body(i) for i in canonical_model(model, regrouping=WHOLE).friction_bodies]
     return Bending(tuple(_bearing(job, loaded, body) for body in bodies), standard)
 
 

@@ -12,8 +12,8 @@ from symgen.identification.data.samples import Samples
 from symgen.identification.model.cross_axis_moments import Bending
 from symgen.identification.model.terms import TERMS, JointSamples
 from symgen.mechanics.coupling import coupling_of
-from symgen.mechanics.model import Body, Model
-from symgen.mechanics.parameters import WHOLE, system
+from symgen.mechanics.model import Body, RigidBodyModel
+from symgen.mechanics.parameters import WHOLE, canonical_model
 from symgen.numbers.types import Numbers
 
 Flags = NDArray[np.bool_]
@@ -48,12 +48,12 @@ class Joints:
     owners: tuple[tuple[str, int, int], ...] = ()
 
     @classmethod
-    def of(cls, model: Model) -> "Joints":
+    def of(cls, model: RigidBodyModel) -> "Joints":
         """The joints of a model that may have friction."""
-        numbers = system(model, regrouping=WHOLE).friction_bodies
+        numbers = canonical_model(model, regrouping=WHOLE).friction_bodies
         coupling, rows = coupling_of(model), [i - 1 for i in numbers]
-        rates = coupling.by_user[rows].reshape(len(rows), model.dof)
-        places, offsets = coupling.by_position
+        rates = coupling.velocity_matrix[rows].reshape(len(rows), model.dof)
+        places, offsets = coupling.position_map
         return cls(
             tuple(model.body(i).velocity for i in numbers),
             np.asarray(rates, np.float64),

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.mechanics.base_parameters import grouping, link_of
-from symgen.mechanics.model import PARAMETER_NAMES, Model
+from symgen.mechanics.base_parameters import grouping_text, link_of_parameter
+from symgen.mechanics.model import PARAMETER_NAMES, RigidBodyModel
 from symgen.numbers.types import Numbers
 
 
@@ -37,7 +37,7 @@ class BaseMapping:
     of each rotor about its axis (kg m²). `bodies` has the names of these links; body k has the
     standard parameters 10 k to 10 k + 9."""
 
-    model: Model
+    model: RigidBodyModel
     names: tuple[str, ...]
     standard: tuple[str, ...]
     bodies: tuple[str, ...]
@@ -54,12 +54,12 @@ class BaseMapping:
     @property
     def groupings(self) -> tuple[str, ...]:
         """Each base parameter as a sum of standard ones, in full digits."""
-        return tuple(grouping(row, self.standard) for row in self.factors.tolist())
+        return tuple(grouping_text(row, self.standard) for row in self.factors.tolist())
 
     @property
     def links(self) -> tuple[str, ...]:
         """The link of each base parameter's body."""
-        return tuple(link_of(self.model, name) for name in self.names)
+        return tuple(link_of_parameter(self.model, name) for name in self.names)
 
     def by_body(self, standard: Numbers) -> dict[str, dict[str, float]]:
         """Standard parameters (s) by body and name, without the rotors."""

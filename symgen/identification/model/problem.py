@@ -29,10 +29,10 @@ from symgen.identification.model.settings import Settings
 from symgen.identification.model.terms import ARMATURE, FRICTION, SPRINGS, TERMS
 from symgen.jobs.job import Job
 from symgen.mechanics.base_parameters import base_parameters, regrouped_name
-from symgen.mechanics.coupling import coupling_of, positions, velocities
+from symgen.mechanics.coupling import coupling_of, position_coordinates, velocity_coordinates
 from symgen.mechanics.independence import independent_columns
-from symgen.mechanics.model import Model
-from symgen.mechanics.parameters import WHOLE, lumped, system
+from symgen.mechanics.model import RigidBodyModel
+from symgen.mechanics.parameters import WHOLE, canonical_model, lump_links
 from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
 from symgen.reading.options import RobotOptions
@@ -78,9 +78,9 @@ def problem(job: Job, loaded: LoadedRobot, settings: Settings) -> Problem:
     return EQUATIONS[METHODS[settings.method].equations](job, loaded, settings)
 
 
-def torque_mapping(model: Model) -> BaseMapping:
+def torque_mapping(model: RigidBodyModel) -> BaseMapping:
     """The base parameters of joint forces, with the parameters of the file as prior."""
-    lumped_model = lumped(model, [body.name for body in model.moving])
+    lumped_model = lump_links(model, [body.name for body in model.moving])
     base = base_parameters(lumped_model)
     return BaseMapping(
         lumped_model,
@@ -92,26 +92,26 @@ def torque_mapping(model: Model) -> BaseMapping:
     )
 
 
-def _bodies(model: Model) -> tuple[str, ...]:
+def _bodies(model: RigidBodyModel) -> tuple[str, ...]:
     return tuple(body.name for body in model.moving)
 
 
-def standard_parameters(model: Model) -> Numbers:
+def standard_parameters(model: RigidBodyModel) -> Numbers:
     """The ten of each body of a lumped model and the inertia of each rotor, in the order of
     regressors."""
     tens = [x for body in model.moving for x in body.links[0].parameters or (0.0,) * 10]
-    robot = system(model, regrouping=WHOLE)
+    robot = canonical_model(model, regrouping=WHOLE)
     return np.array([*tens, *(model.body(i).spin for i in robot.rotors)])
 
 
-def friction(job: Job, model: Model) -> dict[str, float]:
+def friction(job: Job, model: RigidBodyModel) -> dict[str, float]:
     """The coefficients of the job's friction and springs in the order of their columns."""
     return _coefficients(model, _kinds(job))
 
 
-def _coefficients(model: Model, kinds: Iterable[str]) -> dict[str, float]:
+def _coefficients(model: RigidBodyModel, kinds: Iterable[str]) -> dict[str, float]:
     """Coefficients of drives in the robot's files, by names such as ``viscous shoulder``."""
-    robot = replace(system(model, regrouping=WHOLE), passive_kinds=tuple(kinds))
+    robot = replace(canonical_model(model, regrouping=WHOLE), passive_kinds=tuple(kinds))
     bodies = [(model.body(i), kind) for i, kind in robot.passive_columns]
     return {f"{kind} {body.velocity}": body.coefficient(kind) for body, kind in bodies}
 
@@ -135,15 +135,15 @@ def _force(unit: str) -> str:
     return "N m" if unit.startswith("rad") else "N"
 
 
-def _torque_channels(model: Model, power: str = "") -> tuple[tuple[str, str], ...]:
-    return tuple((row.name, _force(row.unit) + power) for row in velocities(model))
+def _torque_channels(model: RigidBodyModel, power: str = "") -> tuple[tuple[str, str], ...]:
+    return tuple((row.name, _force(row.unit) + power) for row in velocity_coordinates(model))
 
 
-def _wanted(job: Job, model: Model, accelerations: bool) -> NeededColumns:
-    rates = tuple(row.name for row in velocities(model))
-    units = tuple(_force(row.unit) for row in velocities(model))
+def _wanted(job: Job, model: RigidBodyModel, accelerations: bool) -> NeededColumns:
+    rates = tuple(row.name for row in velocity_coordinates(model))
+    units = tuple(_force(row.unit) for row in velocity_coordinates(model))
     forces = Sensed("tau", rates, units, torque_constants(job, rates))
-    names, units = zip(*((row.name, row.unit) for row in positions(model)), strict=True)
+    names, units = zip(*((row.name, row.unit) for row in position_coordinates(model)), strict=True)
     return NeededColumns(names, units, rates, (forces,), accelerations)
 
 
@@ -223,7 +223,7 @@ def _integrated(problem: Problem, settings: Settings) -> Problem:
     return replace(problem, wanted=replace(problem.wanted, accelerations=False), intervals=True)
 
 
-def _driveless(model: Model) -> DriveUnknowns:
+def _driveless(model: RigidBodyModel) -> DriveUnknowns:
     joints = Joints.of(model)
     return DriveUnknowns(joints, (), np.zeros(len(joints.names)))
 
@@ -254,7 +254,7 @@ def _wrenches(job: Job, loaded: LoadedRobot, settings: Settings) -> Problem:
     """Wrenches at joints, with or without joint forces, in the base parameters of all of them."""
     if not settings.torque:
         _check_not_felt(job, settings)
-    model, plain = lumped(loaded.model, _bodies(loaded.model)), without_drives(job)
+    model, plain = lump_links(loaded.model, _bodies(loaded.model)), without_drives(job)
     links = [carried(loaded.model, joint) for joint in settings.wrenches]
     quantities = ["regressor"] * settings.torque + [f"wrench_regressor:{link}" for link in links]
     kernels = tuple(_kernel(plain, loaded, name) for name in quantities)

@@ -16,8 +16,8 @@ from symgen.identification.model.equations import LinearEquations, Supports
 from symgen.identification.model.separable import random_states
 from symgen.jobs.job import Job
 from symgen.mechanics.coupling import Coupling
-from symgen.mechanics.joint_listing import listed
-from symgen.mechanics.model import Model
+from symgen.mechanics.joint_listing import listed_joints
+from symgen.mechanics.model import RigidBodyModel
 from symgen.numbers.types import Numbers
 from symgen.reading import toml_reader
 from symgen.reading.options import RobotOptions
@@ -60,9 +60,9 @@ def torque_constants(job: Job, joints: Sequence[str]) -> tuple[float, ...]:
     return known if len(known) == len(joints) else ()
 
 
-def carried(model: Model, joint: str) -> str:
+def carried(model: RigidBodyModel, joint: str) -> str:
     """The link that a joint moves. Raises OptionError."""
-    joints = {row.name: row.body.name for row in listed(model)}
+    joints = {row.name: row.body.name for row in listed_joints(model)}
     if joint not in joints:
         raise OptionError(
             f"--sensor wrench:{shown(joint)}: no moving joint is called '{shown(joint)}'; there "

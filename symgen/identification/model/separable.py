@@ -13,7 +13,7 @@ from symgen.identification.model.equations import Equations
 from symgen.identification.model.terms import TERMS
 from symgen.mechanics.coupling import Coupling, coupling_of
 from symgen.mechanics.independence import independent_columns
-from symgen.mechanics.model import Model
+from symgen.mechanics.model import RigidBodyModel
 from symgen.numbers.types import Numbers
 
 States = tuple[Numbers, Numbers, Numbers]
@@ -42,7 +42,7 @@ def separable(regressor: Numbers, last: int) -> list[int]:
 
 
 def inseparable(
-    model: Model, drives: DriveUnknowns, equations: Callable[[DriveUnknowns], Equations]
+    model: RigidBodyModel, drives: DriveUnknowns, equations: Callable[[DriveUnknowns], Equations]
 ) -> tuple[int, ...]:
     """The numbers of the columns of drives that depend on those before them in every state.
 
@@ -81,7 +81,7 @@ def _repeated(drives: DriveUnknowns) -> tuple[int, ...]:
     return tuple(repeated)
 
 
-def _random(model: Model) -> Samples:
+def _random(model: RigidBodyModel) -> Samples:
     q, qd, qdd = random_states(coupling_of(model))
     t = np.arange(STATES, dtype=np.float64)
     return Samples.of(t, q, qd, qdd, np.zeros_like(qd))

@@ -11,7 +11,7 @@ from typing import Any
 from xml.parsers import expat
 
 from symgen.errors import OptionError
-from symgen.mechanics.pseudo_inertia import about_centre
+from symgen.mechanics.pseudo_inertia import inertia_about_centre
 from symgen.numbers.types import Numbers
 from symgen.reading.description import TENSOR
 from symgen.reading.xml_reader import encoding_of, strict_text
@@ -113,7 +113,7 @@ def _indent(text: bytes, offset: int) -> bytes:
 
 def element(ten: Numbers, indent: bytes, line: bytes) -> bytes:
     """<inertial> of ten numbers, its first line without indent."""
-    centre, rows = about_centre([float(x) for x in ten])
+    centre, rows = inertia_about_centre([float(x) for x in ten])
     entries = (rows[i][j] for i in range(3) for j in range(i, 3))
     tensor = " ".join(f'{name}="{x + 0.0!r}"' for name, x in zip(TENSOR, entries, strict=True))
     place = " ".join(repr(x + 0.0) for x in centre)

@@ -17,8 +17,8 @@ from symgen.identification.data.needed_columns import LogColumn, NeededColumns
 from symgen.identification.data.open_log import open_log
 from symgen.identification.data.samples import Samples
 from symgen.inspection.console_tables import table
-from symgen.mechanics.coupling import positions, velocities
-from symgen.mechanics.model import Limits, Model
+from symgen.mechanics.coupling import position_coordinates, velocity_coordinates
+from symgen.mechanics.model import Limits, RigidBodyModel
 from symgen.numbers.types import Numbers
 from symgen.output import console
 
@@ -90,7 +90,9 @@ class Looked:
     limits: tuple[Limits | None, ...]
 
 
-def looked_at(path: str, options: LogOptions, model: Model | None, progress: Progress) -> Looked:
+def looked_at(
+    path: str, options: LogOptions, model: RigidBodyModel | None, progress: Progress
+) -> Looked:
     """Look at a log, without a robot at all joints that it has. Raises LogError, OptionError."""
     log, map_ = open_log(path), Map.of(options)
     wanted = guessed(log, map_) if model is None else _of(model)
@@ -105,8 +107,11 @@ def looked_at(path: str, options: LogOptions, model: Model | None, progress: Pro
     return Looked(reading, motion, wanted.velocities, wanted.position_units, limits)
 
 
-def _of(model: Model) -> NeededColumns:
-    rows, rates = positions(model), tuple(row.name for row in velocities(model))
+def _of(model: RigidBodyModel) -> NeededColumns:
+    rows, rates = (
+        position_coordinates(model),
+        tuple(row.name for row in velocity_coordinates(model)),
+    )
     names, units = tuple(row.name for row in rows), tuple(row.unit for row in rows)
     return NeededColumns(names, units, rates, (), True, True)
 

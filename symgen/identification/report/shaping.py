@@ -38,8 +38,8 @@ from symgen.jobs.job import Job
 from symgen.jobs.targets import Mark, OutputFile, edges
 from symgen.languages import LANGUAGES
 from symgen.languages.language import identifier
-from symgen.mechanics.inertia_checks import INDEFINITE, judge
-from symgen.mechanics.parameters import lumped
+from symgen.mechanics.inertia_checks import INDEFINITE, check_inertias
+from symgen.mechanics.parameters import lump_links
 from symgen.options import typed
 from symgen.reading.assemble import LoadedRobot
 from symgen.reading.formats import expanded_text
@@ -64,7 +64,7 @@ def shape(
     data = expanded_text(job.file, job[SourceOptions])
     text = with_inertials(data, shown(job.file), consistent.links)
     reread = _read_again(job, text)
-    lumped_model = lumped(reread.model, [body.name for body in reread.model.moving])
+    lumped_model = lump_links(reread.model, [body.name for body in reread.model.moving])
     off = float(
         np.abs(estimate.mapping.base(standard_parameters(lumped_model)) - consistent.base).max(
             initial=0.0
@@ -89,7 +89,7 @@ def _read_again(job: Job, text: bytes) -> LoadedRobot:
 def _check_consistent(reread: LoadedRobot, consistent: Bodies) -> None:
     bad = [
         v.name
-        for v in judge(reread.model)
+        for v in check_inertias(reread.model)
         if v.status == INDEFINITE and v.kind == "link" and v.name in consistent.links
     ]
     if bad:

@@ -24,8 +24,8 @@ from symgen.languages.local_names import listed
 from symgen.languages.module import Module
 from symgen.languages.partition import WORK
 from symgen.languages.release import Release
-from symgen.mechanics.coupling import velocities
-from symgen.proof.bounds import SINES
+from symgen.mechanics.coupling import velocity_coordinates
+from symgen.proof.bounds import SINE_ULP
 from symgen.render import render
 
 LARGEST_MACROS: Final = {"double": "DBL_MAX", "float": "FLT_MAX"}
@@ -70,7 +70,7 @@ def _value(value: Any) -> str:
 def _joints(module: Module) -> Iterator[list[str]]:
     """Name, unit and limits of each joint as initialisers."""
     limits_of = module.robot.model.limits
-    for row in velocities(module.robot.model):
+    for row in velocity_coordinates(module.robot.model):
         x = limits_of[row.name]
         ends = (x.upper, x.velocity, x.effort)
         limits = [(x.lower, -math.inf), *((end, math.inf) for end in ends)]
@@ -231,7 +231,7 @@ def _selftest(module: Module) -> dict[str, Any]:
         "zero": literal(0.0, c.scalar),
         "step": literal(STEP, c.scalar),
         "factor": FACTOR,
-        "sines": f"{SINES[c.trig]:g} unit{'s' * (SINES[c.trig] != 1)}",
+        "sines": f"{SINE_ULP[c.trig]:g} unit{'s' * (SINE_ULP[c.trig] != 1)}",
         "allowed": _all_allowed(module, [f for f in every_function if _results(f)]),
         "inputs": {a.name for a in arguments if a.direction == "in"},
         "call": _call,

@@ -38,7 +38,7 @@ from symgen.native.compiler import (
 from symgen.native.platforms import platform
 from symgen.numbers.trig import TYPES
 from symgen.numbers.types import AnyArray
-from symgen.proof.closed_loop import machine
+from symgen.proof.closed_loop import machine_numbers
 from symgen.tracing.function import Function
 
 
@@ -129,7 +129,7 @@ def _runs(subject: VerificationTarget, function: Function) -> Sequence[Mapping[s
     ):
         return subject.runs(function)
     states = [
-        {name: machine(state[name].tolist(), options.scalar) for name in function.inputs}
+        {name: machine_numbers(state[name].tolist(), options.scalar) for name in function.inputs}
         for state in subject.some(function)
     ]
     if options.scalar == "double":

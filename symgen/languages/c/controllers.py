@@ -26,17 +26,17 @@ from symgen.languages.module import Module
 from symgen.mechanics.coupling import coupling_of
 from symgen.numbers.trig import TYPES
 from symgen.proof.closed_loop import (
-    TIME,
+    SAMPLE_TIME,
     ClosedLoopRecord,
-    departures,
     loop_of,
     record,
     recordable,
+    rounding_departures,
     with_known_forces,
 )
 from symgen.render import render
 from symgen.tracing.function import Function
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 
 TOLERANCE: Final = {"double": 1e-9, "float": 2e-3}
 """The least difference from the record that is allowed, as a part of an output's largest entry over
@@ -150,12 +150,12 @@ class CController:
         if not recordable(self.row, traced):
             return None
         robot = self.module.robot
-        bare = RuntimeModel(robot.model, allow_unphysical=robot.allow_unphysical)
+        bare = ParametricModel(robot.model, allow_unphysical=robot.allow_unphysical)
         plants = dict.fromkeys((with_known_forces(robot), bare))
         return next(filter(None, (self._recorded_on(plant, traced) for plant in plants)), None)
 
     def _recorded_on(
-        self, plant: RuntimeModel, traced: Function
+        self, plant: ParametricModel, traced: Function
     ) -> tuple[ClosedLoopRecord, dict[str, float]] | None:
         """The loop with a simulated robot; None where it runs away, as it does where friction is
         too stiff for the steps of the simulation."""
@@ -169,7 +169,7 @@ class CController:
             if recorded.largest > float(np.finfo(number).max) ** 0.5:
                 return None
             loop = loop_of(robot, self.row, traced, number)
-            return recorded, departures(loop, recorded, number)
+            return recorded, rounding_departures(loop, recorded, number)
 
     @cached_property
     def _tops(self) -> dict[str, float]:
@@ -218,7 +218,7 @@ def controller_files(module: Module, shared: Mapping[str, Any]) -> dict[str, str
         context = {
             **shared,
             "one": controller,
-            "time": TIME,
+            "time": SAMPLE_TIME,
             "call": _call(controller),
             "sizes_of": {a.name: a.size for a in controller.outputs},
             "unwritten": {a.name for a in controller.function.left_out},

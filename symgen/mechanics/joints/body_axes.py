@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from symgen.mechanics.joints.joint_type import JointPart, JointType, rows_of
+from symgen.mechanics.joints.joint_type import JointPart, JointType, moving_rows
 from symgen.mechanics.placement import (
     BodyAxesPlacement,
     Placement,
@@ -18,7 +18,17 @@ from symgen.mechanics.placement import (
     Transform,
     steps_of,
 )
-from symgen.mechanics.spatial import NULL, STILL, Angle, Orient, Step, Turn, Twist, Vector, along
+from symgen.mechanics.spatial import (
+    ZERO_TWIST,
+    ZERO_VECTOR,
+    Angle,
+    Rotation,
+    Step,
+    Turn,
+    Twist,
+    Vector,
+    axis_vector,
+)
 from symgen.numbers.scalar import ZERO, Scalar, plain
 
 if TYPE_CHECKING:
@@ -38,43 +48,45 @@ class Configuration:
     place: Vector
     turned: Quaternion
     units: tuple[Twist, ...]
-    nudges: tuple[Twist, ...] = ()
+    displacements: tuple[Twist, ...] = ()
 
     @property
     def transforms(self) -> tuple[Transform, ...]:
         """From the joint's frame to the body's."""
-        nudged = (Transform(n.v, _small(n.w)) for n in self.nudges)
-        return (Transform(self.place, (Orient.by(rotation(self.turned)),)), *nudged)
+        displaced = (Transform(n.v, _small(n.w)) for n in self.displacements)
+        return (Transform(self.place, (Rotation.by(quaternion_rows(self.turned)),)), *displaced)
 
     @property
     def steps(self) -> tuple[Step, ...]:
         """The transform to the body's frame in elementary steps."""
         return steps_of(self.transforms)
 
-    def nudged(self, changes: Sequence[Scalar]) -> "Configuration":
+    def displaced_by(self, changes: Sequence[Scalar]) -> "Configuration":
         """Displaced by small changes of the velocities' integrals, those of the parts first."""
-        return replace(self, nudges=(*self.nudges, combined(self.units, changes)))
+        return replace(
+            self, displacements=(*self.displacements, twist_from_rates(self.units, changes))
+        )
 
 
 def _small(angles: Vector) -> tuple[Turn, ...]:
     return tuple(Turn(k, Angle(x)) for k, x in enumerate(angles) if x is not ZERO)
 
 
-def combined(units: Sequence[Twist], rates: Sequence[Scalar]) -> Twist:
+def twist_from_rates(units: Sequence[Twist], rates: Sequence[Scalar]) -> Twist:
     """The sum of unit twists times the first of the rates."""
     pairs = zip(units, rates, strict=False)
-    return sum((unit.at_rate(rate) for unit, rate in pairs), STILL)
+    return sum((unit.at_rate(rate) for unit, rate in pairs), ZERO_TWIST)
 
 
 class WithFirstPart:
     """The position of all parts but the first, which stay with that one."""
 
-    def nudged(self, changes: Sequence[Scalar]) -> "WithFirstPart":
+    def displaced_by(self, changes: Sequence[Scalar]) -> "WithFirstPart":
         """Itself: the part stays with the first one, whatever displaces that."""
         return self
 
 
-TOGETHER = WithFirstPart()
+WITH_FIRST_PART = WithFirstPart()
 
 
 class BodyAxesJoint(JointType):
@@ -102,7 +114,7 @@ class BodyAxesJoint(JointType):
     @property
     def rows(self) -> frozenset[int]:
         """The rows of a pseudo-inertia that any of its coordinates can feel."""
-        return frozenset().union(*(rows_of(unit) for unit in self.units))
+        return frozenset().union(*(moving_rows(unit) for unit in self.units))
 
     def configuration(
         self, part: int, q: Sequence[Scalar], place: int
@@ -110,24 +122,24 @@ class BodyAxesJoint(JointType):
         """Where a part is, from all positions of a robot, of which those of this joint begin at
         `place`."""
         if part:
-            return TOGETHER
+            return WITH_FIRST_PART
         *xyz, a, b, c, w = q[place : place + len(self.positions)]
-        return Configuration(Vector(*xyz) if xyz else NULL, (a, b, c, w), self.units)
+        return Configuration(Vector(*xyz) if xyz else ZERO_VECTOR, (a, b, c, w), self.units)
 
     def integrated(self, q: Sequence[float], v: Sequence[float]) -> list[float]:
         """Along exp of the twist (Murray, Li & Sastry, A mathematical introduction to robotic
         manipulation, 1994, eqs. 2.14 and 2.36)."""
         *xyz, a, b, c, d = q
-        twist = combined(self.units, [v[part.velocity] for part in self.run])
+        twist = twist_from_rates(self.units, [v[part.velocity] for part in self.run])
         w, linear = ([plain(x) for x in part] for part in (twist.w, twist.v))
-        moved = _times(rotation((a, b, c, d)), _screw_shift(w, linear))
+        moved = _times(quaternion_rows((a, b, c, d)), _screw_shift(w, linear))
         return [*(x + y for x, y in zip(xyz, moved, strict=False)), *_turned((a, b, c, d), w)]
 
 
 def _unit(part: JointPart) -> Twist:
     """The unit twist of a part along a coordinate axis of the body."""
     k = part.axis.index(1.0)
-    return Twist(along(k, part.freedom.turn), along(k, part.freedom.slide))
+    return Twist(axis_vector(k, part.freedom.turn), axis_vector(k, part.freedom.slide))
 
 
 def _times(rows: Sequence[Vector], v: Sequence[float]) -> list[float]:
@@ -141,7 +153,7 @@ def _screw_shift(w: Sequence[float], v: Sequence[float]) -> list[float]:
     turned_twice = [w[k - 2] * turned[k - 1] - w[k - 1] * turned[k - 2] for k in range(3)]
     one, two = (
         ((1 - math.cos(angle)) / angle**2, (angle - math.sin(angle)) / angle**3)
-        if angle > SMALL
+        if angle > MIN_SERIES_ANGLE
         else (0.5, 1 / 6)
     )
     return [x + one * y + two * z for x, y, z in zip(v, turned, turned_twice, strict=True)]
@@ -150,7 +162,7 @@ def _screw_shift(w: Sequence[float], v: Sequence[float]) -> list[float]:
 def _turned(quaternion: Quaternion, w: Sequence[float]) -> list[float]:
     """The quaternion times that of a turn by the vector `w` (rad)."""
     angle = math.hypot(*w)
-    size = math.sin(angle / 2) / angle if angle > SMALL else 0.5
+    size = math.sin(angle / 2) / angle if angle > MIN_SERIES_ANGLE else 0.5
     x, y, z, c = map(plain, quaternion)
     (i, j, k), d = (size * e for e in w), math.cos(angle / 2)
     return [
@@ -161,7 +173,7 @@ def _turned(quaternion: Quaternion, w: Sequence[float]) -> list[float]:
     ]
 
 
-OF_TWISTS: Final = (
+TWIST_SENTENCES: Final = (
     "Accelerations of ball and floating joints are the time derivatives of these velocities, and "
     "forces are power-conjugate to the velocities. Coordinates, velocities and forces are the same "
     "as in Pinocchio.",
@@ -176,11 +188,11 @@ OF_TWISTS: Final = (
 )
 """Sentences on the coordinates that all these types have in common."""
 
-SMALL: Final = 1e-5
+MIN_SERIES_ANGLE: Final = 1e-5
 """Below this angle (rad) the next terms of the series are less than rounding."""
 
 
-def rotation(quaternion: Sequence[Scalar]) -> tuple[Vector, Vector, Vector]:
+def quaternion_rows(quaternion: Sequence[Scalar]) -> tuple[Vector, Vector, Vector]:
     """The rows of the rotation by a unit quaternion x, y, z, w."""
     x, y, z, w = quaternion
     x2, y2, z2 = x + x, y + y, z + z

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, ClassVar
 from symgen.mechanics.inertia import Inertia
 from symgen.mechanics.placement import Placement, ToAxis
 from symgen.mechanics.pose import Triple
-from symgen.mechanics.spatial import NO_FORCE, Angle, Force, Twist, Vector, along, times
+from symgen.mechanics.spatial import (
+    ZERO_FORCE,
+    Angle,
+    Force,
+    Twist,
+    Vector,
+    axis_vector,
+    scale_constant,
+)
 from symgen.numbers.scalar import ZERO, Scalar
 
 
@@ -31,7 +39,7 @@ class Freedom:
     @cached_property
     def S(self) -> Twist:
         """The motion at unit rate, the same in the carrier's frame and in the body's."""
-        return Twist(along(2, self.turn), along(2, self.slide))
+        return Twist(axis_vector(2, self.turn), axis_vector(2, self.slide))
 
     @property
     def pivots(self) -> bool:
@@ -40,16 +48,16 @@ class Freedom:
 
     def angle(self, q: Scalar) -> Angle:
         """The body's rotation about z at coordinate `q`."""
-        return Angle(times(self.turn, q))
+        return Angle(scale_constant(self.turn, q))
 
     def displacement(self, q: Scalar) -> Scalar:
         """The body's displacement along z at coordinate `q` (m)."""
-        return times(self.slide, q)
+        return scale_constant(self.slide, q)
 
     def momentum(self, inertia: Inertia) -> Force:
         """The momentum of a body at unit rate, I S."""
         h, s = inertia.h, inertia.s
-        total = NO_FORCE
+        total = ZERO_FORCE
         if self.turn is not ZERO:
             total = Force(Vector(-h.y, h.x, ZERO), Vector(-s.xz, -s.yz, s.across))
         if self.slide is not ZERO:
@@ -59,7 +67,9 @@ class Freedom:
 
     def project(self, force: Force) -> Scalar:
         """The joint's share of a force on its body, Sᵀ f (N m or N)."""
-        return times(self.turn, force.angular.z) + times(self.slide, force.linear.z)
+        return scale_constant(self.turn, force.angular.z) + scale_constant(
+            self.slide, force.linear.z
+        )
 
     def regrouped(self, inertia: Inertia) -> tuple[Inertia, Inertia]:
         """The part of its inertia that the body keeps, and the part that its parent can carry
@@ -68,10 +78,10 @@ class Freedom:
         The second part has no momentum along the joint and looks the same from the parent at every
         joint position (Gautier & Khalil, T-RA 1990): its pseudo-inertia P has L P = 0, with L the
         4x4 matrix of S that takes points to their velocities."""
-        return inertia.split(rows_of(self.S))
+        return inertia.split(moving_rows(self.S))
 
 
-def rows_of(unit: Twist) -> frozenset[int]:
+def moving_rows(unit: Twist) -> frozenset[int]:
     """The rows of a pseudo-inertia that meet the 4x4 matrix of a twist along coordinate axes: those
     across where it turns, the last where it slides."""
     turning = {k for axis, x in enumerate(unit.w) if x is not ZERO for k in range(3) if k != axis}
@@ -151,11 +161,11 @@ class JointType(ABC):
     on_robot: bool = True
     """False where its body stands for what only one joint feels, which is no momentum of the
     robot's."""
-    spins: bool = False
+    is_rotor: bool = False
     """Whether its body is a rotor, with inertia about the axis alone."""
     constants: tuple[str, ...] = ()
     """The names of what else it takes from the file."""
-    endless: bool = False
+    unbounded: bool = False
     """Whether it may turn on and on, so that it needs no limits."""
 
     @property

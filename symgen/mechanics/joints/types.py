@@ -12,7 +12,7 @@ the same about all axes, and a point mass. (F08: Featherstone, Rigid Body Dynami
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from symgen.mechanics.joints.body_axes import OF_TWISTS, BodyAxesJoint
+from symgen.mechanics.joints.body_axes import TWIST_SENTENCES, BodyAxesJoint
 from symgen.mechanics.joints.joint_type import (
     SLIDE,
     TURN,
@@ -38,7 +38,7 @@ class Revolute(JointType):
 
     name = "revolute"
     velocities = (Coordinate("", "rad"),)
-    endless = True
+    unbounded = True
 
     def parts(self, joint: "Joint") -> tuple[JointPart, ...]:
         return (JointPart(TURN, joint.axis),)
@@ -84,10 +84,10 @@ class Screw(JointType):
         return (JointPart(Freedom(turn=1, slide=structural(pitch)), joint.axis),)
 
 
-TOLERANCE: Final = 1e-6
+MAX_AXIS_ERROR: Final = 1e-6
 """Largest deviation of the squared length of the second axis from 1, and of its product with the
 first axis from 0."""
-PARALLEL: Final = 0.9
+MAX_COSINE_TO_X: Final = 0.9
 """Largest cosine between the x axis and the first axis at which the x axis gives the second."""
 
 
@@ -104,14 +104,14 @@ class SecondAxis(JointType):
             return wrong
         length = sum(x * x for x in joint.constants)
         product = sum(x * y for x, y in zip(joint.constants, joint.axis, strict=True))
-        right = abs(length - 1) <= TOLERANCE and abs(product) <= TOLERANCE
+        right = abs(length - 1) <= MAX_AXIS_ERROR and abs(product) <= MAX_AXIS_ERROR
         return None if right else "has axes of its joint that are not at right angles"
 
 
 def default_second_axis(axis: Triple) -> Triple:
     """The x axis of the joint frame, projected onto the plane perpendicular to `axis` and scaled to
     length 1, or the y axis where x is (nearly) parallel to `axis`."""
-    hint = IDENTITY[0] if abs(axis[0]) < PARALLEL else IDENTITY[1]
+    hint = IDENTITY[0] if abs(axis[0]) < MAX_COSINE_TO_X else IDENTITY[1]
     k = sum(a * b for a, b in zip(hint, axis, strict=True))
     in_plane = [h - k * n for h, n in zip(hint, axis, strict=True)]
     size = sum(r * r for r in in_plane) ** 0.5
@@ -176,7 +176,7 @@ class Ball(BodyAxesJoint):
         "A ball joint has four positions, the unit quaternion qx, qy, qz, qw of the rotation from "
         "body axes to joint axes. Its three velocities are the angular velocity of the body in "
         "body axes (rad/s), and its three forces are the moment in the same axes (N m).",
-        *OF_TWISTS,
+        *TWIST_SENTENCES,
     )
 
 
@@ -200,7 +200,7 @@ class Floating(BodyAxesJoint):
         "axes. Its six velocities are the twist of the body in body axes: linear velocity of the "
         "origin (m/s), then angular velocity (rad/s). Its six forces are the force (N) and the "
         "moment about the origin (N m) in the same axes.",
-        *OF_TWISTS,
+        *TWIST_SENTENCES,
     )
     run = (
         JointPart(SLIDE, Z, 2),
@@ -218,7 +218,7 @@ class RotorJoint(JointType):
 
     name = "rotor"
     velocities = (Coordinate("", "rad"),)
-    spins = True
+    is_rotor = True
 
     def parts(self, joint: "Joint") -> tuple[JointPart, ...]:
         return (JointPart(BalancedFreedom(turn=1), joint.axis),)
@@ -237,7 +237,7 @@ class BallArmature(Ball):
 
     name = "ball_armature"
     words = ()
-    spins = True
+    is_rotor = True
     on_robot = False
     run = (*Ball.run[:-1], replace(Ball.run[-1], freedom=RoundFreedom(turn=1)))
 
@@ -247,7 +247,7 @@ class FloatingArmature(Floating):
 
     name = "floating_armature"
     words = ()
-    spins = True
+    is_rotor = True
     on_robot = False
     run = (*Floating.run[:-1], replace(Floating.run[-1], freedom=RoundFreedom(turn=1)))
 
@@ -258,7 +258,7 @@ class FloatingMass(Floating):
 
     name = "floating_mass"
     words = ()
-    spins = True
+    is_rotor = True
     on_robot = False
     run = (*Floating.run[:-1], replace(Floating.run[-1], freedom=PointFreedom(turn=1)))
 

@@ -4,9 +4,9 @@ them."""
 from importlib import import_module
 from pkgutil import iter_modules
 
-from symgen.proof.laws.registry import LAWS, Judge, Law, LawError, judged, law_of
+from symgen.proof.laws.registry import LAWS, Law, LawError, LawEvaluator, evaluate_law, law_of
 
 for _module in sorted(module.name for module in iter_modules(__path__)):
     import_module(f"{__name__}.{_module}")
 
-__all__ = ["LAWS", "Judge", "Law", "LawError", "judged", "law_of"]
+__all__ = ["LAWS", "Law", "LawError", "LawEvaluator", "evaluate_law", "law_of"]

@@ -14,11 +14,11 @@ import numpy as np
 
 from symgen.mechanics.canonical_frames import canonical_frames
 from symgen.mechanics.coupling import coupling_of
-from symgen.mechanics.independence import MOMENTS, Key, independent
+from symgen.mechanics.independence import MOMENTS, Key, independent_parameters
 from symgen.mechanics.parameters import WHOLE
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.numbers.types import DecimalArray
-from symgen.proof.laws.dynamics import mass, solved, symbols, tau
+from symgen.proof.laws.dynamics import mass, solve, symbols, tau
 from symgen.proof.laws.registry import LawError, law
 from symgen.proof.laws.regressors import (
     by_parameters,
@@ -27,8 +27,15 @@ from symgen.proof.laws.regressors import (
     with_part,
     with_passive,
 )
-from symgen.proof.reference_kinematics import kind_of
-from symgen.proof.reference_model import Frame, MechanismBody, Solid, frame_of, transposed, unit
+from symgen.proof.reference_kinematics import unit_motion
+from symgen.proof.reference_model import (
+    Frame,
+    ReferenceBody,
+    ReferenceLink,
+    frame_of,
+    normalize,
+    transpose,
+)
 from symgen.proof.states import States, Term, decimals
 
 UNIT_MOMENTS = "the reference dynamics with unit moments of the bodies"
@@ -39,7 +46,7 @@ MISSING: Final = 1e-6
 
 def keys_of(x: States) -> tuple[Key, ...]:
     """The bodies and moments that are base parameters."""
-    return independent(x.robot.regroups[WHOLE].layout).keys
+    return independent_parameters(x.robot.regroups[WHOLE].layout).keys
 
 
 def by_moments(term: Term, x: States) -> DecimalArray:
@@ -56,18 +63,18 @@ def _of_body(term: Term, bare: States, i: int, moments: Sequence[int]) -> Decima
     rows = dict(zip(moments, unit_columns(bare, len(moments)), strict=True))
     part = bare.mechanism.part(i)
     frame = _on_axis(frame_of(canonical_frames(bare.robot.lumped)[i - 1].pose, Decimal), part)
-    solid, solids = Solid("", frame, _ten(rows)), part.solids
+    solid, solids = ReferenceLink("", frame, _ten(rows)), part.solids
     with_solid = with_part(bare, i, len(moments), solids=(*solids, solid))
     return np.moveaxis(term(with_solid), 0, -1)
 
 
-def _on_axis(frame: Frame, part: MechanismBody) -> Frame:
+def _on_axis(frame: Frame, part: ReferenceBody) -> Frame:
     """A canonical frame with its z axis exactly along that of the body's coordinate, and through
     it where the body turns: what doubles are off there a screw would feel times its pitch."""
-    z, (x, _, _) = part.axis, transposed(frame.axes)
-    x = unit(x - z.scaled(x.dot(z)), Decimal("0.5"))
-    place = frame.place if kind_of(part).turn is ZERO else z.scaled(z.dot(frame.place))
-    return Frame(transposed((x, z.cross(x), z)), place)
+    z, (x, _, _) = part.axis, transpose(frame.axes)
+    x = normalize(x - z.scaled(x.dot(z)), Decimal("0.5"))
+    place = frame.place if unit_motion(part).turn is ZERO else z.scaled(z.dot(frame.place))
+    return Frame(transpose((x, z.cross(x), z)), place)
 
 
 def _ten(rows: Mapping[int, Scalar]) -> tuple[Scalar, ...]:
@@ -114,7 +121,7 @@ def grouping(x: States) -> DecimalArray:
     felt = by_tens.astype(bool).any(axis=0)  # no equations for parameters that move nothing
     factors = np.full((part.shape[1], by_tens.shape[1]), Decimal(0), object)
     try:
-        factors[:, felt] = solved(_product(part, part), _product(part, by_tens[:, felt]))
+        factors[:, felt] = solve(_product(part, part), _product(part, by_tens[:, felt]))
     except ArithmeticError as error:
         raise LawError("the base parameters are not independent") from error
     by_found, wanted = part.astype(float) @ factors.astype(float), by_tens.astype(float)

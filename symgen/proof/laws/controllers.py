@@ -14,7 +14,7 @@ from symgen.proof.laws.dynamics import (
     has_load,
     load_factors,
     mass,
-    solved,
+    solve,
     tau,
     without_load,
 )
@@ -30,7 +30,7 @@ from symgen.proof.laws.manifold import between
 from symgen.proof.laws.registry import law
 from symgen.proof.laws.regressors import SPRINGS, passive_columns, passive_terms
 from symgen.proof.laws.task_space import task
-from symgen.proof.states import FINE, STEP, States, applied, applied_transposed
+from symgen.proof.states import ONE_SIDED_STEP, STEP, States, batch_matvec, batch_transposed_matvec
 from symgen.proof.tangent import displaced
 
 EQUATION = "its equation with terms of the reference"
@@ -84,7 +84,7 @@ def _slope(term: Callable[[DecimalArray], DecimalArray]) -> DecimalArray:
 def _slope_on_branch(term: Callable[[DecimalArray], DecimalArray]) -> DecimalArray:
     """The same of a function that may jump at zero, from the side where it does not: the turn
     between two positions changes its sense at half a turn."""
-    sides = [(term(t) - term(Decimal(0))) / t for t in (FINE, -FINE)]
+    sides = [(term(t) - term(Decimal(0))) / t for t in (ONE_SIDED_STEP, -ONE_SIDED_STEP)]
     sizes = [abs(side).max(axis=-1, keepdims=True) for side in sides]
     return np.where(sizes[0] <= sizes[1], *sides)
 
@@ -142,7 +142,7 @@ def computed_torque(x: States) -> tuple[DecimalArray, DecimalArray]:
 def _impedance(x: States) -> DecimalArray:
     """The forces of joint impedance, not limited, with Christoffel's C."""
     g, (qd_r, qdd_r) = x.given, _reference(x)
-    moving = applied(mass(x), qdd_r) + applied(coriolis(x), qd_r)
+    moving = batch_matvec(mass(x), qdd_r) + batch_matvec(coriolis(x), qd_r)
     spring = g["k_p"] * _error(x) + g["k_d"] * (qd_r - g["qd"])
     friction = _friction(x, qd_r, lambda y: moving + _holding(y))
     return moving + _holding(x) + friction + spring
@@ -158,8 +158,8 @@ def joint_impedance(x: States) -> DecimalArray:
 @law("momentum_observer", LOOP, 1)
 def momentum_observer(x: States) -> tuple[DecimalArray, DecimalArray, DecimalArray]:
     """r by the exact solution of its filter, the momentum, 1."""
-    g, p = x.given, applied(mass(x), x.given["qd"])
-    moved = applied_transposed(coriolis(x), g["qd"])
+    g, p = x.given, batch_matvec(mass(x), x.given["qd"])
+    moved = batch_transposed_matvec(coriolis(x), g["qd"])
     explained = g["tau"] + moved - _holding(x) - _rubbing_in_motion(x)
     check_free_motion(x, explained)
     decay = np.frompyfunc(Decimal.exp, 1, 1)(-g["gain"] * g["h"])
@@ -176,9 +176,9 @@ def adaptive_slotine_li(x: States) -> tuple[DecimalArray, DecimalArray]:
     e_rate = _slope_on_branch(lambda t: between(x.mechanism, here(t), there(t)))
     qd_r, qdd_r = velocity + g["k_p"] * e, change + g["k_p"] * e_rate
     s, rows = qd_r - g["qd"], _rows_of(x.put(qd_r=qd_r, qdd_r=qdd_r))
-    forces = applied(rows, g["beta_hat"]) + g["k_d"] * s
+    forces = batch_matvec(rows, g["beta_hat"]) + g["k_d"] * s
     off = g["beta_hat"] - g["beta_mean"]
-    learnt = applied_transposed(rows, s)
+    learnt = batch_transposed_matvec(rows, s)
     after = off + g["h"] * (g["gamma"] * learnt - g["leak"] * off)
     return _clamped(forces, g["limit"]), g["beta_mean"] + _clamped(after, g["beta_reach"])
 
@@ -211,13 +211,13 @@ def recursive_least_squares(x: States) -> tuple[DecimalArray, DecimalArray]:
     room = np.where(below > 0, below, 0 * below) / x.n
     for k in range(x.n):
         y = rows[..., k, :]
-        v, size = applied(p, y), (y * y).sum(-1, keepdims=True)
+        v, size = batch_matvec(p, y), (y * y).sum(-1, keepdims=True)
         known = (y * v).sum(-1, keepdims=True) + TINY
         most = room * known / ((v * v).sum(-1, keepdims=True) + TINY)
         lost = _clamped(1 / g["forget"] - 1, most)
         lost = np.where(size * START > 1 - g["forget"], lost, 0 * lost) / known
         p = p + lost[..., None] * v[..., :, None] * v[..., None, :]
-        gain = applied(p, y)
+        gain = batch_matvec(p, y)
         share = 1 / (1 + (y * gain).sum(-1, keepdims=True))
         beta = beta + gain * share * (g["tau"][..., k, None] - (y * beta).sum(-1, keepdims=True))
         p = p - gain[..., :, None] * (share * gain)[..., None, :]
@@ -253,9 +253,9 @@ def cartesian_impedance(x: States, link: str) -> DecimalArray:
     j, right, inverse = task(x, link)
     here = pose(x, link)
     e = np.concatenate([g["p_ref"] - here[..., 9:], _half_turn(here, g["quat_ref"])], axis=-1)
-    force = g["k_x"] * e - g["d_x"] * applied(j, g["qd"])
+    force = g["k_x"] * e - g["d_x"] * batch_matvec(j, g["qd"])
     free = g["k_p"] * _error(x) - g["k_d"] * g["qd"]
-    felt = solved(inverse, applied(np.swapaxes(right, -1, -2), free)[..., None])[..., 0]
-    driving = applied_transposed(j, force - felt)
+    felt = solve(inverse, batch_matvec(np.swapaxes(right, -1, -2), free)[..., None])[..., 0]
+    driving = batch_transposed_matvec(j, force - felt)
     weight = _holding(x) + _friction(x, None, _holding)
     return _clamped(driving + free + weight, g["limit"])

@@ -19,9 +19,9 @@ from symgen.proof.laws.registry import law
 from symgen.proof.states import (
     States,
     Term,
-    applied_transposed,
+    batch_transposed_matvec,
+    cached_term,
     gradient,
-    kept,
     rate,
     second_rate,
     slope,
@@ -31,14 +31,14 @@ SLOPES = "derivatives of {} in 75 digits"
 
 
 @law("inverse_dynamics_derivatives", SLOPES.format("the reference tau"), 1)
-@kept
+@cached_term
 def inverse_dynamics_derivatives(x: States) -> tuple[DecimalArray, DecimalArray, DecimalArray]:
     """∂τ/∂q, ∂τ/∂q̇, M."""
     return gradient(tau, x), gradient(tau, x, "qd"), mass(x)
 
 
 @law("forward_dynamics_derivatives", SLOPES.format("qdd = M^-1 (tau - bias)"), 1)
-@kept
+@cached_term
 def forward_dynamics_derivatives(x: States) -> tuple[DecimalArray, DecimalArray, DecimalArray]:
     """∂q̈/∂q, ∂q̈/∂q̇, M⁻¹."""
     return gradient(accelerations, x), gradient(accelerations, x, "qd"), inverse(x)
@@ -70,7 +70,7 @@ def forward_dynamics_vjp(x: States) -> tuple[DecimalArray, ...]:
 
 def _weighed(matrices: tuple[DecimalArray, ...], weights: DecimalArray) -> tuple[DecimalArray, ...]:
     """Each from the left by the weights of its rows."""
-    return tuple(applied_transposed(m, weights) for m in matrices)
+    return tuple(batch_transposed_matvec(m, weights) for m in matrices)
 
 
 def _change(term: Any, x: States, **by: str) -> DecimalArray:

@@ -11,8 +11,16 @@ from symgen.numbers.scalar import ZERO
 from symgen.numbers.types import DecimalArray
 from symgen.proof import textbook
 from symgen.proof.laws.registry import law
-from symgen.proof.reference_model import entries
-from symgen.proof.states import States, applied_transposed, decimals, eye, flat, gradient, kept
+from symgen.proof.reference_model import entries_array
+from symgen.proof.states import (
+    States,
+    batch_transposed_matvec,
+    cached_term,
+    decimals,
+    eye,
+    gradient,
+    not_differentiated,
+)
 from symgen.proof.tangent import brackets
 
 NEWTON = "independent Newton-Euler, link by link in world axes"
@@ -20,43 +28,43 @@ CHRISTOFFEL = "definition by Christoffel symbols, derivatives of M in 75 digits"
 ELIMINATION = "elimination on the reference M"
 
 
-@flat
-@kept
+@not_differentiated
+@cached_term
 def tau(x: States) -> DecimalArray:
     """Joint forces, the states first: (..., n)."""
     forces = textbook.inverse_dynamics(x.mechanism, x.textbook)
-    return x.mechanism.coupled(entries(forces, x.shape, Decimal(0)))
+    return x.mechanism.coupled(entries_array(forces, x.shape, Decimal(0)))
 
 
-@flat
+@not_differentiated
 def mass(x: States) -> DecimalArray:
     """M, (..., n, n)."""
     return np.broadcast_to(_mass(x), (*x.shape, x.n, x.n))
 
 
-@kept
+@cached_term
 def _mass(x: States) -> DecimalArray:
     """M without the axes in front that positions and parameters do not have."""
     m, size = textbook.mass_matrix(x.mechanism, x.textbook), len(x.mechanism.parts)
     shape = np.broadcast_shapes(*(getattr(entry, "shape", ()) for entry in m))
-    flat = entries(m, shape, Decimal(0))
+    flat = entries_array(m, shape, Decimal(0))
     return x.mechanism.coupled(flat.reshape(*shape, size, size), 2)
 
 
-@flat
-@kept
+@not_differentiated
+@cached_term
 def at_rest(x: States) -> DecimalArray:
     """g(q), (..., n)."""
     return tau(x.free().put(qd=None, qdd=None))
 
 
-@kept
+@cached_term
 def without_acceleration(x: States) -> DecimalArray:
     """Joint forces where q̈ = 0, with friction, springs and wrenches where x has them."""
     return tau(x.put(qdd=None))
 
 
-@kept
+@cached_term
 def symbols(x: States) -> DecimalArray:
     """Γ_ijk, (..., n, n, n): Christoffel's symbols of the first kind, in velocities that need not
     be rates of coordinates.
@@ -81,7 +89,7 @@ def _along_brackets(m: DecimalArray, b: DecimalArray) -> DecimalArray:
     return out
 
 
-@kept
+@cached_term
 def coriolis(x: States) -> DecimalArray:
     """C_ij = Σ_k Γ_ijk q̇_k, (..., n, n)."""
     return _times(symbols(x), x.given["qd"])
@@ -92,7 +100,7 @@ def _times(tensor: DecimalArray, v: DecimalArray) -> DecimalArray:
     return (tensor * v[..., None, None, :]).sum(-1)
 
 
-def solved(m: DecimalArray, right: DecimalArray) -> DecimalArray:
+def solve(m: DecimalArray, right: DecimalArray) -> DecimalArray:
     """M⁻¹ times the columns of `right`, (..., n, k), by elimination without exchange. Where `right`
     has more axes in front, that of M is done once."""
     remaining, n = m.copy(), m.shape[-1]
@@ -109,18 +117,18 @@ def solved(m: DecimalArray, right: DecimalArray) -> DecimalArray:
     return solution
 
 
-@flat
-@kept
+@not_differentiated
+@cached_term
 def accelerations(x: States) -> DecimalArray:
     """q̈ with M q̈ = τ - (C q̇ + g, friction, springs and wrenches), (..., n)."""
     driving, m = x.given["tau"] - without_acceleration(x), _mass(x)
     if has_load(x):
         driving = _load(x) - without_acceleration(replace(x, passive={}))
-    if x.n >= MANY and m.shape[:-2] == driving.shape[:-1]:
+    if x.n >= MIN_REFINED_SIZE and m.shape[:-2] == driving.shape[:-1]:
         refined = _refined(m, driving)
         if refined is not None:
             return refined
-    return solved(m, driving[..., None])[..., 0]
+    return solve(m, driving[..., None])[..., 0]
 
 
 def has_load(x: States) -> bool:
@@ -154,10 +162,10 @@ def _load(x: States) -> DecimalArray:
     return np.where(left > 0, left / (1 + k), left / (1 - k))
 
 
-MANY: Final = 60
+MIN_REFINED_SIZE: Final = 60
 """Velocities from which on elimination in many digits takes longer than refinement."""
 REFINEMENTS: Final = 60
-CLOSE: Final = Decimal("1e-65")
+MAX_RESIDUAL: Final = Decimal("1e-65")
 """The residual, as a part of the largest force, at which a refined solution is right."""
 
 
@@ -174,7 +182,7 @@ def _refined(m: DecimalArray, right: DecimalArray) -> DecimalArray | None:
     for _ in range(REFINEMENTS):
         residual = right - (m * solution[..., None, :]).sum(-1)
         size = np.abs(residual).max()
-        if size <= CLOSE * largest:
+        if size <= MAX_RESIDUAL * largest:
             return solution
         scaled = (residual / size).astype(float)
         step = (inverses * scaled[..., None, :]).sum(-1)
@@ -184,10 +192,10 @@ def _refined(m: DecimalArray, right: DecimalArray) -> DecimalArray | None:
     return None
 
 
-@kept
+@cached_term
 def inverse(x: States) -> DecimalArray:
     """M⁻¹."""
-    return solved(mass(x), eye(x.n))
+    return solve(mass(x), eye(x.n))
 
 
 @law("inverse_dynamics", NEWTON)
@@ -237,7 +245,7 @@ def coriolis_matrix(x: States) -> DecimalArray:
 @law("coriolis_transpose_product", CHRISTOFFEL, 1)
 def coriolis_transpose_product(x: States) -> DecimalArray:
     """Cᵀ q̇."""
-    return applied_transposed(coriolis(x), x.given["qd"])
+    return batch_transposed_matvec(coriolis(x), x.given["qd"])
 
 
 @law("forward_dynamics", ELIMINATION)

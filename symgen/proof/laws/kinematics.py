@@ -6,15 +6,22 @@ from decimal import Decimal
 
 import numpy as np
 
-from symgen.mechanics.spatial import NULL
+from symgen.mechanics.spatial import ZERO_VECTOR
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.numbers.types import DecimalArray
 from symgen.proof.laws.dynamics import mass
 from symgen.proof.laws.registry import law
-from symgen.proof.reference_kinematics import placed
-from symgen.proof.reference_model import Frame, entries
-from symgen.proof.states import States, applied, flat, gradient, kept, rate
-from symgen.proof.textbook import masses, stored
+from symgen.proof.reference_kinematics import body_poses
+from symgen.proof.reference_model import Frame, entries_array
+from symgen.proof.states import (
+    States,
+    batch_matvec,
+    cached_term,
+    gradient,
+    not_differentiated,
+    rate,
+)
+from symgen.proof.textbook import moving_inertias, spring_energy
 
 Term = Callable[[States, str], DecimalArray]
 POSE = "reference forward kinematics"
@@ -25,18 +32,18 @@ AXES = "joint axes of the reference forward kinematics"
 def frame(x: States, link: str) -> Frame:
     """Where a link is in the world."""
     i, solid = x.mechanism.body_of(link)
-    return placed(x.mechanism, x.textbook.course.positions)[i].carrying(solid.frame)
+    return body_poses(x.mechanism, x.textbook.course.positions)[i].carrying(solid.frame)
 
 
-@kept
+@cached_term
 def pose(x: States, link: str) -> DecimalArray:
     """R row by row, then p: twelve numbers."""
     place = frame(x, link)
     flat = [e for row in place.axes for e in row]
-    return entries([*flat, *place.place], x.shape, Decimal(0))
+    return entries_array([*flat, *place.place], x.shape, Decimal(0))
 
 
-@kept
+@cached_term
 def aligned(x: States, link: str) -> DecimalArray:
     """The Jacobian in root axes, (..., 6, n): slopes of p, and ω with ω × = Ṙ Rᵀ."""
     slopes, turn = gradient(lambda y: pose(y, link), x), pose(x, link)[..., :9]
@@ -50,19 +57,19 @@ def aligned(x: States, link: str) -> DecimalArray:
     return np.concatenate([slopes[..., 9:, :], w], axis=-2)
 
 
-@kept
+@cached_term
 def by_axes(x: States, link: str) -> DecimalArray:
     """The Jacobian in root axes, (..., 6, n), as `aligned`: what each joint's axis moves at the
     origin of the link, z × (p - o) and z of a joint that turns, z of one that slides (Craig,
     Introduction to Robotics, 3rd ed. 2005, section 5.7)."""
     robot, point = x.mechanism, frame(x, link).place
-    bodies = placed(robot, x.textbook.course.positions)
+    bodies = body_poses(robot, x.textbook.course.positions)
     columns: list[Scalar] = [ZERO] * (6 * len(robot.parts))
     for j in robot.path(robot.body_of(link)[0]):
         w, v = bodies[j].twist(point)
         for row, entry in enumerate((*v, *w)):
             columns[row * len(robot.parts) + j - 1] = entry
-    flat = entries(columns, x.shape, Decimal(0))
+    flat = entries_array(columns, x.shape, Decimal(0))
     return robot.coupled(flat.reshape(*x.shape, 6, len(robot.parts)))
 
 
@@ -105,7 +112,7 @@ def _register(axes: str, jacobian: Term) -> None:
     @law(f"frame_jacobian_rate_{axes}", f"finite differences in time of {JACOBIAN}", 1)
     def changing(x: States, link: str) -> DecimalArray:
         change = rate(lambda y: jacobian(y, link), x)
-        return applied(change, x.given["qd"])
+        return batch_matvec(change, x.given["qd"])
 
 
 for _axes, _jacobian in (("body", body), ("world", world), ("aligned", aligned)):
@@ -115,38 +122,38 @@ for _axes, _jacobian in (("body", body), ("world", world), ("aligned", aligned))
 LINKS = "sums over all links in world axes"
 
 
-@kept
+@cached_term
 def first_moment(x: States) -> DecimalArray:
     """First moment and mass of all moving links, (..., 4)."""
     total: Scalar = ZERO
-    first = NULL
-    for i, link in masses(x.mechanism, x.textbook):
+    first = ZERO_VECTOR
+    for i, link in moving_inertias(x.mechanism, x.textbook):
         if x.mechanism.part(i).grounded:
             continue
         total, first = total + link.m, first + link.h + link.place.scaled(link.m)
-    return entries([*first, total], x.shape, Decimal(0))
+    return entries_array([*first, total], x.shape, Decimal(0))
 
 
-@flat
-@kept
+@not_differentiated
+@cached_term
 def centre(x: States) -> DecimalArray:
     """The centre of mass, (..., 3)."""
     moment = first_moment(x)
     return moment[..., :3] / moment[..., 3:]
 
 
-@kept
+@cached_term
 def momenta(x: States) -> DecimalArray:
     """Momentum about the root's origin at unit velocities, linear part first, (..., 6, n)."""
     robot, state = x.mechanism, x.textbook
-    bodies = placed(robot, state.course.positions)
+    bodies = body_poses(robot, state.course.positions)
     columns: list[list[Scalar]] = [[ZERO] * len(robot.parts) for _ in range(6)]
-    for i, link in masses(robot, state):
+    for i, link in moving_inertias(robot, state):
         for j in robot.path(i) if not robot.part(i).grounded else ():
             p, spin = link.momentum(*bodies[j].twist(link.place))
             for row, e in enumerate((*p, *(spin + link.place.cross(p)))):
                 columns[row][j - 1] = columns[row][j - 1] + e
-    flat = entries([e for row in columns for e in row], x.shape, Decimal(0))
+    flat = entries_array([e for row in columns for e in row], x.shape, Decimal(0))
     return robot.coupled(flat.reshape(*x.shape, 6, len(robot.parts)))
 
 
@@ -160,7 +167,7 @@ def potential(x: States) -> DecimalArray:
     """-Σ g·(m p + h) and what springs store, (..., 1)."""
     moment, state = first_moment(x), x.textbook
     weight = -sum(e * moment[..., k] for k, e in enumerate(state.course.gravity))[..., None]
-    return weight + entries([stored(x.mechanism, state)], x.shape, Decimal(0))
+    return weight + entries_array([spring_energy(x.mechanism, state)], x.shape, Decimal(0))
 
 
 @law("kinetic_energy", "qd^T M qd / 2 with the reference M")
@@ -202,4 +209,4 @@ def centroidal_momentum_matrix(x: States) -> DecimalArray:
 @law("momentum", LINKS)
 def momentum(x: States) -> DecimalArray:
     """h."""
-    return applied(momenta(x), x.given["qd"])
+    return batch_matvec(momenta(x), x.given["qd"])

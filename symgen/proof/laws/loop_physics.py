@@ -22,7 +22,7 @@ from symgen.proof.laws.dynamics import accelerations, mass
 from symgen.proof.laws.manifold import between, moved
 from symgen.proof.laws.registry import LawError
 from symgen.proof.reference_kinematics import orientation
-from symgen.proof.states import STEP, States, applied, product
+from symgen.proof.states import STEP, States, batch_matmul, batch_matvec
 from symgen.proof.tangent import (
     TangentInBodyAxes,
     blocks,
@@ -57,12 +57,12 @@ def in_body_axes(x: States, v: DecimalArray, q: DecimalArray, q_ref: DecimalArra
             n, at = block.tangent.place, block.rates
             here, there = q[..., block.places], q_ref[..., block.places]
             back, there_axes = np.swapaxes(_axes(here[..., n:]), -1, -2), _axes(there[..., n:])
-            turn = product(back, there_axes)
-            w = applied(turn, v[..., at][..., n:])
+            turn = batch_matmul(back, there_axes)
+            w = batch_matvec(turn, v[..., at][..., n:])
             parts = [w]
             if n:
-                arm = applied(back, there[..., :3] - here[..., :3])
-                parts = [applied(turn, v[..., at][..., :3]) + np.cross(arm, w), w]
+                arm = batch_matvec(back, there[..., :3] - here[..., :3])
+                parts = [batch_matvec(turn, v[..., at][..., :3]) + np.cross(arm, w), w]
             out[..., at] = np.concatenate(parts, axis=-1)
     return out
 
@@ -109,7 +109,7 @@ def check_free_motion(x: States, momentum_rate: DecimalArray) -> None:
     def momentum(t: DecimalArray) -> DecimalArray:
         rates = g["qd"] + t * qdd
         at = x.put(q=displaced(x.mechanism, g["q"], t * g["qd"]), qd=rates)
-        return applied(mass(at), rates)
+        return batch_matvec(mass(at), rates)
 
     change = (momentum(STEP) - momentum(-STEP)) / (2 * STEP)
     terms = np.concatenate([change, np.broadcast_to(g["tau"], change.shape)], axis=-1)
@@ -167,7 +167,7 @@ def check_passive(x: States, command: Command) -> None:
 
     def energy(t: DecimalArray) -> DecimalArray:
         e, v = between(x.mechanism, here(t), there(t)), rate_error(t)
-        kinetic = v * applied(mass(near.put(q=here(t))), v)
+        kinetic = v * batch_matvec(mass(near.put(q=here(t))), v)
         return ((kinetic + g["k_p"] * e * e) / 2).sum(axis=-1, keepdims=True)
 
     power = (energy(INSTANT) - energy(-INSTANT)) / (2 * INSTANT)

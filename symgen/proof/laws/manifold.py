@@ -9,11 +9,11 @@ import numpy as np
 
 from symgen.mechanics.spatial import Vector
 from symgen.numbers.types import DecimalArray
-from symgen.proof.laws.dynamics import accelerations, solved
+from symgen.proof.laws.dynamics import accelerations, solve
 from symgen.proof.laws.registry import law
 from symgen.proof.reference_kinematics import orientation
-from symgen.proof.reference_model import Mechanism, times
-from symgen.proof.states import STEP, States, applied, decimals, eye, product, units
+from symgen.proof.reference_model import ReferenceModel, matvec
+from symgen.proof.states import STEP, States, batch_matmul, batch_matvec, decimals, eye, units
 from symgen.proof.tangent import TangentBlock, TangentInBodyAxes, blocks
 
 SERIES = "matrix exponentials by their series"
@@ -27,10 +27,10 @@ def _exp(a: DecimalArray) -> DecimalArray:
     small, size = a / 2**HALVINGS, a.shape[-1]
     term = total = np.broadcast_to(eye(size), a.shape)
     for k in range(1, TERMS):
-        term = product(term, small) / k
+        term = batch_matmul(term, small) / k
         total = total + term
     for _ in range(HALVINGS):
-        total = product(total, total)
+        total = batch_matmul(total, total)
     return total
 
 
@@ -59,7 +59,7 @@ def _turned(four: DecimalArray, v: DecimalArray, place: int) -> DecimalArray:
     x, y, z = (e / 2 for e in _twist(v, place)[1])
     o = 0 * x
     by = _table([[o, z, -y, x], [-z, o, x, y], [y, -x, o, z], [-x, -y, -z, o]])
-    return applied(_exp(by), four)
+    return batch_matvec(_exp(by), four)
 
 
 def _moved_block(block: TangentBlock, q: DecimalArray, v: DecimalArray) -> DecimalArray:
@@ -77,7 +77,7 @@ def _moved_block(block: TangentBlock, q: DecimalArray, v: DecimalArray) -> Decim
 def _placed(q: DecimalArray, arm: DecimalArray) -> DecimalArray:
     """A place, and an arm in the axes of the quaternion behind it."""
     rows = orientation([q[..., k] for k in range(3, 7)])
-    shift = times(rows, Vector(*(arm[..., k] for k in range(3))))
+    shift = matvec(rows, Vector(*(arm[..., k] for k in range(3))))
     return np.stack([q[..., k] + x for k, x in enumerate(shift)], axis=-1)
 
 
@@ -89,7 +89,7 @@ def _joined(size: int, parts: list[tuple[slice, DecimalArray]]) -> DecimalArray:
     return out
 
 
-def moved(robot: Mechanism, q: DecimalArray, v: DecimalArray) -> DecimalArray:
+def moved(robot: ReferenceModel, q: DecimalArray, v: DecimalArray) -> DecimalArray:
     """q ⊕ v."""
     parts = [(b.places, _moved_block(b, q[..., b.places], v[..., b.rates])) for b in blocks(robot)]
     return _joined(robot.positions, parts)
@@ -99,7 +99,7 @@ def _quotient(a: DecimalArray, b: DecimalArray) -> DecimalArray:
     """The quaternion conj(a) b, of those x, y, z, w."""
     x, y, z, w = (a[..., k] for k in range(4))
     by = _table([[w, z, -y, -x], [-z, w, x, -y], [y, -x, w, -z], [x, y, z, w]])
-    return applied(by, b)
+    return batch_matvec(by, b)
 
 
 def _between(block: TangentBlock, a: DecimalArray, b: DecimalArray, roots: int) -> DecimalArray:
@@ -125,14 +125,14 @@ def _between(block: TangentBlock, a: DecimalArray, b: DecimalArray, roots: int) 
             jacobian = _table(
                 [[rows[i][k] + (1 if i == k else 0) for k in range(3)] for i in range(3)]
             )
-            arm = solved(jacobian, arm[..., None])[..., 0]
+            arm = solve(jacobian, arm[..., None])[..., 0]
     turn = 2 * four[..., :3] / four[..., 3:]
     velocity = turn if arm is None else np.concatenate([arm, turn], axis=-1)
     return velocity * 2**roots
 
 
 def between(
-    robot: Mechanism, a: DecimalArray, b: DecimalArray, roots: int = ROOTS_TAKEN
+    robot: ReferenceModel, a: DecimalArray, b: DecimalArray, roots: int = ROOTS_TAKEN
 ) -> DecimalArray:
     """The velocity numbers v that lead from a to b in one unit of time: a ⊕ v = b."""
     parts = [
@@ -192,7 +192,7 @@ def presliding_update(x: States) -> DecimalArray:
     return out
 
 
-def _series(robot: Mechanism, u: DecimalArray, v: DecimalArray) -> DecimalArray:
+def _series(robot: ReferenceModel, u: DecimalArray, v: DecimalArray) -> DecimalArray:
     """v + [u, v]/2 + [u, [u, v]]/12."""
     parts = []
     for b in blocks(robot):

@@ -9,7 +9,7 @@ from symgen.algorithms.registry import Quantity
 from symgen.numbers.exact import in_decimals
 from symgen.numbers.types import DecimalArray
 from symgen.proof.states import DIGITS, States
-from symgen.tracing.robot import RuntimeModel
+from symgen.tracing.robot import ParametricModel
 
 Compute = Callable[..., Any]
 """From a batch of states the outputs of a quantity, each an array with the states first; of a
@@ -55,13 +55,13 @@ def law_of(quantity: Quantity) -> Law | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Judge:
+class LawEvaluator:
     """The laws at some states of a robot, which share what several of them start from.
 
     `inputs` have a row for each state: those of the quantities, and of ``pi``, ``g``, ``wrench``,
     ``friction`` and ``springs`` those that the robot has."""
 
-    robot: RuntimeModel
+    robot: ParametricModel
     inputs: Mapping[str, Sequence[Sequence[float]]]
 
     @cached_property
@@ -94,8 +94,8 @@ class Judge:
             }
 
 
-def judged(
-    robot: RuntimeModel, quantity: Quantity, inputs: Mapping[str, Sequence[Sequence[float]]]
+def evaluate_law(
+    robot: ParametricModel, quantity: Quantity, inputs: Mapping[str, Sequence[Sequence[float]]]
 ) -> dict[str, DecimalArray]:
     """The values that one quantity must have (see `Judge`)."""
-    return Judge(robot, inputs).of(quantity)
+    return LawEvaluator(robot, inputs).of(quantity)

@@ -7,27 +7,33 @@ from typing import Any
 
 import numpy as np
 
-from symgen.mechanics.spatial import NULL
+from symgen.mechanics.spatial import ZERO_VECTOR
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.numbers.types import DecimalArray
 from symgen.proof.laws.dynamics import at_rest, coriolis, mass, tau
 from symgen.proof.laws.kinematics import frame, potential
 from symgen.proof.laws.registry import law
-from symgen.proof.reference_kinematics import coordinate, kind_of, motion, placed, rates
-from symgen.proof.reference_model import entries, times, transposed
+from symgen.proof.reference_kinematics import (
+    body_coordinate,
+    body_motions,
+    body_poses,
+    body_rates,
+    unit_motion,
+)
+from symgen.proof.reference_model import entries_array, matvec, transpose
 from symgen.proof.states import (
     States,
     Term,
-    applied,
-    applied_transposed,
+    batch_matmul,
+    batch_matvec,
+    batch_transposed_matvec,
+    cached_term,
     decimals,
     eye,
     gradient,
-    kept,
-    product,
     rate,
 )
-from symgen.proof.textbook import load, masses
+from symgen.proof.textbook import moving_inertias, newton_euler_wrench
 
 SPRINGS = ("stiffness", "preload")
 """The columns that belong to springs, by the names of their coefficients."""
@@ -49,7 +55,7 @@ def massless(x: States) -> States:
         replace(part, solids=tuple(replace(s, ten=None) for s in part.solids), spin=ZERO)
         for part in x.mechanism.parts
     )
-    return replace(x.free(), mechanism=replace(x.mechanism, parts=parts), tens={})
+    return replace(x.free(), mechanism=replace(x.mechanism, parts=parts), link_parameters={})
 
 
 def unit_columns(x: States, count: int) -> DecimalArray:
@@ -73,7 +79,7 @@ def by_parameters(term: Term, x: States) -> DecimalArray:
 
 def _of_body(term: Term, bare: States, i: int) -> DecimalArray:
     part = bare.mechanism.part(i)
-    if kind_of(part).balanced:
+    if unit_motion(part).balanced:
         return np.moveaxis(term(with_part(bare, i, 1, spin=Decimal(1))), 0, -1)
     first, *others = part.solids
     ten = tuple(unit_columns(bare, 10))
@@ -118,13 +124,13 @@ def _of_kinds(by_kind: Mapping[str, Scalar]) -> dict[str, Scalar]:
     return row
 
 
-@kept
+@cached_term
 def mass_by_parameters(x: States) -> DecimalArray:
     """∂M/∂π, (..., n, n, p)."""
     return by_parameters(mass, x)
 
 
-@kept
+@cached_term
 def gravity_by_parameters(x: States) -> DecimalArray:
     """∂g/∂π, (..., n, p)."""
     return by_parameters(at_rest, x)
@@ -138,9 +144,9 @@ def with_passive(columns: DecimalArray, x: States) -> DecimalArray:
 def stored_columns(x: States) -> DecimalArray:
     """The columns of k and of k r in ½ k (q - r)² less its value at q = 0: (..., 1, 2 x joints)."""
     joints = [i for i, kind in passive_terms(x) if kind == "stiffness"]
-    at = [coordinate(x.mechanism.part(i), x.textbook.course.positions) for i in joints]
+    at = [body_coordinate(x.mechanism.part(i), x.textbook.course.positions) for i in joints]
     columns = [column for q in at for column in (q * q / 2, -q)]
-    return entries(columns, x.shape, Decimal(0))[..., None, :]
+    return entries_array(columns, x.shape, Decimal(0))[..., None, :]
 
 
 def whole(x: States) -> DecimalArray:
@@ -156,7 +162,7 @@ def reference(x: States) -> DecimalArray:
     return with_passive(passive, x)
 
 
-@kept
+@cached_term
 def coriolis_by_parameters(x: States) -> DecimalArray:
     """∂C/∂π, (..., n, n, p)."""
     return by_parameters(coriolis, x)
@@ -165,14 +171,14 @@ def coriolis_by_parameters(x: States) -> DecimalArray:
 def sensed(x: States, link: str) -> DecimalArray:
     """Force and moment about a link's origin, in its axes, that move its body and all beyond."""
     robot, state, at_link = x.mechanism, x.textbook, frame(x, link)
-    body, bodies = robot.body_of(link)[0], motion(robot, state.course)
-    force, moment = NULL, NULL
-    for i, rigid in masses(robot, state):
+    body, bodies = robot.body_of(link)[0], body_motions(robot, state.course)
+    force, moment = ZERO_VECTOR, ZERO_VECTOR
+    for i, rigid in moving_inertias(robot, state):
         if body in (0, *robot.path(i)) and not robot.part(i).grounded:
-            f, n = load(rigid, bodies[i])
+            f, n = newton_euler_wrench(rigid, bodies[i])
             force, moment = force + f, moment + n + (rigid.place - at_link.place).cross(f)
-    back = transposed(at_link.axes)
-    return entries([*times(back, force), *times(back, moment)], x.shape, Decimal(0))
+    back = transpose(at_link.axes)
+    return entries_array([*matvec(back, force), *matvec(back, moment)], x.shape, Decimal(0))
 
 
 @law("regressor", UNITS)
@@ -194,7 +200,7 @@ def wrench_regressor(x: States, link: str) -> DecimalArray:
 
 
 @law("momentum_regressor", UNITS)
-@kept
+@cached_term
 def momentum_regressor(x: States) -> DecimalArray:
     """P."""
     return (mass_by_parameters(x) * x.given["qd"][..., None, :, None]).sum(-2)
@@ -204,7 +210,7 @@ def momentum_regressor(x: States) -> DecimalArray:
 def kinetic_energy_regressor(x: States) -> DecimalArray:
     """k."""
     momentum, v = momentum_regressor(x), x.given["qd"]
-    return applied_transposed(momentum, v)[..., None, :] / 2
+    return batch_transposed_matvec(momentum, v)[..., None, :] / 2
 
 
 @law("potential_energy_regressor", UNITS)
@@ -244,15 +250,15 @@ PRINTED = "sum of J^T (I dJ/dt + v x* I J) as published"
 def _jacobians(x: States) -> DecimalArray:
     """The Jacobians of all bodies about the root's origin, angular rows first: (..., bodies, 6,
     joints)."""
-    robot, bodies = x.mechanism, placed(x.mechanism, x.textbook.course.positions)
+    robot, bodies = x.mechanism, body_poses(x.mechanism, x.textbook.course.positions)
     count = len(robot.parts)
     cells: list[Any] = [ZERO] * (count * 6 * count)
     for i in robot.outward:
         for j in robot.path(i):
-            w, v = bodies[j].twist(NULL)
+            w, v = bodies[j].twist(ZERO_VECTOR)
             for row, e in enumerate((*w, *v)):
                 cells[((i - 1) * 6 + row) * count + j - 1] = e
-    return entries(cells, x.shape, Decimal(0)).reshape(*x.shape, count, 6, count)
+    return entries_array(cells, x.shape, Decimal(0)).reshape(*x.shape, count, 6, count)
 
 
 def _cross(v: DecimalArray) -> DecimalArray:
@@ -265,11 +271,16 @@ def _cross(v: DecimalArray) -> DecimalArray:
 def _spatial(link: Any, shape: tuple[int, ...]) -> DecimalArray:
     """A link's spatial inertia about the root's origin, angular part first."""
     p, h, m = link.place, link.h, link.m
-    flat = entries([*p, *h, m, *(e for row in link.inertia for e in row)], shape, Decimal(0))
+    flat = entries_array([*p, *h, m, *(e for row in link.inertia for e in row)], shape, Decimal(0))
     place, first, weight = _cross(flat[..., :3]), _cross(flat[..., 3:6]), flat[..., 6, None, None]
     about = flat[..., 7:].reshape(*shape, 3, 3)
     coupling = first + weight * place
-    moment = about - product(first, place) - product(place, first) - weight * product(place, place)
+    moment = (
+        about
+        - batch_matmul(first, place)
+        - batch_matmul(place, first)
+        - weight * batch_matmul(place, place)
+    )
     rows = [
         np.concatenate([moment, coupling], axis=-1),
         np.concatenate([-coupling, weight * eye(3)], axis=-1),
@@ -279,7 +290,9 @@ def _spatial(link: Any, shape: tuple[int, ...]) -> DecimalArray:
 
 def _speeds(x: States) -> DecimalArray:
     qd = x.given["qd"]
-    return entries(rates(x.mechanism, [qd[..., k] for k in range(x.n)]), x.shape, Decimal(0))
+    return entries_array(
+        body_rates(x.mechanism, [qd[..., k] for k in range(x.n)]), x.shape, Decimal(0)
+    )
 
 
 def newton_euler(x: States) -> DecimalArray:
@@ -288,14 +301,16 @@ def newton_euler(x: States) -> DecimalArray:
     units, change = _jacobians(x), rate(_jacobians, x)
     speeds = _speeds(x)
     total: Any = np.full((*x.shape, len(robot.parts), len(robot.parts)), Decimal(0), object)
-    for i, link in masses(robot, x.textbook):
+    for i, link in moving_inertias(robot, x.textbook):
         inertia, j = _spatial(link, x.shape), units[..., i - 1, :, :]
-        v = applied(j, speeds)
+        v = batch_matvec(j, speeds)
         w, o = _cross(v[..., :3]), _cross(v[..., 3:])
         rows = [np.concatenate([w, o], axis=-1), np.concatenate([0 * w, w], axis=-1)]
         force = np.concatenate(rows, axis=-2)  # v ×*, moments first
-        inner = product(inertia, change[..., i - 1, :, :]) + product(force, product(inertia, j))
-        total = total + product(np.swapaxes(j, -1, -2), inner)
+        inner = batch_matmul(inertia, change[..., i - 1, :, :]) + batch_matmul(
+            force, batch_matmul(inertia, j)
+        )
+        total = total + batch_matmul(np.swapaxes(j, -1, -2), inner)
     return robot.coupled(total, 2)
 
 
@@ -329,7 +344,7 @@ def slotine_li_regressor_newton_euler(x: States) -> DecimalArray:
 
     def term(y: States) -> DecimalArray:
         m, c = mass(y), newton_euler(y)
-        moved = applied(m, x.given["qdd_r"])
-        return moved + applied(c, x.given["qd_r"]) + at_rest(y)
+        moved = batch_matvec(m, x.given["qdd_r"])
+        return moved + batch_matvec(c, x.given["qd_r"]) + at_rest(y)
 
     return with_passive(by_parameters(term, x), x)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from symgen.numbers.types import DecimalArray
-from symgen.proof.laws.dynamics import inverse, solved, without_acceleration
+from symgen.proof.laws.dynamics import inverse, solve, without_acceleration
 from symgen.proof.laws.kinematics import (
     AXES,
     JACOBIAN,
@@ -24,9 +24,17 @@ from symgen.proof.laws.kinematics import (
     world,
 )
 from symgen.proof.laws.registry import law
-from symgen.proof.reference_model import entries
-from symgen.proof.states import States, applied, applied_transposed, eye, gradient, product, rate
-from symgen.proof.textbook import masses
+from symgen.proof.reference_model import entries_array
+from symgen.proof.states import (
+    States,
+    batch_matmul,
+    batch_matvec,
+    batch_transposed_matvec,
+    eye,
+    gradient,
+    rate,
+)
+from symgen.proof.textbook import moving_inertias
 
 DIFFERENCES = f"finite differences in time of {JACOBIAN}"
 TASK = f"elimination on the reference M, {JACOBIAN}"
@@ -35,11 +43,11 @@ TASK = f"elimination on the reference M, {JACOBIAN}"
 def _register(axes: str, jacobian: Any) -> None:
     @law(f"frame_velocity_{axes}", JACOBIAN, 1)
     def velocity(x: States, link: str) -> DecimalArray:
-        return applied(jacobian(x, link), x.given["qd"])
+        return batch_matvec(jacobian(x, link), x.given["qd"])
 
     @law(f"frame_acceleration_{axes}", DIFFERENCES, 1)
     def acceleration(x: States, link: str) -> DecimalArray:
-        return rate(lambda y: applied(jacobian(y, link), y.given["qd"]), x)
+        return rate(lambda y: batch_matvec(jacobian(y, link), y.given["qd"]), x)
 
     @law(f"frame_jacobian_dot_{axes}", DIFFERENCES, 1)
     def matrix_rate(x: States, link: str) -> DecimalArray:
@@ -62,9 +70,9 @@ _register_hessian("aligned", by_axes)
 @law("frame_acceleration_classical", DIFFERENCES, 1)
 def frame_acceleration_classical(x: States, link: str) -> DecimalArray:
     """The acceleration in the root's axes, seen in the link's."""
-    change = rate(lambda y: applied(aligned(y, link), y.given["qd"]), x)
+    change = rate(lambda y: batch_matvec(aligned(y, link), y.given["qd"]), x)
     rows = pose(x, link)[..., :9].reshape(*x.shape, 3, 3)
-    parts = [applied_transposed(rows, v) for v in (change[..., :3], change[..., 3:])]
+    parts = [batch_transposed_matvec(rows, v) for v in (change[..., :3], change[..., 3:])]
     return np.concatenate(parts, axis=-1)
 
 
@@ -128,13 +136,13 @@ def com_jacobian_rate(x: States) -> DecimalArray:
 def centroidal_momentum_rate(x: States) -> tuple[DecimalArray, DecimalArray]:
     """Ȧ and Ȧ q̇."""
     change = rate(centroidal_momentum_matrix, x)
-    return change, applied(change, x.given["qd"])
+    return change, batch_matvec(change, x.given["qd"])
 
 
 @law("centroidal_momentum_gradient", f"derivatives of {LINKS}", 1)
 def centroidal_momentum_gradient(x: States) -> DecimalArray:
     """∂(A q̇)/∂q."""
-    return gradient(lambda y: applied(centroidal_momentum_matrix(y), x.given["qd"]), x)
+    return gradient(lambda y: batch_matvec(centroidal_momentum_matrix(y), x.given["qd"]), x)
 
 
 @law("composite_inertia", LINKS)
@@ -142,7 +150,7 @@ def composite_inertia(x: States) -> DecimalArray:
     """Steiner's rule on every link."""
     c = centre(x)
     total: Any = 0
-    for i, link in masses(x.mechanism, x.textbook):
+    for i, link in moving_inertias(x.mechanism, x.textbook):
         if x.mechanism.part(i).grounded:
             continue
         m = link.m + 0  # rotors have none, but inertia about their axis
@@ -157,15 +165,15 @@ def composite_inertia(x: States) -> DecimalArray:
             for i in range(3)
             for j in range(3)
         ]
-        total = total + entries(cells, x.shape, Decimal(0))
+        total = total + entries_array(cells, x.shape, Decimal(0))
     return total
 
 
 def task(x: States, link: str) -> tuple[DecimalArray, DecimalArray, DecimalArray]:
     """J, M⁻¹ Jᵀ and J M⁻¹ Jᵀ with damping."""
     j, m = aligned(x, link), inverse(x)
-    right = product(m, np.swapaxes(j, -1, -2))
-    inverse_inertia = product(j, right)
+    right = batch_matmul(m, np.swapaxes(j, -1, -2))
+    inverse_inertia = batch_matmul(j, right)
     return j, right, inverse_inertia + (x.given["damping"] ** 2)[..., None] * eye(6)
 
 
@@ -173,7 +181,7 @@ def task(x: States, link: str) -> tuple[DecimalArray, DecimalArray, DecimalArray
 def operational_space_inertia(x: States, link: str) -> tuple[DecimalArray, DecimalArray]:
     """Λ and Λ⁻¹."""
     inverse_inertia = task(x, link)[2]
-    return solved(inverse_inertia, eye(6)), inverse_inertia
+    return solve(inverse_inertia, eye(6)), inverse_inertia
 
 
 @law("operational_space_bias", TASK, 1)
@@ -181,13 +189,13 @@ def operational_space_bias(x: States, link: str) -> DecimalArray:
     """μ."""
     _, right, inverse_inertia = task(x, link)
     forces = without_acceleration(x.free())
-    moved = applied(np.swapaxes(right, -1, -2), forces)
-    change = applied(rate(lambda y: aligned(y, link), x.put(qdd=None)), x.given["qd"])
-    return solved(inverse_inertia, (moved - change)[..., None])[..., 0]
+    moved = batch_matvec(np.swapaxes(right, -1, -2), forces)
+    change = batch_matvec(rate(lambda y: aligned(y, link), x.put(qdd=None)), x.given["qd"])
+    return solve(inverse_inertia, (moved - change)[..., None])[..., 0]
 
 
 @law("dynamically_consistent_inverse", TASK, 1)
 def dynamically_consistent_inverse(x: States, link: str) -> DecimalArray:
     """M⁻¹ Jᵀ Λ."""
     _, right, inverse_inertia = task(x, link)
-    return np.swapaxes(solved(inverse_inertia, np.swapaxes(right, -1, -2)), -1, -2)
+    return np.swapaxes(solve(inverse_inertia, np.swapaxes(right, -1, -2)), -1, -2)
