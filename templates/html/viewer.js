@@ -177,7 +177,8 @@ function createViewer(canvas, robot) {
   }
 
   function reset() {
-    const distance = view.reach * 3.3;
+    // A sphere of this radius fills the field of view of 35 degrees at 3.3 radii; capsules are wider than the axes.
+    const distance = view.reach * 3.9;
     const [azimuth, elevation] = [0.7, 0.35];
     camera.near = view.reach / 100;
     camera.far = view.reach * 100;
