@@ -80,8 +80,8 @@ def simulate(
     Quaternions keep their length. `method`, `rtol` and `atol` are those of
     ``scipy.integrate.solve_ivp``; `options` are those of `symgen.compile`, such as
     ``friction="viscous"``. The states s of presliding friction are 0 at the start and follow
-    ``ds/dt = (qd - s abs(qd)) / delta``. Requires SciPy and a C compiler. Raises SymgenError, also if the
-    integration fails before the end."""
+    ``ds/dt = (qd - s abs(qd)) / delta``. Requires SciPy and a C compiler. Raises SymgenError, also
+    if the integration fails before the end."""
     robot = robot.with_options(**options)
     solve, model, n = _solver(), robot.model, robot.dof
     distances = _presliding_distances(robot)
