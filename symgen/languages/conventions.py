@@ -133,26 +133,10 @@ def _friction(module: Module) -> list[str]:
     return [
         f"Joint friction ({kinds}) is included in {_containing(module)}"
         f"{_friction_columns(module)}: {_friction_law(module)}.",
-        *_laws(module),
+        *_shape_parameters(module),
         f"The friction coefficients come from {origin}.",
         *_compensation(module),
     ]
-
-
-COMMON_LAWS: Final = ("viscous", "coulomb", "offset")
-"""The laws that `_friction` always writes."""
-
-
-def _laws(module: Module) -> list[str]:
-    """The formulas of the other laws of friction."""
-    width = module.robot.friction_width
-    step = f"tanh(qd / {width!r})" if width else "sign(qd)"
-    laws = [law for law in module.robot.friction if law not in COMMON_LAWS]
-    terms = " ".join(f"+ {law} {LAWS[law].formula}".replace("sign(qd)", step) for law in laws)
-    source = _files(module)
-    return [f"It also contains {terms}, with the velocities and exponents of {source}."] * bool(
-        laws
-    )
 
 
 COMPENSATED: Final = {
@@ -226,17 +210,38 @@ def _files(module: Module) -> str:
 
 
 def _friction_law(module: Module) -> str:
-    """The friction force of a joint as a formula with the kinds of the module."""
-    width = module.robot.friction_width
+    """The friction force of a joint as a formula with the laws of the module."""
+    width, laws = module.robot.friction_width, module.robot.friction
     step, remark = (
         (f"tanh(qd / {width!r})", ", with the width in rad/s or m/s")
         if width
         else ("sign(qd)", ", with sign(0) = 0")
     )
-    terms = {"viscous": "viscous qd", "coulomb": f"coulomb {step}", "offset": "offset"}
-    kinds = module.robot.friction
-    text = " + ".join(["tau = ...", *(terms[kind] for kind in terms if kind in kinds)])
-    return text + remark * ("coulomb" in kinds)
+    order = sorted(laws, key=["viscous", *LAWS].index)
+    terms = [f"{law} {LAWS[law].formula}".removesuffix(" 1") for law in order]
+    text = " + ".join(["tau = ...", *terms]).replace("sign(qd)", step)
+    return text + remark * any(LAWS[law].has_width for law in laws)
+
+
+def _shape_parameters(module: Module) -> list[str]:
+    """The shape parameters of the laws of friction by joint, and what the load and s are."""
+    robot, sentences = module.robot, list[str]()
+    for body in robot.model.bodies:
+        shape = robot.shape(body) if body.has_friction else {}
+        if shape:
+            numbers = ", ".join(f"{name} {value:.9g}" for name, value in shape.items())
+            sentences.append(f"Joint {body.velocity} has the {numbers}.")
+    if robot.depends_on_load:
+        sentences.append(
+            "The load is the force that a joint transmits: M qdd + C qd + g less external "
+            "wrenches, without friction and springs."
+        )
+    if robot.has_presliding:
+        sentences.append(
+            "The input `presliding` has the states s of presliding friction, zeros at the start; "
+            "presliding_update computes them after each change of the positions."
+        )
+    return sentences
 
 
 def _wrenches(module: Module) -> list[str]:

@@ -78,7 +78,7 @@ def direction(rate: Scalar, width: Scalar) -> Scalar:
     return tanh(rate * (1.0 / width)) if width else sign(rate)
 
 
-def magnitude(rate: Scalar, width: Scalar = ZERO) -> Scalar:
+def magnitude(rate: Scalar, width: Scalar = 0.0) -> Scalar:
     """The absolute value; of a rate with a width √(rate² + width²)."""
     return sqrt(rate * rate + width * width) if width else rate * sign(rate)
 

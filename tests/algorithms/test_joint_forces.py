@@ -19,6 +19,7 @@ from symgen.mechanics.joint_forces import (
     JointForce,
     JointState,
 )
+from symgen.numbers.dual import derivative
 from symgen.numbers.exact import number
 from tests.support.tools import invoke, robot_file
 
@@ -89,6 +90,16 @@ def test_formula_and_slope_in_40_digits(law, width):
             slope = mp.mpf(force(law, width, number(1.0)).rate_slope(number(rate)) + number(0.0))
             wanted = mp.diff(lambda v: WRITTEN[law](v, mp.mpf(width)), mp.mpf(rate))
             assert abs(slope - wanted) < 1e-16 * (1 + abs(wanted))
+
+
+@each_law
+@each_width
+def test_force_and_slope_are_finite_at_rest(law, width):
+    resting, loaded = force(law, width), JointState(0.0, 0.0, 0.0)
+    assert np.isfinite(float(resting.column(law, loaded)))
+    assert np.isfinite(float(resting.rate_slope(0.0) + 0.0))
+    along_load = derivative(lambda x: resting.column(law, JointState(0.0, 0.5, x)), 0.0, 1.0)
+    assert np.isfinite(float(along_load + 0.0))
 
 
 @each_law
