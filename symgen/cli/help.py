@@ -7,7 +7,7 @@ share are described by one command (`DESCRIBED_BY`); the others list the names o
 import re
 import textwrap
 from collections.abc import Iterator
-from functools import partial
+from functools import cache, partial
 from typing import Any, Final
 
 import click
@@ -123,11 +123,9 @@ class Command(click.Command):
     context_class = HelpContext
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """The parameters, ``--help-all`` included if ``--help`` does not describe all."""
+        """The parameters and ``--help-all``, listed if ``--help`` does not describe them all."""
         params = super().get_params(ctx)
-        if all(map(self._is_described, params)):
-            return params
-        return [*params, _HELP_ALL]
+        return [*params, _help_all(hidden=all(map(self._is_described, params)))]
 
     def _is_described(self, parameter: click.Parameter) -> bool:
         """True if ``--help`` describes a parameter."""
@@ -160,14 +158,19 @@ class Command(click.Command):
                     formatter.write_text("\n".join(["\b", *lines]))
 
 
-_HELP_ALL: Final = SectionOption(
-    ["--help-all"],
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_show_all,
-    help="Describe every option and exit.",
-)
+@cache
+def _help_all(hidden: bool) -> SectionOption:
+    """The option ``--help-all``; `hidden` where it prints the same as ``--help``."""
+    return SectionOption(
+        ["--help-all"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_show_all,
+        help="Describe every option and exit.",
+        hidden=hidden,
+    )
+
 
 command = partial(click.command, cls=Command)
 """`click.command` that makes a `Command`."""
