@@ -1,5 +1,5 @@
-"""For all tests: nothing is compiled twice, neither C (tests/support/cc.sh) nor Python; `--update`
-writes the goldens anew."""
+"""Settings of all tests. Compiled C (tests/support/cc.sh) and Python bytecode are cached; the option
+`--update` rewrites the golden files."""
 
 import gc
 import os
@@ -11,41 +11,39 @@ import pytest
 
 if shutil.which("gcc"):
     os.environ.setdefault("CC", str(Path(__file__).resolve().parent / "support" / "cc.sh"))
-# Workers share the cores; threads of linear algebra beside them only wait for each other.
+# Workers share the cores; additional threads of linear algebra would only wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ["SYMGEN_CACHE"] = os.environ.get(
     "SYMGEN_TEST_CACHE",
     str(Path(__file__).resolve().parents[1] / "build" / "tests" / "compiled-modules"),
 )
-# Tests, with their asserts rewritten, and symgen are kept as bytecode, also where the environment
-# says otherwise: workers and the processes that tests start would each compile all of it.
+# The bytecode of tests, with rewritten asserts, and of symgen is cached even if the environment
+# disables that. Otherwise each worker and each process that a test starts would compile all of it.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# `symgen verify` runs each function at 4 to 50 states, long functions at fewer. In tests all run at
+# few states, because an error that a test makes shows at each of them.
+os.environ.setdefault("SYMGEN_VERIFY_OPERATIONS", "1000")
 gc.set_threshold(50_000, 20, 100)
-"""Python does not look through ten thousand tests for circles whenever some more are collected, or
-a tape has grown."""
+"""Higher thresholds, so that garbage collection does not scan ten thousand tests whenever more are
+collected or an expression graph grows."""
 
 
 def pytest_collection_finish():
-    """What tests generate and import leaves nothing in the folders that they share; and what is
-    collected is in no circle.
-
-    Whoever verifies a module runs its functions on floats at 4 to 50 states, of which long ones get
-    few; here all get few: what a test finds is wrong at each."""
+    """Write no bytecode from here on, since tests share folders, and exempt what was collected from
+    garbage collection."""
     sys.dont_write_bytecode = True
     gc.collect()
     gc.freeze()
-    if verifying := sys.modules.get("symgen.languages.verification"):
-        verifying.OPERATIONS = 1_000
 
 
 def pytest_addoption(parser):
     parser.addoption(
-        "--update", action="store_true", help="write generated/ and docs/quantities.md anew"
+        "--update", action="store_true", help="rewrite generated/ and docs/quantities.md"
     )
 
 
 @pytest.fixture
 def update(request):
-    """Whether what is written is to be the golden from now on."""
+    """Whether tests rewrite the golden files instead of comparing with them."""
     return request.config.getoption("--update")

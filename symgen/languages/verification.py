@@ -3,9 +3,10 @@
 Languages check their own files (`Language.checks`); what they share is here: results against the
 run of the same algorithms, and against the law of each quantity."""
 
+import os
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -26,9 +27,11 @@ FEWEST: Final = 4
 LARGE_ANGLES: Final = 1
 """The number of the state whose angles are of many turns: laws that take much time are tried at the
 first states only."""
-OPERATIONS: Final = 20_000
-"""Operations of a function's float runs at all states together, as far as `FEWEST` states need no
+MAX_RUN_OPERATIONS: Final = 20_000
+"""Operations of the float runs of a function at all states together, unless `FEWEST` states need
 more."""
+RUN_OPERATIONS_VARIABLE: Final = "SYMGEN_VERIFY_OPERATIONS"
+"""The environment variable that overrides `MAX_RUN_OPERATIONS`."""
 
 Arrays = dict[str, AnyArray]
 
@@ -57,6 +60,10 @@ class VerificationTarget:
     module: Module
     hashes: Mapping[str, str]
     count: int = STATES
+    max_run_operations: int = field(
+        default_factory=lambda: int(os.environ.get(RUN_OPERATIONS_VARIABLE, MAX_RUN_OPERATIONS))
+    )
+    """Operations of the float runs of one function; longer functions run at fewer states."""
 
     @cached_property
     def states(self) -> list[Arrays]:
@@ -66,7 +73,7 @@ class VerificationTarget:
 
     def some(self, function: Function) -> list[Arrays]:
         """The states that a function is run at on Python's numbers: fewer of a long one."""
-        affordable = OPERATIONS // max(function.counts.total, 1)
+        affordable = self.max_run_operations // max(function.counts.total, 1)
         return self.states[: min(self.count, max(FEWEST, affordable))]
 
     @cached_property
