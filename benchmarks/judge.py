@@ -10,7 +10,7 @@ import pinocchio as pin
 
 from symgen.mechanics.joints.types import Floating
 from symgen.mechanics.model import PARAMETER_NAMES, RigidBodyModel
-from symgen.reading.formats import read
+from symgen.reading.sources import read
 
 Array = Any
 State = dict[str, Array]

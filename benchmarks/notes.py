@@ -16,7 +16,7 @@ from typing import Final
 from benchmarks.oracle_mjcf import files
 from symgen.errors import Notice, SymgenError, in_short
 from symgen.jobs.job import Job
-from symgen.reading.remarks import UNITS
+from symgen.reading.plausibility import UNITS
 from symgen.robot.results import check_robot
 from tests.support.public_robots import ICUB, PACKAGE, robots
 

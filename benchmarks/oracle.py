@@ -24,7 +24,7 @@ from symgen.compiler.evaluate import evaluate
 from symgen.errors import SymgenError
 from symgen.mechanics.model import RigidBodyModel
 from symgen.reading.assemble import load
-from symgen.reading.formats import read
+from symgen.reading.sources import read
 from symgen.tracing.function import Function
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace

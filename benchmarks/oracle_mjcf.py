@@ -21,8 +21,8 @@ from symgen.mechanics.joints.body_axes import quaternion_rows
 from symgen.mechanics.model import Body, RigidBodyModel
 from symgen.numbers.scalar import plain
 from symgen.reading.assemble import load
-from symgen.reading.mjcf.bodies import CompiledMjcf
-from symgen.reading.mjcf.compiling import compiled
+from symgen.reading.mjcf import compiled
+from symgen.reading.mjcf.compiled_model import CompiledMjcf
 from symgen.reading.xml_reader import file_bytes, parsed
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace

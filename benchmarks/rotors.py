@@ -17,7 +17,7 @@ from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.model import Joint, Link, RigidBodyModel, Rotor
 from symgen.mechanics.parameters import canonical_model
 from symgen.mechanics.pose import IDENTITY, Pose
-from symgen.reading.unfold import MovingJoint, bodies
+from symgen.reading.bodies_from_joints import MovingJoint, bodies
 
 Array = Any
 SIZES = (5, 10, 15)

@@ -12,7 +12,7 @@ from lxml import etree
 from fuzz.draw import name as any_name
 from fuzz.nodes import Node, element, read
 from symgen.errors import OptionError
-from symgen.reading.joints import FIXED, JOINTS
+from symgen.reading.joint_kinds import FIXED, JOINTS
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 SMALL: Final = ("pendulum", "scara", "rx90", "panda")

@@ -7,7 +7,7 @@ from typing import Final
 from fuzz.draw import name as any_name
 from fuzz.draw import number, numbers, text
 from fuzz.nodes import Node, element
-from symgen.reading.joints import FIXED, JOINTS
+from symgen.reading.joint_kinds import FIXED, JOINTS
 
 Mutation = Callable[[Random, Node], None]
 XML: Final[dict[str, Mutation]] = {}

@@ -61,7 +61,7 @@ def _robot(ctx: click.Context) -> Any:
     there is none."""
     from symgen.jobs.jobfile import job_in
     from symgen.reading.denavit_hartenberg import is_table
-    from symgen.reading.formats import read
+    from symgen.reading.sources import read
 
     for path in map(Path, filter(os.path.isfile, _words(ctx))):
         with suppress(SymgenError, OSError, ValueError):

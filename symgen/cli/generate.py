@@ -1,6 +1,6 @@
 """The command ``symgen generate``."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,6 @@ from symgen.languages.release import Release
 from symgen.options import rows
 
 if TYPE_CHECKING:
-    from symgen.jobs.job import Job
     from symgen.jobs.tune import TimedFormulation
     from symgen.languages.module import Module
 
@@ -64,38 +63,34 @@ def generate(
     from symgen.inspection.command_reports import generated_data, warnings
     from symgen.jobs.generating import generated_files
     from symgen.jobs.job import Job
+    from symgen.jobs.job_notices import notices_after_tracing
+    from symgen.jobs.jobfile import keep_formulations
     from symgen.languages import DEFAULT
     from symgen.mechanics.inertia_checks import check_inertias
 
     with progress() as tell, processes(count):
         job = Job.of(file, **given(options))
-        job, times = _tuned(job, tell) if tune else (job, [])
-        module, loaded, paths = generated_files(job, out, languages or DEFAULT, tell, _note)
-        hint = job.saving(loaded, module)
+        times: Sequence[TimedFormulation] = []
+        if tune:
+            from symgen.jobs.tune import tuned
+
+            job, times = tuned(job, job.load(), tell)
+        module, loaded, paths = generated_files(
+            job,
+            out,
+            languages or DEFAULT,
+            tell,
+            lambda sentence: output.say(f"note: {sentence}", error=True),
+        )
+        hint = notices_after_tracing(job, loaded, module)
     notices = [*loaded.notices, *hint, *warnings(loaded, check_inertias(loaded.model))]
-    choice_notices = _notices_of_choice(job) if tune else []
+    choice = job.choice() if tune else {}
+    choice_notices = keep_formulations(click.get_current_context(), choice)
     if as_json:
         output.say(output.as_json(generated_data(module, paths, [*notices, *choice_notices])))
     else:
         say(notices)
         _print(module, paths, times, choice_notices)
-
-
-def _note(sentence: str) -> None:
-    output.say(f"note: {sentence}", error=True)
-
-
-def _tuned(job: "Job", tell: Callable[[str], None]) -> tuple["Job", Sequence["TimedFormulation"]]:
-    from symgen.jobs.tune import tuned
-
-    return tuned(job, job.load(), tell)
-
-
-def _notices_of_choice(job: "Job") -> Sequence[Notice]:
-    """The notices about storing the choice of ``--tune`` in the job file."""
-    from symgen.jobs.jobfile import keep_formulations
-
-    return keep_formulations(click.get_current_context(), job.choice())
 
 
 def _print(

@@ -3,7 +3,7 @@
 import errno
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from io import TextIOWrapper
@@ -13,8 +13,36 @@ import click
 
 from symgen import __version__
 from symgen.cli.help import HelpContext
-from symgen.cli.single_values import check_single_values
-from symgen.errors import SymgenError, as_rows
+from symgen.errors import OptionError, SymgenError, as_rows
+from symgen.text import quoted
+
+
+def check_single_values(
+    ctx: click.Context, command: click.Command, arguments: Sequence[str]
+) -> None:
+    """Refuse two different values for an option of a command that has one value; click would take
+    the last.
+
+    `ctx` is the context of the program. Errors of usage are left to the command itself. Raises
+    OptionError."""
+    parser = command.make_parser(click.Context(command, parent=ctx))
+    options = [p for p in command.params if isinstance(p, click.Option)]
+    for option in options:
+        if not (option.is_flag or option.multiple or option.count):
+            parser.add_option(option, option.opts, option.name, "append", option.nargs)
+    try:
+        values, _, _ = parser.parse_args([*arguments])
+    except click.UsageError:
+        return
+    for option in options:
+        given = values.get(option.name or "")
+        different = [*dict.fromkeys(given)] if isinstance(given, list) else []
+        if len(different) > 1 and not option.multiple:
+            raise OptionError(
+                f"{max(option.opts, key=len)}: two values are given, {quoted(different)}; "
+                "keep one of them"
+            )
+
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 

@@ -36,8 +36,9 @@ def ops(file: str, every: bool, as_json: bool, **options: Any) -> None:
         operations,
         operations_data,
     )
-    from symgen.jobs.effects import check_functions
+    from symgen.jobs.generating import check_functions
     from symgen.jobs.job import Job
+    from symgen.jobs.job_notices import notices_after_tracing
 
     job = Job.of(file, **given(options))
     check_functions(job)
@@ -45,7 +46,7 @@ def ops(file: str, every: bool, as_json: bool, **options: Any) -> None:
         tell("reading the robot")
         loaded = job.load()
         module = job.module(loaded, tell)
-        hint = job.saving(loaded, module)
+        hint = notices_after_tracing(job, loaded, module)
         traced = job.every_formulation(loaded) if every else []
     if as_json:
         output.say(

@@ -72,12 +72,8 @@ def _text(row: Option) -> Any:
     """The default as the command line spells it."""
     value = row.default
     if isinstance(value, tuple):
-        return ",".join(map(_number, value))
+        return ",".join(x if isinstance(x, str) else f"{x:g}" for x in value)
     return value
-
-
-def _number(x: Any) -> str:
-    return x if isinstance(x, str) else f"{x:g}"
 
 
 def given(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -97,7 +93,7 @@ def given(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _parser(row: Option) -> Callable[[click.Context, click.Parameter, Any], Any]:
     def parsed(ctx: click.Context, param: click.Parameter, given: Any) -> Any:
-        return None if given is None else row.parsed(given)
+        return None if given is None else row.from_text(given)
 
     return parsed
 

@@ -20,13 +20,14 @@ from symgen.inspection.terminal_view import plot as draw
 from symgen.inspection.terminal_view import print_robot
 from symgen.inspection.visual_geometry import RobotGeometry, geometry
 from symgen.jobs.job import Job
+from symgen.jobs.job_notices import right_angle_notices
+from symgen.jobs.output_files import OutputFile, check_targets, holding
 from symgen.jobs.publish import write_files
-from symgen.jobs.targets import OutputFile, check_targets, holding
 from symgen.mechanics.coupling import position_coordinates
 from symgen.mechanics.model import RigidBodyModel
 from symgen.reading.assemble import LoadedRobot
-from symgen.reading.geometry import shapes
 from symgen.reading.options import SourceOptions
+from symgen.reading.visual_geometry import shapes
 from symgen.text import quoted, shown
 from symgen.text import shown as shown_text
 
@@ -120,7 +121,7 @@ def inspect_command(
         progress("drawing")
         contents[targets["plot"]] = _plot(job, loaded, data, targets["plot"])
     write_files(contents)
-    notices = (*job.beside(loaded), *remarks)
+    notices = (*right_angle_notices(job, loaded), *remarks)
     if as_json:
         return output.as_json(data), notices
     if latex:

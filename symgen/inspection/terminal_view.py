@@ -13,7 +13,7 @@ from symgen.inspection.command_reports import counted
 from symgen.inspection.console_tables import table
 from symgen.inspection.pictures import EMPTY, FULL, drawn, new_figure, styled
 from symgen.inspection.robot_data import Data
-from symgen.jobs.targets import OutputFile
+from symgen.jobs.output_files import OutputFile
 from symgen.mechanics.base_parameters import latex_name, latex_sum
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.output import console

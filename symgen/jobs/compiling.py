@@ -16,7 +16,7 @@ from symgen.errors import SymgenError
 from symgen.native.compiled import Compiled
 from symgen.native.compiler import identity, processor
 from symgen.native.store import SUFFIX, Store, digest
-from symgen.reading.alone import is_self_contained
+from symgen.reading.dependency_scan import is_self_contained
 
 FILES: Final = ("actuators",)
 """Options that are paths of files, of which the content counts."""
@@ -41,7 +41,9 @@ def compile(
     Modules are kept in the folder SYMGEN_CACHE (`symgen.native.store`), so that a second run reads,
     traces and compiles nothing. Needs a C compiler and Python's headers; without the headers calls
     go through cffi, which is said. Raises SymgenError."""
-    store, names = Store.here(), _names(quantities)
+    store, names = Store.here(), quantities
+    if len(quantities) == 1 and isinstance(quantities[0], (list, tuple)):
+        names = tuple(quantities[0])
     key = _digest_of_call(robot, names, exact, options)
     module = store.found(key) if key else None
     if module is not None:
@@ -49,21 +51,14 @@ def compile(
     # What reads, traces and writes code takes a while to load.
     from symgen.jobs.extension import CompileJob
 
-    return CompileJob.of(robot, names, exact, options, store).compiled(key)
-
-
-def _names(quantities: Sequence[Any]) -> tuple[Any, ...]:
-    """The quantities, from a single list of them too."""
-    if len(quantities) == 1 and isinstance(quantities[0], (list, tuple)):
-        return tuple(quantities[0])
-    return tuple(quantities)
+    return CompileJob.of(robot, names, exact, options, store, environment).compiled(key)
 
 
 def _digest_of_call(
-    robot: Any, quantities: Sequence[str], exact: bool, options: Mapping[str, Any]
+    robot: Any, quantities: Sequence[Any], exact: bool, options: Mapping[str, Any]
 ) -> str | None:
-    """A digest of a call and of all that its result depends on; None where not all of that is seen
-    without reading the robot."""
+    """A digest of a call and of everything that its result depends on; None if the robot must be
+    read to know that."""
     try:
         path = Path(os.fspath(robot))
         if not path.is_file():  # a pipe could be read once only
@@ -71,31 +66,27 @@ def _digest_of_call(
         data = path.read_bytes()
         if not is_self_contained(path.name, data):
             return None
-        chosen = {k: content(Path(x)) if k in FILES and x else x for k, x in options.items()}
-        call = [path.name, _sha256(data), quantities, exact, chosen]
-        return digest("call", surroundings(), call)
+        chosen = {k: _named_digest(Path(x)) if k in FILES and x else x for k, x in options.items()}
+        call = [path.name, hashlib.sha256(data).hexdigest(), quantities, exact, chosen]
+        return digest("call", environment(), call)
     except (OSError, ValueError, TypeError, SymgenError):
         return None
 
 
-def content(path: Path) -> list[str]:
-    """A file's name and digest. Raises OSError."""
-    return [path.name, _sha256(path.read_bytes())]
+def _named_digest(path: Path) -> list[str]:
+    """The name of a file and the SHA-256 of its content. Raises OSError."""
+    return [path.name, hashlib.sha256(path.read_bytes()).hexdigest()]
 
 
-def _sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
-
-
-def surroundings() -> list[Any]:
-    """The state of all that a compiled module depends on beside its source: symgen as it is
-    installed, compiler, processor, Python and NumPy. Raises CompilerError."""
+def environment() -> list[Any]:
+    """The state of everything that a compiled module depends on besides its source: the installed
+    files of symgen, compiler, processor, Python and NumPy. Raises CompilerError."""
     return [_installed(), identity(), processor(), SUFFIX, np.__version__]
 
 
 def _installed() -> list[Any]:
-    """The version of symgen, and a digest of the sizes and times of its files, which change while
-    it is worked on."""
+    """The version of symgen, and a digest of the sizes and times of its files, which change during
+    development."""
     folder = Path(__file__).resolve().parents[1]
     states = hashlib.sha256()
     folders = [folder, folder.parent / "templates"]  # templates stand beside it in a checkout

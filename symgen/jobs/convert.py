@@ -4,12 +4,12 @@ from pathlib import Path
 
 from symgen.errors import Notice, OptionError
 from symgen.jobs.publish import write_new
-from symgen.reading.extraction import extract_subtree
+from symgen.reading.inertia_tensors import repair_inertias
 from symgen.reading.options import NO_SOURCE_OPTIONS, SourceOptions
-from symgen.reading.repair import repair_inertias
 from symgen.reading.sources import RobotSource, describe
 from symgen.reading.substitution import symbols
-from symgen.reading.urdf_writer import urdf_bytes
+from symgen.reading.subtree import extract_subtree
+from symgen.reading.urdf.writer import urdf_bytes
 from symgen.text import quoted
 
 
@@ -23,8 +23,8 @@ def convert(
 ) -> tuple[Notice, ...]:
     """Write the robot of a `source` to a new URDF file `out`. With `root` and `tip`, only the part
     from link `root` out to link `tip` is written. `repair` repairs impossible inertias
-    (`symgen.reading.repair`). Returns the notices of reading and of properties that URDF cannot
-    represent. Raises SymgenError; then nothing is written."""
+    (`symgen.reading.inertia_tensors`). Returns the notices of reading and of properties that URDF
+    cannot represent. Raises SymgenError; then nothing is written."""
     if Path(out).suffix.lower() != ".urdf":
         raise OptionError(f"--out {out!r}: the name of a URDF file must end in .urdf")
     robot = extract_subtree(repair_inertias(describe(source, options), repair), root, tip)

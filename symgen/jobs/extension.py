@@ -1,14 +1,13 @@
 """The extension module of a job: read, traced, written as C, compiled and kept."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from types import ModuleType
 from typing import Any
 
-from symgen.jobs.compiling import surroundings
-from symgen.jobs.effects import check_effects
+from symgen.jobs.generating import check_effects
 from symgen.jobs.job import Job
 from symgen.languages.c.backend import code_files
 from symgen.languages.c.calls import build
@@ -24,21 +23,24 @@ from symgen.reading.assemble import LoadedRobot
 
 @dataclass(frozen=True)
 class CompileJob:
-    """A job whose module is to be compiled; `given` are the names of the options asked for."""
+    """A job whose module is to be compiled; `given` are the names of the options asked for,
+    `environment` returns the state of everything else that the module depends on."""
 
     job: Job
     exact: bool
     given: frozenset[str]
     store: Store
+    environment: Callable[[], Sequence[Any]]
 
     @classmethod
     def of(
         cls,
         robot: Any,
-        quantities: Sequence[str],
+        quantities: Sequence[Any],
         exact: bool,
         options: Mapping[str, Any],
         store: Store,
+        environment: Callable[[], Sequence[Any]],
     ) -> "CompileJob":
         """The request that the arguments of `symgen.compile` make. Raises OptionError."""
         wanted = {"quantities": quantities} if quantities else {}
@@ -47,7 +49,7 @@ class CompileJob:
             job.choices, given=frozenset(options)
         )  # a robot's options serve all calls
         check_effects(replace(job, choices=of_call), [COMPILE])
-        return cls(job, exact, frozenset(options), store)
+        return cls(job, exact, frozenset(options), store, environment)
 
     def compiled(self, key: str | None) -> Compiled:
         """The compiled module, kept as the answer to a digest too. Raises SymgenError."""
@@ -77,7 +79,7 @@ class CompileJob:
             self.exact,
         ]
         try:
-            return digest("robot", surroundings(), robot, of_options)
+            return digest("robot", self.environment(), robot, of_options)
         except TypeError:
             return None
 
@@ -88,7 +90,7 @@ class CompileJob:
     def _built(self, module: Module) -> ModuleType:
         files = {**code_files(module), SOURCE: extension(module)}
         units, flags = [*compiled_files(module)], SAME if self.exact else FAST
-        key = digest("code", surroundings(), files, units, flags)
+        key = digest("code", self.environment(), files, units, flags)
         stored = self.store.found(key)
         if stored is not None:
             return stored

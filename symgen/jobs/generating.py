@@ -1,16 +1,78 @@
 """The steps of ``symgen generate``: read the robot, trace its dynamics, write files."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from math import prod
 from pathlib import Path
+from typing import Final
 
-from symgen.jobs.effects import check_effects
-from symgen.jobs.expected_size import remarks
+from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
+from symgen.errors import OptionError
 from symgen.jobs.job import Job
 from symgen.jobs.manifest import NAME, manifest
 from symgen.jobs.publish import publish
-from symgen.languages import known_languages, module_files
+from symgen.languages import LANGUAGES, known_languages, module_files
+from symgen.languages.c.options import PRODUCTS
 from symgen.languages.module import Module
+from symgen.mechanics.coupling import coupling_of
+from symgen.mechanics.model import RigidBodyModel
 from symgen.reading.assemble import LoadedRobot
+from symgen.tracing.wanted import Wanted
+
+LARGE: Final = 15_000
+"""Output entries of a function from which on an estimate is printed."""
+
+C_BYTES: Final = 500
+MEMORY: Final = 65_000
+SECONDS: Final = 1.5e-3
+"""Bytes of C, bytes of memory and seconds for each output entry: measured at the derivatives of
+inverse dynamics of a chain of 100 joints (15 MB, 2.0 GB, 42 s for 30,000 entries). Entries of other
+matrices take less: those of the mass matrix 290 B, 15 kB and 0.5 ms."""
+
+
+def remarks(model: RigidBodyModel, functions: Sequence[Wanted]) -> list[str]:
+    """A sentence for each function with many output entries, with its estimated size and time.
+    Structural zeros are counted, so that trees with many branches need less."""
+    n, ten = coupling_of(model).velocities, 10 * len(model.bodies)
+    # Sizes of arrays before parameters are regrouped.
+    sizes = {"n": n, "n2": n * (n + 1) // 2, "ten": ten, "y": ten, "b": ten, "y_b": ten}
+    counts = {
+        wanted.name: sum(
+            prod(axis if isinstance(axis, int) else sizes.get(axis, 1) for axis in out.shape)
+            for quantity in wanted.quantities
+            for out in quantity.outputs
+        )
+        for wanted in functions
+    }
+    return [_sentence(name, count) for name, count in counts.items() if count >= LARGE]
+
+
+def _sentence(name: str, count: int) -> str:
+    return (
+        f"{name} has {count:,} entries, which can take up to {count * C_BYTES / 1e6:.0f} MB of C, "
+        f"{count * MEMORY / 1e9:.1f} GB of memory and {count * SECONDS:.0f} s"
+    )
+
+
+TARGETS: Final = {name: (name,) for name in (*LANGUAGES, *PRODUCTS)}
+"""What options of languages apply to, each with its name as its tag."""
+
+
+def check_effects(job: Job, targets: Iterable[str]) -> None:
+    """Refuse options that change neither a target (a language, or one of `PRODUCTS`) nor a function
+    of the job. Raises OptionError."""
+    job.choices.check_effect({name: (name,) for name in targets}, TARGETS)
+    check_functions(job)
+
+
+def check_functions(job: Job) -> None:
+    """Refuse options that change no function of the job. Raises OptionError."""
+    functions = job.wanted()
+    quantities = [quantity for function in functions for quantity in function.quantities]
+    unused = job.choice().keys() - {quantity.name for quantity in quantities}
+    if unused and "formulations" in job.choices.given:
+        raise OptionError(f"--formulation {min(unused)}: no function computes that quantity")
+    known = {q.name: q.tags for q in (*QUANTITIES.values(), *LINK_QUANTITIES.values())}
+    job.choices.check_effect({q.name: q.tags for q in quantities}, known)
 
 
 def generated_files(

@@ -7,7 +7,9 @@ the text of the command line, so that the same parser reads both."""
 import os
 import re
 import textwrap
+import tomllib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -15,20 +17,19 @@ from typing import Any, Final
 import click
 
 from symgen.errors import Notice, OptionError, SymgenError
-from symgen.jobs.keep import formulations_line, with_formulations
 from symgen.jobs.options import JOB
+from symgen.jobs.output_files import Mark, OutputFile
 from symgen.jobs.publish import write_files, write_new
-from symgen.jobs.targets import Mark, OutputFile
 from symgen.languages import LANGUAGES
 from symgen.languages.language import identifier
 from symgen.options import Option
 from symgen.options.kinds import TEXT, ValueKind, quoted
 from symgen.reading import toml_reader
 from symgen.reading.denavit_hartenberg import is_table
-from symgen.reading.formats import read as read_robot
 from symgen.reading.options import NO_SOURCE_OPTIONS, SourceOptions
-from symgen.reading.toml_reader import Table, said
-from symgen.reading.xml_reader import STANDARD_INPUT
+from symgen.reading.sources import read as read_robot
+from symgen.reading.toml_reader import Table, described_type
+from symgen.reading.xml_text import STANDARD_INPUT
 from symgen.text import reason, shown
 
 META: Final = "symgen.jobfile"
@@ -61,15 +62,14 @@ def read(path: str | os.PathLike[str]) -> JobFile:
     table.only(kinds)
     values = {key: _value(table, key, kinds[key]) for key in table.data}
     paths = [ROBOT, *(row.name for row in JOB if row.path)]
-    located = {key: _located(table, key, values[key]) for key in paths if values.get(key)}
+    located = {
+        key: [_path(table, key, x) for x in values[key]]
+        if isinstance(values[key], list)
+        else _path(table, key, values[key])
+        for key in paths
+        if values.get(key)
+    }
     return JobFile(Path(path), table, values | located)
-
-
-def _located(table: Table, key: str, value: str | list[str]) -> str | list[str]:
-    """One path or several of a job file, relative to the working directory. Raises RobotError."""
-    if isinstance(value, list):
-        return [_path(table, key, entry) for entry in value]
-    return _path(table, key, value)
 
 
 def _path(table: Table, key: str, text: str) -> str:
@@ -83,11 +83,13 @@ def _path(table: Table, key: str, text: str) -> str:
 def _value(table: Table, key: str, of: ValueKind) -> Any:
     value = table.data[key]
     try:
-        return of.plain(value)
+        return of.from_toml(value)
     except TypeError:
         container = {"[": list, "{": dict}.get(of.example[0])
-        found = "it has other entries" if type(value) is container else f"found {said(value)}"
-        text = f"expected {of.said}, but {found}; write it as in {of.example}"
+        found = (
+            "it has other entries" if type(value) is container else f"found {described_type(value)}"
+        )
+        text = f"expected {of.description}, but {found}; write it as in {of.example}"
         raise table.error(key, text) from None
 
 
@@ -116,14 +118,13 @@ def job_in(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
     if ROBOT not in job.values:
         raise job.table.error(None, f'has no {ROBOT}; add {ROBOT} = "..."')
     rows = {row.name: row for row in JOB}
-    values = {key: rows[key].parsed(_tuple(x)) for key, x in job.values.items() if key in rows}
+    values = {
+        key: rows[key].from_text(tuple(x) if isinstance(x, list) else x)
+        for key, x in job.values.items()
+        if key in rows
+    }
     set_ = {key: value for key, value in values.items() if value != rows[key].default}
     return str(job.values[ROBOT]), set_
-
-
-def _tuple(value: Any) -> Any:
-    """A list as a tuple, the type of repeated options of the command line."""
-    return tuple(value) if isinstance(value, list) else value
 
 
 def placed(error: SymgenError, ctx: click.Context) -> str:
@@ -153,6 +154,28 @@ def keep_formulations(ctx: click.Context, formulations: Mapping[str, str]) -> li
         write_files({OutputFile(job.path, mark): text.encode()})
         sentence = "the fastest formulations were written into the job file"
     return [Notice(job.table.place(), "note", "--tune", sentence)]
+
+
+def with_formulations(text: str, formulations: dict[str, str]) -> str | None:
+    """The text of a job file with these formulations by quantity; None if that needs more than one
+    line to change."""
+    value = formulations_line(formulations)
+    wanted = {**tomllib.loads(text), "formulations": formulations}
+    patterns = ("^formulations *=.*$", "^# formulations =.*$")  # the key, or its commented example
+    edits = [re.sub(p, lambda _: value, text, count=1, flags=re.MULTILINE) for p in patterns]
+    for changed in (*edits, f"{value}\n{text}"):
+        with suppress(tomllib.TOMLDecodeError):
+            if tomllib.loads(changed) == wanted:
+                return changed
+    return None
+
+
+def formulations_line(formulations: dict[str, str]) -> str:
+    """The line of a job file for these formulations."""
+    pairs = ", ".join(
+        f"{quoted(name)} = {quoted(formulation)}" for name, formulation in formulations.items()
+    )
+    return f"formulations = {{ {pairs} }}"
 
 
 # -- writing ---------------------------------------------------------------------------------------
@@ -217,5 +240,7 @@ def _lines(row: Option, values: Mapping[str, str]) -> Iterator[str]:
     if row.name in values or default is not None:
         yield f"{row.name} = {values.get(row.name, default)}"
     else:
-        example = quoted(row.metavar or "") if row.kind.plain is TEXT.plain else row.kind.example
+        example = (
+            quoted(row.metavar or "") if row.kind.from_toml is TEXT.from_toml else row.kind.example
+        )
         yield f"# {row.name} = {example}"

@@ -1,17 +1,24 @@
-"""A manifest read: every key and value by its type, then by what must hold of it, then against the
-manifest that its own model has."""
+"""Reading of a manifest. Every key and value is checked by its type, then by rules, then against
+the manifest that the model in it gives.
+
+`decoded` reads JSON data that `dataclasses.asdict` writes into dataclasses. The types may be bool,
+int, float, str, `object` (any data), Literal, dataclasses, tuples and sequences, mappings from str,
+and unions of these. Errors name the path of the value."""
 
 import json
+import math
 import re
-from collections.abc import Callable, Mapping
+import types
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import fields, is_dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any, Final, get_type_hints
+from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
-from symgen.compiler.aims import Aim
 from symgen.errors import OptionError, SymgenError
-from symgen.jobs.manifest import FORMAT, NAME, FunctionEntry, Manifest, text, written
+from symgen.jobs.manifest import FORMAT, NAME, Manifest, text, written
 from symgen.jobs.options import MODULE
-from symgen.jobs.typed import Unfit, decoded, unfit
 from symgen.languages.c.options import aim_of
 from symgen.languages.module import Module
 from symgen.mechanics.joint_forces import COMPENSATION, FRICTION
@@ -20,13 +27,141 @@ from symgen.mechanics.model_validation import validate
 from symgen.options import Choices, rows
 from symgen.reading.options import RobotOptions
 from symgen.text import quoted, reason, shown
-from symgen.tracing.function import Function
 from symgen.tracing.options import FunctionOptions
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 
-LARGEST: Final = 64 * 2**20
+
+class SchemaError(ValueError):
+    """Data that do not have the expected type; the message has the path and the fault."""
+
+
+def decoded(kind: Any, data: object, place: str = "") -> Any:
+    """`data` as a value of type `kind`. Raises SchemaError with the path of the first wrong value.
+
+    Numbers must be finite; an integer is accepted as a float. An object must have exactly the keys
+    of its dataclass whose names do not begin with an underscore. Fields that the constructor does
+    not take are checked and dropped."""
+    if is_dataclass(kind):
+        return _object(kind, data, place)
+    origin = get_origin(kind)
+    if origin is not None:
+        return CONTAINERS[origin](get_args(kind), data, place)
+    if kind is object or kind is Any:
+        return data
+    return _plain(kind, data, place)
+
+
+def schema_error(place: str, message: str) -> SchemaError:
+    """The error for the value at the path `place`."""
+    return SchemaError(f"{place}: {message}" if place else message)
+
+
+def _plain(kind: type, data: object, place: str) -> Any:
+    known = (int, float) if kind is float else (kind,)
+    if type(data) not in known:
+        raise schema_error(place, f"expected {NAMES[kind]}, found {type_name(data)}")
+    if kind is not float:
+        return data
+    try:
+        number = float(data)  # type: ignore[arg-type]
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise schema_error(place, "expected a finite number")
+    return number
+
+
+def _object(kind: Any, data: object, place: str) -> Any:
+    types_, init = _fields(kind)
+    entries, names = _keys(data, place), set(types_)
+    other = [*names - set(entries), *set(entries) - names]
+    if other:
+        missing = sorted(names - set(entries))
+        trouble = "missing key" if missing else "unknown key"
+        raise schema_error(place, f"{trouble} {quoted(missing or sorted(set(entries) - names), 3)}")
+    values = {name: decoded(of, entries[name], _below(place, name)) for name, of in types_.items()}
+    return kind(**{name: value for name, value in values.items() if name in init})
+
+
+@cache
+def _fields(kind: Any) -> tuple[Mapping[str, Any], frozenset[str]]:
+    """The types of a dataclass's fields by name, and the names of the constructor's arguments."""
+    hints = get_type_hints(kind)
+    rows = [field for field in fields(kind) if not field.name.startswith("_")]
+    return {row.name: hints[row.name] for row in rows}, frozenset(r.name for r in rows if r.init)
+
+
+def _keys(data: object, place: str) -> Mapping[str, object]:
+    if not isinstance(data, dict):
+        raise schema_error(place, f"expected an object, found {type_name(data)}")
+    return data
+
+
+def _below(place: str, key: str) -> str:
+    plain = re.fullmatch(r"\w+", key, re.ASCII)
+    step = key if plain else f"'{shown(key, 40)}'"
+    return f"{place}.{step}" if place else step
+
+
+def _tuple(arguments: tuple[Any, ...], data: object, place: str) -> tuple[Any, ...]:
+    if not isinstance(data, list):
+        raise schema_error(place, f"expected a list, found {type_name(data)}")
+    kinds = [arguments[0]] * len(data) if arguments[-1] is Ellipsis else list(arguments)
+    if len(kinds) != len(data):
+        raise schema_error(place, f"expected {len(kinds)} entries, found {len(data)}")
+    pairs = enumerate(zip(kinds, data, strict=True))
+    return tuple(decoded(kind, value, f"{place}[{k}]") for k, (kind, value) in pairs)
+
+
+def _mapping(arguments: tuple[Any, ...], data: object, place: str) -> Mapping[str, Any]:
+    pairs = _keys(data, place).items()
+    return {key: decoded(arguments[1], value, _below(place, key)) for key, value in pairs}
+
+
+def _union(arguments: tuple[Any, ...], data: object, place: str) -> Any:
+    """The value as the first type that fits; the error is that of the last type."""
+    *others, last = sorted(arguments, key=lambda kind: kind is not types.NoneType)
+    for kind in others:
+        with suppress(SchemaError):
+            return decoded(kind, data, place)
+    return decoded(last, data, place)
+
+
+def _literal(arguments: tuple[Any, ...], data: object, place: str) -> Any:
+    if not any(type(data) is type(argument) and data == argument for argument in arguments):
+        choices = ", ".join(map(str, arguments))
+        raise schema_error(place, f"expected one of {choices}, found {type_name(data)}")
+    return data
+
+
+CONTAINERS: Final[dict[Any, Callable[[tuple[Any, ...], object, str], Any]]] = {
+    tuple: _tuple,
+    Sequence: lambda arguments, data, place: _tuple((*arguments, ...), data, place),
+    Mapping: _mapping,
+    dict: _mapping,
+    Union: _union,
+    types.UnionType: _union,
+    Literal: _literal,
+}
+NAMES: Final[dict[type, str]] = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+    types.NoneType: "null",
+}
+
+
+def type_name(data: object) -> str:
+    """A description of a value's type, for a message."""
+    kinds = {bool: "a boolean", int: "a number", float: "a number", str: "a text", list: "a list"}
+    name = kinds.get(type(data), "null" if data is None else "an object")
+    return f"{name} ({shown(repr(data), 40)})" if isinstance(data, (int, float, str)) else name
+
+
+MAX_MANIFEST_BYTES: Final = 64 * 2**20
 """Bytes of a manifest; a robot of a thousand joints has a megabyte."""
 ECHOES: Final = ("generator", "conventions", "files")
 """What does not follow from the rest of a manifest, or changes with symgen's version only."""
@@ -54,7 +189,7 @@ def read(folder: Path) -> tuple[Module, dict[str, str]]:
         raise OptionError(
             f"cannot read {str(path)!r}: {reason(error)}; give a folder that symgen generate wrote"
         ) from error
-    except Unfit as error:
+    except SchemaError as error:
         raise OptionError(
             f"{str(path)!r} is not a valid manifest ({error}); generate the folder again"
         ) from error
@@ -65,17 +200,17 @@ def read(folder: Path) -> tuple[Module, dict[str, str]]:
 
 
 def _data(path: Path) -> Any:
-    """The JSON of a file. Raises Unfit, OSError, and OptionError for another format."""
+    """The JSON of a file. Raises SchemaError, OSError, and OptionError for another format."""
     with path.open("rb") as stream:
-        content = stream.read(LARGEST + 1)
-    if len(content) > LARGEST:
-        raise unfit("", f"it is larger than {LARGEST >> 20} MiB")
+        content = stream.read(MAX_MANIFEST_BYTES + 1)
+    if len(content) > MAX_MANIFEST_BYTES:
+        raise schema_error("", f"it is larger than {MAX_MANIFEST_BYTES >> 20} MiB")
     try:
         data = json.loads(content.decode("utf-8"), object_pairs_hook=_once)
-    except Unfit:
+    except SchemaError:
         raise
     except (ValueError, RecursionError):  # no UTF-8, no JSON, numbers of thousands of digits
-        raise unfit("", "it is not JSON") from None
+        raise schema_error("", "it is not JSON") from None
     if isinstance(data, dict) and type(data.get("format")) is int and data["format"] != FORMAT:
         raise OptionError(
             f"the format is {shown(str(data['format']), 40)}, and this version reads {FORMAT}"
@@ -87,23 +222,18 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object whose keys occur once."""
     values = dict(pairs)
     if len(values) < len(pairs):
-        raise unfit("", "a key occurs twice")
+        raise schema_error("", "a key occurs twice")
     return values
 
 
 def _check(listed: Manifest) -> None:
-    """Raises Unfit where values of the right type cannot be."""
+    """Raises SchemaError where values of the right type cannot be."""
     for place, holds in RULES.items():
         if not holds(listed):
-            raise unfit(place, "the value is not valid")
+            raise schema_error(place, "the value is not valid")
     trouble = validate(listed.model.bodies, listed.model.base)
     if trouble is not None:
-        raise unfit("model", trouble)
-
-
-def _links_there(listed: Manifest) -> bool:
-    links = {link.name for body in listed.model.bodies for link in body.links}
-    return {*listed.runtime.parameters, *listed.runtime.wrenches} <= links
+        raise schema_error("model", trouble)
 
 
 RULES: Final[dict[str, Callable[[Manifest], bool]]] = {
@@ -124,18 +254,21 @@ RULES: Final[dict[str, Callable[[Manifest], bool]]] = {
     "runtime.springs": lambda m: m.runtime.springs or not m.runtime.springs_input,
     "runtime.friction_width": lambda m: 0 <= m.runtime.friction_width <= 1e9,
     "runtime.friction_compensation": lambda m: m.runtime.friction_compensation in COMPENSATION,
-    "runtime.parameters or runtime.wrenches": _links_there,
+    "runtime.parameters or runtime.wrenches": lambda m: (
+        {*m.runtime.parameters, *m.runtime.wrenches}
+        <= {link.name for body in m.model.bodies for link in body.links}
+    ),
     "model.gravity": lambda m: max(map(abs, m.model.gravity)) <= 1e100,
 }
 """What holds of every manifest beyond the types of its values, by the place that is at fault."""
 
 
 def _check_derived(module: Module, files: Mapping[str, str], data: Mapping[str, Any]) -> None:
-    """Raises Unfit where the manifest differs from the one that its own model has."""
+    """Raises SchemaError where the manifest differs from the one that its own model has."""
     derived = json.loads(text(module, files))
     other = next((key for key in derived if key not in ECHOES and derived[key] != data[key]), None)
     if other is not None:
-        raise unfit(other, "does not follow from the model")
+        raise schema_error(other, "does not follow from the model")
 
 
 def _module(listed: Manifest) -> Module:
@@ -155,29 +288,28 @@ def _module(listed: Manifest) -> Module:
         root_axes=choices[FunctionOptions].wrench_axes == "root",
         allow_unphysical=choices[RobotOptions].allow_unphysical,
     )
-    computed = {name: row for name, row in listed.functions.items() if row.quantities}
     aim = aim_of(choices)
+    functions = tuple(
+        trace(robot, Wanted.parse(f"{name}={'+'.join(row.quantities)}"), row.formulations, aim)
+        for name, row in listed.functions.items()
+        if row.quantities
+    )
     return Module(
         listed.prefix,
         robot,
-        tuple(_function(robot, name, row, aim) for name, row in computed.items()),
+        functions,
         listed.source,
         choices,
     )
 
 
 def _choices(options: Mapping[str, object]) -> Choices:
-    """The options of a module, each of its own type. Raises Unfit, and OptionError for a value that
-    is none of the choices."""
+    """The options of a module. Raises SchemaError for a value of another type, and OptionError for
+    a value that is none of the choices."""
     hints = {name: of for group in MODULE for name, of in get_type_hints(group).items()}
     names = [row.name for row in rows(*MODULE) if not row.local]
     if set(names) != set(options):
         other = sorted(set(names) ^ set(options))
-        raise unfit("options", f"{quoted(other, 3)} missing or unknown")
+        raise schema_error("options", f"{quoted(other, 3)} missing or unknown")
     values = {name: decoded(hints[name], options[name], f"options.{name}") for name in names}
     return Choices.of(MODULE, values)
-
-
-def _function(robot: ParametricModel, name: str, row: FunctionEntry, aim: Aim) -> Function:
-    wanted = Wanted.parse(f"{name}={'+'.join(row.quantities)}")
-    return trace(robot, wanted, row.formulations, aim)

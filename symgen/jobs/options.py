@@ -42,7 +42,7 @@ class WriteOptions:
         "--out",
         "DIR",
         "Folder for the files. Files of an earlier run for the same robot are replaced.",
-        replace(TEXT, parsed=_folder),
+        replace(TEXT, from_text=_folder),
         give="give a folder, . for the current one",
         short="-o",
         path=True,

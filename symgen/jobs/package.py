@@ -16,11 +16,11 @@ from typing import Any, BinaryIO, Final
 import numpy as np
 
 from symgen.errors import OptionError
-from symgen.jobs.effects import check_effects
+from symgen.jobs.generating import check_effects
 from symgen.jobs.job import Job
 from symgen.jobs.manifest import NAME, manifest
+from symgen.jobs.output_files import Mark, OutputFile
 from symgen.jobs.publish import publish
-from symgen.jobs.targets import Mark, OutputFile
 from symgen.languages import module_files
 from symgen.languages.c.options import BUILD, with_performance_defaults
 from symgen.languages.conventions import convention_lines
@@ -77,7 +77,8 @@ def build(
         **interface(module),
     }
     contents[NAME] = manifest(module, contents)
-    wheel = OutputFile(Path(out) / _wheel_name(module, flags), Mark("symgen build", _is_ours))
+    tags = [module.name, module[Release].module_version, *_build_tags(flags), _tag()]
+    wheel = OutputFile(Path(out) / f"{'-'.join(tags)}.whl", Mark("symgen build", _is_ours))
     wheel.check()
     in_wheel = {name: x for name, x in contents.items() if not name.endswith((".c", ".h", ".json"))}
     paths = publish(
@@ -156,12 +157,6 @@ def _tag() -> str:
     return f"{version}-{version}{sys.abiflags}-{platform}"
 
 
-def _numpy() -> str:
-    """The versions of NumPy that a module runs with that was made here: from NumPy 2 on a binary
-    serves older ones too, one made with NumPy 1 none of those that came later."""
-    return ">=1.26" if int(np.__version__.partition(".")[0]) > 1 else ">=1.26,<2"
-
-
 BUILD_TAG: Final = "1native"
 """The build tag of a wheel for the processor that compiled it; PEP 427 wants a leading digit."""
 
@@ -171,11 +166,6 @@ def _build_tags(flags: Sequence[str]) -> list[str]:
     return [BUILD_TAG] if NATIVE in flags else []
 
 
-def _wheel_name(module: Module, flags: Sequence[str]) -> str:
-    version = module[Release].module_version
-    return f"{'-'.join([module.name, version, *_build_tags(flags), _tag()])}.whl"
-
-
 def _wheel(module: Module, contents: Mapping[str, str | bytes], flags: Sequence[str]) -> bytes:
     """The bytes of a wheel of the package (PEP 427), the same for the same contents."""
     info = f"{module.name}-{module[Release].module_version}.dist-info"
@@ -183,6 +173,8 @@ def _wheel(module: Module, contents: Mapping[str, str | bytes], flags: Sequence[
         f"{module.name}/{name}": x if isinstance(x, bytes) else x.encode()
         for name, x in contents.items()
     }
+    # A binary made with NumPy 2 also runs with NumPy 1; one made with NumPy 1 does not run with 2.
+    numpy = ">=1.26" if int(np.__version__.partition(".")[0]) > 1 else ">=1.26,<2"
     address = module[Release].module_url
     homepage = f"Project-URL: Homepage, {address}\n" if address else ""
     texts[f"{info}/METADATA"] = (
@@ -191,12 +183,16 @@ def _wheel(module: Module, contents: Mapping[str, str | bytes], flags: Sequence[
         "License: 0BSD\n"
         f"{homepage}"
         f"Requires-Python: ==3.{sys.version_info.minor}.*\n"
-        f"Requires-Dist: numpy{_numpy()}\n"
+        f"Requires-Dist: numpy{numpy}\n"
     ).encode()
     lines = ["Wheel-Version: 1.0", OURS, "Root-Is-Purelib: false", f"Tag: {_tag()}"]
     lines += [f"Build: {tag}" for tag in _build_tags(flags)]
     texts[f"{info}/WHEEL"] = "\n".join([*lines, ""]).encode()
-    rows = [f"{name},sha256={_digest(data)},{len(data)}" for name, data in texts.items()]
+    digests = {
+        name: base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
+        for name, data in texts.items()
+    }
+    rows = [f"{name},sha256={digests[name]},{len(data)}" for name, data in texts.items()]
     texts[f"{info}/RECORD"] = "\n".join([*rows, f"{info}/RECORD,,", ""]).encode()
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -208,10 +204,6 @@ def _wheel(module: Module, contents: Mapping[str, str | bytes], flags: Sequence[
 
 
 OURS: Final = "Generator: symgen"
-
-
-def _digest(data: bytes) -> str:
-    return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
 
 
 def _is_ours(stream: BinaryIO) -> bool:

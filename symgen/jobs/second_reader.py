@@ -20,9 +20,10 @@ from symgen.languages.verification import Check, relative_error
 from symgen.mechanics.coupling import coupling_of
 from symgen.numbers.operations import tanh
 from symgen.numbers.types import Numbers
-from symgen.reading.expansion import needs_expansion
-from symgen.reading.formats import read
-from symgen.reading.xml_reader import file_bytes, parsed
+from symgen.reading.sources import read
+from symgen.reading.xacro.expansion import needs_expansion
+from symgen.reading.xml_reader import parsed
+from symgen.reading.xml_text import file_bytes
 from symgen.text import quoted, shown
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted

@@ -151,13 +151,10 @@ def _arrays(module: Module, count: int) -> list[Any]:
     for a in next(d for d in descriptions(module) if d.name == module.functions[0].name).arguments:
         array = np.zeros((count, a.size), real)
         if a.direction == "in":
-            array[:] = np.resize(_values(module, states, a.name), array.shape)
+            if a.name in states[0][0]:
+                values = np.array([inputs[a.name] for inputs, _ in states])
+            else:  # inertial parameters, which need not be those of a body to be timed
+                values = np.linspace(0.5, 1.5, 61)
+            array[:] = np.resize(values, array.shape)
         arrays.append(array)
     return arrays
-
-
-def _values(module: Module, states: Any, name: str) -> Any:
-    """An input at some states; inertial parameters need not be those of a body to be timed."""
-    if name in states[0][0]:
-        return np.array([inputs[name] for inputs, _ in states])
-    return np.linspace(0.5, 1.5, 61)

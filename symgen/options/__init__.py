@@ -56,15 +56,15 @@ class Option:
     name: str = ""
     default: Any = None
 
-    def parsed(self, given: Any) -> Any:
-        """The value of what the command line has, which `checked` has to allow yet. Raises
-        OptionError for what is none of its kind."""
+    def from_text(self, given: Any) -> Any:
+        """The value of a text, or of several, of the command line; `checked` must still accept it.
+        Raises OptionError for a text of another kind."""
         for text in given if isinstance(given, tuple) else (given,):
             try:
-                self.kind.parsed((text,) if isinstance(given, tuple) else text)
+                self.kind.from_text((text,) if isinstance(given, tuple) else text)
             except ValueError:
                 raise OptionError(f"{self.flag} {cited(text)}: {self.give}") from None
-        return self.kind.parsed(given)
+        return self.kind.from_text(given)
 
     def typed(self, value: Any) -> list[str]:
         """The words that give a value on the command line."""
@@ -85,9 +85,9 @@ class Option:
         if choices and value not in choices:
             raise OptionError(f"{self.flag} {cited(value)}: use one of {', '.join(choices)}")
         try:
-            return self.kind.taken(value)
+            return self.kind.from_python(value)
         except (TypeError, ValueError, OverflowError):
-            needed = self.give or f"give {self.kind.said}"
+            needed = self.give or f"give {self.kind.description}"
             raise OptionError(f"{self.flag} {cited(value)}: {needed}") from None
 
 

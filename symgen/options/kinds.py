@@ -12,25 +12,25 @@ from typing import Any, Final
 class ValueKind:
     """A kind of value: how the command line and a job file spell it."""
 
-    said: str
-    """What a job file must hold, in words."""
+    description: str
+    """What a job file must contain, for messages."""
     example: str
     """An example of a value, as TOML."""
-    plain: Callable[[Any], Any]
-    """From a value of TOML to the text or number, or the list of texts, that the command line would
-    have; raises TypeError for a value of another type."""
-    parsed: Callable[[Any], Any] = lambda given: given
-    """From what the command line has to the field's value; raises ValueError."""
-    taken: Callable[[Any], Any] = lambda value: value
-    """From what Python has given to the field's value; raises TypeError or ValueError."""
+    from_toml: Callable[[Any], Any]
+    """From a value of TOML to the text, number or list of texts of the command line; raises
+    TypeError for a value of another type."""
+    from_text: Callable[[Any], Any] = lambda given: given
+    """From the text of the command line to the field's value; raises ValueError."""
+    from_python: Callable[[Any], Any] = lambda value: value
+    """From a value in Python to the field's value; raises TypeError or ValueError."""
     toml: Callable[[Any], str | None] = lambda value: None
-    """The default as TOML, None where nothing is the default."""
+    """The default as TOML, None if there is no default."""
     click_type: type | None = None
-    """What the command line itself takes apart: ``int`` or ``float``."""
+    """The type that the command line converts to: ``int`` or ``float``."""
     repeatable: bool = False
     flag: bool = False
     choices: tuple[str, ...] = ()
-    """All values, where they are few."""
+    """All values, if they are few."""
 
     def like(self, example: str) -> "ValueKind":
         """The kind with another example."""
@@ -137,27 +137,29 @@ def _are_texts(value: Any) -> tuple[str, ...]:
 def _pairs(of: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Pairs of a name and what `of` takes, or a mapping of these."""
 
-    def taken(value: Any) -> tuple[tuple[str, Any], ...]:
+    def from_python(value: Any) -> tuple[tuple[str, Any], ...]:
         pairs = value.items() if isinstance(value, Mapping) else value
         return tuple((_is_text(name), of(entry)) for name, entry in pairs)
 
-    return taken
+    return from_python
 
 
 TEXT: Final = ValueKind(
     "a text",
     '"..."',
     _text,
-    taken=_is_text,
+    from_python=_is_text,
     toml=lambda value: quoted(value) if value is not None else None,
 )
-NUMBER: Final = ValueKind("a number", "0.0", _float, taken=_is_number, toml=repr, click_type=float)
+NUMBER: Final = ValueKind(
+    "a number", "0.0", _float, from_python=_is_number, toml=repr, click_type=float
+)
 WHOLE: Final = ValueKind(
-    "a whole number", "0", _exactly(int), taken=index, toml=repr, click_type=int
+    "a whole number", "0", _exactly(int), from_python=index, toml=repr, click_type=int
 )
 FLAG: Final = ValueKind("true or false", "false", _exactly(bool), flag=True)
 TEXTS: Final = ValueKind(
-    "a list of texts", '["VALUE"]', _texts, tuple, taken=_are_texts, repeatable=True
+    "a list of texts", '["VALUE"]', _texts, tuple, from_python=_are_texts, repeatable=True
 )
 NAMES: Final = ValueKind(
     "a list of names without commas",
@@ -193,20 +195,20 @@ def choice(*names: str) -> ValueKind:
 def vector_or(word: str) -> ValueKind:
     """Three numbers, or a word in their place."""
 
-    def parsed(text: str) -> Any:
+    def from_text(text: str) -> Any:
         if text == word:
             return text
         x, y, z = map(finite, text.split(","))
         return x, y, z
 
-    def taken(value: Any) -> Any:
+    def from_python(value: Any) -> Any:
         return value if isinstance(value, str) else tuple(map(_is_number, value))
 
     def toml(value: Any) -> str | None:
         return _list(map(repr, value)) if isinstance(value, tuple) else None
 
     return ValueKind(
-        f'three numbers or "{word}"', "[0.0, 0.0, -9.81]", _vector, parsed, taken, toml
+        f'three numbers or "{word}"', "[0.0, 0.0, -9.81]", _vector, from_text, from_python, toml
     )
 
 
@@ -217,4 +219,4 @@ def whole_or(word: str) -> ValueKind:
     def text(value: Any) -> str:
         return str(_exactly(str, int)(value))
 
-    return ValueKind(words, quoted(word), text, taken=text)
+    return ValueKind(words, quoted(word), text, from_python=text)

@@ -19,12 +19,13 @@ from symgen.mechanics.model_validation import MAX_NUMBER
 from symgen.mechanics.pose import Triple
 from symgen.numbers.exact import norm
 from symgen.reading import toml_reader
-from symgen.reading.coordinate_constants import from_table, numbers_of
 from symgen.reading.description import JointElement, RobotDescription
-from symgen.reading.joints import (
+from symgen.reading.joint_kinds import (
     FIXED,
+    from_table,
     has_one_coordinate,
     has_several_coordinates,
+    numbers_of,
     springs_are_linear,
 )
 from symgen.reading.toml_reader import Table
@@ -148,7 +149,7 @@ def undriven(robot: RobotDescription, moving: Iterable[JointElement]) -> Iterato
             f"rotors of joints with several coordinates ({names}) are ignored; give their "
             "armature instead (the squared gear ratio times the rotor inertia)"
         )
-        yield Notice(robot.place(many[0].line), "warning", robot.tag, message)
+        yield robot.notice("warning", message, many[0].line)
 
 
 def _actuator(table: Table, joint: JointElement, tags: Actuator) -> Actuator:
@@ -247,70 +248,72 @@ class Drives:
     motors: Mapping[str, float] = field(default_factory=dict)
     """The inertia of rotors by the names of motors (kg m²), where the file of actuators has it."""
 
+    def _actuator(self, joint: str) -> Actuator:
+        return self.actuators.get(joint, Actuator())
+
     def ratio(self, joint: str) -> float | None:
         """The gear ratio of a joint's drive, None where nothing is said."""
-        return self.actuators.get(joint, Actuator()).gear_ratio
+        return self._actuator(joint).gear_ratio
 
     def on(self, joint: Joint) -> Joint:
         """The joint with its friction, its spring and its rotor."""
         actuator = self.actuators.get(joint.name)
         if actuator is None:
             return joint
-        rubbing = replace(
+        rotor = None if self.rotors == "none" else actuator.rotor
+        armature = 0.0 if self.rotors == "none" else _or_default(actuator.armature, 0.0)
+        if rotor is not None and self.rotors == "reflected":
+            armature = constant_of_velocity(armature, 0) + rotor.ratio**2 * rotor.inertia
+            rotor = None
+        return replace(
             joint,
             damping=_or_default(actuator.viscous, joint.damping),
             friction=_or_default(actuator.coulomb, joint.friction),
             offset=_or_default(actuator.offset, joint.offset),
             stiffness=_or_default(actuator.stiffness, joint.stiffness),
             reference=_or_default(actuator.reference, joint.reference),
+            armature=armature,
+            laws=actuator.laws,
+            rotor=rotor or joint.rotor,
         )
-        armature = 0.0 if self.rotors == "none" else _or_default(actuator.armature, 0.0)
-        sprung = replace(rubbing, armature=armature, laws=actuator.laws)
-        return _with_rotor(sprung, actuator.rotor, self.rotors)
 
     def left_out(self, robot: RobotDescription, moving: Collection[str]) -> list[Notice]:
         """A note for the rotor of each joint that does not move."""
-        unmoved = (
-            joint
-            for joint in robot.joints
-            if joint.name not in moving and joint.name in self.actuators
-        )
         return [
-            Notice(
-                robot.place(joint.line),
+            robot.notice(
                 "note",
-                f"joint '{shown(joint.name)}'",
                 "does not move, so its rotor is ignored",
-                "rotors of {count} joints that do not move are ignored ({elements})",
+                joint.line,
+                f"joint '{shown(joint.name)}'",
+                summary="rotors of {count} joints that do not move are ignored ({elements})",
             )
-            for joint in unmoved
-            if self.actuators[joint.name].rotor
+            for joint in robot.joints
+            if joint.name not in moving and self._actuator(joint.name).rotor
         ]
 
     def springs(self, robot: RobotDescription, moving: Sequence[JointElement]) -> Iterator[Notice]:
         """Warnings where moving joints have springs, which do not count by themselves, or not at
         all where joints have several coordinates."""
-        stiff = [joint for joint in moving if self._stiffness(joint)]
+        stiff = [
+            joint
+            for joint in moving
+            if _or_default(self._actuator(joint.name).stiffness, joint.stiffness)
+        ]
         alone = [joint for joint in stiff if springs_are_linear(joint.kind)]
         others = [joint for joint in stiff if not springs_are_linear(joint.kind)]
         if alone:
             s, are, them = ("s", "are", "them") if len(alone) > 1 else ("", "is", "it")
             names = quoted(joint.name for joint in alone)
             message = f"spring{s} of {names} {are} ignored; add --springs to include {them}"
-            place, options = robot.place(alone[0].line), ("springs", "runtime_springs")
-            offer = f"spring{s} of {names} (--springs)"
-            yield Notice(place, "warning", robot.tag, message, unless=options, offer=offer)
+            options, offer = ("springs", "runtime_springs"), f"spring{s} of {names} (--springs)"
+            yield robot.notice("warning", message, alone[0].line, unless=options, offer=offer)
         if others:
             names = quoted(joint.name for joint in others)
             message = (
                 f"springs of ball and floating joints ({names}) are ignored because they "
                 "are not linear in the coordinates"
             )
-            yield Notice(robot.place(others[0].line), "warning", robot.tag, message)
-
-    def _stiffness(self, joint: JointElement) -> PerCoordinate:
-        actuator = self.actuators.get(joint.name, Actuator())
-        return _or_default(actuator.stiffness, joint.stiffness)
+            yield robot.notice("warning", message, others[0].line)
 
 
 def drives_of(
@@ -325,13 +328,3 @@ def drives_of(
 
 def _or_default(value: PerCoordinate | None, otherwise: PerCoordinate) -> PerCoordinate:
     return otherwise if value is None else value
-
-
-def _with_rotor(joint: Joint, rotor: Rotor | None, rotors: str) -> Joint:
-    if rotor is None or rotors == "none":
-        return joint
-    if rotors == "exact":
-        return replace(joint, rotor=rotor)
-    return replace(
-        joint, armature=constant_of_velocity(joint.armature, 0) + rotor.ratio**2 * rotor.inertia
-    )

@@ -23,9 +23,9 @@ from symgen.mechanics.pose import IDENTITY, Pose
 from symgen.reading import toml_reader
 from symgen.reading.builder import Builder
 from symgen.reading.description import EARTH, RobotDescription
-from symgen.reading.given import ZEROS, Numbers, as_list, as_number
-from symgen.reading.quaternions import rotation_from_rpy
+from symgen.reading.rotations import rotation_from_rpy
 from symgen.reading.toml_reader import Table
+from symgen.reading.validation import ZEROS, Numbers, as_list, as_number
 from symgen.text import cited, quoted, shown
 
 CONVENTIONS: Final = ("standard", "modified")

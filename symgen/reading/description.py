@@ -1,11 +1,17 @@
-"""The description of a robot: what its file says, validated, before any choice is made."""
+"""The description of a robot: the content of its file, validated, before any choice is made.
 
+Readers of all formats give a `RobotDescription`. `check` verifies that its links and joints form
+trees with unique names."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from heapq import heapify, heappop, heappush
+from typing import Any, Final
 
-from symgen.errors import Notice, RobotError, SourceLocation
+from symgen.errors import Notice, RobotError, SourceLocation, together
 from symgen.mechanics.model import Limits, PerCoordinate
 from symgen.mechanics.pose import IDENTITY, Matrix3, Triple
+from symgen.text import quoted, shown
 
 EARTH: Final = (0.0, 0.0, -9.81)
 """Free fall where a file says nothing of it (m/s²)."""
@@ -48,9 +54,46 @@ class LinkElement:
 
 
 @dataclass(frozen=True, slots=True)
+class LinearFunction:
+    """A linear function of coordinates: the sum of factors times coordinates of joints or motors,
+    which `terms` has by name, plus `offset` (rad or m)."""
+
+    terms: tuple[tuple[str, float], ...]
+    offset: float = 0.0
+
+    @classmethod
+    def identity(cls, name: str) -> "LinearFunction":
+        """The coordinate called `name` itself."""
+        return cls(((name, 1.0),))
+
+    def compose(self, inner: Mapping[str, "LinearFunction"]) -> "LinearFunction":
+        """The function with each coordinate that `inner` has replaced by its own function."""
+        total = {name: factor for name, factor in self.terms if name not in inner}
+        offset = 0.0
+        for name, factor in ((name, factor) for name, factor in self.terms if name in inner):
+            offset += factor * inner[name].offset
+            for far, by in inner[name].terms:
+                total[far] = total.get(far, 0.0) + factor * by
+        terms = tuple((name, by) for name, by in total.items() if by)
+        return LinearFunction(terms, offset + self.offset)
+
+    def value(self, coordinates: Mapping[str, float]) -> float:
+        """The value at some coordinates. Those with the factor 0 may be missing."""
+        return sum((by * coordinates[name] for name, by in self.terms if by), 0.0) + self.offset
+
+    def solve_for(self, name: str) -> "LinearFunction":
+        """The coordinate `name`, whose factor is not 0, where the function is 0."""
+        pivot = dict(self.terms)[name]
+        others = tuple((other, -by / pivot + 0.0) for other, by in self.terms if other != name)
+        return LinearFunction(others, -self.offset / pivot + 0.0)
+
+
+@dataclass(frozen=True, slots=True)
 class Mimic:
     """The law by which a joint follows another: its coordinate is `multiplier` times that of
-    `joint`, plus `offset` (rad or m), and of others times factors that are in `also`."""
+    `joint`, plus `offset` (rad or m), plus those of the joints in `also` times their factors.
+
+    `law` is the same as a linear function. The fields are part of digests of robots."""
 
     line: int
     joint: str
@@ -58,10 +101,21 @@ class Mimic:
     offset: float = 0.0
     also: tuple[tuple[str, float], ...] = ()
 
+    @classmethod
+    def of(cls, line: int, law: LinearFunction) -> "Mimic":
+        """The mimic of a law with at least one term."""
+        (joint, multiplier), *also = law.terms
+        return cls(line, joint, multiplier, law.offset, tuple(also))
+
     @property
     def terms(self) -> tuple[tuple[str, float], ...]:
         """All joints that it follows, each with its factor."""
         return ((self.joint, self.multiplier), *self.also)
+
+    @property
+    def law(self) -> LinearFunction:
+        """The coordinate as a function of those of other joints."""
+        return LinearFunction(self.terms, self.offset)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +156,11 @@ class DriveElement:
 
 @dataclass(frozen=True, slots=True)
 class Motor:
-    """A motor of a transmission: its angle (rad) is the sum of coordinates of joints times
-    factors, plus `offset`; `inertia` is that of its rotor about its axis (kg m²)."""
+    """A motor of a transmission: its `angle` (rad) as a function of coordinates of joints;
+    `inertia` is that of its rotor about its axis (kg m²)."""
 
     name: str
-    terms: tuple[tuple[str, float], ...]
-    offset: float = 0.0
+    angle: LinearFunction
     inertia: float = 0.0
 
 
@@ -146,6 +199,14 @@ class RobotDescription:
         """The place of a line in the robot's file."""
         return SourceLocation(self.file, line)
 
+    def notice(
+        self, level: str, message: str, line: int | None = None, element: str = "", **more: Any
+    ) -> Notice:
+        """A note or warning about this file, or about an `element` of it; `more` are fields of
+        Notice by name."""
+        place = self.place(self.line if line is None else line)
+        return Notice(place, level, element or self.tag, message, **more)
+
     def error(self, line: int, element: str, message: str) -> RobotError:
         """An error in this file, to be raised by the caller."""
         return RobotError(self.place(line), element, message)
@@ -159,3 +220,161 @@ class RobotDescription:
         """Links that are no joint's child."""
         children = {joint.child for joint in self.joints}
         return tuple(link.name for link in self.links if link.name not in children)
+
+
+Faults = Iterator[RobotError]
+Element = LinkElement | JointElement
+
+
+def check(robot: RobotDescription) -> None:
+    """Raises RobotError, with a way out, for the first rule of CHECKS that `robot` breaks, wherever
+    it does. A robot may have several roots until one is chosen (`check_one_root`)."""
+    for rule in CHECKS:
+        broken = together(rule(robot))
+        if broken is not None:
+            raise broken
+
+
+def joint_above(joints: Iterable[JointElement]) -> dict[str, JointElement]:
+    """The joint that carries each link, by link name; the root has none."""
+    return {joint.child: joint for joint in joints}
+
+
+def outward(robot: RobotDescription, root: str) -> Iterator[JointElement]:
+    """The joints below link `root`, every parent's before its children's, file order among
+    siblings."""
+    below: dict[str, list[JointElement]] = {}
+    for joint in robot.joints:
+        below.setdefault(joint.parent, []).append(joint)
+    links = [root]
+    for link in links:
+        for joint in below.get(link, ()):
+            links.append(joint.child)
+            yield joint
+
+
+def base_to_tip(
+    joints: Sequence[JointElement], carriers: Mapping[str, str | None]
+) -> tuple[JointElement, ...]:
+    """The joints in topological order: none stands before the joint that carries it, given by name
+    in `carriers` (None for the base).
+
+    The order is the lexicographically smallest one in the given positions (Kahn 1962 with a heap),
+    so joints that are in topological order already keep their order."""
+    carried: dict[str | None, list[int]] = {}
+    for k, joint in enumerate(joints):
+        carried.setdefault(carriers[joint.name], []).append(k)
+    ready, ordered = [*carried.get(None, ())], list[JointElement]()
+    heapify(ready)
+    while ready:
+        ordered.append(joints[heappop(ready)])
+        for k in carried.get(ordered[-1].name, ()):
+            heappush(ready, k)
+    return tuple(ordered)
+
+
+def _has_links(robot: RobotDescription) -> Faults:
+    if not robot.links:
+        yield robot.error(robot.line, robot.tag, "has no links; add at least one")
+
+
+def _unique_names(robot: RobotDescription) -> Faults:
+    yield from _unique(robot, "link", robot.links)
+    yield from _unique(robot, "joint", robot.joints)
+
+
+def _unique(
+    robot: RobotDescription, kind: str, elements: Iterable[LinkElement | JointElement]
+) -> Faults:
+    first: dict[str, Element] = {}
+    for element in elements:
+        other = first.setdefault(element.name, element)
+        if other is not element:
+            yield robot.error(
+                element.line,
+                f"{kind} '{shown(element.name)}'",
+                f"the name is already used by the {kind} on line {other.line}; rename one of them",
+            )
+
+
+def _known_links(robot: RobotDescription) -> Faults:
+    known = {link.name for link in robot.links}
+    for joint in robot.joints:
+        for end, name in (("parent", joint.parent), ("child", joint.child)):
+            if name not in known:
+                yield robot.error(
+                    joint.line,
+                    _joint(joint),
+                    f"{end} link '{shown(name)}' does not exist; add it or correct the name",
+                )
+
+
+def _one_parent(robot: RobotDescription) -> Faults:
+    above: dict[str, JointElement] = {}
+    for joint in robot.joints:
+        other = above.setdefault(joint.child, joint)
+        if other is not joint:
+            yield robot.error(
+                joint.line,
+                _joint(joint),
+                f"link '{shown(joint.child)}' is already the child of joint"
+                f" '{shown(other.name)}' on line {other.line}; closed loops are not supported: "
+                f"cut the loop"
+                " by removing one of the two joints",
+            )
+
+
+def _no_cycle(robot: RobotDescription) -> Faults:
+    above = joint_above(robot.joints)
+    reached = {
+        *robot.roots,
+        *(joint.child for root in robot.roots for joint in outward(robot, root)),
+    }
+    lost = next((link.name for link in robot.links if link.name not in reached), None)
+    if lost is not None:
+        cycle = _cycle(above, lost)
+        first = min(cycle, key=lambda joint: joint.line)
+        yield robot.error(first.line, _joint(first), _cycle_message(cycle))
+
+
+def _cycle_message(cycle: Sequence[JointElement]) -> str:
+    if len(cycle) == 1:
+        return f"connects link '{shown(cycle[0].child)}' to itself; correct its parent or child"
+    names = quoted(joint.name for joint in cycle)
+    return f"joints {names} form a cycle; a robot is a tree: remove one of them"
+
+
+def _cycle(above: Mapping[str, JointElement], link: str) -> list[JointElement]:
+    """The joints met going up from `link`, which no root carries, from where they repeat."""
+    visited: dict[str, JointElement] = {}
+    while link not in visited:
+        visited[link] = above[link]
+        link = above[link].parent
+    names = list(visited)
+    return [visited[name] for name in reversed(names[names.index(link) :])]
+
+
+def check_one_root(robot: RobotDescription) -> None:
+    """Raises RobotError for a robot with several roots, where none of them was chosen."""
+    roots = robot.roots
+    if len(roots) > 1:
+        raise robot.error(
+            robot.line,
+            robot.tag,
+            f"has {len(roots)} root links, {quoted(roots)}; connect them with joints, or "
+            "choose one with --root LINK, which keeps only the links that it carries",
+        )
+
+
+def _joint(joint: JointElement) -> str:
+    return f"joint '{shown(joint.name)}'"
+
+
+CHECKS: Final[tuple[Callable[[RobotDescription], Faults], ...]] = (
+    _has_links,
+    _unique_names,
+    _known_links,
+    _one_parent,
+    _no_cycle,
+)
+"""Rules in the order that gives the most telling message first."""

@@ -13,7 +13,6 @@ from symgen.errors import OptionError, RobotError, SourceLocation
 from symgen.mechanics.model import Limits, PerCoordinate, constant_of_velocity
 from symgen.mechanics.pose import IDENTITY, Pose, Triple
 from symgen.reading.builder import digest_of
-from symgen.reading.coordinate_constants import merged
 from symgen.reading.description import (
     DriveElement,
     Inertial,
@@ -21,13 +20,16 @@ from symgen.reading.description import (
     LinkElement,
     Origin,
     RobotDescription,
+    check,
 )
-from symgen.reading.given import ZEROS, as_vector3, origin
-from symgen.reading.tensors import tensor_trouble
-from symgen.reading.tree import check
+from symgen.reading.inertia_tensors import tensor_trouble
+from symgen.reading.joint_kinds import merged
+from symgen.reading.validation import ZEROS, as_vector3, origin
 from symgen.text import shown
 
 FILE: Final = "pin.Model"
+UNLIMITED: Final = 1e300
+"""Pinocchio has larger limits, or infinite ones, where there is no limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,28 +47,20 @@ def _triple(numbers: Any) -> Triple:
 
 
 def _named(joint: Any, name: str) -> Triple:
-    """The axis in a type's name."""
+    """The axis in the name of a type."""
     return IDENTITY["XYZ".index(name[-1])]
 
 
-def _axis_of_joint(joint: Any, name: str) -> Triple:
+def _free_axis(joint: Any, name: str) -> Triple:
     return _triple(joint.axis)
 
 
-def _first(joint: Any, name: str) -> Triple:
-    return _triple(joint.axis1)
-
-
-def _none(joint: Any, name: str) -> Triple:
+def _x_axis(joint: Any, name: str) -> Triple:
     return IDENTITY[0]
 
 
-def _plane(joint: Any, name: str) -> Triple:
-    return IDENTITY[2]
-
-
 def _pitch(joint: Any) -> tuple[float, ...]:
-    """m/rad, as the type here has it."""
+    """The pitch (m/rad)."""
     return (float(joint.pitch),)
 
 
@@ -75,14 +69,16 @@ KINDS: Final[dict[str, PinocchioJoint]] = {
     r"RUB[XYZ]": PinocchioJoint("continuous", _named),
     r"P[XYZ]": PinocchioJoint("prismatic", _named),
     r"H[XYZ]": PinocchioJoint("screw", _named, _pitch),
-    r"RevoluteUnaligned": PinocchioJoint("revolute", _axis_of_joint),
-    r"RevoluteUnboundedUnaligned": PinocchioJoint("continuous", _axis_of_joint),
-    r"PrismaticUnaligned": PinocchioJoint("prismatic", _axis_of_joint),
-    r"HelicalUnaligned": PinocchioJoint("screw", _axis_of_joint, _pitch),
-    r"Universal": PinocchioJoint("universal", _first, lambda joint: _triple(joint.axis2)),
-    r"FreeFlyer": PinocchioJoint("floating", _none),
-    r"Spherical": PinocchioJoint("ball", _none),
-    r"Planar": PinocchioJoint("planar", _plane, lambda joint: IDENTITY[0]),
+    r"RevoluteUnaligned": PinocchioJoint("revolute", _free_axis),
+    r"RevoluteUnboundedUnaligned": PinocchioJoint("continuous", _free_axis),
+    r"PrismaticUnaligned": PinocchioJoint("prismatic", _free_axis),
+    r"HelicalUnaligned": PinocchioJoint("screw", _free_axis, _pitch),
+    r"Universal": PinocchioJoint(
+        "universal", lambda joint, name: _triple(joint.axis1), lambda joint: _triple(joint.axis2)
+    ),
+    r"FreeFlyer": PinocchioJoint("floating", _x_axis),
+    r"Spherical": PinocchioJoint("ball", _x_axis),
+    r"Planar": PinocchioJoint("planar", lambda joint, name: IDENTITY[2], lambda joint: IDENTITY[0]),
 }
 """The joint types by what stands behind ``JointModel`` in Pinocchio's short name. Pinocchio's q of
 an unbounded joint is a cosine and a sine, ours the angle."""
@@ -121,17 +117,12 @@ def _gravity(model: Any) -> Triple:
     return as_vector3("pin.Model: gravity", [float(x) for x in model.gravity.linear])
 
 
-def _body_frames(model: Any, i: int) -> list[Any]:
-    """The links on a joint, those in its own frame first."""
-    frames = [f for f in model.frames if f.parentJoint == i and str(f.type) == "BODY"]
-    return sorted(frames, key=lambda f: _pose(f.placement) != Pose())
-
-
 def _links(model: Any) -> list[str]:
     """A link for every joint, called as the first link in its frame is, or else as the joint."""
     taken, names = set[str](), list[str]()
     for i in range(model.njoints):
-        first = next((f for f in _body_frames(model, i) if _pose(f.placement) == Pose()), None)
+        bodies = (f for f in model.frames if f.parentJoint == i and str(f.type) == "BODY")
+        first = next((f for f in bodies if _pose(f.placement) == Pose()), None)
         name = str(model.names[i]) if first is None else str(first.name)
         while name in taken:
             name += "_"
@@ -246,12 +237,8 @@ def _limits(model: Any, i: int) -> Limits:
         (model.velocityLimit, v),
         (model.effortLimit, v),
     )
-    return Limits(*(_finite(float(values[k])) for values, k in rows))
-
-
-def _finite(x: float) -> float | None:
-    """None for what Pinocchio writes where there is no limit."""
-    return x if math.isfinite(x) and abs(x) < 1e300 else None
+    numbers = (float(values[k]) for values, k in rows)
+    return Limits(*(x if abs(x) < UNLIMITED else None for x in numbers))
 
 
 def _drives(model: Any) -> Iterator[DriveElement]:

@@ -1,4 +1,5 @@
-"""Sources that a robot can be read from: a file, its content in memory, or an object in Python.
+"""Sources of robots: a file, its content in memory (text, bytes, an open file, an XML document of
+another library), or an object in Python.
 
 Objects are a `RobotDescription`, an object that has one (`symgen.reading.builder.Builder`), and
 models of other libraries. These are recognised by the package of their class; each has a
@@ -6,20 +7,112 @@ converter."""
 
 import hashlib
 import os
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeAlias, TypeGuard, runtime_checkable
 
-from symgen.errors import OptionError
-from symgen.reading import formats
-from symgen.reading.description import RobotDescription
-from symgen.reading.documents import RobotText, text_in_memory
-from symgen.reading.expansion import needs_expansion
+from symgen.errors import Notice, OptionError, RobotError, SourceLocation
+from symgen.reading import denavit_hartenberg, urdf
+from symgen.reading.description import RobotDescription, check_one_root
 from symgen.reading.options import NO_SOURCE_OPTIONS, SourceOptions
-from symgen.reading.sizes import check_joint_elements
-from symgen.reading.xml_reader import parsed
-from symgen.text import reason, shown
+from symgen.reading.plausibility import check_joint_elements
+from symgen.reading.xacro.expansion import (
+    Expansion,
+    check_folders_exist,
+    check_is_robot,
+    expand,
+    is_named,
+    needs_expansion,
+    xacro_nodes,
+)
+from symgen.reading.xml_reader import XmlNode, parsed
+from symgen.reading.xml_text import STANDARD_INPUT, file_bytes
+from symgen.text import quoted, reason, shown
+
+TEXT: Final = "XML text"
+"""The name, in messages and manifests, of content that comes from no file."""
+
+_ENCODING: Final = re.compile(r"""(<\?xml\b[^>]*?)\s+encoding\s*=\s*(?:"[^"]*"|'[^']*')""")
+"""The encoding in an XML declaration."""
+
+
+@dataclass(frozen=True)
+class RobotText:
+    """The content of a robot's file: its bytes, its name in messages, and the folder where files
+    that it includes are looked for."""
+
+    data: bytes
+    name: str = TEXT
+    folder: Path = Path()
+
+
+Document: TypeAlias = "str | bytes"
+
+
+def text_in_memory(source: Any) -> RobotText | None:
+    """The content of a source that is one, None for any other source. An open file is read to its
+    end. Raises OSError where it cannot be read."""
+    if isinstance(source, RobotText):
+        return source
+    if isinstance(source, (str, bytes, bytearray, memoryview)):
+        return RobotText(_encoded(source if isinstance(source, str) else bytes(source)))
+    if callable(getattr(source, "read", None)):
+        return _of_open_file(source)
+    write = _writer(type(source))
+    return None if write is None else RobotText(_encoded(write(source)))
+
+
+def _encoded(content: Document) -> bytes:
+    """Bytes as they are; text in UTF-8, without a declaration of the encoding that it had."""
+    if isinstance(content, bytes):
+        return content
+    return _ENCODING.sub(r"\1", content.lstrip("\ufeff \t\r\n"), count=1).encode()
+
+
+def _of_open_file(stream: Any) -> RobotText:
+    path = getattr(stream, "name", None)
+    data = _encoded(stream.read())
+    if not isinstance(path, str):
+        return RobotText(data)
+    return RobotText(data, path, Path(path).parent)
+
+
+def _of_lxml(source: Any) -> Document:
+    from lxml import etree
+
+    root = source.getroot() if hasattr(source, "getroot") else source
+    return bytes(etree.tostring(root, with_tail=False))
+
+
+def _of_element_tree(source: Any) -> Document:
+    from xml.etree import ElementTree
+
+    root = source.getroot() if hasattr(source, "getroot") else source
+    return str(ElementTree.tostring(root, encoding="unicode"))
+
+
+WRITERS: Final[dict[str, Callable[[Any], Document]]] = {
+    "lxml": _of_lxml,
+    "xml.etree": _of_element_tree,
+    "xml.dom": lambda source: str(source.toxml()),  # as ``xacro.process_file`` returns it
+    "xacrodoc": lambda source: str(source.to_urdf_string()),
+}
+"""What writes the documents of other libraries as XML, by the package of their classes."""
+
+
+def _writer(kind: type) -> Callable[[Any], Document] | None:
+    modules = [f"{cls.__module__}." for cls in kind.__mro__]
+    return next(
+        (
+            write
+            for package, write in WRITERS.items()
+            if any(module.startswith(f"{package}.") for module in modules)
+        ),
+        None,
+    )
 
 
 @runtime_checkable
@@ -32,13 +125,13 @@ class Described(Protocol):
 
 RobotSource: TypeAlias = "str | os.PathLike[str] | RobotDescription | Described | Any"
 """A path; the content of a file (text or bytes of XML, an open file, an XML document of another
-library, see `symgen.reading.documents`); a description, a builder, or a model of another library
+library, see `symgen.reading.sources`); a description, a builder, or a model of another library
 (`CONVERTERS`)."""
 
 CONVERTERS: Final[dict[str, str]] = {
     "pinocchio": "symgen.reading.from_pinocchio",
     "yourdfpy": "symgen.reading.from_yourdfpy",
-    "mujoco": "symgen.reading.from_mujoco",
+    "mujoco": "symgen.reading.mjcf",
 }
 """The modules whose ``description`` reads objects of other libraries, by the package of the
 object's class."""
@@ -48,16 +141,16 @@ def describe(source: RobotSource, options: SourceOptions = NO_SOURCE_OPTIONS) ->
     """The robot in a source of any kind. Raises SymgenError where it is not one valid robot,
     TypeError for an object of a kind that is not known."""
     if is_path(source):
-        return formats.read(source, options)
+        return read(source, options)
     if options.xacro_args:
         raise OptionError("--xacro-arg: only a file with xacro has arguments; remove the option")
     content = snapshot(source)
     if isinstance(content, RobotText):
         robot = _of_text(content, options)
     else:
-        formats.check_single_model("a robot in Python", options)
+        check_single_model("a robot in Python", options)
         robot = _of_object(content)
-    return formats.without_packages(robot, options.package_paths)
+    return without_packages(robot, options.package_paths)
 
 
 def is_path(source: RobotSource) -> "TypeGuard[str | os.PathLike[str]]":
@@ -95,7 +188,7 @@ def _of_text(content: RobotText, options: SourceOptions) -> RobotDescription:
         raise OptionError(
             f"{content.name}: contains xacro; save it as a .xacro file and give its path"
         )
-    return formats.read_element(root, path, hashlib.sha256(content.data).hexdigest(), options)
+    return read_element(root, path, hashlib.sha256(content.data).hexdigest(), options)
 
 
 def _of_object(source: Any) -> RobotDescription:
@@ -118,3 +211,128 @@ def _converter(kind: type) -> Callable[[Any], RobotDescription] | None:
     packages = (cls.__module__.partition(".")[0] for cls in kind.__mro__)
     module = next((CONVERTERS[name] for name in packages if name in CONVERTERS), None)
     return None if module is None else import_module(module).description
+
+
+Reader = Callable[..., RobotDescription]
+"""From the root element, the file's path (where other files are looked for beside it), and the
+SHA-256 of its bytes; where a file may have several models, also from the name of one or None."""
+
+
+@dataclass(frozen=True)
+class FileFormat:
+    """A format: its reader, and whether a file of it may have several models."""
+
+    reader: Reader
+    has_models: bool = False
+
+
+def _loaded(package: str) -> Reader:
+    """The reader in a folder beside this file, which is loaded when it has something to read."""
+    return lambda *given: import_module(f"symgen.reading.{package}").described(*given)
+
+
+FORMATS: Final[dict[str, FileFormat]] = {
+    "mujoco": FileFormat(_loaded("mjcf")),
+    "sdf": FileFormat(_loaded("sdf"), has_models=True),
+}
+"""The formats by root element; every other file is read as a URDF, whose reader says what is
+missing."""
+URDF: Final = FileFormat(urdf.described)
+
+
+def read_element(
+    root: XmlNode, path: Path, digest: str, options: SourceOptions
+) -> RobotDescription:
+    """The robot in the root element of a file. Raises RobotError, and OptionError for an option
+    that the format does not have."""
+    row = FORMATS.get(root.tag, URDF)
+    if row.has_models:
+        return row.reader(root, path, digest, options.model)
+    check_single_model(f"'{root.source.file}'", options)
+    return row.reader(root, path, digest)
+
+
+def check_single_model(source: str, options: SourceOptions) -> None:
+    """Raises OptionError for --model where there is only one."""
+    if options.model is not None:
+        raise OptionError(
+            f"--model '{shown(options.model)}': {source} has one robot, because only SDF "
+            "files can have several models; remove the option"
+        )
+
+
+def read(
+    path: str | os.PathLike[str], options: SourceOptions = NO_SOURCE_OPTIONS
+) -> RobotDescription:
+    """The robot in a file (or pipe) of any format; one with xacro in it, whatever it is called, is
+    expanded first.
+
+    Raises RobotError, one line with file, line and element, for everything that is not one valid
+    robot."""
+    if denavit_hartenberg.is_table(path):
+        check_single_model(f"'{shown(os.fspath(path))}'", options)
+        not_expanded(path, options)
+        return without_packages(denavit_hartenberg.read(path), options.package_paths)
+    data = file_bytes(path)
+    root = parsed(data, shown(os.fspath(path)))
+    check_joint_elements(root)
+    expansion = _expansion(path, root, options)
+    if expansion is None:
+        robot = read_element(root, Path(path), hashlib.sha256(data).hexdigest(), options)
+        return without_packages(robot, options.package_paths)
+    inside = parsed(expansion.text, f"{shown(os.fspath(path))} (expanded)")
+    inside.source.notices.extend((*root.source.notices, *expansion.notices))
+    check_is_robot(path, root, inside)
+    try:
+        robot = read_element(inside, Path(path), expansion.digest, options)
+        if not is_named(path):
+            check_one_root(robot)  # macros that are not defined leave links without joints
+    except RobotError as error:
+        if is_named(path):
+            raise
+        node = next(xacro_nodes(root), root)  # nobody sees the lines of the expansion
+        text = f"the output of xacro is not a robot: {error.element}: {error.message}"
+        raise node.called(f"<{shown(node.tag)}>").error(text) from None
+    return without_packages(robot, expansion.idle)
+
+
+def not_expanded(path: str | os.PathLike[str], options: SourceOptions) -> None:
+    """Refuse what only an expansion takes. Raises OptionError."""
+    if options.xacro_args:
+        raise OptionError(
+            f"--xacro-arg: '{shown(os.fspath(path))}' contains no xacro; remove the option"
+        )
+    check_folders_exist(options.package_paths)
+
+
+def without_packages(robot: RobotDescription, idle: Sequence[str]) -> RobotDescription:
+    """The robot, with a note of folders given by --package-path that nothing came from."""
+    if not idle:
+        return robot
+    text = (
+        f"no file was taken from {quoted(idle)}, because no $(find PACKAGE) refers to a "
+        "package in it"
+    )
+    note = Notice(SourceLocation(robot.file, robot.line), "note", "--package-path", text)
+    return replace(robot, notices=(*robot.notices, note))
+
+
+def expanded_text(
+    path: str | os.PathLike[str], options: SourceOptions = NO_SOURCE_OPTIONS
+) -> bytes:
+    """The bytes of a file, expanded where it has xacro in it. Raises RobotError."""
+    data = file_bytes(path)
+    expansion = _expansion(path, parsed(data, shown(os.fspath(path))), options)
+    return data if expansion is None else expansion.text
+
+
+def _expansion(
+    path: str | os.PathLike[str], root: XmlNode, options: SourceOptions
+) -> Expansion | None:
+    """The expansion of a file by xacro, None where it has none in it."""
+    if needs_expansion(path, root):
+        if os.fspath(path) == STANDARD_INPUT:
+            raise root.error("xacro on standard input is not supported; give the path of the file")
+        return expand(path, root, options)
+    not_expanded(path, options)
+    return None

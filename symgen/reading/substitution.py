@@ -8,7 +8,7 @@ from typing import Any
 from symgen.errors import OptionError
 from symgen.numbers.named import Named, given
 from symgen.reading.description import Inertial, RobotDescription
-from symgen.reading.tensors import tensor_trouble
+from symgen.reading.inertia_tensors import tensor_trouble
 from symgen.text import quoted, shown
 
 

@@ -49,7 +49,8 @@ class Table:
     def error(self, key: str | None, message: str) -> RobotError:
         """An error at a key of this table, to be raised by the caller."""
         keys = (*self.path, key) if key is not None else self.path
-        return RobotError(self.place(key), ".".join(map(_called, keys)) or "file", message)
+        steps = (str(k + 1) if isinstance(k, int) else shown(k) for k in keys)  # tables from 1
+        return RobotError(self.place(key), ".".join(steps) or "file", message)
 
     def only(self, known: Collection[str], kind: str = "key") -> None:
         """Raises RobotError for the first key that is not among `known`."""
@@ -60,14 +61,16 @@ class Table:
         """The table under a key, empty where there is none."""
         value = self.data.get(key, {})
         if not isinstance(value, dict):
-            raise self.error(key, f"is {said(value)} where a table is needed")
+            raise self.error(key, f"is {described_type(value)} where a table is needed")
         return Table(self.file, self.source, value, (*self.path, key))
 
     def rows(self, key: str) -> "list[Table]":
         """The tables of a list of tables, none where there is none."""
         value = self.data.get(key, [])
         if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
-            raise self.error(key, f"is {said(value)} where a list of tables is needed: [[{key}]]")
+            raise self.error(
+                key, f"is {described_type(value)} where a list of tables is needed: [[{key}]]"
+            )
         paths = ((*self.path, key, k) for k in range(len(value)))
         return [
             Table(self.file, self.source, row, path) for row, path in zip(value, paths, strict=True)
@@ -96,16 +99,18 @@ class Table:
             return None
         if not isinstance(value, list) or len(value) != 3:
             raise self.error(
-                key, f"is {said(value)} where three numbers are needed, as in [0, 0, 1]"
+                key, f"is {described_type(value)} where three numbers are needed, as in [0, 0, 1]"
             )
         x, y, z = (self._number(key, entry) for entry in value)
         return x, y, z
 
     def _number(self, key: str, value: object) -> float:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise self.error(key, f"is {said(value)} where a number is needed")
+            raise self.error(key, f"is {described_type(value)} where a number is needed")
         if not abs(value) <= MAX_NUMBER:  # which no NaN is
-            raise self.error(key, f"is {said(value)}; give a finite number in m, kg and rad")
+            raise self.error(
+                key, f"is {described_type(value)}; give a finite number in m, kg and rad"
+            )
         return float(value) + 0.0  # -0 becomes 0
 
 
@@ -119,7 +124,7 @@ KINDS: Final[tuple[tuple[type, str], ...]] = (
 )
 
 
-def said(value: object) -> str:
+def described_type(value: object) -> str:
     """A value's type in words, for a message."""
     kind = next((name for type_, name in KINDS if isinstance(value, type_)), "a date or time")
     return kind if isinstance(value, (list, dict)) else f"{kind} ({shown(str(value), 40)})"
@@ -199,18 +204,8 @@ def _beginning(source: str, end: int) -> Mapping[str, Any]:
 
 def _has(data: object, path: tuple[str | int, ...]) -> bool:
     for key in path:
-        inside = key in data if isinstance(data, dict) else key in range(len(_entries(data)))
-        if not inside:
+        keys = data if isinstance(data, dict) else range(len(data) if isinstance(data, list) else 0)
+        if key not in keys:
             return False
         data = data[key]  # type: ignore[index]
     return True
-
-
-def _entries(data: object) -> list[Any]:
-    """The entries of a list, none of anything else."""
-    return data if isinstance(data, list) else []
-
-
-def _called(key: str | int) -> str:
-    """A step of a path in a message; tables of a list are counted from 1."""
-    return str(key + 1) if isinstance(key, int) else shown(key)

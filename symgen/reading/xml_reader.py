@@ -3,43 +3,29 @@
 Nothing outside the file is ever opened, a DOCTYPE is refused before any entity exists, and names
 from the file are escaped before they enter a message."""
 
-import codecs
 import math
-import os
 import re
-import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from lxml import etree
 
 from symgen.errors import WHOLE_FILE, Notice, RobotError, SourceLocation
 from symgen.mechanics.pose import Triple
-from symgen.reading.declaration import without_declaration
-from symgen.reading.foreign import foreign_format
-from symgen.reading.tolerance import tolerant_xml
-from symgen.text import shown, unread
+from symgen.reading.xml_text import (
+    decoded,
+    foreign_format,
+    tolerant_xml,
+    without_prolog,
+)
+from symgen.text import shown
 
-MAX_BYTES = 64 * 2**20
 XML_SPACE = " \t\r\n"
-ENCODINGS = {
-    "utf-8": "utf-8",
-    "utf8": "utf-8",
-    "us-ascii": "utf-8",
-    "ascii": "utf-8",
-    "iso-8859-1": "iso-8859-1",
-    "latin-1": "iso-8859-1",
-    "latin1": "iso-8859-1",
-    "windows-1252": "cp1252",
-}
 NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 EXPRESSION = re.compile(r"\$[{(][^})]*[})]?")
 
-_DECLARED = re.compile(rb"<\?xml[^>]*?encoding[ \t\r\n]*=[ \t\r\n]*[\"']([A-Za-z0-9._-]+)")
 _DOCTYPE = re.compile(r"(?>(?:[ \t\r\n]+|<\?.*?\?>|<!--.*?-->)*)<!DOCTYPE", re.DOTALL)
 _POSITION = re.compile(r", (?:try|use) XML_PARSE_HUGE.*|, line \d+, column \d+.*", re.DOTALL)
 
@@ -122,6 +108,13 @@ class XmlNode:
             )
         return children[0] if children else None
 
+    def required(self, name: str, attribute: str) -> "XmlNode":
+        """The child `name`, which has an `attribute`; RobotError if there is not exactly one."""
+        child = self.only(name)
+        if child is None:
+            raise self.error(f'has no <{name}>; add <{name} {attribute}="..."/>')
+        return child
+
     def text(self, attribute: str) -> str:
         """The attribute's text; RobotError if it is missing or blank."""
         value = self.element.get(attribute)
@@ -191,103 +184,6 @@ class XmlNode:
         )
 
 
-def file_bytes(path: str | os.PathLike[str]) -> bytes:
-    """The content of a file or pipe; RobotError if it cannot be read, is empty or larger than
-    MAX_BYTES."""
-    try:
-        data = _content(path)
-    except (OSError, ValueError) as error:
-        sentence = f"{unread(path, error)}; give the path of a robot file"
-        raise _file_error(path, sentence) from None
-    if len(data) > MAX_BYTES:
-        raise _file_error(path, f"is larger than {MAX_BYTES // 2**20} MiB; give a robot file")
-    return data
-
-
-STANDARD_INPUT: Final = "-"
-"""The path that means standard input."""
-
-
-def _content(path: str | os.PathLike[str]) -> bytes:
-    if os.fspath(path) == STANDARD_INPUT:
-        return _standard_input()
-    with Path(path).open("rb") as stream:
-        return stream.read(MAX_BYTES + 1)
-
-
-@cache
-def _standard_input() -> bytes:
-    """What standard input has, which can be read only once."""
-    if sys.stdin is None:
-        raise OSError("there is no standard input")
-    return sys.stdin.buffer.read(MAX_BYTES + 1)
-
-
-def _file_error(path: str | os.PathLike[str], message: str) -> RobotError:
-    return RobotError(SourceLocation(shown(os.fspath(path)), WHOLE_FILE), "", message)
-
-
-def decoded(data: bytes, file: str) -> tuple[str, list[Notice]]:
-    """The text of an XML file, by its byte order mark or declaration, and a note of bytes that are
-    not UTF-8 but taken for Latin-1. RobotError for any other encoding."""
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return _text(data, "utf-16", file), []
-    body, encoding = data.removeprefix(codecs.BOM_UTF8), encoding_of(data, file)
-    is_marked = len(body) < len(data)
-    if encoding != "utf-8" or is_marked or not _is_latin_1(body):
-        return _text(body, encoding, file), []
-    text = body.decode(LATIN_1)
-    line = body.count(b"\n", 0, _first_error(body)) + 1
-    sentence = "bytes that are not UTF-8 are read as Latin-1; save the file as UTF-8"
-    return text, [Notice(SourceLocation(file, line), "note", "XML", sentence)]
-
-
-LATIN_1: Final = "iso-8859-1"
-_CONTROLS: Final = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-"""Bytes that no text in Latin-1 has."""
-
-
-def _is_latin_1(data: bytes) -> bool:
-    """Whether bytes are not UTF-8 and may be text in Latin-1."""
-    return _first_error(data) >= 0 and not _CONTROLS.search(data)
-
-
-def _first_error(data: bytes) -> int:
-    """Where bytes are not UTF-8, -1 where they are."""
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        return error.start
-    return -1
-
-
-def encoding_of(data: bytes, file: str) -> str:
-    """The codec of an XML file behind its byte order mark; RobotError for one that is not
-    supported."""
-    for mark, codec in ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be")):
-        if data.startswith(mark):
-            return codec
-    declared = _DECLARED.match(data.removeprefix(codecs.BOM_UTF8).lstrip())
-    return _encoding(declared[1].decode(), file) if declared else "utf-8"
-
-
-def _encoding(name: str, file: str) -> str:
-    if name.lower() not in ENCODINGS:
-        message = f"encoding '{shown(name)}' is not supported; save the file as UTF-8"
-        raise RobotError(SourceLocation(file, 1), "XML", message)
-    return ENCODINGS[name.lower()]
-
-
-def _text(data: bytes, encoding: str, file: str) -> str:
-    try:
-        return data.decode(encoding)
-    except UnicodeDecodeError as error:
-        place = SourceLocation(file, data.count(b"\n", 0, error.start) + 1)
-        raise RobotError(
-            place, "XML", f"bytes that are not {encoding.upper()} text; save the file as UTF-8"
-        ) from None
-
-
 def parsed(data: bytes, file: str) -> XmlNode:
     """The root element of XML bytes.
 
@@ -313,7 +209,7 @@ def parsed(data: bytes, file: str) -> XmlNode:
             "document types and entities are not accepted, because they can expand "
             "without bound; remove the DOCTYPE and write the values out",
         )
-    plain, line, wrong = without_declaration(text)
+    plain, line, wrong = without_prolog(text)
     root, changes = _tree(plain if wrong or notices else text, file)
     source = XmlFile(file, tuple(text.split("\n")), notices)
     for at, phrase in changes:
@@ -371,11 +267,9 @@ def _parsed(text: str) -> etree._Element:
     try:
         return etree.fromstring(data, parser)
     except etree.XMLSyntaxError:
-        if _only_undeclared_prefixes(parser.error_log):
+        log = (
+            parser.error_log
+        )  # tools of ROS accept undeclared prefixes, so those alone are no error
+        if log and all(entry.type_name == "NS_ERR_UNDEFINED_NAMESPACE" for entry in log):
             return etree.fromstring(data, _parser(recover=True))
         raise
-
-
-def _only_undeclared_prefixes(log: "etree._ListErrorLog") -> bool:
-    """ROS tools read files with undeclared prefixes, so those alone are no reason to refuse one."""
-    return bool(log) and all(entry.type_name == "NS_ERR_UNDEFINED_NAMESPACE" for entry in log)

@@ -9,6 +9,7 @@ from symgen.inspection.command_reports import warnings
 from symgen.inspection.inspect_command import page_of
 from symgen.inspection.terminal_view import print_robot
 from symgen.jobs.job import Job, RefusedInertia
+from symgen.jobs.job_notices import notices_after_tracing
 from symgen.mechanics.coupling import position_coordinates
 from symgen.mechanics.inertia_checks import InertiaVerdict, check_inertias
 from symgen.reading.assemble import LoadedRobot
@@ -69,7 +70,7 @@ def check_robot(job: Job, loaded: LoadedRobot, symbolic: bool) -> CheckResult:
     notices: tuple[Notice, ...] = ()
     rotors = None
     with suppress(RefusedInertia):  # which the verdicts tell
-        notices = job.saving(loaded, job.module(loaded))
+        notices = notices_after_tracing(job, loaded, job.module(loaded))
         if job[RobotOptions].actuators:
             rotors = rotor_effects(job, loaded.model)
     return CheckResult((*loaded.notices, *notices, *warnings(loaded, verdicts)), verdicts, rotors)

@@ -11,8 +11,8 @@ from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.model import PARAMETER_NAMES, Joint
 from symgen.proof.reference_kinematics import JOINTS as JUDGED
 from symgen.reading.assemble import load
-from symgen.reading.joints import JOINTS
-from symgen.reading.urdf_writer import urdf_bytes
+from symgen.reading.joint_kinds import JOINTS
+from symgen.reading.urdf.writer import urdf_bytes
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
@@ -180,7 +180,7 @@ def test_every_type_is_known_to_reader_judge_and_tests():
     types = {*JOINT_TYPES}
     assert types == {*JUDGED}, "give it a row in JOINTS of symgen/proof/reference_kinematics.py"
     files = types - {"rotor", "armature", "ball_armature", "floating_armature", "floating_mass"}
-    assert files == {row.kind for row in JOINTS.values()}, "a row in symgen/reading/joints.py"
+    assert files == {row.kind for row in JOINTS.values()}, "a row in symgen/reading/joint_kinds.py"
     assert files == {*KINDS}, "give it a row in KINDS of tests/support/joint_kinds.py"
 
 

@@ -10,6 +10,7 @@ import pytest
 import symgen
 from symgen.errors import OptionError, RobotError
 from symgen.jobs.job import Job
+from symgen.jobs.job_notices import notices_after_tracing
 from symgen.reading.assemble import load
 from symgen.tracing.robot import ParametricModel
 from tests.support.states import run
@@ -135,7 +136,7 @@ def test_asking_for_springs_that_are_not_there_is_said(tmp_path):
     path = written(tmp_path, ONE % ("revolute", "", ""))
     job = Job.of(str(path), springs=True)
     loaded = job.load()
-    assert "no joint has a spring" in str(job.saving(loaded, job.module(loaded))[0])
+    assert "no joint has a spring" in str(notices_after_tracing(job, loaded, job.module(loaded))[0])
 
 
 MJCF = """<mujoco><compiler angle="radian"/><option gravity="1 -2 -9.81"/><worldbody>

@@ -10,7 +10,7 @@ import symgen
 from symgen.compiler.evaluate import evaluate
 from symgen.mechanics.model import Limits
 from symgen.reading.assemble import load
-from symgen.reading.formats import read
+from symgen.reading.sources import read
 from tests.support.random_sdf import sdf_text
 from tests.support.tools import ROOT, invoke, robot_file
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from symgen.languages import LANGUAGES
-from symgen.reading.joints import JOINTS
+from symgen.reading.joint_kinds import JOINTS
 from tests.support.house_files import ORDER
 from tests.support.tools import ROOT
 

@@ -12,7 +12,7 @@ import pytest
 import symgen
 from symgen.inspection.html_page import grouping
 from symgen.inspection.terminal_view import groups
-from symgen.reading.joints import JOINTS
+from symgen.reading.joint_kinds import JOINTS
 from symgen.render import asset
 from symgen.text import escaped
 from tests.support.browser import needs_browser, shown

@@ -6,15 +6,18 @@ import pytest
 
 import symgen
 from symgen.errors import RobotError
-from symgen.jobs import expected_size
-from symgen.jobs.expected_size import remarks
+from symgen.jobs import generating as expected_size
+from symgen.jobs.generating import remarks
 from symgen.jobs.job import Job
 from symgen.numbers.exact import in_decimals
 from symgen.proof import textbook
 from symgen.proof.laws import dynamics
 from symgen.proof.state_generation import _solution
 from symgen.proof.states import States, decimals
-from symgen.reading import expansion, formats, leftovers, sizes
+from symgen.reading import plausibility as sizes
+from symgen.reading import sources as formats
+from symgen.reading.xacro import expansion
+from symgen.reading.xacro import expansion as leftovers
 from symgen.tracing import articulated, singular, trace
 from symgen.tracing.wanted import Wanted
 from tests.support.shell import refusal
@@ -152,7 +155,7 @@ def test_more_joints_than_the_limit_are_refused_before_they_are_read(write, tmp_
     file.write_text(write(7))
     said = refusal("check", file)
     assert "has 7 joints, more than the limit of 6" in said
-    assert "symgen.reading.sizes.MAX_JOINTS" in said
+    assert "symgen.reading.plausibility.MAX_JOINTS" in said
     with pytest.raises(RobotError, match="has 7 joints"):
         symgen.Robot(write(7)).model  # noqa: B018
 

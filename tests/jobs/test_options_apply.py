@@ -9,7 +9,7 @@ import symgen
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
 from symgen.cli.main import COMMANDS, main
 from symgen.errors import OptionError
-from symgen.jobs.effects import TARGETS, check_effects
+from symgen.jobs.generating import TARGETS, check_effects
 from symgen.jobs.job import Job
 from symgen.jobs.options import MODULE
 from symgen.jobs.package import build

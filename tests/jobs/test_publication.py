@@ -15,7 +15,7 @@ import pytest
 
 from symgen.api import generate
 from symgen.errors import OptionError
-from symgen.jobs.publish import POLITE, publish
+from symgen.jobs.publish import DEFERRED, publish
 from tests.support.samples import limit, texts
 from tests.support.tools import (
     ROOT,
@@ -236,9 +236,9 @@ def test_g8_read_only_folder(tmp_path):
 
 
 def test_g8_signals_work_as_before_afterwards(tmp_path):
-    before = [signal.getsignal(number) for number in POLITE]
+    before = [signal.getsignal(number) for number in DEFERRED]
     publish(texts("a"), tmp_path)
-    assert [signal.getsignal(number) for number in POLITE] == before
+    assert [signal.getsignal(number) for number in DEFERRED] == before
 
 
 def test_g8_threads_may_publish(tmp_path):

@@ -13,9 +13,9 @@ import pytest
 
 from symgen.errors import OptionError
 from symgen.inspection.pictures import FORMATS
-from symgen.jobs import staging
+from symgen.jobs import publish as publication
+from symgen.jobs.output_files import Mark, OutputFile, holding
 from symgen.jobs.publish import publish, write_files
-from symgen.jobs.targets import Mark, OutputFile, holding
 from tests.support.shell import refusal
 from tests.support.tools import invoke, robot_file, snapshot
 
@@ -206,14 +206,14 @@ def test_what_another_run_holds_is_not_cleared(tmp_path):
     for path in (ours, theirs, users):
         path.mkdir()
         os.utime(path, (0, 0))
-    with staging.held(theirs):
+    with publication.locked(theirs):
         os.utime(theirs, (0, 0))
-        staging.clear(tmp_path)
+        publication.clear(tmp_path)
         assert not ours.exists() and theirs.exists() and users.exists()
-    staging.clear(tmp_path)
+    publication.clear(tmp_path)
     assert not theirs.exists() and users.exists()
     ours.mkdir()  # a new one may not be held yet
-    staging.clear(tmp_path)
+    publication.clear(tmp_path)
     assert ours.exists()
 
 

@@ -9,7 +9,7 @@ import pytest
 from symgen.errors import RobotError
 from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.model import Follow
-from symgen.reading.joints import has_several_coordinates
+from symgen.reading.joint_kinds import has_several_coordinates
 from tests.support.trees import TREE
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from benchmarks import oracle_mjcf
 from symgen.errors import RobotError
-from symgen.reading import joints
+from symgen.reading import joint_kinds as joints
 from symgen.reading.assemble import load
-from symgen.reading.mjcf.unread import ROWS
+from symgen.reading.mjcf.ignored_elements import IGNORED
 from tests.support.oracles import oracle
 
 mujoco = oracle("mujoco")
@@ -147,28 +147,32 @@ CLOTH = (
     'radius="0.01"><pin id="0 1 2 3 4 5 6 7 8"/></flexcomp></worldbody>'
 )
 FIXED_TENDON = '<tendon><fixed %s><joint joint="j" coef="1"/></fixed></tendon>'
-HAS = {
-    "_curved_springs": (ONE % ("", 'stiffness="3 0.5"', "", ""), "'j'"),
-    "_free_friction": (ONE % ("", "", "", "") + '<worldbody><body name="b"><joint name="s" type="free" frictionloss="1"/><geom size="1"/></body></worldbody>', "'s'"),
-    "_tendons": (ONE % ("", "", "", FIXED_TENDON % 'stiffness="2"'), "'number 0'"),
-    "_weightless": (ARM.replace('<body name="a"', '<body name="a" gravcomp="1"'), "'a'"),
-    "_flexes": (ARM.replace("</worldbody>", CLOTH), "'cloth'"),
-    "_medium": (ONE % ('viscosity="1"', "", "", ""), "'viscosity'"),
-    "_plugins": (ONE % ("", "", "", '<extension><plugin plugin="mujoco.pid"/></extension><actuator><plugin plugin="mujoco.pid" joint="j"/></actuator>'), "'number 0'"),
-    "_curved": (ONE % ("", 'damping="3 0.5"', "", ""), "'j'"),
-    "_mocap": (ARM.replace("</worldbody>", '<body name="hand" mocap="true"/></worldbody>'), "'hand'"),
-    "_no_gravity": (ONE % ("", "", "", '<option><flag gravity="disable"/></option>'), "'gravity'"),
-    "_rubbed": (ONE % ("", 'frictionloss="3"', "", ""), "1 joint"),
-}  # fmt: skip
-"""A model that has what each row of ROWS is about, and what its sentence names."""
+MODELS = [
+    (ONE % ("", 'stiffness="3 0.5"', "", ""), "'j'"),
+    (ONE % ("", "", "", "") + '<worldbody><body name="b"><joint name="s" type="free" frictionloss="1"/><geom size="1"/></body></worldbody>', "'s'"),
+    (ONE % ("", "", "", FIXED_TENDON % 'stiffness="2"'), "'number 0'"),
+    (ARM.replace('<body name="a"', '<body name="a" gravcomp="1"'), "'a'"),
+    (ARM.replace("</worldbody>", CLOTH), "'cloth'"),
+    (ONE % ('viscosity="1"', "", "", ""), "'viscosity'"),
+    (ONE % ("", "", "", '<extension><plugin plugin="mujoco.pid"/></extension><actuator><plugin plugin="mujoco.pid" joint="j"/></actuator>'), "'number 0'"),
+    (ONE % ("", 'damping="3 0.5"', "", ""), "'j'"),
+    (ARM.replace("</worldbody>", '<body name="hand" mocap="true"/></worldbody>'), "'hand'"),
+    (ONE % ("", "", "", '<option><flag gravity="disable"/></option>'), "'gravity'"),
+    (ONE % ("", 'frictionloss="3"', "", ""), "1 joint"),
+]  # fmt: skip
+"""A model with the element of each row of IGNORED, and the name in its notice."""
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.names.__name__)
-def test_every_row_of_what_is_not_read_has_a_model(tmp_path, row):
+@pytest.mark.parametrize(
+    ("row", "model"),
+    list(zip(IGNORED, MODELS, strict=True)),
+    ids=[row.message.split("{")[0] + str(k) for k, row in enumerate(IGNORED)],
+)
+def test_every_row_of_what_is_not_read_has_a_model(tmp_path, row, model):
     """The accessors of MuJoCo's models change from version to version: each is used here."""
-    text, named = HAS[row.names.__name__]
+    text, named = model
     path = written(tmp_path, text if text.endswith("</mujoco>") else text + "</mujoco>")
-    beginning = f"{row.level}: {row.said.partition('{')[0]}"
+    beginning = f"{row.level}: {row.message.partition('{')[0]}"
     assert any(line.startswith(beginning) and named in line for line in said(path)), said(path)
 
 

@@ -8,7 +8,7 @@ import pytest
 from symgen.errors import RobotError
 from symgen.mechanics.model import Rotor
 from symgen.reading.assemble import load
-from symgen.reading.joints import JOINTS, has_several_coordinates
+from symgen.reading.joint_kinds import JOINTS, has_several_coordinates
 from tests.support.driven import actuators, joints
 from tests.support.tools import ROOT, robot_file
 

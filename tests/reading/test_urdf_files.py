@@ -9,7 +9,7 @@ import pytest
 from symgen.errors import RobotError, SymgenError
 from symgen.reading.assemble import load
 from symgen.reading.urdf import parse
-from symgen.reading.xml_reader import MAX_BYTES
+from symgen.reading.xml_text import MAX_BYTES
 from symgen.text import shown
 from tests.support.urdf import CASES, LINKS, case_file, joint, refusal, robot
 

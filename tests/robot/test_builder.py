@@ -8,7 +8,7 @@ import sympy
 
 import symgen
 from symgen.errors import OptionError, RobotError
-from symgen.reading.joints import JOINTS as JOINTS_OF_FILES
+from symgen.reading.joint_kinds import JOINTS as JOINTS_OF_FILES
 from tests.support.built import built_zoo, run
 from tests.support.joint_kinds import in_python, of_axis
 from tests.support.joint_zoo import INERTIA, urdf

@@ -7,7 +7,8 @@ from random import Random
 from typing import Any
 
 from symgen.mechanics.model import Joint, Link, RigidBodyModel, Rotor
-from symgen.reading.unfold import Following, MovingJoint, bodies
+from symgen.reading.bodies_from_joints import MovingJoint, bodies
+from symgen.reading.description import LinearFunction
 from tests.support.joint_kinds import (
     BALL,
     FREE,
@@ -76,7 +77,7 @@ def robot(
         parent = parents(rng, k)
         follows = None
         if k in leaders:
-            follows = Following(
+            follows = LinearFunction(
                 ((names[leaders[k]], rng.choice((-1.0, 1.0, rng.uniform(-2, 2)))),),
                 rng.uniform(-1, 1),
             )

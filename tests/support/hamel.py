@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from symgen.reading.unfold import MovingJoint
+from symgen.reading.bodies_from_joints import MovingJoint
 from tests.support.every_joint import GRAVITY, Array, Robot
 from tests.support.joint_kinds import Step, kind_of
 from tests.support.random_trees import STEP, cross, rotation

@@ -10,7 +10,7 @@ import numpy as np
 
 from symgen.mechanics.joints.types import cross, default_second_axis
 from symgen.mechanics.model import Joint
-from symgen.reading.joints import JointRow
+from symgen.reading.joint_kinds import JointRow
 
 Step = tuple[Any, float, float]
 """An axis in the joint's frame, and what a unit of the coordinate slides (m) and turns (rad)."""

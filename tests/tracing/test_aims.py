@@ -12,7 +12,7 @@ from symgen.cli.main import main
 from symgen.compiler.aims import SLACK, Aim
 from symgen.compiler.costs import CORTEX_M, HOST
 from symgen.jobs.job import Job
-from symgen.jobs.keep import with_formulations
+from symgen.jobs.jobfile import with_formulations
 from symgen.languages.c.backend import code_files
 from symgen.languages.c.options import COptions
 from symgen.reading.assemble import load

@@ -14,7 +14,8 @@ from symgen.errors import OptionError
 from symgen.mechanics.pseudo_inertia import inertia_about_centre
 from symgen.numbers.types import Numbers
 from symgen.reading.description import TENSOR
-from symgen.reading.xml_reader import encoding_of, strict_text
+from symgen.reading.xml_reader import strict_text
+from symgen.reading.xml_text import encoding_of
 from symgen.text import shown
 
 MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)

@@ -35,15 +35,15 @@ from symgen.identification.report.verdicts import (
     verdicts,
 )
 from symgen.jobs.job import Job
-from symgen.jobs.targets import Mark, OutputFile, edges
+from symgen.jobs.output_files import Mark, OutputFile, edges
 from symgen.languages import LANGUAGES
 from symgen.languages.language import identifier
 from symgen.mechanics.inertia_checks import INDEFINITE, check_inertias
 from symgen.mechanics.parameters import lump_links
 from symgen.options import typed
 from symgen.reading.assemble import LoadedRobot
-from symgen.reading.formats import expanded_text
 from symgen.reading.options import RobotOptions, SourceOptions
+from symgen.reading.sources import expanded_text
 from symgen.text import shown
 
 IMPLAUSIBLE: Final = (

@@ -1,9 +1,9 @@
 """The joint types: how each moves its body, its coordinates and their documentation.
 
 A new type is a class in `types`, a row of `TYPES` there, a row of the reader
-(`symgen.reading.joints`) and a row of the reference model (`symgen.proof.reference_kinematics`).
-What all types have in common is in `joint_type`, types with a quaternion derive from `body_axes`.
-The package does not know robots or algorithms."""
+(`symgen.reading.joint_kinds`) and a row of the reference model
+(`symgen.proof.reference_kinematics`). What all types have in common is in `joint_type`, types with
+a quaternion derive from `body_axes`. The package does not know robots or algorithms."""
 
 from typing import Final
 

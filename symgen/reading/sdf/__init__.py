@@ -1,25 +1,64 @@
 """SDFormat (Gazebo's), versions 1.4 to 1.12: models, nested and included ones, frames, joints."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from symgen.errors import OptionError
-from symgen.mechanics.pose import Triple
-from symgen.reading.description import EARTH, JointElement, LinkElement, RobotDescription
-from symgen.reading.loops import LEFT_OPEN
-from symgen.reading.sdf.frames import Frames
-from symgen.reading.sdf.gearbox import geared
-from symgen.reading.sdf.joints import SdfJoint, joint_elements
-from symgen.reading.sdf.links import link_elements
-from symgen.reading.sdf.rotors import drives
-from symgen.reading.sdf.scopes import WORLD, Scope, scopes, version_of
-from symgen.reading.sdf.unread import note_unread
-from symgen.reading.sdf.values import pose, triple
-from symgen.reading.tree import check
+from symgen.mechanics.pose import Pose
+from symgen.reading.description import (
+    EARTH,
+    TENSOR,
+    Inertial,
+    JointElement,
+    LinkElement,
+    RobotDescription,
+    check,
+)
+from symgen.reading.ignored_elements import loops_left_open
+from symgen.reading.inertia_tensors import tensor_trouble
+from symgen.reading.rotations import origin_from_pose
+from symgen.reading.sdf.ignored_elements import notice_ignored_elements
+from symgen.reading.sdf.joint_elements import SdfJoint, drives, geared, joint_elements
+from symgen.reading.sdf.scopes import WORLD, Frames, Scope, number, pose, scopes, triple, version_of
 from symgen.reading.xml_reader import XmlNode
 from symgen.text import hint, quoted, shown
+
+DEFAULTS: Final = (1.0, 0.0, 0.0, 1.0, 0.0, 1.0)
+"""SDFormat's moments of inertia where a file is silent (kg m²); its mass is 1 kg."""
+
+
+def link_elements(scope: Scope) -> Iterator[LinkElement]:
+    """The links of a model. Raises RobotError."""
+    for node in scope.node.children("link"):
+        name = scope.prefix + node.text("name")
+        called = node.called(f"link '{shown(name)}'")
+        yield LinkElement(name, called.line, _inertial(called))
+
+
+def _inertial(link: XmlNode) -> Inertial:
+    node = link.only("inertial")
+    if node is None:
+        return Inertial(link.line, origin_from_pose(Pose(), link.line), 1.0, DEFAULTS)
+    if node.element.get("auto") in ("true", "1"):
+        raise link.error("inertia from geometry (auto) is not supported yet; write its numbers")
+    mass, inertia = number(node, "mass", 1.0), node.only("inertia")
+    if mass < 0:
+        raise link.error(f"mass is negative ({mass:g} kg); give 0 or more")
+    tensor: tuple[float, ...] = DEFAULTS
+    if inertia is not None:
+        pairs = zip(TENSOR, DEFAULTS, strict=True)
+        tensor = tuple(number(inertia, name, default) for name, default in pairs)
+    line, trouble = node.line, tensor_trouble(tensor, mass)
+    place, frame = pose(node)
+    if frame:
+        raise link.error(
+            f"<pose> of its <inertial> is relative to '{shown(frame)}', but SDFormat "
+            "allows only the link frame; write the pose in the link frame"
+        )
+    return Inertial(line, origin_from_pose(place, line), mass, tensor, trouble)
 
 
 def described(root: XmlNode, path: Path, digest: str, model: str | None = None) -> RobotDescription:
@@ -39,7 +78,7 @@ def described(root: XmlNode, path: Path, digest: str, model: str | None = None) 
     links += tied
     if any(joint.parent == WORLD for joint in joints):
         links.insert(0, LinkElement(WORLD, root.line))
-    note_unread(root, inside)
+    notice_ignored_elements(root, inside)
     outside = outer.node.children("joint") if outer.node.tag == "world" else []
     if outside:
         names = quoted(node.element.get("name") or "" for node in outside)
@@ -48,9 +87,10 @@ def described(root: XmlNode, path: Path, digest: str, model: str | None = None) 
     if top.digests:
         everything = hashlib.sha256(" ".join((digest, *top.digests)).encode()).hexdigest()
     rotors = tuple(drives(inside, {joint.name for joint in joints}))
+    gravity = outer.node.only("gravity") if outer.node.tag == "world" else None
     robot = RobotDescription(
         name, root.source.file, everything, root.line, tuple(links), tuple(joints), drives=rotors,
-        gravity=_gravity(outer), tag="<sdf>",
+        gravity=EARTH if gravity is None else triple(gravity), tag="<sdf>",
     )  # fmt: skip
     check(robot)
     return _noted(robot, root, frames)
@@ -77,8 +117,7 @@ def _tree(
             joints += [element for element in elements if isinstance(element, JointElement)]
             links += [element for element in elements if isinstance(element, LinkElement)]
     if cut:
-        verb = "closes a loop, which is" if len(cut) == 1 else "close loops, which are"
-        root.called("<sdf>").notice("warning", LEFT_OPEN.format(quoted(cut), verb))
+        root.called("<sdf>").notice("warning", loops_left_open(cut, len(cut)))
     return geared(joints, links, boxes, frames), links
 
 
@@ -126,11 +165,6 @@ def _named(outer: Scope, name: str) -> Scope:
             f"--model '{shown(name)}': the file has no such model; {hint(name, names)}"
         )
     return found
-
-
-def _gravity(outer: Scope) -> Triple:
-    node = outer.node.only("gravity") if outer.node.tag == "world" else None
-    return EARTH if node is None else triple(node)
 
 
 def _noted(robot: RobotDescription, root: XmlNode, frames: Frames) -> RobotDescription:

@@ -1,16 +1,99 @@
-"""The models of an SDFormat file, each a scope of names, with those that it nests and includes."""
+"""The models of an SDFormat file, each a scope of names, and the frames in them.
+
+A model may nest and include other models. Every link, joint, frame and model has a frame, whose
+pose is given relative to another frame."""
 
 import hashlib
+import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from symgen.reading.sdf.values import flag, text
-from symgen.reading.xml_reader import XmlFile, XmlNode, file_bytes, parsed
+from symgen.errors import RobotError
+from symgen.mechanics.pose import Pose, Triple
+from symgen.reading.rotations import rotation_from_quaternion, rotation_from_rpy
+from symgen.reading.xml_reader import NUMBER, XML_SPACE, XmlFile, XmlNode, parsed
+from symgen.reading.xml_text import file_bytes
 from symgen.text import shown
+
+ENDLESS: Final = 1e16
+"""SDFormat's number for no limit; so is inf."""
+
+
+def text(node: XmlNode, tag: str, default: str | None = None) -> str:
+    """The text of the child `tag`. Raises RobotError where it is missing or blank and there is no
+    default."""
+    child = node.only(tag)
+    content = (child.element.text or "").strip(XML_SPACE) if child is not None else ""
+    if content or default is not None:
+        return content or str(default)
+    raise node.error(f"has no <{tag}>; add <{tag}>...</{tag}>")
+
+
+def flag(node: XmlNode, tag: str) -> bool:
+    """Whether a child says true; no without it."""
+    return text(node, tag, "false").lower() in ("1", "true")
+
+
+def numbers(node: XmlNode, count: int) -> tuple[float, ...]:
+    """The text of an element as finite numbers. Raises RobotError."""
+    words = (node.element.text or "").split()
+    wrong = next((w for w in words if not NUMBER.fullmatch(w) or math.isinf(float(w))), None)
+    if wrong is not None:
+        raise node.error(
+            f"<{shown(node.tag)}> holds '{shown(wrong, 60)}', which is not a finite decimal "
+            "number; write it like 0.25 or 2.5e-1"
+        )
+    if len(words) != count:
+        raise node.error(f"<{shown(node.tag)}> has {len(words)} numbers where {count} are needed")
+    return tuple(float(w) + 0.0 for w in words)
+
+
+def number(node: XmlNode, tag: str, default: float) -> float:
+    """The number in the child `tag`."""
+    child = node.only(tag)
+    return default if child is None else numbers(child, 1)[0]
+
+
+def bound(node: XmlNode, tag: str) -> float | None:
+    """A limit, None for none: SDFormat says 1e16, inf, or -1 where it cannot be negative."""
+    word = text(node, tag, "inf").lower().lstrip("+-")
+    if word in ("inf", "infinity"):
+        return None
+    value = number(node, tag, 0.0)
+    return None if abs(value) >= ENDLESS else value
+
+
+def triple(node: XmlNode) -> Triple:
+    """The text of an element as three numbers."""
+    x, y, z = numbers(node, 3)
+    return x, y, z
+
+
+def pose(owner: XmlNode) -> tuple[Pose, str]:
+    """The pose of an element, and the frame that it is in (empty: the default of its owner).
+
+    Before SDFormat 1.7 the attribute is called ``frame``. Raises RobotError."""
+    node = owner.only("pose")
+    if node is None:
+        return Pose(), ""
+    frame = node.element.get("relative_to") or node.element.get("frame") or ""
+    if not (node.element.text or "").strip(XML_SPACE):
+        return Pose(), frame
+    if node.element.get("rotation_format") == "quat_xyzw":
+        x, y, z, *quaternion = numbers(node, 7)
+        i, j, k, w = quaternion
+        if not any(quaternion):
+            raise node.error("the quaternion of <pose> is zero; write 0 0 0 1 for no rotation")
+        return Pose(rotation_from_quaternion(w, i, j, k), (x, y, z)), frame
+    x, y, z, *angles = numbers(node, 6)
+    scale = math.pi / 180 if node.element.get("degrees") in ("true", "1") else 1.0
+    roll, pitch, yaw = (angle * scale for angle in angles)
+    return Pose(rotation_from_rpy((roll, pitch, yaw)), (x, y, z)), frame
+
 
 MAX_NESTING: Final = 16
 """The most levels of models that include each other."""
@@ -103,7 +186,8 @@ class Scope:
         inner = self._inner(model.called(f"model '{shown(name)}'"), include, name)
         placed = include if include.only("pose") is not None else model
         found = replace(inner, folder=path.parent, version=version_of(node), placed=placed)
-        return self._merging(include, found) if _is_merge(include) else found
+        is_merged = include.element.get("merge") in ("true", "1")
+        return self._merging(include, found) if is_merged else found
 
     def _merging(self, include: XmlNode, model: "Scope") -> "Scope":
         """A model whose elements become elements of this one."""
@@ -120,10 +204,6 @@ class Scope:
         return flag(self.node, "static") or (
             self.placed.tag == "include" and flag(self.placed, "static")
         )
-
-
-def _is_merge(include: XmlNode) -> bool:
-    return include.element.get("merge") in ("true", "1")
 
 
 def version_of(root: XmlNode) -> tuple[int, int]:
@@ -166,3 +246,130 @@ def scopes(top: Scope) -> Iterator[Scope]:
     yield top
     for inner in top.models:
         yield from scopes(inner)
+
+
+@dataclass(frozen=True)
+class SdfFrame:
+    """A frame in the one called `base`, fixed to the link that `holder` leads to (its own name for
+    a link). `placement` is the frame of a model that is put there in place of its own."""
+
+    node: XmlNode
+    pose: Pose
+    base: str
+    holder: str
+    placement: str = ""
+
+
+class Frames:
+    """The frames of all scopes, by their names in the whole file."""
+
+    def __init__(self, models: Iterable[Scope]) -> None:
+        self._frames: dict[str, SdfFrame] = {}
+        for scope in models:
+            self._add_model(scope)
+            self._add_elements(scope)
+
+    def add_world(self, world: Scope) -> None:
+        """Add the frames of a world and of all models in it, by their names in the world."""
+        self._add_elements(world)
+        for model in world.models:
+            for scope in scopes(model):
+                self._add_model(scope)
+                self._add_elements(scope)
+
+    def _add_elements(self, scope: Scope) -> None:
+        for node in scope.node:
+            adding = ADDING.get(node.tag)
+            if adding is not None:
+                name = node.text("name")
+                called = node.called(f"{node.tag} '{shown(name)}'")
+                self._frames.setdefault(scope.prefix + name, adding(scope, called, name))
+
+    def _add_model(self, scope: Scope) -> None:
+        around = scope.around
+        assert around is not None  # the world has no frame of its own to be placed
+        place, frame = pose(scope.placed)
+        base = around.absolute(frame or MODEL)
+        chosen = text(scope.placed, "placement_frame", "") if scope.placed.tag == "include" else ""
+        chosen = chosen or scope.node.element.get("placement_frame", "")
+        placement = scope.absolute(chosen) if chosen else ""
+        holder = _canonical(scope)
+        self._frames[scope.frame] = SdfFrame(scope.placed, place, base, holder, placement)
+        if not scope.merged and scope.prefix:
+            self._frames[scope.prefix.removesuffix("::")] = SdfFrame(
+                scope.placed, Pose(), scope.frame, scope.frame
+            )
+
+    def pose(self, name: str, base: str = WORLD, by: XmlNode | None = None) -> Pose:
+        """The pose of a frame in the frame `base`, which is the world or one that it is given in.
+
+        Raises RobotError, at the element `by`, for a frame that does not exist."""
+        path, visited = Pose(), [name]
+        while name != base and name != WORLD:
+            frame = self._frame(name, by)
+            place = frame.pose
+            if frame.placement and frame.placement != name:
+                place = place @ self.pose(frame.placement, name, frame.node).inverse
+            path, name, by = place @ path, frame.base, frame.node
+            if name in visited:
+                raise frame.node.error(f"its pose depends on itself through '{shown(name)}'")
+            visited.append(name)
+        return path
+
+    def link(self, name: str, by: XmlNode) -> str:
+        """The link that a frame is fixed to, or the world. Raises RobotError."""
+        visited = [name]
+        while name != WORLD:
+            frame = self._frame(name, by)
+            if frame.holder == name:
+                return name
+            name = frame.holder
+            if name in visited:
+                raise by.error(f"frame '{shown(name)}' is attached to itself")
+            visited.append(name)
+        return name
+
+    def _frame(self, name: str, by: XmlNode | None) -> SdfFrame:
+        if name in self._frames:
+            return self._frames[name]
+        assert by is not None
+        raise self._lost(name, by)
+
+    def _lost(self, name: str, by: XmlNode) -> RobotError:
+        short = shown(name.removeprefix("::"))
+        return by.error(
+            f"'{short}' is not a link, joint, frame or model of the file; correct the name"
+        )
+
+
+def _canonical(scope: Scope) -> str:
+    """The name, in the whole file, of what a model's own frame is fixed to: its canonical link, by
+    default its first link, or the frame of its first model where it has no link."""
+    name = scope.node.element.get("canonical_link")
+    if name:
+        return scope.absolute(name)
+    for part in scope.parts:
+        for link in part.node.children("link"):
+            return part.absolute(link.text("name"))
+    return next((inner.frame for inner in scope.models), WORLD)
+
+
+def _link(scope: Scope, node: XmlNode, name: str) -> SdfFrame:
+    place, frame = pose(node)
+    return SdfFrame(node, place, scope.absolute(frame or MODEL), scope.prefix + name)
+
+
+def _frame(scope: Scope, node: XmlNode, name: str) -> SdfFrame:
+    place, frame = pose(node)
+    holder = node.element.get("attached_to") or MODEL
+    return SdfFrame(node, place, scope.absolute(frame or holder), scope.absolute(holder))
+
+
+def _joint(scope: Scope, node: XmlNode, name: str) -> SdfFrame:
+    place, frame = pose(node)
+    child = text(node, "child")
+    return SdfFrame(node, place, scope.absolute(frame or child), scope.absolute(child))
+
+
+ADDING = {"link": _link, "frame": _frame, "joint": _joint}
+"""Elements of a model that have a frame, but for models themselves."""

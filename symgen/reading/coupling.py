@@ -1,0 +1,196 @@
+"""Couplings: coordinates of joints as linear functions of others (q_bodies = G q + c).
+
+A joint may follow several joints (`Mimic.law`), which may follow others again. Motors, whose angles
+may be coordinates in place of those of joints, are followed like joints (`symgen.reading.motors`).
+The option ``--couple JOINT=LEADER:FACTOR,...,OFFSET`` couples a joint whatever its file states."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from symgen.errors import OptionError, RobotError
+from symgen.options.kinds import finite
+from symgen.reading.description import JointElement, LinearFunction, Mimic, RobotDescription
+from symgen.reading.joint_kinds import FIXED, has_several_coordinates
+from symgen.text import hint, quoted, shown
+
+MAX_COEFFICIENT: Final = 1e6
+"""The largest factor and offset (m or rad) of a joint that follows others. The sine of a larger
+angle has lost as many digits; that of an angle of 1e16 rad has lost all."""
+
+
+def resolve_couplings(
+    robot: RobotDescription,
+    moving: Sequence[JointElement],
+    locked: Mapping[str, float],
+    motors: Collection[str],
+) -> dict[str, LinearFunction]:
+    """The coordinate of each joint of `moving` that follows others, as a function of independent
+    coordinates, which are those of joints or of `motors`. `locked` joints are at their values.
+
+    Raises RobotError for a joint that does not depend on independent coordinates."""
+    known = {name: LinearFunction.identity(name) for name in motors}
+    known |= {name: LinearFunction((), value) for name, value in locked.items()}
+    coupling = _Coupling(robot, {joint.name: joint for joint in moving}, known)
+    return {joint.name: coupling.resolved(joint) for joint in moving if joint.mimics is not None}
+
+
+def locked_by_leaders(robot: RobotDescription, locked: Mapping[str, float]) -> dict[str, float]:
+    """The values of the `locked` joints, of the joints whose leaders are all locked, and of those
+    that do not move because all their factors are 0."""
+    values, mimics = dict(locked), {j.name: j.mimics for j in robot.joints if j.mimics is not None}
+    missing = {
+        name: {leader for leader, by in mimic.terms if by}
+        for name, mimic in mimics.items()
+        if name not in locked
+    }
+    followers: dict[str, list[str]] = {}
+    for name, leaders in missing.items():
+        for leader in leaders:
+            followers.setdefault(leader, []).append(name)
+    ready = [*locked, *(name for name, leaders in missing.items() if not leaders)]
+    for name in ready:
+        if name not in values:
+            values[name] = mimics[name].law.value(values)
+        for follower in followers.get(name, ()):
+            missing[follower].discard(name)
+            if not missing[follower]:
+                ready.append(follower)
+    return values
+
+
+@dataclass(frozen=True)
+class _Coupling:
+    """The couplings of the `moving` joints. `known` are the coordinates that are resolved already.
+
+    The search does not recurse, because chains can be longer than Python's stack."""
+
+    robot: RobotDescription
+    moving: Mapping[str, JointElement]
+    known: dict[str, LinearFunction]
+
+    def resolved(self, joint: JointElement) -> LinearFunction:
+        """The coordinate of a joint as a function of independent ones. Raises RobotError."""
+        path = {joint.name: iter(self._leaders(joint))} if joint.name not in self.known else {}
+        while path:
+            name = next(reversed(path))
+            leader = next(path[name], None)
+            if leader is None:
+                self.known[name] = self._composed(joint, self.moving[name])
+                path.pop(name)
+            elif leader in path:
+                raise self._error(
+                    joint,
+                    f"mimics itself through {quoted(path)}; make one of these joints independent",
+                )
+            elif leader not in self.known:
+                if leader not in self.moving:
+                    raise self._excluded(joint, leader)
+                path[leader] = iter(self._leaders(self.moving[leader]))
+        return self._checked(joint, self.known[joint.name])
+
+    def _leaders(self, joint: JointElement) -> tuple[str, ...]:
+        return () if joint.mimics is None else tuple(name for name, _ in joint.mimics.terms)
+
+    def _composed(self, joint: JointElement, element: JointElement) -> LinearFunction:
+        """The coordinate of `element`, whose leaders are known. Errors are reported for `joint`."""
+        if element.mimics is None:
+            return LinearFunction.identity(element.name)
+        for leader in self._leaders(element):
+            pair = (self.moving[name] for name in (leader, element.name) if name in self.moving)
+            wide = next((other for other in pair if has_several_coordinates(other.kind)), None)
+            if wide is not None:
+                raise self._error(
+                    joint,
+                    f"mimics joint '{shown(leader)}', but the {wide.kind} joint "
+                    f"'{shown(wide.name)}' has several coordinates; only joints with one "
+                    "coordinate can mimic or be mimicked",
+                )
+        return element.mimics.law.compose(self.known)
+
+    def _checked(self, joint: JointElement, law: LinearFunction) -> LinearFunction:
+        numbers = (*(by for _, by in law.terms), law.offset)
+        if not all(abs(x) <= MAX_COEFFICIENT for x in numbers):
+            (name, factor), *_ = law.terms or (("none", 0.0),)
+            raise self._error(
+                joint,
+                f"follows joint '{shown(name)}' with multiplier {factor:g} and offset "
+                f"{law.offset:g}, which is too large; give at most {MAX_COEFFICIENT:g} (m and rad)",
+            )
+        if not law.terms:
+            raise self._error(
+                joint,
+                "follows joints whose motions cancel, so that it does not move; lock it "
+                f"with --lock '{shown(joint.name)}={law.offset:.12g}'",
+            )
+        return law
+
+    def _excluded(self, joint: JointElement, leader: str) -> RobotError:
+        advice = f"; lock it with --lock '{shown(joint.name)}=0', or correct what it mimics"
+        known = next((other for other in self.robot.joints if other.name == leader), None)
+        reason = "which --root and --tip exclude"
+        if known is None:
+            reason = "which does not exist"
+        elif known.kind == FIXED:
+            reason = "which is fixed"
+        return self._error(joint, f"mimics joint '{shown(leader)}', {reason}{advice}")
+
+    def _error(self, joint: JointElement, message: str) -> RobotError:
+        return self.robot.error(joint.line, f"joint '{shown(joint.name)}'", message)
+
+
+# -- the option --couple ---------------------------------------------------------------------------
+
+GIVE: Final = (
+    "give JOINT=LEADER:FACTOR[,LEADER:FACTOR...][,OFFSET], as in elbow=crank:1,shoulder:-1,0.2"
+)
+
+
+def with_couplings(robot: RobotDescription, couple: Sequence[tuple[str, str]]) -> RobotDescription:
+    """The robot with the couplings of the option ``--couple``, which replace those of its file.
+
+    Raises OptionError for a joint that does not exist, is fixed or is coupled twice, and for a text
+    that is not a linear function of joints."""
+    joints, mimics = {joint.name: joint for joint in robot.joints}, dict[str, Mimic]()
+    for name, text in couple:
+        flag = f"--couple '{shown(name)}'"
+        _check_joint(flag, name, joints)
+        if name in mimics:
+            raise OptionError(f"{flag}: given twice; keep one of them")
+        if joints[name].kind == FIXED:
+            raise OptionError(
+                f"{flag}: joint '{shown(name)}' is fixed and cannot follow another joint; "
+                "remove the option"
+            )
+        mimics[name] = _parsed(flag, joints[name].line, text, joints)
+    if not mimics:
+        return robot
+    coupled = (replace(j, mimics=mimics.get(j.name, j.mimics)) for j in robot.joints)
+    return replace(robot, joints=tuple(coupled))
+
+
+def _parsed(flag: str, line: int, text: str, joints: Collection[str]) -> Mimic:
+    factors, offsets = dict[str, float](), list[float]()
+    for piece in text.split(","):
+        leader, colon, number = piece.rpartition(":")
+        if colon:
+            _check_joint(flag, leader, joints)
+        if leader in factors:
+            raise OptionError(f"{flag}: follows joint '{shown(leader)}' twice; add the two factors")
+        try:
+            value = finite(number)
+        except ValueError:
+            wrong = f"'{shown(number, 60)}' is not a finite number"
+            raise OptionError(f"{flag}: {wrong}; {GIVE}") from None
+        if colon:
+            factors[leader] = value
+        else:
+            offsets.append(value)
+    if not factors or len(offsets) > 1:
+        raise OptionError(f"{flag}: {GIVE}")
+    return Mimic.of(line, LinearFunction(tuple(factors.items()), sum(offsets, 0.0)))
+
+
+def _check_joint(flag: str, name: str, names: Collection[str]) -> None:
+    if name not in names:
+        raise OptionError(f"{flag}: the robot has no joint '{shown(name)}'; {hint(name, names)}")

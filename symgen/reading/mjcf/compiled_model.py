@@ -1,0 +1,219 @@
+"""The bodies and joints of a compiled MuJoCo model as links and joints of a `RobotDescription`."""
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from symgen.mechanics.model import Limits, PerCoordinate
+from symgen.mechanics.pose import IDENTITY, Pose, Triple
+from symgen.numbers.exact import cos, norm, sin
+from symgen.reading.description import DriveElement, Inertial, JointElement, LinkElement
+from symgen.reading.joint_kinds import FIXED, JOINTS, merged
+from symgen.reading.rotations import origin_from_pose, rotation_about_axis, rotation_from_quaternion
+from symgen.reading.xml_reader import XmlNode
+from symgen.text import shown
+
+WORDS: Final = ("floating", "ball", "prismatic", "revolute")
+"""Our words for MuJoCo's joint types, by their number (mjtJoint)."""
+DOFS: Final = (6, 3, 1, 1)
+"""The number of velocities of joints of these types."""
+
+Elements = tuple[tuple[LinkElement, ...], tuple[JointElement, ...], tuple[DriveElement, ...]]
+
+
+@dataclass(frozen=True)
+class CompiledMjcf:
+    """A compiled model with the names and lines of its bodies and joints."""
+
+    mujoco: Any
+    model: Any
+    root: XmlNode
+    bodies: tuple[str, ...] = field(init=False)
+    joints: tuple[str, ...] = field(init=False)
+    lines: dict[tuple[str, str], int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        kinds = self.mujoco.mjtObj
+        bodies = self._names(kinds.mjOBJ_BODY, self.model.nbody, "body")
+        object.__setattr__(self, "bodies", ("world", *bodies[1:]))
+        object.__setattr__(self, "joints", self._names(kinds.mjOBJ_JOINT, self.model.njnt, "joint"))
+        nodes = (
+            XmlNode(element, self.root.source, self.root.label)
+            for element in self.root.element.iter("body", "joint", "freejoint")
+        )
+        lines = {
+            (node.tag.removeprefix("free"), node.element.get("name") or ""): node.line
+            for node in nodes
+        }
+        object.__setattr__(self, "lines", lines)
+
+    def _names(self, kind: Any, count: int, word: str) -> tuple[str, ...]:
+        """The names of the file; a free one, WORD and number, where it has none."""
+        names = [self.mujoco.mj_id2name(self.model, kind, i) for i in range(count)]
+        taken = {name for name in names if name}
+        return tuple(name or free(f"{word}{i}", taken) for i, name in enumerate(names))
+
+    def name(self, kind: Any, index: int) -> str:
+        """The name of an element of a kind (mjtObj); "number INDEX" where the file gives none."""
+        return self.mujoco.mj_id2name(self.model, int(kind), index) or f"number {index}"
+
+    def line(self, kind: str, name: str) -> int:
+        """Where it stands; the root's line for what comes from an included file."""
+        return self.lines.get((kind, name), self.root.line)
+
+    def joint_line(self, joint: int) -> int:
+        """Where a joint stands, or else its body."""
+        body = self.bodies[self.model.jnt_bodyid[joint]]
+        return self.lines.get(("joint", self.joints[joint]), self.line("body", body))
+
+    def of_dofs(self, field: str, joint: int) -> list[float]:
+        """The numbers of an array ``dof_FIELD`` of MuJoCo for the velocities of a joint."""
+        first = int(self.model.jnt_dofadr[joint])
+        last = first + DOFS[int(self.model.jnt_type[joint])]
+        return [float(x) for x in getattr(self.model, f"dof_{field}")[first:last]]
+
+    def single(self, joint: int) -> bool:
+        """Whether it is a hinge or a slide."""
+        return int(self.model.jnt_type[joint]) >= 2
+
+
+def free(name: str, taken: set[str]) -> str:
+    """The name, with underscores until nothing else has it; it is taken then."""
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
+
+
+def elements(robot: CompiledMjcf) -> Elements:
+    """Links and joints in MuJoCo's order, and the armature of joints."""
+    taken = set(robot.bodies)
+    links, joints = [LinkElement("world", robot.root.line)], list[JointElement]()
+    for body in range(1, robot.model.nbody):
+        between, chain = _chain(robot, body, taken)
+        line = robot.line("body", robot.bodies[body])
+        links += [LinkElement(name, line) for name in between]
+        links.append(LinkElement(robot.bodies[body], line, _inertial(robot, body, line)))
+        joints += chain
+    drives = [
+        DriveElement(name, robot.joint_line(joint), armature=armature)
+        for joint, name in enumerate(robot.joints)
+        if (armature := merged(robot.of_dofs("armature", joint)))
+    ]
+    return tuple(links), tuple(joints), tuple(drives)
+
+
+def _inertial(robot: CompiledMjcf, body: int, line: int) -> Inertial | None:
+    """The diagonal inertia that MuJoCo has of a body, in the axes that it has it in."""
+    mass = float(robot.model.body_mass[body])
+    xx, yy, zz = map(float, robot.model.body_inertia[body])
+    if not (mass or xx or yy or zz):
+        return None
+    frame = _pose(robot.model.body_ipos[body], robot.model.body_iquat[body])
+    return Inertial(line, origin_from_pose(frame, line), mass, (xx, 0.0, 0.0, yy, 0.0, zz))
+
+
+def _chain(robot: CompiledMjcf, body: int, taken: set[str]) -> tuple[list[str], list[JointElement]]:
+    """The joints from a body's parent to it, with the names of the links between them."""
+    model, name = robot.model, robot.bodies[body]
+    first, count = int(model.body_jntadr[body]), int(model.body_jntnum[body])
+    at, below = (
+        _pose(model.body_pos[body], model.body_quat[body]),
+        robot.bodies[model.body_parentid[body]],
+    )
+    between, joints = list[str](), list[JointElement]()
+    for joint in range(first, first + count):
+        kind = WORDS[model.jnt_type[joint]]
+        anchor = _triple(model.jnt_pos[joint])
+        if kind == WORDS[0]:
+            at, anchor = Pose(), (0.0, 0.0, 0.0)  # its positions are those in the world
+        last = joint == first + count - 1 and not any(anchor)
+        child = name if last else free(f"{name}.{robot.joints[joint]}", taken)
+        between += [] if last else [child]
+        origin = at @ Pose(IDENTITY, anchor) @ _unmoved(robot, joint)
+        joints.append(_joint(robot, joint, below, child, origin))
+        x, y, z = anchor
+        at, below = Pose(IDENTITY, (-x, -y, -z)), child
+    if not joints or below != name:
+        line = robot.line("body", name)
+        fixed = free(f"{name}.fixed", set(robot.joints))
+        joints.append(JointElement(fixed, line, FIXED, below, name, origin_from_pose(at, line)))
+    return between, joints
+
+
+def _unmoved(robot: CompiledMjcf, joint: int) -> Pose:
+    """From where a joint is in the file, at `ref`, to where its coordinate is 0."""
+    if not robot.single(joint):
+        return Pose()
+    ref = float(robot.model.qpos0[robot.model.jnt_qposadr[joint]])
+    axis = _unit(robot.model.jnt_axis[joint])
+    if not ref:
+        return Pose()
+    if WORDS[robot.model.jnt_type[joint]] == "prismatic":
+        x, y, z = (-ref * a for a in axis)
+        return Pose(IDENTITY, (x, y, z))
+    return Pose(rotation_about_axis(axis, cos(ref), sin(-ref)))
+
+
+def _joint(robot: CompiledMjcf, joint: int, below: str, child: str, at: Pose) -> JointElement:
+    model, name, line = robot.model, robot.joints[joint], robot.joint_line(joint)
+    word = WORDS[model.jnt_type[joint]]
+    if word not in JOINTS:
+        message = f"{word} joints are not supported yet; remove the joint"
+        raise robot.root.called(f"joint '{shown(name)}'").error(message)
+    spring = float(model.jnt_stiffness[joint])
+    damping, friction = merged(robot.of_dofs("damping", joint)), _friction(robot, joint)
+    if not robot.single(joint):
+        origin, ends = origin_from_pose(at, line), (below, child)
+        return JointElement(
+            name, line, word, *ends, origin, damping=damping, friction=friction, stiffness=spring
+        )
+    if word == "revolute" and not model.jnt_limited[joint]:
+        word = "continuous"
+    return JointElement(
+        name,
+        line,
+        word,
+        below,
+        child,
+        origin_from_pose(at, line),
+        _unit(model.jnt_axis[joint]),
+        _limits(model, joint),
+        damping,
+        friction,
+        stiffness=spring,
+        reference=float(model.qpos_spring[model.jnt_qposadr[joint]]) if spring else 0.0,
+    )
+
+
+def _limits(model: Any, joint: int) -> Limits:
+    lower = upper = effort = None
+    if model.jnt_limited[joint]:
+        lower, upper = map(float, model.jnt_range[joint])
+    if model.jnt_actfrclimited[joint]:
+        effort = float(max(map(abs, model.jnt_actfrcrange[joint])))
+    return Limits(lower, upper, None, effort)
+
+
+def _friction(robot: CompiledMjcf, joint: int) -> PerCoordinate:
+    """The frictionloss of a joint. That of a free joint's translation acts along the axes of the
+    world, where no velocity is, and is left out (see `symgen.reading.mjcf.ignored_elements`)."""
+    losses = robot.of_dofs("frictionloss", joint)
+    translation = 3 if WORDS[robot.model.jnt_type[joint]] == "floating" else 0
+    return merged([0.0] * translation + losses[translation:])
+
+
+def _pose(position: Any, quaternion: Any) -> Pose:
+    w, x, y, z = map(float, quaternion)
+    return Pose(rotation_from_quaternion(w, x, y, z), _triple(position))
+
+
+def _triple(numbers: Any) -> Triple:
+    x, y, z = (float(n) + 0.0 for n in numbers)
+    return x, y, z
+
+
+def _unit(numbers: Any) -> Triple:
+    axis = _triple(numbers)
+    length = norm(*axis)
+    x, y, z = axis if length == 1 else tuple(a / length for a in axis)
+    return x, y, z

@@ -1,0 +1,203 @@
+"""Equality constraints and actuators of MuJoCo, which are linear in joint coordinates.
+
+A joint that is coupled to others, by itself or by fixed tendons, follows them; a notice reports the
+constraints that have no effect. Actuators are motors, whose angles are the lengths of their
+transmissions."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from symgen.reading.description import (
+    JointElement,
+    LinearFunction,
+    Mimic,
+    Motor,
+    Transmission,
+)
+from symgen.reading.mjcf.compiled_model import CompiledMjcf
+from symgen.text import quoted, shown
+
+LOOPS: Final = ("connect", "weld", "distance")
+"""Constraints that close loops."""
+
+
+def coupled(robot: CompiledMjcf, joints: Sequence[JointElement]) -> tuple[JointElement, ...]:
+    """The joints, those that follow others included.
+
+    MuJoCo's polynomial is about the positions of the file: y - y0 = a0 + a1 (x - x0) + ..., x and y
+    coordinates of joints or lengths of fixed tendons."""
+    follows: dict[str, Mimic] = {}
+    unused: dict[str, list[str]] = {}
+    for i, kind in _active(robot):
+        if kind == "joint":
+            _tie(robot, i, follows)
+        elif kind == "tendon" and all(
+            lengths(robot, int(tendon[i])) is not None
+            for tendon in (robot.model.eq_obj1id, robot.model.eq_obj2id)
+            if tendon[i] >= 0
+        ):
+            _tie_tendon(robot, i, follows)
+        else:
+            name = robot.name(robot.mujoco.mjtObj.mjOBJ_EQUALITY, i)
+            unused.setdefault(kind, []).append(name)
+    for kind, names in unused.items():
+        effect = "closes a loop, which is left open" if kind in LOOPS else "has no effect"
+        _warn(robot, f"<{kind}> of <equality> ({quoted(names)}) {effect}: the parts move freely")
+    return tuple(replace(joint, mimics=follows.get(joint.name)) for joint in joints)
+
+
+def _active(robot: CompiledMjcf) -> Iterator[tuple[int, str]]:
+    """The constraints that hold from the start, and their kinds."""
+    model, kinds, off = robot.model, robot.mujoco.mjtEq, 0
+    disabled = model.opt.disableflags & robot.mujoco.mjtDisableBit.mjDSBL_EQUALITY
+    for i in range(model.neq):
+        if model.eq_active0[i] and not disabled:
+            yield i, kinds(model.eq_type[i]).name.removeprefix("mjEQ_").lower()
+        else:
+            off += 1
+    if off:
+        robot.root.called("<mujoco>").notice(
+            "note", f"{off} constraints of <equality> are inactive and are ignored"
+        )
+
+
+def _tie(robot: CompiledMjcf, i: int, follows: dict[str, Mimic]) -> None:
+    model = robot.model
+    a0, a1, *higher = map(float, model.eq_data[i][:5])
+    follower, leader = int(model.eq_obj1id[i]), int(model.eq_obj2id[i])
+    name, y0 = robot.joints[follower], float(model.qpos0[model.jnt_qposadr[follower]])
+    if leader < 0:
+        _warn(
+            robot,
+            f"joint '{shown(name)}' is locked by <equality> but moves freely here; use "
+            f"--lock '{shown(name)}={y0 + a0:.12g}' to lock it",
+        )
+    elif any(higher):
+        _warn(robot, f"joint '{shown(name)}' is coupled {CURVED}; the coupling is ignored")
+    else:
+        x0 = float(model.qpos0[model.jnt_qposadr[leader]])
+        factors = {name: 1.0, robot.joints[leader]: -a1}
+        equation = LinearFunction(tuple(factors.items()), -(y0 + a0 - a1 * x0))
+        _follow(robot, equation, follows, f"joint '{shown(name)}' is coupled")
+
+
+CURVED: Final = "by a polynomial that is not linear"
+
+
+def lengths(robot: CompiledMjcf, tendon: int) -> dict[str, float] | None:
+    """The coefficients of joints' coordinates in the length of a fixed tendon, None of others."""
+    model, joint = robot.model, int(robot.mujoco.mjtWrap.mjWRAP_JOINT)
+    first, count = int(model.tendon_adr[tendon]), int(model.tendon_num[tendon])
+    wraps = range(first, first + count)
+    if any(int(model.wrap_type[k]) != joint for k in wraps):
+        return None
+    return {robot.joints[int(model.wrap_objid[k])]: float(model.wrap_prm[k]) for k in wraps}
+
+
+def _tie_tendon(robot: CompiledMjcf, i: int, follows: dict[str, Mimic]) -> None:
+    """A tendon of a length that is linear in that of another, or constant."""
+    model, (a0, a1, *higher) = robot.model, map(float, robot.model.eq_data[i][:5])
+    first, second = int(model.eq_obj1id[i]), int(model.eq_obj2id[i])
+    tendon = robot.name(robot.mujoco.mjtObj.mjOBJ_TENDON, first)
+    subject = f"tendon '{shown(tendon)}' is coupled"
+    if any(higher) and second >= 0:
+        _warn(robot, f"{subject} {CURVED}; the coupling is ignored")
+        return
+    weights, right = dict(lengths(robot, first) or {}), float(model.tendon_length0[first]) + a0
+    if second >= 0:
+        right -= a1 * float(model.tendon_length0[second])
+        for name, by in (lengths(robot, second) or {}).items():
+            weights[name] = weights.get(name, 0.0) - a1 * by
+    _follow(robot, LinearFunction(tuple(weights.items()), -right), follows, subject)
+
+
+def _follow(
+    robot: CompiledMjcf, equation: LinearFunction, follows: dict[str, Mimic], subject: str
+) -> None:
+    """Solve an equation, a function that is 0, for the first of its joints that none of the others
+    follows."""
+    used = {name: by for name, by in equation.terms if by}
+    free = (k for k in used if k not in follows and not _led(used, k, follows))
+    follower = next(free, None) if len(used) > 1 else None
+    if follower is None:
+        _warn(
+            robot,
+            f"{subject} so that no dependent joint can be chosen; the coupling is ignored",
+        )
+        return
+    law = LinearFunction(tuple(used.items()), equation.offset).solve_for(follower)
+    follows[follower] = Mimic.of(robot.joint_line(robot.joints.index(follower)), law)
+
+
+def _led(leaders: Iterable[str], name: str, follows: dict[str, Mimic]) -> bool:
+    """Whether some of these joints follow `name`, be it by way of others."""
+    waiting, visited = [leader for leader in leaders if leader != name], set[str]()
+    for leader in waiting:
+        mimic = follows.get(leader)
+        if leader == name:
+            return True
+        if mimic is not None and leader not in visited:
+            visited.add(leader)
+            waiting += [far for far, _ in mimic.terms]
+    return False
+
+
+def _warn(robot: CompiledMjcf, message: str) -> None:
+    robot.root.called("<mujoco>").notice("warning", message)
+
+
+def transmissions(robot: CompiledMjcf) -> tuple[Transmission, ...]:
+    """The joints that as many actuators move, by gears on joints and on fixed tendons, each with
+    the first of its actuators that tell its joints apart."""
+    groups: list[tuple[set[str], list[Motor]]] = []
+    for motor in _motors(robot):
+        names = {name for name, _ in motor.angle.terms}
+        near = [group for group in groups if group[0] & names]
+        groups = [group for group in groups if group not in near]
+        groups.append((names.union(*(n for n, _ in near)), [m for _, ms in near for m in ms]))
+        groups[-1][1].append(motor)
+    tied_joints = []
+    for names, motors in groups:
+        joints = tuple(sorted(names, key=robot.joints.index))
+        telling = _telling(joints, motors)
+        if len(telling) == len(joints):
+            line = robot.joint_line(robot.joints.index(joints[0]))
+            tied_joints.append(Transmission(line, joints, tuple(telling)))
+    return tuple(sorted(tied_joints, key=lambda tied: robot.joints.index(tied.joints[0])))
+
+
+def _motors(robot: CompiledMjcf) -> Iterator[Motor]:
+    model, kinds = robot.model, robot.mujoco.mjtTrn
+    for i in range(model.nu):
+        gear, at = float(model.actuator_gear[i][0]), int(model.actuator_trnid[i][0])
+        actuator = int(robot.mujoco.mjtObj.mjOBJ_ACTUATOR)
+        name = robot.mujoco.mj_id2name(model, actuator, i) or f"actuator{i}"
+        kind, terms = int(model.actuator_trntype[i]), dict[str, float]()
+        if kind in (kinds.mjTRN_JOINT, kinds.mjTRN_JOINTINPARENT) and robot.single(at):
+            terms = {robot.joints[at]: 1.0}
+        elif kind == kinds.mjTRN_TENDON:
+            terms = lengths(robot, at) or {}
+        scaled = tuple((joint, gear * by) for joint, by in terms.items() if gear * by)
+        if scaled:
+            yield Motor(name, LinearFunction(scaled))
+
+
+def _telling(joints: tuple[str, ...], motors: list[Motor]) -> list[Motor]:
+    """The motors whose rows are independent of the rows before, by elimination."""
+    telling, rows = list[Motor](), list[tuple[int, list[float]]]()
+    for motor in motors:
+        row = [dict(motor.angle.terms).get(joint, 0.0) for joint in joints]
+        size = max(map(abs, row))
+        for at, other in rows:
+            by = row[at] / other[at]
+            row = [x - by * y for x, y in zip(row, other, strict=True)]
+        pivot = max(range(len(row)), key=lambda k: abs(row[k]))
+        if abs(row[pivot]) > SMALL * size:
+            rows.append((pivot, row))
+            telling.append(motor)
+    return telling
+
+
+SMALL = 1e-9
+"""The part of a row that is left of one that depends on those before it."""

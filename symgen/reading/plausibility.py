@@ -1,0 +1,209 @@
+"""Notices about a robot as a whole: what is excluded, and values that are implausible; and errors
+for robots with more joints, or with larger numbers, than can be computed with."""
+
+import math
+from collections.abc import Iterator
+from typing import Final
+
+from symgen.errors import Notice
+from symgen.mechanics.inertia_checks import odd_units
+from symgen.mechanics.model import RigidBodyModel, constant_of_velocity
+from symgen.mechanics.model_validation import MAX_NUMBER, numbers_of
+from symgen.reading.description import JointElement, RobotDescription
+from symgen.reading.joint_kinds import in_words, is_negative
+from symgen.reading.subtree import RobotSubtree, above_root
+from symgen.reading.xml_reader import XmlNode
+from symgen.text import shown
+
+
+def notices_on_values(part: RobotSubtree, model: RigidBodyModel) -> Iterator[Notice]:
+    """Notices about the order of coordinates and about implausible masses, limits and units."""
+    yield from _reordered(part)
+    yield from _massless(part, model)
+    yield from _odd_joints(part)
+    links, robot = part.links, part.robot
+    for name, remark in odd_units(model):
+        line = links[name].line if name in links else robot.line
+        yield robot.notice("warning", remark, line, f"link '{shown(name)}'", summary=UNITS)
+    for link in (links[name] for name in sorted(part.still & set(links))):
+        if link.inertial and link.inertial.trouble:
+            trouble = link.inertial.trouble.partition(";")[0]
+            message = f"{trouble}; the link does not move, so no result depends on it"
+            yield robot.notice("warning", message, link.inertial.line, f"link '{shown(link.name)}'")
+
+
+UNITS: Final = (
+    "{count} links ({elements}) have values that are implausible in kg, m and kg m^2; "
+    "add --verbose to list them"
+)
+
+
+def _reordered(part: RobotSubtree) -> Iterator[Notice]:
+    """A note if the coordinates are not in the order of the file."""
+    in_file, ordered = (
+        [joint.name for joint in joints if joint.mimics is None]
+        for joints in (part.moving_in_file_order, part.moving)
+    )
+    first = next((name for name, other in zip(in_file, ordered, strict=True) if name != other), "")
+    if first:
+        k = in_file.index(first)
+        yield part.robot.notice(
+            "note",
+            "coordinates are ordered from the base to the tip: joint "
+            f"'{shown(ordered[k])}' is before '{shown(first)}', which is earlier in the "
+            "file; use --joint-order file to keep the order of the file",
+        )
+
+
+def _massless(part: RobotSubtree, model: RigidBodyModel) -> Iterator[Notice]:
+    """A warning if nothing that moves has mass or inertia, which makes every force 0."""
+    parameters = [link.parameters for body in model.bodies for link in body.links]
+    if not any(any(ten or ()) for ten in parameters) and not any(b.spin for b in model.bodies):
+        yield part.robot.notice(
+            "warning",
+            "no moving link has mass or inertia, so all joint forces due to gravity and "
+            "motion are 0; use a file with <inertial>, or --parameters runtime",
+            unless=("parameters",),
+        )
+
+
+def _odd_joints(part: RobotSubtree) -> Iterator[Notice]:
+    """Warnings about crossed limits and negative values of joints."""
+    for joint in part.moving:
+        element = f"joint '{shown(joint.name)}'"
+        lower, upper = joint.limits.lower, joint.limits.upper
+        if lower is not None and upper is not None and lower > upper:
+            text = f"lower limit {lower:g} is above the upper limit {upper:g}"
+            yield part.robot.notice("warning", text, joint.line, element, summary=CROSSED)
+        numbers = {
+            "damping": joint.damping,
+            "friction": joint.friction,
+            "velocity limit": joint.limits.velocity,
+            "effort limit": joint.limits.effort,
+        }
+        for name, number in numbers.items():
+            if number is not None and is_negative(number):
+                text = f"{name} is negative ({in_words(number)}); used as written"
+                yield part.robot.notice("warning", text, joint.line, element, summary=NEGATIVE)
+
+
+CROSSED: Final = "lower limits are above upper limits in {count} joints ({elements})"
+NEGATIVE: Final = (
+    "{count} numbers of damping, friction and limits are negative ({elements}); used as written"
+)
+
+
+def notices_on_selection(part: RobotSubtree, gravity_is_given: bool) -> Iterator[Notice]:
+    """Notices about --root, --tip and --lock: what is excluded, and locked joints."""
+    used = part.links
+    excluded = [link for link in part.robot.links if link.name not in used]
+    if excluded:
+        mass = sum(link.inertial.mass for link in excluded if link.inertial)
+        count = f"{len(excluded)} links" if len(excluded) > 1 else "1 link"
+        yield part.robot.notice(
+            "note", f"--root and --tip exclude {count} with a total mass of {mass:.6g} kg"
+        )
+    turning = () if gravity_is_given else above_root(part)  # their positions rotate gravity
+    effective = {joint.name for joint in (*part.joints, *turning)}
+    for joint in (joint for joint in part.robot.joints if joint.name in part.locked):
+        notice = _on_locked(joint, part.locked[joint.name], joint.name in effective)
+        if notice is not None:
+            yield part.robot.notice(*notice, joint.line, f"joint '{shown(joint.name)}'")
+
+
+def _on_locked(joint: JointElement, value: float, effective: bool) -> tuple[str, str] | None:
+    """The level and the message of a notice about a joint that is locked at a value."""
+    lower, upper = (
+        math.copysign(math.inf, sign) if end is None else end
+        for end, sign in ((joint.limits.lower, -1), (joint.limits.upper, 1))
+    )
+    if not effective:
+        return "note", "excluded by --root and --tip, so --lock has no effect on it"
+    if not lower <= value <= upper:
+        return "warning", f"locked at {value:g}, outside its limits {lower:g} to {upper:g}"
+    if joint.mimics is None:
+        return None
+    leader = shown(joint.mimics.joint)
+    return "note", f"locked at {value:g}; its dependence on joint '{leader}' has no effect"
+
+
+# -- limits of size --------------------------------------------------------------------------------
+
+MAX_JOINTS: Final = 5_000
+"""The most joints of a robot, fixed ones included. Time and memory grow linearly with it for
+gravity and inverse dynamics, which take half a minute for such a chain, and at least with its
+square for quantities that are matrices."""
+
+
+def check_joint_count(robot: RobotDescription) -> None:
+    """Raises RobotError for a robot with more joints than `MAX_JOINTS`."""
+    if len(robot.joints) > MAX_JOINTS:
+        line = robot.joints[MAX_JOINTS].line
+        raise robot.error(line, robot.tag, _too_many(len(robot.joints)))
+
+
+ROBOT_ELEMENTS: Final = {
+    "mujoco": ("worldbody", ("worldbody", "body", "frame", "replicate")),
+    "sdf": ("model", ("model",)),
+}
+"""By the root element of a file: the element that contains a robot, and the elements whose children
+`joint` are its joints. In a URDF both are the root element."""
+
+
+def check_joint_elements(root: XmlNode) -> None:
+    """The check of `check_joint_count` before anything else of a file is examined, so that a file
+    of any size is refused about as soon as it is parsed. Raises RobotError."""
+    own = root.element.tag
+    robot, holders = ROBOT_ELEMENTS.get(root.tag, (own, (own,)))
+    for element in root.element.iter(robot):
+        parents = (joint.getparent() for joint in element.iter("{*}joint"))
+        count = sum(parent is not None and parent.tag in holders for parent in parents)
+        if count > MAX_JOINTS:
+            raise root.called(f"<{root.tag}>").error(_too_many(count))
+
+
+def _too_many(count: int) -> str:
+    return (
+        f"has {count:,} joints, more than the limit of {MAX_JOINTS:,} "
+        "(symgen.reading.plausibility.MAX_JOINTS); split the robot into several files"
+    )
+
+
+def check_size(part: RobotSubtree, model: RigidBodyModel) -> None:
+    """Raises RobotError for numbers whose products need not be finite."""
+    elements = part.links
+    for poses, links in ((((), model.base)), *(((b.pose,), b.links) for b in model.bodies)):
+        for link in links:
+            frames = (r for p in (*poses, link.pose) for r in (*p.rotation, p.position))
+            numbers = [*(link.parameters or ()), *(x for row in frames for x in row)]
+            if not all(abs(x) <= MAX_NUMBER for x in numbers):
+                message = "its inertia or pose has a number that is too large; use m, kg and rad"
+                raise part.robot.error(
+                    elements[link.name].line, f"link '{shown(link.name)}'", message
+                )
+    lines = {joint.name: joint.line for joint in part.robot.joints}
+    for _, joint in model.joints:
+        if not all(abs(x) <= MAX_NUMBER for x in numbers_of(joint)):
+            raise part.robot.error(
+                lines.get(joint.name, part.robot.line),
+                f"joint '{shown(joint.name)}'",
+                "its friction, spring, actuator, pitch or second axis has a number that "
+                "is too large; use m, N and rad",
+            )
+
+
+def check_armatures(part: RobotSubtree, model: RigidBodyModel) -> None:
+    """Raises RobotError where a joint with all its axes in the body has an armature that differs
+    between axes: Coriolis forces of such an inertia would depend on how it moves with the body."""
+    lines = {joint.name: joint.line for joint in part.robot.joints}
+    for joint in (joint for _, joint in model.joints if joint.type.in_body_axes):
+        by_unit: dict[str, set[float]] = {}
+        for k, row in enumerate(joint.type.velocities):
+            by_unit.setdefault(row.unit, set()).add(constant_of_velocity(joint.armature, k))
+        if any(len(numbers) > 1 for numbers in by_unit.values()):
+            raise part.robot.error(
+                lines.get(joint.name, part.robot.line),
+                f"joint '{shown(joint.name)}'",
+                f"its armature differs between axes; give a {joint.kind} joint one number "
+                "for all axes of rotation and one for all axes of translation",
+            )

@@ -1,0 +1,189 @@
+"""Rotations of robots' files: quaternions, matrices and fixed-axis roll, pitch and yaw.
+
+Files write pi/2 as 1.5708, 1.570796327 or with all digits. Within a tolerance such an angle is
+rounded to the multiple of pi/2 (`RightAngleSnapper`), because an exact 0 or ±1 costs no operation
+in the generated code."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from symgen.errors import Notice, SourceLocation
+from symgen.mechanics.pose import Matrix3, Pose, Triple
+from symgen.numbers.exact import cos, sin
+from symgen.reading.description import Origin
+
+ROUNDING: Final = 4e-15
+"""How far from a multiple of pi/2 rounding alone can bring an angle (rad)."""
+
+Rows = Sequence[Sequence[float]]
+
+
+def rotation_from_quaternion(w: float, x: float, y: float, z: float) -> Matrix3:
+    """The rotation by a quaternion other than 0, of any length."""
+    s = 2.0 / (w * w + x * x + y * y + z * z)
+    return (
+        (1.0 - s * (y * y + z * z), s * (x * y - z * w), s * (x * z + y * w)),
+        (s * (x * y + z * w), 1.0 - s * (x * x + z * z), s * (y * z - x * w)),
+        (s * (x * z - y * w), s * (y * z + x * w), 1.0 - s * (x * x + y * y)),
+    )
+
+
+def rotation_from_rpy(rpy: Triple) -> Matrix3:
+    """Rz(yaw) Ry(pitch) Rx(roll); exact where the angles are the doubles next to right angles."""
+    (cr, sr), (cp, sp), (cy, sy) = (_cos_sin(angle) for angle in rpy)
+    return (
+        (cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
+        (sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
+        (-sp, cp * sr, cp * cr),
+    )
+
+
+def _cos_sin(angle: float) -> tuple[float, float]:
+    quarters = round(angle / (math.pi / 2))
+    if angle != quarters * (math.pi / 2):
+        return cos(angle), sin(angle)
+    return ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[quarters % 4]
+
+
+def rpy_from_rotation(r: Rows) -> Triple:
+    """Roll, pitch and yaw of a rotation (rad), right to rounding wherever the pitch is: the roll is
+    taken from what is left of the rotation when the yaw is undone."""
+    yaw = math.atan2(r[1][0], r[0][0])
+    if math.hypot(r[1][0], r[0][0]) < ROUNDING:
+        yaw = 0.0
+    c, s = _cos_sin(_cleaned(yaw))
+    roll = math.atan2(s * r[0][2] - c * r[1][2], c * r[1][1] - s * r[0][1])
+    pitch = math.atan2(-r[2][0], c * r[0][0] + s * r[1][0])
+    return _cleaned(roll), _cleaned(pitch), _cleaned(yaw)
+
+
+def _cleaned(angle: float) -> float:
+    """The angle, without what rounding adds to a multiple of pi/2."""
+    right = round(angle / (math.pi / 2)) * (math.pi / 2)
+    return right + 0.0 if abs(angle - right) <= ROUNDING else angle
+
+
+def pose_from_origin(origin: Origin) -> Pose:
+    """The pose that an origin says."""
+    return Pose(rotation_from_rpy(origin.rpy), origin.xyz)
+
+
+def origin_from_pose(pose: Pose, line: int) -> Origin:
+    """A pose as a `RobotDescription` has it."""
+    x, y, z = (p + 0.0 for p in pose.position)
+    return Origin(line, (x, y, z), rpy_from_rotation(pose.rotation))
+
+
+DEFAULT_SNAP_TOLERANCE = 1e-9
+"""How near (rad) to a right angle an angle is taken for one where nothing else is said."""
+
+NEAR = 1e-3
+"""Angles this close (rad) to a multiple of pi/2, but not made exact, are reported."""
+
+QUARTERS = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))
+MOST_QUARTERS = 4096
+"""Beyond this many right angles a double no longer says which multiple was meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class RightAngle:
+    """An angle near `quarters` times pi/2, and whether it was made exact.
+
+    `what` is where it stands in `element` (``rpy``, ``inertial rpy``, ``--lock``); `angle` and
+    `offset`, its signed distance from the multiple, are in rad."""
+
+    place: SourceLocation
+    element: str
+    what: str
+    angle: float
+    quarters: int
+    offset: float
+    exact: bool
+
+    @property
+    def multiple(self) -> str:
+        """The multiple in words, such as ``-pi/2``."""
+        halves, odd = divmod(self.quarters, 2)
+        if odd:
+            return {1: "pi/2", -1: "-pi/2"}.get(self.quarters, f"{self.quarters}*pi/2")
+        return {0: "0", 1: "pi", -1: "-pi"}.get(halves, f"{halves}*pi")
+
+
+@dataclass(frozen=True, slots=True)
+class RightAngleSnapper:
+    """Turns angles into rotations, making those within `tolerance` (rad) of a right angle exact.
+
+    `found` collects every angle that was changed or was near; tolerance 0 changes none.
+    """
+
+    tolerance: float
+    found: list[RightAngle] = field(default_factory=list)
+
+    def cos_sin(
+        self, angle: float, place: SourceLocation, element: str, where: str
+    ) -> tuple[float, float]:
+        """Cosine and sine of `angle`; the other arguments say where it stands."""
+        quarters = round(angle / (math.pi / 2)) if abs(angle) < MOST_QUARTERS else 0
+        offset = angle - quarters * (math.pi / 2)
+        written = abs(offset) <= math.ulp(
+            angle
+        )  # the nearest double to the multiple: nothing is changed
+        exact = self.tolerance > 0 and (written or abs(offset) <= self.tolerance)
+        if abs(offset) <= NEAR and angle and not (exact and written):
+            self.found.append(RightAngle(place, element, where, angle, quarters, offset, exact))
+        return QUARTERS[quarters % 4] if exact else (cos(angle), sin(angle))
+
+    def rotation(
+        self, rpy: Triple, place: SourceLocation, element: str, where: str = "rpy"
+    ) -> Matrix3:
+        """Rz(yaw) Ry(pitch) Rx(roll), as URDF defines it."""
+        (cr, sr), (cp, sp), (cy, sy) = (self.cos_sin(a, place, element, where) for a in rpy)
+        return (
+            (cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
+            (sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
+            (-sp, cp * sr, cp * cr),
+        )
+
+    def notices(self) -> tuple[Notice, ...]:
+        """One note per element and fate of its angles; a detail where nothing is changed but what a
+        file rounds by itself."""
+        groups: dict[tuple[SourceLocation, str, str, bool], list[RightAngle]] = {}
+        for angle in self.found:
+            groups.setdefault((angle.place, angle.element, angle.what, angle.exact), []).append(
+                angle
+            )
+        return tuple(
+            Notice(
+                place,
+                "note",
+                element,
+                _message(where, exact, angles),
+                SNAPS,
+                not exact or all(abs(angle.offset) <= DEFAULT_SNAP_TOLERANCE for angle in angles),
+            )
+            for (place, element, where, exact), angles in groups.items()
+        )
+
+
+SNAPS = "angles close to multiples of pi/2 were rounded in {count} places ({elements})"
+
+
+def _message(where: str, exact: bool, angles: list[RightAngle]) -> str:
+    if exact:
+        return f"{where} rounded from " + ", ".join(f"{a.angle!r} to {a.multiple}" for a in angles)
+    offsets = ", ".join(f"{a.angle!r} is {abs(a.offset):.1e} rad from {a.multiple}" for a in angles)
+    return f"{where} used as written: {offsets}"
+
+
+def rotation_about_axis(axis: Triple, c: float, s: float) -> Matrix3:
+    """Rotation about unit `axis` by the angle with cosine `c` and sine `s`; exact about coordinate
+    axes."""
+    x, y, z = axis
+    v = 1.0 - c
+    return (
+        (x * x + c * (1.0 - x * x), v * x * y - s * z, v * x * z + s * y),
+        (v * x * y + s * z, y * y + c * (1.0 - y * y), v * y * z - s * x),
+        (v * x * z - s * y, v * y * z + s * x, z * z + c * (1.0 - z * z)),
+    )

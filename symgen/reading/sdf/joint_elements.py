@@ -1,0 +1,331 @@
+"""Joints of SDFormat as joints of a `RobotDescription`, and their rotors in Drake's extension of
+the format (``<drake:rotor_inertia>`` and ``<drake:gear_ratio>`` in ``<joint>``)."""
+
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final
+
+from symgen.mechanics.model import Limits, PerCoordinate
+from symgen.mechanics.pose import Pose, Triple
+from symgen.numbers.exact import norm
+from symgen.reading.description import DriveElement, JointElement, LinkElement, Mimic
+from symgen.reading.joint_kinds import FIXED, merged
+from symgen.reading.joint_kinds import has_one_coordinate as is_single
+from symgen.reading.rotations import origin_from_pose
+from symgen.reading.sdf.scopes import (
+    MODEL,
+    Frames,
+    Scope,
+    bound,
+    flag,
+    number,
+    numbers,
+    text,
+    triple,
+)
+from symgen.reading.urdf.transmissions import INERTIA, RATIO, drake_number
+from symgen.reading.xml_reader import XmlNode
+from symgen.text import shown
+
+CLOSE: Final = 1e-9
+"""A joint's frame that is this near to its child link's (m, rad) is that."""
+
+Constants = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class SdfJoint:
+    """A joint with its element, the scope it stands in, and the frames of the file."""
+
+    node: XmlNode
+    scope: Scope
+    frames: Frames
+
+    @property
+    def name(self) -> str:
+        """The joint's name in the whole file."""
+        return self.scope.prefix + self.node.text("name")
+
+    @property
+    def is_gearbox(self) -> bool:
+        """Whether it only ties others."""
+        return self.node.text("type").strip() == GEARBOX
+
+    def axis(self, tag: str = "axis") -> Triple:
+        """A unit axis in the joint's frame. In SDFormat 1.4 it is said in the model's frame, later
+        in the joint's own, unless the file says otherwise. Raises RobotError."""
+        node = self.node.only(tag)
+        if node is None:
+            raise self.node.error(f"has no <{tag}>; add <{tag}><xyz>0 0 1</xyz></{tag}>")
+        xyz = node.only("xyz")
+        x, y, z = (0.0, 0.0, 1.0) if xyz is None else triple(xyz)
+        frame = (xyz.element.get("expressed_in") or "") if xyz is not None else ""
+        if self.scope.version < (1, 5) or flag(node, "use_parent_model_frame"):
+            frame = frame or MODEL
+        if not (x or y or z):
+            raise self.node.error(f"<xyz> of its {tag} is zero; give a direction such as 0 0 1")
+        if frame:
+            to_joint = self.frames.pose(self.name).inverse
+            other = self.frames.pose(self.scope.absolute(frame), by=self.node)
+            x, y, z = (to_joint @ other).turn((x, y, z))
+        length = norm(x, y, z)
+        return (x / length + 0.0, y / length + 0.0, z / length + 0.0)
+
+
+def _none(joint: SdfJoint) -> Constants:
+    return ()
+
+
+def _second(joint: SdfJoint) -> Constants:
+    a, b = joint.axis(), joint.axis("axis2")
+    if abs(sum(x * y for x, y in zip(a, b, strict=True))) > 1e-6:
+        raise joint.node.error("axis2 of a universal joint is not perpendicular to its axis")
+    return b
+
+
+def _pitch(joint: SdfJoint) -> Constants:
+    """The pitch (m/rad) of a right-handed thread: SDFormat's screw_thread_pitch is in m a turn, its
+    older thread_pitch in rad/m, positive for a left-handed thread."""
+    new, old = joint.node.only("screw_thread_pitch"), joint.node.only("thread_pitch")
+    if new is not None:
+        return (numbers(new, 1)[0] / (2 * math.pi),)
+    if old is None or not numbers(old, 1)[0]:
+        raise joint.node.error("has no pitch; add <screw_thread_pitch> (m in one turn)")
+    return (-1.0 / numbers(old, 1)[0],)
+
+
+@dataclass(frozen=True)
+class SdfJointType:
+    """A joint type of SDFormat: our word, whether it has an axis, what else it takes."""
+
+    word: str
+    axis: bool = True
+    constants: Callable[[SdfJoint], Constants] = _none
+
+
+TYPES: Final = {
+    "revolute": SdfJointType("revolute"),
+    "continuous": SdfJointType("continuous"),
+    "prismatic": SdfJointType("prismatic"),
+    "fixed": SdfJointType(FIXED, axis=False),
+    "ball": SdfJointType("ball", axis=False),
+    "universal": SdfJointType("universal", constants=_second),
+    "screw": SdfJointType("screw", constants=_pitch),
+}
+GEARBOX: Final = "gearbox"
+"""The type of a joint that couples two others and carries no link (see `geared`)."""
+
+
+def joint_elements(joint: SdfJoint) -> Iterator[LinkElement | JointElement]:
+    """A joint; where its frame is not that of its child link, also the link without mass that
+    moves there, called CHILD.JOINT, and the fixed joint from that to the child. Raises
+    RobotError."""
+    if joint.is_gearbox:
+        return
+    kind = joint.node.text("type").strip()
+    row = TYPES.get(kind)
+    if row is None:
+        words = ", ".join(TYPES)
+        raise joint.node.error(f"type '{shown(kind)}' is not supported; use one of {words}")
+    frames, line = joint.frames, joint.node.line
+    ends = [joint.scope.absolute(text(joint.node, tag)) for tag in ("parent", "child")]
+    parent, child = (frames.link(end, joint.node) for end in ends)
+    at = frames.pose(joint.name)
+    origin = frames.pose(parent).inverse @ at
+    to_child = at.inverse @ frames.pose(child)
+    moved = child if row.word == FIXED or _same(to_child) else f"{child}.{joint.node.text('name')}"
+    where = origin @ to_child if row.word == FIXED else origin
+    yield _joint(joint, row, (parent, moved), where)
+    if moved != child:
+        yield LinkElement(moved, line)
+        yield JointElement(
+            f"{moved}.fixed", line, FIXED, moved, child, origin_from_pose(to_child, line)
+        )
+
+
+def _same(pose: Pose) -> bool:
+    turned = (x - float(i == j) for i, r in enumerate(pose.rotation) for j, x in enumerate(r))
+    return all(abs(x) <= CLOSE for x in (*turned, *pose.position))
+
+
+def _joint(joint: SdfJoint, row: SdfJointType, ends: tuple[str, str], at: Pose) -> JointElement:
+    line, (parent, child) = joint.node.line, ends
+    first = joint.node.only("axis")
+    single = is_single(row.word) and first is not None
+    mimic = next((m for axis in axes(joint.node) if (m := _mimic(joint, axis))), None)
+    limits = _limits(first) if single and first is not None else Limits()
+    word = row.word
+    if word == "revolute" and limits.lower is None and limits.upper is None:
+        word = "continuous"
+    return JointElement(
+        joint.name,
+        line,
+        word,
+        parent,
+        child,
+        origin_from_pose(at, line),
+        joint.axis() if row.axis else (1.0, 0.0, 0.0),
+        limits,
+        _constant(joint, row, "damping"),
+        _constant(joint, row, "friction"),
+        mimic,
+        row.constants(joint),
+        _constant(joint, row, "spring_stiffness"),
+        _constant(joint, row, "spring_reference"),
+    )
+
+
+def axes(joint: XmlNode) -> tuple[XmlNode, ...]:
+    """Both axes of a joint, as far as it has them."""
+    return (*joint.children("axis"), *joint.children("axis2"))
+
+
+def _limits(axis: XmlNode) -> Limits:
+    node = axis.only("limit")
+    if node is None:
+        return Limits()
+    lower, upper = bound(node, "lower"), bound(node, "upper")
+    most = (bound(node, tag) for tag in ("velocity", "effort"))
+    velocity, effort = (None if x is None or x < 0 else x for x in most)
+    return Limits(lower, upper, velocity, effort)
+
+
+def _constant(joint: SdfJoint, row: SdfJointType, tag: str) -> PerCoordinate:
+    """A constant of <dynamics>: of a universal joint that of <axis> and that of <axis2>; of other
+    joints that of <axis> for all coordinates, as Drake has it for ball joints."""
+    if row.word == FIXED:
+        return 0.0
+    tags = ("axis", "axis2") if row.word == "universal" else ("axis",)
+    nodes = [axis.only("dynamics") if (axis := joint.node.only(t)) else None for t in tags]
+    return merged(0.0 if node is None else number(node, tag, 0.0) for node in nodes)
+
+
+def _mimic(joint: SdfJoint, axis: XmlNode) -> Mimic | None:
+    """SDFormat's: multiplier times (leader minus reference) plus offset."""
+    node = axis.only("mimic")
+    if node is None:
+        return None
+    multiplier, offset = number(node, "multiplier", 1.0), number(node, "offset", 0.0)
+    leader = joint.scope.absolute(node.text("joint"))
+    shift = offset - multiplier * number(node, "reference", 0.0)
+    return Mimic(node.line, leader, multiplier, shift)
+
+
+def drives(models: Sequence[Scope], joints: Collection[str]) -> Iterator[DriveElement]:
+    """The drives of those of the `joints` that state the inertia of a rotor (kg m²) or a gear
+    ratio. The ratio of a rotor is 1 where none is given, as in Drake. Raises RobotError."""
+    for model in models:
+        for node in model.node.children("joint"):
+            name = model.prefix + node.text("name")
+            inertia, ratio = map(partial(_number, node.called(f"joint '{shown(name)}'")), TAGS)
+            if name in joints and (inertia is not None or ratio is not None):
+                default = None if inertia is None else 1.0
+                yield DriveElement(name, node.line, default if ratio is None else ratio, inertia)
+
+
+TAGS = (INERTIA, RATIO)
+"""The tags of Drake that are read."""
+
+
+def _number(joint: XmlNode, tag: str) -> float | None:
+    nodes = [child for child in joint if child.tag == tag]
+    return drake_number(nodes, tag, lambda node: numbers(node, 1)[0])
+
+
+PARALLEL: Final = 1e-6
+"""Two axes whose directions differ by no more are one."""
+LEFT: Final = "a gearbox is ignored, so its joints move freely: "
+
+
+@dataclass(frozen=True)
+class Side:
+    """A joint at one side of a gearbox, and the sign of its angle beside that of the gearbox."""
+
+    joint: JointElement
+    sign: float
+
+
+class _Odd(Exception):
+    """Why a gearbox ties no two joints."""
+
+
+def geared(
+    joints: Sequence[JointElement],
+    links: Iterable[LinkElement],
+    boxes: Iterable[SdfJoint],
+    frames: Frames,
+) -> list[JointElement]:
+    """The joints of a model, some of which follow others by its gearboxes; a warning of a gearbox
+    that ties no two of them."""
+    by_name = {joint.name: joint for joint in joints}
+    inner = {link.name for link in links}
+    for box in boxes:
+        try:
+            driver, driven, ratio = _sides(box, [*by_name.values()], inner, frames)
+        except _Odd as error:
+            box.node.notice("warning", f"{LEFT}{error}")
+            continue
+        by = -ratio * driver.sign * driven.sign
+        tie = Mimic(box.node.line, driver.joint.name, by)
+        by_name[driven.joint.name] = replace(driven.joint, mimics=tie)
+    return [*by_name.values()]
+
+
+def _sides(
+    box: SdfJoint, joints: Sequence[JointElement], inner: set[str], frames: Frames
+) -> tuple[Side, Side, float]:
+    reference = text(box.node, "gearbox_reference_body", "")
+    if not reference:
+        raise _Odd("it has no <gearbox_reference_body>")
+    ends = (text(box.node, tag) for tag in ("parent", "child"))
+    names = [frames.link(box.scope.absolute(end), box.node) for end in (reference, *ends)]
+    first, second = (
+        _side(box, joints, inner, frames, (names[0], end), tag)
+        for end, tag in zip(names[1:], ("axis", "axis2"), strict=True)
+    )
+    if second.joint.mimics is not None:
+        raise _Odd(f"joint '{shown(second.joint.name)}' already follows another joint")
+    return first, second, number(box.node, "gearbox_ratio", 1.0)
+
+
+def _side(
+    box: SdfJoint,
+    joints: Sequence[JointElement],
+    inner: set[str],
+    frames: Frames,
+    ends: tuple[str, str],
+    tag: str,
+) -> Side:
+    """The joint between two links, whichever way round."""
+    for joint in joints:
+        if joint.kind not in ("revolute", "continuous"):
+            continue
+        tied = joint.parent, _carried(joint, joints, inner)
+        if tied in (ends, ends[::-1]):
+            sign = 1.0 if tied == ends else -1.0
+            return Side(joint, sign * _alike(box, joint, frames, tag))
+    raise _Odd(f"no revolute joint is between '{shown(ends[0])}' and '{shown(ends[1])}'")
+
+
+def _carried(joint: JointElement, joints: Sequence[JointElement], inner: set[str]) -> str:
+    """The link of the file that a joint moves: that which is fixed to a link that stands between
+    (see `joint_elements`)."""
+    name = f"{joint.child}.fixed"
+    fixed = next(
+        (element for element in joints if element.name == name and joint.child in inner), None
+    )
+    return joint.child if fixed is None else fixed.child
+
+
+def _alike(box: SdfJoint, joint: JointElement, frames: Frames, tag: str) -> float:
+    """1 where the gearbox's axis is that of the joint, -1 where it is opposite."""
+    if box.node.only(tag) is None:
+        return 1.0
+    of_box = frames.pose(box.name).turn(box.axis(tag))
+    other = frames.pose(joint.name).turn(joint.axis)
+    along = sum(x * y for x, y in zip(of_box, other, strict=True))
+    if abs(abs(along) - 1.0) > PARALLEL:
+        raise _Odd(f"its {tag} differs from that of joint '{shown(joint.name)}'")
+    return 1.0 if along > 0 else -1.0

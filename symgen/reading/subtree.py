@@ -1,0 +1,216 @@
+"""The subtree of a robot that is compiled: root and tip, locked joints, a floating base; and its
+extraction as a robot of its own."""
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from symgen.errors import OptionError
+from symgen.mechanics.pose import Matrix3, Pose
+from symgen.reading.coupling import locked_by_leaders
+from symgen.reading.description import (
+    JointElement,
+    LinkElement,
+    Origin,
+    RobotDescription,
+    base_to_tip,
+    check_one_root,
+    joint_above,
+    outward,
+)
+from symgen.reading.joint_kinds import JOINTS, has_one_coordinate
+from symgen.reading.rotations import DEFAULT_SNAP_TOLERANCE, RightAngleSnapper
+from symgen.text import hint, quoted, shown
+
+FLOATING_BASE = "floating_base"
+"""The joint between world and root of a robot whose base floats."""
+
+WORLD = ""
+"""The link that carries it: no link of a file has this name."""
+
+
+BASE_TO_TIP: Final = "base-to-tip"
+FILE_ORDER: Final = "file"
+
+
+@dataclass(frozen=True, slots=True)
+class RobotSubtree:
+    """The part of a robot that is compiled: a root, the joints below it (parents first) and the
+    values of the locked joints (rad or m). `joint_order` is the option ``--joint-order``."""
+
+    robot: RobotDescription
+    root: str
+    joints: tuple[JointElement, ...]
+    locked: Mapping[str, float]
+    joint_order: str = BASE_TO_TIP
+
+    @property
+    def moving(self) -> tuple[JointElement, ...]:
+        """The joints with a coordinate, in the order of the coordinates: the file's order, from
+        base to tip unless `joint_order` is ``file``."""
+        in_file = self.moving_in_file_order
+        if self.joint_order == FILE_ORDER:
+            return in_file
+        moving, carriers = {joint.name for joint in in_file}, dict[str, str | None]()
+        carrier_of_link: dict[str, str | None] = {self.root: None}
+        for joint in self.joints:
+            carriers[joint.name] = carrier_of_link[joint.parent]
+            moves = joint.name in moving
+            carrier_of_link[joint.child] = joint.name if moves else carriers[joint.name]
+        return base_to_tip(in_file, carriers)
+
+    @property
+    def moving_in_file_order(self) -> tuple[JointElement, ...]:
+        """The joints with a coordinate, in the order of the file."""
+        moving = {
+            joint.name
+            for joint in self.joints
+            if joint.kind in JOINTS and joint.name not in self.locked
+        }
+        return tuple(joint for joint in self.robot.joints if joint.name in moving)
+
+    @property
+    def still(self) -> set[str]:
+        """The links that do not move: the root and what fixed and locked joints tie to it."""
+        moving, fixed = {joint.name for joint in self.moving}, {self.root}
+        for joint in self.joints:
+            if joint.parent in fixed and joint.name not in moving:
+                fixed.add(joint.child)
+        return fixed
+
+    @property
+    def links(self) -> dict[str, LinkElement]:
+        """The links of the part by name, in file order."""
+        names = {self.root, *(joint.child for joint in self.joints)}
+        return {link.name: link for link in self.robot.links if link.name in names}
+
+
+def subtree_of(
+    robot: RobotDescription,
+    root: str | None,
+    tip: str | None,
+    lock: Sequence[tuple[str, float]],
+    joint_order: str = BASE_TO_TIP,
+) -> RobotSubtree:
+    """The part from link `root` (the only root by default), out to link `tip` if given, with
+    joints locked by `lock` and coordinates in the order `joint_order`.
+
+    Raises OptionError for a name that the robot does not have, RobotError where it has several
+    roots and `root` is None.
+    """
+    links = [link.name for link in robot.links]
+    if root is None:
+        check_one_root(robot)
+    base = robot.roots[0] if root is None else _known("--root", "link", root, links)
+    joints = tuple(outward(robot, base))
+    if tip is not None:
+        joints = _path(robot, base, _known("--tip", "link", tip, links))
+    locked = locked_by_leaders(robot, _locked(robot, lock))
+    return RobotSubtree(robot, base, joints, locked, joint_order)
+
+
+def with_floating_base(part: RobotSubtree) -> RobotSubtree:
+    """The part with a floating joint from the world to the root."""
+    name = FLOATING_BASE
+    while name in (joint.name for joint in part.robot.joints):
+        name += "_"
+    joint = JointElement(
+        name, part.robot.line, "floating", WORLD, part.root, Origin(part.robot.line)
+    )
+    robot = replace(part.robot, joints=(joint, *part.robot.joints))
+    return replace(part, robot=robot, root=WORLD, joints=(joint, *part.joints))
+
+
+def above_root(part: RobotSubtree) -> list[JointElement]:
+    """The joints from the file's root to that of the part; none where that floats in the world."""
+    if part.root == WORLD:
+        return []
+    above, joints, link = joint_above(part.robot.joints), list[JointElement](), part.root
+    while link in above:
+        joints.append(above[link])
+        link = above[link].parent
+    return joints[::-1]
+
+
+def _known(option: str, kind: str, name: str, names: Collection[str]) -> str:
+    if name in names:
+        return name
+    raise OptionError(
+        f"{option} '{shown(name)}': the robot has no such {kind}; {hint(name, names)}"
+    )
+
+
+def _path(robot: RobotDescription, root: str, tip: str) -> tuple[JointElement, ...]:
+    above, joints, link = joint_above(robot.joints), list[JointElement](), tip
+    while link != root:
+        if link not in above:
+            raise OptionError(
+                f"--tip '{shown(tip)}': the link is not carried by the root "
+                f"'{shown(root)}'; give a link farther from the base, or a --root nearer "
+                "to it"
+            )
+        joints.append(above[link])
+        link = above[link].parent
+    return tuple(reversed(joints))
+
+
+def _locked(robot: RobotDescription, lock: Sequence[tuple[str, float]]) -> dict[str, float]:
+    joints, values = {joint.name: joint for joint in robot.joints}, dict[str, float]()
+    for name, value in lock:
+        kind = joints[_known("--lock", "joint", name, joints)].kind
+        option = f"--lock '{shown(name)}'"
+        if not has_one_coordinate(kind):
+            raise OptionError(
+                f"{option}: a {kind} joint cannot be locked at one value; remove the option"
+            )
+        if name in values:
+            raise OptionError(f"{option}: two values are given; keep one of them")
+        if not math.isfinite(value):
+            raise OptionError(f"{option}: {value} is not a finite number; give a value in rad or m")
+        values[name] = float(value)
+    return values
+
+
+def extract_subtree(robot: RobotDescription, root: str | None, tip: str | None) -> RobotDescription:
+    """The description of the part from link `root` (the only root by default) out to link `tip`
+    (all links by default). Joints between the root of the file and `root` are at 0.
+
+    Raises OptionError for a link that the robot does not have, and for a joint that follows one
+    outside of the part; RobotError if the robot has several roots and `root` is None.
+    """
+    part = subtree_of(robot, root, tip, ())
+    names = {joint.name for joint in part.joints}
+    if root is None and tip is None:
+        return robot
+    _check_leaders(part, names)
+    return replace(
+        robot,
+        links=tuple(part.links.values()),
+        joints=tuple(joint for joint in robot.joints if joint.name in names),
+        drives=tuple(drive for drive in robot.drives if drive.joint in names),
+        tilts=((part.root, _rotation_in_world(part)),),
+        transmissions=tuple(t for t in robot.transmissions if names.issuperset(t.joints)),
+    )
+
+
+def _check_leaders(part: RobotSubtree, names: set[str]) -> None:
+    for joint in part.joints:
+        if joint.mimics is None:
+            continue
+        outside = [leader for leader, _ in joint.mimics.terms if leader not in names]
+        if outside:
+            raise OptionError(
+                f"--root and --tip: joint '{shown(joint.name)}' follows {quoted(outside)}, which "
+                "is not in the part; choose a part that contains both"
+            )
+
+
+def _rotation_in_world(part: RobotSubtree) -> Matrix3:
+    """The rotation of the part's root in the world of the file."""
+    robot, above, rounder = part.robot, above_root(part), RightAngleSnapper(DEFAULT_SNAP_TOLERANCE)
+    pose = Pose(robot.tilt(above[0].parent) if above else robot.tilt(part.root))
+    for joint in above:
+        place, element = robot.place(joint.origin.line), f"joint '{shown(joint.name)}'"
+        pose = pose @ Pose(rounder.rotation(joint.origin.rpy, place, element))
+    return pose.rotation

@@ -1,0 +1,310 @@
+"""URDF read as ROS defines it.
+
+Only direct children of ``<robot>`` in its own namespace count. Unknown tags are named in a note
+once per kind and otherwise ignored; geometry and the insides of extension blocks are never looked
+at."""
+
+import hashlib
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final, TypeVar
+
+from symgen.errors import RobotError, gathered, together
+from symgen.mechanics.model import Limits, PerCoordinate
+from symgen.mechanics.pose import IDENTITY, Triple
+from symgen.numbers.exact import norm
+from symgen.reading.description import (
+    TENSOR,
+    Inertial,
+    JointElement,
+    LinkElement,
+    Origin,
+    RobotDescription,
+    check,
+)
+from symgen.reading.inertia_tensors import tensor_trouble
+from symgen.reading.joint_kinds import (
+    DRAKES,
+    FIXED,
+    JOINTS,
+    JointRow,
+    from_attribute,
+    has_several_coordinates,
+    joint_nodes,
+    word_of,
+)
+from symgen.reading.rotations import rotation_from_quaternion, rpy_from_rotation
+from symgen.reading.urdf.couplings import (
+    dependent_joints,
+    mimic_of,
+    with_couplings,
+    with_ros2_control,
+)
+from symgen.reading.urdf.extensions import Extension, extensions
+from symgen.reading.urdf.ignored_elements import check_root, notice_ignored_elements
+from symgen.reading.urdf.transmissions import drives, transmissions, with_armatures
+from symgen.reading.xml_reader import XmlNode, parsed
+from symgen.text import shown
+
+KINDS = (*JOINTS, FIXED)
+
+
+def parse(data: bytes, file: str, digest: str | None = None) -> RobotDescription:
+    """The robot in the bytes of a file called `file`; `digest` goes for their SHA-256. Raises
+    RobotError, one line with file, line and element, for
+    everything that is not one valid robot."""
+    sha256 = digest or hashlib.sha256(data).hexdigest()
+    return described(parsed(data, shown(file)), Path(file), sha256)
+
+
+def described(root: XmlNode, path: Path, digest: str) -> RobotDescription:
+    """The robot in the root element of a file; `path` does not matter, everything is in the one
+    file."""
+    check_root(root)
+    errors: list[RobotError] = []
+    links = tuple(_each(_link, root.children("link"), errors))
+    plain = tuple(_each(_joint, joint_nodes(root), errors))
+    extended = extensions(root, errors)
+    broken = together(errors)
+    if broken is not None:
+        raise broken
+    joints = tuple(_sprung(joint, extended) for joint in plain)
+    joints = with_ros2_control(root, joints)
+    joints = with_couplings(root, joints, dependent_joints(joint_nodes(root)))
+    links = _with_world(root, links, joints)
+    notice_ignored_elements(root)
+    driving = with_armatures(drives(root), extended, {j.name for j in joints if j.kind != FIXED})
+    tying = transmissions(root)
+    name = _robot_name(root)
+    notices = tuple(sorted(root.source.notices, key=lambda notice: notice.place.line))
+    robot = RobotDescription(
+        name, root.source.file, digest, root.line, links, joints, notices, driving,
+        transmissions=tying,
+    )  # fmt: skip
+    check(robot)
+    return robot
+
+
+Element = TypeVar("Element", LinkElement, JointElement)
+
+
+def _each(
+    read: Callable[[XmlNode], Element], nodes: Sequence[XmlNode], errors: list[RobotError]
+) -> Iterator[Element]:
+    """The elements read of nodes; the errors of those that cannot be."""
+    for node in nodes:
+        with gathered(errors):
+            yield read(node.called(_label(node)))
+
+
+WORLD: Final = "world"
+
+
+def _with_world(
+    root: XmlNode, links: tuple[LinkElement, ...], joints: Sequence[JointElement]
+) -> tuple[LinkElement, ...]:
+    """The links, and `world` before them where a joint is on it and no link has the name, as Drake
+    has it."""
+    names = {link.name for link in links}
+    if WORLD in names or all(joint.parent != WORLD for joint in joints):
+        return links
+    root.notice(
+        "note", "link 'world' is missing, but a joint refers to it; it is taken as the ground"
+    )
+    return (LinkElement(WORLD, root.line), *links)
+
+
+def _label(node: XmlNode) -> str:
+    name = node.element.get("name")
+    return f"{node.tag} '{shown(name)}'" if name else f"<{node.tag}>"
+
+
+def _robot_name(root: XmlNode) -> str:
+    name = root.element.get("name", "").strip()
+    if not name:
+        root.notice("note", "has no name; 'robot' is used")
+    return name or "robot"
+
+
+def _link(node: XmlNode) -> LinkElement:
+    return LinkElement(node.text("name"), node.line, _inertial(node))
+
+
+def _inertial(link: XmlNode) -> Inertial | None:
+    node = link.only("inertial")
+    if node is None:
+        return None
+    mass, tensor = node.only("mass"), node.only("inertia")
+    if mass is None or tensor is None:
+        missing = " and ".join(
+            f"<{n}>" for n, part in (("mass", mass), ("inertia", tensor)) if part is None
+        )
+        raise node.error(
+            f"<inertial> has no {missing}; add it, or remove <inertial> for a link "
+            "without mass and inertia"
+        )
+    numbers = tuple(tensor.number(n) for n in TENSOR)
+    kilograms = _mass(mass, any(numbers))
+    return Inertial(
+        tensor.line, _origin(node), kilograms, numbers, tensor_trouble(numbers, kilograms)
+    )
+
+
+def _mass(node: XmlNode, has_inertia: bool) -> float:
+    mass = node.number("value")
+    if mass < 0:
+        raise node.error(f"mass is negative ({mass:g} kg); give 0 or more")
+    if mass == 0 and has_inertia:
+        node.notice(
+            "warning",
+            "has inertia but zero mass; used as written",
+            "{count} links have inertia but zero mass ({elements}); used as written",
+        )
+    return mass
+
+
+def _origin(node: XmlNode) -> Origin:
+    origin = node.only("origin")
+    if origin is None:
+        return Origin(node.line)
+    zeros = (0.0, 0.0, 0.0)
+    xyz = origin.triple("xyz", zeros)
+    if origin.element.get("quat_xyzw") is None:
+        return Origin(origin.line, xyz, origin.triple("rpy", zeros))
+    if origin.element.get("rpy") is not None:
+        raise origin.error("<origin> has both rpy and quat_xyzw; keep one of them")
+    return Origin(origin.line, xyz, _rpy(origin))
+
+
+def _rpy(origin: XmlNode) -> Triple:
+    """The rotation of a quaternion x, y, z, w (URDF 1.1), of any length but 0."""
+    four = origin.numbers("quat_xyzw", 4)
+    size = max(map(abs, four))
+    if not size:
+        raise origin.error("quat_xyzw is zero; give a rotation such as 0 0 0 1")
+    x, y, z, w = (number / size for number in four)  # no overflow, whatever the length
+    length = math.hypot(*four) if size < 1e150 else math.inf
+    if abs(length - 1) > 1e-3:
+        origin.notice("warning", f"quat_xyzw has the length {length:.4g} and is normalized")
+    return rpy_from_rotation(rotation_from_quaternion(w, x, y, z))
+
+
+def _joint(node: XmlNode) -> JointElement:
+    name, written = node.text("name"), node.text("type").strip()
+    kind = word_of(node)
+    if kind not in KINDS:
+        raise node.error(f"unknown type '{shown(written)}'; use one of {', '.join(KINDS)}")
+    row = JOINTS.get(kind, JointRow(FIXED, axis=False))
+    if kind in JOINTS and not row.axis and node.children("axis"):
+        node.notice(
+            "note",
+            f"<axis> of a {kind} joint is ignored",
+            "axes of {count} joints that need none ({elements}) are ignored",
+        )
+    if has_several_coordinates(kind) and node.children("limit"):
+        node.notice(
+            "note",
+            "<limit> of a joint with several coordinates is ignored",
+            "limits of {count} joints with several coordinates ({elements}) are ignored",
+        )
+    axis, constants = _axes(node, row)
+    return JointElement(
+        name,
+        node.line,
+        kind,
+        node.required("parent", "link").text("link"),
+        node.required("child", "link").text("link"),
+        _origin(node),
+        axis,
+        _limits(node, row) if row.axis else Limits(),
+        *_friction(node, kind),
+        mimic_of(node) if kind != FIXED else None,
+        constants,
+    )
+
+
+def _axes(node: XmlNode, row: JointRow) -> tuple[Triple, tuple[float, ...]]:
+    """The axis of a joint and the constants of its type. Raises RobotError."""
+    axis = _axis(node) if row.axis else IDENTITY[0]
+    if node.tag != DRAKES or row.in_drake is None:
+        return axis, row.constants(node, axis)
+    return _axes_in_drake(node, row, axis)
+
+
+def _axes_in_drake(node: XmlNode, row: JointRow, written: Triple) -> tuple[Triple, Triple]:
+    """The axis and the second axis of a ``<drake:joint>`` that Drake defines in its own way; an
+    element that Drake does not read gives a warning, a default axis of a plane a note."""
+    assert row.in_drake is not None
+    axis = row.in_drake.axis or written
+    ignored = [] if written == axis or not node.children("axis") else ["axis"]
+    ignored += [tag for tag in row.tags if node.children(tag)]
+    if ignored:
+        node.notice(
+            "warning",
+            f"<{'> and <'.join(ignored)}> of a {row.kind} <{DRAKES}> is ignored, as in "
+            "Drake; use a plain <joint> to include it",
+        )
+    if row.in_drake.axis is None and not node.children("axis"):
+        node.notice(
+            "note",
+            f"{row.kind} <{DRAKES}> without <axis>: the axis is x, as in Drake; add <axis> to "
+            "choose another one",
+        )
+    return axis, row.in_drake.second(axis)
+
+
+def _sprung(joint: JointElement, extended: Mapping[str, Extension]) -> JointElement:
+    """The joint with its spring, where it has one."""
+    extension = extended.get(joint.name)
+    if extension is None or joint.kind == FIXED:
+        return joint
+    return replace(joint, stiffness=extension.stiffness, reference=extension.reference)
+
+
+def _axis(joint: XmlNode) -> Triple:
+    node = joint.only("axis")
+    if node is None:
+        return 1.0, 0.0, 0.0
+    axis = node.triple("xyz")
+    size = max(map(abs, axis))
+    if not size:
+        raise node.error('axis is zero; give a direction such as xyz="0 0 1"')
+    scaled = tuple(a / size for a in axis)  # no overflow, whatever the length
+    length = norm(*scaled)
+    if abs(length * size - 1) > 1e-6:
+        node.notice(
+            "note",
+            f"the axis has the length {length * size:.6g} and is normalized",
+            "{count} axes were normalized ({elements})",
+        )
+    x, y, z = axis if norm(*axis) == 1 else (a / length for a in scaled)
+    return x, y, z
+
+
+def _limits(joint: XmlNode, row: JointRow) -> Limits:
+    node = joint.only("limit")
+    if node is None and row.limited:
+        joint.notice(
+            "warning",
+            "has no <limit>, which URDF requires; it is read without limits",
+            "{count} joints have no <limit>, which URDF requires ({elements}); they are "
+            "read without limits",
+        )
+    if node is None:
+        return Limits()
+    values = {name: node.optional(name) for name in ("lower", "upper", "velocity", "effort")}
+    if not row.stops:  # whatever the file says
+        values |= {"lower": None, "upper": None}
+    return Limits(**values)
+
+
+def _friction(joint: XmlNode, kind: str) -> tuple[PerCoordinate, PerCoordinate]:
+    """Damping and friction, zero where the file is silent. A joint with several coordinates has one
+    number for all of them or (as planar joints in Drake) a number for each."""
+    node = joint.only("dynamics")
+    if node is None:
+        return 0.0, 0.0
+    damping, friction = (from_attribute(node, word, kind) for word in ("damping", "friction"))
+    return damping or 0.0, friction or 0.0

@@ -1,0 +1,161 @@
+"""Elements of URDF files: those that are known, those that have no effect, and xacro, which must
+have been expanded."""
+
+import difflib
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from symgen.reading.ignored_elements import (
+    LINKS_WITHOUT_GRAVITY,
+    IgnoredElement,
+    loops_left_open,
+    notice_ignored,
+)
+from symgen.reading.joint_kinds import DRAKES, JOINTS, joint_nodes, word_of
+from symgen.reading.urdf.couplings import COUPLING
+from symgen.reading.urdf.transmissions import has_rotor, reduction, unread_rotor
+from symgen.reading.xacro.expansion import check_unexpanded_xacro, is_xacro
+from symgen.reading.xml_reader import XmlNode
+from symgen.text import shown
+
+LOOP_TAGS: Final = ("loop", "loop_joint", "drake:ball_constraint", "drake:linear_bushing_rpy")
+"""Elements of <robot> that connect two links which are connected by other joints already."""
+KNOWN: Final = {
+    "robot": "link joint material transmission gazebo ros2_control sensor",
+    "link": "inertial visual collision sensor contact self_collision_checking",
+    "inertial": "origin mass inertia",
+    "joint": "origin parent child axis limit dynamics mimic calibration safety_controller",
+}
+"""Elements that need no note, by their parent element, separated by blanks."""
+EXTENSIONS: Final = (DRAKES, COUPLING, *LOOP_TAGS)
+"""Elements of <robot> that are not part of URDF but are read or reported."""
+UNKNOWN: Final = "unknown tags, ignored: {elements}"
+TRUE: Final = ("true", "1")
+FALSE: Final = ("false", "0")
+
+
+def check_root(root: XmlNode) -> None:
+    """Raises RobotError if the root is not <robot> or contains unexpanded xacro that has an
+    effect."""
+    if root.tag.rpartition(":")[2] != "robot":
+        raise root.called(f"<{shown(root.tag)}>").error(
+            "the root element is not <robot>, <mujoco> or <sdf>; give a URDF, MJCF or SDF file"
+        )
+    check_unexpanded_xacro(root)
+
+
+def notice_ignored_elements(root: XmlNode) -> None:
+    """Add one notice for each kind of element that has no effect on the model."""
+    _notice_unknown(root)
+    _notice_foreign_attributes(root)
+    notice_ignored(root, IGNORED, root)
+    loops = list(_loops(root))
+    if loops:
+        names = dict.fromkeys(node.element.get("name") or f"<{node.tag}>" for node in loops)
+        first = loops[0].called(f"<{loops[0].tag}>")
+        first.notice("warning", loops_left_open(names, len(loops)))
+
+
+def _loops(root: XmlNode) -> Iterator[XmlNode]:
+    yield from (node for node in root if node.tag in LOOP_TAGS)
+    for gazebo in root.children("gazebo"):
+        if not gazebo.element.get("reference"):
+            yield from gazebo.children("joint")
+
+
+def _ineffective_transmissions(root: XmlNode) -> Iterator[XmlNode]:
+    """The transmissions with a reduction or a rotor that has no effect by itself."""
+    for node in root.children("transmission"):
+        if not has_rotor(node) and (reduction(node) not in (None, 1.0) or unread_rotor(node)):
+            yield node
+
+
+def _dynamics(root: XmlNode) -> Iterator[XmlNode]:
+    """The first <dynamics> of each joint with damping or friction."""
+    for joint in joint_nodes(root):
+        nodes = joint.children("dynamics")
+        texts = (node.element.get(x) or "0" for node in nodes for x in ("damping", "friction"))
+        if any(text.strip(" +-0.") for text in texts):
+            yield nodes[0]
+
+
+def _links_without_gravity(root: XmlNode) -> Iterator[str]:
+    """The links that a <gazebo> element exempts from gravity."""
+    links = {node.element.get("name") for node in root.children("link")}
+    for gazebo in root.children("gazebo"):
+        name = gazebo.element.get("reference")
+        texts = {node.tag: (node.element.text or "").strip().lower() for node in gazebo}
+        if name in links and (texts.get("turnGravityOff") in TRUE or texts.get("gravity") in FALSE):
+            yield str(name)
+
+
+IGNORED: Final[tuple[IgnoredElement[XmlNode], ...]] = (
+    IgnoredElement(
+        "note",
+        _ineffective_transmissions,
+        "reduction and rotor inertia ({counted}) are ignored; use --actuators to give rotors",
+        ("actuators", "coordinates"),
+        "reduction and rotor inertia of {counted} (--actuators)",
+        counted="transmission",
+    ),
+    IgnoredElement(
+        "note",
+        _dynamics,
+        "damping and friction ({counted}) are ignored; add --friction to include them",
+        ("friction",),
+        "damping and friction of {counted} (--friction)",
+    ),
+    IgnoredElement("warning", _links_without_gravity, LINKS_WITHOUT_GRAVITY),
+)
+"""The elements of URDF without effect. Loops are reported with their names."""
+
+
+def _notice_unknown(root: XmlNode) -> None:
+    unknown = [
+        (part, node)
+        for part, owner in _parts(root)
+        for node in owner
+        if not _is_known(part, owner, node, root)
+    ]
+    first = {node.tag: (part, node) for part, node in reversed(unknown)}
+    count = Counter(node.tag for _, node in unknown)
+    for tag, (part, node) in first.items():
+        near = difflib.get_close_matches(tag.lower(), KNOWN[part].split(), 1, 0.75)
+        hint = f"; if <{near[0]}> is meant, correct the name" if near else ""
+        times = f" ({count[tag]} of them)" if count[tag] > 1 else ""
+        node.called(f"<{shown(tag)}>").notice(
+            "note", f"unknown in <{part}>, ignored{times}{hint}", "" if near else UNKNOWN
+        )
+
+
+def _parts(root: XmlNode) -> Iterator[tuple[str, XmlNode]]:
+    """The elements whose children are examined, each with its kind."""
+    yield "robot", root
+    yield from (("link", node) for node in root.children("link"))
+    yield from (("joint", node) for node in joint_nodes(root))
+    for link in root.children("link"):
+        yield from (("inertial", node) for node in link.children("inertial"))
+
+
+def _is_known(part: str, owner: XmlNode, node: XmlNode, root: XmlNode) -> bool:
+    """True for an element of URDF, of the joint type of `owner` or of an extension that is read,
+    and for xacro, which is reported elsewhere."""
+    row = JOINTS.get(word_of(owner)) if part == "joint" else None
+    if is_xacro(node) or node.tag in (row.tags if row else ()):
+        return True
+    if part == "robot" and node.tag in EXTENSIONS:
+        return True
+    return node.namespace == root.namespace and node.tag.rpartition(":")[2] in KNOWN[part].split()
+
+
+def _notice_foreign_attributes(root: XmlNode) -> None:
+    """Notes on attributes that only joints of other types have, such as the pitch of a screw."""
+    names = {name for row in JOINTS.values() for name in row.attributes}
+    for node in joint_nodes(root):
+        kind = word_of(node)
+        used = JOINTS[kind].attributes if kind in JOINTS else ()
+        for name in sorted(names.intersection(node.element.keys()).difference(used)):
+            node.called(f"joint '{shown(node.element.get('name') or '')}'").notice(
+                "note", f"{name} of a joint of type '{shown(kind)}' is ignored"
+            )

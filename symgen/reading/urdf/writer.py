@@ -1,0 +1,237 @@
+"""A `RobotDescription` as a URDF: what the format can say, and notices of what it cannot."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+
+from lxml import etree
+
+from symgen.errors import Notice
+from symgen.mechanics.model import Limits, PerCoordinate
+from symgen.mechanics.pose import IDENTITY
+from symgen.reading.description import (
+    EARTH,
+    TENSOR,
+    DriveElement,
+    JointElement,
+    LinearFunction,
+    Motor,
+    Origin,
+    RobotDescription,
+)
+from symgen.reading.joint_kinds import JOINTS, has_one_coordinate
+from symgen.reading.urdf.transmissions import INERTIA, RATIO
+from symgen.text import quoted
+
+OWN: Final = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
+"""The joint types of URDF itself."""
+DRAKE: Final = "http://drake.mit.edu"
+HARDWARE_INTERFACE: Final = "hardware_interface/EffortJointInterface"
+"""What ROS asks of the joint of a transmission; nothing here reads it."""
+UNLIMITED: Final = 1e9
+"""What is written for a limit that URDF asks for and the robot has not."""
+
+
+def urdf_bytes(robot: RobotDescription) -> tuple[bytes, tuple[Notice, ...]]:
+    """The file's bytes, and what is not in it."""
+    root = etree.Element("robot", {"name": robot.name}, nsmap={"drake": DRAKE})
+    for link in robot.links:
+        node = _add(root, "link", name=link.name)
+        if link.inertial is not None:
+            inertial = _add(node, "inertial")
+            _origin(inertial, link.inertial.origin)
+            _add(inertial, "mass", value=link.inertial.mass)
+            _add(inertial, "inertia", **dict(zip(TENSOR, link.inertial.tensor, strict=True)))
+    armatures = {drive.joint: drive.armature or 0.0 for drive in robot.drives}
+    for joint in robot.joints:
+        _joint(root, joint, armatures.get(joint.name, 0.0))
+    _drives(root, robot)
+    if not any(drive.inertia for drive in robot.drives):
+        etree.cleanup_namespaces(root)
+    etree.indent(root)
+    notices = tuple(robot.notice(*notice) for notice in _not_written(robot))
+    data: bytes = etree.tostring(root, xml_declaration=True, encoding="utf-8")
+    return data + b"\n", notices
+
+
+def _add(parent: etree._Element, tag: str, **attributes: object) -> etree._Element:
+    texts = {
+        key: x if isinstance(x, str) else _numbers(x) if isinstance(x, tuple) else repr(x)
+        for key, x in attributes.items()
+    }
+    return etree.SubElement(parent, tag, texts)
+
+
+def _origin(parent: etree._Element, origin: Origin) -> None:
+    if any((*origin.xyz, *origin.rpy)):
+        _add(parent, "origin", xyz=_numbers(origin.xyz), rpy=_numbers(origin.rpy))
+
+
+def _numbers(values: tuple[float, ...]) -> str:
+    return " ".join(map(repr, values))
+
+
+def _dynamics(node: etree._Element, joint: JointElement, armature: PerCoordinate) -> None:
+    """Friction as URDF has it; springs and armature as extensions of it have them. URDF's own
+    readers refuse a <dynamics> without damping and friction, so these are always in it."""
+    extensions: dict[str, object] = {}
+    if joint.stiffness:
+        extensions |= {"spring_stiffness": joint.stiffness, "spring_reference": joint.reference}
+    if armature:
+        extensions |= {"armature": armature}
+    if joint.damping or joint.friction or extensions:
+        _add(node, "dynamics", damping=joint.damping, friction=joint.friction, **extensions)
+
+
+def _joint(root: etree._Element, joint: JointElement, armature: PerCoordinate) -> None:
+    node = _add(root, "joint", name=joint.name, type=joint.kind)
+    _origin(node, joint.origin)
+    _add(node, "parent", link=joint.parent)
+    _add(node, "child", link=joint.child)
+    row = JOINTS.get(joint.kind)
+    if row is not None and row.axis:
+        _add(node, "axis", xyz=_numbers(joint.axis))
+    for tag, attribute, values in (
+        row.written(joint.axis, joint.constants) if row is not None else ()
+    ):
+        element = _add(node, tag) if tag else node
+        element.set(attribute, _numbers(values))
+    if _needs_limit(joint):
+        _add(node, "limit", **_limit(joint.limits, joint.kind))
+    _dynamics(node, joint, armature)
+    if joint.mimics is not None:
+        offsets = (joint.mimics.offset, *(0.0 for _ in joint.mimics.also))
+        for (name, by), offset in zip(joint.mimics.terms, offsets, strict=True):
+            _add(node, "mimic", joint=name, multiplier=by, offset=offset)
+
+
+def _needs_limit(joint: JointElement) -> bool:
+    return has_one_coordinate(joint.kind) and (
+        joint.kind in ("revolute", "prismatic") or joint.limits != Limits()
+    )
+
+
+def _limit(limits: Limits, kind: str) -> dict[str, object]:
+    """Bounds that are missing are written as far away; a continuous joint has no ends."""
+    ends: dict[str, object] = {
+        "lower": -UNLIMITED if limits.lower is None else limits.lower,
+        "upper": UNLIMITED if limits.upper is None else limits.upper,
+    }
+    most: dict[str, object] = {
+        "effort": UNLIMITED if limits.effort is None else limits.effort,
+        "velocity": UNLIMITED if limits.velocity is None else limits.velocity,
+    }
+    return most if kind == "continuous" else ends | most
+
+
+def _drives(root: etree._Element, robot: RobotDescription) -> None:
+    """A rotor as Drake has it, a reduction as ROS does."""
+    alone = {
+        tied.joints[0]: tied.motors[0] for tied in robot.transmissions if len(tied.joints) == 1
+    }
+    known = {drive.joint: drive for drive in robot.drives}
+    for joint in robot.joints:
+        motor = alone.get(
+            joint.name, Motor(f"{joint.name}.actuator", LinearFunction.identity(joint.name))
+        )
+        _drive(root, known.get(joint.name, DriveElement(joint.name, joint.line)), motor)
+
+
+def _drive(root: etree._Element, drive: DriveElement, motor: Motor) -> None:
+    ((_, by),) = motor.angle.terms
+    ratio = by if drive.ratio is None else drive.ratio
+    if drive.inertia is None and (ratio, motor.angle.offset) == (1.0, 0.0):
+        return
+    node = _add(root, "transmission", name=f"{drive.joint}.transmission")
+    _add(node, "type").text = "transmission_interface/SimpleTransmission"
+    joint = _add(node, "joint", name=drive.joint)
+    _add(joint, "hardwareInterface").text = HARDWARE_INTERFACE
+    if motor.angle.offset:
+        _add(joint, "offset").text = repr(-motor.angle.offset / by)
+    actuator = _add(node, "actuator", name=motor.name)
+    if drive.inertia is None:
+        _add(actuator, "mechanicalReduction").text = repr(ratio)
+        return
+    for tag, value in ((INERTIA, drive.inertia), (RATIO, ratio)):
+        _add(actuator, f"{{{DRAKE}}}{tag.partition(':')[2]}", value=value)
+
+
+def _not_written(robot: RobotDescription) -> Iterator[tuple[str, str]]:
+    """Notices of the data that URDF cannot represent, or that are written in extensions of URDF."""
+    limits = [_limit(joint.limits, joint.kind) for joint in robot.joints if _needs_limit(joint)]
+    made_up = sum(any(abs(float(str(x))) == UNLIMITED for x in row.values()) for row in limits)
+    if made_up:
+        yield "note", f"missing limits ({made_up} joints) are written as {UNLIMITED:g}"
+    for level, find, message in EXTENSIONS:
+        names = list(find(robot))
+        if names:
+            yield level, message.format(quoted(names))
+    if robot.gravity != EARTH or robot.tilt(robot.roots[0]) != IDENTITY:
+        gravity = ",".join(f"{g:.12g}" for g in in_root(robot))
+        yield "warning", f"gravity is not written to the URDF; give --gravity {gravity}"
+
+
+def _with_several_constants(robot: RobotDescription) -> Iterator[str]:
+    """The joints with a constant that differs between their coordinates."""
+    for joint in robot.joints:
+        armatures = (drive.armature for drive in robot.drives if drive.joint == joint.name)
+        constants = (joint.damping, joint.friction, joint.stiffness, joint.reference, *armatures)
+        if any(isinstance(constant, tuple) for constant in constants):
+            yield joint.name
+
+
+IN_DYNAMICS: Final = (
+    " ({}) is written in <dynamics>; this is not part of URDF, and few programs read it"
+)
+EXTENSIONS: Final[tuple[tuple[str, Callable[[RobotDescription], Iterable[str]], str], ...]] = (
+    (
+        "warning",
+        lambda robot: sorted({joint.kind for joint in robot.joints if joint.kind not in OWN}),
+        "joints of type {} are an extension of symgen; URDF has no such type, so other programs "
+        "reject the file",
+    ),
+    (
+        "warning",
+        lambda robot: (
+            joint.name
+            for joint in robot.joints
+            if joint.kind == "planar" and JOINTS[joint.kind].written(joint.axis, joint.constants)
+        ),
+        "the x direction of planar joints ({}) is written as <axis2>, which symgen reads and other "
+        "programs ignore",
+    ),
+    (
+        "note",
+        lambda robot: (joint.name for joint in robot.joints if joint.stiffness),
+        "spring_stiffness" + IN_DYNAMICS,
+    ),
+    (
+        "note",
+        lambda robot: (drive.joint for drive in robot.drives if drive.armature),
+        "armature" + IN_DYNAMICS,
+    ),
+    (
+        "warning",
+        _with_several_constants,
+        "<dynamics> of {} has one number per coordinate, as symgen reads it; URDF has one number "
+        "per joint",
+    ),
+    (
+        "warning",
+        lambda robot: (j.name for j in robot.joints if j.mimics is not None and j.mimics.also),
+        "joints that follow several others ({}) have one <mimic> for each, as symgen reads it; "
+        "URDF allows only one",
+    ),
+    (
+        "warning",
+        lambda robot: (m.name for t in robot.transmissions if len(t.joints) > 1 for m in t.motors),
+        "motors that several joints share ({}) are not written to the URDF",
+    ),
+)
+"""The data that are written in extensions of URDF or not at all: the level of the notice, the names
+of joints, types or motors, and the message."""
+
+
+def in_root(robot: RobotDescription) -> tuple[float, ...]:
+    """Free fall in the axes of the root."""
+    tilt = robot.tilt(robot.roots[0])
+    return tuple(sum(tilt[i][k] * robot.gravity[i] for i in range(3)) for k in range(3))

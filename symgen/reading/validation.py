@@ -1,0 +1,147 @@
+"""Numbers given in Python: checked, with SymPy symbols where a robot may have them."""
+
+import math
+from collections.abc import Sequence
+from typing import Any, Final
+
+from symgen.errors import OptionError
+from symgen.mechanics.pose import Triple
+from symgen.numbers.exact import norm
+from symgen.numbers.named import Named, given
+from symgen.reading.description import Origin
+from symgen.reading.rotations import Rows, rotation_from_quaternion, rpy_from_rotation
+from symgen.text import quoted, shown
+
+Numbers = Sequence[Any]
+"""Numbers, or SymPy expressions of symbols where it says so."""
+
+ZEROS: Final = (0.0, 0.0, 0.0)
+
+
+def as_number(label: str, x: Any, names: bool = True) -> float:
+    """A finite number, or a symbol's. Raises OptionError."""
+    try:
+        number = given(x) if not isinstance(x, (str, bytes, bool)) else math.nan
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if number - number != 0:
+        raise OptionError(f"{label} is {shown(repr(x), 60)}; give a finite number")
+    if isinstance(number, Named) and not names:
+        raise OptionError(
+            f"{label} contains the symbol {x}; only lengths, masses and inertia can be "
+            "symbols, and gravity with the option gravity='runtime'"
+        )
+    return number
+
+
+def as_list(label: str, values: Any) -> list[Any]:
+    """The entries of a list. Raises OptionError for what is none."""
+    try:
+        return list(values)
+    except TypeError:
+        raise OptionError(f"{label} is {shown(repr(values), 60)}; give a list") from None
+
+
+def as_vector3(label: str, values: Numbers, names: bool = False) -> Triple:
+    """Three of them. Raises OptionError."""
+    try:
+        x, y, z = values
+    except (TypeError, ValueError):
+        raise OptionError(f"{label} is {shown(repr(values), 60)}; give three numbers") from None
+    return as_number(label, x, names), as_number(label, y, names), as_number(label, z, names)
+
+
+def as_unit_vector(label: str, axis: Numbers) -> Triple:
+    """A direction as a unit vector. Raises OptionError."""
+    x, y, z = as_vector3(f"{label}: axis", axis)
+    length = norm(x, y, z)
+    if not length:
+        raise OptionError(f"{label}: axis is zero; give a direction such as (0, 0, 1)")
+    return (x, y, z) if length == 1 else (x / length, y / length, z / length)
+
+
+def tensor(name: str, inertia: Numbers | None) -> tuple[float, ...]:
+    """The six of a tensor given so or as a matrix. Raises OptionError."""
+    if inertia is None:
+        return (0.0,) * 6
+    label = f"link '{shown(name)}': inertia"
+    rows = as_list(label, inertia)
+    if len(rows) == 3:
+        matrix = _matrix(label, rows, f"{SIX} or three rows", names=True)
+        if any(matrix[i][j] != matrix[j][i] for i in range(3) for j in range(i)):
+            raise OptionError(f"{label} is not symmetric; give {SIX}")
+        return tuple(matrix[i][j] for i in range(3) for j in range(i, 3))
+    if len(rows) != 6:
+        raise OptionError(f"{label} has {len(rows)} numbers; give {SIX}")
+    return tuple(as_number(label, x) for x in rows)
+
+
+SIX: Final = "ixx, ixy, ixz, iyy, iyz, izz"
+
+
+def _matrix(label: str, rows: Sequence[Any], wanted: str, names: bool = False) -> list[Triple]:
+    """Rows of three. Raises OptionError where they are none."""
+    try:
+        matrix = [[*row] for row in rows if not isinstance(row, str)]
+    except TypeError:
+        matrix = []
+    if len(matrix) != 3 or any(len(row) != 3 for row in matrix):
+        raise OptionError(f"{label} is not a 3 x 3 matrix; give {wanted}")
+    return [as_vector3(label, row, names) for row in matrix]
+
+
+def origin(
+    label: str,
+    line: int,
+    xyz: Numbers,
+    rpy: Numbers,
+    rotation: Rows | None,
+    quaternion: Numbers | None,
+) -> Origin:
+    """The origin of a frame, its rotation given in one of three ways. Raises OptionError."""
+    angles = as_vector3(f"{label}: rpy", rpy)
+    given_ways = {"rotation": rotation, "quaternion": quaternion, "rpy": any(angles) or None}
+    ways = [word for word, x in given_ways.items() if x is not None]
+    if len(ways) > 1:
+        raise OptionError(f"{label}: {quoted(ways)} both give the orientation; keep one of them")
+    place = as_vector3(f"{label}: xyz", xyz, names=True)
+    if rotation is not None:
+        entries = as_list(f"{label}: rotation", rotation)
+        rows = _matrix(f"{label}: rotation", entries, "three rows")
+        return Origin(line, place, rpy_from_rotation(_checked(label, rows)))
+    if quaternion is not None:
+        return Origin(
+            line,
+            place,
+            rpy_from_rotation(rotation_from_quaternion(*_quaternion(label, quaternion))),
+        )
+    return Origin(line, place, angles)
+
+
+def _checked(label: str, rows: Sequence[Triple]) -> Rows:
+    """The rows of a rotation. Raises OptionError for another matrix."""
+    products = [
+        sum(a * b for a, b in zip(rows[i], rows[j], strict=True)) - (i == j)
+        for i in range(3)
+        for j in range(i + 1)
+    ]
+    (a, b, c), (d, e, f), (g, h, i) = rows
+    right = a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g) > 0
+    if max(map(abs, products)) > 1e-6 or not right:
+        raise OptionError(
+            f"{label}: rotation is not a rotation matrix; give a right-handed matrix with "
+            "orthonormal rows"
+        )
+    return rows
+
+
+def _quaternion(label: str, numbers: Numbers) -> tuple[float, float, float, float]:
+    """w, x, y, z of a quaternion x, y, z, w. Raises OptionError."""
+    entries = as_list(f"{label}: quaternion", numbers)
+    four = [as_number(f"{label}: quaternion", x, names=False) for x in entries]
+    if len(four) != 4 or not any(four):
+        raise OptionError(
+            f"{label}: quaternion must be four numbers x, y, z, w that are not all zero"
+        )
+    x, y, z, w = four
+    return w, x, y, z

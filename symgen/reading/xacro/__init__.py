@@ -1,0 +1,1 @@
+"""Expansion of xacro files: the sandboxed process, the search for packages, diagnostics."""

@@ -1,0 +1,237 @@
+"""The process that expands a xacro file: its expressions are code of the file's author, so they run
+apart, with bounds on time and memory, and what they print is lost.
+
+Looks are emptied before anything is evaluated, so that nothing that only they need can be missing;
+a package that is not found stands as a path that does not exist, which only those files miss that
+are opened."""
+
+import contextlib
+import io
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from symgen.reading.xacro.packages import Packages
+from symgen.reading.xml_text import without_prolog
+
+SECONDS: Final = 6
+"""Seconds of computing that an expansion may take; the largest robots in use need less than two."""
+MEBIBYTES: Final = 1024
+LOOKS: Final = ("visual", "collision")
+"""Elements that dynamics never look into."""
+ABSENT: Final = "/package-not-found:"
+"""The begin of the path of a package that is not found."""
+
+_CLASS: Final = re.compile(r"<class '[^']*'>:?\s*")
+_ARGUMENT: Final = re.compile(r"\$\(arg\s+([^)\s]+)\s*\)")
+_ARGUMENT_CALL: Final = re.compile(r"""\barg\(\s*['"]([^'"]+)['"]\s*\)""")
+"""An argument in an expression: ``${xacro.arg('NAME')}``."""
+_FIND: Final = re.compile(r"\$\(find\s+([^)\s]+)\s*\)")
+
+
+class MissingPackages(Exception):
+    """Packages that are needed and not found."""
+
+
+@dataclass
+class ExpansionRecord:
+    """The files, arguments and packages met while a file is expanded."""
+
+    packages: Packages
+    lenient: bool
+    """Whether macros that nobody defines may be left over, as in a file that was expanded once."""
+    arguments: dict[str, str] = field(default_factory=dict)
+    """The arguments that files declare, with their defaults."""
+    used: list[str] = field(default_factory=list)
+    """Arguments that are used somewhere."""
+    named: set[str] = field(default_factory=set)
+    """Arguments that are declared or used somewhere, in what is only looked at too."""
+    included: list[str] = field(default_factory=list)
+    """Packages that files are included from."""
+    found: list[Path] = field(default_factory=list)
+    """Folders of packages that were asked for."""
+    absent: list[str] = field(default_factory=list)
+    """Packages that are not found."""
+    unknown: list[str] = field(default_factory=list)
+    """Macros that were left out because nobody defines them."""
+
+    def find(self, name: str) -> str:
+        """The path that ``$(find NAME)`` stands for."""
+        folder = self.packages.find(name)
+        if folder is None:
+            self.absent += [name] if name not in self.absent else []
+            return f"{ABSENT}{name}"
+        self.found.append(folder)
+        return folder.as_posix()
+
+    def met(self, document: Any) -> None:
+        """Remember what a file declares and uses, and empty its looks."""
+        for node in document.getElementsByTagName("xacro:arg"):
+            self.arguments.setdefault(node.getAttribute("name"), node.getAttribute("default"))
+        for node in document.getElementsByTagName("xacro:include"):
+            self.included += _FIND.findall(node.getAttribute("filename"))
+        text = document.toxml()
+        self.named |= {*self.arguments, *_ARGUMENT.findall(text), *_ARGUMENT_CALL.findall(text)}
+        for tag in LOOKS:
+            for node in document.getElementsByTagName(tag):
+                _empty(node)
+        self.used += _ARGUMENT.findall(document.toxml())
+
+    def lacking(self, first: str) -> list[str]:
+        """The arguments without a value, of which `first` is one."""
+        return list(dict.fromkeys([first, *(n for n in self.used if n not in self.arguments)]))
+
+
+def _empty(node: Any) -> None:
+    for name in list(node.attributes.keys()):
+        node.removeAttribute(name)
+    for child in list(node.childNodes):
+        node.removeChild(child)
+
+
+def expand_request(request: Mapping[str, Any]) -> dict[str, Any]:
+    """The expansion under ``text`` with what was ``absent`` and ``unknown``, whether each folder
+    given was ``used``, the given arguments that no file has as ``unnamed``, and the ``arguments``
+    that files declare; or what is missing,
+    ``packages`` or ``lacking`` beside ``arguments``; or under ``error`` what the library says.
+
+    Raises MemoryError."""
+    file = Path(request["file"])
+    progress = ExpansionRecord(
+        Packages(file, [Path(p) for p in request["packages"]]), request["lenient"]
+    )
+    try:
+        text = _expanded(request["file"], request["arguments"], progress)
+        used = [any(f.is_relative_to(p) for f in progress.found) for p in request["packages"]]
+        return {
+            "text": text,
+            "absent": progress.absent,
+            "unknown": progress.unknown,
+            "used": used,
+            "unnamed": [name for name in request["arguments"] if name not in progress.named],
+            "arguments": progress.arguments,
+        }
+    except (
+        Exception,
+        SystemExit,
+    ) as error:  # the library lets every kind through, those of expressions too
+        if isinstance(getattr(error, "exc", error), MemoryError):  # as the library wraps it
+            raise MemoryError from None
+        return _trouble(error, progress, request)
+
+
+def _trouble(
+    error: BaseException, progress: ExpansionRecord, request: Mapping[str, Any]
+) -> dict[str, Any]:
+    import xacro
+
+    inner = getattr(error, "exc", None)
+    if progress.absent and (ABSENT in str(error) or isinstance(error, MissingPackages)):
+        names = dict.fromkeys([*progress.absent, *progress.included])
+        needed = [n for n in names if "$" not in n and progress.packages.find(n) is None]
+        return {"packages": needed or progress.absent}
+    if type(inner).__name__ == "ArgException":
+        declared = {n: d for n, d in progress.arguments.items() if n not in request["arguments"]}
+        lacking = [n for n in progress.lacking(str(inner)) if n not in request["arguments"]]
+        return {"lacking": lacking, "arguments": declared}
+    sentence = _sentence(error) or "an error without a text"
+    file = xacro.filestack[-1] if xacro.filestack else request["file"]
+    return {"error": sentence, "inside": Path(file).name if file != request["file"] else ""}
+
+
+def _sentence(error: BaseException) -> str:
+    """What the library says, in one line, and once: it appends the error that it caught, whose
+    text its own often is."""
+    lines = [_CLASS.sub("", line).strip() for line in str(error).splitlines()]
+    text = " ".join(line for line in lines[:2] if line)
+    inner = " ".join(str(getattr(error, "exc", "") or "").split())
+    before = text.removesuffix(inner).strip()
+    repeated = inner and before and _letters(before) in _letters(inner)
+    return before if repeated else text
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text)
+
+
+def _expanded(file: str, arguments: dict[str, str], progress: ExpansionRecord) -> str:
+    import xacro
+
+    with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
+        _extend(xacro, progress)
+        document = xacro.process_file(file, mappings=dict(arguments))
+    return str(document.toprettyxml(indent="  "))
+
+
+def _extend(xacro: Any, progress: ExpansionRecord) -> None:
+    """Let the library ask us for packages, files and macros."""
+    from xacro import substitution_args
+
+    parse, includes, call = xacro.parse, xacro.get_include_files, xacro.handle_macro_call
+
+    def parsed(source: Any, filename: str | None = None) -> Any:
+        document = parse(_mended(source, filename), filename)
+        progress.met(document)
+        return document
+
+    def included(specification: str, symbols: Any) -> Iterator[str]:
+        if ABSENT in str(xacro.eval_text(specification, symbols)):
+            raise MissingPackages
+        yield from includes(specification, symbols)
+
+    def called(node: Any, macros: Any, symbols: Any) -> Any:
+        if progress.lenient and _nobodys(xacro, node, macros, symbols):
+            progress.unknown.append(node.tagName)
+            xacro.replace_node(node, by=None)
+            return True
+        return call(node, macros, symbols)
+
+    substitution_args._eval_find = progress.find
+    substitution_args._eval_dict["find"] = progress.find
+    xacro.parse, xacro.get_include_files, xacro.handle_macro_call = parsed, included, called
+
+
+def _mended(source: Any, filename: str | None) -> Any:
+    """The text of a file whose declaration the parser would refuse; else what was given."""
+    if source is None and filename is not None:
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            text, _, wrong = without_prolog(Path(filename).read_text(encoding="utf-8-sig"))
+            return text.lstrip() if wrong else None
+    return source
+
+
+def _nobodys(xacro: Any, node: Any, macros: Any, symbols: Any) -> bool:
+    """Whether an element of the robot calls a macro that is not defined."""
+    if not node.tagName.startswith("xacro:") or node.tagName == "xacro:call":
+        return False
+    if node.parentNode is not node.ownerDocument.documentElement:
+        return False
+    try:
+        xacro.resolve_macro(node.tagName[6:], macros, symbols)
+    except KeyError:
+        return True
+    return False
+
+
+def limit_resources(seconds: int) -> None:
+    """Set the bounds of this process, where the system knows any."""
+    with contextlib.suppress(ImportError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+        resource.setrlimit(resource.RLIMIT_AS, (MEBIBYTES << 20, MEBIBYTES << 20))
+
+
+def main(request: Mapping[str, Any]) -> None:
+    """Answer a request on standard output, which is closed then: nothing that is left of the
+    library may follow."""
+    limit_resources(request["seconds"])
+    sys.stdout.write(json.dumps(expand_request(request)))
+    sys.stdout.flush()
+    os._exit(0)
