@@ -86,7 +86,7 @@ def build(
     PYTHONPATH=build/python python -c "import ur5; print(ur5.regressor.__doc__)"
     """
     from symgen import output
-    from symgen.inspection.command_reports import generated, operations_data
+    from symgen.inspection.command_reports import generation, operations
     from symgen.jobs.package import build as run
 
     with progress() as tell:
@@ -94,8 +94,8 @@ def build(
             file, package_out, cflags, tell, exact, native, **given(options)
         )
     if as_json:
-        data = operations_data(module) | output.written(paths, loaded.notices)
+        data = {**operations(module).data} | output.written(paths, loaded.notices)
         output.say(output.as_json(data))
         return
     say(loaded.notices)
-    generated(module, paths)
+    generation(module, paths).print()

@@ -103,7 +103,7 @@ def check(
     symgen check robots/ur5.urdf --json
     """
     from symgen import output
-    from symgen.inspection.command_reports import robot, sampled
+    from symgen.inspection.command_reports import gain_limits, robot
     from symgen.jobs.job import Job
     from symgen.robot.results import check_robot, checked_data
     from symgen.robot.robot import Robot
@@ -120,11 +120,11 @@ def check(
         output.say(output.as_json(data))
     else:
         say(result.notices)
-        robot(loaded, result.verdicts)
+        robot(loaded, result.verdicts).print()
         for line in result.rotor_lines:
             output.say(line)
         if loop and loop.limits:
-            sampled(loop.head, loop.rows())
+            gain_limits(loop.head, loop.rows()).print()
         for line in loop.sentences() if loop else ():
             output.say(line)
     if loop and not loop.stable:

@@ -60,7 +60,7 @@ def generate(
     symgen generate robots/panda.urdf -o build/panda --quantity terms=bias+mass_matrix
     symgen generate robots/ur5.urdf -o build/ur5 --parameters runtime:flange --gravity runtime
     """
-    from symgen.inspection.command_reports import generated_data, warnings
+    from symgen.inspection.command_reports import generation, warnings
     from symgen.jobs.generating import generated_files
     from symgen.jobs.job import Job
     from symgen.jobs.job_notices import notices_after_tracing
@@ -87,7 +87,7 @@ def generate(
     choice = job.choice() if tune else {}
     choice_notices = keep_formulations(click.get_current_context(), choice)
     if as_json:
-        output.say(output.as_json(generated_data(module, paths, [*notices, *choice_notices])))
+        generation(module, paths, [*notices, *choice_notices]).print(as_json=True)
     else:
         say(notices)
         _print(module, paths, times, choice_notices)
@@ -100,12 +100,12 @@ def _print(
     choice_notices: Sequence[Notice],
 ) -> None:
     """Print tables of the generated functions, and remarks."""
-    from symgen.inspection.command_reports import generated, timed
+    from symgen.inspection.command_reports import generation, tuning
     from symgen.languages.c.report import remarks
 
     for remark in remarks(module) if any(path.suffix == ".c" for path in paths) else ():
         output.say(remark, error=True)
     if times:
-        timed(module, times)
+        tuning(module, times).print()
     say(choice_notices)
-    generated(module, paths)
+    generation(module, paths).print()

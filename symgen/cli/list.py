@@ -1,6 +1,5 @@
 """The command ``symgen list``."""
 
-from symgen import output
 from symgen.cli.help import command, option
 from symgen.cli.options import JSON, with_options
 
@@ -21,11 +20,9 @@ def list_(every: bool, as_json: bool) -> None:
     symgen list
     symgen list --all
     """
-    from symgen.inspection.registry_tables import overview, registry, registry_data
+    from symgen.inspection.registry_tables import overview, registry
 
-    if as_json:
-        output.say(output.as_json(registry_data()))
-    elif every:
-        registry()
+    if as_json or every:
+        registry().print(as_json)
     else:
         overview()

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from symgen import output
 from symgen.cli.help import command, option
 from symgen.cli.options import FILE, FUNCTIONS, JSON, ROBOT, VERBOSE, given, with_options
 from symgen.cli.progress import progress, say
@@ -30,12 +29,7 @@ def ops(file: str, every: bool, as_json: bool, **options: Any) -> None:
     symgen ops robots/ur5.urdf
     symgen ops robots/ur5.urdf --quantity mass_matrix --all
     """
-    from symgen.inspection.command_reports import (
-        formulations,
-        formulations_data,
-        operations,
-        operations_data,
-    )
+    from symgen.inspection.command_reports import formulations, operations
     from symgen.jobs.generating import check_functions
     from symgen.jobs.job import Job
     from symgen.jobs.job_notices import notices_after_tracing
@@ -48,13 +42,7 @@ def ops(file: str, every: bool, as_json: bool, **options: Any) -> None:
         module = job.module(loaded, tell)
         hint = notices_after_tracing(job, loaded, module)
         traced = job.every_formulation(loaded) if every else []
-    if as_json:
-        output.say(
-            output.as_json(formulations_data(module, traced) if every else operations_data(module))
-        )
-        return
-    say([*loaded.notices, *hint])
-    if every:
-        formulations(module, traced)
-    else:
-        operations(module)
+    if not as_json:
+        say([*loaded.notices, *hint])
+    report = formulations(module, traced) if every else operations(module)
+    report.print(as_json)

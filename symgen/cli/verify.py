@@ -58,17 +58,13 @@ def verify(
     symgen verify build/ur5
     symgen verify build/ur5 --against pinocchio --robot-file robots/ur5.urdf
     """
-    from symgen import output
-    from symgen.inspection.command_reports import checks, checks_data
+    from symgen.inspection.command_reports import verification
     from symgen.jobs.verify import verify as run
 
     if robot_file is not None and against is None:
         raise OptionError("--robot-file: only --against reads the robot's file; give both")
     with progress() as tell:
         results = list(run(folder, tell, run_changed, against, robot_file))
-    if as_json:
-        output.say(output.as_json(checks_data(results)))
-    else:
-        checks(folder, results)
+    verification(folder, results).print(as_json)
     if not all(check.passed for check in results):
         sys.exit(1)

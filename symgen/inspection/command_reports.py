@@ -1,18 +1,14 @@
-"""Reports of the command line for people: tables on a terminal, plain text elsewhere, data for
---json."""
+"""The reports of the commands ``generate``, ``ops``, ``verify`` and ``check``."""
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from rich.markup import escape
-from rich.table import Table
+from typing import TYPE_CHECKING, Any, Final
 
 from symgen.advice import command
 from symgen.compiler.costs import Processor
 from symgen.errors import Notice
-from symgen.inspection.console_tables import table
+from symgen.inspection.report_tables import Cell, Report, ReportTable, StyledText
 from symgen.languages.c.options import COptions
 from symgen.languages.module import Module
 from symgen.mechanics.coupling import coupling_of
@@ -25,7 +21,6 @@ from symgen.mechanics.joint_listing import (
     rotor_of,
 )
 from symgen.mechanics.model import Joint, constant_of_velocity
-from symgen.output import console
 from symgen.reading.assemble import LoadedRobot
 from symgen.text import shown
 from symgen.tracing.function import Function
@@ -36,100 +31,99 @@ if TYPE_CHECKING:  # it brings compilers along
     from symgen.languages.verification import Check
 
 
-def generated(module: Module, paths: Sequence[Path]) -> None:
-    """The counts of a new module, its sizes for the target if one was named, and where it is."""
-    operations(module)
+def generation(module: Module, paths: Sequence[Path], notices: Sequence[Notice] = ()) -> Report:
+    """The result of ``symgen generate``: operation counts of the functions, their sizes if a target
+    was named, and the folder. The data have the notices as well."""
+    folder = next(path for path in paths if path.name == "manifest.json").parent
     report = next((path for path in paths if path.name == f"{module.name}_report.json"), None)
+    counts, parts = operations(module), list[ReportTable | Cell]()
     if module[COptions].target and report:
-        sizes(module, json.loads(report.read_text(encoding="utf-8")))
-    folder = next(path for path in paths if path.name == "manifest.json").parent
+        parts.append(_sizes(module, json.loads(report.read_text(encoding="utf-8"))))
     advice = command("verify", folder=str(folder))
-    console().print(escape(f"{len(paths)} files in {folder}; verify them: {advice}"))
-
-
-def generated_data(
-    module: Module, paths: Sequence[Path], notices: Sequence[Notice]
-) -> dict[str, Any]:
-    """The data of ``symgen generate --json``."""
-    folder = next(path for path in paths if path.name == "manifest.json").parent
+    parts.append(f"{len(paths)} files in {folder}; verify them: {advice}")
     names = [path.relative_to(folder).as_posix() for path in paths]
-    return operations_data(module) | {
+    data = {
         "folder": str(folder),
         "files": sorted(names),
         "notices": [notice.data() for notice in notices],
     }
+    return Report([*counts.parts, *parts], {**counts.data, **data})
 
 
-def sizes(module: Module, data: Mapping[str, Any]) -> None:
+def _sizes(module: Module, data: Mapping[str, Any]) -> ReportTable:
     """Bytes of stack and code of each function, and the entries of its work array."""
-    rows = table(
+    keys = ("stack", "work", "code")
+    return ReportTable(
         f"{module[COptions].target}, {module[COptions].scalar}",
         ["function"],
-        ["stack", "work", "code"],
+        keys,
+        [
+            (name, *("?" if row[key] is None else str(row[key]) for key in keys))
+            for name, row in data["functions"].items()
+        ],
     )
-    for name, row in data["functions"].items():
-        rows.add_row(
-            name, *("?" if row[key] is None else str(row[key]) for key in ("stack", "work", "code"))
-        )
-    console().print(rows)
 
 
-def operations(module: Module) -> None:
-    """Operation counts of each function, and the cycles of its operations and of its longest chain
-    of them on a model of the processor."""
-    _counted(module, module.functions, chosen=())
-
-
-def formulations(module: Module, traced: Sequence[Function]) -> None:
-    """Operation counts of each function in each formulation, the chosen one marked."""
-    _counted(module, traced, chosen=[(f.name, f.formulation) for f in module.functions])
-
-
-def _counted(
-    module: Module, functions: Sequence[Function], chosen: Collection[tuple[str, str]]
-) -> None:
-    rows = table(
-        f"{module.robot.model.name}: {counted(module.dof, module.dimensions['nq'])}",
-        ["function", "formulation"],
-        ["+ -", "*", "/", "sin cos", "total", "work", "path"],
-    )
-    machine = module[COptions].machine
-    for f in functions:
-        c, style = f.counts, "bold" if (f.name, f.formulation) in chosen else ""
-        cost = f.cost(machine)
-        figures = (c.add, c.mul, c.div, c.trig, c.total, round(cost.work), round(cost.path))
-        rows.add_row(f.name, f.formulation, *map(str, figures), style=style)
-    console().print(rows)
-
-
-def timed(module: Module, times: Sequence["TimedFormulation"]) -> None:
-    """The times that ``--tune`` has measured, the choice in bold."""
-    rows = table(
-        f"{module.robot.model.name}: times of a call",
-        ["quantity", "formulation"],
-        ["total", "work", "path", "ns"],
-    )
-    for row in times:
-        figures = (row.operations, round(row.cost.work), round(row.cost.path), f"{row.time:.1f}")
-        style = "bold" if row.chosen else ""
-        rows.add_row(row.quantity, row.formulation, *map(str, figures), style=style)
-    console().print(rows)
-
-
-def operations_data(module: Module) -> dict[str, Any]:
-    """The data of ``symgen ops --json``."""
+def operations(module: Module) -> Report:
+    """The result of ``symgen ops``: operation counts of each function, and the cycles of its
+    operations and of its longest chain of dependent operations on a model of the processor."""
     machine = module[COptions].machine
     rows = {f.name: _row(f, machine) for f in module.functions}
-    return _counts_data(module, rows)
+    return Report([_counts(module, module.functions, ())], _counts_data(module, rows))
 
 
-def formulations_data(module: Module, traced: Sequence[Function]) -> dict[str, Any]:
-    """The data of ``symgen ops --all --json``: a list of rows for each quantity."""
+def formulations(module: Module, traced: Sequence[Function]) -> Report:
+    """The result of ``symgen ops --all``: the same for each formulation, the chosen one in bold;
+    the data have a list of rows for each quantity."""
     machine = module[COptions].machine
+    chosen = [(f.name, f.formulation) for f in module.functions]
     rows = {
         f.name: [_row(g, machine) for g in traced if g.name == f.name] for f in module.functions
     }
-    return _counts_data(module, rows)
+    return Report([_counts(module, traced, chosen)], _counts_data(module, rows))
+
+
+def _counts(
+    module: Module, functions: Sequence[Function], chosen: Collection[tuple[str, str]]
+) -> ReportTable:
+    machine, rows = module[COptions].machine, list[tuple[str, ...]]()
+    for f in functions:
+        c, cost = f.counts, f.cost(machine)
+        figures = (c.add, c.mul, c.div, c.trig, c.total, round(cost.work), round(cost.path))
+        rows.append((f.name, f.formulation, *map(str, figures)))
+    return ReportTable(
+        f"{module.robot.model.name}: {counted(module.dof, module.dimensions['nq'])}",
+        ["function", "formulation"],
+        ["+ -", "*", "/", "sin cos", "total", "work", "path"],
+        rows,
+        frozenset(k for k, f in enumerate(functions) if (f.name, f.formulation) in chosen),
+    )
+
+
+def tuning(module: Module, times: Sequence["TimedFormulation"]) -> Report:
+    """The times that ``--tune`` has measured, the choice in bold."""
+    rows = [
+        (
+            row.quantity,
+            row.formulation,
+            str(row.operations),
+            str(round(row.cost.work)),
+            str(round(row.cost.path)),
+            f"{row.time:.1f}",
+        )
+        for row in times
+    ]
+    return Report(
+        [
+            ReportTable(
+                f"{module.robot.model.name}: times of a call",
+                ["quantity", "formulation"],
+                ["total", "work", "path", "ns"],
+                rows,
+                frozenset(k for k, row in enumerate(times) if row.chosen),
+            )
+        ]
+    )
 
 
 def _counts_data(module: Module, rows: Mapping[str, Any]) -> dict[str, Any]:
@@ -152,20 +146,25 @@ def _row(f: Function, machine: Processor) -> dict[str, Any]:
     }
 
 
-def checks(folder: Path, results: Sequence["Check"]) -> None:
-    """The checks of a folder."""
-    rows = table(f"{folder}", ["", "check", "figure"])
-    for check in results:
-        rows.add_row(_mark(check), escape(check.what), escape(check.detail))
-    out = console()
-    out.print(rows)
-    out.print(_conclusion(results))
+def verification(folder: Path, results: Sequence["Check"]) -> Report:
+    """The result of ``symgen verify``: the checks of a folder."""
+    rows = [(_mark(check), check.what, check.detail) for check in results]
+    data = [
+        {"check": c.what, "passed": c.passed, "ran": c.ran, "figure": c.detail} for c in results
+    ]
+    return Report(
+        [ReportTable(f"{folder}", ["", "check", "figure"], (), rows), _conclusion(results)],
+        {"passed": all(c.passed for c in results), "checks": data},
+    )
 
 
-def _mark(check: "Check") -> str:
+def _mark(check: "Check") -> StyledText:
     if not check.ran:
-        return "[bold yellow]not run[/]"
-    return "[green]ok[/]" if check.passed else "[bold red]FAILED[/]"
+        return StyledText("not run", "bold yellow")
+    return OK if check.passed else StyledText("FAILED", "bold red")
+
+
+OK: Final = StyledText("ok", "green")
 
 
 def _conclusion(results: Sequence["Check"]) -> str:
@@ -178,14 +177,6 @@ def _conclusion(results: Sequence["Check"]) -> str:
     return "; ".join(counts)
 
 
-def checks_data(results: Sequence["Check"]) -> dict[str, Any]:
-    """The data of ``symgen verify --json``."""
-    rows = [
-        {"check": c.what, "passed": c.passed, "ran": c.ran, "figure": c.detail} for c in results
-    ]
-    return {"passed": all(c.passed for c in results), "checks": rows}
-
-
 def counted(velocities: int, positions: int) -> str:
     """The numbers of coordinates."""
     return (
@@ -195,39 +186,29 @@ def counted(velocities: int, positions: int) -> str:
     )
 
 
-def robot(loaded: LoadedRobot, verdicts: Sequence[InertiaVerdict]) -> None:
-    """The joints of a robot and the judgement of its bodies."""
+def robot(loaded: LoadedRobot, verdicts: Sequence[InertiaVerdict]) -> Report:
+    """The result of ``symgen check``: the joints of a robot and the verdicts on its inertia."""
     model = loaded.model
     joints = [*listed_joints(model), *listed_motors(model)]
     wide = coupling_of(model).positions != model.dof
     remarks = [_remark(joint) for joint in joints]
-    rows = table(
-        f"{model.name}: {counted(model.dof, coupling_of(model).positions)}",
-        [
-            *(["q", "qd"] if wide else ["index"]),
-            "joint",
-            "type",
-            "moves link",
-            "with",
-            "range",
-            *(["remark"] if any(remarks) else []),
-        ],
-    )
+    head = [*(["q", "qd"] if wide else ["index"]), "joint", "type", "moves link", "with", "range"]
+    rows = []
     for joint, remark in zip(joints, remarks, strict=True):
         indices = [joint.positions, joint.velocities] if wide else [joint.velocities]
-        fixed = ", ".join(link.name for link in joint.body.links[1:])
+        is_motor = joint.body.joint.type.is_rotor
         texts = (
             joint.name,
-            "motor" if joint.body.joint.type.is_rotor else joint.kind,
-            "" if joint.body.joint.type.is_rotor else joint.body.name,
-            fixed,
+            "motor" if is_motor else joint.kind,
+            "" if is_motor else joint.body.name,
+            ", ".join(link.name for link in joint.body.links[1:]),
             _range(joint),
             *([remark] if any(remarks) else []),
         )
-        rows.add_row(*map(index_range, indices), *map(escape, texts))
-    out = console()
-    out.print(rows)
-    out.print(_verdicts(verdicts))
+        rows.append((*map(index_range, indices), *texts))
+    title = f"{model.name}: {counted(model.dof, coupling_of(model).positions)}"
+    table = ReportTable(title, [*head, *(["remark"] if any(remarks) else [])], (), rows)
+    return Report([table, _verdicts(verdicts)])
 
 
 def _range(joint: ListedJoint) -> str:
@@ -255,15 +236,16 @@ def _springs(joint: Joint) -> Iterator[str]:
             yield f"spring{of}: {stiffness:.6g} {unit} at {at:.6g} {row.unit}"
 
 
-def _verdicts(verdicts: Sequence[InertiaVerdict]) -> Table:
-    rows = table("inertia", ["", "of", "pseudo-inertia", "remark"])
+def _verdicts(verdicts: Sequence[InertiaVerdict]) -> ReportTable:
+    """The verdicts, without those of links that are as they should be."""
+    rows = []
     for v in verdicts:
         if v.kind == "link" and not v.warning:
-            continue  # a sound link is no news beside its body
+            continue
         is_odd = v.warning or v.status == INDEFINITE
-        mark = "[bold yellow]warning[/]" if is_odd else "[green]ok[/]"
-        rows.add_row(mark, escape(f"{v.kind} {v.name}"), v.status, escape(v.message))
-    return rows
+        mark = StyledText("warning", "bold yellow") if is_odd else OK
+        rows.append((mark, f"{v.kind} {v.name}", v.status, v.message))
+    return ReportTable("inertia", ["", "of", "pseudo-inertia", "remark"], (), rows)
 
 
 def warnings(loaded: LoadedRobot, verdicts: Sequence[InertiaVerdict]) -> list[Notice]:
@@ -287,10 +269,7 @@ def warnings(loaded: LoadedRobot, verdicts: Sequence[InertiaVerdict]) -> list[No
     ]
 
 
-def sampled(head: Sequence[str], gains: Sequence[Sequence[str]]) -> None:
+def gain_limits(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Report:
     """The gains that a controller can have at a sample rate: gain, entry and two numbers in each
     row."""
-    rows = table("", head[:2], head[2:])
-    for row in gains:
-        rows.add_row(*row)
-    console().print(rows)
+    return Report([ReportTable("", head[:2], head[2:], rows)])

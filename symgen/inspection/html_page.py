@@ -11,7 +11,7 @@ import numpy as np
 from symgen import __version__
 from symgen.inspection.command_reports import counted
 from symgen.inspection.robot_data import Data
-from symgen.inspection.terminal_view import (
+from symgen.inspection.robot_report import (
     LEGEND,
     TITLES,
     columns,

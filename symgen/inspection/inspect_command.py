@@ -14,10 +14,10 @@ from symgen.errors import Notice, OptionError, SourceLocation
 from symgen.inspection.html_page import page
 from symgen.inspection.pictures import picture_target
 from symgen.inspection.robot_data import inspect, sparsity
-from symgen.inspection.terminal_view import groupings as print_groupings
-from symgen.inspection.terminal_view import latex as groupings_as_latex
-from symgen.inspection.terminal_view import plot as draw
-from symgen.inspection.terminal_view import print_robot
+from symgen.inspection.robot_report import groupings as groupings_of
+from symgen.inspection.robot_report import latex as groupings_as_latex
+from symgen.inspection.robot_report import plot as draw
+from symgen.inspection.robot_report import robot_report
 from symgen.inspection.visual_geometry import RobotGeometry, geometry
 from symgen.jobs.job import Job
 from symgen.jobs.job_notices import right_angle_notices
@@ -127,9 +127,9 @@ def inspect_command(
     if latex:
         return groupings_as_latex(data), notices
     if groupings:
-        print_groupings(data)
+        groupings_of(data).print()
     elif html is None and plot is None:
-        print_robot(data)
+        robot_report(data).print()
     return "", notices
 
 

@@ -4,11 +4,9 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from rich.markup import escape
-
 from symgen import output
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES, Quantity
-from symgen.inspection.console_tables import table
+from symgen.inspection.report_tables import Report, ReportTable
 from symgen.languages import LANGUAGES
 from symgen.languages.describe import arguments_in_words
 
@@ -97,19 +95,20 @@ SIZES: Final = (
 )
 
 
-def registry() -> None:
-    """Print tables of the quantities, with formulas and arguments, and of the languages."""
-    out = output.console()
-    for section, quantities in sections().items():
-        rows = table(section, ["name", "formula", "arguments"])
-        for q in quantities:
-            rows.add_row(_spelled(q), escape(q.formula), escape(arguments_in_words(q)))
-        out.print(rows)
-    out.print(SIZES)
-    rows = table("Languages", ["name", "generated code"])
-    for language in LANGUAGES.values():
-        rows.add_row(language.name, escape(language.summary))
-    out.print(rows)
+def registry() -> Report:
+    """Tables of the quantities, with formulas and arguments, and of the languages."""
+    parts: list[ReportTable | str] = [
+        ReportTable(
+            section,
+            ["name", "formula", "arguments"],
+            (),
+            [(_spelled(q), q.formula, arguments_in_words(q)) for q in quantities],
+        )
+        for section, quantities in sections().items()
+    ]
+    languages = [(language.name, language.summary) for language in LANGUAGES.values()]
+    table = ReportTable("Languages", ["name", "generated code"], (), languages)
+    return Report([*parts, SIZES, table], registry_data())
 
 
 def registry_data() -> dict[str, Any]:

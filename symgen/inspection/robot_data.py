@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from symgen.inspection.command_reports import operations_data
+from symgen.inspection.command_reports import operations
 from symgen.jobs.job import Job, RefusedInertia
 from symgen.languages.module import Module
 from symgen.mechanics.base_parameters import BaseParameters, base_parameters
@@ -57,7 +57,7 @@ def _operations(job: Job, loaded: LoadedRobot) -> Data:
     """The operation counts of each quantity; none where quantities need inertia that no body has,
     which `inertia` of the bodies tells."""
     try:
-        counted: Data = operations_data(job.module(loaded))["quantities"]
+        counted: Data = operations(job.module(loaded)).data["quantities"]
     except RefusedInertia:
         return {}
     return counted

@@ -7,7 +7,7 @@ from typing import Any
 from symgen.errors import Notice, SourceLocation
 from symgen.inspection.command_reports import warnings
 from symgen.inspection.inspect_command import page_of
-from symgen.inspection.terminal_view import print_robot
+from symgen.inspection.robot_report import robot_report
 from symgen.jobs.job import Job, RefusedInertia
 from symgen.jobs.job_notices import notices_after_tracing
 from symgen.mechanics.coupling import position_coordinates
@@ -121,7 +121,7 @@ class InspectionResult:
 
     def show(self) -> None:
         """Print the output of ``symgen inspect``."""
-        print_robot(self.data)
+        robot_report(self.data).print()
 
     def page(self) -> str:
         """Return the page of ``symgen inspect --html`` as text."""

@@ -7,7 +7,7 @@ import pytest
 import sympy
 
 import symgen
-from symgen.inspection.terminal_view import SIGNS
+from symgen.inspection.robot_report import SIGNS
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.tracing.options import CORE
 from tests.support.inspected import PENDULUM, data

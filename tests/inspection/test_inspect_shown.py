@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from symgen.inspection.robot_data import sparsity
-from symgen.inspection.terminal_view import SIGNS, short
+from symgen.inspection.robot_report import SIGNS, short
 from symgen.jobs.job import Job
 from tests.support.hostile import hostile
 from tests.support.inspected import HOSTILE, PENDULUM, data

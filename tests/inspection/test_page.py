@@ -11,7 +11,7 @@ import pytest
 
 import symgen
 from symgen.inspection.html_page import grouping
-from symgen.inspection.terminal_view import groups
+from symgen.inspection.robot_report import groups
 from symgen.reading.joint_kinds import JOINTS
 from symgen.render import asset
 from symgen.text import escaped

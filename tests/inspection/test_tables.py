@@ -13,7 +13,7 @@ from rich.console import Console
 from symgen.cli.docs import PAGES
 from symgen.cli.help import HelpContext
 from symgen.cli.main import COMMANDS, CONTEXT, main
-from symgen.inspection.console_tables import table
+from symgen.inspection.report_tables import table
 from tests.support.tools import ROOT, invoke, robot_file
 
 NUMBERS = ("-0.0012345", "123456.789", "-2.8973 .. 2.8973")

@@ -91,7 +91,7 @@ def test_page_and_picture_appear_together_or_not_at_all(tmp_path, monkeypatch):
         raise ValueError("no such formula")
 
     with monkeypatch.context() as patched:
-        patched.setattr("symgen.inspection.terminal_view.drawn", fails)
+        patched.setattr("symgen.inspection.robot_report.drawn", fails)
         _one_fails(file, page, picture)
     assert invoke("inspect", file, "--plot", picture).exit_code == 0  # a name is no formula
     same = tmp_path / "same.png"

@@ -29,7 +29,7 @@ from symgen.identification.gains.gain_fit import solved
 from symgen.identification.model.compiled_kernel import Kernel, kernel
 from symgen.identification.model.estimate import BaseMapping
 from symgen.identification.model.problem import base_kernel, torque_mapping, without_drives
-from symgen.inspection.console_tables import table
+from symgen.inspection.report_tables import table
 from symgen.jobs.job import Job
 from symgen.jobs.output_files import OutputFile, holding
 from symgen.mechanics.coupling import position_coordinates, velocity_coordinates

@@ -16,7 +16,7 @@ from symgen.identification.model.estimate import Channel, Estimate
 from symgen.identification.model.grouping import short
 from symgen.identification.report.prediction_report import data as predicted
 from symgen.identification.report.prediction_report import errors
-from symgen.inspection.console_tables import table
+from symgen.inspection.report_tables import table
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.numbers.types import Numbers
 from symgen.output import console

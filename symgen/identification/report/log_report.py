@@ -16,7 +16,7 @@ from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.needed_columns import LogColumn, NeededColumns
 from symgen.identification.data.open_log import open_log
 from symgen.identification.data.samples import Samples
-from symgen.inspection.console_tables import table
+from symgen.inspection.report_tables import table
 from symgen.mechanics.coupling import position_coordinates, velocity_coordinates
 from symgen.mechanics.model import Limits, RigidBodyModel
 from symgen.numbers.types import Numbers

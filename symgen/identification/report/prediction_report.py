@@ -13,7 +13,7 @@ from symgen.identification.prediction.prediction_errors import (
     Prediction,
     Share,
 )
-from symgen.inspection.console_tables import table
+from symgen.inspection.report_tables import table
 from symgen.output import console
 from symgen.text import shown
 

@@ -1,22 +1,18 @@
-"""A look at a robot for people: on a terminal, as a page, as LaTeX, as a picture."""
+"""A robot for people: its report, groupings in LaTeX, and sparsity patterns as a picture."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
-from rich.console import Group, RenderableType
-from rich.markup import escape
-from rich.text import Text
 
 from symgen.inspection.command_reports import counted
-from symgen.inspection.console_tables import table
 from symgen.inspection.pictures import EMPTY, FULL, drawn, new_figure, styled
+from symgen.inspection.report_tables import Cell, Report, ReportTable, StyledText
 from symgen.inspection.robot_data import Data
 from symgen.jobs.output_files import OutputFile
 from symgen.mechanics.base_parameters import latex_name, latex_sum
 from symgen.mechanics.model import PARAMETER_NAMES
-from symgen.output import console
 
 SIGNS: Final = {
     "no effect": ("·", "dim"),
@@ -36,30 +32,33 @@ def sign(reason: str) -> tuple[str, str]:
     return next(mark for start, mark in SIGNS.items() if reason.startswith(start))
 
 
-def print_robot(data: Data) -> None:
-    """The whole robot on one screen."""
-    out = console()
-    out.print(_bodies(data))
-    if data["rotors"]:
-        out.print(_rotors(data))
-    out.print(_frames(data))
-    out.print(_parameters(data))
+def robot_report(data: Data) -> Report:
+    """The whole robot: bodies, rotors, canonical frames, base parameters, operation counts."""
     counts = ", ".join(f"{name} {row['total']}" for name, row in data["operations"].items())
-    if counts:
-        out.print(f"operations: {counts}")
+    return Report(
+        [
+            _bodies(data),
+            *([_rotors(data)] if data["rotors"] else []),
+            _frames(data),
+            *_parameters(data),
+            *([f"operations: {counts}"] if counts else []),
+        ],
+        data,
+    )
 
 
-def _bodies(data: Data) -> RenderableType:
-    rows = table(
+def _bodies(data: Data) -> ReportTable:
+    rows = []
+    for b in data["bodies"]:
+        centre = ", ".join(f"{x:.4g}" for x in b["center_of_mass"] or ())
+        texts = (b["name"], b["parent"], b["joint"], kind(b))
+        rows.append((str(b["index"]), *texts, f"{b['mass']:.4g}", centre, b["pseudo_inertia"]))
+    return ReportTable(
         f"{data['robot']}: {counted(data['dof'], len(data['positions']))}",
         ["", "body", "carried by", "joint", "type"],
         ["mass kg", "centre of mass m", "inertia"],
+        rows,
     )
-    for b in data["bodies"]:
-        centre = ", ".join(f"{x:.4g}" for x in b["center_of_mass"] or ())
-        texts = map(escape, (b["name"], b["parent"], b["joint"], kind(b)))
-        rows.add_row(str(b["index"]), *texts, f"{b['mass']:.4g}", centre, b["pseudo_inertia"])
-    return rows
 
 
 def kind(body: Data) -> str:
@@ -70,29 +69,31 @@ def kind(body: Data) -> str:
     return f"{body['type']}{follows}"
 
 
-def _rotors(data: Data) -> RenderableType:
-    rows = table("rotors", ["", "rotor", "carried by", "turns with"], ["ratio", "inertia kg m²"])
+def _rotors(data: Data) -> ReportTable:
+    rows = []
     for r in data["rotors"]:
         single = isinstance(r["turns_with"], str)
         names, ratios = (
             ([r["turns_with"]], [r["ratio"]]) if single else (r["turns_with"], r["ratio"])
         )
-        texts = map(escape, (r["name"], r["parent"], ", ".join(names)))
         ratio = ", ".join(f"{x:.6g}" for x in ratios)
-        rows.add_row(str(r["index"]), *texts, ratio, f"{r['inertia']:.4g}")
-    return rows
+        texts = (str(r["index"]), r["name"], r["parent"], ", ".join(names))
+        rows.append((*texts, ratio, f"{r['inertia']:.4g}"))
+    head = ["", "rotor", "carried by", "turns with"]
+    return ReportTable("rotors", head, ["ratio", "inertia kg m²"], rows)
 
 
-def _frames(data: Data) -> RenderableType:
+def _frames(data: Data) -> ReportTable:
     names = ("gamma", "b", "d", "alpha", "beta", "theta0", "r")
-    rows = table(
+    return ReportTable(
         "canonical frames: Rot_z γ  Trans_z b  Trans_x d  Rot_x α  Rot_y β  Rot_z q+θ0  Trans_z r",
         ["body"],
         ["γ", "b", "d", "α", "β", "θ0", "r"],
+        [
+            (frame["body"], *(short(frame[name], name) for name in names))
+            for frame in data["canonical_frames"]
+        ],
     )
-    for frame in data["canonical_frames"]:
-        rows.add_row(escape(frame["body"]), *(short(frame[name], name) for name in names))
-    return rows
 
 
 ANGLES: Final = ("gamma", "alpha", "beta", "theta0")
@@ -110,17 +111,21 @@ def short(x: float, name: str) -> str:
     return QUARTERS.get(round(quarters) if exact else 0, f"{x:.5g}")
 
 
-def _parameters(data: Data) -> RenderableType:
+def _parameters(data: Data) -> Iterator[ReportTable | Cell]:
     base = data["base_parameters"]
+    rows = [
+        (name, *(StyledText(*sign(why)) if why else "" for _, why in reasons))
+        for name, reasons in reasons_by_body(data)
+    ]
     title = f"{base['count']} base parameters of {len(base['parameters'])}"
-    rows = table(title, ["body", *columns(data)])
-    for name, reasons in reasons_by_body(data):
-        rows.add_row(escape(name), *(Text(*sign(why)) if why else "" for _, why in reasons))
-    gap = (
+    yield ReportTable(title, ["body", *columns(data)], (), rows)
+    yield StyledText(LEGEND, "dim")
+    yield StyledText(
         f"The numerical rank is clear: relative singular values drop from "
-        f"{base['smallest_kept']:.1e} to {base['largest_dropped']:.1e}."
+        f"{base['smallest_kept']:.1e} to {base['largest_dropped']:.1e}.",
+        "dim",
     )
-    return Group(rows, Text(LEGEND, style="dim"), Text(gap, style="dim"), Text(""))
+    yield ""
 
 
 def columns(data: Data) -> list[str]:
@@ -137,13 +142,12 @@ def reasons_by_body(data: Data) -> Iterator[tuple[str, list[tuple[str, str]]]]:
         yield body["name"], [(name, why.get(name, "")) for name in names]
 
 
-def groupings(data: Data) -> None:
-    """Every base parameter in the users' parameters."""
+def groupings(data: Data) -> Report:
+    """Every base parameter as a sum of the users' parameters."""
     base = data["base_parameters"]
-    rows = table("base parameters", ["name", "link", "in the parameters of the file"])
-    for name, text in base["groupings"].items():
-        rows.add_row(name, escape(base["links"][name]), text)
-    console().print(rows)
+    rows = [(name, base["links"][name], text) for name, text in base["groupings"].items()]
+    head = ["name", "link", "in the parameters of the file"]
+    return Report([ReportTable("base parameters", head, (), rows)], base)
 
 
 def latex(data: Data) -> str:
@@ -276,4 +280,4 @@ def _name_groups(axis: Any, starts: Any, labels: Sequence[str], wide: float) -> 
             )
 
 
-__all__: Sequence[str] = ("groupings", "latex", "plot", "print_robot")
+__all__: Sequence[str] = ("groupings", "latex", "plot", "robot_report")

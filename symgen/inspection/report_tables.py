@@ -1,16 +1,22 @@
-"""Tables that stay readable where it is narrow: no number is cut, no word is broken that fits.
+"""Reports: titled tables and lines as values, which are printed on a terminal, as JSON or as HTML.
 
-Where a table is wider than the terminal, texts are wrapped between words first. Where that is not
-enough, it is printed in pieces below each other, each with the columns that name the row."""
+On a terminal tables stay readable where it is narrow: no number is cut, and no word is broken that
+fits. Where a table is wider than the terminal, texts are wrapped between words first. Where that is
+not enough, the table is printed in pieces below each other, each with the columns that name the
+row."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markup import escape
 from rich.measure import Measurement
 from rich.table import Column, Table
+
+from symgen import output
+from symgen.text import html, html_table
 
 BETWEEN: Final = 3
 """Characters from a column to the next."""
@@ -98,3 +104,78 @@ def _grow(widths: Sequence[int], best: Sequence[int]) -> list[int]:
     """The columns that would use more, narrowest first."""
     short = [k for k, width in enumerate(widths) if width < best[k]]
     return sorted(short, key=lambda k: widths[k])
+
+
+@dataclass(frozen=True, slots=True)
+class StyledText:
+    """A text with a style of `rich`, such as ``bold red``, on terminals that have it."""
+
+    text: str
+    style: str = ""
+
+    @property
+    def markup(self) -> str:
+        """The text as markup of `rich`."""
+        return f"[{self.style}]{escape(self.text)}[/]" if self.style else escape(self.text)
+
+
+Cell = str | StyledText
+
+
+@dataclass(frozen=True, slots=True)
+class ReportTable:
+    """A table with columns of text (`left`), then of numbers (`right`); a row is its cells.
+
+    `highlighted` has the indices of rows in bold."""
+
+    title: str
+    left: Sequence[str]
+    right: Sequence[str] = ()
+    rows: Sequence[Sequence[Cell]] = ()
+    highlighted: frozenset[int] = frozenset()
+
+    def rich(self) -> Table:
+        """The table for a terminal."""
+        drawn = table(self.title, self.left, self.right)
+        for k, row in enumerate(self.rows):
+            cells = (x.markup if isinstance(x, StyledText) else escape(x) for x in row)
+            drawn.add_row(*cells, style="bold" if k in self.highlighted else "")
+        return drawn
+
+    def html(self) -> str:
+        """The table for a page or a notebook."""
+        cells = ([x.text if isinstance(x, StyledText) else x for x in row] for row in self.rows)
+        return html_table(self.title, (*self.left, *self.right), cells)
+
+
+@dataclass(frozen=True)
+class Report:
+    """The result of a command: tables and lines for people, and `data` for programs."""
+
+    parts: Sequence[ReportTable | Cell]
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+    def print(self, as_json: bool = False) -> None:
+        """Print the report on standard output."""
+        if as_json:
+            output.say(self.json())
+            return
+        out = output.console()
+        for part in self.parts:
+            if isinstance(part, ReportTable):
+                out.print(part.rich())
+            else:
+                out.print(part.markup if isinstance(part, StyledText) else escape(part))
+
+    def json(self) -> str:
+        """The data as JSON text."""
+        return output.as_json(self.data)
+
+    def html(self) -> str:
+        """The tables and lines as HTML, without a page around them."""
+        return "".join(
+            part.html()
+            if isinstance(part, ReportTable)
+            else f"<p>{html(part.text if isinstance(part, StyledText) else part)}</p>"
+            for part in self.parts
+        )
