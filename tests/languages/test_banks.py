@@ -7,8 +7,8 @@ import pytest
 
 from symgen import api
 from symgen.languages.c.backend import functions
-from symgen.languages.c.banks import WorkArraySegments
 from symgen.languages.c.calls import build
+from symgen.languages.c.work_array import WorkArraySegments
 from tests.support.tools import ROOT, verified
 
 QUANTITIES = ("forward_dynamics_derivatives",)

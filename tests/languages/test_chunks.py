@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from symgen.languages import partition as partitions
 from symgen.languages.c.calls import build
-from symgen.languages.c.function import WHOLE
+from symgen.languages.c.function import MAX_WHOLE
 from symgen.languages.c.text import named_arrays
 from symgen.languages.dialect import ATOM, Text
 from symgen.languages.partition import MAX_LIVE_RATIO, MIN_PIECE_RATIO, partition
@@ -209,7 +209,9 @@ def test_the_work_array_is_in_the_header_and_pieces_are_short(sample):
     for function in module.functions:
         text = (folder / f"{module.name}_{function.name}.c").read_text()
         found = parts(text)
-        assert list(found) == [f"part{k}" for k in range(1, len(found) + 1)] and len(found) > WHOLE
+        assert (
+            list(found) == [f"part{k}" for k in range(1, len(found) + 1)] and len(found) > MAX_WHOLE
+        )
         assert all(0 < counted(body) <= 20 for body in found.values())
         macro = f"{module.name}_{function.name}_WORK".upper()
         size = int(re.search(rf"^#define {macro} (\d+)$", header, re.MULTILINE)[1])
@@ -244,7 +246,7 @@ def test_stack_is_bounded(sample, tmp_path):
     name = f"{module.name}_inverse_dynamics"
     pieces, one = stack(folder, module, tmp_path), stack(whole, module, tmp_path)[name]
     assert max(pieces.values()) < one
-    assert sum(part.startswith("part") for part in pieces) > WHOLE
+    assert sum(part.startswith("part") for part in pieces) > MAX_WHOLE
 
 
 def test_mutating_the_slots_is_noticed(monkeypatch):

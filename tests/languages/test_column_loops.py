@@ -12,8 +12,6 @@ from symgen.compiler.passes import counts
 from symgen.compiler.program import Output
 from symgen.languages.c.backend import functions
 from symgen.languages.c.calls import build
-from symgen.languages.c.function import CFunction
-from symgen.languages.c.loops import ColumnsFunction
 from symgen.numbers.scalar import ZERO
 from tests.support.tools import generated, verified
 
@@ -33,7 +31,7 @@ ROBOTS = {
 def test_loops_have_the_bits_of_the_expression_graph(robot, options):
     module, folder = generated(robot, **SIZE, **options)
     (function,) = (f for f in functions(module) if f.d.name == NAME)
-    assert isinstance(function, ColumnsFunction)
+    assert function.loops.looped
     code = (folder / f"{robot}_{NAME}.c").read_text()
     assert "columns_" in code and "column_of(" in code
     (traced,) = (f for f in module.functions if f.name == NAME)
@@ -57,15 +55,15 @@ def test_code_is_shorter_than_straight_code():
     """A third of the operations of a Panda are those of one column after the other."""
     module, folder = generated("panda", **SIZE)
     straight, plain = generated("panda", **(SIZE | {"optimize": "operations"}))
-    assert isinstance(functions(module)[0], ColumnsFunction)
-    assert type(functions(straight)[0]) is CFunction
+    assert functions(module)[0].loops.looped
+    assert functions(straight)[0].loops is None
     short, long = ((x / f"panda_{NAME}.c").read_text() for x in (folder, plain))
     assert short.count(" * ") < 0.75 * long.count(" * ")
 
 
 def test_code_stays_straight_where_a_loop_saves_nothing():
     module, _ = generated("pendulum", **SIZE)
-    assert type(functions(module)[0]) is CFunction
+    assert functions(module)[0].loops is None
 
 
 def test_the_body_computes_every_column():

@@ -14,7 +14,7 @@ from symgen.languages.c.controllers import controller_files, controllers
 from symgen.languages.c.dialect import trig_header
 from symgen.languages.c.function import CFunction
 from symgen.languages.c.glue import glue_files
-from symgen.languages.c.loops import with_loops
+from symgen.languages.c.loops import c_function
 from symgen.languages.c.options import COptions, aim_of
 from symgen.languages.c.simd import batch_files, batch_functions
 from symgen.languages.c.text import comment, fits, literal, numbers, string
@@ -113,7 +113,7 @@ def packed_pairs(prefix: str, a: Argument) -> str:
 @lru_cache(maxsize=4)
 def functions(module: Module) -> tuple[CFunction, ...]:
     """The functions of a module as C."""
-    return tuple(with_loops(module, d) for d in descriptions(module))
+    return tuple(c_function(module, d) for d in descriptions(module))
 
 
 def files(module: Module) -> dict[str, str]:

@@ -1,17 +1,17 @@
-"""The body of a C function: in one, or in static pieces that hand values on through a work
-array."""
+"""A function in a language of the C family: in one piece, or in static pieces that pass values on
+through a work array. `CPrinter` states how C, vectors of C, CUDA and the C for CasADi differ."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from symgen.compiler.passes import distinct, flips, used
+from symgen.algorithms.controllers import ControllerType
+from symgen.compiler.passes import distinct, used
 from symgen.compiler.value import Index, Ref
-from symgen.languages.c.banks import WorkArraySegments, addressing_range, passed
-from symgen.languages.c.dialect import INLINE, dialect, own_functions
+from symgen.languages.c.dialect import INLINE, own_functions
 from symgen.languages.c.options import COptions
-from symgen.languages.c.piece import Piece, named, slot_names
+from symgen.languages.c.printer import CPrinter
 from symgen.languages.c.text import (
     MARKS,
     NEWLINE,
@@ -22,25 +22,29 @@ from symgen.languages.c.text import (
     literal,
     with_restrict,
 )
+from symgen.languages.c.work_array import (
+    WorkArraySegments,
+    arrays_of,
+    passed,
+    slot_names,
+)
 from symgen.languages.describe import Argument, FunctionDescription
-from symgen.languages.dialect import Dialect
 from symgen.languages.local_names import Legend
 from symgen.languages.module import Module
 from symgen.languages.partition import WORK, Partition, live_counts, partition
-from symgen.languages.writer import Step, blocks, signed, statements, variables, zeros
+from symgen.languages.text_backend import FunctionBody, function_body
+from symgen.languages.writer import Step, blocks, signed, zeros
 from symgen.numbers.operations import OPS
 
-WHOLE: Final = 2.5
-"""A function stays in one up to this many times the assignments of a piece, ..."""
+MAX_WHOLE: Final = 2.5
+"""A function stays in one piece up to this many times the assignments of a piece, ..."""
 
-HELD: Final = 1.12
-"""... if it holds no more values at once than this part of them: 112 doubles and saved registers
-fill a kilobyte."""
+MAX_LIVE: Final = 1.12
+"""... if the number of its live values is at most this part of the assignments of a piece: 112
+doubles and saved registers fill a kilobyte."""
 
 MANY_ZEROS: Final = 12
-
-SAME: Final = 0.67
-"""Up to this part of distinct entries, a sum of these costs less than a loop over all."""
+"""A loop writes the structural zeros of an output that has at least so many."""
 
 _ORDER: Final = {"in": 0, "work": 1, "out": 2}
 
@@ -49,12 +53,64 @@ def _ordered(arrays: Iterable[Argument]) -> list[Argument]:
     return sorted(arrays, key=lambda a: _ORDER[a.direction])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A static function that does part of the work."""
+
+    signature: str
+    call: str
+    lines: list[list[str]]
+    checks: list[str]
+    """Lines that return whether a pivot is not regular; empty if it tests none."""
+
+
+@dataclass(frozen=True, eq=False)
+class Loops:
+    """Loops after straight-line code, printed by a template."""
+
+    template: str
+    text: str
+    """What the loops compute, for the comment of the function."""
+    statics: tuple["CFunction", ...]
+    """The static functions that are called, the straight-line code first."""
+    entries: int
+    """Entries of the work array that the loops use, at its beginning."""
+    controller: ControllerType | None = None
+    """The controller whose algorithm has the loops."""
+    looped: tuple[Argument, ...] = ()
+    """The outputs whose columns are computed in a loop."""
+
+    @property
+    def read(self) -> Argument:
+        """The output of the straight-line code that is in the work array."""
+        return self.statics[0].d.outs[-1]
+
+    @property
+    def rows(self) -> int:
+        """The entries of a column."""
+        return self.statics[-1].d.outs[0].size
+
+    @property
+    def work(self) -> int:
+        """Entries of the work array: those of the loops, then those of the static functions."""
+        return self.entries + max(f.work for f in self.statics)
+
+    def call(self, k: int = 0) -> str:
+        """The call of a static function."""
+        function = self.statics[k]
+        renamed = {self.read.name: WORK, WORK: f"&{WORK}[{self.entries}]"}
+        arguments = ", ".join(renamed.get(a.name, a.name) for a in function.arguments)
+        return f"{function.full_name}({arguments})"
+
+
+@dataclass(frozen=True, eq=False)
 class CFunction:
-    """A function of a module as C."""
+    """A function of a module in a language of the C family. Subclasses add declarations."""
 
     module: Module
     d: FunctionDescription
+    printer: CPrinter
+    loops: Loops | None = None
 
     @property
     def c(self) -> COptions:
@@ -63,91 +119,69 @@ class CFunction:
 
     @property
     def full_name(self) -> str:
-        return f"{self.module.name}_{self.d.name}"
+        """The name of the function in C."""
+        return self.printer.name.format(module=self.module.name, function=self.d.name)
 
-    @property
-    def template(self) -> str:
-        """The template of the loops at its end, where it has some (`symgen.languages.c.loops`)."""
-        return ""
+    # -- statements and arrays --------------------------------------------------------------------
 
     @cached_property
-    def dialect(self) -> Dialect:
-        """How its statements are written."""
-        return dialect(self.module)
+    def body(self) -> FunctionBody:
+        """The statements. Zeros that the caller or a loop writes have none."""
+        omitted = [a.name for a in (*self.zeroed, *self.left_out)]
+        return function_body(self.d.program, self.printer.dialect, omitted, self.d.pivots)
 
-    @property
-    def real(self) -> str:
-        """The type of the entries of its arrays."""
-        return f"{self.module.name}_real"
-
-    @property
-    def chunk(self) -> int:
-        """Longest piece, in statements."""
-        return self.c.chunk
-
-    @cached_property
-    def _steps(self) -> list[Step]:
-        pivots = [ref.node for ref in self.d.pivots]
-        return statements(
-            self.d.program, self.dialect, [a.name for a in (*self.zeroed, *self.left_out)], pivots
-        )
-
-    @cached_property
-    def _names(self) -> dict[Index, str]:
-        return variables(self.d.program, self._steps)
+    def _zeros(self) -> list[tuple[Argument, int]]:
+        """The outputs with structural zeros, and their number."""
+        counted = zeros(self.d.program)
+        return [(a, counted[a.name]) for a in self.d.arguments if counted.get(a.name, 0)]
 
     @property
     def left_out(self) -> list[Argument]:
         """Outputs whose structural zeros the caller writes once."""
-        counted = zeros(self.d.program)
-        return (
-            [a for a in self.d.arguments if counted.get(a.name, 0)]
-            if self.c.zeros == "once"
-            else []
-        )
+        return [a for a, _ in self._zeros()] if self.printer.zeros_once else []
 
     @property
     def unwritten(self) -> list[Argument]:
-        """Outputs of which the caller writes every entry, since all vanish."""
-        counted = zeros(self.d.program)
-        return [a for a in self.left_out if counted[a.name] == a.size]
+        """Outputs of which the caller writes every entry, since all are zero in every state."""
+        return [a for a, count in self._zeros() if self.printer.zeros_once and count == a.size]
 
     @property
     def zeroed(self) -> list[Argument]:
         """Outputs with so many structural zeros that a loop writes them first."""
-        counted = zeros(self.d.program)
-        return [
-            a
-            for a in self.d.arguments
-            if counted.get(a.name, 0) >= MANY_ZEROS and a not in self.left_out
-        ]
-
-    @property
-    def zero(self) -> str:
-        """The number zero."""
-        return literal(0.0, self.c.scalar)
+        many = [a for a, count in self._zeros() if count >= MANY_ZEROS]
+        return [] if self.printer.zeros_once else many
 
     @cached_property
-    def _pieces(self) -> Partition | None:
-        size = self.chunk
-        assignments = sum(max(1, s.stores) for s in self._steps)
-        fits = assignments <= WHOLE * size and max(live_counts(self._steps)) <= HELD * size
-        return None if fits else partition(self._steps, size)
+    def partition(self) -> Partition | None:
+        """The statements in pieces; None if the function is in one piece, or only loops."""
+        steps, size = self.body.steps, self.printer.chunk
+        if self.loops is not None and self.loops.looped:
+            return None
+        assignments = sum(max(1, s.stores) for s in steps)
+        fits = assignments <= MAX_WHOLE * size and max(live_counts(steps)) <= MAX_LIVE * size
+        return None if fits else partition(steps, size)
 
     @cached_property
     def work(self) -> int:
-        """Entries of the work array, 0 where there is none."""
-        return self._pieces.size if self._pieces else 0
-
-    @cached_property
-    def banks(self) -> WorkArraySegments:
-        """The work array as pieces see it."""
-        return WorkArraySegments(self.work, addressing_range(self.module))
+        """Entries of the work array, 0 if there is none."""
+        if self.loops is not None:
+            return self.loops.work
+        return self.partition.size if self.partition else 0
 
     @cached_property
     def parts(self) -> int:
-        """How many pieces, 0 where it is in one."""
-        return len(self._pieces.pieces) if self._pieces else 0
+        """The number of pieces, 0 if the function is in one piece."""
+        return len(self.partition.pieces) if self.partition else 0
+
+    @property
+    def segments(self) -> WorkArraySegments:
+        """The work array as pieces see it."""
+        return WorkArraySegments(self.work, self.printer.segment)
+
+    @property
+    def outputs(self) -> list[Argument]:
+        """The arrays that it writes."""
+        return self.d.outs
 
     @property
     def arguments(self) -> list[Argument]:
@@ -155,65 +189,127 @@ class CFunction:
         array = Argument("work", WORK, (self.work,), "work array, contents do not matter", "")
         return _ordered([*self.d.arguments, *([array] if self.work else [])])
 
-    @property
-    def signature(self) -> str:
-        """Declaration, without a semicolon."""
-        return self.declaration(self.returns, self.full_name, self.arguments)
-
-    def declaration(self, start: str, name: str, arguments: Sequence[Argument]) -> str:
-        """A function's head with arrays as its parameters."""
-        return declarator(f"{start} {name}", [self.parameter(a) for a in arguments])
-
-    def part(self, k: int) -> str:
-        """The name of a piece."""
-        return f"part{k}"
-
-    def passed(self, arguments: Sequence[Argument]) -> list[str]:
-        """The arguments of a call of a function with these arrays."""
-        return [passed(a.name) for a in arguments]
-
-    def used(self, names: Collection[str]) -> list[Argument]:
-        """The arrays of a piece that names these."""
-        arrays = [*self.d.arguments, *self.banks.arguments]
-        return _ordered(a for a in arrays if a.name in names)
-
-    def parameter(self, a: Argument) -> str:
-        """An array in a function's head."""
-        return f"{constant(a)}{self.real} {a.name}[{a.size}]"
-
-    def piece_head(self, start: str, name: str, arguments: Sequence[Argument]) -> str:
-        """A piece's head; what overlaps nothing is declared so."""
-        marks = MARKS if self.banks.apart else {"out": MARKS["out"]}
-        texts = [with_restrict(self.parameter(a), self.module.name, marks, a) for a in arguments]
-        return declarator(f"{start} {name}", texts)
-
-    def static(self, returns: str) -> str:
-        """How the head of a static function begins that compilers do not merge into others."""
-        return f"static {self.module.name.upper()}_NOINLINE {returns}"
-
-    @property
-    def verdict(self) -> str:
-        """The type of a piece's status."""
-        return "int"
+    # -- declarations -----------------------------------------------------------------------------
 
     @property
     def returns(self) -> str:
-        """The return type: the status type for a function that can fail, else ``void``."""
-        return self.status_type if self.d.pivots else "void"
+        """The return type with its specifiers: the status type for a function that can fail, else
+        ``void``."""
+        return self.printer.linkage + (self.printer.status if self.d.pivots else "void")
 
     @property
-    def status_type(self) -> str:
-        """The type of the status of a function that can fail: the enumeration of the header;
-        ``int`` for functions that no header of the module declares."""
-        return f"{self.module.name}_status"
+    def signature(self) -> str:
+        """Declaration, without a semicolon."""
+        parameters = [self.parameter(a) for a in self.arguments]
+        return declarator(f"{self.returns} {self.full_name}", parameters)
+
+    def parameter(self, a: Argument) -> str:
+        """The declaration of an array as a parameter."""
+        return self.printer.parameter.format(
+            const=constant(a), real=self.printer.real, name=a.name, size=a.size
+        )
+
+    def piece_signature(self, start: str, name: str, arguments: Sequence[Argument]) -> str:
+        """The declaration of a piece."""
+        texts = [self.parameter(a) for a in arguments]
+        if self.printer.restrict:
+            marks = MARKS if self.segments.restrict else {"out": MARKS["out"]}
+            pairs = zip(texts, arguments, strict=True)
+            texts = [with_restrict(text, self.module.name, marks, a) for text, a in pairs]
+        first = self.printer.first_parameter
+        return declarator(f"{start} {name}", [first, *texts] if first else texts)
+
+    # -- lines ------------------------------------------------------------------------------------
+
+    @cached_property
+    def lines(self) -> list[list[str]]:
+        """The body in blocks of lines, if the function is in one piece."""
+        body = self.body
+        return [block(b) for b in blocks(body.steps, body.names, self.printer.dialect)]
+
+    @cached_property
+    def pieces(self) -> list[Piece]:
+        """The pieces, empty if the function is in one piece."""
+        if self.partition is None:
+            return []
+        spilled = {
+            k: f"{self.segments.at(slot)[0]}[{self.body.names[k]}]"
+            for k, slot in self.partition.slots.items()
+        }
+        where = {**self.body.names, **spilled}
+        return [
+            self._piece(k, piece, where, spilled)
+            for k, piece in enumerate(self.partition.pieces, 1)
+        ]
+
+    def _piece(
+        self,
+        k: int,
+        piece: Sequence[Step],
+        where: Mapping[Index, str],
+        spilled: Mapping[Index, str],
+    ) -> Piece:
+        assert self.partition is not None
+        printer, names = self.printer, arrays_of(piece, where)
+        arrays = (*self.d.arguments, *self.segments.arguments)
+        arguments = _ordered(a for a in arrays if a.name in names)
+        nodes = {node for s in piece for node in s.makes}
+        checks = self._status([r for r in self.d.pivots if r.node in nodes], where, [], ("0", "1"))
+        name, first = printer.piece.format(k), printer.first_argument
+        values = [*([first] if first else []), *(passed(a.name) for a in arguments)]
+        returns = printer.piece_status if checks else "void"
+        start = f"static {self.module.name.upper()}_NOINLINE {returns}"
+        slots = slot_names(piece, self.partition.slots, self.body.names, self.segments)
+        lines = blocks(piece, where, printer.dialect, spilled)
+        return Piece(
+            self.piece_signature(start, name, arguments),
+            f"{name}({', '.join(values)})",
+            [slots, *map(block, lines)],
+            checks,
+        )
+
+    def _status(
+        self,
+        pivots: Sequence[Ref],
+        where: Mapping[Index, str],
+        others: Collection[str],
+        statuses: tuple[str, str],
+    ) -> list[str]:
+        """The lines that return the first of `statuses` if all pivots are regular and all calls in
+        `others` are true, else the second; none without pivots."""
+        if not pivots:
+            return []
+        texts = signed(self.d.program, pivots, where)
+        tests = [*map(self.printer.pivot_test.format, texts), *others]
+        joined = join_wrapped(tests, self.printer.conjunction)
+        return f"return {self.printer.result.format(joined, *statuses)};".split(NEWLINE)
+
+    @property
+    def checks(self) -> list[str]:
+        """Lines that return the status, if the function is in one piece."""
+        return self._status(self.d.pivots, self.body.names, self.finite, self.printer.statuses)
+
+    @property
+    def status_of_pieces(self) -> list[str]:
+        """Lines that return the status, if the function is in pieces."""
+        good = join_wrapped(["(bad == 0)", *self.finite], " && ")
+        condition = f"({good})" if self.finite else good
+        return f"return {condition} ? {' : '.join(self.printer.statuses)};".split(NEWLINE)
+
+    @property
+    def finite(self) -> list[str]:
+        """Calls that test whether all outputs are finite."""
+        tests = (self.printer.finite(a, distinct(self.d.program, a.name)) for a in self.outputs)
+        return [test for test in tests if test]
+
+    # -- documentation ----------------------------------------------------------------------------
 
     @property
     def rounding(self) -> list[str]:
-        """How far results of single precision are off, a text for each output; none in double
+        """The errors of results in single precision, a text for each output; none in double
         precision."""
-        return (
-            [r.text for r in self.module.roundings[self.d.name]] if self.c.scalar == "float" else []
-        )
+        single = self.c.scalar == "float"
+        return [r.text for r in self.module.roundings[self.d.name]] if single else []
 
     @property
     def uses_trig(self) -> bool:
@@ -230,104 +326,12 @@ class CFunction:
 
     @property
     def legend(self) -> list[str]:
-        """The meaning of its local names."""
-        defined = tuple(dict.fromkeys(self._names.values()))
+        """The meaning of the local names; with loops over columns, of the straight-line code."""
+        columns = self.loops is not None and self.loops.looped
+        body = self.loops.statics[0].body if self.loops is not None and columns else self.body
+        defined = tuple(dict.fromkeys(body.names.values()))
         return Legend(defined, tuple(a.name for a in self.outputs)).lines()
 
-    @cached_property
-    def lines(self) -> list[list[str]]:
-        """The body in blocks of lines, where the function is in one piece."""
-        return [block(b) for b in blocks(self._steps, self._names, self.dialect)]
-
-    @property
-    def checks(self) -> list[str]:
-        """Lines that return the status, where the function is in one piece."""
-        return self.status(self._signed(self.d.pivots, self._names), self.finite, self.statuses)
-
-    @property
-    def finite(self) -> list[str]:
-        """Calls that tell whether all outputs are finite: by a loop, or by a sum of few entries;
-        none for an output that vanishes."""
-        return [
-            f"finite_sum({join_wrapped([f'{a.name}[{k}]' for k in places], ' + ')})"
-            if len(places) <= SAME * a.size
-            else f"all_finite({a.name}, {a.size})"
-            for a in self.outputs
-            if (places := distinct(self.d.program, a.name))
-        ]
-
-    @property
-    def verdict_of_pieces(self) -> list[str]:
-        """Lines that return the status, where the function is in pieces."""
-        good = join_wrapped(["(bad == 0)", *self.finite], " && ")
-        condition = f"({good})" if self.finite else good
-        return f"return {condition} ? {' : '.join(self.statuses)};".split(NEWLINE)
-
-    @property
-    def outputs(self) -> list[Argument]:
-        """The arrays that it writes."""
-        return self.d.outs
-
-    @property
-    def statuses(self) -> tuple[str, str]:
-        """The values that it returns on success and on failure."""
-        if self.status_type == "int":
-            return "0", "1"
-        name = self.module.name.upper()
-        return f"{name}_STATUS_OK", f"{name}_STATUS_SINGULAR"
-
-    def status(
-        self,
-        pivots: Sequence[str],
-        others: Sequence[str] = (),
-        statuses: tuple[str, str] = ("0", "1"),
-    ) -> list[str]:
-        """The lines that return the first of `statuses` if all pivots are regular and all calls in
-        `others` are true, else the second; none without pivots."""
-        calls = join_wrapped([*(f"regular({x})" for x in pivots), *others], " && ")
-        return f"return ({calls}) ? {' : '.join(statuses)};".split(NEWLINE) if pivots else []
-
-    @cached_property
-    def pieces(self) -> list[Piece]:
-        """The pieces, empty where the function is in one."""
-        if self._pieces is None:
-            return []
-        where = self._names | (work := self.kept)
-        return [
-            self._piece(k, piece, where, work) for k, piece in enumerate(self._pieces.pieces, 1)
-        ]
-
-    @property
-    def kept(self) -> dict[Index, str]:
-        """The texts of values that are handed on through the work array."""
-        slots = self._pieces.slots if self._pieces else {}
-        return {k: f"{self.banks.at(slot)[0]}[{self._names[k]}]" for k, slot in slots.items()}
-
-    @cached_property
-    def flipped(self) -> Collection[Index]:
-        """The nodes whose variables hold the negative."""
-        return flips(self.d.program)
-
-    def _signed(self, refs: Sequence[Ref], where: Mapping[Index, str]) -> list[str]:
-        return signed(self.d.program, refs, where, self.flipped)
-
-    def _slots(self, piece: Sequence[Step]) -> list[str]:
-        """The names of the slots that a piece reads and writes."""
-        assert self._pieces is not None
-        return slot_names(piece, self._pieces.slots, self._names, self.banks)
-
-    def _piece(
-        self, k: int, piece: Sequence[Step], where: Mapping[Index, str], work: Mapping[Index, str]
-    ) -> Piece:
-        lines = blocks(list(piece), where, self.dialect, work)
-        arguments = self.used(named(piece, where))
-        name = self.part(k)
-        nodes = {node for s in piece for node in s.makes}
-        checks = self.status(self._signed([r for r in self.d.pivots if r.node in nodes], where))
-        start = self.static(self.verdict if checks else "void")
-        return Piece(
-            self.piece_head(start, name, arguments),
-            f"{name}({', '.join(self.passed(arguments))})",
-            [self._slots(piece), *map(block, lines)],
-            checks,
-        )
+    def number(self, x: float) -> str:
+        """A number of the module's type."""
+        return literal(x, self.c.scalar)

@@ -9,21 +9,18 @@ give the same bits, except for the signs of zeros."""
 
 import copy
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import Final
 
 from symgen.algorithms.controllers import CONTROLLERS, ControllerType
 from symgen.compiler.passes import counts
 from symgen.compiler.program import ColumnLoop, Output, Program
 from symgen.compiler.value import Ref
-from symgen.languages.c.function import CFunction
+from symgen.languages.c.function import CFunction, Loops
 from symgen.languages.c.options import aim_of
-from symgen.languages.c.text import literal
+from symgen.languages.c.printer import c_printer
 from symgen.languages.describe import Argument, FunctionDescription
-from symgen.languages.local_names import Legend
 from symgen.languages.module import Module
-from symgen.languages.partition import WORK
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 
@@ -35,168 +32,58 @@ MIN_SAVING: Final = 0.05
 contain what they do to the code around them."""
 
 
-@dataclass(frozen=True)
-class StaticFunction(CFunction):
-    """Straight-line code that the function with loops calls."""
-
-    piece_prefix: str = "part"
-
-    @property
-    def full_name(self) -> str:
-        return self.d.name
-
-    def part(self, k: int) -> str:
-        return f"{self.piece_prefix}{k}"
-
-    @property
-    def returns(self) -> str:
-        return self.static("int" if self.d.pivots else "void")
-
-    @property
-    def status_type(self) -> str:
-        return "int"
-
-    @property
-    def left_out(self) -> list[Argument]:
-        """None: the loops read every entry."""
-        return []
-
-    @property
-    def finite(self) -> list[str]:
-        """None: the loops change the outputs."""
-        return []
+def static_function(module: Module, d: FunctionDescription, piece: str = "part{}") -> CFunction:
+    """Straight-line code that a function with loops calls. It writes every entry, which loops read,
+    and does not test results, which loops change."""
+    printer = replace(
+        c_printer(module),
+        status="int",
+        statuses=("0", "1"),
+        name="{function}",
+        linkage=f"static {module.name.upper()}_NOINLINE ",
+        piece=piece,
+        finite=lambda a, entries: "",
+        zeros_once=False,
+    )
+    return CFunction(module, d, printer)
 
 
-@dataclass(frozen=True)
-class LoopedFunction(CFunction):
-    """A function that begins with the straight-line code `front`, whose results loops read."""
-
-    front: StaticFunction
-
-    @property
-    def statics(self) -> tuple[StaticFunction, ...]:
-        """The static functions that it calls."""
-        return (self.front,)
-
-    @property
-    def read(self) -> Argument:
-        """The output of `front` that is in the work array."""
-        return self.front.d.outs[-1]
-
-    @property
-    def loop_entries(self) -> int:
-        """Entries of the work array that the loops use, at its beginning."""
-        return self.read.size
-
-    @property
-    def work(self) -> int:
-        """Entries of the work array: those of the loops, then those of the straight-line code."""
-        return self.loop_entries + max(f.work for f in self.statics)
-
-    @property
-    def call(self) -> str:
-        """The call of the straight-line code."""
-        return self.call_of(self.front)
-
-    def call_of(self, function: StaticFunction) -> str:
-        """The call of a static function."""
-        renamed = {self.read.name: WORK, WORK: f"&{WORK}[{self.loop_entries}]"}
-        arguments = ", ".join(renamed.get(a.name, a.name) for a in function.arguments)
-        return f"{function.full_name}({arguments})"
-
-    def number(self, x: float) -> str:
-        """A number of the module's type."""
-        return literal(x, self.c.scalar)
+def c_function(module: Module, d: FunctionDescription) -> CFunction:
+    """A function in C: with loops if its algorithm states them and its sums are in the order of the
+    algorithm."""
+    return CFunction(module, d, c_printer(module), _loops(module, d))
 
 
-@dataclass(frozen=True)
-class LoopedController(LoopedFunction):
-    """A controller whose loops go through the rows of an array."""
-
-    row: ControllerType
-
-    @property
-    def loops_text(self) -> str:
-        """What the loops compute, for the comment of the function."""
-        return f"the operations that follow {self.read.name}"
-
-    @property
-    def template(self) -> str:
-        return f"c/loops/{self.row.name}.jinja"
-
-    @property
-    def loop_entries(self) -> int:
-        """The array and a row of it."""
-        return self.read.size + self.read.sizes[1]
-
-
-@dataclass(frozen=True)
-class ColumnsFunction(LoopedFunction):
-    """A function that computes the columns of some outputs in a loop, in their places."""
-
-    body: StaticFunction
-    looped: tuple[Argument, ...]
-
-    @property
-    def loops_text(self) -> str:
-        """What the loops compute, for the comment of the function."""
-        names = " and ".join(a.name for a in self.looped)
-        return f"the columns of {names}, in place of what they are computed of"
-
-    @property
-    def template(self) -> str:
-        return "c/loops/columns.jinja"
-
-    @property
-    def statics(self) -> tuple[StaticFunction, ...]:
-        return self.front, self.body
-
-    @property
-    def rows(self) -> int:
-        """The entries of a column."""
-        return self.body.d.outs[0].size
-
-    @cached_property
-    def _pieces(self) -> None:
-        """None: the static functions may be in pieces."""
-
-    @property
-    def legend(self) -> list[str]:
-        """The meaning of the local names of the straight-line code."""
-        defined = tuple(dict.fromkeys(self.front._names.values()))
-        return Legend(defined, tuple(a.name for a in self.outputs)).lines()
-
-
-def with_loops(module: Module, d: FunctionDescription) -> CFunction:
-    """A function in C: with loops where its algorithm states them and its sums are in the order of
-    the algorithm."""
+def _loops(module: Module, d: FunctionDescription) -> Loops | None:
     traced = next((f for f in module.functions if f.name == d.name), None)
     if traced is None or traced.trees:
-        return CFunction(module, d)
+        return None
     names = [q.name for q in traced.quantities]
     row = CONTROLLERS.get(names[0]) if len(names) == 1 else None
     if row is not None and row.loops:
-        return LoopedController(module, d, _front_of_controller(module, d, row), row)
-    by_columns = _with_columns(module, d) if aim_of(module.choices).name == "size" else None
-    return by_columns or CFunction(module, d)
+        return _rows_of_controller(module, d, row)
+    return _columns(module, d) if aim_of(module.choices).name == "size" else None
 
 
-def _front_of_controller(
-    module: Module, d: FunctionDescription, row: ControllerType
-) -> StaticFunction:
+def _rows_of_controller(module: Module, d: FunctionDescription, row: ControllerType) -> Loops:
+    """Loops over the rows of an array that straight-line code computes."""
     read = trace(module.robot, Wanted.parse(row.loops))
     (out,) = read.program.outputs
     rows = Argument("out", out.name, out.shape, "what the loops go through", "")
-    arguments = tuple(a for a in d.ins if a.name in read.inputs)
-    described = replace(
-        d, name="front", arguments=(*arguments, rows), program=read.program, pivots=()
+    arguments = (*(a for a in d.ins if a.name in read.inputs), rows)
+    front = replace(d, name="front", arguments=arguments, program=read.program, pivots=())
+    return Loops(
+        f"c/loops/{row.name}.jinja",
+        f"the operations that follow {rows.name}",
+        (static_function(module, front),),
+        rows.size + rows.sizes[1],
+        controller=row,
     )
-    return StaticFunction(module, described)
 
 
-def _with_columns(module: Module, d: FunctionDescription) -> CFunction | None:
-    """The function with a loop over the columns of its outputs; None if it has no columns that the
-    same operations compute, or if the loop does not save code."""
+def _columns(module: Module, d: FunctionDescription) -> Loops | None:
+    """A loop over the columns of outputs; None if a function has no columns that the same
+    operations compute, or if the loop does not save code."""
     loops = [loop for loop in d.program.column_loops if any(looped_outputs(d.program, loop))]
     if not loops:
         return None
@@ -216,12 +103,13 @@ def _with_columns(module: Module, d: FunctionDescription) -> CFunction | None:
         d, name="column_of", arguments=(*ins, column), program=first.body, pivots=(), constants=()
     )
     looped = tuple(a for a in d.outs if a.name in outputs)
-    return ColumnsFunction(
-        module,
-        d,
-        StaticFunction(module, front),
-        StaticFunction(module, body, "column_part"),
-        looped,
+    names = " and ".join(a.name for a in looped)
+    return Loops(
+        "c/loops/columns.jinja",
+        f"the columns of {names}, in place of what they are computed of",
+        (static_function(module, front), static_function(module, body, "column_part{}")),
+        size,
+        looped=looped,
     )
 
 

@@ -9,14 +9,14 @@ from functools import cached_property
 from typing import Any, Final
 
 from symgen.compiler.passes import used
-from symgen.languages.c.banks import WorkArraySegments
 from symgen.languages.c.dialect import INLINE, dialect, place, rows, steps
 from symgen.languages.c.function import CFunction
-from symgen.languages.c.loops import with_loops
+from symgen.languages.c.loops import c_function
 from symgen.languages.c.options import COptions
-from symgen.languages.c.text import BYTES, NEWLINE, constant, declarator, join_wrapped, literal
-from symgen.languages.describe import Argument, descriptions
-from symgen.languages.dialect import Dialect, Text, atom, call, functions
+from symgen.languages.c.printer import CPrinter, c_printer
+from symgen.languages.c.text import BYTES, constant, declarator, literal
+from symgen.languages.describe import Argument, FunctionDescription, descriptions
+from symgen.languages.dialect import Dialect, atom, call, functions
 from symgen.languages.module import Module
 from symgen.numbers.operations import OPS
 from symgen.render import render
@@ -53,83 +53,76 @@ SHARED: Final = ("g", "par", "pi", "friction", "springs")
 """Inputs that belong to the robot, not to its state: one for all states of a batch."""
 
 
-class ManyFunction(CFunction):
-    """A function for many states: with longer pieces, and inputs that are one for all."""
-
-    @property
-    def banks(self) -> WorkArraySegments:
-        return WorkArraySegments(self.work, 0)
-
-    def piece_head(self, start: str, name: str, arguments: Sequence[Argument]) -> str:
-        return self.declaration(start, name, arguments)
-
-    @property
-    def chunk(self) -> int:
-        return LONGER * self.c.chunk
-
-    @cached_property
-    def shared(self) -> list[Argument]:
-        """The inputs that are one for all states."""
-        return [a for a in self.d.arguments if a.name in SHARED and self.d.name != "regroup"]
+def shared_inputs(d: FunctionDescription) -> list[Argument]:
+    """The inputs of a function for many states that are the same for all states."""
+    return [a for a in d.arguments if a.name in SHARED and d.name != "regroup"]
 
 
-class BatchFunction(ManyFunction):
+def many_states(module: Module, printer: CPrinter) -> CPrinter:
+    """A printer for functions of many states: longer pieces and a single segment."""
+    chunk = LONGER * module[COptions].chunk
+    return replace(printer, chunk=chunk, segment=0, restrict=False)
+
+
+def vector_dialect(module: Module) -> Dialect:
+    """The dialect of C with vectors in place of numbers."""
+    name = module.name
+    at, real = f"{name.upper()}_AT", f"{name}_lanes"
+    others = {"sign": call(f"{name.upper()}_SIGN")}
+    return replace(
+        dialect(module),
+        operations={**functions(lambda op: call(f"{real}_{op.name}")), **others},
+        input=lambda array, k: f"{array}[{at}({k})]",
+        entry=lambda array, shape, k: f"{array}[{at}({place(shape, k)})]",
+        declare=f"const {real} {{name}}",
+        reserve=f"{real} {{name}};",
+        pair=f"{real}_sincos({{angle}}, &{{sine}}, &{{cosine}});",
+        loop=None,
+        alone=call(f"{name.upper()}_SPREAD"),
+    )
+
+
+def vector_printer(module: Module) -> CPrinter:
+    """How functions of vectors are printed: a piece returns the mask of the states in which all
+    tests hold, and a function the number of states that failed."""
+    name, real = module.name.upper(), f"{module.name}_lanes"
+    printer = replace(
+        c_printer(module),
+        dialect=vector_dialect(module),
+        real=real,
+        zero=f"{name}_SPREAD({literal(0.0, module[COptions].scalar)})",
+        status="size_t",
+        parameter="{const}{real} *{name}",
+        piece=f"{name}_OF(part{{}})",
+        piece_status=f"{module.name}_mask",
+        pivot_test=f"{name}_REGULAR({{}})",
+        conjunction=" & ",
+        result="{0}",
+        finite=lambda a, entries: f"{real}_finite({a.name}, {a.size})",
+    )
+    return many_states(module, printer)
+
+
+@dataclass(frozen=True, eq=False)
+class BatchFunction(CFunction):
     """A function of a module as C on vectors."""
 
     @cached_property
     def single(self) -> CFunction:
         """The function of a single state."""
-        return with_loops(self.module, self.d)
+        return c_function(self.module, self.d)
 
     @cached_property
-    def dialect(self) -> Dialect:
-        """The dialect of C with vectors in place of numbers."""
-        plain, name = dialect(self.module), self.module.name
-        others = {"sign": call(f"{name.upper()}_SIGN")}
-        return replace(
-            plain,
-            operations={**functions(lambda op: call(f"{name}_lanes_{op.name}")), **others},
-            input=lambda array, k: self._at(array, str(k)),
-            entry=lambda array, shape, k: self._at(array, place(shape, k)),
-            declare=f"const {self.real} {{name}}",
-            reserve=f"{self.real} {{name}};",
-            pair=f"{name}_lanes_sincos({{angle}}, &{{sine}}, &{{cosine}});",
-            loop=None,
-            alone=self._spread,
-        )
-
-    def _at(self, array: str, entry: str) -> str:
-        """An entry of some lanes of a block, which lie beside those of the other lanes."""
-        return f"{array}[{self.module.name.upper()}_AT({entry})]"
-
-    def parameter(self, a: Argument) -> str:
-        return f"{constant(a)}{self.real} *{a.name}"
-
-    def _spread(self, number: Text) -> Text:
-        return call(f"{self.module.name.upper()}_SPREAD")(number)
-
-    @property
-    def real(self) -> str:
-        return f"{self.module.name}_lanes"
-
-    @property
-    def zero(self) -> str:
-        return f"{self.module.name.upper()}_SPREAD({literal(0.0, self.c.scalar)})"
-
-    @property
-    def verdict(self) -> str:
-        return f"{self.module.name}_mask"
-
-    @property
-    def status_type(self) -> str:
-        """The type of the number of states that failed."""
-        return "size_t"
+    def shared(self) -> list[Argument]:
+        """The inputs that are the same for all states."""
+        return shared_inputs(self.d)
 
     @property
     def block_signature(self) -> str:
         """Declaration of the function of as many states as a vector holds."""
-        start = f"{self._target} static {self.verdict if self.d.pivots else 'void'}"
-        return self.declaration(start, self._named("vectors"), self.d.arguments)
+        returns = self.printer.piece_status if self.d.pivots else "void"
+        start = f"{self._target} static {returns}"
+        return self.piece_signature(start, self._named("vectors"), self.d.arguments)
 
     @property
     def lanes_signature(self) -> str:
@@ -158,9 +151,6 @@ class BatchFunction(ManyFunction):
         """A name that each length of vectors has for itself."""
         return f"{self.module.name.upper()}_OF({name})"
 
-    def part(self, k: int) -> str:
-        return self._named(super().part(k))
-
     @property
     def batch_signature(self) -> str:
         """Declaration of the function of blocks."""
@@ -183,23 +173,9 @@ class BatchFunction(ManyFunction):
     @property
     def lane_arguments(self) -> str:
         """The arguments of a call for the lanes of a block from `j` on."""
-        return ", ".join(f"({constant(a)}{self.real} *)({a.name} + j)" for a in self.d.arguments)
-
-    @property
-    def finite(self) -> list[str]:
-        """Calls that tell in which lanes all entries of each output are finite numbers."""
-        return [f"{self.real}_finite({a.name}, {a.size})" for a in self.outputs]
-
-    def status(
-        self,
-        pivots: Sequence[str],
-        others: Sequence[str] = (),
-        statuses: tuple[str, str] = ("0", "1"),
-    ) -> list[str]:
-        """The lines that return the mask of the lanes where all pivots are regular and what
-        `others` call holds; none without pivots."""
-        tests = [*(f"{self.module.name.upper()}_REGULAR({x})" for x in pivots), *others]
-        return f"return {join_wrapped(tests, ' & ')};".split(NEWLINE) if pivots else []
+        return ", ".join(
+            f"({constant(a)}{self.printer.real} *)({a.name} + j)" for a in self.d.arguments
+        )
 
     @property
     def stack(self) -> int:
@@ -211,9 +187,10 @@ class BatchFunction(ManyFunction):
 
 def batch_functions(module: Module) -> list[BatchFunction]:
     """The functions of a module for batches, none unless they are asked for."""
-    return (
-        [BatchFunction(module, d) for d in descriptions(module)] if module[COptions].batch else []
-    )
+    if not module[COptions].batch:
+        return []
+    printer = vector_printer(module)
+    return [BatchFunction(module, d, printer) for d in descriptions(module)]
 
 
 def batch_files(module: Module, shared: dict[str, Any]) -> dict[str, str]:

@@ -17,8 +17,8 @@ from symgen.compiler.derivative import pullback
 from symgen.compiler.passes import counts, pivots
 from symgen.compiler.program import Program
 from symgen.compiler.value import Index, Value
-from symgen.languages.c.banks import WorkArraySegments
 from symgen.languages.c.function import CFunction
+from symgen.languages.c.printer import c_printer
 from symgen.languages.c.text import wrapped
 from symgen.languages.describe import Argument, FunctionDescription, derivative_output, descriptions
 from symgen.languages.module import Module
@@ -94,31 +94,25 @@ class CasadiArgument:
     """Whether the function looks at it, or writes it."""
 
 
-class Core(CFunction):
-    """The function that computes, on packed columns."""
+def _core(module: Module, d: FunctionDescription) -> CFunction:
+    """The static function that computes, on packed columns."""
+    stem = _stem(d.name)
+    printer = replace(
+        c_printer(module),
+        status="int",
+        statuses=("0", "1"),
+        name=f"{stem}core",
+        linkage="static ",
+        piece=f"{stem}part{{}}",
+        segment=0,
+        restrict=False,
+    )
+    return CFunction(module, d, printer)
 
-    @property
-    def banks(self) -> WorkArraySegments:
-        return WorkArraySegments(self.work, 0)
 
-    def piece_head(self, start: str, name: str, arguments: Sequence[Argument]) -> str:
-        return self.declaration(start, name, arguments)
-
-    @property
-    def stem(self) -> str:
-        """The beginning of the names of its static functions."""
-        return "jac_" if self.d.name.startswith("jac_") else ""
-
-    def part(self, k: int) -> str:
-        return f"{self.stem}part{k}"
-
-    @property
-    def status_type(self) -> str:
-        return "int"
-
-    @property
-    def signature(self) -> str:
-        return self.declaration(f"static {self.returns}", f"{self.stem}core", self.arguments)
+def _stem(name: str) -> str:
+    """The beginning of the names of the static functions and data of an external function."""
+    return "jac_" if name.startswith("jac_") else ""
 
 
 @dataclass(frozen=True)
@@ -128,7 +122,12 @@ class External:
     name: str
     inputs: tuple[CasadiArgument, ...]
     outputs: tuple[CasadiArgument, ...]
-    core: Core
+    core: CFunction
+
+    @property
+    def stem(self) -> str:
+        """The beginning of the names of its static functions and data."""
+        return _stem(self.core.d.name)
 
     @property
     def scratch(self) -> list[tuple[int, CasadiArgument, int]]:
@@ -153,13 +152,13 @@ class External:
     @property
     def call(self) -> str:
         """The call of what computes it."""
-        return f"{self.core.stem}core({', '.join(a.name for a in self.core.arguments)})"
+        return f"{self.core.full_name}({', '.join(a.name for a in self.core.arguments)})"
 
     @cached_property
     def patterns(self) -> dict[SparsityPattern, str]:
         """The sparsity patterns, each once, with their names."""
         distinct = dict.fromkeys(slot.pattern for slot in (*self.inputs, *self.outputs))
-        return {pattern: f"{self.core.stem}pattern{k}" for k, pattern in enumerate(distinct)}
+        return {pattern: f"{self.stem}pattern{k}" for k, pattern in enumerate(distinct)}
 
     def table(self, pattern: SparsityPattern) -> list[str]:
         """The lines that define a pattern."""
@@ -218,7 +217,7 @@ def _external(
         pivots=pivots(program) if d.pivots else (),
     )
     inputs = [CasadiArgument(a.name, SparsityPattern(shape_of(a.sizes))) for a in d.ins]
-    return External(name, (*inputs, *unread), tuple(outputs), Core(module, core))
+    return External(name, (*inputs, *unread), tuple(outputs), _core(module, core))
 
 
 def _jacobian(

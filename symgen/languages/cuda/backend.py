@@ -4,16 +4,18 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Final
 
-from symgen.compiler.passes import distinct
 from symgen.languages.c.backend import FAILURE, packed_pairs
 from symgen.languages.c.checks import against_run
 from symgen.languages.c.dialect import LIMITS, ULP, rows, steps, table
+from symgen.languages.c.function import CFunction
 from symgen.languages.c.options import COptions
-from symgen.languages.c.simd import ManyFunction
+from symgen.languages.c.printer import CPrinter, c_printer
+from symgen.languages.c.simd import many_states, shared_inputs
 from symgen.languages.c.text import (
     LARGEST,
     SUFFIX,
@@ -49,50 +51,52 @@ OWN: Final = {"sin": "sine", "cos": "cosine"}
 """The header's own functions (``--trig inline``), by operation of the tape."""
 
 
-class CudaFunction(ManyFunction):
-    """A function of a module as CUDA: for a thread, for a grid of them, for whoever launches it."""
+def cuda_printer(module: Module, d: FunctionDescription) -> CPrinter:
+    """How a function is printed as CUDA: entries `step` apart, and sines in pairs."""
+    scalar, shared = module[COptions].scalar, {a.name for a in shared_inputs(d)}
 
-    @property
-    def real(self) -> str:
-        return self.c.scalar
-
-    @cached_property
-    def dialect(self) -> Dialect:
-        """The dialect of C with entries `step` apart, and sines in pairs."""
-        return Dialect(
-            operations=table(self.module, self.real, OWN.__getitem__),
-            literal=lambda x: literal(x, self.real),
-            input=self._at,
-            declare=f"const {self.real} {{name}}",
-            entry=lambda array, shape, k: self._at(array, k),
-            pair="sine_cosine({angle}, &{sine}, &{cosine});",
-            reserve=f"{self.real} {{name}};",
-        )
-
-    def _at(self, array: str, k: int) -> str:
-        """An entry of this thread's state, or of what is one for all states."""
-        shared = array in {a.name for a in self.shared}
-        if shared or k == 0:
+    def at(array: str, k: int) -> str:
+        """An entry of the state of this thread, or of an input that all states share."""
+        if array in shared or k == 0:
             return f"{array}[{k}]"
         return f"{array}[{STEP}]" if k == 1 else f"{array}[{k} * {STEP}]"
 
-    @property
-    def status_type(self) -> str:
-        return "int"
+    def finite(a: Argument, entries: Sequence[int]) -> str:
+        """The sum of all computed entries, which compilers take from registers."""
+        terms = join_wrapped([at(a.name, k) for k in entries], " + ")
+        return f"finite_sum({terms})" if entries else ""
 
-    def part(self, k: int) -> str:
-        return f"{self.d.name}_part{k}"
+    printer = replace(
+        c_printer(module),
+        dialect=Dialect(
+            operations=table(module, scalar, OWN.__getitem__),
+            literal=lambda x: literal(x, scalar),
+            input=at,
+            declare=f"const {scalar} {{name}}",
+            entry=lambda array, shape, k: at(array, k),
+            pair="sine_cosine({angle}, &{sine}, &{cosine});",
+            reserve=f"{scalar} {{name}};",
+        ),
+        real=scalar,
+        status="int",
+        statuses=("0", "1"),
+        parameter="{const}{real} *__restrict__ {name}",
+        first_parameter=f"[[maybe_unused]] size_t {STEP}",
+        first_argument=STEP,
+        piece=f"{d.name}_part{{}}",
+        finite=finite,
+    )
+    return many_states(module, printer)
 
-    def passed(self, arguments: Sequence[Argument]) -> list[str]:
-        return [STEP, *super().passed(arguments)]
 
-    def declaration(self, start: str, name: str, arguments: Sequence[Argument]) -> str:
-        """The head of a piece; some need no step."""
-        step = f"[[maybe_unused]] size_t {STEP}"
-        return declarator(f"{start} {name}", [step, *map(self.parameter, arguments)])
+@dataclass(frozen=True, eq=False)
+class CudaFunction(CFunction):
+    """A function of a module as CUDA: for a thread, for a grid of threads, and its launch."""
 
-    def parameter(self, a: Argument) -> str:
-        return f"{constant(a)}{self.real} *__restrict__ {a.name}"
+    @cached_property
+    def shared(self) -> list[Argument]:
+        """The inputs that are the same for all states."""
+        return shared_inputs(self.d)
 
     @property
     def thread_signature(self) -> str:
@@ -119,7 +123,7 @@ class CudaFunction(ManyFunction):
     @property
     def launch_signature(self) -> str:
         """Declaration of what launches the kernel, in C."""
-        arrays = [f"{constant(a)}{self.real} *{a.name}" for a in self.d.arguments]
+        arrays = [f"{constant(a)}{self.printer.real} *{a.name}" for a in self.d.arguments]
         start = f"int {self.module.name}_cuda_{self.d.name}"
         stream = "struct CUstream_st *stream"
         return declarator(start, ["size_t n", f"size_t {STEP}", *arrays, *self._flags, stream])
@@ -145,15 +149,6 @@ class CudaFunction(ManyFunction):
         """Numbers of the inputs of a state."""
         return sum(a.size for a in self.d.ins)
 
-    @property
-    def finite(self) -> list[str]:
-        """Sums of all that is computed of each output, which compilers take from registers."""
-        return [
-            f"finite_sum({join_wrapped([self._at(a.name, k) for k in places], ' + ')})"
-            for a in self.outputs
-            if (places := distinct(self.d.program, a.name))
-        ]
-
 
 THREADS: Final = 128
 """A block of threads: four warps, so that a function with many registers still has several blocks
@@ -163,7 +158,7 @@ on a processor."""
 @lru_cache(maxsize=4)
 def cuda_functions(module: Module) -> tuple[CudaFunction, ...]:
     """The functions of a module as CUDA."""
-    return tuple(CudaFunction(module, d) for d in descriptions(module))
+    return tuple(CudaFunction(module, d, cuda_printer(module, d)) for d in descriptions(module))
 
 
 def files(module: Module) -> dict[str, str]:
