@@ -2,22 +2,31 @@
 an error in reading is found (``symgen verify --against``)."""
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.util import find_spec
 from math import copysign
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 
 from symgen.advice import install
 from symgen.compiler.evaluate import evaluate
 from symgen.errors import OptionError, SymgenError
+from symgen.jobs.second_models import (
+    DrakeModel,
+    LibraryJoint,
+    MujocoModel,
+    PinocchioModel,
+    SecondModel,
+)
 from symgen.languages.module import Module
 from symgen.languages.verification import Check, relative_error
-from symgen.mechanics.coupling import coupling_of
+from symgen.mechanics.coupling import Coupling, coupling_of
+from symgen.mechanics.model import Joint, Model
+from symgen.mechanics.pose import Pose
 from symgen.numbers.operations import tanh
 from symgen.numbers.types import Numbers
 from symgen.reading.sources import read
@@ -39,7 +48,6 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     "lock": (),
     "couple": (),
     "actuators": None,
-    "base": "fixed",
     "coordinates": "joints",
     "repair_inertia": None,
     "xacro_args": (),
@@ -57,129 +65,6 @@ PART_ADVICE: Final = (
 )
 
 
-class SecondModel(Protocol):
-    """A robot as another library reads it. Joints have one coordinate each."""
-
-    @property
-    def gravity(self) -> tuple[float, float, float]:
-        """Free-fall acceleration in the axes of the root (m/s^2)."""
-
-    @property
-    def joints(self) -> Sequence[str]:
-        """The names of the joints."""
-
-    def forces(self, q: Numbers, qd: Numbers, qdd: Numbers) -> Numbers:
-        """Joint forces M q̈ + C q̇ + g (N m or N), without friction, in the order of `joints`."""
-
-    def friction(self) -> tuple[Numbers, Numbers]:
-        """Viscous and Coulomb coefficients of the joints."""
-
-
-class PinocchioModel:
-    """A URDF as Pinocchio reads it."""
-
-    def __init__(self, file: Path) -> None:
-        import pinocchio
-
-        self._library = pinocchio
-        self._model = pinocchio.buildModelFromUrdf(str(file))
-        self._data = self._model.createData()
-        self._joints = [*self._model.joints][1:]  # the first one is the universe
-        self.joints = [*self._model.names][1:]
-        x, y, z = self._model.gravity.linear
-        self.gravity = float(x), float(y), float(z)
-
-    def forces(self, q: Numbers, qd: Numbers, qdd: Numbers) -> Numbers:
-        places = np.zeros(self._model.nq)
-        for joint, angle in zip(self._joints, q, strict=True):
-            own = slice(joint.idx_q, joint.idx_q + joint.nq)
-            places[own] = (np.cos(angle), np.sin(angle)) if joint.nq == 2 else angle
-        rnea: Numbers = self._library.rnea(self._model, self._data, places, qd, qdd)
-        return rnea
-
-    def friction(self) -> tuple[Numbers, Numbers]:
-        dry = getattr(self._model, "upperDryFrictionLimit", None)
-        return self._model.damping, self._model.friction if dry is None else dry
-
-
-class MujocoModel:
-    """An MJCF file or a URDF as MuJoCo reads it."""
-
-    def __init__(self, file: Path) -> None:
-        import mujoco
-
-        self._library, self._model = mujoco, mujoco.MjModel.from_xml_path(str(file))
-        self._data = mujoco.MjData(self._model)
-        self.joints = [self._model.joint(k).name for k in range(self._model.njnt)]
-        x, y, z = self._model.opt.gravity
-        self.gravity = float(x), float(y), float(z)
-
-    def forces(self, q: Numbers, qd: Numbers, qdd: Numbers) -> Numbers:
-        """M q̈ and the bias force of MuJoCo, without passive forces."""
-        data, model = self._data, self._model
-        data.qpos[:], data.qvel[:] = q, qd
-        self._library.mj_forward(model, data)
-        inertial = np.zeros(model.nv)
-        self._library.mj_mulM(model, data, inertial, qdd)
-        total: Numbers = inertial + data.qfrc_bias
-        return total
-
-    def friction(self) -> tuple[Numbers, Numbers]:
-        return np.ravel(self._model.dof_damping), np.ravel(self._model.dof_frictionloss)
-
-
-class DrakeModel:
-    """A URDF or SDF file as Drake reads it, the root links of all models welded to the world."""
-
-    def __init__(self, file: Path) -> None:
-        from pydrake.multibody.parsing import Parser
-        from pydrake.multibody.plant import MultibodyPlant
-        from pydrake.multibody.tree import BodyIndex
-
-        plant = MultibodyPlant(0.0)
-        Parser(plant).AddModels(file)
-        default_pose: Any = getattr(plant, "GetDefaultFloatingBaseBodyPose", None)
-        default_pose = default_pose or plant.GetDefaultFreeBodyPose  # of older versions of Drake
-        parents = {
-            joint.child_body().index(): joint.parent_body().index()
-            for joint in map(plant.get_joint, plant.GetJointIndices())
-        }
-        for body in map(plant.get_body, map(BodyIndex, range(1, plant.num_bodies()))):
-            if body.index() not in parents:
-                plant.WeldFrames(plant.world_frame(), body.body_frame(), default_pose(body))
-        plant.Finalize()
-        self._plant: Any = plant
-        self._context = plant.CreateDefaultContext()
-        joints = [plant.get_joint(k) for k in plant.GetJointIndices()]
-        self._joints = [joint for joint in joints if joint.num_velocities() == 1]
-        self.joints = [joint.name() for joint in self._joints]
-        root = self._joints[0].parent_body().index()
-        while root in parents:
-            root = parents[root]
-        pose = plant.EvalBodyPoseInWorld(self._context, plant.get_body(root))
-        turn = np.array(pose.rotation().matrix(), float)
-        x, y, z = turn.T @ np.array(plant.gravity_field().gravity_vector(), float)
-        self.gravity = float(x), float(y), float(z)
-
-    def forces(self, q: Numbers, qd: Numbers, qdd: Numbers) -> Numbers:
-        """M q̈ and the bias term of Drake, less the forces of gravity."""
-        plant, context = self._plant, self._context
-        at = [joint.velocity_start() for joint in self._joints]
-        places, rates, accelerations = np.zeros((3, plant.num_velocities()))
-        places[[joint.position_start() for joint in self._joints]] = q
-        rates[at], accelerations[at] = qd, qdd
-        plant.SetPositions(context, places)
-        plant.SetVelocities(context, rates)
-        inertial = plant.CalcMassMatrixViaInverseDynamics(context) @ accelerations
-        bias = plant.CalcBiasTerm(context) - plant.CalcGravityGeneralizedForces(context)
-        total: Numbers = (inertial + bias)[at]
-        return total
-
-    def friction(self) -> tuple[Numbers, Numbers]:
-        damping = [joint.default_damping_vector()[0] for joint in self._joints]
-        return np.array(damping, float), np.zeros(len(damping))
-
-
 @dataclass(frozen=True)
 class Reader:
     """A library: its package in Python, how it is installed, the formats that it reads, and how."""
@@ -187,7 +72,8 @@ class Reader:
     package: str
     install: str
     suffixes: tuple[str, ...]
-    read: Callable[[Path], SecondModel]
+    read: Callable[[Path, bool], SecondModel]
+    """From the file, and whether its root link floats (--base floating)."""
     coulomb: bool = True
     """Whether it reads Coulomb friction."""
 
@@ -211,7 +97,9 @@ def check_against(module: Module, library: str, file: Path) -> Iterator[Check]:
     _check_file(module, library, row, file)
     _check_options(module, library, row)
     try:
-        other = row.read(file)
+        other = row.read(file, module.options["base"] == "floating")
+    except OptionError:
+        raise
     except Exception as error:  # the errors of three libraries have no common class
         first = next(iter(str(error).splitlines()), type(error).__name__)
         raise OptionError(f"--against {library}: cannot read '{file}': {first}") from error
@@ -274,33 +162,85 @@ def _check_options(module: Module, library: str, row: Reader) -> None:
 def _forces(module: Module, library: str, other: SecondModel) -> Check:
     """The comparison of inverse dynamics, friction included where the module has it."""
     robot = module.robot
-    coupling, rng = coupling_of(robot.model), random.Random(0)
-    moved = [
-        (k, body.joint.name)
-        for k, body in enumerate(robot.model.bodies)
-        if not body.joint.type.is_rotor
-    ]
-    missing = sorted({name for _, name in moved} ^ set(other.joints))
-    several = [name for name in {n for _, n in moved} if [n for _, n in moved].count(name) > 1]
-    if missing or several:
-        raise OptionError(
-            f"--against {library}: joints {quoted(missing or several)} have several coordinates "
-            f"or are not in the file as {library} reads it"
-        )
-    rows = [next(k for k, name in moved if name == joint) for joint in other.joints]
-    g, (matrix, offsets) = coupling.velocity_matrix[rows], coupling.position_map
+    pairs, rng = _pairs(robot.model, library, other), random.Random(0)
+    coupling = coupling_of(robot.model)
     program = trace(robot, Wanted.parse("inverse_dynamics")).program
     computed, wanted = [], []
     for _ in range(STATES):
-        q, qd, qdd = (np.array([rng.uniform(-2, 2) for _ in range(robot.model.dof)]) for _ in "123")
-        entries = {"q": q.tolist(), "qd": qd.tolist(), "qdd": qdd.tolist()}
+        q = _random_positions(coupling, rng)
+        v, a = (np.array([rng.uniform(-2, 2) for _ in range(robot.model.dof)]) for _ in "12")
+        entries = {"q": q.tolist(), "qd": v.tolist(), "qdd": a.tolist()}
         computed.append(np.array(evaluate(program, entries)["tau"], float))
-        rates = g @ qd
-        forces = other.forces((matrix @ q + offsets)[rows], rates, g @ qdd)
-        wanted.append(g.T @ (forces + _friction(module, other, rates)))
+        positions, drift = np.zeros(other.sizes[0]), np.zeros(other.sizes[1])
+        velocity_map = np.zeros((other.sizes[1], robot.model.dof))
+        for own, joint in pairs:
+            converted = joint.convert(own.joint, own.frame, own.positions(q), own.map @ v)
+            positions[joint.positions], drift[joint.velocities] = (
+                converted.positions,
+                converted.drift,
+            )
+            velocity_map[joint.velocities] = converted.velocity_map @ own.map
+        rates = velocity_map @ v
+        forces = other.forces(positions, rates, velocity_map @ a + drift)
+        wanted.append(velocity_map.T @ (forces + _friction(module, other, rates)))
     error = relative_error(np.array(computed), np.array(wanted))
-    claim = f"inverse_dynamics: the robot agrees with {library}"
+    claim = f"inverse_dynamics: the robot is as {library} reads the file"
     return Check(claim, error <= TOLERANCE, f"largest relative error {error:.1e}, {STATES} states")
+
+
+@dataclass(frozen=True)
+class _OwnJoint:
+    """A joint of the module: its positions are `positions`(q), its velocities `map` v (k, n)."""
+
+    joint: Joint
+    frame: Pose
+    positions: Callable[[Numbers], Numbers]
+    map: Numbers
+
+
+def _pairs(model: Model, library: str, other: SecondModel) -> list[tuple[_OwnJoint, LibraryJoint]]:
+    """The joints of the module, each with the same joint in the library. Raises OptionError where a
+    joint is missing or has another number of velocities."""
+    own = {joint.joint.name: joint for joint in _own_joints(model)}
+    others = {joint.name: joint for joint in other.joints}
+    different = [
+        name
+        for name in own.keys() & others.keys()
+        if len(own[name].map) != others[name].velocities.stop - others[name].velocities.start
+    ]
+    wrong = sorted({*(own.keys() ^ others.keys()), *different})
+    if wrong:
+        raise OptionError(
+            f"--against {library}: joints {quoted(wrong)} are not in the file as {library} reads "
+            "it, or not as joints of the same type"
+        )
+    return [(own[name], others[name]) for name in own]
+
+
+def _own_joints(model: Model) -> Iterator[_OwnJoint]:
+    """The joints of a model, those of rotors left out."""
+    coupling = coupling_of(model)
+    rates, (matrix, offsets) = coupling.velocity_matrix, coupling.position_map
+    for first, joint in model.joints:
+        if joint.type.is_rotor:
+            continue
+        parts = joint.type.parts(joint)
+        rows = [first - 1 + k for k in np.argsort([part.velocity for part in parts])]
+        if joint.type.in_body_axes:
+            start = coupling.drives[first - 1].place
+            place = slice(start, start + len(joint.type.positions))
+            positions = lambda q, place=place: q[place]  # noqa: E731
+        else:
+            positions = lambda q, rows=rows: (matrix @ q + offsets)[rows]  # noqa: E731
+        yield _OwnJoint(joint, model.body(first).pose, positions, rates[rows])
+
+
+def _random_positions(coupling: Coupling, rng: random.Random) -> Numbers:
+    """Positions with unit quaternions."""
+    q = np.array([rng.uniform(-2, 2) for _ in range(coupling.positions)])
+    for quaternion in coupling.quaternions:
+        q[quaternion] /= np.linalg.norm(q[quaternion])
+    return q
 
 
 def _friction(module: Module, other: SecondModel, rates: Numbers) -> Numbers:

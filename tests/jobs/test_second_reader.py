@@ -64,6 +64,46 @@ def test_friction_is_compared(arm, library):
     assert verdicts(module, library, arm) == [True, True]
 
 
+BODY = """<inertial><origin xyz="0.1 0.02 0.3" rpy="0.4 0.2 0.9"/><mass value="2"/>
+<inertia ixx="0.03" iyy="0.02" izz="0.025" ixy="0.001" ixz="0.002" iyz="0.003"/></inertial>"""
+JOINT = """<{tag} name="a" type="{kind}"><parent link="base"/><child link="first"/>
+<origin xyz="0.1 0.2 0" rpy="0.1 0 0.3"/><axis xyz="{axis}"/></{tag}>"""
+TWO_JOINTS = f"""<robot name="two" xmlns:drake="http://drake.mit.edu"><link name="base"/>
+<link name="first">{BODY}</link><link name="second">{BODY}</link>{{joint}}
+<joint name="b" type="revolute"><parent link="first"/><child link="second"/><axis xyz="0 1 0"/>
+<origin xyz="0 0.1 0.4" rpy="0.2 0 0"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
+</robot>"""
+SEVERAL_COORDINATES = [
+    ("pinocchio", "joint", "floating", "0 0 1"),
+    ("pinocchio", "joint", "planar", "0 0 1"),
+    ("mujoco", "joint", "floating", "0 0 1"),
+    ("drake", "joint", "planar", "0 1 1"),
+    ("drake", "drake:joint", "ball", "0 0 1"),
+    ("drake", "drake:joint", "universal", "0 0 1"),
+]
+
+
+@pytest.mark.parametrize(("library", "tag", "kind", "axis"), SEVERAL_COORDINATES)
+def test_joints_with_several_coordinates_are_compared(library, tag, kind, axis, tmp_path):
+    """Every library has other positions and velocities for them."""
+    installed(library)
+    file = tmp_path / "two.urdf"
+    file.write_text(TWO_JOINTS.format(joint=JOINT.format(tag=tag, kind=kind, axis=axis)))
+    module = module_of(file)
+    assert verdicts(module, library, file) == [True, True]
+    last = module.robot.model.bodies[-1]
+    assert verdicts(changed(module, -1, pose=last.pose.inverse), library, file) == [True, False]
+
+
+@pytest.mark.parametrize("library", ["pinocchio", "drake"])
+def test_a_floating_base_is_compared(arm, library):
+    installed(library)
+    module = module_of(arm, base="floating", friction=SAME_FRICTION[library])
+    assert verdicts(module, library, arm) == [True, True]
+    last = module.robot.model.bodies[-1]
+    assert verdicts(changed(module, -1, pose=last.pose.inverse), library, arm) == [True, False]
+
+
 GEOM = '<geom size="0.1" pos="0.2 0 0.1"/>'
 MJCF = f"""<mujoco><worldbody><body name="a"><joint name="j" axis="0 1 0" armature="0.1"/>{GEOM}
 <body name="b" pos="0 0 0.3"><joint name="k" axis="1 0 0" type="slide" damping="0.3"/>{GEOM}</body>
@@ -73,7 +113,12 @@ INERTIAL = """<inertial><pose>0.1 0 0.2 0.3 0 0</pose><mass>2</mass><inertia><ix
 MOVING = f"""<model name="arm"><pose>0 0 1 0.1 0 0</pose><link name="base">{INERTIAL}</link>
 <link name="a"><pose>0 0 0.1 0 0 0</pose>{INERTIAL}</link><joint name="j" type="revolute">
 <parent>base</parent><child>a</child><axis><xyz>0 1 0</xyz></axis></joint></model>"""
+FREE = f"""<mujoco><worldbody><body name="a" pos="0 0 1" euler="10 0 20"><freejoint/>{GEOM}
+<body name="b" pos="0 0 0.3"><joint name="k" type="ball" damping="0.3"/>{GEOM}
+<body name="c" pos="0 0.1 0.3"><joint type="hinge" axis="1 0 0"/>
+<joint name="s" type="slide" axis="0 1 0"/>{GEOM}</body></body></body></worldbody></mujoco>"""
 FILES = {
+    "free and ball joints, and two joints of one body": ("mujoco", "a.xml", FREE),
     "an MJCF file": ("mujoco", "a.xml", MJCF),
     "an MJCF file that includes another": (
         "mujoco",
@@ -162,8 +207,16 @@ def test_the_command_prints_the_comparison_first(arm, tmp_path):
 
 def test_what_cannot_be_compared_is_refused_in_one_sentence(arm, monkeypatch):
     installed("pinocchio")
-    with pytest.raises(Exception, match="generated with --base"):
-        verdicts(module_of(arm, base="floating"), "pinocchio", arm)
+    with pytest.raises(Exception, match="generated with --base floating"):
+        installed("mujoco")
+        verdicts(module_of(arm, base="floating"), "mujoco", arm)
+    tilted = arm.with_name("tilted.urdf")
+    joint = JOINT.format(tag="joint", kind="planar", axis="0 1 1")
+    tilted.write_text(TWO_JOINTS.format(joint=joint))
+    with pytest.raises(OptionError, match="planar with an axis other than"):
+        verdicts(module_of(tilted), "pinocchio", tilted)
+    with pytest.raises(OptionError, match=r"joints 'a', 'a_RZ', .* are not in the file"):
+        verdicts(module_of(tilted), "mujoco", tilted)
     with pytest.raises(Exception, match="generated with --lock"):
         verdicts(module_of(arm, lock=(("a", 0.0),)), "pinocchio", arm)
     with pytest.raises(Exception, match=r"generated with --tip.*with symgen convert --root LINK"):
