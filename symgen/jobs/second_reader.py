@@ -184,7 +184,7 @@ def _forces(module: Module, library: str, other: SecondModel) -> Check:
         forces = other.forces(positions, rates, velocity_map @ a + drift)
         wanted.append(velocity_map.T @ (forces + _friction(module, other, rates)))
     error = relative_error(np.array(computed), np.array(wanted))
-    claim = f"inverse_dynamics: the robot is as {library} reads the file"
+    claim = f"inverse_dynamics: the robot agrees with {library}"
     return Check(claim, error <= TOLERANCE, f"largest relative error {error:.1e}, {STATES} states")
 
 

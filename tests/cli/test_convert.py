@@ -45,7 +45,7 @@ def source(folder, kind):
     """A file of a kind."""
     if kind == "mjcf":
         pytest.importorskip("mujoco")
-    texts = {"mjcf": HINGE, **{f"sdf{seed}": sdf_text(seed) for seed in (4, 7)}}
+    texts = {"mjcf": HINGE, **{f"sdf{seed}": sdf_text(seed) for seed in (5, 6)}}
     if kind not in texts:
         return robot_file(kind)
     path = folder / f"robot.{kind}"
@@ -53,7 +53,7 @@ def source(folder, kind):
     return str(path)
 
 
-@pytest.mark.parametrize("kind", ["mjcf", "sdf4", "sdf7", "panda", "mimic_gripper", "planar_joint"])
+@pytest.mark.parametrize("kind", ["mjcf", "sdf5", "sdf6", "panda", "mimic_gripper", "planar_joint"])
 def test_the_urdf_says_the_same(tmp_path, kind):
     file, out = source(tmp_path, kind), tmp_path / "out.urdf"
     result = invoke("convert", file, "-o", out)
@@ -72,10 +72,14 @@ def test_what_a_urdf_cannot_say_is_said(tmp_path):
     result = invoke("convert", source(tmp_path, "mjcf"), "-o", tmp_path / "out.urdf")
     assert "armature ('j') is written in <dynamics>; this is not part of URDF" in result.stderr
     assert "give --gravity 0,0,-3" in result.stderr
-    assert (
-        "URDF has no such type, so other programs reject the file"
-        in invoke("convert", source(tmp_path, "sdf4"), "-o", tmp_path / "b.urdf").stderr
+    ball = tmp_path / "ball.urdf"
+    ball.write_text(
+        CHAIN.replace("universal", "ball")
+        .replace(' armature="0.5 0.6"', "")
+        .replace("0.3 0.4", "0.3")
     )
+    done = invoke("convert", ball, "-o", tmp_path / "b.urdf")
+    assert "joints of type 'ball' are an extension of symgen; URDF has no such type" in done.stderr
 
 
 def test_nothing_is_replaced_and_other_names_are_refused(tmp_path):
@@ -118,6 +122,41 @@ def test_springs_armature_couplings_and_motors_are_read_back(tmp_path, name):
 
 def motors(robot):
     return [(tied.joints, tied.motors) for tied in robot.transmissions]
+
+
+BODY = """<inertial><origin xyz="0.1 0.02 0.3" rpy="0.4 0.2 0.9"/><mass value="2"/>
+<inertia ixx="0.03" iyy="0.02" izz="0.025" ixy="0.001" ixz="0.002" iyz="0.003"/></inertial>"""
+CHAIN = f"""<robot name="chain"><link name="base"/><link name="first">{BODY}</link>
+<link name="second">{BODY}</link><link name="a.theta1"/>
+<joint name="a" type="universal"><parent link="base"/><child link="first"/>
+<origin xyz="0.1 0.2 0" rpy="0.1 0 0.3"/><axis xyz="0 1 1"/>
+<dynamics damping="0.3 0.4" friction="0.1" armature="0.5 0.6"/></joint>
+<joint name="b" type="cylindrical"><parent link="first"/><child link="second"/>
+<origin xyz="0 0.1 0.4" rpy="0.2 0 0"/><axis xyz="0 1 0.5"/></joint>
+<joint name="c" type="fixed"><parent link="base"/><child link="a.theta1"/></joint></robot>"""
+
+
+def test_universal_and_cylindrical_joints_become_chains(tmp_path):
+    """They move as the joints of the source do, with the same names of coordinates, and urdfdom
+    (through Pinocchio) reads them."""
+    file, out = tmp_path / "chain.urdf", tmp_path / "out.urdf"
+    file.write_text(CHAIN)
+    done = invoke("convert", file, "-o", out)
+    assert (
+        done.exit_code == 0
+        and "joints ('a' and 'b') are written as chains of joints" in done.stderr
+    )
+    assert "extension of symgen; URDF has no" not in done.stderr
+    options = {"friction": "viscous,coulomb"}
+    robots = [symgen.Robot(path, **options) for path in (file, out)]
+    one, two = (robot.trace("inverse_dynamics") for robot in robots)
+    assert [r.joint_names for r in robots] == [["a.theta1", "a.theta2", "b.z", "b.theta"]] * 2
+    q, qd, qdd = np.random.default_rng(0).uniform(-1, 1, (3, 4))
+    tau = one.run(q=q, qd=qd, qdd=qdd)["tau"]
+    assert np.allclose(tau, two.run(q=q, qd=qd, qdd=qdd)["tau"], rtol=1e-12)
+    pin = pytest.importorskip("pinocchio")
+    model = pin.buildModelFromUrdf(str(out))
+    assert [*model.names][1:] == ["a.theta1", "a.theta2", "b.z", "b.theta"]
 
 
 def test_motors_that_joints_share_are_not_written(tmp_path):

@@ -1,13 +1,15 @@
 """A `RobotDescription` as a URDF: what the format can say, and notices of what it cannot."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from lxml import etree
 
 from symgen.errors import Notice
-from symgen.mechanics.model import Limits, PerCoordinate
+from symgen.mechanics.model import Joint, Limits, PerCoordinate
 from symgen.mechanics.pose import IDENTITY
+from symgen.numbers.scalar import ZERO
 from symgen.reading.description import (
     EARTH,
     TENSOR,
@@ -24,6 +26,8 @@ from symgen.text import quoted
 
 OWN: Final = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 """The joint types of URDF itself."""
+SPLIT: Final = ("universal", "cylindrical")
+"""The types that are written as chains of joints with one coordinate."""
 DRAKE: Final = "http://drake.mit.edu"
 HARDWARE_INTERFACE: Final = "hardware_interface/EffortJointInterface"
 """What ROS asks of the joint of a transmission; nothing here reads it."""
@@ -33,6 +37,7 @@ UNLIMITED: Final = 1e9
 
 def urdf_bytes(robot: RobotDescription) -> tuple[bytes, tuple[Notice, ...]]:
     """The file's bytes, and what is not in it."""
+    robot, split = _with_split_joints(robot)
     root = etree.Element("robot", {"name": robot.name}, nsmap={"drake": DRAKE})
     for link in robot.links:
         node = _add(root, "link", name=link.name)
@@ -48,9 +53,86 @@ def urdf_bytes(robot: RobotDescription) -> tuple[bytes, tuple[Notice, ...]]:
     if not any(drive.inertia for drive in robot.drives):
         etree.cleanup_namespaces(root)
     etree.indent(root)
-    notices = tuple(robot.notice(*notice) for notice in _not_written(robot))
+    sentences = (*_split_notices(split), *_not_written(robot))
+    notices = tuple(robot.notice(*sentence) for sentence in sentences)
     data: bytes = etree.tostring(root, xml_declaration=True, encoding="utf-8")
     return data + b"\n", notices
+
+
+def _with_split_joints(robot: RobotDescription) -> tuple[RobotDescription, list[str]]:
+    """The robot with each joint of a type of `SPLIT` as a chain of joints with one coordinate,
+    whose links between have no mass, and the names of these joints. The motion, and the names of
+    the coordinates, are the same. Joints with a rotor or a shared motor remain."""
+    driven = {drive.joint for drive in robot.drives if drive.inertia is not None}
+    driven |= {name for tied in robot.transmissions for name in tied.joints}
+    split = [j for j in robot.joints if j.kind in SPLIT and j.name not in driven]
+    taken = {link.name for link in robot.links}
+    chains = {joint.name: _chain(joint, taken) for joint in split}
+    between = [
+        LinkElement(j.child, j.line)
+        for chain in chains.values()
+        for j in chain
+        if j.child not in taken
+    ]
+    return replace(
+        robot,
+        links=(*robot.links, *between),
+        joints=tuple(part for j in robot.joints for part in chains.get(j.name, (j,))),
+        drives=tuple(
+            row
+            for drive in robot.drives
+            for row in _split_drive(drive, chains.get(drive.joint, ()))
+        ),
+    ), [joint.name for joint in split]
+
+
+def _chain(joint: JointElement, taken: Collection[str]) -> tuple[JointElement, ...]:
+    """The joints with one coordinate each whose motions one after the other are that of `joint`;
+    links between get names that are not `taken`."""
+    known = Joint(joint.name, joint.kind, joint.axis, constants=joint.constants)
+    names = [known.coordinate(coordinate.suffix) for coordinate in known.type.velocities]
+    links = [joint.parent, *names[:-1], joint.child]
+    for k in range(1, len(names)):
+        while links[k] in taken:
+            links[k] += "_"
+    return tuple(
+        JointElement(
+            names[part.velocity],
+            joint.line,
+            "prismatic" if part.freedom.turn is ZERO else "continuous",
+            links[k],
+            links[k + 1],
+            joint.origin if k == 0 else Origin(joint.line),
+            part.axis,
+            damping=_of_coordinate(joint.damping, part.velocity),
+            friction=_of_coordinate(joint.friction, part.velocity),
+            stiffness=_of_coordinate(joint.stiffness, part.velocity),
+            reference=_of_coordinate(joint.reference, part.velocity),
+        )
+        for k, part in enumerate(known.type.parts(known))
+    )
+
+
+def _split_drive(drive: DriveElement, chain: Sequence[JointElement]) -> Sequence[DriveElement]:
+    """The armature of each joint of a chain; the drive itself where its joint is not split."""
+    armature = drive.armature or 0.0
+    return [
+        DriveElement(joint.name, drive.line, armature=_of_coordinate(armature, k))
+        for k, joint in enumerate(chain)
+    ] or [drive]
+
+
+def _of_coordinate(values: PerCoordinate, k: int) -> float:
+    return values[k] if isinstance(values, tuple) else values
+
+
+def _split_notices(split: Sequence[str]) -> Iterator[tuple[str, str]]:
+    if split:
+        yield (
+            "note",
+            f"universal and cylindrical joints ({quoted(split)}) are written as chains of joints "
+            "with one coordinate, which URDF has; the links between have no mass",
+        )
 
 
 def _add(parent: etree._Element, tag: str, **attributes: object) -> etree._Element:
