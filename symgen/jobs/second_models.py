@@ -94,7 +94,9 @@ def _drake_ball(joint: Joint, frame: Pose, q: Numbers, v: Numbers) -> Converted:
 def _matrix(quaternion: Numbers) -> Numbers:
     """The rotation by a unit quaternion x, y, z, w, as a matrix (3, 3)."""
     axis, w = quaternion[:3], quaternion[3]
-    return (w * w - axis @ axis) * np.eye(3) + 2 * (np.outer(axis, axis) + w * _cross(axis))
+    turn: Numbers = (w * w - axis @ axis) * np.eye(3)
+    turn += 2 * np.outer(axis, axis) + 2 * w * _cross(axis)
+    return turn
 
 
 def _cross(v: Numbers) -> Numbers:

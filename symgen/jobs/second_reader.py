@@ -25,7 +25,7 @@ from symgen.jobs.second_models import (
 from symgen.languages.module import Module
 from symgen.languages.verification import Check, relative_error
 from symgen.mechanics.coupling import Coupling, coupling_of
-from symgen.mechanics.model import Joint, Model
+from symgen.mechanics.model import Joint, RigidBodyModel
 from symgen.mechanics.pose import Pose
 from symgen.numbers.operations import tanh
 from symgen.numbers.types import Numbers
@@ -198,7 +198,9 @@ class _OwnJoint:
     map: Numbers
 
 
-def _pairs(model: Model, library: str, other: SecondModel) -> list[tuple[_OwnJoint, LibraryJoint]]:
+def _pairs(
+    model: RigidBodyModel, library: str, other: SecondModel
+) -> list[tuple[_OwnJoint, LibraryJoint]]:
     """The joints of the module, each with the same joint in the library. Raises OptionError where a
     joint is missing or has another number of velocities."""
     own = {joint.joint.name: joint for joint in _own_joints(model)}
@@ -217,7 +219,7 @@ def _pairs(model: Model, library: str, other: SecondModel) -> list[tuple[_OwnJoi
     return [(own[name], others[name]) for name in own]
 
 
-def _own_joints(model: Model) -> Iterator[_OwnJoint]:
+def _own_joints(model: RigidBodyModel) -> Iterator[_OwnJoint]:
     """The joints of a model, those of rotors left out."""
     coupling = coupling_of(model)
     rates, (matrix, offsets) = coupling.velocity_matrix, coupling.position_map
