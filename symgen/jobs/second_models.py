@@ -12,7 +12,7 @@ from symgen.errors import OptionError
 from symgen.mechanics.model import Joint
 from symgen.mechanics.pose import IDENTITY, Pose
 from symgen.numbers.types import Numbers
-from symgen.reading.part import FLOATING_BASE
+from symgen.reading.subtree import FLOATING_BASE
 from symgen.text import shown
 
 

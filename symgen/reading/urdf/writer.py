@@ -16,6 +16,7 @@ from symgen.reading.description import (
     DriveElement,
     JointElement,
     LinearFunction,
+    LinkElement,
     Motor,
     Origin,
     RobotDescription,
