@@ -27,7 +27,7 @@ from symgen.mechanics.coupling import position_coordinates
 from symgen.mechanics.model import RigidBodyModel
 from symgen.reading.assemble import LoadedRobot
 from symgen.reading.options import SourceOptions
-from symgen.reading.visual_geometry import shapes
+from symgen.reading.visual_shapes import shapes
 from symgen.text import quoted, shown
 from symgen.text import shown as shown_text
 

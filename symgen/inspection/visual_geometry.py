@@ -16,7 +16,7 @@ from symgen.mechanics.model import RigidBodyModel
 from symgen.mechanics.pose import Pose
 from symgen.mechanics.pseudo_inertia import pseudo_inertia_in_parent, pseudo_inertia_matrix
 from symgen.numbers.types import AnyArray
-from symgen.reading.visual_geometry import VisualShape
+from symgen.reading.visual_shapes import VisualShape
 
 Data = dict[str, Any]
 

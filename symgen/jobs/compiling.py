@@ -49,7 +49,7 @@ def compile(
     if module is not None:
         return Compiled.of(module)
     # What reads, traces and writes code takes a while to load.
-    from symgen.jobs.extension import CompileJob
+    from symgen.jobs.compile_job import CompileJob
 
     return CompileJob.of(robot, names, exact, options, store, environment).compiled(key)
 

@@ -9,7 +9,7 @@ from symgen.reading.options import NO_SOURCE_OPTIONS, SourceOptions
 from symgen.reading.sources import RobotSource, describe
 from symgen.reading.substitution import symbols
 from symgen.reading.subtree import extract_subtree
-from symgen.reading.urdf.writer import urdf_bytes
+from symgen.reading.urdf.urdf_writer import urdf_bytes
 from symgen.text import quoted
 
 

@@ -29,7 +29,7 @@ inverse dynamics of a chain of 100 joints (15 MB, 2.0 GB, 42 s for 30,000 entrie
 matrices take less: those of the mass matrix 290 B, 15 kB and 0.5 ms."""
 
 
-def remarks(model: RigidBodyModel, functions: Sequence[Wanted]) -> list[str]:
+def notes_on_large_functions(model: RigidBodyModel, functions: Sequence[Wanted]) -> list[str]:
     """A sentence for each function with many output entries, with its estimated size and time.
     Structural zeros are counted, so that trees with many branches need less."""
     n, ten = coupling_of(model).velocities, 10 * len(model.bodies)
@@ -90,7 +90,7 @@ def generated_files(
     check_effects(job, known_languages(languages))
     progress("reading the robot")
     loaded = job.load()
-    for sentence in remarks(loaded.model, job.wanted()):
+    for sentence in notes_on_large_functions(loaded.model, job.wanted()):
         remark(sentence)
     module = job.module(loaded, progress)
     texts = module_files(module, languages, progress)

@@ -17,8 +17,8 @@ from symgen.mechanics.model import (
 from symgen.mechanics.pose import IDENTITY, Pose, Triple
 from symgen.numbers.scalar import ZERO, plain
 from symgen.reading.actuators import Drives
-from symgen.reading.coupling import resolve_couplings
 from symgen.reading.description import Inertial, JointElement, LinearFunction, LinkElement
+from symgen.reading.joint_couplings import resolve_couplings
 from symgen.reading.joint_kinds import JOINTS
 from symgen.reading.rotations import RightAngleSnapper, rotation_about_axis
 from symgen.reading.subtree import WORLD, RobotSubtree

@@ -8,7 +8,6 @@ from typing import Final
 
 from symgen.errors import OptionError
 from symgen.mechanics.pose import Matrix3, Pose
-from symgen.reading.coupling import locked_by_leaders
 from symgen.reading.description import (
     JointElement,
     LinkElement,
@@ -19,6 +18,7 @@ from symgen.reading.description import (
     joint_above,
     outward,
 )
+from symgen.reading.joint_couplings import locked_by_leaders
 from symgen.reading.joint_kinds import JOINTS, has_one_coordinate
 from symgen.reading.rotations import DEFAULT_SNAP_TOLERANCE, RightAngleSnapper
 from symgen.text import hint, quoted, shown

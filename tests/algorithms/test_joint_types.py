@@ -12,7 +12,7 @@ from symgen.mechanics.model import PARAMETER_NAMES, Joint
 from symgen.proof.reference_kinematics import JOINTS as JUDGED
 from symgen.reading.assemble import load
 from symgen.reading.joint_kinds import JOINTS
-from symgen.reading.urdf.writer import urdf_bytes
+from symgen.reading.urdf.urdf_writer import urdf_bytes
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted

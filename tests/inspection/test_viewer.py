@@ -15,7 +15,7 @@ from symgen.inspection.visual_geometry import (
     simplified,
 )
 from symgen.jobs.job import Job
-from symgen.reading.visual_geometry import shapes
+from symgen.reading.visual_shapes import shapes
 from tests.support.tools import invoke, robot_file
 
 URDF = """<robot name="r">

@@ -7,7 +7,7 @@ import pytest
 import symgen
 from symgen.errors import RobotError
 from symgen.jobs import generating as expected_size
-from symgen.jobs.generating import remarks
+from symgen.jobs.generating import notes_on_large_functions
 from symgen.jobs.job import Job
 from symgen.numbers.exact import in_decimals
 from symgen.proof import textbook
@@ -164,10 +164,10 @@ def test_size_and_time_of_large_functions_are_estimated_before_they_are_generate
     """Measured: 30,000 entries of the derivatives of a chain of 100 joints take 15 MB of C, 2.0 GB
     and 42 s."""
     wanted = [Wanted.parse("inverse_dynamics_derivatives"), Wanted.parse("gravity")]
-    (sentence,) = remarks(Job.of(chain(100)).load().model, wanted)
+    (sentence,) = notes_on_large_functions(Job.of(chain(100)).load().model, wanted)
     assert sentence.startswith("inverse_dynamics_derivatives has 30,000 entries")
     assert "15 MB of C, 1.9 GB of memory and 45 s" in sentence
-    assert not remarks(Job.of(chain(20)).load().model, wanted)
+    assert not notes_on_large_functions(Job.of(chain(20)).load().model, wanted)
 
 
 def test_the_estimate_is_printed_before_the_work(tmp_path, monkeypatch):

@@ -6,7 +6,7 @@ import pytest
 
 import symgen
 from symgen.errors import OptionError
-from symgen.jobs.extension import _through_cffi
+from symgen.jobs.compile_job import _through_cffi
 from symgen.jobs.job import Job
 from tests.support.tools import generated, imported, robot_file
 

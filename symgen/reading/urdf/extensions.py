@@ -1,13 +1,12 @@
-"""Springs and rotor inertia that URDF itself has not, where files write them all the same.
+"""Springs and rotor inertia of joints, which are not part of URDF but occur in URDF files.
 
-In ``<dynamics>`` of a joint: ``spring_stiffness`` and ``spring_reference`` (SDFormat's words),
-``stiffness``, ``rotor_inertia`` and ``armature`` (inertia as the joint feels it); in ``<gazebo
-reference="JOINT">`` elements of these names or of those that Gazebo's reader of URDF knows,
-``springStiffness`` and ``springReference``."""
+In ``<dynamics>`` of a joint: ``spring_stiffness`` and ``spring_reference`` (as in SDFormat),
+``stiffness``, ``rotor_inertia`` and ``armature`` (the reflected inertia). In ``<gazebo
+reference="JOINT">``: elements of these names, or ``springStiffness`` and ``springReference``, which
+Gazebo reads."""
 
-from collections.abc import Callable, Iterator
+from collections import defaultdict
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 from symgen.errors import RobotError, gathered
@@ -22,11 +21,12 @@ WORDS: Final = {
     "armature": ("rotor_inertia", "armature"),
 }
 """The words of files for each extension."""
+ALL_WORDS: Final = tuple(word for words in WORDS.values() for word in words)
 
 
 @dataclass(frozen=True, slots=True)
 class StatedNumber:
-    """A number that a file says of a joint, and by which word."""
+    """A number that a file gives for a joint, and its word."""
 
     node: XmlNode
     word: str
@@ -36,8 +36,7 @@ class StatedNumber:
 @dataclass(frozen=True, slots=True)
 class Extension:
     """Extensions of a joint: the stiffness of its spring (N m/rad or N/m), the coordinate at which
-    that is relaxed (rad or m), and inertia as the joint feels it (kg m² or kg), None where there is
-    none."""
+    the spring is relaxed (rad or m), and the reflected inertia (kg m² or kg), None if not given."""
 
     line: int
     stiffness: PerCoordinate = 0.0
@@ -46,47 +45,29 @@ class Extension:
 
 
 def extensions(root: XmlNode, errors: list[RobotError]) -> dict[str, Extension]:
-    """The extensions of a file by name of the joint. A number that is none, two that differ and
-    inertia below zero go to `errors`."""
-    said_by_joint: dict[str, list[StatedNumber]] = {}
-    for name, read in _every(root):
-        with gathered(errors):
-            for number in read():
-                said_by_joint.setdefault(name, []).append(number)
-    merged: dict[str, Extension] = {}
-    for name, rows in said_by_joint.items():
-        with gathered(errors):
-            merged[name] = _extension(rows)
-    return merged
-
-
-def _every(root: XmlNode) -> Iterator[tuple[str, Callable[[], list[StatedNumber]]]]:
-    """The name of a joint, and how what an element says of it is read."""
-    for joint in joint_nodes(root):
-        name = joint.element.get("name") or ""
+    """The extensions of a file by joint name. Invalid numbers, different numbers for the same
+    quantity and negative inertia are added to `errors`."""
+    stated: dict[str, list[StatedNumber]] = defaultdict(list)
+    joints = [(node.element.get("name") or "", node) for node in joint_nodes(root)]
+    for name, joint in joints:
         for dynamics in joint.children("dynamics"):
-            yield name, partial(_beside, dynamics.called(_label(name)), word_of(joint))
-    names = {joint.element.get("name") for joint in joint_nodes(root)}
+            node = dynamics.called(f"joint '{shown(name)}'")
+            with gathered(errors):
+                values = [(w, from_attribute(node, w, word_of(joint))) for w in ALL_WORDS]
+                stated[name] += [StatedNumber(node, w, x) for w, x in values if x is not None]
+    names = {joint.element.get("name") for _, joint in joints}
     for gazebo in root.children("gazebo"):
         name = gazebo.element.get("reference") or ""
-        if name in names:
-            yield from ((name, partial(_inside, node)) for node in gazebo.called(_label(name)))
-
-
-def _label(name: str) -> str:
-    """A joint in a message."""
-    return f"joint '{shown(name)}'"
-
-
-def _beside(dynamics: XmlNode, kind: str) -> list[StatedNumber]:
-    words = [word for words in WORDS.values() for word in words]
-    values = [(word, from_attribute(dynamics, word, kind)) for word in words]
-    return [StatedNumber(dynamics, word, value) for word, value in values if value is not None]
-
-
-def _inside(child: XmlNode) -> list[StatedNumber]:
-    known = any(child.tag in words for words in WORDS.values())
-    return [StatedNumber(child, child.tag, child.content())] if known else []
+        for node in gazebo.called(f"joint '{shown(name)}'") if name in names else ():
+            if node.tag in ALL_WORDS:
+                with gathered(errors):
+                    stated[name].append(StatedNumber(node, node.tag, node.content()))
+    merged: dict[str, Extension] = {}
+    for name, numbers in stated.items():
+        if numbers:
+            with gathered(errors):
+                merged[name] = _extension(numbers)
+    return merged
 
 
 def _extension(rows: list[StatedNumber]) -> Extension:
