@@ -53,8 +53,8 @@ f(x + 1e-30j * d).imag / 1e-30 is the derivative of f in the direction d.
 #   f7_x_p1   partial sum of f7_x
 #   n7        moment on body 7 and all bodies that it carries
 #   f7a       f7 in an intermediate frame between the body and its parent
-#   f9_6      f of joint 9 (unit velocity or acceleration), seen at body 6
-#   n9_6      n of joint 9 (unit velocity or acceleration), seen at body 6
+#   f9_6      f per unit velocity or acceleration of joint 9, in axes of body 6
+#   n9_6      n per unit velocity or acceleration of joint 9, in axes of body 6
 #   h7        first moment of mass of body 7 and all bodies that it carries
 #   S7        second moment of mass of body 7 and all bodies that it carries
 #   M_6_6     entry [6, 6] of M, indices from 0

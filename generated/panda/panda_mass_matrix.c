@@ -28,8 +28,8 @@
  *   theta7      position of joint 7 plus a constant angle
  *   stheta7     sine of theta7
  *   s6          sine of q[5]
- *   f9_6        f of joint 9 (unit velocity or acceleration), seen at body 6
- *   n9_6        n of joint 9 (unit velocity or acceleration), seen at body 6
+ *   f9_6        f per unit velocity or acceleration of joint 9, in axes of body 6
+ *   n9_6        n per unit velocity or acceleration of joint 9, in axes of body 6
  *   n9          moment on body 9 and all bodies that it carries
  *   k_f9_3_y    constant times f9_3_y
  *   neg_n9_4_z  -n9_4_z

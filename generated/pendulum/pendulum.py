@@ -36,8 +36,8 @@ f(x + 1e-30j * d).imag / 1e-30 is the derivative of f in the direction d.
 #   wd2      angular acceleration of body 2
 #   n2_z_p1  partial sum of n2_z
 #   n2       moment on body 2 and all bodies that it carries
-#   f2_1     f of joint 2 (unit velocity or acceleration), seen at body 1
-#   n2_1     n of joint 2 (unit velocity or acceleration), seen at body 1
+#   f2_1     f per unit velocity or acceleration of joint 2, in axes of body 1
+#   n2_1     n per unit velocity or acceleration of joint 2, in axes of body 1
 # ruff: noqa
 
 import math

@@ -16,8 +16,8 @@
  *   0.3 = MXR_2, 0.2 = ZZR_2, 1.2 = MXR_1
  *
  * Local names (vectors of body i are in its canonical frame, whose z axis is the axis of joint i)
- *   f2_1  f of joint 2 (unit velocity or acceleration), seen at body 1
- *   n2_1  n of joint 2 (unit velocity or acceleration), seen at body 1
+ *   f2_1  f per unit velocity or acceleration of joint 2, in axes of body 1
+ *   n2_1  n per unit velocity or acceleration of joint 2, in axes of body 1
  */
 #include "pendulum_trig.h"
 

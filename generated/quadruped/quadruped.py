@@ -102,8 +102,8 @@ f(x + 1e-30j * d).imag / 1e-30 is the derivative of f in the direction d.
 #   n18_x_p1     partial sum of n18_x
 #   n18          moment on body 18 and all bodies that it carries
 #   f18a         f18 in an intermediate frame between the body and its parent
-#   f18_17       f of joint 18 (unit velocity or acceleration), seen at body 17
-#   n18_17       n of joint 18 (unit velocity or acceleration), seen at body 17
+#   f18_17       f per unit velocity or acceleration of joint 18, in axes of body 17
+#   n18_17       n per unit velocity or acceleration of joint 18, in axes of body 17
 #   T18          term of the rotation of S18 (double-angle form)
 #   h17          first moment of mass of body 17 and all bodies that it carries
 #   S17          second moment of mass of body 17 and all bodies that it carries

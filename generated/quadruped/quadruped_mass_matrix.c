@@ -24,8 +24,8 @@
  *   stheta19      sine of theta19
  *   s18           sine of q[17]
  *   neg_f18_17_x  -f18_17_x
- *   f18_17        f of joint 18 (unit velocity or acceleration), seen at body 17
- *   n18_17        n of joint 18 (unit velocity or acceleration), seen at body 17
+ *   f18_17        f per unit velocity or acceleration of joint 18, in axes of body 17
+ *   n18_17        n per unit velocity or acceleration of joint 18, in axes of body 17
  *   n18           moment on body 18 and all bodies that it carries
  *   T18           term of the rotation of S18 (double-angle form)
  *   ctheta19_T18  ctheta19 times T18

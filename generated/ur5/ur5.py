@@ -48,8 +48,8 @@ f(x + 1e-30j * d).imag / 1e-30 is the derivative of f in the direction d.
 #   n6         moment on body 6 and all bodies that it carries
 #   f5         force on body 5 and all bodies that it carries
 #   n5a        n5 in an intermediate frame between the body and its parent
-#   n6_4       n of joint 6 (unit velocity or acceleration), seen at body 4
-#   f5_4       f of joint 5 (unit velocity or acceleration), seen at body 4
+#   n6_4       n per unit velocity or acceleration of joint 6, in axes of body 4
+#   f5_4       f per unit velocity or acceleration of joint 5, in axes of body 4
 #   T5         term of the rotation of S5 (double-angle form)
 #   S4         second moment of mass of body 4 and all bodies that it carries
 #   M_3_3      entry [3, 3] of M, indices from 0

@@ -20,9 +20,9 @@
  * Local names (vectors of body i are in its canonical frame, whose z axis is the axis of joint i)
  *   s5          sine of q[4]
  *   neg_n6_4_x  -n6_4_x
- *   n6_4        n of joint 6 (unit velocity or acceleration), seen at body 4
+ *   n6_4        n per unit velocity or acceleration of joint 6, in axes of body 4
  *   c2_n6_2_y   c2 times n6_2_y
- *   f5_4        f of joint 5 (unit velocity or acceleration), seen at body 4
+ *   f5_4        f per unit velocity or acceleration of joint 5, in axes of body 4
  *   n5          moment on body 5 and all bodies that it carries
  *   T5          term of the rotation of S5 (double-angle form)
  *   T5a         T5 in an intermediate frame between the body and its parent

@@ -179,7 +179,7 @@ class Legend:
                 (
                     f"{stem} pair",
                     example,
-                    f"{stem} of joint {number} (unit velocity or acceleration), seen at body "
+                    f"{stem} per unit velocity or acceleration of joint {number}, in axes of body "
                     f"{pair[3]}",
                 )
             ]
