@@ -23,11 +23,27 @@ __all__ = ["compile", "generate", "trace"]
 
 
 def trace(robot: RobotSource, quantity: str, **options: Any) -> Function:
-    """Return the cheapest program for `quantity` (or ``NAME=QUANTITY+QUANTITY``) of a robot.
+    """Trace a quantity of a robot and return the cheapest program for it.
 
-    `source` is a path or an object, as for `symgen.Robot`. `options` are those of
-    `symgen.jobs.job.Job.of`. The attribute `code` of the result contains the generated C. Raises
-    SymgenError."""
+    Parameters
+    ----------
+    robot
+        The path of a robot file, its content or an object, as for `symgen.Robot`.
+    quantity
+        A quantity of ``symgen list``, or ``NAME=A+B`` for one function that computes A and B.
+    **options
+        Options of `symgen.jobs.job.Job.of`, such as ``gravity="runtime"``.
+
+    Returns
+    -------
+    Function
+        The program, its operation counts and, in the attribute `code`, the generated C.
+
+    Raises
+    ------
+    SymgenError
+        If the robot cannot be read, or an option does not fit it.
+    """
     if quantity == "all":
         raise OptionError(
             "a function computes certain quantities; name one, or several as in "
@@ -51,10 +67,30 @@ def generate(
     progress: Callable[[str], None] | None = None,
     **options: Any,
 ) -> tuple[Module, LoadedRobot, list[Path]]:
-    """Generate a module for a robot in the folder `out`.
+    """Generate a module for a robot in a folder. Either all files are written or none.
 
-    `options` are those of `symgen.jobs.job.Job.of`; `progress` is called with a description of
-    each step. Returns the module, the loaded robot with its notices, and the written paths. Raises
-    SymgenError; in this case no file is written."""
+    Parameters
+    ----------
+    robot
+        The path of a robot file, its content or an object, as for `symgen.Robot`.
+    out
+        The folder. Files of an earlier run for the same robot are replaced.
+    languages
+        Names of languages (see ``symgen list``), C and Python by default.
+    progress
+        A function that is called with a description of each step.
+    **options
+        Options of `symgen.jobs.job.Job.of`.
+
+    Returns
+    -------
+    tuple of Module, LoadedRobot and list of Path
+        The module, the robot with its notices, and the paths of the files.
+
+    Raises
+    ------
+    SymgenError
+        If the robot cannot be read, an option does not fit it, or a file cannot be written.
+    """
     tell = progress or (lambda step: None)
     return generated_files(Job.of(robot, **options), Path(out), languages, tell)

@@ -25,22 +25,45 @@ FILES: Final = ("actuators",)
 def compile(
     robot: Any, *quantities: str | Sequence[str], exact: bool = False, **options: Any
 ) -> Compiled:
-    """Functions of a robot, compiled from generated C: they take one state or many.
+    """Generate C for some quantities of a robot, compile it and load it.
 
     >>> robot = symgen.compile("robots/ur5.urdf", "inverse_dynamics", "mass_matrix")
     >>> tau = robot.inverse_dynamics(q, qd, qdd)
 
-    `robot` is the path of a file, its content or an object (`symgen.reading.sources`); `quantities`
-    and `options` are those of `symgen.jobs.job.Job.of`, the quantities of `CORE` by default.
-    Quantities are given one by one or as one list. The code is the fastest for this machine:
-    products and sums fused, sines of its own up to 65536 rad (1024 rad in float; give
-    ``trig="libm"`` for more), vectors of states; its last bits are not those of other machines.
-    With `exact` they are those of the C that ``symgen generate`` writes with the same options and
-    ``symgen verify`` proves.
+    Parameters
+    ----------
+    robot
+        The path of a robot file, its content or an object, as for `symgen.Robot`.
+    *quantities
+        Names of quantities (see ``symgen list``), one by one or as one list. The default is that of
+        ``symgen generate``.
+    exact
+        False: the fastest code for this machine, with fused products and sums and with vectors. Its
+        last bits can differ between machines. True: the bits of the C that ``symgen generate``
+        writes with the same options and ``symgen verify`` checks.
+    **options
+        Options of `symgen.jobs.job.Job.of`. The sines are accurate up to 65536 rad (1024 rad in
+        float); ``trig="libm"`` is accurate beyond that.
 
-    Modules are kept in the folder SYMGEN_CACHE (`symgen.native.store`), so that a second run reads,
-    traces and compiles nothing. Needs a C compiler and Python's headers; without the headers calls
-    go through cffi, which is said. Raises SymgenError."""
+    Returns
+    -------
+    Compiled
+        An object with one function per quantity. An argument of n entries has the shape (n,), or
+        (..., n) for many states; the leading axes broadcast. Units are those of ``symgen list
+        --all``. A function that inverts the mass matrix raises numpy.linalg.LinAlgError if it is
+        not positive definite.
+
+    Raises
+    ------
+    SymgenError
+        If the robot cannot be read, an option does not fit it, or no C compiler is found.
+
+    Notes
+    -----
+    Modules are cached in the folder SYMGEN_CACHE (`symgen.native.store`); a second call neither
+    reads, traces nor compiles. Without the headers of Python, calls go through cffi, which a note
+    reports.
+    """
     store, names = Store.here(), quantities
     if len(quantities) == 1 and isinstance(quantities[0], (list, tuple)):
         names = tuple(quantities[0])

@@ -51,19 +51,30 @@ class LoadedRobot:
 
 
 def load(source: RobotSource, **options: Any) -> LoadedRobot:
-    """The robot in a URDF, MJCF or SDF file, its content or an object (`RobotSource`) as a model;
-    bodies in the order of their joints (`RobotSubtree.moving`).
+    """Read a robot and return it as a model.
 
-    `options` are those of `RobotOptions` and `SourceOptions`. Link `root` becomes the base and only
-    what it carries stays; with `tip` only the links from root to tip stay. `lock` holds joints at a
-    value (rad or m). `gravity` is the acceleration of free fall in root axes (m/s²), by default
-    that of the file's own root (see `fall`). A `base` that is ``floating`` instead of ``fixed`` is
-    free to move in the world. Angles of the file within `snap_angles` (rad) of a multiple of pi/2
-    are made exact. `actuators` is a TOML file of rotors and friction, `rotors` what is taken of
-    rotors (see `actuators.driven`). A file with xacro in it is expanded with `xacro_args`.
+    Parameters
+    ----------
+    source
+        The path of a URDF, xacro, MJCF, SDF or DH file, its content or an object (`RobotSource`).
+    **options
+        Options of `RobotOptions` and `SourceOptions`, such as `root` and `tip` (names of links:
+        only the links between them are kept), `lock` (positions of joints in rad or m), `gravity`
+        (acceleration in the axes of the root link, m/s²; that of the file by default), `base`
+        ("fixed" or "floating"), `snap_angles` (rad) and `actuators` (a TOML file).
 
-    Raises RobotError where the file is not a robot that can be compiled, OptionError where an
-    option does not fit it."""
+    Returns
+    -------
+    LoadedRobot
+        The model, its bodies in the order of the coordinates, with notices and digests.
+
+    Raises
+    ------
+    RobotError
+        If the source is not a robot that can be compiled.
+    OptionError
+        If an option does not fit the robot.
+    """
     return load_with(source, Choices.of(GROUPS, options))
 
 

@@ -33,12 +33,26 @@ CONVENTIONS: Final = ("standard", "modified")
 
 @dataclass(frozen=True, slots=True)
 class DH:
-    """A joint and the link behind it: `a` and `d` (m, numbers or SymPy symbols), `alpha` and
-    `theta` (rad); `type` is revolute or prismatic.
+    """A row of a table of Denavit-Hartenberg parameters: a joint and the link that it moves.
 
-    `mass` (kg), `center_of_mass` (m) and `inertia` (kg m², about the centre of mass: ixx, ixy, ixz,
-    iyy, iyz, izz or a matrix) are the link's, in its frame. The rest is as in
-    `symgen.Builder.joint`."""
+    Parameters
+    ----------
+    a, d
+        Lengths (m), numbers or SymPy symbols. d of a prismatic joint is the offset of its position.
+    alpha, theta
+        Angles (rad). theta of a revolute joint is the offset of its position.
+    type
+        "revolute" or "prismatic".
+    name
+        The name of the joint; joint1, joint2, ... by default.
+    mass, center_of_mass, inertia
+        Mass (kg), centre of mass (m) and inertia about the centre of mass (kg m²; ixx, ixy, ixz,
+        iyy, iyz, izz or a 3 x 3 matrix) of the link, in its frame.
+    lower, upper, velocity, effort
+        Limits of the joint.
+    damping, friction, stiffness, reference, ratio, rotor_inertia, armature
+        Coefficients of the joint, as in `symgen.Builder.joint`.
+    """
 
     a: Any = 0.0
     alpha: float = 0.0

@@ -280,17 +280,30 @@ def from_dh(
     gravity: Sequence[float] = EARTH,
     **options: Any,
 ) -> Robot:
-    """Return the robot of a table of Denavit-Hartenberg parameters with one row per joint.
+    """Return the robot of a table of Denavit-Hartenberg parameters.
 
     >>> a2, m2 = sympy.symbols("a2 m2")
     >>> symgen.from_dh([dict(d=0.4, alpha=pi / 2), dict(a=a2, mass=m2)], convention="standard")
 
-    A row is a `symgen.DH` or a mapping with its fields: `a`, `d` (m), `alpha`, `theta` (rad), where
-    theta of a revolute joint and d of a prismatic one are offsets, `type`, mass and inertia of the
-    link in its frame. `convention` is ``standard`` (frame i on the axis of joint i + 1) or
-    ``modified`` (frame i on the axis of joint i; Craig, Khalil & Kleinfinger). Lengths and masses
-    can be SymPy symbols. Joints without a name are called joint1, joint2, ...; the links link1,
-    link2, ... have the frames of the table. Raises OptionError for a row that is not valid."""
+    Parameters
+    ----------
+    rows
+        One row per joint: a `symgen.DH` or a mapping with its fields.
+    convention
+        "standard" (frame i is on the axis of joint i + 1) or "modified" (frame i is on the axis of
+        joint i; Craig, Khalil & Kleinfinger 1986).
+    name
+        The name of the robot. Its links link1, link2, ... have the frames of the table.
+    gravity
+        Gravitational acceleration (3,) in the axes of the base (m/s²).
+    **options
+        Options of `symgen.Robot`.
+
+    Raises
+    ------
+    OptionError
+        If a row is not valid.
+    """
     return Robot(dh_builder(rows, convention, name, gravity), **options)
 
 
