@@ -188,12 +188,12 @@ class Body:
     @property
     def has_friction(self) -> bool:
         """Whether friction counts for its coordinate, so that it has coefficients as inputs and in
-        regressors: always where its joint has one coordinate; where that has several, if the file
-        gives the joint friction."""
+        regressors: always where its joint has one coordinate; where that has several, and of a
+        motor, if the file gives friction."""
         joint = self.joint
         constants = joint.damping, joint.friction, joint.offset, *(x for _, x in joint.laws)
         given = any(map(is_nonzero, constants))
-        return not joint.type.is_rotor and (joint.type.single or given)
+        return given or (joint.type.single and not joint.type.is_rotor)
 
     @property
     def has_spring(self) -> bool:

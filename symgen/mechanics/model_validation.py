@@ -106,14 +106,14 @@ def _is_shadow(bodies: Sequence[Body], body: Body) -> bool:
 
 
 def _rotor(bodies: Sequence[Body], i: int) -> str | None:
-    """A rotor follows with inertia, or moves by itself what is no rotor."""
+    """A rotor follows with inertia or friction, or moves by itself what is no rotor."""
     body = bodies[i]
     if not body.joint.type.is_rotor:
         return "is an incomplete rotor" if body.spin else None
     moved = (b.follows.terms for b in bodies if b.follows and not b.joint.type.is_rotor)
     moves = any(leader == i + 1 for terms in moved for leader, _ in terms)
     run = [b for b in bodies if b.joint == body.joint] if body.in_body_axes else [body]
-    complete = moves if body.follows is None else any(b.spin for b in run)
+    complete = moves if body.follows is None else any(b.spin or b.has_friction for b in run)
     return None if complete and not body.links else "is an incomplete rotor"
 
 

@@ -77,6 +77,17 @@ class Actuator:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class SharedMotor:
+    """A motor of several joints as a file has it: the inertia of its rotor (kg m²), None where it
+    is silent, and the coefficients and shape parameters of its friction by name."""
+
+    inertia: float | None
+    friction: tuple[tuple[str, float], ...]
+
+
+COMMON_FRICTION: Final = ("viscous", "coulomb", "offset")
+"""The laws of friction with fields of their own."""
 FIELDS: Final = tuple(field.name for field in fields(Actuator) if field.name != "laws")
 LAW_KEYS: Final = (
     *(law for law in LAWS if law not in JOINT_FIELDS and law != "preload"),
@@ -113,16 +124,22 @@ def read(path: str | os.PathLike[str], robot: RobotDescription, rotors: str) -> 
     return Drives(tags | by_joint, rotors, digest, _motors(root.table("motors"), robot))
 
 
-def _motors(table: Table, robot: RobotDescription) -> dict[str, float]:
-    """The inertia of the rotors of motors that several joints share."""
+def _motors(table: Table, robot: RobotDescription) -> dict[str, SharedMotor]:
+    """The constants of the motors that several joints share."""
     shared = {m.name for t in robot.transmissions if len(t.joints) > 1 for m in t.motors}
     table.only(sorted(shared), "motor of several joints")
-    inertias = {}
+    motors = {}
     for name in table.data:
         row = table.table(name)
-        row.only(["rotor_inertia"])
-        inertias[name] = row.number("rotor_inertia", 0.0) or 0.0
-    return inertias
+        row.only(["rotor_inertia", *COMMON_FRICTION, *LAW_KEYS])
+        common = {
+            key: row.number(key, -MAX_NUMBER if key in SIGNED else 0.0) for key in COMMON_FRICTION
+        }
+        friction = {key: value for key, value in common.items() if value is not None}
+        friction |= {key: constant_of_velocity(value, 0) for key, value in _laws(row, "revolute")}
+        inertia = row.number("rotor_inertia", 0.0)
+        motors[name] = SharedMotor(inertia, tuple(friction.items()))
+    return motors
 
 
 def of_tags(robot: RobotDescription) -> dict[str, Actuator]:
@@ -168,7 +185,7 @@ def _actuator(table: Table, joint: JointElement, tags: Actuator) -> Actuator:
         **numbers,
         rotor_axis=_unit(table),
         rotor_position=table.triple("rotor_position"),
-        laws=_laws(table, joint),
+        laws=_laws(table, joint.kind),
     )
     if stated.gear_ratio == 0:
         raise table.error("gear_ratio", "is 0; give the turns of the rotor in one of the joint")
@@ -181,10 +198,10 @@ def _actuator(table: Table, joint: JointElement, tags: Actuator) -> Actuator:
     return complete
 
 
-def _laws(table: Table, joint: JointElement) -> tuple[tuple[str, PerCoordinate], ...]:
-    """The coefficients and shape parameters of a joint. Raises RobotError for a shape parameter
-    that is out of its range, or absent although its coefficient is given."""
-    given = {key: from_table(table, key, joint.kind, -MAX_NUMBER) for key in LAW_KEYS}
+def _laws(table: Table, kind: str) -> tuple[tuple[str, PerCoordinate], ...]:
+    """The coefficients and shape parameters of a joint of a kind. Raises RobotError for a shape
+    parameter that is out of its range, or absent although its coefficient is given."""
+    given = {key: from_table(table, key, kind, -MAX_NUMBER) for key in LAW_KEYS}
     laws = {key: value for key, value in given.items() if value is not None}
     for key, parameter in SHAPE_PARAMETERS.items():
         if key in laws and not all(map(parameter.allowed, numbers_of(laws[key]))):
@@ -245,8 +262,8 @@ class Drives:
     actuators: Mapping[str, Actuator]
     rotors: str
     sha256: str | None = None
-    motors: Mapping[str, float] = field(default_factory=dict)
-    """The inertia of rotors by the names of motors (kg m²), where the file of actuators has it."""
+    motors: Mapping[str, SharedMotor] = field(default_factory=dict)
+    """The motors of several joints that the file of actuators has, by name."""
 
     def _actuator(self, joint: str) -> Actuator:
         return self.actuators.get(joint, Actuator())

@@ -3,8 +3,10 @@ that move with each body."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from symgen.mechanics.model import (
+    JOINT_FIELDS,
     Body,
     Follow,
     Joint,
@@ -49,6 +51,15 @@ class MotorBody:
     inertia: float = 0.0
     joint: str | None = None
     follows: LinearFunction | None = None
+    friction: tuple[tuple[str, float], ...] = ()
+    """The coefficients and shape parameters of its friction, by name."""
+
+    @property
+    def constants(self) -> dict[str, Any]:
+        """The fields of `Joint` that hold its friction."""
+        fields = {JOINT_FIELDS[k]: value for k, value in self.friction if k in JOINT_FIELDS}
+        laws = tuple((k, value) for k, value in self.friction if k not in JOINT_FIELDS)
+        return {**fields, "laws": laws}
 
     def resolved(self, laws: Mapping[str, LinearFunction]) -> "MotorBody":
         """The motor as a follower of independent joints; `laws` are those of the other joints."""
@@ -86,7 +97,7 @@ def _motor(motor: MotorBody, moving: MovingJoint | None, last: Mapping[str | Non
     rotor = moving.joint.rotor if moving is not None else None
     if moving is None or rotor is None or not rotor.inertia:
         turning, follows = (
-            Joint(motor.name, "armature", IDENTITY[2]),
+            Joint(motor.name, "armature", IDENTITY[2], **motor.constants),
             _followed(motor.follows, last),
         )
         return Body(turning, 0, Pose(), (), follows, spin=motor.inertia)

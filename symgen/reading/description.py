@@ -157,11 +157,13 @@ class DriveElement:
 @dataclass(frozen=True, slots=True)
 class Motor:
     """A motor of a transmission: its `angle` (rad) as a function of coordinates of joints;
-    `inertia` is that of its rotor about its axis (kg m²)."""
+    `inertia` is that of its rotor about its axis (kg m²), `friction` has the coefficients and shape
+    parameters of its friction, by name."""
 
     name: str
     angle: LinearFunction
     inertia: float = 0.0
+    friction: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

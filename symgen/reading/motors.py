@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from symgen.errors import OptionError
-from symgen.reading.actuators import Drives
+from symgen.reading.actuators import Drives, SharedMotor
 from symgen.reading.bodies_from_joints import MotorBody
 from symgen.reading.description import JointElement, LinearFunction, Mimic, Motor, Transmission
 from symgen.reading.joint_kinds import has_one_coordinate
@@ -28,33 +28,41 @@ def motors_of(
     are those of actuators. What a motor follows are joints of the part, which may follow others.
 
     Raises OptionError where the coordinates cannot be those of actuators."""
-    transmissions = [_with_inertias(tied, drives) for tied in part.robot.transmissions]
+    transmissions = [_with_constants(tied, drives) for tied in part.robot.transmissions]
     if coordinates == JOINTS:
-        return part, () if drives.rotors == "none" else tuple(_shared(part, transmissions))
+        return part, tuple(_shared(part, transmissions))
     geared = _geared(part, drives, transmissions)
     if not geared:
         raise OptionError(
             "--coordinates actuators: no joint has a motor; add a <transmission> of a "
             "known type to the file, or a gear_ratio to the file of --actuators"
         )
-    return _led(part, drives, geared)
+    return _led(part, geared)
 
 
-def _with_inertias(tied: Transmission, drives: Drives) -> Transmission:
-    """The transmission with the inertias of the file of actuators."""
-    motors = (replace(m, inertia=drives.motors.get(m.name, m.inertia)) for m in tied.motors)
+def _with_constants(tied: Transmission, drives: Drives) -> Transmission:
+    """The transmission with inertia and friction of its motors from the file of actuators; without
+    inertia if rotors are ignored."""
+    motors = []
+    for motor in tied.motors:
+        row = drives.motors.get(motor.name, SharedMotor(None, ()))
+        inertia = motor.inertia if row.inertia is None else row.inertia
+        inertia = 0.0 if drives.rotors == "none" else inertia
+        motors.append(replace(motor, inertia=inertia, friction=row.friction))
     return replace(tied, motors=tuple(motors))
 
 
 def _shared(part: RobotSubtree, transmissions: Sequence[Transmission]) -> list[MotorBody]:
-    """The motors with inertia that several joints of the part turn; locked joints turn none."""
+    """The motors with inertia or friction that several joints of the part turn; locked joints turn
+    none."""
     names, bodies = {joint.name for joint in part.moving}, list[MotorBody]()
-    shared = (tied for tied in transmissions if len(tied.joints) > 1)
-    for motor in (motor for tied in shared for motor in tied.motors if motor.inertia):
+    shared = [motor for tied in transmissions if len(tied.joints) > 1 for motor in tied.motors]
+    for motor in (motor for motor in shared if motor.inertia or motor.friction):
         terms = tuple((joint, by) for joint, by in motor.angle.terms if joint in names)
         if terms:
             name = f"{motor.name}.rotor"
-            bodies.append(MotorBody(name, motor.inertia, None, LinearFunction(terms)))
+            angle = LinearFunction(terms)
+            bodies.append(MotorBody(name, motor.inertia, None, angle, motor.friction))
     return bodies
 
 
@@ -96,7 +104,7 @@ def _with_ratio(tied: Transmission, ratio: float | None) -> Transmission:
 
 
 def _led(
-    part: RobotSubtree, drives: Drives, transmissions: Sequence[Transmission]
+    part: RobotSubtree, transmissions: Sequence[Transmission]
 ) -> tuple[RobotSubtree, tuple[MotorBody, ...]]:
     """The part whose joints follow motors, and the motors."""
     joint_names = {joint.name for joint in part.robot.joints}
@@ -112,8 +120,8 @@ def _led(
                     "transmissions; use --coordinates joints"
                 )
             alone = len(tied.joints) == 1
-            inertia = 0.0 if alone or drives.rotors == "none" else motor.inertia
-            bodies[name] = MotorBody(name, inertia, tied.joints[0] if alone else None)
+            joint, inertia = (tied.joints[0], 0.0) if alone else (None, motor.inertia)
+            bodies[name] = MotorBody(name, inertia, joint, None, motor.friction)
             motors.append(replace(motor, name=name))
         mimics |= _inverse(tied, motors)
     robot = replace(part.robot, joints=_following(part.robot.joints, mimics))

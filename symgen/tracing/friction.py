@@ -40,14 +40,19 @@ def _faults(body: Body, law: str, inputs: bool, width: float) -> list[str]:
     per_load = sum(abs(body.coefficient(k)) for k, law in LAWS.items() if "load" in law.reads)
     absent = [p.name for p in row.shape if not p.allowed(body.coefficient(p.name))]
     halves = law == "power" and body.coefficient("power_exponent") % 1 != 0
+    is_motor, follows = body.joint.type.is_rotor, body.follows is not None
     faults = {
         f"has no {''.join(absent[:1])}; give it in --actuators": acts and bool(absent),
         "has an exponent that is not an integer, so the slope at rest is not defined; add "
         "--friction-width": halves and not width,
         "has coefficients of 1 or more in total, so it cannot move under its load; correct them in "
         "--actuators": "load" in row.reads and not inputs and per_load >= 1,
-        "follows other joints, so it has no state of presliding; remove its coefficient": acts
+        "follows other joints, so it has no state of presliding; "
+        + ("use --coordinates actuators" if is_motor else "remove its coefficient"): acts
         and "presliding" in row.reads
-        and body.follows is not None,
+        and follows,
+        "is a motor of several joints, whose load is not defined; remove its coefficient": acts
+        and "load" in row.reads
+        and is_motor,
     }
     return [text for text, found in faults.items() if found]

@@ -152,10 +152,11 @@ class ParametricModel:
     def missing(self) -> tuple[str, ...]:
         """The kinds of friction and springs that are asked for but that no joint has a coefficient
         of."""
-        bodies = [body for body in self.model.bodies if not body.joint.type.is_rotor]
         constant = () if self.runtime_friction else self.friction
         constant += ("stiffness",) if self.springs and not self.runtime_springs else ()
-        return tuple(law for law in constant if not any(body.coefficient(law) for body in bodies))
+        return tuple(
+            law for law in constant if not any(body.coefficient(law) for body in self.model.bodies)
+        )
 
     @cached_property
     def regroups(self) -> Mapping[str, "RegroupedModel"]:

@@ -131,6 +131,44 @@ def test_rotors_of_a_differential_are_felt_where_they_turn(tmp_path, rotors):
         assert np.allclose(found - without, more, rtol=1e-12, atol=1e-16)
 
 
+MOTOR_FRICTION = """
+[motors.left_motor]
+viscous = 2e-3
+coulomb = 0.01
+saturating = 0.02
+saturating_velocity = 8.0
+[motors.right_motor]
+viscous = 3e-3
+offset = 0.005
+"""
+
+
+@pytest.mark.parametrize("rotors", ["exact", "none"])
+@pytest.mark.parametrize("coordinates", ["joints", "actuators"])
+def test_friction_of_motors_acts_on_their_velocities(tmp_path, coordinates, rotors):
+    """At joints it is A^T f(A q̇), at motors f, in joint forces, in regressors, and undone by
+    forward dynamics."""
+    path = tmp_path / "drives.toml"
+    path.write_text(MOTOR_FRICTION)
+    by = np.array([[100.0, 100.0], [-100.0, 100.0]])  # of motors by joints
+    a = by if coordinates == "joints" else np.eye(2)
+    model = differential(coordinates=coordinates, actuators=path, rotors=rotors).model
+    laws = ("viscous", "coulomb", "offset", "saturating")
+    x = {"q": [0.4, 0.2], "qd": [0.03, -0.05], "qdd": [1.0, 2.0]}
+    robot = ParametricModel(model, friction=laws)
+    found, bare = (run(r, "inverse_dynamics", x)["tau"] for r in (robot, ParametricModel(model)))
+    rates = a @ x["qd"]
+    left = 2e-3 * rates[0] + 0.01 * np.sign(rates[0]) + 0.02 * np.tanh(rates[0] / 8)
+    wanted = a.T @ [left, 3e-3 * rates[1] + 0.005]
+    assert np.allclose(found - bare, wanted, rtol=1e-9, atol=1e-12)
+    back = run(robot, "forward_dynamics", x | {"tau": found})["qdd"]
+    assert np.allclose(back, x["qdd"], rtol=1e-7)
+    y = run(robot, "regressor", x)["Y"].reshape(2, -1)
+    motors = [b for b in model.bodies if b.joint.type.is_rotor]
+    values = [b.coefficient(law) for b in model.bodies if b.has_friction for law in laws]
+    assert len(motors) == 2 and np.allclose(y[:, -len(values) :] @ values, wanted, rtol=1e-9)
+
+
 def test_an_option_couples_joints():
     robot, _, _ = case("two_leaders", couple=[("elbow", "shoulder:0.5,crank:-2,0.25")])
     follow = robot.model.bodies[2].follows
