@@ -13,8 +13,7 @@ import numpy as np
 
 from symgen.compiler.batch import value_of
 from symgen.compiler.passes import live, operands, pivots
-from symgen.compiler.program import LEAVES, Node, Output, Program
-from symgen.compiler.value import Index, Ref
+from symgen.compiler.program import LEAVES, Index, Node, Output, Program, Ref
 from symgen.languages.accuracy import NONE, STEP, Steps
 from symgen.languages.c.options import COptions
 from symgen.languages.module import Module

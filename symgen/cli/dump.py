@@ -28,9 +28,10 @@ def dump(file: str, quantity: str, as_json: bool, **options: Any) -> None:
     symgen dump robots/ur5.urdf --quantity gravity
     """
     from symgen.api import trace
+    from symgen.compiler.dump import dump as dumped
 
     function = trace(file, quantity, **options)
-    lines = repr(function.program)
+    lines = dumped(function.program)
     if as_json:
         data = {"quantity": function.name, **function.counts.as_dict()}
         output.say(output.as_json(data | {"lines": lines.splitlines()}))

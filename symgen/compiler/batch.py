@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from symgen.compiler.levels import levels
-from symgen.compiler.program import Node, Program
-from symgen.compiler.value import Index
+from symgen.compiler.program import Index, Node, Program
 from symgen.numbers.operations import OPS, Op
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.numbers.trig import TYPES

@@ -5,8 +5,7 @@ from itertools import groupby
 from typing import Final
 
 from symgen.compiler.passes import live, operands
-from symgen.compiler.program import Program
-from symgen.compiler.value import Index, Value
+from symgen.compiler.program import Index, Program, Value
 from symgen.numbers.operations import OPS
 from symgen.numbers.scalar import PRIME, ZERO, Scalar, positive
 

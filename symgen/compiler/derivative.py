@@ -10,8 +10,7 @@ mostly have fewer operations (∂τ/∂q of a Panda: 2,084 against 4,376)."""
 from collections.abc import Mapping, Sequence
 
 from symgen.compiler.passes import operands
-from symgen.compiler.program import LEAVES, Program
-from symgen.compiler.value import Index, Ref, Value
+from symgen.compiler.program import LEAVES, Index, Program, Ref, Value
 from symgen.numbers.operations import OPS
 from symgen.numbers.scalar import ZERO, Scalar
 

@@ -1,4 +1,4 @@
-"""A program as text, one operation a line: what `symgen dump` and `repr(program)` print.
+"""A program as text, one operation a line: what `symgen dump` prints.
 
 ::
 
@@ -24,8 +24,7 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 
 from symgen.compiler.passes import live, names, operands
-from symgen.compiler.program import LEAVES, Output, Program
-from symgen.compiler.value import Index, Ref
+from symgen.compiler.program import LEAVES, Index, Output, Program, Ref
 from symgen.numbers.operations import OPS
 
 INFIX = {"mul": "*", "div": "/", "neg": ""}

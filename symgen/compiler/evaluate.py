@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from symgen.compiler.passes import live, remembered
-from symgen.compiler.program import LEAVES, Program
-from symgen.compiler.value import Index, Ref
+from symgen.compiler.program import LEAVES, Index, Program, Ref
 from symgen.numbers.operations import OPS
 from symgen.numbers.scalar import ZERO, Scalar
 

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.compiler.passes import live, remembered
-from symgen.compiler.program import LEAVES, Node, Program
-from symgen.compiler.value import Index, Ref
+from symgen.compiler.program import LEAVES, Index, Node, Program, Ref
 from symgen.numbers.operations import OPS
 from symgen.numbers.types import AnyArray
 

@@ -8,7 +8,7 @@ that say what the value is made of.
   times qd[2].
 - qd2_3 is qd[1] + qd[2]; k_f5_x is a constant times f5_x, and k2_f5_x another one.
 - a2_x_v2 is a second value that the algorithm calls a2_x.
-- M_1_5_p1 and M_1_5_p2 are parts of M_1_5 (see `symgen.compiler.parts`)."""
+- M_1_5_p1 and M_1_5_p2 are parts of M_1_5 (see `symgen.compiler.passes`)."""
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -16,8 +16,7 @@ from math import prod
 from types import MappingProxyType
 from typing import Final
 
-from symgen.compiler.program import LEAVES, Node, Output, Program
-from symgen.compiler.value import Index
+from symgen.compiler.program import LEAVES, Index, Node, Output, Program
 
 Name = tuple[str, bool]
 """A name and whether it is that of the negative."""

@@ -2,7 +2,7 @@
 changes rounding."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
 from functools import wraps
@@ -10,8 +10,7 @@ from types import MappingProxyType
 from typing import Concatenate, ParamSpec, TypeVar
 
 from symgen.compiler.naming import named
-from symgen.compiler.program import LEAVES, Node, Program
-from symgen.compiler.value import Index, Ref
+from symgen.compiler.program import LEAVES, Index, Node, Program, Ref
 from symgen.numbers.operations import COUNTED, OPS
 
 
@@ -204,3 +203,28 @@ def turned(node: Node, signs: Sequence[bool], wanted: bool) -> bool:
     if node.op in LEAVES or OPS[node.op].parity != "odd":
         return False
     return bool(sum(signs, node.op == "neg") % 2)
+
+
+def parts(program: Program, wanted: Iterable[Index]) -> dict[Index, str]:
+    """Names for those of the nodes `wanted` that have none and that only one node with a name is
+    made of, each read once on the way there: M_0_0_p1 and M_0_0_p2 are parts of M_0_0, numbered in
+    the order of `wanted`, whatever their signs."""
+    known, readers = names(program), _readers(program)
+    taken = {name for name, _ in known.values()}
+    numbers = Counter[str]()
+    named: dict[Index, str] = {}
+    for index in wanted:
+        at = readers.get(index)
+        while at is not None and at not in known:
+            at = readers.get(at)
+        if at is not None and index not in known:
+            numbers[known[at][0]] += 1
+            named[index] = f"{known[at][0]}_p{numbers[known[at][0]]}"
+    return {index: name for index, name in named.items() if name not in taken}
+
+
+@remembered
+def _readers(program: Program) -> dict[Index, Index]:
+    """The node that reads each node that is read once, and by no output."""
+    times, nodes = uses(program), program.nodes
+    return {k: index for index in live(program) for k in operands(nodes[index]) if times[k] == 1}

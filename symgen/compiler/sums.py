@@ -14,8 +14,7 @@ from typing import Final
 from symgen.compiler.copying import Copy
 from symgen.compiler.costs import Arrivals, Processor
 from symgen.compiler.passes import live, uses
-from symgen.compiler.program import Program
-from symgen.compiler.value import Index, Value
+from symgen.compiler.program import Index, Program, Value
 
 SUMS: Final = ("add", "sub")
 

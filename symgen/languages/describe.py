@@ -16,8 +16,7 @@ from symgen.algorithms.controllers import input_units
 from symgen.algorithms.registry import Array, Quantity
 from symgen.algorithms.titles import title
 from symgen.compiler.passes import counts, live, pivots, used
-from symgen.compiler.program import Program
-from symgen.compiler.value import Ref
+from symgen.compiler.program import Program, Ref
 from symgen.languages import joint_documentation as words
 from symgen.languages.accuracy import Steps
 from symgen.languages.local_names import constants

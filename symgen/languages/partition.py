@@ -16,7 +16,7 @@ from heapq import heappop, heappush
 from itertools import pairwise
 from typing import Final
 
-from symgen.compiler.value import Index
+from symgen.compiler.program import Index
 from symgen.languages.writer import Step
 
 WORK: Final = "w"

@@ -12,8 +12,7 @@ from types import MappingProxyType
 from typing import Final
 
 from symgen.compiler.passes import live, operands, remembered
-from symgen.compiler.program import LEAVES, Program
-from symgen.compiler.value import Index
+from symgen.compiler.program import LEAVES, Index, Program
 from symgen.languages.dialect import Text, Token
 from symgen.numbers.operations import OPS
 

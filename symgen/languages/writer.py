@@ -10,11 +10,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from symgen.compiler.parts import parts
-from symgen.compiler.passes import flips, live, names, operands, remembered, turned, uses
-from symgen.compiler.program import LEAVES, Node, Program
+from symgen.compiler.passes import flips, live, names, operands, parts, remembered, turned, uses
+from symgen.compiler.program import LEAVES, Index, Node, Program, Ref
 from symgen.compiler.sums import SUMS
-from symgen.compiler.value import Index, Ref
 from symgen.languages.dialect import COSINE_ARRAY, SINE_ARRAY, Dialect, Text, Token, atom, negated
 from symgen.languages.sine_loops import LONGEST, SineGroup, SineLoop, before, groups
 from symgen.numbers.operations import OPS

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from symgen.compiler.derivative import pullback
 from symgen.compiler.passes import live, operands
-from symgen.compiler.program import Program
-from symgen.compiler.value import Value
+from symgen.compiler.program import Program, Value
 from symgen.native.compiler import EXACT
 from symgen.native.library import Library, pointers
 from symgen.numbers.operations import OPS, Op

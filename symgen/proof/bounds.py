@@ -25,8 +25,7 @@ from numpy.typing import NDArray
 
 from symgen.compiler.batch import evaluate_batch
 from symgen.compiler.levels import Rows, Simultaneous, distinct, levels
-from symgen.compiler.program import LEAVES, Program
-from symgen.compiler.value import Ref
+from symgen.compiler.program import LEAVES, Program, Ref
 from symgen.numbers.operations import OPS
 from symgen.numbers.trig import TYPES
 from symgen.numbers.types import Numbers

@@ -7,8 +7,7 @@ from typing import Final, Protocol, TypeVar
 import numpy as np
 
 from symgen.compiler.levels import Rows, distinct, levels
-from symgen.compiler.program import Program
-from symgen.compiler.value import Index
+from symgen.compiler.program import Index, Program
 from symgen.numbers.types import Numbers
 from symgen.proof.bounds import RoundingErrors
 

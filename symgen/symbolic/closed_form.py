@@ -6,8 +6,7 @@ from typing import Final
 
 import sympy
 
-from symgen.compiler.program import Output
-from symgen.compiler.value import Ref
+from symgen.compiler.program import Output, Ref
 from symgen.errors import OptionError
 from symgen.symbolic.factoring import PolynomialWriter
 from symgen.symbolic.polynomials import MAX_TERMS, Polynomial, Ring, TooLarge

@@ -10,7 +10,7 @@ from decimal import Decimal, localcontext
 from functools import lru_cache
 from typing import Final
 
-from symgen.compiler.value import Index, Ref
+from symgen.compiler.program import Index, Ref
 from symgen.numbers.operations import OPS
 from symgen.symbolic.symbolic_tape import SymbolicTape
 

@@ -9,8 +9,7 @@ from typing import Final
 
 import sympy
 
-from symgen.compiler.program import LEAVES, Output, Program
-from symgen.compiler.value import Index, Ref, Value
+from symgen.compiler.program import LEAVES, Index, Output, Program, Ref, Value
 from symgen.numbers.named import Named
 from symgen.numbers.operations import OPS
 from symgen.numbers.scalar import Scalar

@@ -8,6 +8,7 @@ from symgen.algorithms.controllers import CONTROLLERS
 from symgen.algorithms.registry import Quantity
 from symgen.compiler.aims import Aim
 from symgen.compiler.costs import Cost, Processor, cost
+from symgen.compiler.dump import dump
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.passes import Counts, counts
 from symgen.compiler.program import Program
@@ -73,7 +74,7 @@ class Function:
         row = (self.formulation, c.add, c.mul, c.div, c.trig, c.total)
         head = ("formulation", "+ -", "*", "/", "sin cos", "total")
         title = "; ".join(f"{q.name}: {q.formula}" for q in self.quantities)
-        folded = (("the C", self.code), ("the operations", repr(self.program)))
+        folded = (("the C", self.code), ("the operations", dump(self.program)))
         return html_table(title, head, [row]) + "".join(
             f"<details><summary>{name}</summary><pre>{html(text)}</pre></details>"
             for name, text in folded

@@ -8,8 +8,7 @@ from math import inf
 from typing import Final
 
 from symgen.compiler.evaluate import evaluate
-from symgen.compiler.program import Program
-from symgen.compiler.value import Value
+from symgen.compiler.program import Program, Value
 from symgen.mechanics.canonical_frames import CanonicalFrame, canonical_frames
 from symgen.mechanics.canonical_model import CanonicalBody, CanonicalModel, Sections, no_section
 from symgen.mechanics.coupling import coupling_of

@@ -13,6 +13,7 @@ from typing import Final
 
 from symgen.algorithms.registry import Formulation, Quantity
 from symgen.compiler.aims import Aim
+from symgen.compiler.dump import dump
 from symgen.compiler.parallel import announced, spread
 from symgen.compiler.program import Program
 from symgen.errors import OptionError
@@ -94,7 +95,7 @@ def _differs(quantity: Quantity, robot: ParametricModel, other: ParametricModel)
 def _text(program: Program) -> str:
     """The operations of a program, those without names numbered as they come."""
     numbers: dict[str, str] = {}
-    return re.sub(r"%\d+", lambda n: numbers.setdefault(n[0], f"%{len(numbers)}"), repr(program))
+    return re.sub(r"%\d+", lambda n: numbers.setdefault(n[0], f"%{len(numbers)}"), dump(program))
 
 
 def _distinct(robot: ParametricModel, wanted: Wanted) -> Wanted:

@@ -11,8 +11,7 @@ from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.factors import factors, factors_by_pairs
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.passes import counts, pivots
-from symgen.compiler.program import Program
-from symgen.compiler.value import Value
+from symgen.compiler.program import Program, Value
 from symgen.numbers.scalar import ZERO, plain
 from symgen.reading.assemble import load
 from symgen.tracing.robot import ParametricModel

@@ -2,8 +2,7 @@
 
 import pytest
 
-from symgen.compiler.program import Program
-from symgen.compiler.value import Value
+from symgen.compiler.program import Program, Value
 
 
 @pytest.fixture

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from symgen.compiler.dump import dump
 from symgen.compiler.evaluate import evaluate
-from symgen.compiler.program import Program
-from symgen.compiler.value import Value
+from symgen.compiler.program import Program, Value
 from symgen.numbers import operations
 from symgen.numbers.scalar import ZERO
 

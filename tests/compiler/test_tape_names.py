@@ -1,8 +1,7 @@
 """What values of a tape are called in generated code."""
 
 from symgen.compiler.dump import dump
-from symgen.compiler.parts import parts
-from symgen.compiler.passes import names
+from symgen.compiler.passes import names, parts
 from symgen.compiler.program import Program
 
 

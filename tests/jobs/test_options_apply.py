@@ -8,6 +8,7 @@ import pytest
 import symgen
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
 from symgen.cli.main import COMMANDS, main
+from symgen.compiler.dump import dump
 from symgen.errors import OptionError
 from symgen.jobs.generating import TARGETS, check_effects
 from symgen.jobs.job import Job
@@ -232,4 +233,4 @@ def test_a_quantity_has_a_tag_if_the_option_changes_its_function(tag):
 
 
 def signature(function):
-    return repr(function.program), function.inputs
+    return dump(function.program), function.inputs

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from symgen.compiler.derivative import _partials, _program, _read, _roots, _signed, _upstream
-from symgen.compiler.value import Index, Value
+from symgen.compiler.program import Index, Value
 from symgen.numbers.scalar import ZERO, Scalar
 
 

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Final
 
 from symgen.algorithms.controllers import ControllerType
-from symgen.compiler.passes import distinct, used
-from symgen.compiler.value import Index, Ref
+from symgen.compiler.passes import distinct_entries, used_ops
+from symgen.compiler.program import Index, Ref
 from symgen.languages.c.dialect import INLINE, own_functions
 from symgen.languages.c.options import COptions
 from symgen.languages.c.printer import CPrinter
@@ -299,7 +299,7 @@ class CFunction:
     @property
     def finite(self) -> list[str]:
         """Calls that test whether all outputs are finite."""
-        tests = (self.printer.finite(a, distinct(self.d.program, a.name)) for a in self.outputs)
+        tests = (self.printer.finite(a, distinct_entries(self.d.program, a.name)) for a in self.outputs)
         return [test for test in tests if test]
 
     # -- documentation ----------------------------------------------------------------------------
@@ -314,14 +314,14 @@ class CFunction:
     @property
     def uses_trig(self) -> bool:
         """Whether there is a sine or cosine."""
-        return not used(self.d.program).isdisjoint(INLINE)
+        return not used_ops(self.d.program).isdisjoint(INLINE)
 
     @property
     def math(self) -> bool:
         """Whether C's math library may be needed: by ``--trig inline`` only for a square root."""
         brought = own_functions(self.module)
         return not brought or any(
-            OPS[op].library for op in used(self.d.program).difference(brought)
+            OPS[op].library for op in used_ops(self.d.program).difference(brought)
         )
 
     @property

@@ -15,14 +15,14 @@ from typing import Final
 from symgen.algorithms.controllers import CONTROLLERS, ControllerType
 from symgen.compiler.passes import counts
 from symgen.compiler.program import ColumnLoop, Output, Program
-from symgen.compiler.value import Ref
+from symgen.compiler.program import Ref
 from symgen.languages.c.function import CFunction, Loops
 from symgen.languages.c.options import aim_of
 from symgen.languages.c.printer import c_printer
 from symgen.languages.describe import Argument, FunctionDescription
 from symgen.languages.module import Module
 from symgen.tracing.trace import trace
-from symgen.tracing.wanted import Wanted
+from symgen.tracing.request import FunctionRequest
 
 LOOP_OPERATIONS: Final = 40
 """The code around a loop over columns takes as much as this many operations, about."""
@@ -67,7 +67,7 @@ def _loops(module: Module, d: FunctionDescription) -> Loops | None:
 
 def _rows_of_controller(module: Module, d: FunctionDescription, row: ControllerType) -> Loops:
     """Loops over the rows of an array that straight-line code computes."""
-    read = trace(module.robot, Wanted.parse(row.loops))
+    read = trace(module.robot, FunctionRequest.parse(row.loops))
     (out,) = read.program.outputs
     rows = Argument("out", out.name, out.shape, "what the loops go through", "")
     arguments = (*(a for a in d.ins if a.name in read.inputs), rows)

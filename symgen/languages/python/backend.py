@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.compiler.passes import used
+from symgen.compiler.passes import used_ops
 from symgen.languages.describe import (
     Argument,
     FunctionDescription,
@@ -97,7 +97,7 @@ def _table(d: FunctionDescription, kind: str) -> str:
 
 def _called(described: Sequence[FunctionDescription]) -> list[Op]:
     """The functions of NumPy that the module calls, sorted."""
-    names = {op for d in described for op in used(d.program)}
+    names = {op for d in described for op in used_ops(d.program)}
     return sorted((op for op in OPS.values() if op.name in names and not op.symbol), key=_numpy)
 
 
