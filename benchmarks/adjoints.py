@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.bench.casadi_write import gravity_down, operations
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
-from symgen.tracing.wanted import Wanted
 
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "docs" / "benchmarks" / "adjoints.json"
@@ -115,7 +115,10 @@ def peer_counts() -> dict[str, dict[str, list[int]]]:
 def own_counts() -> dict[str, dict[str, int]]:
     """By robot and quantity: our operations."""
     return {
-        name: {q: trace(ParametricModel(model), Wanted.parse(q)).counts.total for q in CONTRACTED}
+        name: {
+            q: trace(ParametricModel(model), FunctionRequest.parse(q)).counts.total
+            for q in CONTRACTED
+        }
         for name, (_, model, _) in robots().items()
     }
 

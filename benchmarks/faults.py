@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from symgen.compiler.batch import value_of
-from symgen.compiler.passes import live, operands, pivots
+from symgen.compiler.passes import live_nodes, operands, pivots
 from symgen.compiler.program import LEAVES, Index, Node, Output, Program, Ref
 from symgen.languages.accuracy import NONE, STEP, Steps
 from symgen.languages.c.options import COptions
@@ -38,7 +38,7 @@ def sites(program: Program) -> list[Site]:
     """Where the code of a program has literals, zeros apart."""
     found = [
         Site(index, place, program.nodes[k].a)
-        for index in live(program)
+        for index in live_nodes(program)
         for place, k in enumerate(operands(program.nodes[index]))
         if program.nodes[k].op == "const"
     ]
@@ -184,7 +184,7 @@ class _Run:
         self.values: dict[Index, Any] = {}
         scalar = "double" if real is np.float64 else "float"
         with np.errstate(all="ignore"):
-            for index in live(program):
+            for index in live_nodes(program):
                 node = program.nodes[index]
                 if node.op in LEAVES or OPS[node.op].arity == 1:
                     self.values[index] = value_of(node, given, self.values, scalar)

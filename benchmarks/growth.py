@@ -20,9 +20,9 @@ from benchmarks.bench.published import JOHANNESSEN
 from benchmarks.pictures import save
 from symgen.inspection.pictures import BLUE, ORANGE, new_figure, styled
 from symgen.reading.assemble import load
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
-from symgen.tracing.wanted import Wanted
 
 DOCS: Final = Path(__file__).resolve().parents[1] / "docs/benchmarks"
 FILE: Final = DOCS / "growth.json"
@@ -75,12 +75,14 @@ def curves() -> dict[str, dict[int, int]]:
 def _operations(robot: ParametricModel, quantity: str) -> int:
     ways = LONG_WAYS.get(quantity) if robot.model.dof >= MANY else None
     choices = [{quantity: way} for way in ways] if ways else [{}]
-    return min(trace(robot, Wanted.parse(quantity), choice).counts.total for choice in choices)
+    return min(
+        trace(robot, FunctionRequest.parse(quantity), choice).counts.total for choice in choices
+    )
 
 
 def growth(joints: int) -> Growth:
     """Inverse dynamics of a chain, with hardly any recursion allowed."""
-    robot, wanted = chain(joints), Wanted.parse("inverse_dynamics")
+    robot, wanted = chain(joints), FunctionRequest.parse("inverse_dynamics")
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(SHALLOW)
     try:

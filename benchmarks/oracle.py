@@ -26,9 +26,9 @@ from symgen.mechanics.model import RigidBodyModel
 from symgen.reading.assemble import load
 from symgen.reading.sources import read
 from symgen.tracing.function import Function
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
-from symgen.tracing.wanted import Wanted
 from tests.support.public_robots import example_robots, icub_robots
 
 Array = Any
@@ -195,7 +195,7 @@ def judged(path: Path, base: str, held: Sequence[str], states: int, seed: int) -
 def _singular(model: RigidBodyModel, judge: Judge) -> str:
     """Why symgen refuses the inverse of M, if it does and Pinocchio's is singular indeed."""
     try:
-        trace(ParametricModel(model), Wanted.parse("forward_dynamics"))
+        trace(ParametricModel(model), FunctionRequest.parse("forward_dynamics"))
     except SymgenError as error:
         values = np.linalg.eigvalsh(judge.mass_matrix(judge.random(1, 0)[0]))
         assert values[0] < 1e-12 * values.max(), f"M is regular, but: {error}"
@@ -210,7 +210,7 @@ def differences(
     errors = {check.title: 0.0 for check in checks}
     quantities = dict.fromkeys(check.quantity for check in checks)
     functions = {
-        quantity: trace(ParametricModel(model), Wanted.parse(quantity), CHEAP)
+        quantity: trace(ParametricModel(model), FunctionRequest.parse(quantity), CHEAP)
         for quantity in quantities
     }
     for state in judge.random(states, seed):

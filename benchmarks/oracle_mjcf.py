@@ -24,9 +24,9 @@ from symgen.reading.assemble import load
 from symgen.reading.mjcf import compiled
 from symgen.reading.mjcf.compiled_model import CompiledMjcf
 from symgen.reading.xml_reader import file_bytes, parsed
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
-from symgen.tracing.wanted import Wanted
 
 Array = Any
 TOLERANCE: Final = 1e-9
@@ -157,7 +157,9 @@ def compare(path: Path, states: int = 3, seed: int = 0) -> Result:
     except SymgenError as error:
         return Result(path.name, refusal=str(error).removeprefix(f"{path}:"))
     judge, errors = Judge(path, model), dict.fromkeys(QUANTITIES.values(), 0.0)
-    functions = [trace(ParametricModel(model), Wanted.parse(quantity)) for quantity in QUANTITIES]
+    functions = [
+        trace(ParametricModel(model), FunctionRequest.parse(quantity)) for quantity in QUANTITIES
+    ]
     rng = np.random.default_rng(seed)
     for _ in range(states):
         state = judge.random(rng)

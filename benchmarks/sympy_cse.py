@@ -19,9 +19,9 @@ from benchmarks.figures.counts import ROOT, model
 from benchmarks.proof import here
 from symgen.algorithms import QUANTITIES
 from symgen.mechanics.parameters import canonical_model
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
-from symgen.tracing.wanted import Wanted
 
 FILE: Final = ROOT / "docs" / "benchmarks" / "sympy.json"
 ROBOTS: Final = ("example/ur5", "example/panda", "example/talos")
@@ -69,7 +69,7 @@ def by_sympy(key: str, quantity: str, optimizations: str | None) -> dict[str, fl
     symgen's count; None if it takes longer than `LIMIT`."""
     robot = model(key)
     inputs = [sympy.symbols(f"{name}:{robot.dof}", real=True) for name in WANTED[quantity]]
-    chosen = trace(ParametricModel(robot), Wanted.parse(quantity)).parts[0][1].name
+    chosen = trace(ParametricModel(robot), FunctionRequest.parse(quantity)).parts[0][1].name
     way = next(way for way in QUANTITIES[quantity].formulations if way.name == chosen)
     built = canonical_model(robot, regrouping=way.regrouping)
     start = time.process_time()
@@ -86,7 +86,7 @@ def by_sympy(key: str, quantity: str, optimizations: str | None) -> dict[str, fl
 def by_symgen(key: str, quantity: str) -> dict[str, float]:
     """Operations and seconds of symgen, which traces all formulations of the quantity."""
     start = time.process_time()
-    function = trace(ParametricModel(model(key)), Wanted.parse(quantity))
+    function = trace(ParametricModel(model(key)), FunctionRequest.parse(quantity))
     return {"operations": function.counts.total, "seconds": time.process_time() - start}
 
 

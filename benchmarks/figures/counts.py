@@ -17,9 +17,9 @@ from symgen.algorithms.registry import LINK_QUANTITIES, QUANTITIES
 from symgen.mechanics.model import RigidBodyModel
 from symgen.proof.reference_values import SAME_ALGORITHM, source
 from symgen.reading.assemble import load
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
-from symgen.tracing.wanted import Wanted
 from tests.support.public_robots import example_robots
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -76,7 +76,7 @@ def operations(key: str, quantity: str, weightless: bool = False) -> int:
     """Additions, multiplications, divisions, sines and cosines of one function of a robot; the
     formulation with the fewest of them is counted."""
     robot = replace(model(key), gravity=WEIGHTLESS) if weightless else model(key)
-    return trace(ParametricModel(robot), Wanted.parse(quantity)).counts.total
+    return trace(ParametricModel(robot), FunctionRequest.parse(quantity)).counts.total
 
 
 def peer_counts() -> dict[str, dict[str, int]]:

@@ -15,9 +15,9 @@ from symgen.algorithms import adjoint_hessians, virtual_power
 from symgen.algorithms.adjoint_hessians import Four
 from symgen.algorithms.adjoints import power
 from symgen.algorithms.derivatives import inverse_dynamics_derivatives_by_duals
+from symgen.algorithms.external_wrenches import wrenches_in_link_axes
 from symgen.algorithms.motion import next_motion, next_twist, start_of
 from symgen.algorithms.newton_euler import inertial_force
-from symgen.algorithms.pushes import wrenches_stay
 from symgen.algorithms.virtual_power import Power
 from symgen.mechanics.canonical_model import CanonicalBody, CanonicalModel
 from symgen.mechanics.joints.joint_type import TURN
@@ -46,7 +46,7 @@ def runs(system: CanonicalModel) -> dict[int, int]:
 def parallel(system: CanonicalModel) -> bool:
     """only robots with parallel joints one behind the other, and whose external wrenches are in
     the axes of their links."""
-    return any(i != k for i, k in runs(system).items()) and wrenches_stay(system)
+    return any(i != k for i, k in runs(system).items()) and wrenches_in_link_axes(system)
 
 
 def absolute(system: CanonicalModel, x: Coordinates) -> list[Scalar]:

@@ -34,9 +34,9 @@ from symgen.algorithms.derivatives import (
     Three,
     inverse_dynamics_derivatives,
 )
+from symgen.algorithms.external_wrenches import wrenches_in_link_axes
 from symgen.algorithms.factors import MassMatrixFactors, coupled_mass_matrix, factors
 from symgen.algorithms.forward_dynamics import driving
-from symgen.algorithms.pushes import wrenches_stay
 from symgen.algorithms.registry import Array, quantity
 from symgen.algorithms.torsion import commutators
 from symgen.mechanics.canonical_model import CanonicalModel
@@ -192,7 +192,7 @@ row = partial(
 )
 
 
-@row(source=f"{SOURCE}; second order after the same, IROS 2022", suits=wrenches_stay)
+@row(source=f"{SOURCE}; second order after the same, IROS 2022", suits=wrenches_in_link_axes)
 def inverse_dynamics_hessian(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
 ) -> Four:
@@ -234,7 +234,7 @@ forward_row = partial(
 )
 
 
-@forward_row(source=f"by mu = M^-1 lambda, from the {SOURCE}", suits=wrenches_stay)
+@forward_row(source=f"by mu = M^-1 lambda, from the {SOURCE}", suits=wrenches_in_link_axes)
 def forward_dynamics_hessian(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates, lam: Coordinates
 ) -> Four:

@@ -19,11 +19,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from symgen.algorithms.external_wrenches import wrenches_in_link_axes
 from symgen.algorithms.factors import coupled_mass_matrix, factors
 from symgen.algorithms.forward_dynamics import driving
 from symgen.algorithms.motion import JointMotion, Velocity, joint_motions, motions, velocities
 from symgen.algorithms.newton_euler import inertial_force
-from symgen.algorithms.pushes import wrenches_stay
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.joints import Freedom
@@ -203,7 +203,7 @@ row = partial(
 )
 
 
-@row(source=SOURCE, suits=wrenches_stay)
+@row(source=SOURCE, suits=wrenches_in_link_axes)
 def inverse_dynamics_vjp(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
 ) -> Three:
@@ -241,7 +241,7 @@ forward_row = partial(
 )
 
 
-@forward_row(source=f"by mu = M^-1 lambda, from the {SOURCE}", suits=wrenches_stay)
+@forward_row(source=f"by mu = M^-1 lambda, from the {SOURCE}", suits=wrenches_in_link_axes)
 def forward_dynamics_vjp(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates, lam: Coordinates
 ) -> Three:

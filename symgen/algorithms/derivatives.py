@@ -5,11 +5,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from symgen.algorithms.coriolis import Entries, square
+from symgen.algorithms.external_wrenches import wrenches_in_link_axes
 from symgen.algorithms.factors import factors
 from symgen.algorithms.forward_dynamics import INVERSE
 from symgen.algorithms.gradients import Gradients, gradients, gradients_by_duals
 from symgen.algorithms.newton_euler import gravity
-from symgen.algorithms.pushes import wrenches_stay
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
@@ -70,7 +70,7 @@ _of_forward = partial(
 )
 
 
-@_of_inverse(source=SOURCE, suits=wrenches_stay)
+@_of_inverse(source=SOURCE, suits=wrenches_in_link_axes)
 def inverse_dynamics_derivatives(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates
 ) -> Three:
@@ -102,7 +102,7 @@ def damped(system: CanonicalModel, qd: Coordinates, dqd: Entries) -> Entries:
     }
 
 
-@_of_forward(source=SOURCE, suits=wrenches_stay)
+@_of_forward(source=SOURCE, suits=wrenches_in_link_axes)
 def forward_dynamics_derivatives(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates
 ) -> Three:

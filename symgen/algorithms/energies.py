@@ -3,8 +3,8 @@
 Six-vectors have the linear part first, then the angular part.
 """
 
+from symgen.algorithms.forward_kinematics import FramePose, forward_kinematics, place, six_rows
 from symgen.algorithms.motion import twists
-from symgen.algorithms.places import FramePose, place, places, six_rows
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.inertia import NO_INERTIA, Inertia, spatial_momentum
@@ -135,7 +135,7 @@ def _momenta(
 ) -> dict[int, tuple[FramePose, Force]]:
     """For every joint the place of its body and the momentum of all it carries at its unit rate, in
     root axes."""
-    where = places(system, q, range(1, system.size + 1))
+    where = forward_kinematics(system, q, range(1, system.size + 1))
     momenta = {}
     for i, pose in where.items():
         body = system.body(i)

@@ -9,11 +9,11 @@ from functools import partial
 from typing import Final
 
 from symgen.algorithms.composite import coupled
+from symgen.algorithms.external_wrenches import rotate_wrenches
 from symgen.algorithms.factors import coupled_mass_matrix, factors, factors_by_pairs
 from symgen.algorithms.loads import with_solved_loads
 from symgen.algorithms.motion import motions
 from symgen.algorithms.newton_euler import bias, inertial_force
-from symgen.algorithms.pushes import pushed_at
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.inertia import (
@@ -247,7 +247,7 @@ def forward_dynamics_articulated(
 
 def forces_at_rest(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> dict[int, Force]:
     """The force on each single body while q̈ = 0."""
-    moving, system = motions(system, q, qd, [ZERO] * system.size), pushed_at(system, q)
+    moving, system = motions(system, q, qd, [ZERO] * system.size), rotate_wrenches(system, q)
     forces = {0: ZERO_FORCE}
     for i in system.outward:
         with system.section(i, "forces at rest"):

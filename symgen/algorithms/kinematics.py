@@ -7,8 +7,8 @@ root's axes (`world`)."""
 
 from dataclasses import replace
 
+from symgen.algorithms.forward_kinematics import FramePose, forward_kinematics, place, six_rows
 from symgen.algorithms.motion import motions, twists
-from symgen.algorithms.places import FramePose, place, places, six_rows
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.parameters import WHOLE
@@ -27,7 +27,7 @@ def link_place(system: CanonicalModel, q: Coordinates, link: str) -> FramePose:
     """Where a link's frame is in the root link's."""
     frame = system.link_frame(link)
     return (
-        places(system, q, [frame.body])[frame.body].at(frame.pose)
+        forward_kinematics(system, q, [frame.body])[frame.body].at(frame.pose)
         if frame.body
         else place(frame.pose)
     )
@@ -79,7 +79,7 @@ def frame_jacobian_body(system: CanonicalModel, q: Coordinates, *, link: str) ->
 def _world_units(system: CanonicalModel, q: Coordinates, link: str) -> dict[int, Twist]:
     """The unit twists of all joints below a link, about the root's origin."""
     frame = system.link_frame(link)
-    frames = places(system, q, [frame.body] if frame.body else [])
+    frames = forward_kinematics(system, q, [frame.body] if frame.body else [])
     return {i: pose.twist(system.body(i).S) for i, pose in frames.items()}
 
 
@@ -113,7 +113,7 @@ def frame_jacobian_world(system: CanonicalModel, q: Coordinates, *, link: str) -
 def frame_jacobian_aligned(system: CanonicalModel, q: Coordinates, *, link: str) -> list[Scalar]:
     """The Jacobian of `link` about its origin in the root link's axes, 6 x n, row-major."""
     frame, point = system.link_frame(link), link_place(system, q, link).origin
-    bodies = places(system, q, [frame.body] if frame.body else [])
+    bodies = forward_kinematics(system, q, [frame.body] if frame.body else [])
     units = {}
     for i, pose in bodies.items():
         arm, unit = point - pose.origin, system.body(i).S

@@ -5,9 +5,9 @@ Symbols: w angular velocity, wd its derivative, a acceleration of the body's ori
 and n the force and moment on the body at its origin, all in the body's own axes; U the field of
 accelerations."""
 
+from symgen.algorithms.external_wrenches import rotate_wrenches
 from symgen.algorithms.loads import joint_loads
 from symgen.algorithms.motion import motions
-from symgen.algorithms.pushes import pushed_at
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.canonical_model import CanonicalBody, CanonicalModel
 from symgen.mechanics.joint_forces import JointState
@@ -56,7 +56,7 @@ def reference_dynamics(
     """Joint forces M q̈ + C(q, q̇) q̇_r + g less those of external wrenches (N m or N, shape n),
     without friction and springs; q̇_r is q̇ by default. With the C of Christoffel symbols Ṁ - 2 C is
     skew-symmetric (Slotine & Li 1987; Echeandia & Wensing 2021, eq. 9)."""
-    moving, system = motions(system, q, qd, qdd, qd_r), pushed_at(system, q)
+    moving, system = motions(system, q, qd, qdd, qd_r), rotate_wrenches(system, q)
     forces = dict.fromkeys(range(system.size + 1), ZERO_FORCE)
     for i in system.inward:
         body = system.body(i)

@@ -2,15 +2,20 @@
 linear in.
 
 Columns of regressors for unit rates: what a unit twist finds, for each of the ten of a body, in the
-motion of another (see `symgen.algorithms.entries`). Parameters are the last index, ordered and
-placed as in `symgen.algorithms.regressors`."""
+motion of another (see `symgen.algorithms.regressor_entries`). Parameters are the last index,
+ordered and placed as in `symgen.algorithms.regressors`."""
 
 from dataclasses import replace
 from itertools import combinations_with_replacement
 
-from symgen.algorithms.entries import at_momentary_rest, of_velocities, read_by, reader
 from symgen.algorithms.motion import motions, twists, unit_twist_rates, unit_twists
 from symgen.algorithms.registry import Array, quantity
+from symgen.algorithms.regressor_entries import (
+    at_momentary_rest,
+    of_velocities,
+    regressor_columns_of_body,
+    regressor_entries,
+)
 from symgen.algorithms.regressors import full, joint_entries
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.parameters import WHOLE
@@ -45,7 +50,7 @@ def mass_matrix_by_parameters(system: CanonicalModel, q: Coordinates) -> list[Sc
     for b, columns in system.columns.items():
         with system.section(b, "inertia of unit parameters"):
             for (i, first), (j, second) in combinations_with_replacement(units[b].items(), 2):
-                read = reader(system, b, of_velocities(second))
+                read = regressor_columns_of_body(system, b, of_velocities(second))
                 for p, x in zip(columns, read(first), strict=True):
                     entries[(i - 1) * n + j - 1, p] = entries[(j - 1) * n + i - 1, p] = x
     return full(entries, n * n, system.parameters)
@@ -122,7 +127,9 @@ def momentum_rate_regressor(
     ∫ J̇_j · ṙ dm: what the rate of unit twist j finds in the velocities. (What J_j changes by at a
     point because that moves is across ṙ.)"""
     moving, zeros = twists(system, q, qd), [ZERO] * system.size
-    moved = read_by(system, unit_twist_rates(system, q, moving), at_momentary_rest(moving))
+    moved = regressor_entries(
+        system, unit_twist_rates(system, q, moving), at_momentary_rest(moving)
+    )
     held = joint_entries(system, q, motions(system, q, zeros, zeros))
     entries = {at: moved.get(at, ZERO) - held.get(at, ZERO) for at in {**moved, **held}}
     return full(entries, system.size, system.parameters)

@@ -120,7 +120,7 @@ FRICTION_COLUMNS: Final = frozenset({"y", "y_b", "y_b2"})
 SPRING_COLUMNS: Final = FRICTION_COLUMNS | {"y_v"}
 """Sizes that count columns of friction and of springs besides those of inertial parameters."""
 
-Suits = Callable[[CanonicalModel], bool]
+SystemPredicate = Callable[[CanonicalModel], bool]
 
 
 def any_robot(system: CanonicalModel) -> bool:
@@ -137,8 +137,8 @@ class Formulation:
     regrouping: str
     algorithm: Algorithm
     source: str
-    suits: Suits = any_robot
-    pays: Suits = any_robot
+    suits: SystemPredicate = any_robot
+    pays: SystemPredicate = any_robot
     """For which of these robots it may be the cheapest; for the others it is there by name."""
     tried: bool = True
     """Whether it may be the cheapest where the regrouping is free; the others are there for runtime
@@ -282,8 +282,8 @@ def quantity(
     of_user: bool = False,
     supports: Sequence[str] = ("presliding",),
     regroupings: Sequence[str] = tuple(REGROUPINGS),
-    suits: Suits = any_robot,
-    pays: Suits = any_robot,
+    suits: SystemPredicate = any_robot,
+    pays: SystemPredicate = any_robot,
     only_minimal_pays: bool = False,
 ) -> Callable[[Registered], Registered]:
     """Register the decorated algorithm as a way to compute quantity `name`, on each of

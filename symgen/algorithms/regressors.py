@@ -2,7 +2,8 @@
 parameters.
 
 The unit twists of the joints are carried outward to every body, where they meet its
-accelerations (see `symgen.algorithms.entries`): less work than to carry ten wrenches a body inward.
+accelerations (see `symgen.algorithms.regressor_entries`): less work than to carry ten wrenches a
+body inward.
 Columns follow the ten of PARAMETER_NAMES of every body in body order, about the origin and in the
 axes of the link that the joint moves, then the inertia of each rotor about its axis; those of base
 regressors `symgen.mechanics.base_parameters`."""
@@ -10,10 +11,15 @@ regressors `symgen.mechanics.base_parameters`."""
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from symgen.algorithms.entries import at_momentary_rest, moment_entries, read_by, reader
+from symgen.algorithms.forward_kinematics import PotentialPerMass, potential_per_mass
 from symgen.algorithms.motion import motions, twists, unit_twists
-from symgen.algorithms.places import Height, heights
 from symgen.algorithms.registry import Array, quantity
+from symgen.algorithms.regressor_entries import (
+    at_momentary_rest,
+    moment_entries,
+    regressor_columns_of_body,
+    regressor_entries,
+)
 from symgen.mechanics.base_parameters import base_values
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.independence import independent_parameters
@@ -34,7 +40,7 @@ def joint_entries(
     system: CanonicalModel, q: Coordinates, moving: Mapping[int, Motion]
 ) -> dict[tuple[int, int], Scalar]:
     """The entries of every joint for the users' ten of every body, by joint index and column."""
-    return read_by(system, unit_twists(system, q), moving)
+    return regressor_entries(system, unit_twists(system, q), moving)
 
 
 def base_entries(
@@ -197,7 +203,7 @@ def wrench_regressor(
     moving, units = motions(system, q, qd, qdd), _sensed(system, q, link)
     entries: dict[tuple[int, int], Scalar] = {}
     for i, columns in system.columns.items():
-        read = reader(system, i, moving[i])
+        read = regressor_columns_of_body(system, i, moving[i])
         for row, twist in enumerate(units.get(i, ())):
             entries |= {(row, k): x for k, x in zip(columns, read(twist), strict=True)}
     return full(entries, 6, system.parameters)
@@ -296,7 +302,7 @@ def _kinetic(twist: Twist) -> list[Scalar]:
 def potential_energy_regressor(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """u with u·π the potential energy of gravity, zero at the root link's origin, 10 n numbers;
     then of each joint those of its spring, without the ½ k r² that no state changes."""
-    entries = heights(system, q)
+    entries = potential_per_mass(system, q)
     tens = [
         x for i in system.link_bodies for x in _potential(entries[i].seen_in(system.link_pose(i)))
     ]
@@ -311,5 +317,5 @@ def _stored(system: CanonicalModel, q: Coordinates) -> Iterator[Scalar]:
             yield energy(JointState(q[i - 1], ZERO), system.body(i).passive.shape)
 
 
-def _potential(height: Height) -> list[Scalar]:
+def _potential(height: PotentialPerMass) -> list[Scalar]:
     return [height.level, *height.slope, *[ZERO] * 6]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from symgen.algorithms.derivatives import Derivatives, forward_derivatives
+from symgen.algorithms.external_wrenches import wrenches_in_link_axes
 from symgen.algorithms.gradients import gradients, gradients_by_duals
 from symgen.algorithms.manifold import Matrix, bracket, moved, slopes
-from symgen.algorithms.pushes import wrenches_stay
 from symgen.algorithms.registry import Array
 from symgen.algorithms.steps import (
     EULER,
@@ -195,7 +195,7 @@ def _way(method: str, title: str) -> str:
 RECURSION, DUALS = "derivatives of forward dynamics by recursion", "those by duals"
 
 
-@_step_jacobians("euler")(source=_way("euler", RECURSION), suits=wrenches_stay)
+@_step_jacobians("euler")(source=_way("euler", RECURSION), suits=wrenches_in_link_axes)
 def step_jacobians_euler(system: CanonicalModel, *at: Coordinates) -> Pair:
     """A = ∂(q⁺, q̇⁺)/∂(q, q̇), 2n x 2n, and B = ∂(q⁺, q̇⁺)/∂τ, 2n x n, of a semi-implicit step of
     Euler; changes of positions in the tangent spaces at both ends."""
@@ -208,7 +208,9 @@ def step_jacobians_euler_by_duals(system: CanonicalModel, *at: Coordinates) -> P
     return _euler_jacobians(gradients_by_duals, system, *at)
 
 
-@_step_jacobians("rk4")(source=_way("rk4", RECURSION), only_minimal_pays=True, suits=wrenches_stay)
+@_step_jacobians("rk4")(
+    source=_way("rk4", RECURSION), only_minimal_pays=True, suits=wrenches_in_link_axes
+)
 def step_jacobians_rk4(system: CanonicalModel, *at: Coordinates) -> Pair:
     """A = ∂(q⁺, q̇⁺)/∂(q, q̇), 2n x 2n, and B = ∂(q⁺, q̇⁺)/∂τ, 2n x n, of a step of Runge and
     Kutta's method of fourth order."""

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from symgen.algorithms.forward_kinematics import FramePose
 from symgen.algorithms.kinematics import (
     F08,
     frame_jacobian_aligned,
@@ -21,7 +22,6 @@ from symgen.algorithms.kinematics import (
     six,
 )
 from symgen.algorithms.motion import twists
-from symgen.algorithms.places import FramePose
 from symgen.algorithms.rates import rate
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.canonical_model import CanonicalModel

@@ -15,9 +15,9 @@ from symgen.algorithms import adjoint_hessians, adjoints
 from symgen.algorithms.adjoint_hessians import Four
 from symgen.algorithms.adjoints import Three, power
 from symgen.algorithms.derivatives import inverse_dynamics_derivatives_by_duals
+from symgen.algorithms.external_wrenches import rotate_wrenches
 from symgen.algorithms.motion import motions, velocities
 from symgen.algorithms.newton_euler import inertial_force
-from symgen.algorithms.pushes import pushed_at
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.numbers.dual import along, tangent, unit
 from symgen.numbers.reverse import Record, RecordedNumber, gradient, noted
@@ -32,7 +32,7 @@ def virtual_power(
 ) -> Scalar:
     """λᵀ τ without what joints do by themselves."""
     moving, virtual = motions(system, q, qd, qdd), velocities(system, q, lam)
-    system = pushed_at(system, q)
+    system = rotate_wrenches(system, q)
     total: Scalar = ZERO
     for i in system.outward:
         with system.section(i, "virtual power"):

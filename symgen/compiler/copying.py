@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
-from symgen.compiler.passes import live, operands
+from symgen.compiler.passes import live_nodes, operands
 from symgen.compiler.program import Index, Program, Value
 from symgen.numbers.operations import OPS
 from symgen.numbers.scalar import PRIME, ZERO, Scalar, positive
@@ -29,18 +29,18 @@ class Copy:
         self, source: Program, target: Program, inputs: Mapping[str, Sequence[Value]]
     ) -> None:
         self.source, self.target, self.inputs = source, target, inputs
-        self.made: dict[Index, Value] = {}
+        self.value_map: dict[Index, Value] = {}
 
     def outputs(self) -> dict[str, list[Scalar]]:
         """The outputs of the source by name, on the target."""
         source = self.source
-        noted = source.names.keys() | source.passing_names.keys() | source.positive.keys()
+        noted = source.names.keys() | source.fallback_names.keys() | source.positive.keys()
         for title, indices in groupby(self.wanted(), source.sections.__getitem__):
             with self.target.section(title):
                 for index in indices:
-                    self.made[index] = self.node(index)
+                    self.value_map[index] = self.node(index)
                     if index in noted:
-                        self._noted(index)
+                        self.copy_metadata(index)
         return {
             out.name: [ZERO if ref is None else self.signed(*ref) for ref in out.refs]
             for out in self.source.outputs
@@ -48,13 +48,13 @@ class Copy:
 
     def wanted(self) -> Iterable[Index]:
         """The nodes that are written, in order."""
-        return live(self.source)
+        return live_nodes(self.source)
 
     def node(self, index: Index) -> Value:
         """One of them on the target."""
         op, a, b = node = self.source.nodes[index]
         if op in PAIRS:  # nearly all
-            x, y = self.made[a], self.made[b]
+            x, y = self.value_map[a], self.value_map[b]
             if op == "mul":
                 return self.target.mul(x.node, y.node, x.negative != y.negative)
             return self.target.sum(x.node, y.node, x.negative, y.negative != (op == "sub"))
@@ -66,17 +66,17 @@ class Copy:
         if op == "div":
             sign = self.source.divisors[index].negative  # the divisor as the algorithm has it
             return self.target.value(self.signed(a, sign) / self.signed(b, sign))
-        return self.target.value(OPS[op](*(self.made[k] for k in operands(node))))
+        return self.target.value(OPS[op](*(self.value_map[k] for k in operands(node))))
 
     def signed(self, index: Index, negative: bool) -> Value:
         """The copy of a node that is written already, or its negative."""
-        value = self.made[index]
+        value = self.value_map[index]
         return -value if negative else value
 
-    def _noted(self, index: Index) -> None:
+    def copy_metadata(self, index: Index) -> None:
         """Notes what is known of a node beside its value: names, and whether it must be
         positive."""
-        for known, prime in ((self.source.names, ""), (self.source.passing_names, PRIME)):
+        for known, prime in ((self.source.names, ""), (self.source.fallback_names, PRIME)):
             if index in known:
                 name, negative = known[index]
                 self.signed(index, negative).named(name + prime)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from symgen.compiler.passes import operation_counts, remembered
+from symgen.compiler.passes import cached_analysis, operation_counts
 from symgen.compiler.program import Program
 from symgen.numbers.operations import OPS
 
@@ -80,7 +80,7 @@ class Arrivals:
         return times
 
 
-@remembered
+@cached_analysis
 def cost(program: Program, machine: Processor) -> Cost:
     """The cost of a program's outputs."""
     ready = Arrivals(program, machine).so_far()

@@ -23,7 +23,7 @@ zeros as ``0``."""
 from collections.abc import Iterator, Mapping
 from itertools import product
 
-from symgen.compiler.passes import live, names, operands
+from symgen.compiler.passes import live_nodes, names, operands
 from symgen.compiler.program import LEAVES, Index, Output, Program, Ref
 from symgen.numbers.operations import OPS
 
@@ -43,7 +43,7 @@ def dump(program: Program) -> str:
 def _blocks(program: Program, named: Names) -> Iterator[str]:
     """The operations, in runs of one section."""
     title, lines = "", list[str]()
-    for index in live(program):
+    for index in live_nodes(program):
         if program.nodes[index].op in LEAVES:
             continue
         if program.sections[index] != title:

@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from symgen.compiler.passes import live, remembered
+from symgen.compiler.passes import cached_analysis, live_nodes
 from symgen.compiler.program import LEAVES, Index, Program, Ref
 from symgen.numbers.operations import OPS
 from symgen.numbers.scalar import ZERO, Scalar
@@ -53,9 +53,9 @@ class _Steps(NamedTuple):
     outputs: tuple[tuple[str, tuple[tuple[int, bool] | None, ...]], ...]
 
 
-@remembered
+@cached_analysis
 def _steps(program: Program) -> _Steps:
-    places = {index: k for k, index in enumerate(live(program))}
+    places = {index: k for k, index in enumerate(live_nodes(program))}
     rows = [(k, program.nodes[index]) for index, k in places.items()]
     return _Steps(
         len(rows),

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.compiler.passes import live, remembered
+from symgen.compiler.passes import cached_analysis, live_nodes
 from symgen.compiler.program import LEAVES, Index, Node, Program, Ref
 from symgen.numbers.operations import OPS
 from symgen.numbers.types import AnyArray
@@ -23,7 +23,7 @@ _NAMES: Final = tuple(_CODES)
 
 
 @dataclass(frozen=True, slots=True)
-class Simultaneous:
+class LevelGroup:
     """The nodes of a level with the same operation: their rows, and those of their operands."""
 
     op: str
@@ -32,7 +32,7 @@ class Simultaneous:
 
 
 @dataclass(frozen=True, slots=True)
-class Alike:
+class OpGroup:
     """All nodes with the same operation, whatever their level: their rows, and those of their
     operands."""
 
@@ -42,7 +42,7 @@ class Alike:
 
 
 @dataclass(frozen=True, slots=True)
-class Readers:
+class Consumers:
     """Nodes of a level that are read equally often: where they are in the order of `Inward`, which
     of all readings are theirs, one node after the other, and where the reader of each reading
     (times x k) is."""
@@ -53,7 +53,7 @@ class Readers:
 
 
 @dataclass(frozen=True, slots=True)
-class Inward:
+class ReverseOrder:
     """The order in which derivatives in the nodes become known: levels from the last to the first,
     in each of them nodes that are read equally often beside one another."""
 
@@ -63,7 +63,7 @@ class Inward:
     """Where each row is in it."""
     readings: AnyArray
     """Of each reading the place of the operand and the row of the reader."""
-    readers: tuple[Readers, ...]
+    readers: tuple[Consumers, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,13 +78,13 @@ class Levels:
     """The row of each node of the tape, -1 of those that are not live."""
     operands: Rows
     """Rows of the first operands, then of the second; -1 where there are none."""
-    groups: tuple[Simultaneous, ...]
+    groups: tuple[LevelGroup, ...]
     """In the order of computation."""
     spans: tuple[slice, ...]
     """The rows of each level, that of the leaves first."""
-    alike: tuple[Alike, ...]
+    alike: tuple[OpGroup, ...]
     """All operations; leaves are none."""
-    inward: Inward
+    inward: ReverseOrder
 
     def of(self, refs: tuple[Ref | None, ...]) -> tuple[Rows, Rows]:
         """Which of some references are none to structural zeros, and their rows."""
@@ -93,10 +93,10 @@ class Levels:
         return np.array(places, np.intp), self.row[np.array(nodes, np.intp)]
 
 
-@remembered
+@cached_analysis
 def levels(program: Program) -> Levels:
     """The levels of a tape that no longer grows."""
-    order = np.array(live(program), np.intp)
+    order = np.array(live_nodes(program), np.intp)
     nodes = [program.nodes[i] for i in order.tolist()]
     first, second, depths = _operands(len(program.nodes), nodes, order.tolist())
     depth, codes = np.array(depths, np.intp), np.array([_CODES[op] for op, _, _ in nodes], np.intp)
@@ -133,9 +133,9 @@ def _operands(
     return first, second, depths
 
 
-def _groups(depth: Rows, codes: Rows, read: Rows) -> list[Simultaneous]:
+def _groups(depth: Rows, codes: Rows, read: Rows) -> list[LevelGroup]:
     return [
-        Simultaneous(
+        LevelGroup(
             _NAMES[codes[rows.start]],
             rows,
             tuple(places[rows] for places in read if places[rows.start] >= 0),
@@ -144,14 +144,14 @@ def _groups(depth: Rows, codes: Rows, read: Rows) -> list[Simultaneous]:
     ]
 
 
-def _alike(codes: Rows, read: Rows) -> Iterator[Alike]:
+def _alike(codes: Rows, read: Rows) -> Iterator[OpGroup]:
     """The operations that there are."""
     for code in distinct(codes[read[0] >= 0]).tolist():
         rows = np.nonzero(codes == code)[0]
-        yield Alike(_NAMES[code], rows, tuple(x[rows] for x in read if x[rows[0]] >= 0))
+        yield OpGroup(_NAMES[code], rows, tuple(x[rows] for x in read if x[rows[0]] >= 0))
 
 
-def _inward(depth: Rows, operands: Rows) -> Inward:
+def _inward(depth: Rows, operands: Rows) -> ReverseOrder:
     places, rows = np.nonzero(operands >= 0)
     read = operands[places, rows]
     times = np.bincount(read, minlength=len(depth))
@@ -160,12 +160,12 @@ def _inward(depth: Rows, operands: Rows) -> Inward:
     place[order] = np.arange(len(order))
     ranked = np.lexsort((places, rows, place[read]))
     rows, places, times = rows[ranked], places[ranked], times[order]
-    where, readers, start = place[rows], list[Readers](), 0
+    where, readers, start = place[rows], list[Consumers](), 0
     for run in _runs(depth[order], times):
         if count := int(times[run.start]):
             own = slice(start, start := start + count * (run.stop - run.start))
-            readers.append(Readers(run, own, where[own].reshape(-1, count).T.copy()))
-    return Inward(order, place, np.stack([places, rows]), tuple(readers))
+            readers.append(Consumers(run, own, where[own].reshape(-1, count).T.copy()))
+    return ReverseOrder(order, place, np.stack([places, rows]), tuple(readers))
 
 
 def distinct(numbers: Rows) -> Rows:

@@ -21,7 +21,7 @@ from symgen.compiler.program import LEAVES, Index, Node, Output, Program
 Name = tuple[str, bool]
 """A name and whether it is that of the negative."""
 
-LONGEST: Final = 12
+MAX_PRODUCT_NAME_LENGTH: Final = 12
 """Characters of a product's name at most."""
 
 ANGLES: Final = "q"
@@ -39,8 +39,8 @@ def named(
     array has, or an entry of an input where a language unpacks it (qdd2 is qdd[1]); `uses` counts
     how often each is read."""
     basic = {**_sums(program), **program.names}
-    known = {**program.passing_names, **basic}
-    wanted = {**program.passing_names, **_entries(program), **basic}
+    known = {**program.fallback_names, **basic}
+    wanted = {**program.fallback_names, **_entries(program), **basic}
     taken = {name for name, _ in program.inputs} | {out.name for out in program.outputs}
     taken |= {f"{name}{k + 1}" for name, shape in program.inputs for k in range(prod(shape))}
     unique: dict[Index, Name] = {}
@@ -133,7 +133,7 @@ def _product(program: Program, node: Node, known: Mapping[Index, Name]) -> Name 
     name = f"{first}_{second}"
     if stem and axis in "xyz" and second[:-1] == f"{stem}_":
         name = f"{first}{second[-1]}"
-    return (name, minus != other) if len(name) <= LONGEST else None
+    return (name, minus != other) if len(name) <= MAX_PRODUCT_NAME_LENGTH else None
 
 
 def _multiple(

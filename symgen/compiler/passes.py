@@ -25,7 +25,7 @@ Given = ParamSpec("Given")
 Found = TypeVar("Found")
 
 
-def remembered(
+def cached_analysis(
     read: Callable[Concatenate[Program, Given], Found],
 ) -> Callable[Concatenate[Program, Given], Found]:
     """Done once for a tape that no longer grows, and each set of arguments: writers ask for every
@@ -33,20 +33,20 @@ def remembered(
 
     @wraps(read)
     def again(program: Program, /, *given: Given.args, **others: Given.kwargs) -> Found:
-        named = len(program.names), len(program.passing_names)
+        named = len(program.names), len(program.fallback_names)
         version = len(program.nodes), len(program.outputs), *named
         key = (read, given, *others.items())
-        known = program.findings.get(key)
+        known = program.analysis_cache.get(key)
         if known is None or known[0] != version:
-            known = program.findings[key] = version, read(program, *given, **others)
+            known = program.analysis_cache[key] = version, read(program, *given, **others)
         result: Found = known[1]
         return result
 
     return again
 
 
-@remembered
-def live(program: Program) -> tuple[Index, ...]:
+@cached_analysis
+def live_nodes(program: Program) -> tuple[Index, ...]:
     """The nodes that some output depends on, in the order of computation."""
     nodes = program.nodes
     read = bytearray(len(nodes))
@@ -63,18 +63,18 @@ def live(program: Program) -> tuple[Index, ...]:
     return tuple(index for index, wanted in enumerate(read) if wanted)
 
 
-@remembered
+@cached_analysis
 def operation_counts(program: Program) -> Mapping[str, int]:
     """How many operations of each name the outputs need."""
-    numbers = Counter(program.nodes[i].op for i in live(program))
+    numbers = Counter(program.nodes[i].op for i in live_nodes(program))
     return MappingProxyType({op: n for op, n in numbers.items() if op not in LEAVES})
 
 
-@remembered
-def uses(program: Program) -> Mapping[Index, int]:
+@cached_analysis
+def use_counts(program: Program) -> Mapping[Index, int]:
     """How often each live node is read, by later nodes and by outputs."""
     reads = list[Index]()
-    for op, a, b in map(program.nodes.__getitem__, live(program)):
+    for op, a, b in map(program.nodes.__getitem__, live_nodes(program)):
         if op not in LEAVES:  # the operands, without a call for each node
             reads += (a,) if b is None else (a, b)
     counter = Counter(reads)
@@ -82,7 +82,7 @@ def uses(program: Program) -> Mapping[Index, int]:
     return MappingProxyType(counter)
 
 
-def distinct(program: Program, output: str) -> list[int]:
+def distinct_entries(program: Program, output: str) -> list[int]:
     """One entry for each value of an output that is computed or an input."""
     out = next(out for out in program.outputs if out.name == output)
     first: dict[Index, int] = {}
@@ -100,7 +100,7 @@ def pivots(program: Program) -> tuple[Ref, ...]:
     is infinite), of another quotient the divisor; with the sign that the divisor has for the
     algorithm."""
     signs = {}
-    for index in live(program):
+    for index in live_nodes(program):
         node = program.nodes[index]
         if node.op == "div":
             divisor = program.divisors[index]
@@ -132,13 +132,13 @@ class Counts:
         return {**asdict(self), "total": self.total}
 
 
-@remembered
-def used(program: Program) -> frozenset[str]:
+@cached_analysis
+def used_ops(program: Program) -> frozenset[str]:
     """The operations that the outputs need, by name."""
     return frozenset(operation_counts(program))
 
 
-@remembered
+@cached_analysis
 def counts(program: Program) -> Counts:
     """The operations that the outputs need."""
     counter = Counter[str]()
@@ -147,22 +147,22 @@ def counts(program: Program) -> Counts:
     return Counts(**{column: counter[column] for column in COUNTED})
 
 
-@remembered
+@cached_analysis
 def names(program: Program) -> Mapping[Index, tuple[str, bool]]:
     """Names by node with the sign they were given for: the algorithm's, those of joint angles, of
     entries of outputs, and of sums and products of what has a name (see `symgen.compiler.naming`).
 
     Each name is given once; a second node of that name stays anonymous.
     """
-    return named(program, live(program), uses(program))
+    return named(program, live_nodes(program), use_counts(program))
 
 
 Signs = tuple[tuple[Index, bool], ...]
 """Nodes, and whether their negative is meant."""
 
 
-@remembered
-def flips(program: Program, fixed: Signs = ()) -> AbstractSet[Index]:
+@cached_analysis
+def negated_variables(program: Program, fixed: Signs = ()) -> AbstractSet[Index]:
     """The nodes whose variable had better hold the negative, so that hardly any negation is ever
     written.
 
@@ -175,12 +175,14 @@ def flips(program: Program, fixed: Signs = ()) -> AbstractSet[Index]:
         for ref in out.refs
         if ref is not None
     }
-    negated = (node.a for node in map(program.nodes.__getitem__, live(program)) if node.op == "neg")
+    negated = (
+        node.a for node in map(program.nodes.__getitem__, live_nodes(program)) if node.op == "neg"
+    )
     wanted_sign |= dict.fromkeys(negated, True)
     wanted_sign |= {index: negative for index, (_, negative) in names(program).items()}
     fixed_signs = dict(fixed)
     flipped = {index for index, negative in fixed if negative}
-    for index in live(program):
+    for index in live_nodes(program):
         node = program.nodes[index]
         if node.op in LEAVES or index in fixed_signs:
             continue
@@ -188,13 +190,13 @@ def flips(program: Program, fixed: Signs = ()) -> AbstractSet[Index]:
             negative = (node.a in flipped) != (node.b in flipped)
         else:
             signs = [k in flipped for k in operands(node)]
-            negative = turned(node, signs, wanted_sign.get(index, False))
+            negative = result_is_negated(node, signs, wanted_sign.get(index, False))
         if negative:
             flipped.add(index)
     return frozenset(flipped)
 
 
-def turned(node: Node, signs: Sequence[bool], wanted: bool) -> bool:
+def result_is_negated(node: Node, signs: Sequence[bool], wanted: bool) -> bool:
     """Whether what is computed of operands, held as negatives or not, is the negative of a node;
     where it may be either, what is wanted."""
     if node.op in ("add", "sub"):
@@ -205,7 +207,7 @@ def turned(node: Node, signs: Sequence[bool], wanted: bool) -> bool:
     return bool(sum(signs, node.op == "neg") % 2)
 
 
-def parts(program: Program, wanted: Iterable[Index]) -> dict[Index, str]:
+def partial_sum_names(program: Program, wanted: Iterable[Index]) -> dict[Index, str]:
     """Names for those of the nodes `wanted` that have none and that only one node with a name is
     made of, each read once on the way there: M_0_0_p1 and M_0_0_p2 are parts of M_0_0, numbered in
     the order of `wanted`, whatever their signs."""
@@ -223,8 +225,10 @@ def parts(program: Program, wanted: Iterable[Index]) -> dict[Index, str]:
     return {index: name for index, name in named.items() if name not in taken}
 
 
-@remembered
+@cached_analysis
 def _readers(program: Program) -> dict[Index, Index]:
     """The node that reads each node that is read once, and by no output."""
-    times, nodes = uses(program), program.nodes
-    return {k: index for index in live(program) for k in operands(nodes[index]) if times[k] == 1}
+    times, nodes = use_counts(program), program.nodes
+    return {
+        k: index for index in live_nodes(program) for k in operands(nodes[index]) if times[k] == 1
+    }

@@ -168,23 +168,23 @@ class Program:
     def __init__(self) -> None:
         self.nodes: list[Node] = []
         self.names: dict[Index, tuple[str, bool]] = {}
-        self.passing_names: dict[Index, tuple[str, bool]] = {}
+        self.fallback_names: dict[Index, tuple[str, bool]] = {}
         self.sections: list[str] = []
         self.outputs: list[Output] = []
         self.inputs: list[tuple[str, tuple[int, ...]]] = []
         self.divisors: dict[Index, Ref] = {}
         self.positive: dict[Index, bool] = {}
         self.column_loops: list[ColumnLoop] = []
-        self.findings: dict[Any, tuple[Any, Any]] = {}
+        self.analysis_cache: dict[Any, tuple[Any, Any]] = {}
         self._index: dict[tuple[str, Any, Any], Index] = {}
         self._numbers: dict[Index, float] = {}
-        self._neutral: set[Index] = set()  # those of them that are 0 or 1
+        self._zero_or_one_constants: set[Index] = set()  # those of them that are 0 or 1
         self._constants: dict[float, Ref] = {}
         self._section = ""
 
     def __getstate__(self) -> dict[str, Any]:
         """The state that a copy gets, or another process: all but what is found again."""
-        return {**self.__dict__, "findings": {}}
+        return {**self.__dict__, "analysis_cache": {}}
 
     def __repr__(self) -> str:
         """A summary; `symgen.compiler.dump` prints the operations."""
@@ -237,7 +237,7 @@ class Program:
         step that the node was born in that of itself over one of its negative. A name with a
         `PRIME`, which is left out, is taken only where there is no other."""
         if PRIME in name:
-            self.passing_names.setdefault(ref.node, (name.replace(PRIME, ""), ref.negative))
+            self.fallback_names.setdefault(ref.node, (name.replace(PRIME, ""), ref.negative))
             return
         known, in_its_step = self.names.get(ref.node), self.sections[ref.node] == self._section
         first = known is None or (in_its_step and known[1] and not ref.negative)
@@ -262,7 +262,7 @@ class Program:
         index = self._node(("const", abs(number), None))
         self._numbers[index] = abs(number)
         if number in (0.0, 1.0, -1.0):
-            self._neutral.add(index)
+            self._zero_or_one_constants.add(index)
         ref = Ref(index, math.copysign(1.0, number) < 0)
         if number:  # zeros are equal, but have signs
             self._constants[number] = ref
@@ -294,7 +294,7 @@ class Program:
     def sum(self, i: Index, j: Index, first: bool, second: bool) -> Value:
         """The sum of two nodes, `first` and `second` telling which have a minus in front: a sum, a
         difference where the signs differ, or what needs no operation."""
-        neutral, numbers = self._neutral, self._numbers
+        neutral, numbers = self._zero_or_one_constants, self._numbers
         if i in neutral or j in neutral or (i in numbers and j in numbers):
             known = self._plain_sum(i, j, first, second)
             if known is not None:
@@ -316,7 +316,7 @@ class Program:
 
     def mul(self, i: Index, j: Index, negative: bool) -> Value:
         """The product of two nodes, its sign pulled out."""
-        neutral, numbers = self._neutral, self._numbers
+        neutral, numbers = self._zero_or_one_constants, self._numbers
         if i in neutral or j in neutral or (i in numbers and j in numbers):
             known = self._multiple(i, j, negative)
             if known is not None:

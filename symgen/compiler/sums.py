@@ -13,7 +13,7 @@ from typing import Final
 
 from symgen.compiler.copying import Copy
 from symgen.compiler.costs import Arrivals, Processor
-from symgen.compiler.passes import live, uses
+from symgen.compiler.passes import live_nodes, use_counts
 from symgen.compiler.program import Index, Program, Value
 
 SUMS: Final = ("add", "sub")
@@ -47,7 +47,7 @@ class _Balanced(Copy):
 
     def wanted(self) -> Iterable[Index]:
         """All but sums on the way."""
-        return (index for index in live(self.source) if index not in self.inner)
+        return (index for index in live_nodes(self.source) if index not in self.inner)
 
     def node(self, index: Index) -> Value:
         """A sum as it is ready first, others as they are."""
@@ -87,15 +87,15 @@ class _Balanced(Copy):
     def _written(self, index: Index) -> Value:
         """A sum as it stands."""
         op, *read = self.source.nodes[index]
-        a, b = (self._written(k) if k in self.inner else self.made[k] for k in read)
+        a, b = (self._written(k) if k in self.inner else self.value_map[k] for k in read)
         return self.target.value(a - b if op == "sub" else a + b)
 
 
 def _trees(program: Program) -> tuple[AbstractSet[Index], AbstractSet[Index]]:
     """Sums that only one other sum reads, and those of more than two terms that add them up: of
     two, one order is as good as the other."""
-    nodes, times = program.nodes, uses(program)
-    sums = {i: (nodes[i].a, nodes[i].b) for i in live(program) if nodes[i].op in SUMS}
+    nodes, times = program.nodes, use_counts(program)
+    sums = {i: (nodes[i].a, nodes[i].b) for i in live_nodes(program) if nodes[i].op in SUMS}
     read = (k for operands in sums.values() for k in operands if k in sums)
     inner = {k for k in read if times[k] == 1 and k not in program.positive}
     outer = {i for i, (a, b) in sums.items() if i not in inner and (a in inner or b in inner)}

@@ -21,7 +21,7 @@ from symgen.symbolic.symbolic_tape import as_fraction
 from symgen.symbolic.symbolic_trace import KINDS, SymbolChoice, meanings
 from symgen.symbolic.symbols import Meaning, as_latex, as_text
 from symgen.text import cited, shown
-from symgen.tracing.wanted import find_quantity
+from symgen.tracing.request import find_quantity
 
 
 @dataclass(frozen=True, slots=True)

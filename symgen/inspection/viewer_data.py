@@ -18,8 +18,8 @@ from symgen.mechanics.coupling import coupling_of, position_coordinates
 from symgen.mechanics.joint_listing import ListedJoint, listed_joints
 from symgen.mechanics.model import Limits, RigidBodyModel
 from symgen.mechanics.pose import Pose
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.trace import trace_all
-from symgen.tracing.wanted import Wanted
 
 Data = dict[str, Any]
 
@@ -60,15 +60,22 @@ def live(module: Module, drawn: RobotGeometry = NO_GEOMETRY, motion: Data | None
 
 def _functions(
     model: RigidBodyModel, joints: Sequence[ListedJoint], tips: Sequence[int]
-) -> list[Wanted]:
+) -> list[FunctionRequest]:
     """Poses of all bodies in one function, Jacobians of the tips, and `LIVE` as far as the robot
     has mass."""
     pose, jacobian = LINK_QUANTITIES["frame_pose"], LINK_QUANTITIES["frame_jacobian_aligned"]
     heavy = any(link.parameters and link.parameters[0] for b in model.bodies for link in b.links)
     return [
-        Wanted(PLACES, tuple(pose.of(joint.body.name) for joint in joints)),
-        *(Wanted(f"tip_{k}", (jacobian.of(joints[i].body.name),)) for k, i in enumerate(tips)),
-        *(Wanted(name, (QUANTITIES[name],)) for name in LIVE if heavy or name == "mass_matrix"),
+        FunctionRequest(PLACES, tuple(pose.of(joint.body.name) for joint in joints)),
+        *(
+            FunctionRequest(f"tip_{k}", (jacobian.of(joints[i].body.name),))
+            for k, i in enumerate(tips)
+        ),
+        *(
+            FunctionRequest(name, (QUANTITIES[name],))
+            for name in LIVE
+            if heavy or name == "mass_matrix"
+        ),
     ]
 
 

@@ -16,7 +16,7 @@ from symgen.languages.module import Module
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.model import RigidBodyModel
 from symgen.reading.assemble import LoadedRobot
-from symgen.tracing.wanted import Wanted
+from symgen.tracing.request import FunctionRequest
 
 LARGE: Final = 15_000
 """Output entries of a function from which on an estimate is printed."""
@@ -29,7 +29,9 @@ inverse dynamics of a chain of 100 joints (15 MB, 2.0 GB, 42 s for 30,000 entrie
 matrices take less: those of the mass matrix 290 B, 15 kB and 0.5 ms."""
 
 
-def notes_on_large_functions(model: RigidBodyModel, functions: Sequence[Wanted]) -> list[str]:
+def notes_on_large_functions(
+    model: RigidBodyModel, functions: Sequence[FunctionRequest]
+) -> list[str]:
     """A sentence for each function with many output entries, with its estimated size and time.
     Structural zeros are counted, so that trees with many branches need less."""
     n, ten = coupling_of(model).velocities, 10 * len(model.bodies)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any, Final, TypeVar
 
-from symgen.compiler.aims import Aim
+from symgen.compiler.objective import Objective
 from symgen.errors import OptionError, RobotError, SourceLocation
 from symgen.jobs.options import MODULE, NameOptions
 from symgen.languages import LANGUAGES
@@ -21,10 +21,10 @@ from symgen.reading.sources import RobotSource, is_path, name_of, snapshot
 from symgen.text import shown
 from symgen.tracing.function import Function
 from symgen.tracing.options import FunctionOptions
-from symgen.tracing.possible import ImpossibleInertia
+from symgen.tracing.physical_inertia import ImpossibleInertia
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import every_formulation, trace_all
-from symgen.tracing.wanted import Wanted
 
 MAX_NAME_BYTES: Final = 4000
 """C99 compilers need not accept string literals of more than 4095 characters."""
@@ -80,7 +80,7 @@ class Job:
         )
         return replace(robot, allow_unphysical=wanted.allow_unphysical)
 
-    def wanted(self) -> list[Wanted]:
+    def wanted(self) -> list[FunctionRequest]:
         """The functions to generate. Raises OptionError."""
         functions = self[FunctionOptions].wanted()
         for function in functions:
@@ -92,7 +92,7 @@ class Job:
         return self[FunctionOptions].choice()
 
     @property
-    def aim(self) -> Aim:
+    def aim(self) -> Objective:
         """The aim that formulations are chosen by: fewest operations, or a processor's latency."""
         return aim_of(self.choices)
 

@@ -14,7 +14,7 @@ from symgen.reading.assemble import LoadedRobot
 from symgen.reading.options import RobotOptions
 from symgen.reading.rotations import DEFAULT_SNAP_TOLERANCE, RightAngle
 from symgen.text import quoted
-from symgen.tracing.possible import impossible_links, negative_moments
+from symgen.tracing.physical_inertia import impossible_links, negative_moments
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.sampled import SAMPLED_STATES, largest_relative_change
 

@@ -28,9 +28,9 @@ from symgen.options import Choices, rows
 from symgen.reading.options import RobotOptions
 from symgen.text import quoted, reason, shown
 from symgen.tracing.options import FunctionOptions
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
-from symgen.tracing.wanted import Wanted
 
 
 class SchemaError(ValueError):
@@ -290,7 +290,12 @@ def _module(listed: Manifest) -> Module:
     )
     aim = aim_of(choices)
     functions = tuple(
-        trace(robot, Wanted.parse(f"{name}={'+'.join(row.quantities)}"), row.formulations, aim)
+        trace(
+            robot,
+            FunctionRequest.parse(f"{name}={'+'.join(row.quantities)}"),
+            row.formulations,
+            aim,
+        )
         for name, row in listed.functions.items()
         if row.quantities
     )

@@ -34,8 +34,8 @@ from symgen.reading.xacro.expansion import needs_expansion
 from symgen.reading.xml_reader import parsed
 from symgen.reading.xml_text import file_bytes
 from symgen.text import quoted, shown
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.trace import trace
-from symgen.tracing.wanted import Wanted
 
 STATES: Final = 5
 TOLERANCE: Final = 1e-8
@@ -164,7 +164,7 @@ def _forces(module: Module, library: str, other: SecondModel) -> Check:
     robot = module.robot
     pairs, rng = _pairs(robot.model, library, other), random.Random(0)
     coupling = coupling_of(robot.model)
-    program = trace(robot, Wanted.parse("inverse_dynamics")).program
+    program = trace(robot, FunctionRequest.parse("inverse_dynamics")).program
     computed, wanted = [], []
     for _ in range(STATES):
         q = _random_positions(coupling, rng)

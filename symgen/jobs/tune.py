@@ -15,8 +15,8 @@ import numpy as np
 
 from symgen.algorithms import QUANTITIES
 from symgen.algorithms.registry import Quantity
-from symgen.compiler.aims import Aim
 from symgen.compiler.costs import HOST, Cost
+from symgen.compiler.objective import Objective
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
 from symgen.languages.c.backend import code_files
@@ -30,8 +30,8 @@ from symgen.numbers.trig import TYPES
 from symgen.reading.assemble import LoadedRobot
 from symgen.tracing.function import Function
 from symgen.tracing.options import FunctionOptions
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.trace import every_formulation
-from symgen.tracing.wanted import Wanted
 
 FEW: Final = 3
 """Formulations that are timed."""
@@ -103,8 +103,8 @@ def _measured(module: Module, quantity: Quantity) -> list[TimedFormulation]:
 def _promising(module: Module, quantity: Quantity) -> list[Function]:
     """The formulations that the model has first, each with another program; with runtime
     parameters those on the regrouping that the module has."""
-    aim, shared = Aim("latency", HOST), module.regroup
-    wanted = Wanted(quantity.name, (quantity,))
+    aim, shared = Objective("latency", HOST), module.regroup
+    wanted = FunctionRequest(quantity.name, (quantity,))
     candidates = [
         f
         for f in every_formulation(module.robot, wanted, {}, aim)

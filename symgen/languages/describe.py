@@ -15,7 +15,7 @@ from symgen.algorithms import INPUTS
 from symgen.algorithms.controllers import input_units
 from symgen.algorithms.registry import Array, Quantity
 from symgen.algorithms.titles import title
-from symgen.compiler.passes import counts, live, pivots, used
+from symgen.compiler.passes import counts, live_nodes, pivots, used_ops
 from symgen.compiler.program import Program, Ref
 from symgen.languages import joint_documentation as words
 from symgen.languages.accuracy import Steps
@@ -88,7 +88,7 @@ class FunctionDescription:
         """Inputs that this robot's result does not depend on."""
         read = {
             self.program.nodes[i].a
-            for i in live(self.program)
+            for i in live_nodes(self.program)
             if self.program.nodes[i].op == "input"
         }
         return [a.name for a in self.ins if a.name not in read]
@@ -209,7 +209,7 @@ ALWAYS: Final = frozenset({"add", "sub", "mul", "div", "sin", "cos"})
 
 def operations(program: Program) -> str:
     """The operation count of a program in words."""
-    count, named = counts(program), used(program) | ALWAYS
+    count, named = counts(program), used_ops(program) | ALWAYS
     columns = [(getattr(count, column), _column(column, named)) for column in COUNTED]
     parts = ", ".join(f"{n} {unit}" for n, unit in columns if n)
     return f"{count.total} ({parts})" if parts else "none"

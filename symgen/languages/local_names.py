@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from symgen.compiler.passes import live
+from symgen.compiler.passes import live_nodes
 from symgen.compiler.program import Program
 from symgen.languages.conventions import ROWS, WIDTH, Entries
 from symgen.mechanics.canonical_model import CanonicalModel
@@ -228,7 +228,7 @@ def listed(texts: Iterable[str]) -> list[str]:
 
 
 def _constants(program: Program) -> list[float]:
-    nodes = (program.nodes[k] for k in live(program))
+    nodes = (program.nodes[k] for k in live_nodes(program))
     return list(dict.fromkeys(abs(float(node.a)) for node in nodes if node.op == "const"))
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from symgen.compiler.passes import live, operands, remembered
+from symgen.compiler.passes import cached_analysis, live_nodes, operands
 from symgen.compiler.program import LEAVES, Index, Program
 from symgen.languages.dialect import Text, Token
 from symgen.numbers.operations import OPS
@@ -68,7 +68,7 @@ class SineGroup:
         return len(self.angles) > 1
 
 
-@remembered
+@cached_analysis
 def groups(program: Program, longest: int) -> Mapping[Index, SineGroup]:
     """The group that each sine or cosine is made in, by node; one that is alone and half of a pair
     has none."""
@@ -116,7 +116,7 @@ def forms(programs: Iterable[Program]) -> Forms:
     for program in programs:
         grouping = groups(program, LONGEST)
         grouped += grouping.values()
-        alone.update(program.nodes[i].op for i in live(program) if i not in grouping)
+        alone.update(program.nodes[i].op for i in live_nodes(program) if i not in grouping)
     looped = {group.looped for group in grouped}
     return Forms(frozenset(alone), paired=False in looped, together=True in looped)
 
@@ -141,7 +141,7 @@ def _worth_it(group: SineGroup) -> bool:
 def _pairs(program: Program) -> dict[Index, Pair]:
     """The sine and cosine of each angle, in the order of first use."""
     by_angle: dict[Index, dict[str, Index]] = defaultdict(dict)
-    for index in live(program):
+    for index in live_nodes(program):
         node = program.nodes[index]
         if node.op in ("sin", "cos"):
             by_angle[node.a][node.op] = index
@@ -151,7 +151,7 @@ def _pairs(program: Program) -> dict[Index, Pair]:
 def _simple(program: Program) -> set[Index]:
     """The live nodes that are leaves, or made of leaves by sums and products alone."""
     simple: set[Index] = set()
-    for index in live(program):
+    for index in live_nodes(program):
         op, a, b = program.nodes[index]
         if op in LEAVES or (op in SIMPLE and a in simple and (b is None or b in simple)):
             simple.add(index)

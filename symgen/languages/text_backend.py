@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from symgen.compiler.parallel import spread
-from symgen.compiler.passes import live, used
-from symgen.compiler.program import Program
-from symgen.compiler.value import Index, Ref
+from symgen.compiler.passes import live_nodes, used_ops
+from symgen.compiler.program import Index, Program, Ref
 from symgen.languages.conventions import ROWS, Entries, convention_lines
 from symgen.languages.describe import Argument, FunctionDescription, descriptions, laid_out, tables
 from symgen.languages.dialect import Dialect
@@ -139,7 +138,7 @@ class TextBackend:
 
     def _unpacked(self, d: FunctionDescription, a: Argument) -> str:
         """Targets for the entries of an input array; entries that are not read become ``_``."""
-        nodes = (d.program.nodes[i] for i in live(d.program))
+        nodes = (d.program.nodes[i] for i in live_nodes(d.program))
         read = {node.b for node in nodes if node.op == "input" and node.a == a.name}
         names = [self.dialect.input(a.name, k) if k in read else "_" for k in range(a.size)]
         return f"({names[0]},)" if len(names) == 1 else ", ".join(names)
@@ -157,5 +156,5 @@ def signature(
 
 def called_functions(programs: Iterable[Program]) -> list[str]:
     """The functions of numbers that some programs use, by name."""
-    names = frozenset[str]().union(*map(used, programs))
+    names = frozenset[str]().union(*map(used_ops, programs))
     return sorted(op.name for op in OPS.values() if not op.symbol and op.name in names)

@@ -10,7 +10,16 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from symgen.compiler.passes import flips, live, names, operands, parts, remembered, turned, uses
+from symgen.compiler.passes import (
+    cached_analysis,
+    live_nodes,
+    names,
+    negated_variables,
+    operands,
+    partial_sum_names,
+    result_is_negated,
+    use_counts,
+)
 from symgen.compiler.program import LEAVES, Index, Node, Program, Ref
 from symgen.compiler.sums import SUMS
 from symgen.languages.dialect import COSINE_ARRAY, SINE_ARRAY, Dialect, Text, Token, atom, negated
@@ -63,7 +72,7 @@ def statements(
     return Writer(program, dialect, zeroed, kept).statements()
 
 
-@remembered
+@cached_analysis
 def zeros(program: Program) -> Mapping[str, int]:
     """How many structural zeros each output has."""
     return MappingProxyType({out.name: out.refs.count(None) for out in program.outputs})
@@ -75,9 +84,9 @@ def variables(
     """A name for every variable, neg_NAME where it holds the negative of what is called so (the
     nodes in `flipped`, if not those of `flips`); else that of a part of what has one; else t1, t2,
     ..."""
-    flipped, known = flips(program) if flipped is None else flipped, names(program)
+    flipped, known = negated_variables(program) if flipped is None else flipped, names(program)
     defined = [node for s in steps for node in s.makes]
-    named = {i: f"t{k}" for k, i in enumerate(defined, 1)} | parts(program, defined)
+    named = {i: f"t{k}" for k, i in enumerate(defined, 1)} | partial_sum_names(program, defined)
     for i in known.keys() & named.keys():
         name, negative = known[i]
         named[i] = name if negative == (i in flipped) else f"neg_{name}"
@@ -91,7 +100,7 @@ def signed(
     flipped: Collection[Index] | None = None,
 ) -> list[str]:
     """The text of each referred value, sign included."""
-    flipped = flips(program) if flipped is None else flipped
+    flipped = negated_variables(program) if flipped is None else flipped
     return [
         ("-" if ref.negative != (ref.node in flipped) else "") + where[ref.node] for ref in refs
     ]
@@ -110,8 +119,8 @@ class Writer:
     ) -> None:
         self.program, self.dialect, self.zeroed = program, dialect, zeroed
         self.kept = frozenset(kept)
-        self.flipped = flips(program) if flipped is None else flipped
-        self.uses = uses(program)
+        self.flipped = negated_variables(program) if flipped is None else flipped
+        self.uses = use_counts(program)
         self.texts: dict[Index, Text] = {}
         self.inline: set[Index] = set()
         self.result: list[Step] = []
@@ -133,7 +142,7 @@ class Writer:
 
     def statements(self) -> list[Step]:
         """All steps, in order."""
-        for index in live(self.program):
+        for index in live_nodes(self.program):
             if self.program.nodes[index].op not in LEAVES:
                 self.visit(index, self.program.sections[index])
         self.constant_outputs()
@@ -217,7 +226,7 @@ class Writer:
     def _function(self, node: Node) -> tuple[Text, bool]:
         read = operands(node)
         parts, signs = [self.text(k) for k in read], [k in self.flipped for k in read]
-        negative = turned(node, signs, False)
+        negative = result_is_negated(node, signs, False)
         if node.op == "neg":
             return parts[0], negative
         if not OPS[node.op].parity:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.compiler.derivative import pullback
-from symgen.compiler.passes import live, operands
+from symgen.compiler.passes import live_nodes, operands
 from symgen.compiler.program import Program, Value
 from symgen.native.compiler import EXACT
 from symgen.native.library import Library, pointers
@@ -54,7 +54,7 @@ class NativeTape:
             node: k for k, node in enumerate(node for node in program.nodes if node.op == "input")
         }
         steps, code, constants = {}, [], [0.0]
-        for row, index in enumerate(live(program)):
+        for row, index in enumerate(live_nodes(program)):
             node, steps[index] = program.nodes[index], row
             if node.op == "const":
                 constants.append(float(node.a))

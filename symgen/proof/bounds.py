@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.compiler.batch import evaluate_batch
-from symgen.compiler.levels import Rows, Simultaneous, distinct, levels
+from symgen.compiler.levels import LevelGroup, Rows, distinct, levels
 from symgen.compiler.program import LEAVES, Program, Ref
 from symgen.numbers.operations import OPS
 from symgen.numbers.trig import TYPES
@@ -185,7 +185,7 @@ class RoundingErrors:
         least: Numbers = np.fmin(second_order, MAX_COUPLED_ERROR * ROUNDOFF[self.scalar] * alone)
         return least
 
-    def _exact_sums(self, sums: Simultaneous, gathered: Numbers) -> NDArray[np.bool_]:
+    def _exact_sums(self, sums: LevelGroup, gathered: Numbers) -> NDArray[np.bool_]:
         """Where a sum of two exact numbers is exact (Knuth's TwoSum): of angles of many turns, that
         rounding would hide the errors of sines."""
         first, second = (self.run.values[rows] for rows in sums.operands)

@@ -21,9 +21,9 @@ from symgen.numbers.operations import OPS
 from symgen.numbers.scalar import plain
 from symgen.numbers.trig import TYPES
 from symgen.tracing.function import Function
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
-from symgen.tracing.wanted import Wanted
 
 SAMPLE_TIME: Final = 0.004
 """Sample time (s)."""
@@ -86,7 +86,7 @@ class ClosedLoopRecord:
 @lru_cache(maxsize=8)
 def _traced(robot: ParametricModel, quantity: str) -> Program:
     """A quantity's tape; all controllers of a robot move the same one."""
-    return trace(robot, Wanted.parse(quantity)).program
+    return trace(robot, FunctionRequest.parse(quantity)).program
 
 
 def loop_of(

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.compiler.batch import computed, values_of
-from symgen.compiler.levels import Readers, Rows, levels
+from symgen.compiler.levels import Consumers, Rows, levels
 from symgen.compiler.program import Program
 from symgen.numbers.exact import elementary, in_decimals
 from symgen.numbers.operations import OPS, Op
@@ -54,7 +54,7 @@ class ProgramRun:
         return partials
 
     @cached_property
-    def _steep(self) -> list[tuple[Readers, Numbers]]:
+    def _steep(self) -> list[tuple[Consumers, Numbers]]:
         """The slopes of all readings."""
         inward = levels(self.program).inward
         places, rows = inward.readings

@@ -21,9 +21,9 @@ from symgen.mechanics.model import RigidBodyModel
 from symgen.numbers.scalar import ZERO
 from symgen.numbers.types import AnyArray
 from symgen.reading.options import RobotOptions
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
-from symgen.tracing.wanted import Wanted
 
 States = Mapping[str, Any]
 
@@ -130,7 +130,7 @@ class RotorSearch:
             for kind in ("exact", *KINDS)
         }
         forward, inverse = (
-            {k: trace(robot, Wanted.parse(name)).program for k, robot in robots.items()}
+            {k: trace(robot, FunctionRequest.parse(name)).program for k, robot in robots.items()}
             for name in ("forward_dynamics", "inverse_dynamics")
         )
         names, limits = model.joint_names, model.limits

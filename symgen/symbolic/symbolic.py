@@ -19,8 +19,8 @@ from symgen.symbolic.symbolic_tape import Number, Replacements, as_float, as_fra
 from symgen.symbolic.symbolic_trace import SymbolChoice, SymbolicTrace, trace_symbolically
 from symgen.symbolic.symbols import Meanings, as_latex, with_short_decimals
 from symgen.text import cited, quoted, shown
+from symgen.tracing.request import find_quantity
 from symgen.tracing.robot import ParametricModel
-from symgen.tracing.wanted import find_quantity
 
 NUMBERS: dict[str, Number] = {"float": as_float, "rational": as_fraction}
 

@@ -6,10 +6,10 @@ from functools import cached_property
 
 from symgen.algorithms.controllers import CONTROLLERS
 from symgen.algorithms.registry import Quantity
-from symgen.compiler.aims import Aim
 from symgen.compiler.costs import Cost, Processor, cost
 from symgen.compiler.dump import dump
 from symgen.compiler.evaluate import evaluate
+from symgen.compiler.objective import Objective
 from symgen.compiler.passes import Counts, counts
 from symgen.compiler.program import Program
 from symgen.numbers.scalar import Scalar
@@ -49,7 +49,7 @@ class Function:
         """The cost of its program on a processor."""
         return cost(self.program, machine)
 
-    def shaped(self, aim: Aim) -> "Function":
+    def shaped(self, aim: Objective) -> "Function":
         """This function in the shape that is best for an aim; one whose C has loops, which add up
         in the order of the algorithm, as it is."""
         names = [q.name for q in self.quantities]

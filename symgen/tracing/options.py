@@ -6,8 +6,8 @@ from typing import Any, ClassVar, Final
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
 from symgen.algorithms.controllers import CONTROLLERS, unknown_controller
 from symgen.algorithms.registry import unknown_quantity
-from symgen.compiler.aims import AIMS, Aim
 from symgen.compiler.costs import HOST, Processor
+from symgen.compiler.objective import OBJECTIVES, Objective
 from symgen.errors import OptionError
 from symgen.mechanics.joint_forces import COMPENSATION, FRICTION, LAWS
 from symgen.mechanics.model import RigidBodyModel, is_nonzero
@@ -17,8 +17,8 @@ from symgen.reading.options import links
 from symgen.text import cited, hint, repeated, shown
 from symgen.tracing.axes import check_axes
 from symgen.tracing.friction import check_coefficients, check_support
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
-from symgen.tracing.wanted import Wanted
 
 CORE: Final = ("inverse_dynamics", "gravity", "bias", "mass_matrix")
 """What is computed where nothing else is asked for: a module small enough to be read."""
@@ -203,16 +203,16 @@ class FunctionOptions:
         "for a Cortex-M --target), latency (shortest time on a processor model; sums may be "
         "reordered) or size (smallest code, with loops in C). The default is latency, or "
         "operations for a Cortex-M --target.",
-        choice(*AIMS),
+        choice(*OBJECTIVES),
         default=None,
     )
 
-    def wanted(self) -> list[Wanted]:
+    def wanted(self) -> list[FunctionRequest]:
         """The requested functions, CORE by default. Raises OptionError."""
         texts = [
             x for text in self.quantities or CORE for x in (QUANTITIES if text == "all" else [text])
         ]
-        functions = [Wanted.parse(text) for text in (*texts, *self._controllers(texts))]
+        functions = [FunctionRequest.parse(text) for text in (*texts, *self._controllers(texts))]
         check_axes(self.wrench_axes, self.external_wrench)
         self._check_wrenches(functions)
         quantities = [q for function in functions for q in function.quantities]
@@ -225,7 +225,7 @@ class FunctionOptions:
             )
         return functions
 
-    def _check_wrenches(self, functions: Collection[Wanted]) -> None:
+    def _check_wrenches(self, functions: Collection[FunctionRequest]) -> None:
         """Raises OptionError for a controller without an input for external wrenches."""
         quantities = [q for function in functions for q in function.quantities]
         deaf = [
@@ -256,9 +256,9 @@ class FunctionOptions:
             raise OptionError(f"--formulation {twice}: two values are given; keep one of them")
         return dict(self.formulations)
 
-    def aim(self, machine: Processor) -> Aim:
+    def aim(self, machine: Processor) -> Objective:
         """The aim that formulations are chosen by, for code that is meant for a processor."""
-        return Aim(self.optimize or ("latency" if machine is HOST else "operations"), machine)
+        return Objective(self.optimize or ("latency" if machine is HOST else "operations"), machine)
 
     def friction_kinds(self, has_actuators: bool) -> tuple[bool, tuple[str, ...]]:
         """Whether the coefficients of joint friction are inputs, and its laws; `has_actuators` if

@@ -41,15 +41,19 @@ def outputs(
     )
     result = formulation.algorithm(
         system,
-        *(of_bodies(system.coupling, quantity, name, inputs[name]) for name in quantity.inputs),
+        *(
+            expand_to_bodies(system.coupling, quantity, name, inputs[name])
+            for name in quantity.inputs
+        ),
     )
     arrays = zip(quantity.outputs, result if len(quantity.outputs) > 1 else (result,), strict=True)
     return {
-        out.name: list(of_user(system.coupling, quantity, out, values)) for out, values in arrays
+        out.name: list(project_to_coordinates(system.coupling, quantity, out, values))
+        for out, values in arrays
     }
 
 
-def of_bodies(
+def expand_to_bodies(
     coupling: Coupling, quantity: Quantity, name: str, values: Sequence[Scalar]
 ) -> Sequence[Scalar]:
     """An input as algorithms take it: positions, velocities and accelerations by body, not by the
@@ -62,7 +66,7 @@ def of_bodies(
     return coupling.rates(values) if array.shape == ("n",) and not array.force else values
 
 
-def of_user(
+def project_to_coordinates(
     coupling: Coupling, quantity: Quantity, out: Array, values: Sequence[Scalar]
 ) -> Sequence[Scalar]:
     """An output as the user gets it: what belongs to the joints of the bodies, by the user's

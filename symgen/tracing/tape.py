@@ -9,13 +9,13 @@ from symgen.errors import OptionError
 from symgen.mechanics.parameters import WHOLE
 from symgen.numbers.scalar import Scalar
 from symgen.tracing.function import Function
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel, RegroupedModel, dimensions
 from symgen.tracing.running import Part, outputs
-from symgen.tracing.wanted import Wanted
 
 
 def traced(
-    regroups: Mapping[str, RegroupedModel], wanted: Wanted, parts: tuple[Part, ...]
+    regroups: Mapping[str, RegroupedModel], wanted: FunctionRequest, parts: tuple[Part, ...]
 ) -> Function:
     """The program of a function in the formulations given. Raises OptionError."""
     program = Program()
@@ -63,7 +63,7 @@ def _regroups_of(
     )
 
 
-def _check_finite(wanted: Wanted, program: Program) -> None:
+def _check_finite(wanted: FunctionRequest, program: Program) -> None:
     """Refuses numbers that overflowed on the way, which no source code can hold."""
     if not all(isfinite(node.a) for node in program.nodes if node.op == "const"):
         raise OptionError(
@@ -73,7 +73,7 @@ def _check_finite(wanted: Wanted, program: Program) -> None:
 
 
 def _inputs(
-    regroups: Mapping[str, RegroupedModel], wanted: Wanted, parts: Sequence[Part]
+    regroups: Mapping[str, RegroupedModel], wanted: FunctionRequest, parts: Sequence[Part]
 ) -> list[str]:
     """The inputs of a function in argument order."""
     robot = next(iter(regroups.values())).robot

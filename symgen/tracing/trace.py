@@ -1,7 +1,7 @@
 """From a robot and a choice of quantities to programs: every algorithm runs once, on tape values.
 
 Each function is traced in every formulation of its quantities; the best for an aim
-(`symgen.compiler.aims`), most often the cheapest, is kept.
+(`symgen.compiler.objective`), most often the cheapest, is kept.
 """
 
 import re
@@ -12,8 +12,8 @@ from math import prod
 from typing import Final
 
 from symgen.algorithms.registry import Formulation, Quantity
-from symgen.compiler.aims import Aim
 from symgen.compiler.dump import dump
+from symgen.compiler.objective import Objective
 from symgen.compiler.parallel import announced, spread
 from symgen.compiler.program import Program
 from symgen.errors import OptionError
@@ -22,23 +22,26 @@ from symgen.mechanics.parameters import REGROUPINGS, WHOLE
 from symgen.text import quoted
 from symgen.tracing.function import Function
 from symgen.tracing.link_outputs import of_model
-from symgen.tracing.possible import check_possible
+from symgen.tracing.physical_inertia import check_physical_inertia
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel, RegroupedModel
 from symgen.tracing.running import Part
 from symgen.tracing.singular import check_defined
 from symgen.tracing.tape import traced
-from symgen.tracing.wanted import Wanted
 
 Choice = Mapping[str, str]
 """The formulation to use, by quantity; the cheapest where a quantity is not named."""
 
 
-FEWEST: Final = Aim()
+FEWEST: Final = Objective()
 """Operations are counted."""
 
 
 def trace(
-    robot: ParametricModel, wanted: Wanted, choice: Choice | None = None, aim: Aim = FEWEST
+    robot: ParametricModel,
+    wanted: FunctionRequest,
+    choice: Choice | None = None,
+    aim: Objective = FEWEST,
 ) -> Function:
     """The best program for one function. Raises OptionError for a formulation that it does not
     have."""
@@ -47,9 +50,9 @@ def trace(
 
 def trace_all(
     robot: ParametricModel,
-    functions: Sequence[Wanted],
+    functions: Sequence[FunctionRequest],
     choice: Choice | None = None,
-    aim: Aim = FEWEST,
+    aim: Objective = FEWEST,
     progress: Callable[[str], None] = lambda step: None,
 ) -> list[Function]:
     """The best program for each function; `progress` is called with each function's number.
@@ -60,7 +63,7 @@ def trace_all(
     functions = [_distinct(robot, wanted) for wanted in functions]
     quantities = [q for wanted in functions for q in wanted.quantities]
     check_defined(robot, quantities)  # first: the next one traces
-    check_possible(robot, quantities, lambda q, other: _differs(q, robot, other))
+    check_physical_inertia(robot, quantities, lambda q, other: _differs(q, robot, other))
     regroups = robot.regroups
     names = [wanted.name for wanted in functions]
     begins = lambda k: progress(f"function {k + 1} of {len(names)}, {names[k]}")  # noqa: E731
@@ -85,7 +88,7 @@ def trace_all(
 
 def _differs(quantity: Quantity, robot: ParametricModel, other: ParametricModel) -> bool:
     """Whether a quantity is not computed by the same operations for two robots."""
-    wanted = Wanted(quantity.name, (quantity,))
+    wanted = FunctionRequest(quantity.name, (quantity,))
     regroups, other_regroups = robot.regroups, other.regroups
     parts = _combinations(wanted, regroups, {})[0]
     one, two = (_text(traced(each, wanted, parts).program) for each in (regroups, other_regroups))
@@ -98,14 +101,17 @@ def _text(program: Program) -> str:
     return re.sub(r"%\d+", lambda n: numbers.setdefault(n[0], f"%{len(numbers)}"), dump(program))
 
 
-def _distinct(robot: ParametricModel, wanted: Wanted) -> Wanted:
+def _distinct(robot: ParametricModel, wanted: FunctionRequest) -> FunctionRequest:
     """The function wanted, with outputs of links whose names are those of no others of the
     robot."""
     return replace(wanted, quantities=of_model(robot.model, wanted.quantities))
 
 
 def every_formulation(
-    robot: ParametricModel, wanted: Wanted, choice: Choice | None = None, aim: Aim = FEWEST
+    robot: ParametricModel,
+    wanted: FunctionRequest,
+    choice: Choice | None = None,
+    aim: Objective = FEWEST,
 ) -> list[Function]:
     """The program of a function in each of its formulations, as far as `choice` leaves them
     open."""
@@ -117,7 +123,7 @@ def every_formulation(
 
 
 def _best(
-    regroups: Mapping[str, RegroupedModel], wanted: Wanted, choice: Choice, aim: Aim
+    regroups: Mapping[str, RegroupedModel], wanted: FunctionRequest, choice: Choice, aim: Objective
 ) -> Function:
     combinations = [
         _promising(_combinations(replace(wanted, quantities=(q,)), regroups, choice), regroups)
@@ -147,15 +153,15 @@ MANY: Final = 24
 """More combinations of formulations than this are not all tried."""
 
 
-def _least(candidates: Iterable[Function], aim: Aim) -> Function:
+def _least(candidates: Iterable[Function], aim: Objective) -> Function:
     return aim.best(candidates, lambda f: [f.program])
 
 
 def _improved(
     regroups: Mapping[str, RegroupedModel],
-    wanted: Wanted,
+    wanted: FunctionRequest,
     combinations: Sequence[Sequence[tuple[Part, ...]]],
-    aim: Aim,
+    aim: Objective,
 ) -> Function:
     """A greedy search, for functions with too many combinations to try them all.
 
@@ -178,7 +184,7 @@ def _improved(
 
 
 def _combinations(
-    wanted: Wanted, regroups: Mapping[str, RegroupedModel], choice: Choice
+    wanted: FunctionRequest, regroups: Mapping[str, RegroupedModel], choice: Choice
 ) -> list[tuple[Part, ...]]:
     """The combinations of formulations on the given regroupings."""
     layout = next(iter(regroups.values())).layout

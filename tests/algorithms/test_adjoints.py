@@ -9,9 +9,9 @@ from symgen.compiler.derivative import pullback
 from symgen.compiler.passes import counts
 from symgen.compiler.program import Program
 from symgen.mechanics.parameters import canonical_model
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
-from symgen.tracing.wanted import Wanted
 from tests.support import every_joint, hamel
 from tests.support.pinocchio_robots import NAMES, pair, states
 from tests.support.random_trees import STEP, model
@@ -148,5 +148,7 @@ def reversed_tape(name):
 
 @pytest.mark.parametrize("name", ["ur5", "panda_arm", "humanoid25"])
 def test_sweeps_take_no_more_than_the_reversed_tape(name):
-    found = trace(ParametricModel(model(name)), Wanted.parse("inverse_dynamics_vjp")).counts.total
+    found = trace(
+        ParametricModel(model(name)), FunctionRequest.parse("inverse_dynamics_vjp")
+    ).counts.total
     assert found <= reversed_tape(name)

@@ -16,9 +16,9 @@ from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.coriolis import coriolis_transpose_product
 from symgen.algorithms.newton_euler import bias, gravity
 from symgen.mechanics.parameters import REGROUPINGS, canonical_model
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
-from symgen.tracing.wanted import Wanted
 from tests.support.public_arms import (
     PANDA,
     RX90,
@@ -134,7 +134,7 @@ RUNTIME = {
 def test_operations(quantity, name):
     if name in COUNTS[quantity]:
         found = trace(
-            ParametricModel(public(name)), Wanted(quantity, (QUANTITIES[quantity],))
+            ParametricModel(public(name)), FunctionRequest(quantity, (QUANTITIES[quantity],))
         ).counts.total
         assert found <= COUNTS[quantity][name]
 
@@ -144,5 +144,5 @@ def test_operations(quantity, name):
 def test_operations_with_runtime_parameters(quantity, name):
     robot = public(name)
     runtime = ParametricModel(robot, tuple(body.name for body in robot.bodies))
-    found = trace(runtime, Wanted(quantity, (QUANTITIES[quantity],))).counts
+    found = trace(runtime, FunctionRequest(quantity, (QUANTITIES[quantity],))).counts
     assert found.mul + found.add <= RUNTIME[quantity][name]

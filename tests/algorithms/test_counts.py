@@ -7,9 +7,9 @@ import pytest
 
 from symgen.compiler.passes import Counts
 from symgen.reading.assemble import load
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
-from symgen.tracing.wanted import Wanted
 from tests.support.public_robots import example_robot
 
 ROBOTS = Path(__file__).resolve().parents[2] / "robots"
@@ -77,7 +77,7 @@ def robot(name: str, runtime: bool = False) -> ParametricModel:
 
 
 def counted(robot: ParametricModel, quantity: str) -> Counts:
-    return trace(robot, Wanted.parse(quantity)).counts
+    return trace(robot, FunctionRequest.parse(quantity)).counts
 
 
 @pytest.mark.parametrize("name", CONSTANT)
@@ -127,7 +127,9 @@ def test_runtime_parameters(name):
 
 
 def test_counting_twice_gives_the_same_program():
-    first, second = (trace(robot("rx90.urdf"), Wanted.parse("bias")).program for _ in range(2))
+    first, second = (
+        trace(robot("rx90.urdf"), FunctionRequest.parse("bias")).program for _ in range(2)
+    )
     assert first.nodes == second.nodes and first.outputs == second.outputs
 
 

@@ -20,9 +20,9 @@ from symgen.compiler.program import Program
 from symgen.mechanics.parameters import REGROUPINGS, canonical_model
 from symgen.numbers.operations import cos, sin, tanh
 from symgen.numbers.scalar import ZERO
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
-from symgen.tracing.wanted import Wanted
 from tests.support.forward import pushforward
 from tests.support.public_arms import (
     ANYMAL,
@@ -202,6 +202,6 @@ COUNTS = {
 @pytest.mark.parametrize("name", [UR5, PANDA, ANYMAL, RX90])
 def test_operations(quantity, name):
     found = trace(
-        ParametricModel(public(name)), Wanted(quantity, (QUANTITIES[quantity],))
+        ParametricModel(public(name)), FunctionRequest(quantity, (QUANTITIES[quantity],))
     ).counts.total
     assert found <= COUNTS[quantity][name]

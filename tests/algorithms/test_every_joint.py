@@ -10,9 +10,9 @@ import pytest
 from symgen.algorithms import INPUTS, QUANTITIES
 from symgen.compiler.evaluate import evaluate
 from symgen.proof.laws import evaluate_law
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel, dimensions
 from symgen.tracing.trace import every_formulation
-from symgen.tracing.wanted import Wanted
 from tests.support.every_joint import ALONE, EVERY, made
 from tests.support.hamel import hamel, inertia_and_potential, places, state
 from tests.support.joint_runs import (
@@ -236,7 +236,7 @@ def test_every_formulation_and_every_tape_gives_the_same(name, quantity):
     robot, ways = ParametricModel(made(name).model), every_formulation
     if SEEDS == 1 and name != FEW[0] and LONG.search(quantity):
         ways = lambda robot, _: functions(robot, quantity)  # noqa: E731
-    for way in ways(robot, Wanted.parse(quantity)):
+    for way in ways(robot, FunctionRequest.parse(quantity)):
         found = way.run(**given(way.inputs, x))
         by_tape = evaluate(way.program, given(way.inputs, x)) if way.program.outputs else {}
         for output in way.program.outputs:

@@ -17,9 +17,9 @@ from symgen.algorithms import INPUTS, LINK_QUANTITIES, QUANTITIES
 from symgen.algorithms.registry import Quantity
 from symgen.compiler.evaluate import evaluate
 from symgen.mechanics.parameters import WHOLE, canonical_model
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel, dimensions
 from symgen.tracing.trace import trace
-from symgen.tracing.wanted import Wanted
 from tests.support.random_trees import FEW, RANDOM, model
 from tests.support.states import close, numbers
 
@@ -81,7 +81,7 @@ def traced(name: str, quantity: str, opening: str):
     """A quantity; that of a link for the last one of the robot."""
     last = model(name).bodies[-1].links[-1].name
     wanted = f"{quantity}:{last}" if quantity in LINK_QUANTITIES else quantity
-    return trace(robot_of(name, opening), Wanted.parse(wanted))
+    return trace(robot_of(name, opening), FunctionRequest.parse(wanted))
 
 
 def inputs(function, robot, seed=2):

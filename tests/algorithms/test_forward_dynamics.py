@@ -15,9 +15,9 @@ from symgen.algorithms.forward_dynamics import (
 )
 from symgen.algorithms.newton_euler import inverse_dynamics
 from symgen.mechanics.parameters import REGROUPINGS, canonical_model
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
-from symgen.tracing.wanted import Wanted
 from tests.support.public_arms import PANDA, RX90, TALOS, UR5, public, robots, with_pinocchio
 from tests.support.random_trees import RANDOM, REAL, model
 from tests.support.states import close, numbers, random_states
@@ -73,6 +73,6 @@ COUNTS = {
 def test_operations(quantity, name):
     if name in COUNTS[quantity]:
         found = trace(
-            ParametricModel(public(name)), Wanted(quantity, (QUANTITIES[quantity],))
+            ParametricModel(public(name)), FunctionRequest(quantity, (QUANTITIES[quantity],))
         ).counts.total
         assert found <= COUNTS[quantity][name]

@@ -13,9 +13,9 @@ from symgen.proof.reference_kinematics import JOINTS as JUDGED
 from symgen.reading.assemble import load
 from symgen.reading.joint_kinds import JOINTS
 from symgen.reading.urdf.urdf_writer import urdf_bytes
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
-from symgen.tracing.wanted import Wanted
 from tests.support.joint_kinds import KINDS, in_python, of_axis
 from tests.support.joint_mix import mixed
 from tests.support.joint_zoo import pinocchio, written
@@ -33,7 +33,7 @@ def zoo(tmp_path_factory):
 
     @cache
     def function(quantity):
-        return trace(ParametricModel(model), Wanted.parse(quantity))
+        return trace(ParametricModel(model), FunctionRequest.parse(quantity))
 
     def run(quantity, **inputs):
         found = function(quantity)
@@ -162,7 +162,7 @@ def test_all_types_in_one_chain_with_odd_constants(seed, chain):
 def chain():
     ours, theirs = mixed()
     robot = ParametricModel(symgen.Robot(ours).model)
-    function = cache(lambda quantity: trace(robot, Wanted.parse(quantity)))
+    function = cache(lambda quantity: trace(robot, FunctionRequest.parse(quantity)))
 
     def run(quantity, **inputs):
         found = function(quantity)

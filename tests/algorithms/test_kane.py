@@ -12,9 +12,9 @@ from sympy.physics.mechanics import (
     inertia,
 )
 
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
-from symgen.tracing.wanted import Wanted
 from tests.support.random_trees import model
 
 
@@ -70,7 +70,7 @@ def test_forward_dynamics_of_the_pendulum_are_kane_s():
         world, q_ind=q, u_ind=u, kd_eqs=[a.diff() - b for a, b in zip(q, u, strict=True)]
     )
     kane.kanes_equations(made, weights + torques)
-    ours = trace(ParametricModel(robot), Wanted.parse("forward_dynamics"))
+    ours = trace(ParametricModel(robot), FunctionRequest.parse("forward_dynamics"))
     random = np.random.default_rng(0)
     for _ in range(3):
         state = random.uniform(-2, 2, (3, 2))

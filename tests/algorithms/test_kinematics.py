@@ -17,9 +17,9 @@ from symgen.algorithms.newton_euler import gravity
 from symgen.errors import OptionError
 from symgen.mechanics.parameters import REGROUPINGS, WHOLE, canonical_model
 from symgen.reading.assemble import load
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
-from symgen.tracing.wanted import Wanted
 from tests.support.public_robots import example_robot
 from tests.support.random_trees import RANDOM, REAL, ROBOTS, STEP, model
 from tests.support.states import close, random_states
@@ -216,7 +216,7 @@ def test_pinocchio_agrees(name):
 
 
 def wanted(quantity, robot):
-    return Wanted.parse(
+    return FunctionRequest.parse(
         f"{quantity}:{robot.bodies[-1].links[-1].name}"
         if quantity.startswith("frame")
         else quantity
@@ -245,11 +245,12 @@ def test_parameters_of_the_user_at_run_time_give_the_numbers_of_the_file(quantit
 
 
 def test_a_quantity_of_a_link_is_asked_for_by_the_name_of_the_link():
-    function = trace(ParametricModel(model("ur5")), Wanted.parse("frame_pose:flange"))
+    function = trace(ParametricModel(model("ur5")), FunctionRequest.parse("frame_pose:flange"))
     assert function.name == "frame_pose_flange"
     assert [out.name for out in function.program.outputs] == ["R_flange", "p_flange"]
     both = trace(
-        ParametricModel(model("ur5")), Wanted.parse("ends=frame_pose:flange+frame_pose:link5")
+        ParametricModel(model("ur5")),
+        FunctionRequest.parse("ends=frame_pose:flange+frame_pose:link5"),
     )
     assert len(both.program.outputs) == 4
 
@@ -264,7 +265,7 @@ def test_a_quantity_of_a_link_is_asked_for_by_the_name_of_the_link():
 )
 def test_errors_say_what_to_write(text, problem):
     with pytest.raises(OptionError, match=problem):
-        trace(ParametricModel(model("ur5")), Wanted.parse(text))
+        trace(ParametricModel(model("ur5")), FunctionRequest.parse(text))
 
 
 COUNTS = {
@@ -285,5 +286,5 @@ COUNTS = {
 
 @pytest.mark.parametrize("quantity", COUNTS)
 def test_operation_counts(quantity):
-    found = trace(ParametricModel(model("ur5")), Wanted.parse(quantity)).counts.total
+    found = trace(ParametricModel(model("ur5")), FunctionRequest.parse(quantity)).counts.total
     assert found <= COUNTS[quantity], f"{quantity}: {found} exceeds {COUNTS[quantity]}"

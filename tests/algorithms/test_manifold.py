@@ -6,9 +6,9 @@ import pytest
 from symgen.algorithms import steps
 from symgen.mechanics.parameters import canonical_model
 from symgen.proof.laws import evaluate_law
+from symgen.tracing.request import FunctionRequest, find_quantity
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
-from symgen.tracing.wanted import Wanted, find_quantity
 from tests.support import every_joint, hamel
 from tests.support.pinocchio_robots import NAMES, pair, states
 from tests.support.random_trees import model
@@ -77,5 +77,7 @@ def test_quaternions_stay_unit_ones():
 @pytest.mark.parametrize("name", ["ur5", "panda_arm"])
 def test_jacobians_of_a_step_cost_little_more_than_those_of_dynamics(name):
     both = ("step_jacobians:euler", "forward_dynamics_derivatives")
-    found, known = (trace(ParametricModel(model(name)), Wanted.parse(q)).counts.total for q in both)
+    found, known = (
+        trace(ParametricModel(model(name)), FunctionRequest.parse(q)).counts.total for q in both
+    )
     assert found <= 1.15 * known

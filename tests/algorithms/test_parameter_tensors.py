@@ -14,9 +14,9 @@ from symgen.algorithms.parameter_tensors import (
 )
 from symgen.algorithms.regressors import slotine_li_regressor
 from symgen.mechanics.parameters import canonical_model
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
-from symgen.tracing.wanted import Wanted
 from tests.support.arms import Arm
 from tests.support.random_trees import FEW, model
 from tests.support.states import close, numbers
@@ -92,7 +92,7 @@ def test_nothing_but_the_state_and_gravity_is_read(term):
     """Even where parameters come at run time."""
     robot = model("parallel 0")
     for names, runtime in ((), False), (tuple(b.name for b in robot.bodies), True):
-        function = trace(ParametricModel(robot, names, runtime), Wanted.parse(term))
+        function = trace(ParametricModel(robot, names, runtime), FunctionRequest.parse(term))
         weight = ["g"] if runtime and term.startswith("gravity") else []
         assert {*function.inputs} == {*TERMS[term][2], *weight}
 
@@ -106,4 +106,7 @@ COUNTS = {
 
 @terms
 def test_operation_counts_of_the_ur5(term):
-    assert trace(ParametricModel(model("ur5")), Wanted.parse(term)).counts.total <= COUNTS[term]
+    assert (
+        trace(ParametricModel(model("ur5")), FunctionRequest.parse(term)).counts.total
+        <= COUNTS[term]
+    )

@@ -26,9 +26,9 @@ from symgen.errors import OptionError
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.mechanics.parameters import WHOLE, canonical_model
 from symgen.reading.assemble import load
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
-from symgen.tracing.wanted import Wanted
 from tests.support.arms import Arm, entries
 from tests.support.public_robots import example_robot
 from tests.support.random_trees import RANDOM, REAL, ROBOTS, STEP, model
@@ -207,7 +207,7 @@ def test_the_columns_of_the_case():
 def test_the_base_regressor_for_any_gravity_does_not_depend_on_the_one_given():
     level, robot = model("scara"), ParametricModel(model("scara"), (), True)
     sizes = [
-        trace(r, Wanted.parse("base_regressor")).program.outputs[0].shape
+        trace(r, FunctionRequest.parse("base_regressor")).program.outputs[0].shape
         for r in (ParametricModel(level), robot)
     ]
     assert sizes[0][1] < sizes[1][1]
@@ -226,7 +226,8 @@ COUNTS = {
 def test_operation_counts(name):
     names = ("base_regressor", "slotine_li_base_regressor", "regressor")
     found = [
-        trace(ParametricModel(public(name)), Wanted.parse(quantity)).counts for quantity in names
+        trace(ParametricModel(public(name)), FunctionRequest.parse(quantity)).counts
+        for quantity in names
     ]
     totals = tuple(c.mul + c.add for c in found)
     assert all(t <= most for t, most in zip(totals, COUNTS[name], strict=True)), (

@@ -9,7 +9,7 @@ import pytest
 
 from symgen.algorithms import QUANTITIES
 from symgen.compiler.evaluate import evaluate
-from symgen.compiler.passes import live, pivots
+from symgen.compiler.passes import live_nodes, pivots
 from symgen.compiler.program import Program
 from symgen.languages.c.calls import build
 from symgen.languages.describe import descriptions
@@ -152,7 +152,7 @@ def test_every_pivot_is_watched():
     entry besides."""
     module, _ = generated("panda_arm", **RUNTIME)
     d = next(d for d in inverting(module) if d.name == "mass_matrix_inverse")
-    divisions = {i for i in live(d.program) if d.program.nodes[i].op == "div"}
+    divisions = {i for i in live_nodes(d.program) if d.program.nodes[i].op == "div"}
     assert len(d.pivots) == module.dof
     assert divisions < {ref.node for ref in d.pivots}
 

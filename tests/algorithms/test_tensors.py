@@ -16,9 +16,9 @@ from symgen.algorithms.tensors import (
     mass_matrix_gradient,
 )
 from symgen.mechanics.parameters import canonical_model
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
-from symgen.tracing.wanted import Wanted
 from tests.support.public_arms import symbols
 from tests.support.random_trees import FEW, RANDOM, model
 from tests.support.states import close, numbers, random_states
@@ -142,7 +142,9 @@ SHAPES = {
 
 @pytest.mark.parametrize("quantity", SHAPES)
 def test_shapes(quantity):
-    function = trace(ParametricModel(model("scara")), Wanted(quantity, (QUANTITIES[quantity],)))
+    function = trace(
+        ParametricModel(model("scara")), FunctionRequest(quantity, (QUANTITIES[quantity],))
+    )
     assert {out.name: out.shape for out in function.program.outputs} == SHAPES[quantity]
 
 

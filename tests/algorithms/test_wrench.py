@@ -10,9 +10,9 @@ from symgen.algorithms.controllers import CONTROLLERS
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
 from symgen.proof.laws import evaluate_law
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
-from symgen.tracing.wanted import Wanted
 from tests.support.random_trees import FEW, ROBOTS, model
 from tests.support.states import function, run
 
@@ -133,12 +133,15 @@ def test_root_axes_are_link_axes_turned_by_the_pose():
     robot = pushed(name)
     x, link = state(robot), robot.wrenches[0]
     turn = np.array(
-        next(iter(trace(robot, Wanted.parse(f"frame_pose:{link}")).run(q=x["q"]).values())), float
+        next(
+            iter(trace(robot, FunctionRequest.parse(f"frame_pose:{link}")).run(q=x["q"]).values())
+        ),
+        float,
     ).reshape(3, 3)
     own = np.array(x["wrench"]).reshape(-1, 3)
     there = own.copy()
     there[:2] = own[:2] @ turn.T
-    other = trace(robot, Wanted.parse(f"frame_pose:{robot.wrenches[1]}")).run(q=x["q"])
+    other = trace(robot, FunctionRequest.parse(f"frame_pose:{robot.wrenches[1]}")).run(q=x["q"])
     there[2:] = own[2:] @ np.array(next(iter(other.values())), float).reshape(3, 3).T
     at_root = run(
         replace(robot, root_axes=True), "inverse_dynamics", x | {"wrench": there.ravel().tolist()}
@@ -153,7 +156,7 @@ def test_root_axes_without_wrenches_are_refused():
 
 def test_columns_that_turn_wrenches_with_their_links_are_refused_by_name():
     robot = replace(pushed(FEW[0]), root_axes=True)
-    wanted = Wanted.parse("inverse_dynamics_derivatives")
+    wanted = FunctionRequest.parse("inverse_dynamics_derivatives")
     choice = {"inverse_dynamics_derivatives": "derivatives/minimal"}
     with pytest.raises(OptionError, match="only robots whose external wrenches are in the axes"):
         trace(robot, wanted, choice)

@@ -8,7 +8,7 @@ import pytest
 
 from symgen.algorithms import QUANTITIES
 from symgen.api import trace
-from symgen.compiler.aims import SLACK
+from symgen.compiler.objective import MAX_OPERATIONS_RATIO
 from symgen.errors import OptionError
 from symgen.languages import LANGUAGES
 from symgen.tracing.options import CORE
@@ -38,7 +38,7 @@ def test_ops_all_json():
         suited = [way.name for way in QUANTITIES[name].formulations if way.name in named]
         assert named == suited and len(named) > 1
         assert best[name] in rows
-        assert best[name]["total"] <= SLACK * min(row["total"] for row in rows)
+        assert best[name]["total"] <= MAX_OPERATIONS_RATIO * min(row["total"] for row in rows)
 
 
 def test_ops_json_agrees_with_the_manifest_and_the_table():

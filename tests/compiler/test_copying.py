@@ -6,9 +6,9 @@ from symgen.compiler.passes import pivots
 from symgen.compiler.program import Program
 from symgen.numbers.scalar import ZERO
 from symgen.reading.assemble import load
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
-from symgen.tracing.wanted import Wanted
 from tests.support.tools import ROOT
 
 
@@ -41,7 +41,7 @@ def test_values_zeros_names_and_divisors_come_along():
 
 def test_what_must_be_positive_is_asked_for_again():
     """The first entry of a pivot of two coordinates, which no division watches."""
-    wanted = Wanted.parse("mass_matrix_inverse")
+    wanted = FunctionRequest.parse("mass_matrix_inverse")
     way = {"mass_matrix_inverse": "forward_dynamics_by_pairs/minimal"}
     robot = ParametricModel(load(ROOT / "robots/panda_arm.urdf").model)
     old, new = trace(robot, wanted, way).program, Program()

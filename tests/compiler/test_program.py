@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from symgen.compiler.passes import counts, live, remembered
+from symgen.compiler.passes import cached_analysis, counts, live_nodes
 from symgen.compiler.program import Program
 from symgen.numbers import operations
 from symgen.numbers.scalar import ZERO
@@ -94,7 +94,7 @@ def test_an_operation_is_counted_once_and_only_if_an_output_needs_it(program, ab
     dead = operations.sin(a) / b
     assert counts_of(program, a * b + b * a, -(a * b), 2.0 * dead * 0.0) == 2
     assert (counts(program).mul, counts(program).add) == (1, 1)
-    assert dead.ref.node not in live(program)
+    assert dead.ref.node not in live_nodes(program)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_a_value_cannot_be_a_key(ab):
 
 def test_what_is_remembered_is_that_of_the_function_and_its_arguments(program):
     def times(power):
-        @remembered
+        @cached_analysis
         def found(program, factor=1, offset=0):
             return factor * power + offset
 

@@ -1,7 +1,7 @@
 """What values of a tape are called in generated code."""
 
 from symgen.compiler.dump import dump
-from symgen.compiler.passes import names, parts
+from symgen.compiler.passes import names, partial_sum_names
 from symgen.compiler.program import Program
 
 
@@ -55,4 +55,4 @@ def test_lines_of_a_long_sum_are_called_parts_of_it():
     first, second = x[0] * x[1] + x[2], x[3] * x[4] + x[5]
     p.output("y", (2,), [first * second + x[0], 2.0 * x[1]])
     wanted = [first.node, second.node]
-    assert list(parts(p, wanted).values()) == ["y_0_p1", "y_0_p2"]
+    assert list(partial_sum_names(p, wanted).values()) == ["y_0_p1", "y_0_p2"]

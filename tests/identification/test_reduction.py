@@ -15,9 +15,9 @@ from symgen.identification.estimation.triangular_factors import (
 )
 from symgen.identification.model.problem import standard_parameters
 from symgen.mechanics.parameters import lump_links
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
-from symgen.tracing.wanted import Wanted
 from tests.support.random_trees import FEW
 from tests.support.random_trees import model as random_model
 
@@ -154,7 +154,7 @@ def test_what_changes_the_momentum_beside_joint_forces(name):
     pi = standard_parameters(lump_links(robot.model, [body.name for body in robot.model.bodies]))
 
     def of(quantity, **state):
-        function = trace(robot, Wanted.parse(quantity))
+        function = trace(robot, FunctionRequest.parse(quantity))
         return np.array(
             next(iter(function.run(**{k: state[k] for k in function.inputs}).values())), float
         )

@@ -19,7 +19,7 @@ from symgen.reading import sources as formats
 from symgen.reading.xacro import expansion
 from symgen.reading.xacro import expansion as leftovers
 from symgen.tracing import articulated, singular, trace
-from symgen.tracing.wanted import Wanted
+from symgen.tracing.request import FunctionRequest
 from tests.support.shell import refusal
 from tests.support.tools import invoke, robot_file
 
@@ -163,7 +163,10 @@ def test_more_joints_than_the_limit_are_refused_before_they_are_read(write, tmp_
 def test_size_and_time_of_large_functions_are_estimated_before_they_are_generated(tmp_path):
     """Measured: 30,000 entries of the derivatives of a chain of 100 joints take 15 MB of C, 2.0 GB
     and 42 s."""
-    wanted = [Wanted.parse("inverse_dynamics_derivatives"), Wanted.parse("gravity")]
+    wanted = [
+        FunctionRequest.parse("inverse_dynamics_derivatives"),
+        FunctionRequest.parse("gravity"),
+    ]
     (sentence,) = notes_on_large_functions(Job.of(chain(100)).load().model, wanted)
     assert sentence.startswith("inverse_dynamics_derivatives has 30,000 entries")
     assert "15 MB of C, 1.9 GB of memory and 45 s" in sentence

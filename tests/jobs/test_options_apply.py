@@ -17,8 +17,8 @@ from symgen.jobs.package import build
 from symgen.languages import LANGUAGES, module_files
 from symgen.languages.c.options import PRODUCTS
 from symgen.options import rows
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.trace import trace_all
-from symgen.tracing.wanted import Wanted
 from tests.support.tools import invoke, robot_file
 
 PENDULUM = robot_file("pendulum")
@@ -224,7 +224,7 @@ def test_a_quantity_has_a_tag_if_the_option_changes_its_function(tag):
     robots = [each.robot(each.load()) for each in (job, other)]
     wrong = []
     for quantity in [*QUANTITIES.values(), *(q.of("tip") for q in LINK_QUANTITIES.values())]:
-        wanted = [Wanted("f", (quantity,))]
+        wanted = [FunctionRequest("f", (quantity,))]
         (usual,), (changed,) = (trace_all(robot, wanted) for robot in robots)
         different = signature(usual) != signature(changed)
         if different != (tag in quantity.tags):

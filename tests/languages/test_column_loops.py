@@ -84,5 +84,5 @@ def test_the_body_computes_every_column():
 def _values(program, refs, inputs):
     """The values of references to nodes of a program, zero for structural zeros."""
     part = copy.copy(program)
-    part.findings, part.outputs = {}, [Output("x", (len(refs),), refs)]
+    part.analysis_cache, part.outputs = {}, [Output("x", (len(refs),), refs)]
     return [0.0 if x is ZERO else x for x in evaluate(part, inputs)["x"]]

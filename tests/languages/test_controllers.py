@@ -18,9 +18,9 @@ from symgen.native.compiler import STRICT, compiler
 from symgen.numbers.trig import TYPES
 from symgen.proof.closed_loop import OBSERVED_FORCE, SAMPLE_TIME, loop_of, record
 from symgen.reading.assemble import load
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
-from symgen.tracing.wanted import Wanted
 from tests.support.random_trees import ROBOTS
 from tests.support.tools import generated, robot_file
 
@@ -181,7 +181,7 @@ int main(void)
 
 def simulated(name, samples, **gains):
     robot = ParametricModel(load(ROBOTS / "panda_arm.urdf").model)
-    loop = loop_of(robot, CONTROLLERS[name], trace(robot, Wanted.parse(name)), float)
+    loop = loop_of(robot, CONTROLLERS[name], trace(robot, FunctionRequest.parse(name)), float)
     for key, value in gains.items():
         loop.gains[key] = [value] * len(loop.gains[key])
     return record(robot, loop, samples=samples)
@@ -217,9 +217,9 @@ def test_a_link_goes_where_it_is_wanted():
     """5 cm along each axis, to what the joints that are pulled elsewhere and the damping of Λ leave."""
     robot = ParametricModel(load(ROBOTS / "panda_arm.urdf").model)
     name, link = "cartesian_impedance", "link7"
-    function = trace(robot, Wanted.parse(f"{name}:{link}"))
+    function = trace(robot, FunctionRequest.parse(f"{name}:{link}"))
     found = record(robot, loop_of(robot, CONTROLLERS[name], function, float), samples=500)
-    place = trace(robot, Wanted.parse(f"frame_pose:{link}"))
+    place = trace(robot, FunctionRequest.parse(f"frame_pose:{link}"))
     off = [
         np.abs(np.array(place.run(q=q)[f"p_{link}"]) - aim).max()
         for q, aim in zip(found.measured["q"], found.measured["p_ref"], strict=True)
@@ -237,17 +237,20 @@ def test_forces_stay_within_the_limit():
 def test_least_squares_find_the_base_parameters():
     """From random motions and the forces that they take."""
     name, robot = "recursive_least_squares", ParametricModel(load(ROBOTS / "puma560.urdf").model)
-    loop = loop_of(robot, CONTROLLERS[name], trace(robot, Wanted.parse(name)), float)
+    loop = loop_of(robot, CONTROLLERS[name], trace(robot, FunctionRequest.parse(name)), float)
     loop.gains["forget"] = [1.0]
     loop.state["P"] = [1e6 * x for x in loop.state["P"]]  # D; U is 1
-    forces, random = trace(robot, Wanted.parse("inverse_dynamics")), np.random.default_rng(1)
+    forces, random = (
+        trace(robot, FunctionRequest.parse("inverse_dynamics")),
+        np.random.default_rng(1),
+    )
     for _ in range(60):
         x = {k: random.uniform(-2, 2, robot.model.dof).tolist() for k in ("q", "qd", "qdd")}
         loop.step({**x, "tau": forces.run(**x)["tau"]})
     names = [body.name for body in robot.model.bodies]
     blocks = parameter_blocks(lump_links(robot.model, names), names)
     ten = [e for values in blocks.values() for e in values]
-    wanted = trace(robot, Wanted.parse("base_parameters")).run(ten=ten)["beta"]
+    wanted = trace(robot, FunctionRequest.parse("base_parameters")).run(ten=ten)["beta"]
     off = np.array(loop.state["beta_hat"], float) - np.array(wanted, float)
     assert np.abs(off).max() < 1e-5 * np.abs(np.array(wanted, float)).max()
 

@@ -8,7 +8,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from symgen.compiler.passes import live
+from symgen.compiler.passes import live_nodes
 from symgen.languages.c.calls import build
 from symgen.languages.c.options import COptions
 from symgen.languages.c.text import single
@@ -50,10 +50,10 @@ def constants(program, scalar="double"):
     }
     nodes = (
         used
-        | {program.nodes[i] for i in live(program)}
+        | {program.nodes[i] for i in live_nodes(program)}
         | {
             program.nodes[k]
-            for i in live(program)
+            for i in live_nodes(program)
             for k in (program.nodes[i].a, program.nodes[i].b)
             if isinstance(k, int)
         }

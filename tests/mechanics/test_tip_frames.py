@@ -9,9 +9,9 @@ from symgen.mechanics.canonical_frames import canonical_frames
 from symgen.mechanics.parameters import canonical_model, tip_aligned_frames
 from symgen.numbers.scalar import ZERO
 from symgen.reading.assemble import load
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
-from symgen.tracing.wanted import Wanted
 
 ROBOTS = Path(__file__).resolve().parents[2] / "robots"
 QUADRUPED = load(ROBOTS / "quadruped.urdf").model
@@ -34,8 +34,10 @@ def test_the_turn_changes_counts_but_no_result(quantity):
     """A function that computes a pose besides keeps the frames; both must give the same
     dynamics."""
     link = QUADRUPED.bodies[SHINS[0] - 1].name
-    turned = trace(ParametricModel(QUADRUPED), Wanted.parse(quantity))
-    kept = trace(ParametricModel(QUADRUPED), Wanted.parse(f"both={quantity}+frame_pose:{link}"))
+    turned = trace(ParametricModel(QUADRUPED), FunctionRequest.parse(quantity))
+    kept = trace(
+        ParametricModel(QUADRUPED), FunctionRequest.parse(f"both={quantity}+frame_pose:{link}")
+    )
     rng = np.random.default_rng(7)
     states = {name: list(rng.uniform(-1, 1, QUADRUPED.dof)) for name in turned.inputs}
     (name,) = [out.name for out in turned.quantities[0].outputs]
@@ -53,7 +55,8 @@ def test_the_turn_changes_counts_but_no_result(quantity):
 
 def test_parameters_of_run_time_keep_the_frames():
     opened = trace(
-        ParametricModel(QUADRUPED, (QUADRUPED.bodies[0].name,)), Wanted.parse("inverse_dynamics")
+        ParametricModel(QUADRUPED, (QUADRUPED.bodies[0].name,)),
+        FunctionRequest.parse("inverse_dynamics"),
     )
     (regroup,) = opened.regroups.values()
     assert regroup.with_tip_frames is regroup

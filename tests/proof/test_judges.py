@@ -28,10 +28,10 @@ from symgen.proof.reference_values import EvaluatorsByCount, reference_results
 from symgen.reading.assemble import load
 from symgen.tracing.function import Function
 from symgen.tracing.link_outputs import of_model
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.running import outputs
 from symgen.tracing.trace import every_formulation, trace
-from symgen.tracing.wanted import Wanted
 from tests.support import every_joint, resisted_joints
 from tests.support.joint_kinds import KINDS
 from tests.support.public_robots import example_robot
@@ -118,7 +118,7 @@ def judges(name):
     """The laws at a random state of a robot with the user's parameters, the same for all
     quantities, as `verify` asks them: what several laws start from is computed once."""
     robot = made(name)
-    some = trace(robot, Wanted.parse("inverse_dynamics"))
+    some = trace(robot, FunctionRequest.parse("inverse_dynamics"))
     closed = {
         given
         for given, is_open in (
@@ -177,7 +177,7 @@ def cases():
 
 @pytest.mark.parametrize("robot, name", list(cases()))
 def test_quantities_agree_with_their_laws(robot, name):
-    found = agrees(robot, Wanted.parse(of_link(name, made(robot))))
+    found = agrees(robot, FunctionRequest.parse(of_link(name, made(robot))))
     assert found.judge == LAWS[name].judge
 
 
@@ -187,7 +187,7 @@ def test_links_of_the_base_and_of_the_first_body_have_the_law_too(robot, name):
     here = made(robot)
     links = [*here.model.base[:1], *here.model.moving[0].links[:1]]
     for link in links:
-        agrees(robot, Wanted.parse(f"{name}:{link.name}"))
+        agrees(robot, FunctionRequest.parse(f"{name}:{link.name}"))
 
 
 def close(got, wanted):

@@ -134,7 +134,7 @@ def test_an_output_of_zero_fails():
     for entry in range(6):
         gone = Program()
         gone.__dict__ |= function.program.__dict__
-        gone.findings = {}
+        gone.analysis_cache = {}
         refs = tuple(None if k == entry else ref for k, ref in enumerate(out.refs))
         gone.outputs = [out._replace(refs=refs)]
         trial = Trial(made, function)

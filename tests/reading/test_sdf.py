@@ -6,9 +6,9 @@ import pytest
 from symgen.compiler.evaluate import evaluate
 from symgen.errors import RobotError
 from symgen.reading.assemble import load
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
-from symgen.tracing.wanted import Wanted
 from tests.support.random_sdf import NestedSdf, sdf_text
 
 
@@ -25,7 +25,7 @@ def terms(path, q, qd, **options):
     given = {"q": q, "qd": qd}
     found = {}
     for quantity in ("mass_matrix", "bias", "gravity"):
-        function = trace(ParametricModel(model), Wanted.parse(quantity))
+        function = trace(ParametricModel(model), FunctionRequest.parse(quantity))
         values = evaluate(function.program, {key: given[key].tolist() for key in function.inputs})
         found |= {name: np.array([float(x) for x in row]) for name, row in values.items()}
     n = len(model.joint_names)

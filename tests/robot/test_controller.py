@@ -8,8 +8,8 @@ from symgen.algorithms.controllers import CONTROLLERS
 from symgen.proof.closed_loop import SAMPLE_TIME, loop_of, record
 from symgen.reading.assemble import load
 from symgen.tracing import robot as tracing
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.trace import trace
-from symgen.tracing.wanted import Wanted
 from tests.support.random_trees import ROBOTS
 
 ROBOT = symgen.Robot(ROBOTS / "pendulum.urdf")
@@ -24,7 +24,7 @@ AT = {"q": [0.1, 0.2], "qd": [1.0, -1.0]}
 def test_it_replays_the_loop_that_was_recorded(name):
     one = tracing.ParametricModel(load(ROBOTS / "pendulum.urdf").model)
     row = CONTROLLERS[name]
-    found = record(one, loop_of(one, row, trace(one, Wanted.parse(name))))
+    found = record(one, loop_of(one, row, trace(one, FunctionRequest.parse(name))))
     twin = ROBOT.controller(name, found.gains)
     for sample in range(len(found.measured["q"])):
         now = {key: rows[sample] for key, rows in found.measured.items()}

@@ -10,9 +10,9 @@ from symgen.algorithms.registry import INPUTS, Formulation, Quantity
 from symgen.compiler.program import Program
 from symgen.mechanics.parameters import WHOLE
 from symgen.tracing.function import Function
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.tape import read_by_option
-from symgen.tracing.wanted import Wanted
 
 Array = Any
 
@@ -37,7 +37,7 @@ def random_states(n: int, count: int, seed: int, size: float = 2.0) -> Array:
 def functions(robot: ParametricModel, quantity: str) -> list[Function]:
     """A quantity of a robot in each of its formulations, to be run on numbers: without their tapes,
     which take far longer to make than numbers take to run."""
-    (one,) = Wanted.parse(quantity).quantities
+    (one,) = FunctionRequest.parse(quantity).quantities
     layout = robot.regroups[WHOLE].layout
     return [_function(robot, one, way) for way in one.formulations if way.suits(layout)]
 

@@ -9,16 +9,16 @@ from click.testing import CliRunner
 
 from symgen import api
 from symgen.cli.main import main
-from symgen.compiler.aims import SLACK, Aim
 from symgen.compiler.costs import CORTEX_M, HOST
+from symgen.compiler.objective import MAX_OPERATIONS_RATIO, Objective
 from symgen.jobs.job import Job
 from symgen.jobs.jobfile import with_formulations
 from symgen.languages.c.backend import code_files
 from symgen.languages.c.options import COptions
 from symgen.reading.assemble import load
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
-from symgen.tracing.wanted import Wanted
 from tests.support.public_robots import example_robot
 
 UR5, PENDULUM = "robots/ur5.urdf", "robots/pendulum.urdf"
@@ -27,11 +27,11 @@ UR5, PENDULUM = "robots/ur5.urdf", "robots/pendulum.urdf"
 def test_forward_dynamics_of_a_ur5_goes_by_the_mass_matrix():
     """The articulated bodies have a few operations less, and take half as long again."""
     robot = ParametricModel(load(str(example_robot("ur_description/urdf/ur5_robot.urdf"))).model)
-    wanted = Wanted.parse("forward_dynamics")
-    few, fast = trace(robot, wanted), trace(robot, wanted, aim=Aim("latency"))
+    wanted = FunctionRequest.parse("forward_dynamics")
+    few, fast = trace(robot, wanted), trace(robot, wanted, aim=Objective("latency"))
     assert few.formulation == "forward_dynamics_articulated/minimal"
     assert fast.formulation == "forward_dynamics/minimal"
-    assert few.counts.total < fast.counts.total <= SLACK * few.counts.total
+    assert few.counts.total < fast.counts.total <= MAX_OPERATIONS_RATIO * few.counts.total
     assert fast.cost(HOST).path < 0.6 * few.cost(HOST).path
 
 
@@ -49,8 +49,8 @@ def test_the_default_follows_the_target():
 def test_operations_count_as_long_as_they_keep_a_cortex_m_busy():
     """The inverse of M by pairs has nine operations more, and three quotients less."""
     robot = Job.of("robots/panda_arm.urdf").robot(load("robots/panda_arm.urdf"))
-    wanted = Wanted.parse("mass_matrix_inverse")
-    few, short = trace(robot, wanted), trace(robot, wanted, aim=Aim("operations", CORTEX_M))
+    wanted = FunctionRequest.parse("mass_matrix_inverse")
+    few, short = trace(robot, wanted), trace(robot, wanted, aim=Objective("operations", CORTEX_M))
     assert (few.formulation, short.formulation) == (
         "forward_dynamics/minimal",
         "forward_dynamics_by_pairs/minimal",
@@ -85,7 +85,7 @@ def test_what_is_run_on_numbers_is_what_the_tape_says():
 
 
 def test_size_takes_fewer_numbers_and_entries_into_account():
-    assert Aim("size").price(api.trace(PENDULUM, "gravity").program) > 0
+    assert Objective("size").price(api.trace(PENDULUM, "gravity").program) > 0
     assert Job.of(PENDULUM, optimize="size").aim.name == "size"
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from symgen.reading.assemble import load
+from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import every_formulation
-from symgen.tracing.wanted import Wanted
 
 ROBOTS = Path(__file__).resolve().parents[2] / "robots"
 
@@ -26,5 +26,5 @@ def no_collector():
 @pytest.mark.parametrize("name", ["coriolis_matrix", "forward_dynamics_derivatives", "regressor"])
 def test_a_tape_that_nobody_holds_is_gone(no_collector, name):
     arm = ParametricModel(load(ROBOTS / "scara.urdf").model)
-    tapes = [weakref.ref(f.program) for f in every_formulation(arm, Wanted.parse(name))]
+    tapes = [weakref.ref(f.program) for f in every_formulation(arm, FunctionRequest.parse(name))]
     assert tapes and not any(tape() for tape in tapes)

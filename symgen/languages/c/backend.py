@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-from symgen.compiler.aims import Aim
+from symgen.compiler.objective import Objective
 from symgen.compiler.parallel import spread
 from symgen.languages.accuracy import FACTOR, STEP
 from symgen.languages.c.controllers import controller_files, controllers
@@ -194,7 +194,7 @@ def _context(module: Module) -> dict[str, Any]:
 def _objective(module: Module) -> list[str]:
     """The objective of the choice between formulations, if it is not the operation count."""
     aim = aim_of(module.choices)
-    if aim == Aim("operations"):
+    if aim == Objective("operations"):
         return []
     if aim.name == "size":
         return [

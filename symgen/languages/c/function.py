@@ -299,7 +299,9 @@ class CFunction:
     @property
     def finite(self) -> list[str]:
         """Calls that test whether all outputs are finite."""
-        tests = (self.printer.finite(a, distinct_entries(self.d.program, a.name)) for a in self.outputs)
+        tests = (
+            self.printer.finite(a, distinct_entries(self.d.program, a.name)) for a in self.outputs
+        )
         return [test for test in tests if test]
 
     # -- documentation ----------------------------------------------------------------------------

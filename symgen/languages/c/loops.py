@@ -14,15 +14,14 @@ from typing import Final
 
 from symgen.algorithms.controllers import CONTROLLERS, ControllerType
 from symgen.compiler.passes import counts
-from symgen.compiler.program import ColumnLoop, Output, Program
-from symgen.compiler.program import Ref
+from symgen.compiler.program import ColumnLoop, Output, Program, Ref
 from symgen.languages.c.function import CFunction, Loops
 from symgen.languages.c.options import aim_of
 from symgen.languages.c.printer import c_printer
 from symgen.languages.describe import Argument, FunctionDescription
 from symgen.languages.module import Module
-from symgen.tracing.trace import trace
 from symgen.tracing.request import FunctionRequest
+from symgen.tracing.trace import trace
 
 LOOP_OPERATIONS: Final = 40
 """The code around a loop over columns takes as much as this many operations, about."""
@@ -131,7 +130,7 @@ def before_columns(program: Program, loop: ColumnLoop, outputs: dict[str, list[C
     """The program up to a loop: it writes the columns that the loop reads into the places of
     `outputs`, and an output ``shared``."""
     front = copy.copy(program)
-    front.findings = {}
+    front.analysis_cache = {}
     front.outputs = [
         out._replace(refs=tuple(ref for row in zip(*outputs[out.name], strict=True) for ref in row))
         if out.name in outputs

@@ -4,9 +4,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
-from symgen.compiler.aims import Aim
 from symgen.compiler.costs import CORTEX_M, HOST, Processor
-from symgen.compiler.passes import used
+from symgen.compiler.objective import Objective
+from symgen.compiler.passes import used_ops
 from symgen.errors import OptionError
 from symgen.languages.module import Module
 from symgen.numbers.operations import OPS
@@ -218,10 +218,10 @@ def _check_portable(functions: Sequence[Function]) -> None:
 
 def others(function: Function) -> list[str]:
     """The functions of C's math library that a function needs, except sine, cosine and root."""
-    return [op for op in sorted(used(function.program)) if not OPS[op].portable]
+    return [op for op in sorted(used_ops(function.program)) if not OPS[op].portable]
 
 
-def aim_of(choices: Choices) -> Aim:
+def aim_of(choices: Choices) -> Objective:
     """The objective of the choice of formulations, for the target processor of the C code."""
     return choices[FunctionOptions].aim(choices[COptions].machine)
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from symgen.compiler.passes import counts, live, operands
+from symgen.compiler.passes import counts, live_nodes, operands
 from symgen.compiler.program import Program
 from symgen.languages.c.backend import functions
 from symgen.languages.c.function import CFunction
@@ -107,7 +107,7 @@ def _row(f: CFunction) -> dict[str, Any]:
 
 def _literals(program: Program) -> int:
     """How many different numbers the code has."""
-    read = {k for i in live(program) for k in operands(program.nodes[i])}
+    read = {k for i in live_nodes(program) for k in operands(program.nodes[i])}
     read |= {ref.node for out in program.outputs for ref in out.refs if ref is not None}
     return sum(program.nodes[k].op == "const" for k in read)
 

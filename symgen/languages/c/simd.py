@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
-from symgen.compiler.passes import used
+from symgen.compiler.passes import used_ops
 from symgen.languages.c.dialect import INLINE, dialect, place, rows, steps
 from symgen.languages.c.function import CFunction
 from symgen.languages.c.loops import c_function
@@ -236,7 +236,7 @@ def batch_files(module: Module, shared: dict[str, Any]) -> dict[str, str]:
 def scalarized_ops(module: Module, batches: Sequence[BatchFunction]) -> list[tuple[str, str]]:
     """The functions that need one of lanes which is a loop over them, and what that does to lane
     ``k`` of x."""
-    needed = frozenset[str]().union(*(used(f.d.program) for f in batches)) - {*INLINE, "sign"}
+    needed = frozenset[str]().union(*(used_ops(f.d.program) for f in batches)) - {*INLINE, "sign"}
     table = dialect(module).operations
     return [
         (name, "".join(map(str, table[name](atom("lane[k]")).tokens)))

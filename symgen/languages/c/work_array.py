@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from symgen.compiler.costs import HOST
-from symgen.compiler.value import Index
+from symgen.compiler.program import Index
 from symgen.languages.c.options import COptions, aim_of
 from symgen.languages.c.text import BYTES, named_arrays, wrapped
 from symgen.languages.describe import Argument

@@ -15,8 +15,7 @@ from typing import Any, Final
 from symgen.compiler.copying import copied
 from symgen.compiler.derivative import pullback
 from symgen.compiler.passes import counts, pivots
-from symgen.compiler.program import Program
-from symgen.compiler.program import Index, Value
+from symgen.compiler.program import Index, Program, Value
 from symgen.languages.c.function import CFunction
 from symgen.languages.c.printer import c_printer
 from symgen.languages.c.text import wrapped

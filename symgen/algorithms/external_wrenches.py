@@ -2,18 +2,18 @@
 
 from collections.abc import Sequence
 
-from symgen.algorithms.places import places
+from symgen.algorithms.forward_kinematics import forward_kinematics
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.rigid_motion import Rows
 from symgen.numbers.scalar import Coordinates, Scalar
 
 
-def wrenches_stay(system: CanonicalModel) -> bool:
+def wrenches_in_link_axes(system: CanonicalModel) -> bool:
     """only robots whose external wrenches are in the axes of their links."""
     return not system.wrenches_in_root_axes
 
 
-def pushed_at(system: CanonicalModel, q: Coordinates) -> CanonicalModel:
+def rotate_wrenches(system: CanonicalModel, q: Coordinates) -> CanonicalModel:
     """The system under its wrenches in root axes, which turn against the links: in link axes where
     the bodies' coordinates are `q`. Where there are none, the same. The links must be moving
     ones."""
@@ -23,7 +23,7 @@ def pushed_at(system: CanonicalModel, q: Coordinates) -> CanonicalModel:
     in_link_axes: list[Scalar] = []
     for link, six in system.root_wrenches:
         frame = system.link_frame(link)
-        rows = places(system, q, [frame.body])[frame.body].at(frame.pose).rows
+        rows = forward_kinematics(system, q, [frame.body])[frame.body].at(frame.pose).rows
         links.append(link)
         in_link_axes += _in_columns(rows, six[:3]) + _in_columns(rows, six[3:])
     return system.pushed(links, in_link_axes)

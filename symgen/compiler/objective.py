@@ -10,24 +10,24 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from symgen.compiler.costs import HOST, Processor, cost
-from symgen.compiler.passes import counts, live
+from symgen.compiler.passes import counts, live_nodes
 from symgen.compiler.program import Program
 from symgen.compiler.sums import balanced
 
-AIMS: Final = ("operations", "latency", "size")
+OBJECTIVES: Final = ("operations", "latency", "size")
 
-SLACK: Final = 1.1
+MAX_OPERATIONS_RATIO: Final = 1.1
 """Times the fewest operations, what a program may have that is chosen for something else."""
 
-WORTH: Final = 0.99
+MAX_PRICE_RATIO: Final = 0.99
 """Sums are regrouped where what remains of the price is at most this part."""
 
-HIDDEN: Final = 0.25
+OVERLAP_PENALTY: Final = 0.25
 """What the smaller of work and path adds to the larger, a part: processors look ahead so far only.
 With it the model has the order of what was measured for long functions too (forward dynamics of a
 Panda: 1,404 operations and a path of 262 cycles in 191 ns, 1,369 and 491 in 203)."""
 
-BYTES: Final = {"operation": 4, "entry": 4, "number": 8}
+BYTES_OF: Final = {"operation": 4, "entry": 4, "number": 8}
 """Bytes of code, about: an instruction for each operation; a number is loaded, and is stored
 somewhere."""
 
@@ -35,7 +35,7 @@ Candidate = TypeVar("Candidate")
 
 
 @dataclass(frozen=True, slots=True)
-class Aim:
+class Objective:
     """An aim that programs are chosen by, one of `AIMS`, and the processor that they are meant
     for."""
 
@@ -46,7 +46,7 @@ class Aim:
         """The less, the better."""
         if self.name == "latency":
             estimate = cost(program, self.machine)
-            return estimate.cycles + HIDDEN * min(estimate.work, estimate.path)
+            return estimate.cycles + OVERLAP_PENALTY * min(estimate.work, estimate.path)
         if self.name == "size":
             return float(_bytes(program))
         return (
@@ -60,7 +60,11 @@ class Aim:
         if self.name != "latency":
             return program
         rebalanced = balanced(program, self.machine)
-        return rebalanced if self.price(rebalanced) <= WORTH * self.price(program) else program
+        return (
+            rebalanced
+            if self.price(rebalanced) <= MAX_PRICE_RATIO * self.price(program)
+            else program
+        )
 
     def best(
         self,
@@ -75,7 +79,7 @@ class Aim:
             total = sum(counts(program).total for program in tapes)
             price = sum(map(self.price, tapes))
             contenders.append((price, total, number, candidate))
-            few = SLACK * min(row[1] for row in contenders)
+            few = MAX_OPERATIONS_RATIO * min(row[1] for row in contenders)
             contenders = [
                 x for x in contenders if x[1] <= few and not any(_beats(y, x) for y in contenders)
             ]
@@ -88,12 +92,12 @@ def _beats(a: tuple[float, int, int, Candidate], b: tuple[float, int, int, Candi
 
 
 def _bytes(program: Program) -> int:
-    nodes = [program.nodes[k].op for k in live(program)]
+    nodes = [program.nodes[k].op for k in live_nodes(program)]
     stored = sum(len(out.refs) for out in program.outputs)
     operations = sum(op not in ("input", "const") for op in nodes)
     entries = stored + nodes.count("input")
     return (
-        BYTES["operation"] * operations
-        + BYTES["entry"] * entries
-        + BYTES["number"] * nodes.count("const")
+        BYTES_OF["operation"] * operations
+        + BYTES_OF["entry"] * entries
+        + BYTES_OF["number"] * nodes.count("const")
     )

@@ -36,7 +36,7 @@ def impossible_links(robot: ParametricModel) -> list[Link]:
     return [link for body in robot.lumped.bodies for link in _bad(body, robot)]
 
 
-def check_possible(
+def check_physical_inertia(
     robot: ParametricModel,
     quantities: Iterable[Quantity],
     reads: Callable[[Quantity, ParametricModel], bool],

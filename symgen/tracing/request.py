@@ -10,14 +10,14 @@ from symgen.text import cited
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class FunctionRequest:
     """A function to generate: its name and the quantities it computes together."""
 
     name: str
     quantities: tuple[Quantity, ...]
 
     @classmethod
-    def parse(cls, text: str) -> "Wanted":
+    def parse(cls, text: str) -> "FunctionRequest":
         """From ``QUANTITY`` or ``NAME=QUANTITY+QUANTITY``, each ``QUANTITY:LINK`` if it is that of
         a link.
 

@@ -60,14 +60,16 @@ def second_entry(twist: Twist, x: Motion, i: int, j: int) -> Scalar:
     return z[i] * x[k, i] - z[j] * x[k, j] + z[k] * difference
 
 
-def reader(system: CanonicalModel, i: int, x: Motion) -> Callable[[Twist], list[Scalar]]:
+def regressor_columns_of_body(
+    system: CanonicalModel, i: int, x: Motion
+) -> Callable[[Twist], list[Scalar]]:
     """The function that gives the power of a twist of body `i` in its x (both in its canonical
     frame) for each of its parameters: the users' ten, or of a rotor the inertia about its axis."""
     if i in system.rotors:
         return ROTOR_READERS[system.body(i).joint.spin](x)
     link_pose = system.link_pose(i)
     at_link = x.seen_in(link_pose)
-    return lambda twist: ten_entries(twist_at_frame(twist, link_pose), at_link)
+    return lambda twist: inertial_parameter_entries(twist_at_frame(twist, link_pose), at_link)
 
 
 def _round_entry(z: Vector, x: Motion) -> Scalar:
@@ -84,7 +86,7 @@ ROTOR_READERS: Final[dict[str, Callable[[Motion], Callable[[Twist], list[Scalar]
 """The reader of a rotor in its motion, by what its parameter is."""
 
 
-def read_by(
+def regressor_entries(
     system: CanonicalModel, units: Mapping[int, Mapping[int, Twist]], moving: Mapping[int, Motion]
 ) -> dict[tuple[int, int], Scalar]:
     """The power of twists of every body, by body and joint, in its motion for its users' ten, by
@@ -92,7 +94,7 @@ def read_by(
     entries: dict[tuple[int, int], Scalar] = {}
     for i, columns in system.columns.items():
         with system.section(i, "columns"):
-            read = reader(system, i, moving[i])
+            read = regressor_columns_of_body(system, i, moving[i])
             for j, twist in units[i].items():
                 entries |= {(j - 1, k): x for k, x in zip(columns, read(twist), strict=True)}
     return entries
@@ -110,7 +112,7 @@ def moment_entries(twist: Twist, x: Motion) -> list[Callable[[], Scalar]]:
     ]
 
 
-def ten_entries(twist: Twist, x: Motion) -> list[Scalar]:
+def inertial_parameter_entries(twist: Twist, x: Motion) -> list[Scalar]:
     """An entry for each of the users' ten: the second moments as they make up the usual inertia."""
     xy, yz, zx = (-second_entry(twist, x, i, j) for i, j, _ in CYCLES)
     xx, yy, zz = (_spin_entry(twist.w, x, *cycle) for cycle in CYCLES)

@@ -1,5 +1,5 @@
-"""Where bodies are and how high: places and heights, from the base outward. (Featherstone, Rigid
-Body Dynamics Algorithms, 2008, ch. 2 and 4.)"""
+"""Poses of bodies in the root frame and their potential per unit of mass, from the base outward.
+(Featherstone, Rigid Body Dynamics Algorithms, 2008, ch. 2 and 4.)"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -66,7 +66,9 @@ class FramePose:
         return self
 
 
-def places(system: CanonicalModel, q: Coordinates, wanted: Sequence[int]) -> dict[int, FramePose]:
+def forward_kinematics(
+    system: CanonicalModel, q: Coordinates, wanted: Sequence[int]
+) -> dict[int, FramePose]:
     """Where the bodies `wanted` and those that carry them are."""
     needed = {j for i in wanted for j in (i, *system.ancestors(i))}
     where: dict[int, FramePose] = {}
@@ -83,14 +85,14 @@ def place(pose: Pose) -> FramePose:
 
 
 @dataclass(frozen=True, slots=True)
-class Height:
+class PotentialPerMass:
     """Potential energy of unit mass in a body's axes: `slope`·r + `level` at r (m²/s², free fall
     along -slope)."""
 
     slope: Vector
     level: Scalar
 
-    def to_child(self, steps: Sequence[Step]) -> "Height":
+    def to_child(self, steps: Sequence[Step]) -> "PotentialPerMass":
         """The height about the frame to which `steps` lead."""
         slope, level = self.slope, self.level
         for step in steps:
@@ -98,19 +100,19 @@ class Height:
                 slope = slope.turned(step)
             else:
                 level = level + slope[step.axis] * step.length
-        return Height(slope, level)
+        return PotentialPerMass(slope, level)
 
-    def seen_in(self, pose: Pose) -> "Height":
+    def seen_in(self, pose: Pose) -> "PotentialPerMass":
         """The height about a frame of constant pose."""
-        return Height(
+        return PotentialPerMass(
             matvec(rotation_columns(pose), self.slope),
             self.level + self.slope.dot(position_of(pose)),
         )
 
 
-def heights(system: CanonicalModel, q: Coordinates) -> dict[int, Height]:
+def potential_per_mass(system: CanonicalModel, q: Coordinates) -> dict[int, PotentialPerMass]:
     """The potential of gravity at every body, zero at the root link's origin."""
-    levels: dict[int, Height] = {}
+    levels: dict[int, PotentialPerMass] = {}
     for i in system.outward:
         with system.section(i, "height"):
             before = levels[parent] if (parent := system.body(i).parent) else _ground(system, i)
@@ -118,9 +120,9 @@ def heights(system: CanonicalModel, q: Coordinates) -> dict[int, Height]:
     return levels
 
 
-def _ground(system: CanonicalModel, i: int) -> Height:
+def _ground(system: CanonicalModel, i: int) -> PotentialPerMass:
     fall, pose = -system.gravity[i], system.roots[i]
-    return Height(fall, matvec(rotation_columns(pose), position_of(pose)).dot(fall))
+    return PotentialPerMass(fall, matvec(rotation_columns(pose), position_of(pose)).dot(fall))
 
 
 def six_rows(system: CanonicalModel, units: Mapping[int, Twist]) -> list[Scalar]:
