@@ -231,6 +231,9 @@ class RigidBodyModel:
     bodies: tuple[Body, ...]
     base: tuple[Link, ...]
     gravity: Triple = (0.0, 0.0, -9.81)
+    file_order: tuple[str, ...] = field(default=(), compare=False)
+    """The joints with coordinates of their own in the order of the robot's file, if the coordinates
+    have another order; empty otherwise, and for models from a manifest."""
     joint_names: tuple[str, ...] = field(init=False)
     _children: tuple[tuple[int, ...], ...] = field(init=False, repr=False, compare=False)
     _hash: int = field(init=False, repr=False, compare=False)

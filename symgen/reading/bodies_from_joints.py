@@ -241,6 +241,7 @@ def model_of(
         bodies(joints, [motor.resolved(followers) for motor in motors]),
         tuple(links.get(None, ())),
         gravity,
+        part.file_order_if_changed,
     )
 
 

@@ -40,19 +40,16 @@ UNITS: Final = (
 
 def _reordered(part: RobotSubtree) -> Iterator[Notice]:
     """A note if the coordinates are not in the order of the file."""
-    in_file, ordered = (
-        [joint.name for joint in joints if joint.mimics is None]
-        for joints in (part.moving_in_file_order, part.moving)
-    )
-    first = next((name for name, other in zip(in_file, ordered, strict=True) if name != other), "")
-    if first:
-        k = in_file.index(first)
+    ordered = [joint.name for joint in part.moving if joint.mimics is None]
+    pairs = zip(part.file_order_if_changed, ordered, strict=False)
+    for in_file, instead in ((name, other) for name, other in pairs if name != other):
         yield part.robot.notice(
             "note",
             "coordinates are ordered from the base to the tip: joint "
-            f"'{shown(ordered[k])}' is before '{shown(first)}', which is earlier in the "
+            f"'{shown(instead)}' is before '{shown(in_file)}', which is earlier in the "
             "file; use --joint-order file to keep the order of the file",
         )
+        return
 
 
 def _massless(part: RobotSubtree, model: RigidBodyModel) -> Iterator[Notice]:

@@ -61,6 +61,16 @@ class RobotSubtree:
         return base_to_tip(in_file, carriers)
 
     @property
+    def file_order_if_changed(self) -> tuple[str, ...]:
+        """The joints with coordinates of their own in the order of the file, if the coordinates
+        have another order; empty otherwise."""
+        in_file, ordered = (
+            tuple(joint.name for joint in joints if joint.mimics is None)
+            for joints in (self.moving_in_file_order, self.moving)
+        )
+        return in_file if in_file != ordered else ()
+
+    @property
     def moving_in_file_order(self) -> tuple[JointElement, ...]:
         """The joints with a coordinate, in the order of the file."""
         moving = {

@@ -13,6 +13,7 @@ from symgen.reading.assemble import load
 from tests.support.jobfiles import PENDULUM
 from tests.support.public_robots import example_robots
 from tests.support.random_trees import ROBOTS
+from tests.support.shell import refusal
 from tests.support.tools import invoke
 
 LINK = (
@@ -153,3 +154,27 @@ def test_serial_robots_have_pinocchios_order():
     if example_robots():
         assert "so101.urdf" in compared and len(compared) > 10
     assert len(compared) >= 2
+
+
+def test_numbered_columns_of_a_log_need_an_order(tmp_path):
+    """A log may have either order. The prediction is right with each of the ways to state it."""
+    robot, log = tmp_path / "arm.urdf", tmp_path / "log.npz"
+    robot.write_text(chain("wrist", "flange", "elbow", "shoulder"), encoding="utf-8")
+    t = np.arange(400) / 100
+    motion = np.sin(np.outer(t, [0.7, 1.1, 1.9]))
+    rate = np.cos(np.outer(t, [0.7, 1.1, 1.9])) * [0.7, 1.1, 1.9]
+    change = -motion * np.square([0.7, 1.1, 1.9])
+    kept = symgen.compile(str(robot), "inverse_dynamics", joint_order="file")
+    tau = kept.inverse_dynamics(motion, rate, change)
+    np.savez(log, t=t, q=motion, qd=rate, qdd=change, tau=tau)
+    message = refusal("predict", robot, log)
+    in_file, ordered = "--joints wrist,elbow,shoulder", "--joints shoulder,elbow,wrist"
+    assert "columns such as 'q[0]' are numbered" in message
+    assert f"{in_file} for the order of the file, or {ordered} for" in message
+    errors = []
+    for words in (in_file.split(), ["--joint-order", "file"], ordered.split()):
+        done = invoke("predict", robot, log, "--json", *words)
+        assert done.exit_code == 0, done.output
+        channels = json.loads(done.stdout)["channels"]
+        errors.append(max(row["all"]["relative"] for row in channels))
+    assert max(errors[:2]) < 1e-9 and errors[2] > 0.1

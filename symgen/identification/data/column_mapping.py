@@ -177,6 +177,28 @@ def _commanded(finder: _Finder, wanted: NeededColumns) -> tuple[LogColumn, ...]:
     return names
 
 
+def check_order(
+    log: Log, wanted: NeededColumns, map_: Map, columns: Layout, file_order: Sequence[str]
+) -> None:
+    """Raises LogError where columns of positions are numbered and nothing states their order, for
+    a robot whose coordinates are not in the order of its file: the log may have either order."""
+    if map_.options.joints or isinstance(map_.patterns.get("q"), tuple):
+        return
+    numbered = [
+        column.name
+        for key, column in zip(wanted.positions, columns.q, strict=True)
+        if key not in column.name and f"q_{key}" not in map_.patterns
+    ]
+    if numbered:
+        raise LogError(
+            shown(log.file),
+            f"columns such as '{shown(numbered[0])}' are numbered, and the coordinates of the "
+            "robot are not in the order of its file; give the joints in the order of the columns: "
+            f"--joints {','.join(map(shown, file_order))} for the order of the file, or "
+            f"--joints {','.join(map(shown, wanted.positions))} for the order of the coordinates",
+        )
+
+
 def _rate_units(wanted: NeededColumns) -> tuple[str, ...]:
     if wanted.plain:
         return wanted.position_units

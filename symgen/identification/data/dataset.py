@@ -10,7 +10,7 @@ import numpy as np
 from symgen.errors import OptionError
 from symgen.identification.data.bandwidth import cutoff
 from symgen.identification.data.column_map import Map
-from symgen.identification.data.column_mapping import layout
+from symgen.identification.data.column_mapping import check_order, layout
 from symgen.identification.data.differentiation import Derivation
 from symgen.identification.data.log_file import Log, LogError
 from symgen.identification.data.log_options import AUTO, LogOptions
@@ -130,6 +130,8 @@ def look(
 ) -> Reading:
     """The same with a log that is open, and perhaps without a robot."""
     columns, options = layout(log, wanted, map_), map_.options
+    if model is not None and model.file_order:
+        check_order(log, wanted, map_, columns, model.file_order)
     if options.delay == AUTO and not wish.delays:
         raise OptionError(
             "--delay auto is supported by symgen identify only; give the delays that it prints"
