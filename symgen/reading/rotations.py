@@ -18,6 +18,8 @@ ROUNDING: Final = 4e-15
 """How far from a multiple of pi/2 rounding alone can bring an angle (rad)."""
 
 Rows = Sequence[Sequence[float]]
+CosSin = tuple[float, float]
+"""The cosine and the sine of an angle."""
 
 
 def rotation_from_quaternion(w: float, x: float, y: float, z: float) -> Matrix3:
@@ -32,7 +34,12 @@ def rotation_from_quaternion(w: float, x: float, y: float, z: float) -> Matrix3:
 
 def rotation_from_rpy(rpy: Triple) -> Matrix3:
     """Rz(yaw) Ry(pitch) Rx(roll); exact where the angles are the doubles next to right angles."""
-    (cr, sr), (cp, sp), (cy, sy) = (_cos_sin(angle) for angle in rpy)
+    return _from_cos_sin(*map(_cos_sin, rpy))
+
+
+def _from_cos_sin(roll: CosSin, pitch: CosSin, yaw: CosSin) -> Matrix3:
+    """Rz(yaw) Ry(pitch) Rx(roll) from the cosine and sine of each angle."""
+    (cr, sr), (cp, sp), (cy, sy) = roll, pitch, yaw
     return (
         (cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
         (sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
@@ -65,11 +72,6 @@ def _cleaned(angle: float) -> float:
     return right + 0.0 if abs(angle - right) <= ROUNDING else angle
 
 
-def pose_from_origin(origin: Origin) -> Pose:
-    """The pose that an origin says."""
-    return Pose(rotation_from_rpy(origin.rpy), origin.xyz)
-
-
 def origin_from_pose(pose: Pose, line: int) -> Origin:
     """A pose as a `RobotDescription` has it."""
     x, y, z = (p + 0.0 for p in pose.position)
@@ -77,14 +79,14 @@ def origin_from_pose(pose: Pose, line: int) -> Origin:
 
 
 DEFAULT_SNAP_TOLERANCE = 1e-9
-"""How near (rad) to a right angle an angle is taken for one where nothing else is said."""
+"""The default of --snap-angles (rad)."""
 
 NEAR = 1e-3
 """Angles this close (rad) to a multiple of pi/2, but not made exact, are reported."""
 
 QUARTERS = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))
-MOST_QUARTERS = 4096
-"""Beyond this many right angles a double no longer says which multiple was meant."""
+MAX_QUARTERS = 4096
+"""For larger multiples of a right angle, the nearest double is not unique."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,15 +123,11 @@ class RightAngleSnapper:
     tolerance: float
     found: list[RightAngle] = field(default_factory=list)
 
-    def cos_sin(
-        self, angle: float, place: SourceLocation, element: str, where: str
-    ) -> tuple[float, float]:
+    def cos_sin(self, angle: float, place: SourceLocation, element: str, where: str) -> CosSin:
         """Cosine and sine of `angle`; the other arguments say where it stands."""
-        quarters = round(angle / (math.pi / 2)) if abs(angle) < MOST_QUARTERS else 0
+        quarters = round(angle / (math.pi / 2)) if abs(angle) < MAX_QUARTERS else 0
         offset = angle - quarters * (math.pi / 2)
-        written = abs(offset) <= math.ulp(
-            angle
-        )  # the nearest double to the multiple: nothing is changed
+        written = abs(offset) <= math.ulp(angle)  # the nearest double: nothing is changed
         exact = self.tolerance > 0 and (written or abs(offset) <= self.tolerance)
         if abs(offset) <= NEAR and angle and not (exact and written):
             self.found.append(RightAngle(place, element, where, angle, quarters, offset, exact))
@@ -139,21 +137,15 @@ class RightAngleSnapper:
         self, rpy: Triple, place: SourceLocation, element: str, where: str = "rpy"
     ) -> Matrix3:
         """Rz(yaw) Ry(pitch) Rx(roll), as URDF defines it."""
-        (cr, sr), (cp, sp), (cy, sy) = (self.cos_sin(a, place, element, where) for a in rpy)
-        return (
-            (cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
-            (sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
-            (-sp, cp * sr, cp * cr),
-        )
+        return _from_cos_sin(*(self.cos_sin(angle, place, element, where) for angle in rpy))
 
     def notices(self) -> tuple[Notice, ...]:
         """One note per element and fate of its angles; a detail where nothing is changed but what a
         file rounds by itself."""
         groups: dict[tuple[SourceLocation, str, str, bool], list[RightAngle]] = {}
         for angle in self.found:
-            groups.setdefault((angle.place, angle.element, angle.what, angle.exact), []).append(
-                angle
-            )
+            key = angle.place, angle.element, angle.what, angle.exact
+            groups.setdefault(key, []).append(angle)
         return tuple(
             Notice(
                 place,
