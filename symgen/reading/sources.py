@@ -130,7 +130,7 @@ library, see `symgen.reading.sources`); a description, a builder, or a model of 
 
 CONVERTERS: Final[dict[str, str]] = {
     "pinocchio": "symgen.reading.from_pinocchio",
-    "yourdfpy": "symgen.reading.from_yourdfpy",
+    "yourdfpy": "symgen.reading.urdf",
     "mujoco": "symgen.reading.mjcf",
 }
 """The modules whose ``description`` reads objects of other libraries, by the package of the

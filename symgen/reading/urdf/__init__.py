@@ -1,15 +1,16 @@
-"""URDF read as ROS defines it.
+"""URDF as ROS defines it, and the URDF objects of yourdfpy.
 
-Only direct children of ``<robot>`` in its own namespace count. Unknown tags are named in a note
-once per kind and otherwise ignored; geometry and the insides of extension blocks are never looked
-at."""
+Only direct children of ``<robot>`` in its own namespace are read. A note names unknown elements,
+once per kind; geometry and the content of extension blocks are not read."""
 
 import hashlib
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
+
+from lxml import etree
 
 from symgen.errors import RobotError, gathered, together
 from symgen.mechanics.model import Limits, PerCoordinate
@@ -52,9 +53,9 @@ KINDS = (*JOINTS, FIXED)
 
 
 def parse(data: bytes, file: str, digest: str | None = None) -> RobotDescription:
-    """The robot in the bytes of a file called `file`; `digest` goes for their SHA-256. Raises
-    RobotError, one line with file, line and element, for
-    everything that is not one valid robot."""
+    """The robot in the bytes of a file called `file`; `digest` is used instead of their SHA-256.
+    Raises RobotError, one line with file, line and element, for a file that is not one valid
+    robot."""
     sha256 = digest or hashlib.sha256(data).hexdigest()
     return described(parsed(data, shown(file)), Path(file), sha256)
 
@@ -308,3 +309,26 @@ def _friction(joint: XmlNode, kind: str) -> tuple[PerCoordinate, PerCoordinate]:
         return 0.0, 0.0
     damping, friction = (from_attribute(node, word, kind) for word in ("damping", "friction"))
     return damping or 0.0, friction or 0.0
+
+
+# -- yourdfpy --------------------------------------------------------------------------------------
+
+YOURDFPY: Final = "yourdfpy's URDF"
+"""The name of the text of yourdfpy in messages."""
+MIMIC_ATTRIBUTES: Final = ("joint", "multiplier", "offset")
+"""The attributes of a <mimic>, which are also those of yourdfpy's objects."""
+
+
+def description(robot: Any) -> RobotDescription:
+    """The robot in a ``yourdfpy.URDF``, whose text is read as any other. Raises RobotError, with
+    lines of that text; TypeError for another object of that package."""
+    if not hasattr(robot, "write_xml_string"):
+        kind = type(robot).__qualname__
+        raise TypeError(f"a yourdfpy.{kind} is not a robot; give its yourdfpy.URDF")
+    root = etree.fromstring(robot.write_xml_string())
+    for element, joint in zip(root.findall("joint"), robot.robot.joints, strict=True):
+        if joint.mimic is not None:  # which yourdfpy does not write
+            values = {name: getattr(joint.mimic, name) for name in MIMIC_ATTRIBUTES}
+            texts = {name: str(x) for name, x in values.items() if x is not None}
+            etree.SubElement(element, "mimic", attrib=texts)
+    return parse(etree.tostring(root), YOURDFPY)
