@@ -103,7 +103,7 @@ def page(
         angles=CONSTANTS,
         legend=LEGEND,
         scene=scene,
-        scene_json=_embedded(scene),
+        scene_json=json.dumps(scene).replace("<", "\\u003c"),  # no name ends the script element
         heavy="gravity" in scene["inputs"],
         program=re.sub(r"^export ", "", drawn["program"], flags=re.MULTILINE),
         functions=list(scene["inputs"]),
@@ -114,11 +114,6 @@ def page(
         conventions=conventions(module),
         three=asset("html/three.min.js"),
     )
-
-
-def _embedded(scene: Data) -> str:
-    """JSON inside a script of HTML, which ends at no name."""
-    return json.dumps(scene).replace("<", "\\u003c")
 
 
 def _patterns(patterns: Mapping[str, np.ndarray[Any, Any]], data: Data) -> Iterator[Data]:

@@ -19,8 +19,8 @@ from symgen.mechanics.model import PARAMETER_NAMES, Body, RigidBodyModel
 from symgen.mechanics.parameters import WHOLE, canonical_model, inertial_parameters, lump_links
 from symgen.mechanics.pose import Pose
 from symgen.mechanics.pseudo_inertia import homogeneous_transform
-from symgen.mechanics.spatial import Angle, Vector
-from symgen.numbers.scalar import Scalar, plain
+from symgen.mechanics.spatial import Vector
+from symgen.numbers.scalar import plain
 from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
 
@@ -163,19 +163,11 @@ def _frame(body: Body, frame: CanonicalFrame, ten: Sequence[float]) -> Data:
     lengths = {"b": start.b, "d": start.d, "r": frame.r}
     return {
         "body": body.name,
-        **{name: _radians(angle) for name, angle in angles.items()},
-        **{name: _number(x) for name, x in lengths.items()},
+        **{name: math.atan2(plain(angle.s0), plain(angle.c0)) for name, angle in angles.items()},
+        **{name: plain(x) for name, x in lengths.items()},
         "pose": homogeneous_transform(frame.pose).tolist(),
         "parameters": {name: x + 0.0 for name, x in zip(PARAMETER_NAMES, ten, strict=True)},
     }
-
-
-def _radians(angle: Angle) -> float:
-    return math.atan2(plain(angle.s0), plain(angle.c0))
-
-
-def _number(x: Scalar) -> float:
-    return plain(x)
 
 
 def _base(base: BaseParameters) -> Data:

@@ -154,17 +154,12 @@ def latex(data: Data) -> str:
     """The groupings as a LaTeX ``align*``; what the bodies' numbers mean is in comments."""
     base = data["base_parameters"]
     bodies = {name.rpartition("_")[2]: link for name, link in base["links"].items()}
-    notes = [f"% body {number}: link {_ascii(link)}" for number, link in bodies.items()]
+    notes = [f"% body {number}: link {ascii(link)[1:-1]}" for number, link in bodies.items()]
     lines = [
         f"  {latex_name(name)} &= {latex_sum(text)} \\\\"
         for name, text in base["groupings"].items()
     ]
     return "\n".join([*notes, "\\begin{align*}", *lines, "\\end{align*}"])
-
-
-def _ascii(name: str) -> str:
-    """A name in a comment, which ends with its line."""
-    return ascii(name)[1:-1]
 
 
 @styled
@@ -231,7 +226,7 @@ def _draw(axis: Any, name: str, cells: np.ndarray[Any, Any], data: Data) -> None
     axis.grid(visible=False)
     axis.set_title(f"{TITLES[name]} ({int(cells.sum())} of {cells.size})", fontsize=9)
     axis.set_yticks(range(cells.shape[0]), data["velocities"], fontsize=7, parse_math=False)
-    wide = _inches(name) / cells.shape[1]  # of a column
+    wide = (WIDTH * {"M": 0.2, "Gamma_full": 0.65}.get(name, 0.9)) / cells.shape[1]  # of a column
     axis.set_xticks(range(len(columns)), columns if wide > CHARACTER else [""] * len(columns))
     axis.tick_params(axis="x", labelsize=5, rotation=90)
     axis.tick_params(length=0)
@@ -247,11 +242,6 @@ def _draw(axis: Any, name: str, cells: np.ndarray[Any, Any], data: Data) -> None
 def _rgb(colour: str) -> tuple[float, ...]:
     """Red, green and blue of a colour written as #rrggbb."""
     return tuple(int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5))
-
-
-def _inches(name: str) -> float:
-    """How wide a pattern is."""
-    return WIDTH * {"M": 0.2, "Gamma_full": 0.65}.get(name, 0.9)
 
 
 def _name_groups(axis: Any, starts: Any, labels: Sequence[str], wide: float) -> None:

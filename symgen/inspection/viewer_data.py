@@ -10,7 +10,7 @@ import numpy as np
 
 from symgen.algorithms.registry import LINK_QUANTITIES, QUANTITIES
 from symgen.inspection.visual_geometry import NO_GEOMETRY, RobotGeometry, inertia_ellipsoids
-from symgen.languages.describe import FunctionDescription, descriptions
+from symgen.languages.describe import descriptions
 from symgen.languages.javascript import JAVASCRIPT
 from symgen.languages.module import Module
 from symgen.mechanics.canonical_frames import canonical_frames
@@ -52,7 +52,10 @@ def live(module: Module, drawn: RobotGeometry = NO_GEOMETRY, motion: Data | None
             "effort": [model.limits[name].effort for name in model.joint_names],
             "joints": list(model.joint_names),
             "tips": [joints[k].body.name for k in tips],
-            "inputs": {d.name: _inputs(d) for d in described},
+            "inputs": {
+                d.name: [argument.name for argument in d.arguments if argument.direction == "in"]
+                for d in described
+            },
             "free_fall": list(model.gravity),
         },
     }
@@ -83,10 +86,6 @@ def _tips(model: RigidBodyModel, joints: Sequence[ListedJoint]) -> list[int]:
     """Places among the joints of those whose link carries nothing, the first few."""
     carrying = {model.body(joint.bodies[0]).parent for joint in joints}
     return [k for k, joint in enumerate(joints) if joint.bodies[-1] not in carrying][:MOST_TIPS]
-
-
-def _inputs(d: FunctionDescription) -> list[str]:
-    return [argument.name for argument in d.arguments if argument.direction == "in"]
 
 
 def _bodies(

@@ -77,7 +77,7 @@ def linearize(
     speed = vector("qd", qd, n, np.zeros(n))
     force = vector("tau", tau, n, _holding(job, place, speed))
     state = {"q": place.tolist(), "qd": speed.tolist(), "tau": force.tolist()}
-    by_q, by_qd, by_tau = _derivatives(slopes, state, n)
+    by_q, by_qd, by_tau = [x.reshape(n, n) for x in _values(slopes, state)]
     a = np.block([[-drift(model, speed), np.eye(n)], [by_q, by_qd]])
     b = np.vstack([np.zeros((n, n)), by_tau])
     residual = _values(api.trace(job, "forward_dynamics"), state)[0]
@@ -88,11 +88,6 @@ def _holding(job: Job, q: Numbers, qd: Numbers) -> Numbers:
     """The joint forces without acceleration."""
     state = {"q": q.tolist(), "qd": qd.tolist(), "qdd": [0.0] * len(qd)}
     return _values(api.trace(job, "inverse_dynamics"), state)[0]
-
-
-def _derivatives(slopes: Function, state: dict[str, list[float]], n: int) -> list[Numbers]:
-    """The derivatives of the accelerations in q, qd and tau."""
-    return [x.reshape(n, n) for x in _values(slopes, state)]
 
 
 def _values(function: Function, state: dict[str, list[float]]) -> list[Numbers]:

@@ -103,7 +103,8 @@ class PolynomialWriter:
         for cofactor, row in rows.items():
             lead = row[min(row)]
             unit = {m: c / lead for m, c in row.items()}
-            key = tuple(sorted((m, _short(c)) for m, c in unit.items()))
+            # equal ratios differ in their last digits
+            key = tuple(sorted((m, Decimal(f"{c:.12e}")) for m, c in unit.items()))
             equal.setdefault(key, ({}, unit))[0][cofactor] = lead
         return [(Polynomial(t, a.degree), Polynomial(r, a.degree)) for t, r in equal.values()]
 
@@ -154,11 +155,6 @@ class PolynomialWriter:
 def _sign(numbers: Iterable[Decimal]) -> Decimal:
     """The sign that most of them have."""
     return Decimal(-1 if sum(1 if c < 0 else -1 for c in numbers) > 0 else 1)
-
-
-def _short(c: Decimal) -> Decimal:
-    """A ratio without its last digits, by which multiples of one another are told."""
-    return Decimal(f"{c:.12e}")
 
 
 def _common(a: Polynomial) -> int:
