@@ -15,6 +15,7 @@ from symgen.mechanics.canonical_frames import ROUNDING, longest_joint_distance
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.independence import independent_parameters
 from symgen.mechanics.parameters import WHOLE
+from symgen.numbers.caching import cached_method
 from symgen.numbers.types import Numbers
 from symgen.proof.bounds import (
     ROUNDOFF,
@@ -84,28 +85,16 @@ class Accuracy:
                 distances[four] = np.abs(rows[four]) * [_off_one(x) for x in rows[four].T.tolist()]
         return distances
 
+    @cached_method
     def bounds(self, program: Program) -> dict[str, BoundedArray]:
-        """The outputs of a program with bounds of their errors; found once."""
-        if program not in self._known_bounds:
-            self._known_bounds[program] = self.errors(program).outputs()
-        return self._known_bounds[program]
+        """The outputs of a program with bounds of their errors."""
+        return self.errors(program).outputs()
 
-    @cached_property
-    def _known_bounds(self) -> dict[Program, dict[str, BoundedArray]]:
-        return {}
-
+    @cached_method
     def errors(self, program: Program) -> RoundingErrors:
-        """The rounding errors of a program's outputs at the states, by output; what was found of
-        them is kept."""
-        if program not in self._known_errors:
-            values = {name: x.values for name, x in self.inputs.items()}
-            run = ProgramRun(program, values)
-            self._known_errors[program] = RoundingErrors(run, self.inputs, self.scalar, self.trig)
-        return self._known_errors[program]
-
-    @cached_property
-    def _known_errors(self) -> dict[Program, RoundingErrors]:
-        return {}
+        """The rounding errors of a program's outputs at the states, by output."""
+        values = {name: x.values for name, x in self.inputs.items()}
+        return RoundingErrors(ProgramRun(program, values), self.inputs, self.scalar, self.trig)
 
     def allowed(self, program: Program, wanted: Mapping[str, Any]) -> dict[str, Numbers]:
         """How far each entry of each output may be from what is wanted (states first).

@@ -4,7 +4,6 @@ function's own algorithm in many digits; and which of the two it was."""
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal
-from functools import cached_property
 from time import process_time
 from typing import Any, Final
 
@@ -13,6 +12,7 @@ import numpy as np
 from symgen.algorithms.registry import Quantity
 from symgen.compiler.batch import evaluate_exactly
 from symgen.compiler.parallel import spread
+from symgen.numbers.caching import cached_method
 from symgen.numbers.exact import DIGITS, in_decimals
 from symgen.numbers.scalar import Scalar
 from symgen.numbers.types import Numbers
@@ -60,22 +60,17 @@ def derivative_steps(robot: ParametricModel, order: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class EvaluatorsByCount:
-    """The laws at states of a robot: one judge for each number of states that is asked for."""
+    """The laws at states of a robot, with one evaluator for each number of states."""
 
     robot: ParametricModel
     states: Sequence[State]
 
-    @cached_property
-    def _known(self) -> dict[int, LawEvaluator]:
-        return {}
-
+    @cached_method
     def at_first(self, count: int) -> LawEvaluator:
-        """At so many of the states."""
-        if count not in self._known:
-            rows = self.states[:count]
-            inputs = {name: [row[name] for row in rows] for name in rows[0] if name != "par"}
-            self._known[count] = LawEvaluator(self.robot, inputs)
-        return self._known[count]
+        """The evaluator for the first `count` states."""
+        rows = self.states[:count]
+        inputs = {name: [row[name] for row in rows] for name in rows[0] if name != "par"}
+        return LawEvaluator(self.robot, inputs)
 
 
 def reference_results(judges: EvaluatorsByCount, function: Function) -> Iterator[ReferenceResult]:

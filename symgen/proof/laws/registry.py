@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, Final
 
 from symgen.algorithms.registry import Quantity
+from symgen.numbers.caching import cached_method
 from symgen.numbers.exact import in_decimals
 from symgen.numbers.types import DecimalArray
 from symgen.proof.states import DIGITS, States
@@ -64,19 +65,10 @@ class LawEvaluator:
     robot: ParametricModel
     inputs: Mapping[str, Sequence[Sequence[float]]]
 
-    @cached_property
-    def _known(self) -> dict[tuple[bool, bool], States]:
-        return {}
-
-    def _states(self, quantity: Quantity) -> States:
-        """The states, with friction, external wrenches and springs where the quantity feels them,
-        and the robot has them."""
-        robot = self.robot
-        rubbed = quantity.feels_wrench and bool(robot.friction or robot.wrenches)
-        key = rubbed, quantity.feels_springs and robot.springs
-        if key not in self._known:
-            self._known[key] = States.of(robot, self.inputs, *key)
-        return self._known[key]
+    @cached_method
+    def _states(self, has_external_forces: bool, has_springs: bool) -> States:
+        """The states, with or without friction and external wrenches, and springs."""
+        return States.of(self.robot, self.inputs, has_external_forces, has_springs)
 
     def of(self, quantity: Quantity) -> dict[str, DecimalArray]:
         """The values that a quantity with a law must have: by output a row for each state, in many
@@ -85,7 +77,9 @@ class LawEvaluator:
         if law is None:
             raise KeyError(quantity.name)
         with in_decimals(DIGITS):
-            x = self._states(quantity)
+            robot = self.robot
+            loaded = quantity.feels_wrench and bool(robot.friction or robot.wrenches)
+            x = self._states(loaded, quantity.feels_springs and robot.springs)
             result = law.compute(x)
             arrays = result if isinstance(result, tuple) else (result,)
             return {
@@ -97,5 +91,5 @@ class LawEvaluator:
 def evaluate_law(
     robot: ParametricModel, quantity: Quantity, inputs: Mapping[str, Sequence[Sequence[float]]]
 ) -> dict[str, DecimalArray]:
-    """The values that one quantity must have (see `Judge`)."""
+    """The values that one quantity must have (see `LawEvaluator`)."""
     return LawEvaluator(robot, inputs).of(quantity)
