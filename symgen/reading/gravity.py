@@ -22,8 +22,8 @@ in these axes, None for that of the file."""
 
 MAX_GRAVITY: Final = 1e9
 """The largest component (m/s^2). Where axes are rotated, a component below 1e-13 of the largest one
-counts as a rounding error and becomes 0 (`tidy` of `mechanics.canonical_frames`). At 1e16 m/s^2 that
-would remove a component of 2 m/s^2, which the check of the bias finds."""
+counts as a rounding error and becomes 0 (`symgen.mechanics.canonical_frames.tidy`). At 1e16 m/s^2
+that would remove a component of 2 m/s^2, which the check of the bias finds."""
 
 TOO_LARGE: Final = (
     f"m/s^2 is too large; the limit is {MAX_GRAVITY:g} m/s^2, because components below 1e-13 of "
