@@ -224,7 +224,9 @@ def test_laws_share_no_algorithm_with_what_they_judge(name):
     allowed = {"symgen.algorithms.registry", "symgen.mechanics.spatial", "symgen.mechanics.model"}
     allowed |= {"symgen.mechanics.coupling", "symgen.mechanics.pose", "symgen.tracing.robot"}
     if name.endswith("laws/base_regressors.py"):
-        allowed |= {f"symgen.mechanics.{m}" for m in ("canonical_frames", "independence", "parameters")}
+        allowed |= {
+            f"symgen.mechanics.{m}" for m in ("canonical_frames", "independence", "parameters")
+        }
     found = {
         node.module
         for node in ast.walk(ast.parse((ROBOTS.parent / name).read_text(encoding="utf-8")))
