@@ -4,7 +4,7 @@ the URDF."""
 import hashlib
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -103,6 +103,7 @@ def manifest(module: Module, files: Mapping[str, str | bytes]) -> str:
 
 def text(module: Module, hashes: Mapping[str, str]) -> str:
     """The text of a manifest from the files' hashes by name."""
+    compared = {field.name for field in fields(module.robot.model) if field.compare}
     data = {
         "format": FORMAT,
         "generator": f"symgen {module.version}",
@@ -130,9 +131,7 @@ def text(module: Module, hashes: Mapping[str, str]) -> str:
             "springs_input": module.robot.runtime_springs,
         },
         "model": {
-            key: value
-            for key, value in asdict(module.robot.model).items()
-            if not key.startswith("_")
+            key: value for key, value in asdict(module.robot.model).items() if key in compared
         },
         "files": dict(hashes),
     }
