@@ -10,8 +10,7 @@ holds for a file holds for it. Lines in messages are those of the calls."""
 import hashlib
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import Any, Final
 
 from symgen.errors import OptionError, SourceLocation
@@ -58,82 +57,60 @@ PLACES: Final = ("xyz", "rpy", "axis", "rotation", "quaternion")
 FOLLOWS: Final = ("mimic", "multiplier", "offset")
 
 
-@dataclass(frozen=True)
-class GivenJoint:
-    """What is said of a joint, not checked yet; `pose` is a position with an orientation in one of
-    three ways, `follows` a joint or several with factors, a factor and an offset."""
+def _joint(
+    ends: tuple[str, int, str, str, str],
+    pose: tuple[Numbers, Numbers, Rows | None, Numbers | None],
+    axis: Numbers,
+    limits: OptionalNumbers,
+    drive: Mapping[str, Any],
+    passive: Mapping[str, PerCoordinate],
+    follows: tuple[str | Mapping[str, float] | None, float, float],
+    constants: Mapping[str, Any],
+) -> tuple[JointElement, DriveElement]:
+    """A joint and its drive from the arguments of `Builder.joint`.
 
-    name: str
-    line: int
-    kind: str
-    parent: str
-    child: str
-    pose: tuple[Numbers, Numbers, Rows | None, Numbers | None]
-    axis: Numbers
-    limits: OptionalNumbers
-    drive: Mapping[str, Any]
-    passive: Mapping[str, PerCoordinate]
-    follows: tuple[str | Mapping[str, float] | None, float, float]
-    constants: Mapping[str, Any]
+    `ends` are name, line, kind, parent and child; `pose` is a position with an orientation in one
+    of three ways; `follows` is a joint, or several with factors, a factor and an offset. Raises
+    OptionError."""
+    name, line, kind, *_ = ends
+    label = f"joint '{shown(name)}'"
+    row = _row(label, kind)
+    _check_words(label, constants, (*limits, *drive, *passive))
+    bounds = _optional_numbers(label, limits)
+    armature = drive["armature"]
+    if armature is not None:
+        armature = from_python(f"{label}: armature", armature, kind)
+    driven: dict[str, Any] = {
+        **_optional_numbers(label, {k: x for k, x in drive.items() if k != "armature"}),
+        "armature": armature,
+    }
+    forces = {key: from_python(f"{label}: {key}", x, kind) for key, x in passive.items()}
+    along = as_unit_vector(label, axis) if row.axis else (1.0, 0.0, 0.0)
+    _check_drive(label, driven)
+    nonzero = {key: x or None for key, x in forces.items()}  # 0 is the default of each
+    _check_several(label, kind, bounds, driven, nonzero)
+    element = JointElement(
+        *ends,
+        origin(label, line, *pose),
+        along,
+        Limits(**bounds),
+        forces["damping"],
+        forces["friction"],
+        _mimic(label, line, *follows),
+        row.given(label, along, constants),
+        forces["stiffness"],
+        forces["reference"],
+    )
+    return element, DriveElement(name, line, *driven.values())
 
-    @property
-    def label(self) -> str:
-        """What messages call it."""
-        return f"joint '{shown(self.name)}'"
 
-    @property
-    def element(self) -> JointElement:
-        """The joint of a description. Raises OptionError."""
-        row = _row(self.label, self.kind)
-        self._check_words()
-        limits, drive = _optional_numbers(self.label, self.limits), self._driven
-        felt = {
-            key: from_python(f"{self.label}: {key}", x, self.kind)
-            for key, x in self.passive.items()
-        }
-        along = as_unit_vector(self.label, self.axis) if row.axis else (1.0, 0.0, 0.0)
-        _check_drive(self.label, drive)
-        nonzero = {key: x or None for key, x in felt.items()}  # 0 is the default of each
-        _check_several(self.label, self.kind, limits, drive, nonzero)
-        return JointElement(
-            self.name,
-            self.line,
-            self.kind,
-            self.parent,
-            self.child,
-            origin(self.label, self.line, *self.pose),
-            along,
-            Limits(**limits),
-            felt["damping"],
-            felt["friction"],
-            _mimic(self.label, self.line, *self.follows),
-            row.given(self.label, along, self.constants),
-            felt["stiffness"],
-            felt["reference"],
-        )
-
-    def _check_words(self) -> None:
-        """Refuses words that no joint has, with those near to them. Raises OptionError."""
-        constants = [taken.word for row in JOINTS.values() for taken in row.takes]
-        unknown = [word for word in self.constants if word not in constants]
-        if unknown:
-            numbers = (*self.limits, *self.drive, *self.passive)
-            near = hint(unknown[0], [*PLACES, *numbers, *FOLLOWS, *constants], 30)
-            raise OptionError(f"{self.label}: there is no argument '{shown(unknown[0])}'; {near}")
-
-    @property
-    def drives(self) -> list[DriveElement]:
-        """The drive of a joint, where any of its numbers is given. Raises OptionError."""
-        numbers = self._driven.values()
-        given = any(x is not None for x in numbers)
-        return [DriveElement(self.name, self.line, *numbers)] if given else []
-
-    @cached_property
-    def _driven(self) -> Mapping[str, Any]:
-        numbers = {key: x for key, x in self.drive.items() if key != "armature"}
-        felt, label = self.drive["armature"], f"{self.label}: armature"
-        armature = None if felt is None else from_python(label, felt, self.kind)
-        return {**_optional_numbers(self.label, numbers), "armature": armature}
+def _check_words(label: str, constants: Mapping[str, Any], numbers: Iterable[str]) -> None:
+    """Refuses words that no joint has, with those near to them. Raises OptionError."""
+    known = [taken.word for row in JOINTS.values() for taken in row.takes]
+    unknown = [word for word in constants if word not in known]
+    if unknown:
+        near = hint(unknown[0], [*PLACES, *numbers, *FOLLOWS, *known], 30)
+        raise OptionError(f"{label}: there is no argument '{shown(unknown[0])}'; {near}")
 
 
 def _row(label: str, kind: object) -> JointRow:
@@ -303,9 +280,10 @@ class Builder:
         drive = {"ratio": ratio, "rotor_inertia": rotor_inertia, "armature": armature}
         passive = {"damping": damping, "friction": friction}
         passive |= {"stiffness": stiffness, "reference": reference}
-        given = GivenJoint(*ends, pose, axis, limits, drive, passive, follows, constants)
-        self._joints.append(given.element)
-        self._drives += given.drives
+        joint, driven = _joint(ends, pose, axis, limits, drive, passive, follows, constants)
+        self._joints.append(joint)
+        if (driven.ratio, driven.inertia, driven.armature) != (None, None, None):
+            self._drives.append(driven)
         return self
 
     def frame(
