@@ -84,9 +84,12 @@ def as_rows(error: SymgenError) -> list[dict[str, Any]]:
 
 def _row(error: SymgenError) -> dict[str, Any]:
     if isinstance(error, RobotError):
-        place, element, message = error.place, error.element, error.message
-        line, element = place.line or None, element or None
-        return {"file": place.file, "line": line, "element": element, "message": message}
+        return {
+            "file": error.place.file,
+            "line": error.place.line or None,
+            "element": error.element or None,
+            "message": error.message,
+        }
     message = str(error).removeprefix("error: ")
     return {"file": None, "line": None, "element": None, "message": message}
 
