@@ -26,8 +26,8 @@ from symgen.tracing.request import find_quantity
 
 @dataclass(frozen=True, slots=True)
 class WantedEntry:
-    """An entry as ``QUANTITY[:OUTPUT][:I,J]`` asks for it: `indices` from 1, all entries without
-    them."""
+    """The request ``QUANTITY[:OUTPUT][:I,J]``. `indices` start at 1; None stands for all
+    entries."""
 
     quantity: str
     output: str | None
@@ -52,7 +52,7 @@ GIVE: Final = "give QUANTITY, QUANTITY:I,J or QUANTITY:OUTPUT:I,J, as in mass_ma
 
 
 def _quantity(text: str, model: RigidBodyModel) -> tuple[str, str | None]:
-    """The quantity's name, and what stands behind it, None for nothing. Raises OptionError."""
+    """The name of the quantity and the text after it, None if there is none. Raises OptionError."""
     name, colon, behind = text.partition(":")
     if name not in LINK_QUANTITIES or not colon:
         find_quantity(name)
@@ -110,7 +110,7 @@ class OutputExpressions:
         }
 
     def legend(self) -> list[str]:
-        """A line for each symbol that is no coordinate: what it means, and its value."""
+        """A line for each symbol that is not a coordinate: its meaning and its value."""
         rows = {name: row for name, row in self.meanings.items() if row.value is not None}
         return [
             f"{name}: {shown(row.meaning)}; {row.value:.6g} {row.unit}"
@@ -148,8 +148,7 @@ def closed_form_of(job: Job, text: str, symbolic: str | None) -> OutputExpressio
 def entry_command(
     job: Job, text: str, symbolic: str | None, latex: bool, as_json: bool
 ) -> tuple[str, list[str]]:
-    """The text to be printed of an entry, and a legend of its symbols for people. Raises
-    SymgenError."""
+    """The printed text of an entry, and the legend of its symbols. Raises SymgenError."""
     entry = closed_form_of(job, text, symbolic)
     if as_json:
         return output.as_json(entry.data()), []
@@ -171,7 +170,7 @@ def _places(shape: Sequence[int]) -> list[tuple[int, ...]]:
 
 
 def _nested(entries: list[str], shape: Sequence[int]) -> Any:
-    """A flat list in the shape of its array."""
+    """The entries as nested lists in the shape of the array."""
     if len(shape) < 2:
         return entries
     step = len(entries) // shape[0] if shape[0] else 0

@@ -1,5 +1,5 @@
-"""A controller with its state in Python: what the structs and `_step` of generated C are, on
-compiled functions."""
+"""A controller with its state in Python, which corresponds to the struct and the `_step` function
+of generated C. It runs compiled functions."""
 
 import math
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""A robot near a state: the linear system that controllers are designed for."""
+"""Linearization of the dynamics of a robot about a state."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -85,7 +85,7 @@ def linearize(
 
 
 def _holding(job: Job, q: Numbers, qd: Numbers) -> Numbers:
-    """The joint forces without acceleration."""
+    """The joint forces for which the accelerations are 0."""
     state = {"q": q.tolist(), "qd": qd.tolist(), "qdd": [0.0] * len(qd)}
     return _values(api.trace(job, "inverse_dynamics"), state)[0]
 

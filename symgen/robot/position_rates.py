@@ -1,4 +1,5 @@
-"""How positions change with velocities: rates of quaternions, small displacements of a state."""
+"""Relations between velocities and rates of positions: rates of quaternions, and small
+displacements of a state."""
 
 from typing import Any
 
@@ -15,7 +16,7 @@ from symgen.numbers.types import Numbers
 
 
 def vector(name: str, values: Any, size: int, default: Any) -> Numbers:
-    """`values` as an array of `size` finite numbers, none masked. Raises OptionError."""
+    """`values` as an array of `size` finite numbers without masked entries. Raises OptionError."""
     if is_masked(values):
         raise OptionError(f"{name} {MASKED}")
     array = np.array(default if values is None else values, dtype=float).ravel()
@@ -25,7 +26,7 @@ def vector(name: str, values: Any, size: int, default: Any) -> Numbers:
 
 
 def normalized(model: RigidBodyModel, q: Numbers) -> Numbers:
-    """The positions with quaternions of length 1. Raises OptionError for one of zeros."""
+    """The positions with normalized quaternions. Raises OptionError for a quaternion of zeros."""
     unit = q.copy()
     for four in coupling_of(model).quaternions:
         length = float(np.linalg.norm(unit[four]))

@@ -1,4 +1,4 @@
-"""Results of ``robot.check()`` and ``symgen check``."""
+"""Results of ``robot.check()`` and ``robot.inspect()``."""
 
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -62,7 +62,7 @@ class CheckResult:
 
 
 def check_robot(job: Job, loaded: LoadedRobot, symbolic: bool) -> CheckResult:
-    """The findings on a loaded robot; of one with symbols only what was read."""
+    """Check a loaded robot. For a robot with symbols only the notices of reading are returned."""
     if symbolic:
         notice = Notice(SourceLocation(loaded.file, 1), "note", loaded.model.name, UNKNOWN)
         return CheckResult((*loaded.notices, notice), ())

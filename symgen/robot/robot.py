@@ -1,5 +1,5 @@
-"""`symgen.Robot`: a robot from a file, from Python or from another library, and all that can be
-made of it."""
+"""`symgen.Robot`: a robot from a file, from Python or from another library, from which code,
+functions and reports are made."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -165,7 +165,7 @@ class Robot:
         return self._like(Robot(self.job.changed(**options)))
 
     def _like(self, other: "Robot") -> "Robot":
-        """Another robot, whose files go where those of this one do."""
+        """Let another robot write its files to the folder of this robot."""
         other._place = self._place
         return other
 
@@ -308,8 +308,8 @@ def from_dh(
 
 
 def _job(source: RobotSource, options: Mapping[str, Any]) -> tuple[Job, Mapping[str, Any]]:
-    """The job of a robot, and where its files go; a job file has options of its own, which come
-    after those given."""
+    """The job of a robot and the folder of its files. Options of a job file have lower priority
+    than `options`."""
     if isinstance(source, Job):
         return source.changed(**options), {}
     if is_path(source) and Path(source).suffix.lower() == ".toml":

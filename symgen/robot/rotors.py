@@ -71,7 +71,7 @@ class RotorEffects:
     assumed: tuple[str, ...]
 
     def sentences(self) -> Iterator[str]:
-        """Sentences on a rotor, a line each."""
+        """Sentences about the rotors, one per line."""
         names = {"reflected": "ratio^2 inertia on the diagonal", "none": "no rotors"}
         for d in self.differences:
             share = "" if d.share is None else f", {100 * d.share:.3g} % of its effort"
@@ -95,8 +95,8 @@ def _row(values: tuple[float, ...]) -> str:
 
 
 def rotor_effects(job: Job, model: RigidBodyModel) -> RotorEffects | None:
-    """The comparison for a robot whose rotors are exact; None where it has none, or coordinates
-    that are no numbers. Raises SymgenError."""
+    """The comparison for a robot whose rotors are modelled exactly; None if it has no rotors or has
+    quaternions. Raises SymgenError."""
     coupling = coupling_of(model)
     if not any(body.spin for body in model.bodies) or coupling.quaternions:
         return None
@@ -107,7 +107,8 @@ def rotor_effects(job: Job, model: RigidBodyModel) -> RotorEffects | None:
 
 @dataclass(frozen=True)
 class RotorSearch:
-    """The programs of the three models, and the box of states: middle and half width by input."""
+    """The programs of the three models, and the box of states: centre and half width of each
+    input."""
 
     forward: Mapping[str, Program]
     inverse: Mapping[str, Program]
@@ -121,7 +122,7 @@ class RotorSearch:
 
     @classmethod
     def of(cls, job: Job, model: RigidBodyModel) -> "RotorSearch":
-        """The search for a job, whose rotors are taken in three ways."""
+        """The search for a job; the rotors are modelled in three ways."""
         unphysical = job[RobotOptions].allow_unphysical
         robots = {
             kind: ParametricModel(
@@ -158,7 +159,7 @@ class RotorSearch:
         return cls(forward, inverse, middle, half, tuple(names), units, effort, tuple(sentences))
 
     def differences(self, kind: str, of: str, x: States) -> AnyArray:
-        """The error of a model by joint and state."""
+        """The error of a model (joints by states)."""
         with np.errstate(all="ignore"):
             true = _run(self.forward["exact"], x)
             if of == "acceleration":
@@ -169,8 +170,8 @@ class RotorSearch:
         return errors
 
     def states(self, scale: float = 1.0) -> dict[str, AnyArray]:
-        """Random states, rates and forces at their limits in half of them; all rates `scale` times
-        as fast."""
+        """Random states, rates and forces. Half of the rates and forces are at their limits. All
+        rates are multiplied by `scale`."""
         random, n = np.random.default_rng(SEED), len(self.names)
         drawn = {k: random.uniform(-1, 1, (n, SAMPLES)) for k in self.half}
         for name in ("qd", "tau"):
@@ -180,7 +181,7 @@ class RotorSearch:
         return {k: self.middle[k][:, None] + self.half[k][:, None] * x for k, x in drawn.items()}
 
     def worst(self, kind: str, of: str) -> Difference:
-        """The largest difference that is found."""
+        """The largest difference found."""
         x = self.states()
         off = self.differences(kind, of, x)
         at = int(off.max(axis=0).argmax())
@@ -200,7 +201,7 @@ class RotorSearch:
         )
 
     def _climb(self, kind: str, of: str, state: dict[str, AnyArray], name: str, k: int) -> None:
-        """Puts one coordinate where the difference is largest."""
+        """Move one coordinate to the value with the largest difference."""
         tried = self.middle[name][k] + self.half[name][k] * np.linspace(-1, 1, TRIES)
         tried = np.append(tried, state[name][k])
         x = {key: np.repeat(v[:, None], len(tried), axis=1) for key, v in state.items()}
@@ -209,8 +210,8 @@ class RotorSearch:
         state[name][k] = tried[int(off.argmax())]
 
     def good_up_to(self) -> float | None:
-        """The largest part of the speed limits, in tenths, up to which no force of the reflected
-        model is off by more than `SMALL` of an effort; None without efforts."""
+        """The largest fraction of the speed limits, in tenths, up to which no force of the
+        reflected model differs by more than `SMALL` of an effort; None without efforts."""
         if np.isnan(self.effort).all():
             return None
         good = 0.0
@@ -223,7 +224,7 @@ class RotorSearch:
 
 
 def _run(program: Program, x: States) -> AnyArray:
-    """The one output of a program, by entry and state."""
+    """The single output of a program (entries by states)."""
     (entries,) = evaluate(program, x).values()
     rows: Any = [0.0 if entry is ZERO else entry for entry in entries]
     return np.array([np.broadcast_to(row, x["q"].shape[1]) for row in rows])

@@ -146,7 +146,7 @@ def sampled_loop(
 
 @dataclass(frozen=True)
 class _Step:
-    """A step of the loop at all configurations."""
+    """One sample of the loop at all configurations."""
 
     loop: Loop
     places: Sequence[LoopConfiguration]
@@ -191,13 +191,13 @@ class _Step:
 
 
 def _scaled(name: str, gains: Gains, factor: float) -> dict[str, Numbers]:
-    """The gains for a bandwidth so many times as large."""
+    """The gains for a bandwidth that is `factor` times as large."""
     powers = POWERS | ({"k_p": 1} if name == "adaptive_slotine_li" else {})
     return {gain: values * factor ** powers.get(gain, 0) for gain, values in gains.items()}
 
 
 def _sizes(name: str, n: int) -> dict[str, int]:
-    """The gains that shape the loop, with their numbers of entries."""
+    """The gains of the loop with their numbers of entries."""
     shaping = [*POWERS, "damping"]
     sizes = {"k_x": 6, "d_x": 6, "damping": 1}
     return {gain: sizes.get(gain, n) for gain in CONTROLLERS[name].gains if gain in shaping}
@@ -253,8 +253,7 @@ def _numbers(outputs: Mapping[str, Any]) -> Numbers:
 
 
 def _limits(robot: "Robot") -> tuple[Numbers, Numbers]:
-    """The limits of the positions: half a turn to either side, or a metre, where the file has
-    none."""
+    """The position limits. Without limits in the file, half a turn or one metre to either side."""
     known = {joint.name: (joint.lower, joint.upper) for joint in robot.joints}
     rows = []
     for row in position_coordinates(robot.model):
@@ -266,7 +265,8 @@ def _limits(robot: "Robot") -> tuple[Numbers, Numbers]:
 
 
 def _largest_alone(name: str, places: Sequence[LoopConfiguration], h: float) -> dict[str, Numbers]:
-    """The largest stable damping of each entry alone, at the worst configuration."""
+    """The largest stable damping of each entry while all other gains are 0, at the worst
+    configuration."""
     joints = np.min([2 / (h * np.diag(place.inverse)) for place in places], axis=0)
     if name == "computed_torque":
         return {"k_d": np.full(len(joints), 2 / h)}
@@ -307,7 +307,7 @@ def _proposal(
 
 
 def _given(name: str, gains: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Numbers]:
-    """The gains of the user, zero where they name none. Raises OptionError."""
+    """The gains of the user; gains that are not named are 0. Raises OptionError."""
     found = {gain: np.zeros(size) for gain, size in sizes.items()}
     for gain, value in gains.items():
         if gain not in CONTROLLERS[name].gains:

@@ -164,7 +164,7 @@ def _times(duration: float, times: Sequence[float] | None) -> Numbers:
 def _followed(
     solve: Callable[..., Any], rate: Rate, start: Numbers, at: Numbers, **how: Any
 ) -> Any:
-    """SciPy's solution at some times. Raises SimulationError where it does not come to the last."""
+    """SciPy's solution at the given times. Raises SimulationError if the integration ends early."""
     try:
         solved = solve(rate, (0.0, at[len(at) - 1]), start, t_eval=at, **how)
     except (np.linalg.LinAlgError, ValueError) as error:

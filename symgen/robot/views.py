@@ -1,4 +1,4 @@
-"""Views of a robot's joints and links, for people who ask in Python."""
+"""Views of the joints and links of a robot for Python, and their display in notebooks."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -107,7 +107,7 @@ LONGEST: Final = 18
 
 
 def robot_html(model: RigidBodyModel, joints: Sequence[JointView]) -> str:
-    """The table and the picture."""
+    """A table of the joints and a picture of the tree as HTML."""
     head = ("q", "joint", "type", "from", "to", "range", "unit")
     rows = ((_indices(j), j.name, _kind(j), j.parent, j.child, _range(j), j.unit) for j in joints)
     return html_table(f"{model.name}: {model.dof} velocities", head, rows) + tree_svg(model)
@@ -143,7 +143,8 @@ def tree_svg(model: RigidBodyModel) -> str:
 
 
 def _places(root: str, ties: Sequence[tuple[str, str]]) -> dict[str, tuple[int, int]]:
-    """Column and row of each link: a column further than its parent, a row for each branch."""
+    """The column and row of each link: one column to the right of its parent, a new row for each
+    branch."""
     below: dict[str, list[str]] = {}
     for parent, child in ties:
         below.setdefault(parent, []).append(child)

@@ -1,4 +1,4 @@
-"""Closed forms: entries of quantities as people would write them."""
+"""Closed forms: short expressions for the entries of quantities."""
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
@@ -19,8 +19,8 @@ MAX_NESTED_OPERATIONS: Final = 4000
 
 @dataclass
 class ClosedForms:
-    """Closed forms of values on a tape; `chains` has for the atoms of coordinates which parallel
-    axes they belong to."""
+    """Closed forms of values of an expression graph. `chains` maps the atom of each coordinate to
+    the chain of parallel axes that it belongs to."""
 
     paper: SymbolicTape
     number: Number
@@ -33,8 +33,8 @@ class ClosedForms:
         self._known: dict[Ref, sympy.Expr] = {}
 
     def expression(self, ref: Ref | None, name: str) -> sympy.Expr:
-        """The shortest of several ways to write a value called `name`. Raises OptionError where it
-        has more terms than anyone would read."""
+        """The shortest of several expressions for the value called `name`. Raises OptionError if it
+        has more than `MAX_TERMS` terms."""
         if ref is None:
             return sympy.Integer(0)
         positive = Ref(ref.node, False)
@@ -57,7 +57,7 @@ class ClosedForms:
         )
 
     def _ways(self, ref: Ref) -> list[Polynomial]:
-        """The polynomials that it can be written as, none where all are too large."""
+        """The polynomials that equal the value; empty if all are too large."""
         try:
             plain = self._ring.polynomial(ref)
         except TooLarge:
@@ -66,7 +66,7 @@ class ClosedForms:
         return [form for form in forms if form is not None and len(form) <= MAX_TERMS]
 
     def _nested(self, ref: Ref) -> sympy.Expr:
-        """A value as the algorithm computes it, nothing multiplied out."""
+        """The value in the form that the algorithm computes, without expansion of products."""
         out = Output("", (1,), (ref,))
         _, expressions = replacements(self.paper, [out], self.number, None, lambda _, x: x[0])
         return expressions[0]
@@ -78,7 +78,7 @@ class ClosedForms:
             return None
 
     def _multiple(self, k: int) -> Hashable:
-        """The group of a generator where it is one of several axes; a joint alone is left as
-        powers."""
+        """The group of a generator if the group has several axes, else None, so that powers of the
+        functions of a single joint are kept."""
         group = self._group(k)
         return group if sum(other == group for other in self.chains.values()) > 1 else None

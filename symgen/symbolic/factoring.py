@@ -24,7 +24,8 @@ from symgen.symbolic.symbolic_tape import FUNCTIONS, Number
 
 @dataclass
 class PolynomialWriter:
-    """Writes the polynomials of a ring; `group` says to which class a generator belongs."""
+    """Writes polynomials of a ring as factored expressions. `group` maps a generator to its
+    class."""
 
     ring: Ring
     number: Number
@@ -33,7 +34,7 @@ class PolynomialWriter:
     _lengths: dict[object, int] = field(default_factory=dict)
 
     def written(self, a: Polynomial) -> sympy.Expr:
-        """The polynomial as an expression."""
+        """The polynomial as a factored expression."""
         if len(a) <= 1:
             return sympy.Add(*(self._term(m, c) for m, c in a.terms.items()))
         common = _common(a)
@@ -45,7 +46,7 @@ class PolynomialWriter:
         return self._by_factor(a)
 
     def expression(self, k: int) -> sympy.Expr:
-        """A generator."""
+        """The expression of generator `k`."""
         if k not in self._expressions:
             generator = self.ring.generators[k]
             if generator.argument is None:
@@ -56,7 +57,7 @@ class PolynomialWriter:
         return self._expressions[k]
 
     def _argument(self, a: Polynomial) -> sympy.Expr:
-        """The argument of a function: angles are plain sums."""
+        """The argument of a function. Angles, which are linear, are not factored."""
         if all(sum(n for _, n in factors(m)) <= 1 for m in a.terms):
             return sympy.Add(*(self._term(m, c) for m, c in a.terms.items()))
         return self.written(a)
@@ -65,8 +66,8 @@ class PolynomialWriter:
         return sympy.Mul(self.number(c), *(self.expression(k) ** n for k, n in factors(m)))
 
     def _times(self, head: sympy.Expr, a: Polynomial) -> sympy.Expr:
-        """A product that is left as it is (SymPy would multiply numbers out), most of the sum's
-        terms with a plus."""
+        """The product of `head` and a polynomial, with the sign taken out that most terms have.
+        SymPy must not multiply a number into the sum."""
         sign = _sign(a.terms.values())
         first, second = head * int(sign), self.written(a.scaled(sign))
         if first.is_Number and second.is_Add and first != 1:
@@ -76,8 +77,8 @@ class PolynomialWriter:
     # -- products of sums --------------------------------------------------------------------------
 
     def _products(self, a: Polynomial) -> list[tuple[Polynomial, Polynomial]] | None:
-        """The polynomial as a sum of products, in the way with the fewest terms; None where none
-        has fewer than it has."""
+        """The polynomial as the sum of products with the fewest terms; None if no such sum has
+        fewer terms than the polynomial."""
         masks: dict[Hashable, int] = {}
         for k in generators(a):
             kind = self.group(k)
@@ -93,8 +94,8 @@ class PolynomialWriter:
         return best
 
     def _split(self, a: Polynomial, mask: int) -> list[tuple[Polynomial, Polynomial]]:
-        """A polynomial as pairs: what the generators under a mask are multiplied with, and these;
-        equal multiples together."""
+        """The polynomial as pairs (cofactor, polynomial in the generators of `mask`). Polynomials
+        that are multiples of each other are joined."""
         rows: dict[int, dict[int, Decimal]] = {}
         for m, c in a.terms.items():
             generator = m & mask
@@ -109,7 +110,8 @@ class PolynomialWriter:
         return [(Polynomial(t, a.degree), Polynomial(r, a.degree)) for t, r in equal.values()]
 
     def _of_two(self, t: Polynomial, r: Polynomial) -> sympy.Expr:
-        """The product of two sums; of one alone that of its number as well."""
+        """The product of two sums. If the first has one term, its number is multiplied into the
+        second."""
         sign = _sign(t.terms.values())
         t, r = t.scaled(sign), r.scaled(sign)
         if len(t) == 1:
@@ -120,7 +122,8 @@ class PolynomialWriter:
     # -- one factor after the other ----------------------------------------------------------------
 
     def _by_factor(self, a: Polynomial) -> sympy.Expr:
-        """The factor that saves most taken out, or term by term."""
+        """The polynomial with the factor taken out that shortens the text most, or as a plain
+        sum."""
         saved = Counter[object]()
         for m, c in a.terms.items():
             for k, _ in factors(m):
@@ -145,7 +148,7 @@ class PolynomialWriter:
         return product + self.written(Polynomial(outside, a.degree)) if outside else product
 
     def _length(self, x: object) -> int:
-        """How much text a factor is."""
+        """The number of characters of a factor."""
         if x not in self._lengths:
             expression = self.number(x) if isinstance(x, Decimal) else self.expression(x)  # type: ignore[arg-type]
             self._lengths[x] = len(str(expression))
@@ -153,7 +156,7 @@ class PolynomialWriter:
 
 
 def _sign(numbers: Iterable[Decimal]) -> Decimal:
-    """The sign that most of them have."""
+    """The sign of the majority of the numbers."""
     return Decimal(-1 if sum(1 if c < 0 else -1 for c in numbers) > 0 else 1)
 
 

@@ -25,7 +25,8 @@ from symgen.tracing.robot import ParametricModel
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A base parameter, the link of its body, and what it is of the bodies' parameters."""
+    """A base parameter, the link of its body, and its expression in the parameters of the
+    bodies."""
 
     name: str
     link: str
@@ -88,7 +89,8 @@ def _has_names(layout: CanonicalModel) -> bool:
 
 
 def _check(independent: IndependentParameters, columns: tuple[str, ...]) -> None:
-    """Refuses factors that depend on lengths: those of regrouping are whole numbers."""
+    """Raise OptionError if a grouping factor depends on lengths; factors of regrouping are 0.5, 1
+    or 2."""
     for name, key in zip(columns, independent.keys, strict=True):
         if any(abs(factor) not in (0.5, 1.0, 2.0) for _, factor in independent.grouped[key]):
             raise OptionError(

@@ -27,7 +27,7 @@ Factors = tuple[tuple[int, int], ...]
 
 
 class TooLarge(Exception):
-    """A polynomial with more terms, or a higher power, than anyone would read."""
+    """A polynomial has too many terms or too high a power."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Polynomial:
 
     @classmethod
     def number(cls, x: float) -> "Polynomial":
-        """The polynomial that is a number."""
+        """A constant polynomial."""
         return cls({0: Decimal(repr(x))} if x else {})
 
     @classmethod
@@ -74,14 +74,14 @@ class Polynomial:
         return Polynomial({m: c * factor for m, c in self.terms.items()}, self.degree)
 
     def cleaned(self) -> "Polynomial":
-        """Without what rounding left."""
+        """The polynomial without terms that are rounding errors of a cancellation."""
         largest = max(map(abs, self.terms.values()), default=Decimal(0))
         significant = {m: c for m, c in self.terms.items() if abs(c) > ROUNDING * largest}
         return Polynomial(significant, self.degree)
 
     @property
     def key(self) -> frozenset[tuple[int, Decimal]]:
-        """The key that tells it from others."""
+        """A hashable key of the terms."""
         return frozenset(self.terms.items())
 
 
@@ -149,7 +149,7 @@ MAX_TERM_PRODUCTS: Final = 1_500_000
 
 @dataclass(frozen=True, slots=True)
 class Generator:
-    """A generator that polynomials are in: an atom of the tape, or a function of a polynomial
+    """A generator of the ring: an atom of the expression graph, or a function of a polynomial
     (``inverse`` for a divisor)."""
 
     function: str
@@ -159,7 +159,8 @@ class Generator:
 
 @dataclass
 class Ring:
-    """The generators met so far, and the polynomials of the tape's nodes."""
+    """The generators found so far, and the polynomials of the nodes of an expression graph.
+    Generators are added while nodes are converted."""
 
     paper: SymbolicTape
     generators: list[Generator] = field(default_factory=list)
@@ -180,7 +181,7 @@ class Ring:
             return -cleaned if ref.negative else cleaned
 
     def product(self, a: Polynomial, b: Polynomial) -> Polynomial:
-        """The product, as far as there is work left."""
+        """The product. Raises TooLarge if the budget of products of terms is exhausted."""
         product = a.times(b, self._left)
         self._left -= len(a) * len(b)
         return _checked(product)
@@ -197,21 +198,22 @@ class Ring:
         return ARITHMETIC[node.op](self, a, self._known[node.b])
 
     def generated(self, key: object, generator: Generator) -> Polynomial:
-        """The generator as a polynomial, a new one where it was not met before."""
+        """The polynomial of a generator, which is added to the ring if it is new."""
         if key not in self._numbers:
             self._numbers[key] = len(self.generators)
             self.generators.append(generator)
         return Polynomial.generator(self._numbers[key])
 
     def function(self, name: str, a: Polynomial) -> Polynomial:
-        """A function of a polynomial; of an angle that begins with a minus that of the other."""
+        """A function of a polynomial. The sign of an argument whose first coefficient is negative
+        is moved out of sine and cosine."""
         flipped = name in PARITY and _begins_with_minus(a)
         argument = -a if flipped else a
         result = self.generated((name, argument.key), Generator(name, argument))
         return -result if flipped and PARITY[name] < 0 else result
 
     def angle(self, k: int) -> tuple[str, Polynomial] | None:
-        """Function and angle of a generator that is a sine or cosine, else None."""
+        """The name and the argument of a generator that is a sine or cosine, else None."""
         generator = self.generators[k]
         if generator.function not in ("sin", "cos") or generator.argument is None:
             return None
@@ -251,7 +253,7 @@ def _checked(a: Polynomial) -> Polynomial:
 
 
 def _inward(paper: SymbolicTape, node: Index) -> list[Index]:
-    """The nodes that a node is computed from, and itself, each after its own."""
+    """The nodes that a node depends on, and the node, in topological order."""
     visited, waiting = set[Index](), [node]
     while waiting:
         at = waiting.pop()
@@ -265,7 +267,7 @@ def _inward(paper: SymbolicTape, node: Index) -> list[Index]:
 
 
 def atoms_in(ring: Ring, a: Polynomial) -> set[Index]:
-    """The atoms that a polynomial depends on, through functions too."""
+    """The atoms that a polynomial depends on, also through functions."""
     atoms = set[Index]()
     for k in {k for m in a.terms for k, _ in factors(m)}:
         generator = ring.generators[k]

@@ -1,4 +1,4 @@
-"""`robot.symbolic`: every quantity of a robot as SymPy's expressions."""
+"""`robot.symbolic`: all quantities of a robot as SymPy expressions."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
@@ -193,7 +193,8 @@ class Symbolic:
         return sheet, self._closed[key]
 
     def _sheet(self, name: str, options: Mapping[str, Any]) -> tuple[SymbolicTrace, Number]:
-        """The quantity on paper, kept, and how its numbers are written. Raises OptionError."""
+        """The cached symbolic trace of a quantity, and the format of its numbers. Raises
+        OptionError."""
         remaining = dict(options)
         setting = SymbolChoice.of(
             remaining.pop("masses", "numbers"), remaining.pop("lengths", "numbers")

@@ -1,5 +1,5 @@
-"""A tape as SymPy's own kind of program: replacements in order, and what remains, as `sympy.cse`
-returns them."""
+"""An expression graph whose inputs are SymPy expressions, and its conversion to the format of
+`sympy.cse`: an ordered list of replacements, and the reduced expressions."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ Number = Callable[[Decimal], sympy.Expr]
 
 
 def as_float(c: Decimal) -> sympy.Expr:
-    """Whole numbers as such, others with 15 digits."""
+    """Whole numbers as integers, other numbers as floats with 15 digits."""
     return (
         sympy.Integer(int(c))
         if c == int(c) and abs(c) < MAX_WHOLE_NUMBER
@@ -28,7 +28,8 @@ def as_float(c: Decimal) -> sympy.Expr:
 
 
 def as_fraction(c: Decimal) -> sympy.Expr:
-    """The exact fraction; a simple one where rounding alone keeps it from that."""
+    """The exact fraction, or a fraction with a small denominator if the difference is a rounding
+    error."""
     exact = Fraction(c)
     simple = exact.limit_denominator(MAX_DENOMINATOR)
     near = abs(exact - simple) <= 4e-16 * abs(exact)
@@ -51,8 +52,9 @@ ATOM = "atom"
 
 
 class SymbolicTape(Program):
-    """A tape that takes expressions: sums, products and whole powers become operations, numbers
-    constants, and everything else is an atom, an input of its own."""
+    """An expression graph that accepts SymPy expressions. Sums, products and integer powers become
+    operations, and numbers become constants. Any other expression is an atom, which is an input of
+    the graph."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -63,11 +65,11 @@ class SymbolicTape(Program):
         return self.value(self.on(x.expression))
 
     def of(self, expressions: Iterable[sympy.Expr]) -> list[Scalar]:
-        """Expressions on this tape."""
+        """Add expressions to the graph."""
         return [self.on(x) for x in expressions]
 
     def on(self, expression: sympy.Expr) -> Scalar:
-        """An expression on this tape."""
+        """Add an expression to the graph."""
         if expression.is_number:
             return self.value(float(expression))
         if expression not in self._known:
@@ -137,7 +139,7 @@ def replacements(
 
 
 def _needed(paper: SymbolicTape, outputs: Sequence[Output]) -> list[Index]:
-    """The nodes that outputs are computed from, in order."""
+    """The nodes that the outputs depend on, in topological order."""
     needed, waiting = (
         set[Index](),
         [ref.node for out in outputs for ref in out.refs if ref is not None],
@@ -151,7 +153,7 @@ def _needed(paper: SymbolicTape, outputs: Sequence[Output]) -> list[Index]:
 
 
 def operations(paper: SymbolicTape, ref: Ref) -> int:
-    """How many operations a value takes when nothing is shared."""
+    """The number of operations of a value without sharing of subexpressions."""
     sizes = dict[Index, int]()
     for index in _needed(paper, [Output("", (1,), (ref,))]):
         sizes[index] = sum(sizes[k] + 1 for k in _operands(paper, [index]))

@@ -1,4 +1,4 @@
-"""A quantity worked out on paper: its algorithm run once on symbols."""
+"""A quantity of a robot as an expression graph of symbols: its algorithm is run once on symbols."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -44,15 +44,16 @@ UNITS: Final = dict(zip(PARAMETER_NAMES, ("kg", *("kg m",) * 3, *("kg m^2",) * 6
 
 @dataclass(frozen=True, slots=True)
 class SymbolChoice:
-    """Whether masses (the ten of each body, m1, hx1, ... Izz1) and lengths (b1, d1 and r1 of the
-    canonical frames) are symbols, beside those that the robot itself was given."""
+    """Which numbers of the robot are symbols: `masses` (the ten parameters of each body, m1, hx1,
+    ... Izz1) and `lengths` (b1, d1 and r1 of the canonical frames). Symbols in the source of the
+    robot stay symbols."""
 
     masses: bool = False
     lengths: bool = False
 
     @classmethod
     def of(cls, masses: str, lengths: str) -> "SymbolChoice":
-        """From ``symbols`` or ``numbers`` for each. Raises OptionError."""
+        """The choice from ``symbols`` or ``numbers`` for each. Raises OptionError."""
         for what, word in (("masses", masses), ("lengths", lengths)):
             if word not in ("symbols", "numbers"):
                 raise OptionError(f"{what}={cited(word)}: use 'symbols' or 'numbers'")
@@ -60,14 +61,14 @@ class SymbolChoice:
 
 
 def ten_symbols(i: int) -> list[str]:
-    """The names of the ten of body `i`."""
+    """The names of the ten inertial parameters of body `i`."""
     return [f"{name}{i}" for name in PARAMETER_NAMES]
 
 
 def symbolic_model(
     robot: ParametricModel, setting: SymbolChoice, regrouping: str, paper: SymbolicTape
 ) -> RegroupedModel:
-    """The robot's system with symbols in it, as what runs algorithms takes it."""
+    """The regrouped model with symbols, in the form in which algorithms take it."""
     fall = Vector(1.0, 1.0, 1.0) if robot.runtime_gravity else None  # only its place matters
     model = lump_links(robot.model, [body.name for body in robot.model.moving])
     if setting.lengths:
@@ -86,7 +87,8 @@ def symbolic_model(
 
 
 def with_lengths(layout: CanonicalModel) -> CanonicalModel:
-    """Symbols for the lengths of the canonical frames, with the numbers of the file beside them."""
+    """The model with symbols for the lengths of the canonical frames. Each symbol also has the
+    value in the file."""
     bodies = (
         replace(body, placement=_lengths(body.placement, i))
         for i, body in enumerate(layout.bodies, 1)
@@ -95,7 +97,7 @@ def with_lengths(layout: CanonicalModel) -> CanonicalModel:
 
 
 def _with_masses(layout: CanonicalModel, paper: SymbolicTape) -> CanonicalModel:
-    """Symbols for the ten of each body in its canonical frame."""
+    """The model with symbols for the ten parameters of each body in its canonical frame."""
     bodies = (
         replace(body, inertia=pseudo_inertia(paper.of(map(symbol, ten_symbols(i)))))
         if i in layout.link_bodies
@@ -106,7 +108,8 @@ def _with_masses(layout: CanonicalModel, paper: SymbolicTape) -> CanonicalModel:
 
 
 def _regrouped(layout: CanonicalModel) -> CanonicalModel:
-    """A system with what no joint force can tell apart handed inward (Gautier & Khalil 1990)."""
+    """The model after regrouping: parameters that joint forces cannot distinguish are moved to the
+    parent (Gautier & Khalil 1990)."""
     total = {0: NO_INERTIA} | {i: layout.body(i).inertia for i in layout.outward}
     for i in layout.inward:
         body = layout.body(i)
@@ -184,7 +187,8 @@ def _length_meanings(place: Placement, i: int, name: str) -> dict[str, Meaning]:
 
 @dataclass(frozen=True, eq=False)
 class SymbolicTrace:
-    """The tape of a quantity of a robot, with what its inputs are called and mean."""
+    """The expression graph of a quantity of a robot, with the symbols of its inputs and their
+    meanings."""
 
     quantity: Quantity
     paper: SymbolicTape
@@ -215,7 +219,7 @@ def trace_symbolically(
     joints: bool = False,
     given: Mapping[str, Sequence[Any]] | None = None,
 ) -> SymbolicTrace:
-    """The quantity on paper, with expressions for those of its inputs that are `given`. Raises
+    """The symbolic trace of a quantity. `given` has expressions for some of its inputs. Raises
     OptionError."""
     (quantity,) = of_model(robot.model, (quantity,))
     names = tuple(body.name for body in robot.model.moving) if setting.masses else ()
@@ -246,13 +250,13 @@ def trace_symbolically(
 
 
 def _formulation(robot: ParametricModel, quantity: Quantity) -> Formulation:
-    """The first formulation that suits the robot."""
+    """The first formulation that is applicable to the robot."""
     layout = canonical_model(robot.model)
     return next(formulation for formulation in quantity.formulations if formulation.suits(layout))
 
 
 def _inputs(robot: ParametricModel, quantity: Quantity) -> list[str]:
-    """The inputs of the quantity in argument order, those by options too."""
+    """The inputs of the quantity in the order of arguments, including those that options add."""
     used = {*quantity.inputs, *read_by_option(robot, [quantity])}
     return [name for name in INPUTS if name in used]
 
@@ -264,7 +268,7 @@ def _expressions(
     joints: bool,
     given: Mapping[str, Sequence[Any]],
 ) -> tuple[sympy.Expr, ...]:
-    """An input's symbols, or what is given for it. Raises OptionError."""
+    """The symbols of an input, or the given expressions. Raises OptionError."""
     if given.get(name) is None:
         return tuple(input_symbols(robot.model, name, sizes, joints))
     size, values = prod(INPUTS[name].sizes(sizes)), [sympy.sympify(x) for x in given[name]]
@@ -276,7 +280,7 @@ def _expressions(
 def _chains(
     layout: CanonicalModel, paper: SymbolicTape, q: Sequence[sympy.Expr]
 ) -> dict[int, Hashable]:
-    """Which coordinates turn about axes that stay parallel."""
+    """The chain of parallel axes of each coordinate, by the atom of the coordinate."""
     roots: dict[int, int] = {}
     for i in layout.outward:
         parent = layout.body(i).parent

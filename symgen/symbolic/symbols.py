@@ -1,4 +1,4 @@
-"""The symbols of a robot on paper: what they are called and what they mean."""
+"""The symbols of a robot: names, meanings, and their display as text and LaTeX."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ BY_VELOCITY: Final = ("qd", "qdd", "qddd", "qdddd", "qd_r", "qdd_r", "tau", "dqd
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """The meaning of a symbol: in words, its unit, and its value in the robot's file."""
+    """The meaning of a symbol, its unit, and its value in the file of the robot."""
 
     meaning: str
     unit: str

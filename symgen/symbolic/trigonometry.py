@@ -31,7 +31,7 @@ Group = Callable[[int], Hashable]
 
 
 def reduced(ring: Ring, a: Polynomial) -> Polynomial:
-    """Without squares of sines (or, for each angle, of cosines where that has fewer terms)."""
+    """The polynomial without squares of sines, or of cosines if that has fewer terms."""
     with in_digits():
         for k in generators(a):
             angle = ring.angle(k)
@@ -43,7 +43,7 @@ def reduced(ring: Ring, a: Polynomial) -> Polynomial:
 
 
 def _squares(a: Polynomial, old: int, new: int) -> Polynomial:
-    """A polynomial with the square of generator `old` as 1 less that of `new`."""
+    """Replace the square of generator `old` by 1 minus the square of generator `new`."""
     terms = list[tuple[int, Decimal]]()
     for m, c in a.terms.items():
         power = m >> (EXPONENT_BITS * old) & MAX_EXPONENT
@@ -54,7 +54,7 @@ def _squares(a: Polynomial, old: int, new: int) -> Polynomial:
 
 
 def harmonic(ring: Ring, a: Polynomial, group: Group) -> Polynomial:
-    """A polynomial with one sine or cosine for each group in each term. Raises TooLarge."""
+    """The polynomial with one sine or cosine per group in each term. Raises TooLarge."""
     with in_digits():
         known = dict[Factors, Polynomial]()
         total = Polynomial({})
@@ -66,7 +66,7 @@ def harmonic(ring: Ring, a: Polynomial, group: Group) -> Polynomial:
 
 
 def _term(ring: Ring, rows: Factors, group: Group, known: dict[Factors, Polynomial]) -> Polynomial:
-    """A monomial in harmonics: each group's functions as a sum."""
+    """A monomial as harmonics: the functions of each group as a sum."""
     groups: dict[Hashable, list[tuple[int, int]]] = {}
     for k, power in rows:
         groups.setdefault(group(k), []).append((k, power))
@@ -87,7 +87,7 @@ Wave = tuple[str, Polynomial, Decimal]
 
 
 def _sum(ring: Ring, rows: Factors) -> Polynomial:
-    """A product of sines and cosines as a sum of such."""
+    """A product of sines and cosines as a sum of sines and cosines."""
     total = [("cos", Polynomial({}), Decimal(1))]
     for k, power in rows:
         known_angle = ring.angle(k)
@@ -113,7 +113,7 @@ def _product(first: str, a: Polynomial, c: Decimal, second: str, b: Polynomial) 
 
 
 def _merged(waves: Iterable[Wave]) -> list[Wave]:
-    """Equal functions of equal angles as one."""
+    """The waves with equal functions of equal angles added."""
     by_angle: dict[object, Wave] = {}
     for name, angle, c in waves:
         key = name, angle.key
@@ -123,7 +123,7 @@ def _merged(waves: Iterable[Wave]) -> list[Wave]:
 
 
 def _wave(ring: Ring, name: str, angle: Polynomial) -> Polynomial:
-    """A function of an angle; of none 1 or 0."""
+    """The sine or cosine of an angle; 0 or 1 if the angle is 0."""
     if not angle.terms:
         return Polynomial.number(1.0 if name == "cos" else 0.0)
     return ring.function(name, angle)
