@@ -1,6 +1,7 @@
 """Each row of the registry of joint-force laws: its formula, slope and dissipation, and the way from
 an actuator file to C, Python, Rust, JAX, regressors, controllers and observers."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +10,7 @@ from mpmath import mp
 
 import symgen
 from symgen.algorithms import QUANTITIES
+from symgen.algorithms.controllers import CONTROLLERS
 from symgen.api import generate, trace
 from symgen.errors import OptionError, RobotError
 from symgen.jobs.verify import verify
@@ -21,7 +23,7 @@ from symgen.mechanics.joint_forces import (
 )
 from symgen.numbers.dual import derivative
 from symgen.numbers.exact import number
-from tests.support.tools import invoke, robot_file
+from tests.support.tools import ROOT, invoke, robot_file
 
 PENDULUM = robot_file("pendulum")
 SHAPE = {"stribeck_velocity": 0.5, "saturating_velocity": 0.25, "power_exponent": 2.0}
@@ -78,6 +80,39 @@ def options(law, width):
 
 def test_every_law_is_written_once_more_here():
     assert set(WRITTEN) == set(FRICTION) and set(SHAPE) == set(SHAPE_PARAMETERS)
+
+
+def row_of_page(name, law):
+    """The row of a law in the table of docs/friction.md."""
+    shape = ", ".join(f"`{p.name}` ({p.unit})" for p in law.shape)
+    marks = ["yes" if x else "" for x in (law.dissipates, law.has_width)]
+    cells = [f"`{name}`", law.formula, law.unit, shape, *marks]
+    return "".join(f"| {cell} " if cell else "| " for cell in cells) + "|"
+
+
+def test_the_page_has_the_table_of_laws():
+    page = (ROOT / "docs" / "friction.md").read_text().splitlines()
+    start = next(k for k, line in enumerate(page) if line.startswith("| law | column |")) + 2
+    rows = [row_of_page(name, law) for name, law in LAWS.items()]
+    assert page[start : start + len(rows) + 1] == [*rows, ""]
+
+
+def test_the_page_states_what_each_quantity_supports():
+    """The rows of quantities have "yes" where their `supports` has the field of the state; what
+    has no row supports presliding alone."""
+    text = (ROOT / "docs" / "friction.md").read_text()
+    lines = text.partition("| | laws of q and q̇ |")[2].partition("\n\n")[0].splitlines()[2:]
+    fields, stated = ("load", "presliding", "acceleration"), {}
+    for name, _, *marks in (
+        [cell.strip() for cell in line.strip("|").split("|")] for line in lines
+    ):
+        marked = {field for field, mark in zip(fields, marks, strict=True) if mark == "yes"}
+        stated |= dict.fromkeys(re.findall(r"`(\w+)`", name), marked)
+    estimators = ("adaptive_slotine_li", "recursive_least_squares")
+    stated |= {name: {"load", "presliding"} for name in CONTROLLERS if name not in estimators}
+    frictional = {name: q.supports for name, q in QUANTITIES.items() if "friction" in q.tags}
+    wanted = {name: stated.get(name.partition(":")[0], {"presliding"}) for name in frictional}
+    assert frictional == wanted
 
 
 @each_law
