@@ -11,7 +11,7 @@ import symgen
 from symgen.api import generate, trace
 from symgen.errors import OptionError
 from symgen.mechanics.joint_forces import presliding_after
-from tests.support.tools import ROOT, robot_file
+from tests.support.tools import ROOT, invoke, robot_file
 
 PENDULUM = robot_file("pendulum")
 FOLLOWERS = ROOT / "tests" / "wild" / "two_leaders.urdf"
@@ -99,3 +99,16 @@ def test_presliding_in_code_in_steps_and_in_simulation(tmp_path):
     held = trace(PENDULUM, "gravity").run(q=rest.q[-1].tolist())["tau_g"]
     assert (abs(rest.qd[-1]) < 1e-3).all()
     assert -rest.presliding[-1] * [60.0, 20.0] == pytest.approx(np.array(held, float), abs=0.05)
+
+
+def test_predictions_of_logs_refuse_the_laws(tmp_path):
+    """They contain viscous and Coulomb friction and offsets only."""
+    t = np.arange(0, 2, 0.01)
+    columns = [np.sin(t), np.cos(t), np.cos(t), -np.sin(t), np.sin(t), np.cos(t)]
+    names = [f"{kind}_{joint}" for kind in ("q", "qd", "tau") for joint in ("shoulder", "elbow")]
+    log, path = tmp_path / "log.csv", tmp_path / "drives.toml"
+    header = ",".join(["t", *names])
+    np.savetxt(log, np.column_stack([t, *columns]), delimiter=",", header=header, comments="")
+    path.write_text("[joints.elbow]\nload = 0.1\n")
+    done = invoke("predict", PENDULUM, log, "--actuators", path)
+    assert done.exit_code == 2 and "'elbow' has a law of friction" in done.stderr

@@ -31,7 +31,15 @@ def predictor(
 
 
 def of_robot(sought: Problem) -> Predictor:
-    """The predictor of the robot's files: inertial parameters, friction and springs."""
+    """The predictor of the robot's files: inertial parameters, friction and springs. Raises
+    OptionError for other laws of friction than viscous, coulomb and offset."""
+    bodies = [body for body in sought.mapping.model.bodies if body.has_friction]
+    others = [body for body in bodies if body.joint.laws or body.joint.type.is_rotor]
+    if others:
+        raise OptionError(
+            f"--actuators: '{shown(others[0].velocity)}' has a law of friction that predictions do "
+            "not support; keep viscous, coulomb and offset of joints"
+        )
     names = sought.joints.names if sought.joints else ()
     rows = [
         (DriveColumn(k, term), value)
