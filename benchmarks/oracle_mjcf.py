@@ -23,7 +23,8 @@ from symgen.numbers.scalar import plain
 from symgen.reading.assemble import load
 from symgen.reading.mjcf import compiled
 from symgen.reading.mjcf.compiled_model import CompiledMjcf
-from symgen.reading.xml_reader import file_bytes, parsed
+from symgen.reading.xml_reader import parsed
+from symgen.reading.xml_text import file_bytes
 from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace

@@ -171,3 +171,16 @@ def test_what_is_no_manifest_at_all(text, said, tmp_path):
     (tmp_path / "manifest.json").write_bytes(text)
     with pytest.raises(OptionError, match=re.escape(f"is not a valid manifest ({said})")):
         read(tmp_path)
+
+
+def test_a_planar_joint_without_its_x_direction_is_refused(tmp_path):
+    """As in manifests of versions in which it was not stored."""
+    file, out = tmp_path / "all.urdf", tmp_path / "out"
+    file.write_text(EVERYTHING)
+    generate(file, out, ["python"], quantities=("gravity",))
+    data = json.loads((out / "manifest.json").read_text())
+    for body in data["model"]["bodies"]:
+        body["joint"]["constants"] = []
+    (out / "manifest.json").write_text(json.dumps(data))
+    with pytest.raises(OptionError, match=r"not a valid manifest .*; generate the folder again"):
+        read(out)

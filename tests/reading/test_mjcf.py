@@ -129,7 +129,7 @@ def test_armature_damping_friction_limits(tmp_path):
     [
         ("", 'stiffness="3"', "", "", "warning: spring of 'j' is ignored; add --springs to include it"),
         ('density="1.2"', "", "", "", "warning: 'density' of the medium"),
-        ("", "", '<site name="s"/><geom name="g" size=".1"/>', '<tendon><fixed name="t" stiffness="2"><joint joint="j" coef="1"/></fixed></tendon>', "warning: tendons"),
+        ("", "", '<site name="s"/><geom name="g" size=".1"/>', '<tendon><fixed name="t" stiffness="2"><joint joint="j" coef="1"/></fixed></tendon>', "friction of tendons ('t') are ignored"),
         ("", "", "", '<equality><connect body1="a" anchor="0 0 0"/></equality>', "closes a loop, which is left open"),
         ("", "", "", '<equality><joint joint1="j" polycoef="0.5 0 0 0 0"/></equality>', "--lock 'j=0.5' to lock it"),
         ("", "", "", '<equality><joint joint1="j" active="false"/></equality>', "note: 1 constraints of <equality> are inactive"),
@@ -151,6 +151,7 @@ MODELS = [
     (ONE % ("", 'stiffness="3 0.5"', "", ""), "'j'"),
     (ONE % ("", "", "", "") + '<worldbody><body name="b"><joint name="s" type="free" frictionloss="1"/><geom size="1"/></body></worldbody>', "'s'"),
     (ONE % ("", "", "", FIXED_TENDON % 'stiffness="2"'), "'number 0'"),
+    (ONE % ("", "", "", FIXED_TENDON % 'armature="2"'), "'number 0'"),
     (ARM.replace('<body name="a"', '<body name="a" gravcomp="1"'), "'a'"),
     (ARM.replace("</worldbody>", CLOTH), "'cloth'"),
     (ONE % ('viscosity="1"', "", "", ""), "'viscosity'"),

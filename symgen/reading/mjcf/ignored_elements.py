@@ -29,13 +29,19 @@ def _names(robot: CompiledMjcf, kind: str, count: int) -> Iterator[str]:
 
 
 def _tendons(robot: CompiledMjcf) -> Iterator[str]:
-    """The tendons with passive forces, limits or armature. Tendons that only transmit the force of
-    an actuator have no effect on the dynamics."""
+    """The tendons with passive forces or limits. Tendons that only transmit the force of an
+    actuator have no effect on the dynamics."""
     m = robot.model
     for i, name in enumerate(_names(robot, "mjOBJ_TENDON", m.ntendon)):
-        rows = (m.tendon_stiffness, m.tendon_damping, m.tendon_frictionloss, m.tendon_armature)
+        rows = (m.tendon_stiffness, m.tendon_damping, m.tendon_frictionloss)
         if _any(*(row[i] for row in rows)) or m.tendon_limited[i]:
             yield name
+
+
+def _heavy_tendons(robot: CompiledMjcf) -> Iterator[str]:
+    """The tendons with armature, which adds inertia to M."""
+    names = _names(robot, "mjOBJ_TENDON", robot.model.ntendon)
+    return (name for name, x in zip(names, robot.model.tendon_armature, strict=True) if x)
 
 
 def _free_friction(robot: CompiledMjcf) -> Iterator[str]:
@@ -58,7 +64,13 @@ IGNORED: Final[tuple[IgnoredElement[CompiledMjcf], ...]] = (
     IgnoredElement(
         "warning",
         _tendons,
-        "tendons with a limit, stiffness, damping, friction or armature ({names}) are ignored",
+        "limits, stiffness, damping and friction of tendons ({names}) are ignored",
+    ),
+    IgnoredElement(
+        "warning",
+        _heavy_tendons,
+        "armature of tendons ({names}) is ignored, so the mass matrix and all accelerations differ "
+        "from those of MuJoCo",
     ),
     IgnoredElement(
         "warning",
