@@ -56,9 +56,9 @@ BOTH: Final = 2.0
 
 
 @contextmanager
-def _module(subject: VerificationTarget) -> Iterator[Call]:
+def _module(target: VerificationTarget) -> Iterator[Call]:
     """The Python module of a folder."""
-    python = runpy.run_path(str(subject.folder / f"{subject.module.name}.py"))
+    python = runpy.run_path(str(target.folder / f"{target.module.name}.py"))
 
     def call(d: FunctionDescription, states: Sequence[Arrays]) -> list[list[AnyArray]]:
         made = [python[d.name](*inputs(d, state)) for state in states]
@@ -153,23 +153,23 @@ class Robot:
             made = LANGUAGES[way.language].files(module)
             made |= code_files(module) if way.with_c else {}
             _write(made, folder)
-            subject = VerificationTarget(folder, module, dict.fromkeys(made, ""), STATES)
-            wanted = self._of_c(subject, way.scalar)
+            target = VerificationTarget(folder, module, dict.fromkeys(made, ""), STATES)
+            wanted = self._of_c(target, way.scalar)
             begin = _worked()
-            with way.outside(module).started(subject) as call:
-                got = {d.name: _told(call, d, subject.states) for d in descriptions(module)}
-            return _row(subject, got, wanted, way.scalar, _worked() - begin)
+            with way.outside(module).started(target) as call:
+                got = {d.name: _told(call, d, target.states) for d in descriptions(module)}
+            return _row(target, got, wanted, way.scalar, _worked() - begin)
 
-    def _of_c(self, subject: VerificationTarget, scalar: str) -> dict[str, list[list[AnyArray]]]:
+    def _of_c(self, target: VerificationTarget, scalar: str) -> dict[str, list[list[AnyArray]]]:
         """What the C gives at the states, by function; run once."""
         place = KEPT / f"{self.name}-{scalar}.pickle"
         if not place.is_file():
             with workspace() as folder:
-                _write(code_files(subject.module), folder)
-                compiled = build(subject.module, folder)
+                _write(code_files(target.module), folder)
+                compiled = build(target.module, folder)
             found = {
-                d.name: [_results(getattr(compiled, d.name), d, s) for s in subject.states]
-                for d in descriptions(subject.module)
+                d.name: [_results(getattr(compiled, d.name), d, s) for s in target.states]
+                for d in descriptions(target.module)
             }
             place.write_bytes(pickle.dumps(found))
         kept: dict[str, list[list[AnyArray]]] = pickle.loads(place.read_bytes())
@@ -214,15 +214,15 @@ def _results(call: Callable[..., Any], d: FunctionDescription, state: Arrays) ->
 
 
 def _row(
-    subject: VerificationTarget,
+    target: VerificationTarget,
     got: dict[str, list[list[AnyArray]]],
     wanted: dict[str, list[list[AnyArray]]],
     scalar: str,
     seconds: float,
 ) -> Row:
     shares = {
-        d.name: _share(subject, d, got[d.name], wanted[d.name], scalar)
-        for d in descriptions(subject.module)
+        d.name: _share(target, d, got[d.name], wanted[d.name], scalar)
+        for d in descriptions(target.module)
     }
     worst = max(shares, key=lambda name: shares[name])
     return Row(
@@ -235,7 +235,7 @@ def _row(
 
 
 def _share(
-    subject: VerificationTarget,
+    target: VerificationTarget,
     d: FunctionDescription,
     got: list[list[AnyArray]],
     wanted: list[list[AnyArray]],
@@ -253,8 +253,8 @@ def _share(
         return 0.0
     names = [a.name for a in d.outs]
     columns = {n: [rows[k] for rows in wanted] for k, n in enumerate(names)}
-    program = next(f for f in subject.module.functions if f.name == d.name).program
-    allowed = subject.accuracy(subject.states, scalar).allowed(program, columns)
+    program = next(f for f in target.module.functions if f.name == d.name).program
+    allowed = target.accuracy(target.states, scalar).allowed(program, columns)
     return max(
         error_ratio([row[k] for row in got], columns[n], allowed[n]) for k, n in enumerate(names)
     )

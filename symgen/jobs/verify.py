@@ -51,8 +51,8 @@ def verify(
         for name, content in contents.items():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             (copy / name).write_bytes(content)
-        subject = VerificationTarget(copy, module, hashes)
-        yield from _proven(subject, written(module.name, hashes), progress, scratch)
+        target = VerificationTarget(copy, module, hashes)
+        yield from _proven(target, written(module.name, hashes), progress, scratch)
 
 
 def _compared(module: Module, against: str, robot_file: Path | None) -> Iterator[Check]:
@@ -67,7 +67,7 @@ def _compared(module: Module, against: str, robot_file: Path | None) -> Iterator
 
 
 def _proven(
-    subject: VerificationTarget,
+    target: VerificationTarget,
     languages: Sequence[Language],
     progress: Callable[[str], None],
     scratch: Path,
@@ -78,7 +78,7 @@ def _proven(
     while remaining:
         step = "loads"
         try:
-            for message in isolated(partial(_prove, subject, tuple(remaining)), scratch):
+            for message in isolated(partial(_prove, target, tuple(remaining)), scratch):
                 if isinstance(message, Check):
                     yield message
                 elif message is None:
@@ -91,14 +91,14 @@ def _proven(
 
 
 def _prove(
-    subject: VerificationTarget,
+    target: VerificationTarget,
     languages: Sequence[Language],
     say: Callable[[Check | str | None], None],
 ) -> None:
     """Call `say` with each step, each check, and None at the end of each language."""
     for language in languages:
         checked = False
-        for check in language.checks(subject, say):
+        for check in language.checks(target, say):
             checked = True
             say(check)
         if not checked:

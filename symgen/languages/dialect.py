@@ -136,3 +136,19 @@ class Dialect:
     """How a number is written that an output entry is, and nothing else."""
     width: int = 80
     """Longest expression that may still grow by writing a value in place."""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for a language that cannot write every program."""
+        missing = sorted(OPS.keys() - self.operations.keys())
+        if missing:
+            raise ValueError(f"a dialect needs operations: {', '.join(missing)} have none")
+        fields = {"declare": ("name",), "reserve": ("name",), "pair": ("angle", "sine", "cosine")}
+        for field, names in fields.items():
+            text = getattr(self, field)
+            absent = [name for name in names if f"{{{name}}}" not in text]
+            if absent and (text or field == "declare"):
+                raise ValueError(f"a dialect needs {{{absent[0]}}} in {field}: {text!r}")
+        if not self.pair and (self.reserve or self.loop):
+            raise ValueError(
+                "a dialect with reserve or loop needs pair, which makes sines in pairs"
+            )

@@ -55,13 +55,13 @@ Compared = Callable[[VerificationTarget, Function, Callable[..., Any], str], Che
 
 
 def allclose_check(
-    subject: VerificationTarget, function: Function, call: Callable[..., Any], label: str
+    target: VerificationTarget, function: Function, call: Callable[..., Any], label: str
 ) -> Check:
     """Results in double precision that may have been rounded in another order."""
-    d = described(subject, function.name)
-    rows = [list(results(d, call, state).values()) for state in subject.states]
+    d = described(target, function.name)
+    rows = [list(results(d, call, state).values()) for state in target.states]
     columns = [np.array(column) for column in zip(*rows, strict=True)]
-    share = error_ratio_to_runs(subject, function, columns)
+    share = error_ratio_to_runs(target, function, columns)
     claim = f"{function.name}: {label} equals the float run"
     return Check(claim, share <= 2.0, format_error_ratio(share))  # both have errors
 
@@ -86,7 +86,7 @@ class ExternalRunner:
         return tools + [name for name in self.packages if find_spec(name) is None]
 
     def checks(
-        self, subject: VerificationTarget, progress: Callable[[str], None]
+        self, target: VerificationTarget, progress: Callable[[str], None]
     ) -> Iterator[Check]:
         """The checks of the language's files in a folder, one by one."""
         progress(f"{self.label} module")
@@ -94,28 +94,28 @@ class ExternalRunner:
             needed = f"{' and '.join(self.missing)} must be installed"
             yield not_run(f"{self.label} runs", needed)
             return
-        judged = {file.format(name=subject.module.name) for file in JUDGED}
-        alone = judged.isdisjoint(subject.hashes)
+        judged = {file.format(name=target.module.name) for file in JUDGED}
+        alone = judged.isdisjoint(target.hashes)
         try:
-            with self.started(subject) as call:
-                for function in subject.module.functions:
-                    yield from self._function(subject, function, alone, call)
+            with self.started(target) as call:
+                for function in target.module.functions:
+                    yield from self._function(target, function, alone, call)
         except RunnerError as error:
             yield Check(f"{self.label} compiles", False, str(error))
 
     def _function(
-        self, subject: VerificationTarget, function: Function, alone: bool, call: Call
+        self, target: VerificationTarget, function: Function, alone: bool, call: Call
     ) -> Iterator[Check]:
-        d, states = described(subject, function.name), subject.states
+        d, states = described(target, function.name), target.states
         try:
             rows = call(d, states)
         except RunnerError as error:
             yield Check(f"{function.name}: {self.label} runs", False, str(error))
             return
         replayed = _replay(d, states, rows)
-        yield self.compared(subject, function, replayed, self.label)
+        yield self.compared(target, function, replayed, self.label)
         if alone:
-            yield from against_laws(subject, function, replayed)
+            yield from against_laws(target, function, replayed)
 
 
 def _replay(
@@ -223,22 +223,20 @@ class PackageRunner:
 
     @contextmanager
     def started(
-        self, subject: VerificationTarget, names: Sequence[str] | None = None
+        self, target: VerificationTarget, names: Sequence[str] | None = None
     ) -> Iterator[Call]:
         """Runs every function (or those of some names) in all states, once. Raises RunnerError."""
-        wanted = [f.name for f in subject.module.functions] if names is None else names
-        functions = [d for d in descriptions(subject.module) if d.name in wanted]
+        wanted = [f.name for f in target.module.functions] if names is None else names
+        functions = [d for d in descriptions(target.module) if d.name in wanted]
         with workspace() as folder:
             columns_of: dict[str, Any] = {
                 f"{d.name}/{k}": np.stack(column)
                 for d in functions
-                for k, column in enumerate(
-                    zip(*(inputs(d, s) for s in subject.states), strict=True)
-                )
+                for k, column in enumerate(zip(*(inputs(d, s) for s in target.states), strict=True))
             }
             np.savez(folder / "told.npz", **columns_of)
             (folder / "driver.py").write_text(DRIVER.format(setup=self.setup), encoding="utf-8")
-            command = [sys.executable, "driver.py", str(subject.folder)]
+            command = [sys.executable, "driver.py", str(target.folder)]
             run_program([*command, *(d.name for d in functions)], folder)
             with np.load(folder / "found.npz") as archive:
                 results_of = dict(archive)

@@ -65,7 +65,7 @@ class Language:
         if "{name}" not in self.main:
             raise ValueError(f"{self.name}: main has no {{name}}: {self.main}")
         for path in filter(None, (self.writer, self.checker, self.reporter)):
-            if find_spec(path.partition(":")[0]) is None:
+            if not _exists(path.partition(":")[0]):
                 raise ValueError(f"{self.name}: no module {path.partition(':')[0]}")
 
     def files(self, module: Module) -> dict[str, str]:
@@ -84,6 +84,14 @@ class Language:
     ) -> Iterator["Check"]:
         """The checks of its files in a folder, one by one; `progress` is called with each step."""
         yield from _function(self.checker)(target, progress)
+
+
+def _exists(module: str) -> bool:
+    """Whether a module can be imported, found without importing it."""
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # its package does not exist
+        return False
 
 
 def _function(path: str) -> Callable[..., Any]:

@@ -1,7 +1,7 @@
-"""The subject of a proof: a generated folder, its module, and the states that it is tried at.
+"""The verification of a generated folder: its module, test states and checks that languages share.
 
-Languages check their own files (`Language.checks`); what they share is here: results against the
-run of the same algorithms, and against the law of each quantity."""
+Each language checks its own files (`Language.checks`). This module compares results with a run of
+the same algorithms on floats, and with the reference of each quantity."""
 
 import os
 import random
@@ -117,9 +117,9 @@ class VerificationTarget:
         )
 
 
-def described(subject: VerificationTarget, name: str) -> FunctionDescription:
+def described(target: VerificationTarget, name: str) -> FunctionDescription:
     """The description of a function."""
-    return next(d for d in descriptions(subject.module) if d.name == name)
+    return next(d for d in descriptions(target.module) if d.name == name)
 
 
 def inputs(d: FunctionDescription, state: Arrays) -> list[AnyArray]:
@@ -163,13 +163,13 @@ def error_ratio(
 
 
 def error_ratio_to_runs(
-    subject: VerificationTarget, function: Function, arrays: Sequence[AnyArray]
+    target: VerificationTarget, function: Function, arrays: Sequence[AnyArray]
 ) -> float:
     """Largest error of outputs in double precision (each states first) against the float run, as a
     part of what is allowed."""
-    runs = subject.runs(function)
+    runs = target.runs(function)
     wanted = {name: [np.array(run[name], float) for run in runs] for name in runs[0]}
-    allowed = subject.accuracy(subject.some(function), "double").allowed(function.program, wanted)
+    allowed = target.accuracy(target.some(function), "double").allowed(function.program, wanted)
     pairs = zip(wanted, arrays, strict=True)
     return max(
         error_ratio(list(result[: len(runs)]), wanted[name], allowed[name])
@@ -183,20 +183,20 @@ def format_error_ratio(share: float) -> str:
 
 
 def against_laws(
-    subject: VerificationTarget, function: Function, call: Callable[..., Any]
+    target: VerificationTarget, function: Function, call: Callable[..., Any]
 ) -> Iterator[Check]:
     """Results of a compiled or Python function against the law of each of its quantities."""
-    d = described(subject, function.name)
-    for judgement in reference_results(subject.judges, function):
+    d = described(target, function.name)
+    for judgement in reference_results(target.judges, function):
         name = judgement.quantity.name
         of = "" if name == function.name else f"{name} "
         claim = f"{function.name}: {of}{judgement.claim}"
         if judgement.problem:
             yield Check(claim, False, judgement.problem)
             continue
-        states = subject.states[: judgement.states]
+        states = target.states[: judgement.states]
         computed = [results(d, call, state) for state in states]
-        allowed = subject.accuracy(states).allowed(function.program, judgement.wanted)
+        allowed = target.accuracy(states).allowed(function.program, judgement.wanted)
         share = max(
             error_ratio([g[name] for g in computed], list(rows), allowed[name])
             for name, rows in judgement.wanted.items()

@@ -42,41 +42,41 @@ from symgen.proof.closed_loop import machine_numbers
 from symgen.tracing.function import Function
 
 
-def checks(subject: VerificationTarget, progress: Callable[[str], None]) -> Iterator[Check]:
+def checks(target: VerificationTarget, progress: Callable[[str], None]) -> Iterator[Check]:
     """The checks of the C files of a folder, one by one."""
     progress("compiling with strict warnings")
     try:
-        yield _selftest(subject)
+        yield _selftest(target)
         progress("compiling for comparison")
-        compiled = build(subject.module, subject.folder)
+        compiled = build(target.module, target.folder)
     except NoCompilerError as error:
         yield not_run("C compiles without a warning", str(error))
         return
     except CompilerError as error:
         yield Check("C compiles without a warning", False, str(error))
         return
-    states = subject.states
-    for function in subject.module.functions:
+    states = target.states
+    for function in target.module.functions:
         progress(function.name)
         try:
-            yield against_run(subject, function, getattr(compiled, function.name), "C")
-            yield from against_laws(subject, function, getattr(compiled, function.name))
+            yield against_run(target, function, getattr(compiled, function.name), "C")
+            yield from against_laws(target, function, getattr(compiled, function.name))
         except np.linalg.LinAlgError as error:
             yield Check(f"{function.name}: C equals the float run", False, str(error))
-    if subject.module.regroup is not None:
-        yield _regroup(subject, compiled, states)
-    if subject.module[COptions].batch is not None:
+    if target.module.regroup is not None:
+        yield _regroup(target, compiled, states)
+    if target.module[COptions].batch is not None:
         progress("batches")
-        yield from _batch_checks(subject, compiled, states)
+        yield from _batch_checks(target, compiled, states)
 
 
 PATIENCE: Final = 120
 """Seconds that a self-test may run; the largest take one."""
 
 
-def _selftest(subject: VerificationTarget) -> Check:
-    name, folder = subject.module.name, subject.folder
-    files = [file for file in subject.hashes if file.endswith(".c") and "/" not in file]
+def _selftest(target: VerificationTarget) -> Check:
+    name, folder = target.module.name, target.folder
+    files = [file for file in target.hashes if file.endswith(".c") and "/" not in file]
     sources = [str(folder / file) for file in files]
     with workspace() as work:
         run_compiler(
@@ -94,15 +94,15 @@ def _selftest(subject: VerificationTarget) -> Check:
 
 
 def against_run(
-    subject: VerificationTarget, function: Function, call: Callable[..., Any], label: str
+    target: VerificationTarget, function: Function, call: Callable[..., Any], label: str
 ) -> Check:
     """The check of a compiled function in the module's scalar against the algorithms run on floats:
     bit for bit unless functions are those of another precision's library."""
-    d, states = described(subject, function.name), subject.some(function)
-    scalar, runs = subject.module[COptions].scalar, _runs(subject, function)
+    d, states = described(target, function.name), target.some(function)
+    scalar, runs = target.module[COptions].scalar, _runs(target, function)
     wanted = {name: [np.array(run[name], float) for run in runs] for name in runs[0]}
     outputs = [results(d, call, state) for state in states]
-    if scalar == "double" or _needs_no_library(subject, function):
+    if scalar == "double" or _needs_no_library(target, function):
         worst = max(
             relative_error(g[name], row[k].astype(TYPES[scalar]))
             for name, row in wanted.items()
@@ -110,7 +110,7 @@ def against_run(
         )
         claim = f"{function.name}: {label} equals the float run bit for bit"
         return Check(claim, not worst, f"largest error {worst:.1e}, {len(states)} states")
-    allowed = subject.accuracy(states).allowed(function.program, wanted)
+    allowed = target.accuracy(states).allowed(function.program, wanted)
     share = max(
         error_ratio([g[name] for g in outputs], wanted[name], allowed[name]) for name in wanted
     )
@@ -118,46 +118,46 @@ def against_run(
     return Check(claim, share <= 1.0, f"{format_error_ratio(share)}, {len(states)} states")
 
 
-def _runs(subject: VerificationTarget, function: Function) -> Sequence[Mapping[str, Sequence[Any]]]:
+def _runs(target: VerificationTarget, function: Function) -> Sequence[Mapping[str, Sequence[Any]]]:
     """The algorithms on Python floats, with the sines of the module.
 
     In single precision that of the tape, whose constants are made in double precision from
     constants as in C."""
-    options = subject.module[COptions]
+    options = target.module[COptions]
     if options.trig == "libm" or (
-        options.scalar == "float" and not _needs_no_library(subject, function)
+        options.scalar == "float" and not _needs_no_library(target, function)
     ):
-        return subject.runs(function)
+        return target.runs(function)
     states = [
         {name: machine_numbers(state[name].tolist(), options.scalar) for name in function.inputs}
-        for state in subject.some(function)
+        for state in target.some(function)
     ]
     if options.scalar == "double":
         return [function.run(**row) for row in states]
     return [evaluate(function.program, row) for row in states]
 
 
-def _needs_no_library(subject: VerificationTarget, function: Function) -> bool:
+def _needs_no_library(target: VerificationTarget, function: Function) -> bool:
     """Whether C needs nothing of its math library, whose bits are the machine's."""
-    return subject.module[COptions].trig == "inline" and not others(function)
+    return target.module[COptions].trig == "inline" and not others(function)
 
 
-def _regroup(subject: VerificationTarget, compiled: Compiled, states: Sequence[Arrays]) -> Check:
-    d, regroup = described(subject, "regroup"), subject.module.regroup
+def _regroup(target: VerificationTarget, compiled: Compiled, states: Sequence[Arrays]) -> Check:
+    d, regroup = described(target, "regroup"), target.module.regroup
     assert regroup is not None
     wanted = {"par": [state["par"] for state in states]}
     regrouped = [results(d, compiled.regroup, state)["par"] for state in states]
-    allowed = subject.accuracy(states).allowed(regroup.program, wanted)
+    allowed = target.accuracy(states).allowed(regroup.program, wanted)
     share = error_ratio(regrouped, wanted["par"], allowed["par"])
     return Check("regroup: C equals the float run", share <= 1.0, format_error_ratio(share))
 
 
 def _batch_checks(
-    subject: VerificationTarget, compiled: Compiled, states: Sequence[Arrays]
+    target: VerificationTarget, compiled: Compiled, states: Sequence[Arrays]
 ) -> Iterator[Check]:
     """Functions for many states against those for one, on numbers of states that fill no block and
     some."""
-    batch = build_batch(subject.module, subject.folder)
+    batch = build_batch(target.module, target.folder)
     for d in (f.d for f in batch.functions.values()):
         columns = [np.stack(column) for column in zip(*(inputs(d, s) for s in states), strict=True)]
         sizes = sorted({1, batch.width, len(states) - 1})

@@ -195,7 +195,7 @@ def dialect(module: Module) -> Dialect:
         declare=f"const {real} {{name}}",
         entry=lambda array, shape, k: f"{array}[{place(shape, k)}]",
         pair=f"{module.name}_sincos({{angle}}, &{{sine}}, &{{cosine}});" if inline else "",
-        reserve=f"{real} {{name}};",
+        reserve=f"{real} {{name}};" if inline else "",
         loop=partial(_loop, module.name, real) if inline else None,
     )
 

@@ -153,15 +153,15 @@ TOLERANCE: Final = 1e-8
 """The part of the largest entry that is left where a derivative nearly cancels."""
 
 
-def checks(subject: VerificationTarget, progress: Callable[[str], None]) -> Iterator[Check]:
+def checks(target: VerificationTarget, progress: Callable[[str], None]) -> Iterator[Check]:
     """The checks of the package of a folder."""
-    package, outside = package_name(subject.module), external(subject.module)
-    yield from graphs(subject.module).checks(subject, progress)
-    yield from outside.checks(subject, progress)
+    package, outside = package_name(target.module), external(target.module)
+    yield from graphs(target.module).checks(target, progress)
+    yield from outside.checks(target, progress)
     if not outside.missing:
         progress("Jacobians")
         moved = BUILT.format(package=package) + MOVED.format(package=package)
-        yield from _jacobians(subject, package, PackageRunner(moved))
+        yield from _jacobians(target, package, PackageRunner(moved))
 
 
 def graphs(module: Module) -> ExternalRunner:
@@ -180,27 +180,27 @@ def external(module: Module) -> ExternalRunner:
     return ExternalRunner("external function of CasADi", (), runner.started, packages=PACKAGES)
 
 
-def _jacobians(subject: VerificationTarget, package: str, runner: PackageRunner) -> Iterator[Check]:
-    names = [f.name for f in subject.module.functions if _differentiated(subject, package, f.name)]
+def _jacobians(target: VerificationTarget, package: str, runner: PackageRunner) -> Iterator[Check]:
+    names = [f.name for f in target.module.functions if _differentiated(target, package, f.name)]
     try:
-        with runner.started(subject, names) as call:
-            for function in subject.module.functions:
+        with runner.started(target, names) as call:
+            for function in target.module.functions:
                 if function.name in names:
-                    yield _jacobian(subject, function, call)
+                    yield _jacobian(target, function, call)
     except RunnerError as error:
         yield Check("Jacobians of external functions compile", False, str(error))
 
 
-def _differentiated(subject: VerificationTarget, package: str, name: str) -> bool:
+def _differentiated(target: VerificationTarget, package: str, name: str) -> bool:
     """Whether a function has a Jacobian."""
-    file = subject.folder / package / "c" / f"{package}_{name}.c"
+    file = target.folder / package / "c" / f"{package}_{name}.c"
     return f"int jac_{package}_{name}(" in file.read_text(encoding="utf-8")
 
 
-def _jacobian(subject: VerificationTarget, function: Function, call: Call) -> Check:
+def _jacobian(target: VerificationTarget, function: Function, call: Call) -> Check:
     claim = f"jac_{function.name}: equals the complex step of the algorithm"
-    d = described(subject, function.name)
-    states = subject.some(function)[:FEW]
+    d = described(target, function.name)
+    states = target.some(function)[:FEW]
     try:
         rows = call(d, states)
     except RunnerError as error:

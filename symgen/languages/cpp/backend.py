@@ -129,14 +129,14 @@ def compiler() -> list[str]:
 
 
 @contextmanager
-def started(subject: VerificationTarget) -> Iterator[Call]:
+def started(target: VerificationTarget) -> Iterator[Call]:
     """The header in a program of its own, ready to run. Raises RunnerError."""
-    name = subject.module.name
-    text = (subject.folder / f"{name}_robot.hpp").read_text(encoding="utf-8")
+    name = target.module.name
+    text = (target.folder / f"{name}_robot.hpp").read_text(encoding="utf-8")
     with workspace() as folder:
         (folder / f"{name}_robot.hpp").write_text(text, encoding="utf-8")
         driver = render(
-            "cpp/driver.cpp.jinja", module=subject.module, functions=descriptions(subject.module)
+            "cpp/driver.cpp.jinja", module=target.module, functions=descriptions(target.module)
         )
         (folder / "driver.cpp").write_text(driver, encoding="utf-8")
         run_program([*compiler(), *FLAGS, "driver.cpp", "-o", "driver"], folder)

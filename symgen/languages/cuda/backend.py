@@ -208,11 +208,11 @@ PATIENCE: Final = 1800
 
 
 @contextmanager
-def _started(subject: VerificationTarget) -> Iterator[Call]:
-    module = subject.module
+def _started(target: VerificationTarget) -> Iterator[Call]:
+    module = target.module
     functions = cuda_functions(module)
     with workspace() as folder:
-        _copied(subject, folder)
+        _copied(target, folder)
         driver = render(
             "cuda/driver.cpp.jinja", module=module, c=module[COptions], functions=functions
         )
@@ -224,24 +224,24 @@ def _started(subject: VerificationTarget) -> Iterator[Call]:
         yield run_driver(folder)
 
 
-def _copied(subject: VerificationTarget, folder: Path) -> None:
+def _copied(target: VerificationTarget, folder: Path) -> None:
     """The sources of a folder into another."""
-    for path in sorted((subject.folder / f"{subject.module.name}_cuda").iterdir()):
+    for path in sorted((target.folder / f"{target.module.name}_cuda").iterdir()):
         (folder / path.name).write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
 
 
 HOST: Final = ExternalRunner("CUDA's host build", (compiler()[0],), _started, against_run)
 
 
-def checks(subject: VerificationTarget, progress: Callable[[str], None]) -> Iterator[Check]:
+def checks(target: VerificationTarget, progress: Callable[[str], None]) -> Iterator[Check]:
     """The checks of the CUDA sources of a folder."""
-    yield from HOST.checks(subject, progress)
+    yield from HOST.checks(target, progress)
     if shutil.which(NVCC[0]) is None:
         yield Check("nvcc compiles it", True, "skipped: nvcc is not installed")
         return
     with workspace() as folder:
-        _copied(subject, folder)
-        for d in descriptions(subject.module):
+        _copied(target, folder)
+        for d in descriptions(target.module):
             progress(f"nvcc: {d.name}")
             yield _compiled(d, folder)
 

@@ -92,12 +92,12 @@ requests.forEach((request) => process.stdout.write(`${JSON.stringify(answer(requ
 """A line for each function: what it gives in every state, or what it throws."""
 
 
-def _answers(subject: VerificationTarget, folder: Path) -> dict[str, bytes]:
+def _answers(target: VerificationTarget, folder: Path) -> dict[str, bytes]:
     """The lines of the driver, by function: one process runs all in all states, once, for each
     takes long to start. Raises RunnerError."""
-    functions = descriptions(subject.module)
+    functions = descriptions(target.module)
     requests = [
-        {"name": d.name, "calls": [[x.tolist() for x in inputs(d, s)] for s in subject.states]}
+        {"name": d.name, "calls": [[x.tolist() for x in inputs(d, s)] for s in target.states]}
         for d in functions
     ]
     lines = run_program(["node", "driver.mjs"], folder, json.dumps(requests).encode()).splitlines()
@@ -107,12 +107,12 @@ def _answers(subject: VerificationTarget, folder: Path) -> dict[str, bytes]:
 
 
 @contextmanager
-def _started(subject: VerificationTarget) -> Iterator[Call]:
-    text = (subject.folder / f"{subject.module.name}.mjs").read_text(encoding="utf-8")
+def _started(target: VerificationTarget) -> Iterator[Call]:
+    text = (target.folder / f"{target.module.name}.mjs").read_text(encoding="utf-8")
     with workspace() as folder:
         (folder / "module.mjs").write_text(text, encoding="utf-8")
         (folder / "driver.mjs").write_text(DRIVER, encoding="utf-8")
-        answers = _answers(subject, folder)
+        answers = _answers(target, folder)
 
     def call(d: FunctionDescription, states: Sequence[Arrays]) -> list[list[AnyArray]]:
         answer = json.loads(answers[d.name])

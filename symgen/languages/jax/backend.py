@@ -195,7 +195,7 @@ def native(module: Module) -> ExternalRunner:
     return ExternalRunner("C called by JAX", (), runner.started, packages=PACKAGES)
 
 
-def checks(subject: VerificationTarget, progress: Callable[[str], None]) -> Iterator[Check]:
+def checks(target: VerificationTarget, progress: Callable[[str], None]) -> Iterator[Check]:
     """The checks of the package of a folder."""
-    yield from pure(subject.module).checks(subject, progress)
-    yield from native(subject.module).checks(subject, progress)
+    yield from pure(target.module).checks(target, progress)
+    yield from native(target.module).checks(target, progress)

@@ -173,14 +173,14 @@ it needs some 10 s for them."""
 CFLAGS: Final = ("-std=c99", "-O1", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror")
 
 
-def _runs(subject: VerificationTarget, folder: Path, how: Callable[[str], str]) -> Call:
+def _runs(target: VerificationTarget, folder: Path, how: Callable[[str], str]) -> Call:
     """A call of functions in Octave, several in one process, which takes long to start: `how` gives
     the text before the arguments of a function."""
     drivers: dict[str, str] = {}
-    for group in _groups(subject.module, len(subject.states)):
-        drivers |= dict.fromkeys(group, _driver(subject.module, group, how))
-    for d in descriptions(subject.module):
-        (folder / f"{d.name}.states").write_bytes(pack_inputs(d, subject.states))
+    for group in _groups(target.module, len(target.states)):
+        drivers |= dict.fromkeys(group, _driver(target.module, group, how))
+    for d in descriptions(target.module):
+        (folder / f"{d.name}.states").write_bytes(pack_inputs(d, target.states))
     finished: set[str] = set()
 
     def run(d: FunctionDescription, states: Sequence[Arrays]) -> list[list[AnyArray]]:
@@ -217,43 +217,43 @@ def _driver(module: Module, names: Sequence[str], how: Callable[[str], str]) -> 
 
 
 @contextmanager
-def _functions(subject: VerificationTarget) -> Iterator[Call]:
-    name = subject.module.name
+def _functions(target: VerificationTarget) -> Iterator[Call]:
+    name = target.module.name
     with workspace() as folder:
-        _copied(subject, folder, ".m")
-        yield _runs(subject, folder, lambda function: f"{package_name(name)}.{word(function)}(")
+        _copied(target, folder, ".m")
+        yield _runs(target, folder, lambda function: f"{package_name(name)}.{word(function)}(")
 
 
 @contextmanager
-def _gateway(subject: VerificationTarget) -> Iterator[Call]:
-    name = subject.module.name
-    files = lying(subject.folder, sources(subject.module))
+def _gateway(target: VerificationTarget) -> Iterator[Call]:
+    name = target.module.name
+    files = lying(target.folder, sources(target.module))
     with workspace() as folder:
-        _copied(subject, folder, ".c", ".h")
+        _copied(target, folder, ".c", ".h")
         for file, text in files.items():
             (folder / file).write_text(text, encoding="utf-8")
-        units = [*sources(subject.module), f"{name}_mex.c"]
+        units = [*sources(target.module), f"{name}_mex.c"]
         flags = [*platform().position_independent, *CFLAGS]
         command = ["mkoctfile", "--mex", *units, "--output", f"{name}_mex.mex"]
         run_program(command, folder, environment={"CFLAGS": " ".join(flags)})
-        yield _runs(subject, folder, lambda function: f"{name}_mex('{function}', ")
+        yield _runs(target, folder, lambda function: f"{name}_mex('{function}', ")
 
 
-def _copied(subject: VerificationTarget, folder: Path, *ends: str) -> None:
+def _copied(target: VerificationTarget, folder: Path, *ends: str) -> None:
     """The files of the language with these ends, without the folder that they are in."""
-    for name in subject.hashes:
+    for name in target.hashes:
         top, _, path = name.partition("/")
-        if top == f"{subject.module.name}_matlab" and path.endswith(ends):
+        if top == f"{target.module.name}_matlab" and path.endswith(ends):
             (folder / path).parent.mkdir(exist_ok=True)
-            (folder / path).write_bytes((subject.folder / name).read_bytes())
+            (folder / path).write_bytes((target.folder / name).read_bytes())
 
 
 FUNCTIONS: Final = ExternalRunner("Octave", OCTAVE[:1], _functions)
 GATEWAY: Final = ExternalRunner("MEX", ("mkoctfile", *OCTAVE[:1]), _gateway, against_run)
 
 
-def checks(subject: VerificationTarget, progress: Callable[[str], None]) -> Iterator[Check]:
+def checks(target: VerificationTarget, progress: Callable[[str], None]) -> Iterator[Check]:
     """The checks of the functions of a folder and, where the C is beside it, of the gateway."""
-    yield from FUNCTIONS.checks(subject, progress)
-    if f"{subject.module.name}.h" in subject.hashes:
-        yield from GATEWAY.checks(subject, progress)
+    yield from FUNCTIONS.checks(target, progress)
+    if f"{target.module.name}.h" in target.hashes:
+        yield from GATEWAY.checks(target, progress)

@@ -105,41 +105,41 @@ BACKEND: Final = TextBackend(DIALECT, comment, ascii, packed_pairs, "# {}", end=
 """How Python is written: also the packages for CasADi and JAX, which have other operations."""
 
 
-def checks(subject: VerificationTarget, progress: Callable[[str], None]) -> Iterator[Check]:
+def checks(target: VerificationTarget, progress: Callable[[str], None]) -> Iterator[Check]:
     """The Python module, on all states at once and on each, against the float run."""
     progress("Python module")
     try:
         with limited():
-            python = runpy.run_path(str(subject.folder / f"{subject.module.name}.py"))
+            python = runpy.run_path(str(target.folder / f"{target.module.name}.py"))
     except (Exception, SystemExit) as error:  # whatever the file says is its own fault
         yield Check("Python module loads", False, f"{type(error).__name__}: {error}")
         return
-    states = subject.states
+    states = target.states
     batch = {name: np.array([state[name] for state in states]) for name in states[0]}
-    alone = f"{subject.module.name}.h" not in subject.hashes
-    for function in subject.module.functions:
+    alone = f"{target.module.name}.h" not in target.hashes
+    for function in target.module.functions:
         progress(function.name)
-        yield _check(subject, python, function, batch)
+        yield _check(target, python, function, batch)
         if alone:
-            yield from against_laws(subject, function, python[function.name])
+            yield from against_laws(target, function, python[function.name])
 
 
 def _check(
-    subject: VerificationTarget,
+    target: VerificationTarget,
     python: Mapping[str, Any],
     function: Function,
     batch: Arrays,
 ) -> Check:
     claim = f"{function.name}: Python equals the float run"
     try:
-        arrays_in = inputs(described(subject, function.name), batch)
+        arrays_in = inputs(described(target, function.name), batch)
         with limited():
             at_once = as_tuple(python[function.name](*arrays_in))
             one_by_one = [
                 as_tuple(python[function.name](*state)) for state in zip(*arrays_in, strict=True)
             ]
         alone = tuple(map(np.stack, zip(*one_by_one, strict=True)))
-        share = max(error_ratio_to_runs(subject, function, arrays) for arrays in (at_once, alone))
+        share = max(error_ratio_to_runs(target, function, arrays) for arrays in (at_once, alone))
     except Exception as error:
         return Check(claim, False, f"{type(error).__name__}: {error}")
     return Check(claim, share <= 2.0, format_error_ratio(share))  # both have errors

@@ -132,14 +132,14 @@ RUSTC: Final = ("rustc", "--edition", "2021", "-O", "-D", "warnings")
 
 
 @contextmanager
-def started(subject: VerificationTarget) -> Iterator[Call]:
+def started(target: VerificationTarget) -> Iterator[Call]:
     """The crate with a program, ready to run. Raises RunnerError."""
-    name = subject.module.name
-    text = (subject.folder / f"{name}_rust" / "src" / "lib.rs").read_text(encoding="utf-8")
+    name = target.module.name
+    text = (target.folder / f"{name}_rust" / "src" / "lib.rs").read_text(encoding="utf-8")
     with workspace() as folder:
         (folder / "lib.rs").write_text(text, encoding="utf-8")
         driver = render(
-            "rust/driver.rs.jinja", module=subject.module, functions=descriptions(subject.module)
+            "rust/driver.rs.jinja", module=target.module, functions=descriptions(target.module)
         )
         (folder / "driver.rs").write_text(driver, encoding="utf-8")
         std = ["--cfg", 'feature="std"']
