@@ -18,6 +18,7 @@ from symgen.algorithms.derivatives import inverse_dynamics_derivatives_by_duals
 from symgen.algorithms.external_wrenches import wrenches_in_link_axes
 from symgen.algorithms.motion import next_motion, next_twist, start_of
 from symgen.algorithms.newton_euler import inertial_force
+from symgen.algorithms.registry import requirement
 from symgen.algorithms.virtual_power import Power
 from symgen.mechanics.canonical_model import CanonicalBody, CanonicalModel
 from symgen.mechanics.joints.joint_type import TURN
@@ -43,9 +44,12 @@ def runs(system: CanonicalModel) -> dict[int, int]:
     return {i: k for i, k in first.items() if k in long or i not in carrying}
 
 
+@requirement(
+    "only robots with parallel joints one behind the other, and whose exter"
+    "nal wrenches are in the axes of their links"
+)
 def parallel(system: CanonicalModel) -> bool:
-    """only robots with parallel joints one behind the other, and whose external wrenches are in
-    the axes of their links."""
+    """Whether there are parallel joints one behind the other, without wrenches in root axes."""
     return any(i != k for i, k in runs(system).items()) and wrenches_in_link_axes(system)
 
 
@@ -147,7 +151,7 @@ def _turned_back(body: CanonicalBody, turn: Turn) -> CanonicalBody:
     return replace(body, inertia=inertia, wrench=wrench)
 
 
-@adjoint_hessians.row(source=SOURCE, suits=parallel, regroupings=("minimal",))
+@adjoint_hessians.row(source=SOURCE, applicable=parallel, regroupings=("minimal",))
 def inverse_dynamics_hessian(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
 ) -> Four:
@@ -167,7 +171,7 @@ def _by_joints(system: CanonicalModel, block: Coordinates) -> list[Scalar]:
 
 
 @adjoint_hessians.forward_row(
-    source=f"by mu = M^-1 lambda; {SOURCE}", suits=parallel, regroupings=("minimal",)
+    source=f"by mu = M^-1 lambda; {SOURCE}", applicable=parallel, regroupings=("minimal",)
 )
 def forward_dynamics_hessian(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates, lam: Coordinates

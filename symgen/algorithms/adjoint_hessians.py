@@ -166,7 +166,7 @@ row = partial(
     quantity,
     "inverse_dynamics_hessian",
     "d2(lam_tau^T tau)/d(q, qd, qdd)2",
-    feels_wrench=True,
+    depends_on_external_forces=True,
     inputs=("q", "qd", "qdd", "lam_tau"),
     outputs=(
         Array("H_qq", "d(d lam_tau^T tau/dq_i)/dq_j at [i, j]", UNIT, ("n", "n")),
@@ -192,7 +192,7 @@ row = partial(
 )
 
 
-@row(source=f"{SOURCE}; second order after the same, IROS 2022", suits=wrenches_in_link_axes)
+@row(source=f"{SOURCE}; second order after the same, IROS 2022", applicable=wrenches_in_link_axes)
 def inverse_dynamics_hessian(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
 ) -> Four:
@@ -207,7 +207,7 @@ forward_row = partial(
     quantity,
     "forward_dynamics_hessian",
     "d2(lam_qdd^T qdd)/d(q, qd, tau)2",
-    feels_wrench=True,
+    depends_on_external_forces=True,
     needs_inverse=True,
     inputs=("q", "qd", "tau", "lam_qdd"),
     outputs=(
@@ -234,7 +234,7 @@ forward_row = partial(
 )
 
 
-@forward_row(source=f"by mu = M^-1 lambda, from the {SOURCE}", suits=wrenches_in_link_axes)
+@forward_row(source=f"by mu = M^-1 lambda, from the {SOURCE}", applicable=wrenches_in_link_axes)
 def forward_dynamics_hessian(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates, lam: Coordinates
 ) -> Four:

@@ -193,7 +193,7 @@ row = partial(
     quantity,
     "inverse_dynamics_vjp",
     "lam_tau^T dtau/dq, lam_tau^T dtau/dqd, lam_tau^T M",
-    feels_wrench=True,
+    depends_on_external_forces=True,
     inputs=("q", "qd", "qdd", "lam_tau"),
     outputs=(
         Array("vjp_q", "lam_tau^T dtau/dq", "N m/rad | N/rad | N m/m | N/m, times lam_tau"),
@@ -203,7 +203,7 @@ row = partial(
 )
 
 
-@row(source=SOURCE, suits=wrenches_in_link_axes)
+@row(source=SOURCE, applicable=wrenches_in_link_axes)
 def inverse_dynamics_vjp(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
 ) -> Three:
@@ -230,7 +230,7 @@ forward_row = partial(
     quantity,
     "forward_dynamics_vjp",
     "lam_qdd^T dqdd/dq, lam_qdd^T dqdd/dqd, lam_qdd^T M^-1",
-    feels_wrench=True,
+    depends_on_external_forces=True,
     needs_inverse=True,
     inputs=("q", "qd", "tau", "lam_qdd"),
     outputs=(
@@ -241,7 +241,7 @@ forward_row = partial(
 )
 
 
-@forward_row(source=f"by mu = M^-1 lambda, from the {SOURCE}", suits=wrenches_in_link_axes)
+@forward_row(source=f"by mu = M^-1 lambda, from the {SOURCE}", applicable=wrenches_in_link_axes)
 def forward_dynamics_vjp(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates, lam: Coordinates
 ) -> Three:

@@ -64,7 +64,7 @@ def _turn_off(system: CanonicalModel, q: Coordinates, link: str, xyzw: Coordinat
         *("k_x", "d_x", "k_p", "k_d", "damping", "limit"),
     ),
     of_link=True,
-    feels_wrench=True,
+    depends_on_external_forces=True,
     supports=("load", "presliding"),
     needs_inverse=True,
     source="Khatib 1987; Ott, Cartesian Impedance Control of Redundant and Flexible-Joint Robots, "

@@ -160,7 +160,7 @@ as_packed = quantity(
     needs_gravity=False,
     outputs=(PACKED,),
     source=SOURCE,
-    only_minimal_pays=True,
+    only_minimal_competitive=True,
 )
 as_full = quantity(
     "christoffel_symbols_full",
@@ -169,7 +169,7 @@ as_full = quantity(
     needs_gravity=False,
     outputs=(FULL,),
     source=SOURCE,
-    only_minimal_pays=True,
+    only_minimal_competitive=True,
 )
 as_coriolis = quantity(
     "coriolis_matrix",
@@ -178,7 +178,7 @@ as_coriolis = quantity(
     needs_gravity=False,
     outputs=(C_MATRIX,),
     source=SOURCE,
-    only_minimal_pays=True,
+    only_minimal_competitive=True,
 )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from symgen.algorithms.registry import Array, quantity
+from symgen.algorithms.registry import Array, quantity, requirement
 from symgen.mechanics.canonical_model import CanonicalModel, cached_by_positions
 from symgen.mechanics.inertia import NO_INERTIA, Inertia
 from symgen.mechanics.moments import shift_to_parent_named
@@ -26,12 +26,13 @@ _formulation = partial(
 )
 
 
+@requirement("only robots with at most three bodies to a coordinate")
 def few_follow(system: CanonicalModel) -> bool:
-    """only robots with at most three bodies to a coordinate."""
+    """Whether there are at most three bodies for each coordinate."""
     return system.size <= 3 * system.coupling.velocities
 
 
-_row = _formulation(suits=few_follow)
+_row = _formulation(applicable=few_follow)
 
 
 @_row
@@ -44,12 +45,13 @@ def mass_matrix(system: CanonicalModel, q: Sequence[Scalar]) -> list[Scalar]:
     return _mass_matrix(system, q, _inertias(system), _Columns(system, q))
 
 
+@requirement("only robots with joints that follow others or with rotors")
 def coupled(system: CanonicalModel) -> bool:
-    """only robots with joints that follow others or with rotors."""
+    """Whether there are joints that follow others, or rotors."""
     return system.size != system.coupling.velocities
 
 
-@_formulation(suits=coupled)
+@_formulation(applicable=coupled)
 def mass_matrix_shared(system: CanonicalModel, q: Sequence[Scalar]) -> list[Scalar]:
     """Where joints are coupled: Gᵀ M G at the bodies that lead, and none of those that follow, from
     one momentum for all that a coordinate moves."""

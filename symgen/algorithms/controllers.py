@@ -16,7 +16,7 @@ from typing import Final
 from symgen.algorithms.loads import check_own_coordinates, joint_loads
 from symgen.algorithms.manifold import bracket, transported
 from symgen.algorithms.newton_euler import reference_dynamics
-from symgen.algorithms.registry import Array, Registered, quantity
+from symgen.algorithms.registry import JOINTS, Array, Registered, quantity
 from symgen.algorithms.steps import difference
 from symgen.errors import OptionError
 from symgen.mechanics.canonical_model import CanonicalModel
@@ -155,7 +155,7 @@ def controller(
         loops,
     )
     CONTROLLERS[name] = row
-    return partial(quantity, name, formula, of_user=True)
+    return partial(quantity, name, formula, coordinates=JOINTS)
 
 
 def unknown_controller(name: str) -> OptionError:
@@ -280,7 +280,7 @@ def reference_motion(
     forces="u_gravity",
     units=STIFFNESS_UNITS,
 )(
-    feels_wrench=True,
+    depends_on_external_forces=True,
     supports=("load", "presliding"),
     inputs=("q", "qd", "k_d", "limit"),
     source="Siciliano et al., Robotics (2009), section 8.5.1",
@@ -307,7 +307,7 @@ def gravity_compensation(
     forces="u_computed",
     units={"k_p": "1/s^2", "k_d": "1/s"},
 )(
-    feels_wrench=True,
+    depends_on_external_forces=True,
     supports=("load", "presliding"),
     inputs=(
         *("q", "qd", "q_ref", "qd_ref", "qdd_ref"),
@@ -347,7 +347,7 @@ def computed_torque(system: CanonicalModel, *inputs: Coordinates) -> Pair:
     forces="u_impedance",
     units=STIFFNESS_UNITS,
 )(
-    feels_wrench=True,
+    depends_on_external_forces=True,
     supports=("load", "presliding"),
     inputs=("q", "qd", "q_ref", "qd_ref", "qdd_ref", "k_p", "k_d", "limit"),
     source="Hogan, Impedance control, J. Dyn. Sys. Meas. Control 1985; natural inertia, C(q, qd) "

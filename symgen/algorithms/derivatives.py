@@ -27,7 +27,7 @@ _of_inverse = partial(
     quantity,
     "inverse_dynamics_derivatives",
     "dtau/dq, dtau/dqd, dtau/dqdd = M",
-    feels_wrench=True,
+    depends_on_external_forces=True,
     inputs=("q", "qd", "qdd"),
     outputs=(
         Array(
@@ -49,7 +49,7 @@ _of_forward = partial(
     quantity,
     "forward_dynamics_derivatives",
     "dqdd/dq, dqdd/dqd, dqdd/dtau = M^-1",
-    feels_wrench=True,
+    depends_on_external_forces=True,
     needs_inverse=True,
     inputs=("q", "qd", "tau"),
     outputs=(
@@ -70,7 +70,7 @@ _of_forward = partial(
 )
 
 
-@_of_inverse(source=SOURCE, suits=wrenches_in_link_axes)
+@_of_inverse(source=SOURCE, applicable=wrenches_in_link_axes)
 def inverse_dynamics_derivatives(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates
 ) -> Three:
@@ -102,7 +102,7 @@ def damped(system: CanonicalModel, qd: Coordinates, dqd: Entries) -> Entries:
     }
 
 
-@_of_forward(source=SOURCE, suits=wrenches_in_link_axes)
+@_of_forward(source=SOURCE, applicable=wrenches_in_link_axes)
 def forward_dynamics_derivatives(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates
 ) -> Three:

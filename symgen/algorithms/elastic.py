@@ -7,7 +7,7 @@ with flexible elements, Springer Handbook of Robotics, eq. 11.36)."""
 
 from symgen.algorithms.newton_euler import inverse_dynamics
 from symgen.algorithms.rates import rate, second_rate
-from symgen.algorithms.registry import Array, quantity
+from symgen.algorithms.registry import JOINTS, Array, quantity
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.numbers.scalar import Coordinates, Scalar
 
@@ -16,8 +16,8 @@ from symgen.numbers.scalar import Coordinates, Scalar
     "elastic_feedforward",
     "tau + B (qdd + d2tau/dt2 / K), tau / K",
     inputs=("q", "qd", "qdd", "qddd", "qdddd", "joint_stiffness", "motor_inertia"),
-    of_user=True,
-    feels_wrench=True,
+    coordinates=JOINTS,
+    depends_on_external_forces=True,
     supports=(),
     source="Spong 1987; De Luca & Book, Springer Handbook of Robotics, eq. 11.36",
     outputs=(

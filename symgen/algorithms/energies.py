@@ -46,7 +46,7 @@ def kinetic_energy(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> l
     inputs=("q",),
     source=F08,
     regroupings=(WHOLE,),
-    feels_springs=True,
+    depends_on_springs=True,
     outputs=(Array("V", "potential energy of gravity, zero at the root link's origin", "J", (1,)),),
 )
 def potential_energy(system: CanonicalModel, q: Coordinates) -> list[Scalar]:

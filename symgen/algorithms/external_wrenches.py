@@ -3,13 +3,15 @@
 from collections.abc import Sequence
 
 from symgen.algorithms.forward_kinematics import forward_kinematics
+from symgen.algorithms.registry import requirement
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.rigid_motion import Rows
 from symgen.numbers.scalar import Coordinates, Scalar
 
 
+@requirement("only robots whose external wrenches are in the axes of their links")
 def wrenches_in_link_axes(system: CanonicalModel) -> bool:
-    """only robots whose external wrenches are in the axes of their links."""
+    """Whether no external wrench is given in root axes."""
     return not system.wrenches_in_root_axes
 
 

@@ -14,7 +14,7 @@ from symgen.algorithms.factors import coupled_mass_matrix, factors, factors_by_p
 from symgen.algorithms.loads import with_solved_loads
 from symgen.algorithms.motion import motions
 from symgen.algorithms.newton_euler import bias, inertial_force
-from symgen.algorithms.registry import Array, quantity
+from symgen.algorithms.registry import Array, quantity, requirement
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.inertia import (
     NO_SECOND,
@@ -153,7 +153,7 @@ accelerations = partial(
     inputs=("q", "qd", "tau"),
     outputs=(ACCELERATION,),
     source=FACTORS,
-    feels_wrench=True,
+    depends_on_external_forces=True,
     supports=("load", "presliding"),
     needs_inverse=True,
 )
@@ -193,7 +193,7 @@ def factors_pay(system: CanonicalModel) -> bool:
     return sum(d * (d - 1) for d in depths.values()) <= MOST_ELIMINATIONS * system.size
 
 
-@accelerations(pays=factors_pay)
+@accelerations(competitive=factors_pay)
 @with_solved_loads
 def forward_dynamics(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates
@@ -203,8 +203,9 @@ def forward_dynamics(
     return factors(system, coupled_mass_matrix(system, q)).solve(driving(system, q, qd, tau))
 
 
+@requirement("only robots whose joints all move by themselves")
 def uncoupled(system: CanonicalModel) -> bool:
-    """only robots whose joints all move by themselves."""
+    """Whether no joint follows another one and there are no rotors."""
     return not coupled(system)
 
 
@@ -217,7 +218,7 @@ class JointResponse:
     rate: Scalar
 
 
-_chain = accelerations(suits=uncoupled)
+_chain = accelerations(applicable=uncoupled)
 
 
 @_chain
@@ -311,7 +312,7 @@ def has_deep_and_shallow_trees(system: CanonicalModel) -> bool:
     return min(deepest.values()) <= DEEP < max(deepest.values()) and factors_pay(system)
 
 
-@accelerations(suits=uncoupled, pays=has_deep_and_shallow_trees)
+@accelerations(applicable=uncoupled, competitive=has_deep_and_shallow_trees)
 def forward_dynamics_by_tree(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates
 ) -> list[Scalar]:
@@ -342,7 +343,7 @@ def mass_matrix_inverse(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     return factors(system, coupled_mass_matrix(system, q)).inverse()
 
 
-@_inverse(suits=uncoupled, only_minimal_pays=True)
+@_inverse(applicable=uncoupled, only_minimal_competitive=True)
 def mass_matrix_inverse_by_pairs(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """M⁻¹, n x n, by pivots of two coordinates, half as many divisions in a row (M⁻¹ of a Panda in
     138 in place of 156 ns; forward dynamics gain nothing)."""

@@ -23,6 +23,7 @@ from symgen.algorithms.forward_dynamics import (
     rigid,
 )
 from symgen.algorithms.loads import with_solved_loads
+from symgen.algorithms.registry import requirement
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.joint_forces import JointState
 from symgen.mechanics.moments import shift_to_parent
@@ -30,8 +31,9 @@ from symgen.mechanics.spatial import ZERO_FORCE, ZERO_TWIST, Force
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar, named
 
 
+@requirement("only robots with rotors, and no other coupled joints")
 def geared(system: CanonicalModel) -> bool:
-    """only robots with rotors, and no other coupled joints."""
+    """Whether rotors are the only bodies that follow joints."""
     followers = [i for i, leaders in enumerate(system.leaders, 1) if leaders != (i,)]
     return bool(followers) and all(_on_the_carrier(system, r) for r in followers)
 
@@ -59,7 +61,7 @@ class InwardPass:
     """Σ n S_rᵀ f_r."""
 
 
-@accelerations(suits=geared)
+@accelerations(applicable=geared)
 @with_solved_loads
 def forward_dynamics(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates

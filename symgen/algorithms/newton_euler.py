@@ -25,7 +25,7 @@ SOURCE = (
 @quantity(
     "inverse_dynamics",
     "tau = M(q) qdd + C(q, qd) qd + g(q)",
-    feels_wrench=True,
+    depends_on_external_forces=True,
     supports=("load", "presliding", "acceleration"),
     inputs=("q", "qd", "qdd"),
     source=SOURCE,

@@ -47,7 +47,7 @@ def filter_step(gain: Scalar, h: Scalar) -> tuple[Scalar, Scalar]:
     gains={"gain": 100.0},
 )(
     inputs=("q", "qd", "tau", "started", "p_last", "r", "gain", "h"),
-    feels_wrench=True,
+    depends_on_external_forces=True,
     supports=("load", "presliding"),
     source="De Luca & Mattone, Sensorless robot collision detection and hybrid force/motion "
     "control, ICRA 2005; its filter solved exactly over a step",

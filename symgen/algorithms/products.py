@@ -22,7 +22,7 @@ SOURCE = "forward differentiation of the algorithm"
     "inverse_dynamics_jvp",
     "tau_q dq + tau_qd dqd + M dqdd",
     source=SOURCE,
-    feels_wrench=True,
+    depends_on_external_forces=True,
     supports=("load", "presliding", "acceleration"),
     inputs=("q", "qd", "qdd", "dq", "dqd", "dqdd"),
     outputs=(Array("tau_jvp", "change of the joint forces", "N m | N"),),
@@ -38,7 +38,7 @@ _forward = partial(
     "forward_dynamics_jvp",
     "qdd_q dq + qdd_qd dqd + Minv dtau",
     source=SOURCE,
-    feels_wrench=True,
+    depends_on_external_forces=True,
     needs_inverse=True,
     inputs=("q", "qd", "tau", "dq", "dqd", "dtau"),
     outputs=(Array("qdd_jvp", "change of the joint accelerations", "rad/s^2 | m/s^2"),),
@@ -57,7 +57,7 @@ def forward_dynamics_jvp(system: CanonicalModel, *inputs: Coordinates) -> list[S
     return solver.solve([d - x for d, x in zip(dtau, change, strict=True)])
 
 
-@_forward(suits=uncoupled)
+@_forward(applicable=uncoupled)
 def forward_dynamics_jvp_articulated(system: CanonicalModel, *inputs: Coordinates) -> list[Scalar]:
     """Change of q̈ along (dq, dq̇, dτ), shape n, by articulated bodies, best for long chains."""
     at, by = inputs[:3], inputs[3:]

@@ -79,7 +79,7 @@ def mass_matrix_rate(system: CanonicalModel, q: Coordinates, qd: Coordinates) ->
     inputs=("q", "qd", "qdd"),
     needs_gravity=False,
     source=SOURCE,
-    only_minimal_pays=True,
+    only_minimal_competitive=True,
     outputs=(
         Array(
             "M_ddot",
@@ -100,7 +100,7 @@ _coriolis_matrix_rate = partial(
     "dC/dt",
     inputs=("q", "qd", "qdd"),
     needs_gravity=False,
-    only_minimal_pays=True,
+    only_minimal_competitive=True,
     outputs=(Array("C_dot", "time derivative of C", "kg m^2/s^2 | kg m/s^2 | kg/s^2", ("n", "n")),),
 )
 _coriolis_matrix_second_rate = partial(
@@ -109,7 +109,7 @@ _coriolis_matrix_second_rate = partial(
     "d2C/dt2",
     inputs=("q", "qd", "qdd", "qddd"),
     needs_gravity=False,
-    only_minimal_pays=True,
+    only_minimal_competitive=True,
     outputs=(
         Array(
             "C_ddot", "second time derivative of C", "kg m^2/s^3 | kg m/s^3 | kg/s^3", ("n", "n")
@@ -149,7 +149,7 @@ def coriolis_matrix_second_rate_from_symbols(
     "dg/dt",
     inputs=("q", "qd"),
     source=SOURCE,
-    only_minimal_pays=True,
+    only_minimal_competitive=True,
     outputs=(Array("tau_g_dot", "rate of the joint forces against gravity", "N m/s | N/s"),),
 )
 def gravity_rate(system: CanonicalModel, *flow: Coordinates) -> list[Scalar]:
@@ -162,7 +162,7 @@ def gravity_rate(system: CanonicalModel, *flow: Coordinates) -> list[Scalar]:
     "d2g/dt2",
     inputs=("q", "qd", "qdd"),
     source=SOURCE,
-    only_minimal_pays=True,
+    only_minimal_competitive=True,
     outputs=(
         Array("tau_g_ddot", "second rate of the joint forces against gravity", "N m/s^2 | N/s^2"),
     ),
@@ -177,7 +177,7 @@ def gravity_second_rate(system: CanonicalModel, *flow: Coordinates) -> list[Scal
     "dtau/dt",
     inputs=("q", "qd", "qdd", "qddd"),
     source=SOURCE,
-    feels_wrench=True,
+    depends_on_external_forces=True,
     supports=("load", "acceleration"),
     outputs=(Array("tau_dot", "rate of the joint forces", "N m/s | N/s"),),
 )
@@ -191,7 +191,7 @@ def inverse_dynamics_rate(system: CanonicalModel, *flow: Coordinates) -> list[Sc
     "d2tau/dt2",
     inputs=("q", "qd", "qdd", "qddd", "qdddd"),
     source=SOURCE,
-    feels_wrench=True,
+    depends_on_external_forces=True,
     supports=("load", "acceleration"),
     outputs=(Array("tau_ddot", "second rate of the joint forces", "N m/s^2 | N/s^2"),),
 )

@@ -24,6 +24,12 @@ Shape = tuple[str | int, ...]
 """Sizes of an array: numbers, or names of sizes that depend on the robot (``"n"``: coordinates)."""
 
 
+BODIES: Final = "bodies"
+"""Coordinates with an entry for each moving body, those of coupled joints and rotors among them."""
+JOINTS: Final = "joints"
+"""The independent coordinates, which the user of generated code has."""
+
+
 @dataclass(frozen=True, slots=True)
 class Array:
     """An array that a generated function reads or writes, row-major.
@@ -36,8 +42,9 @@ class Array:
     unit: str
     shape: Shape = ("n",)
     layout: str = ""
-    force: bool = False
-    """Whether an input is one of forces, not of motion."""
+    coordinates: str = BODIES
+    """Coordinates in which an algorithm takes an input with an entry for each joint; forces are
+    always those of `JOINTS`."""
 
     def sizes(self, dimensions: Mapping[str, int]) -> tuple[int, ...]:
         """The sizes of the axes, by the named sizes of a robot's arrays."""
@@ -60,13 +67,13 @@ INPUTS: Final[dict[str, Array]] = {
         Array("qddd", "joint jerks", "rad/s^3 | m/s^3"),
         Array("qdddd", "rates of the joint jerks", "rad/s^4 | m/s^4"),
         Array("ten", "inertial parameters, ten per body", "kg, kg m, kg m^2", ("ten",)),
-        Array("tau", "joint forces", "N m | N", force=True),
+        Array("tau", "joint forces", "N m | N", coordinates=JOINTS),
         Array("dq", "change of joint positions", "rad | m"),
         Array("dqd", "change of joint velocities", "rad/s | m/s"),
         Array("dqdd", "change of joint accelerations", "rad/s^2 | m/s^2"),
-        Array("dtau", "change of joint forces", "N m | N", force=True),
+        Array("dtau", "change of joint forces", "N m | N", coordinates=JOINTS),
         Array("lam_tau", "weights of the joint forces, one per velocity", "1"),
-        Array("lam_qdd", "weights of the joint accelerations", "1", force=True),
+        Array("lam_qdd", "weights of the joint accelerations", "1", coordinates=JOINTS),
         Array("h", "time step", "s", (1,)),
         Array("q_ref", "reference joint positions", "rad | m", ("nq",)),
         Array("qd_ref", "reference joint velocities", "rad/s | m/s"),
@@ -91,8 +98,10 @@ INPUTS: Final[dict[str, Array]] = {
         Array("beta_reach", "half width of the bounds", "kg | kg m | kg m^2", ("y_b",)),
         Array("forget", "forgetting factor, above 0, at most 1", "1", (1,)),
         Array("limit", "largest absolute joint forces", "N m | N"),
-        Array("joint_stiffness", "stiffness of joints", "N m/rad | N/m", force=True),
-        Array("motor_inertia", "inertia of motors at their joints", "kg m^2 | kg", force=True),
+        Array("joint_stiffness", "stiffness of joints", "N m/rad | N/m", coordinates=JOINTS),
+        Array(
+            "motor_inertia", "inertia of motors at their joints", "kg m^2 | kg", coordinates=JOINTS
+        ),
         Array("damping", "damping of the inverse inertia of a task, 0: none", "1/sqrt(kg)", (1,)),
         Array("presliding", "states of presliding friction, -1 to 1", "1"),
         Array("wrench", "external wrenches, six entries per link", "N, N m", ("wrench",)),
@@ -123,9 +132,30 @@ SPRING_COLUMNS: Final = FRICTION_COLUMNS | {"y_v"}
 SystemPredicate = Callable[[CanonicalModel], bool]
 
 
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """What a robot must have for a formulation to apply: a predicate, and a phrase for messages,
+    as in "only robots with rotors"."""
+
+    holds: SystemPredicate
+    text: str
+
+    def __call__(self, system: CanonicalModel) -> bool:
+        """Whether a robot meets it."""
+        return self.holds(system)
+
+
+def requirement(text: str) -> Callable[[SystemPredicate], Requirement]:
+    """Make a `Requirement` of the decorated predicate."""
+    return lambda holds: Requirement(holds, text)
+
+
 def any_robot(system: CanonicalModel) -> bool:
-    """Any robot: what most algorithms can compute."""
+    """True for every robot."""
     return True
+
+
+NO_REQUIREMENT: Final = Requirement(any_robot, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,11 +167,11 @@ class Formulation:
     regrouping: str
     algorithm: Algorithm
     source: str
-    suits: SystemPredicate = any_robot
-    pays: SystemPredicate = any_robot
-    """For which of these robots it may be the cheapest; for the others it is there by name."""
-    tried: bool = True
-    """Whether it may be the cheapest where the regrouping is free; the others are there for runtime
+    applicable: Requirement = NO_REQUIREMENT
+    competitive: SystemPredicate = any_robot
+    """For which of these robots it can be the cheapest; for the others it is used by name only."""
+    auto_selected: bool = True
+    """Whether it is considered where the regrouping is free; the others are used with runtime
     parameters, which all functions share, and by name."""
 
 
@@ -156,16 +186,17 @@ class Quantity:
     needs_gravity: bool
     formulations: tuple[Formulation, ...]
     needs_inertia: bool = True
-    feels_wrench: bool = False
+    depends_on_external_forces: bool = False
     """Whether external wrenches, joint friction and springs are in it: in all that is the joint
     forces or the accelerations they cause, and in every derivative and rate of these. Wrenches
     count as constant in the axes that they are given in, their links' or the root's."""
-    feels_springs: bool = False
+    depends_on_springs: bool = False
     """Whether springs are in it: in what feels wrenches, and in potential energy."""
     needs_inverse: bool = False
     needs_mass: bool = False
-    of_user: bool = False
-    """Whether it works with the user's own coordinates, positions among them."""
+    coordinates: str = BODIES
+    """Coordinates in which its algorithms take motions and return outputs. Where M is inverted,
+    outputs are always those of `JOINTS`."""
     supports: frozenset[str] = frozenset()
     """What joint friction may depend on besides position and rate: fields of
     `symgen.mechanics.joint_forces.JointState`."""
@@ -175,8 +206,8 @@ class Quantity:
     @property
     def passive(self) -> tuple[str, ...]:
         """Which forces of joints it contains: ``friction``, ``springs``."""
-        friction = ("friction",) if self.feels_wrench else ()
-        return (*friction, "springs") if self.feels_springs else friction
+        friction = ("friction",) if self.depends_on_external_forces else ()
+        return (*friction, "springs") if self.depends_on_springs else friction
 
     @property
     def tags(self) -> frozenset[str]:
@@ -185,7 +216,7 @@ class Quantity:
         dimensions = {size for array in self.outputs for size in array.shape}
         parts = {
             "inertia": self.needs_inertia,
-            "wrench": self.feels_wrench,
+            "wrench": self.depends_on_external_forces,
             "friction": "friction" in self.passive or dimensions & FRICTION_COLUMNS,
             "springs": "springs" in self.passive or dimensions & SPRING_COLUMNS,
         }
@@ -243,6 +274,20 @@ class RegistryError(SymgenError):
     """A quantity that cannot be registered."""
 
 
+def _check_inputs(row: Quantity) -> None:
+    """Raise RegistryError for an input that is not one of `INPUTS`, and for unknown coordinates."""
+    unknown = [name for name in row.inputs if name not in INPUTS]
+    if unknown:
+        raise RegistryError(
+            f"error: quantity '{row.name}': no input is called '{unknown[0]}'; add a row to INPUTS"
+        )
+    if row.coordinates not in (BODIES, JOINTS):
+        raise RegistryError(
+            f"error: quantity '{row.name}': coordinates must be '{BODIES}' or '{JOINTS}', not "
+            f"'{row.coordinates}'"
+        )
+
+
 def _check_outputs(name: str, outputs: Sequence[Array]) -> None:
     """Raise RegistryError for an output that has the name of another array with another meaning:
     a function that computes both could not have both."""
@@ -275,24 +320,28 @@ def quantity(
     needs_gravity: bool = True,
     needs_inertia: bool = True,
     of_link: bool = False,
-    feels_wrench: bool = False,
-    feels_springs: bool = False,
+    depends_on_external_forces: bool = False,
+    depends_on_springs: bool = False,
     needs_inverse: bool = False,
     needs_mass: bool = False,
-    of_user: bool = False,
+    coordinates: str = BODIES,
     supports: Sequence[str] = ("presliding",),
     regroupings: Sequence[str] = tuple(REGROUPINGS),
-    suits: SystemPredicate = any_robot,
-    pays: SystemPredicate = any_robot,
-    only_minimal_pays: bool = False,
+    applicable: Requirement = NO_REQUIREMENT,
+    competitive: SystemPredicate = any_robot,
+    only_minimal_competitive: bool = False,
 ) -> Callable[[Registered], Registered]:
     """Register the decorated algorithm as a way to compute quantity `name`, on each of
     `regroupings`.
 
-    A second algorithm registered for one name is one more formulation of it. `suits` tells for
-    which robots it is, and `pays` for which of them it may be the cheapest. Where
-    `only_minimal_pays`, no robot was found that is cheaper on another regrouping.
-    """
+    A second algorithm registered for one name is one more formulation of it. It is used
+    for robots that meet `applicable`, and considered without being named for those of them that are
+    `competitive`. With `only_minimal_competitive`, no robot was found that is cheaper on another
+    regrouping. `coordinates` are those in which the algorithm takes positions, velocities and
+    accelerations, and returns its outputs: `BODIES` (results are projected afterwards) or `JOINTS`.
+
+    Raises RegistryError for an input that is not one of `INPUTS`, and for an output that another
+    quantity has with another meaning."""
     row = Quantity(
         name,
         formula,
@@ -301,16 +350,18 @@ def quantity(
         needs_gravity,
         (),
         needs_inertia,
-        feels_wrench,
-        feels_wrench or feels_springs,
+        depends_on_external_forces,
+        depends_on_external_forces or depends_on_springs,
         needs_inverse,
         needs_mass,
-        of_user,
+        coordinates,
         frozenset(supports),
     )
-    formulation = partial(Formulation, source=source, suits=suits, pays=pays)
-    tried = {r: not only_minimal_pays or r == "minimal" for r in regroupings}
-    return lambda algorithm: _registered(algorithm, row, of_link, formulation, tried)
+    formulation = partial(
+        Formulation, source=source, applicable=applicable, competitive=competitive
+    )
+    selected = {r: not only_minimal_competitive or r == "minimal" for r in regroupings}
+    return lambda algorithm: _registered(algorithm, row, of_link, formulation, selected)
 
 
 def _registered(
@@ -318,17 +369,18 @@ def _registered(
     row: Quantity,
     of_link: bool,
     formulation: Callable[..., Formulation],
-    tried: Mapping[str, bool],
+    selected: Mapping[str, bool],
 ) -> Registered:
     """The algorithm, once its row in the registry has it on some regroupings, behind what is known
     already of that name."""
     rows = LINK_QUANTITIES if of_link else QUANTITIES
+    _check_inputs(row)
     _check_outputs(row.name, row.outputs)
     stem = algorithm.__name__.removeprefix(row.name.replace(":", "_"))
     title = algorithm.__module__.rsplit(".", 1)[-1] + stem
     added = tuple(
-        formulation(name=f"{title}/{r}", regrouping=r, algorithm=algorithm, tried=t)
-        for r, t in tried.items()
+        formulation(name=f"{title}/{r}", regrouping=r, algorithm=algorithm, auto_selected=x)
+        for r, x in selected.items()
     )
     known = rows[row.name].formulations if row.name in rows else ()
     rows[row.name] = replace(row, formulations=known + added)

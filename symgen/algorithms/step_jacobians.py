@@ -195,7 +195,7 @@ def _way(method: str, title: str) -> str:
 RECURSION, DUALS = "derivatives of forward dynamics by recursion", "those by duals"
 
 
-@_step_jacobians("euler")(source=_way("euler", RECURSION), suits=wrenches_in_link_axes)
+@_step_jacobians("euler")(source=_way("euler", RECURSION), applicable=wrenches_in_link_axes)
 def step_jacobians_euler(system: CanonicalModel, *at: Coordinates) -> Pair:
     """A = ∂(q⁺, q̇⁺)/∂(q, q̇), 2n x 2n, and B = ∂(q⁺, q̇⁺)/∂τ, 2n x n, of a semi-implicit step of
     Euler; changes of positions in the tangent spaces at both ends."""
@@ -209,7 +209,7 @@ def step_jacobians_euler_by_duals(system: CanonicalModel, *at: Coordinates) -> P
 
 
 @_step_jacobians("rk4")(
-    source=_way("rk4", RECURSION), only_minimal_pays=True, suits=wrenches_in_link_axes
+    source=_way("rk4", RECURSION), only_minimal_competitive=True, applicable=wrenches_in_link_axes
 )
 def step_jacobians_rk4(system: CanonicalModel, *at: Coordinates) -> Pair:
     """A = ∂(q⁺, q̇⁺)/∂(q, q̇), 2n x 2n, and B = ∂(q⁺, q̇⁺)/∂τ, 2n x n, of a step of Runge and

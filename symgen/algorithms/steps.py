@@ -15,7 +15,7 @@ from symgen.algorithms.forward_dynamics import (
     uncoupled,
 )
 from symgen.algorithms.manifold import Matrix, bracket, charts, moved, slopes
-from symgen.algorithms.registry import Array, quantity
+from symgen.algorithms.registry import JOINTS, Array, quantity
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.parameters import WHOLE
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
@@ -32,13 +32,13 @@ RUNGE_KUTTA = "Munthe-Kaas, High order Runge-Kutta methods on manifolds, 1999; "
 
 _of_positions = partial(
     quantity,
-    of_user=True,
+    coordinates=JOINTS,
     needs_gravity=False,
     needs_inertia=False,
     source=LIE,
     regroupings=(WHOLE,),
 )
-dynamic = partial(quantity, of_user=True, needs_inverse=True, feels_wrench=True)
+dynamic = partial(quantity, coordinates=JOINTS, needs_inverse=True, depends_on_external_forces=True)
 
 
 # -- positions -------------------------------------------------------------------------------------
@@ -196,7 +196,7 @@ def step_euler(system: CanonicalModel, *at: Coordinates) -> Pair:
     return _euler(forward_dynamics, system, *at)
 
 
-@_step("euler")(source=EULER + "by articulated bodies", suits=uncoupled)
+@_step("euler")(source=EULER + "by articulated bodies", applicable=uncoupled)
 def step_euler_articulated(system: CanonicalModel, *at: Coordinates) -> Pair:
     """(q⁺, q̇⁺) after a semi-implicit step of Euler, accelerations by articulated bodies."""
     return _euler(forward_dynamics_articulated, system, *at)
@@ -208,7 +208,7 @@ def step_rk4(system: CanonicalModel, *at: Coordinates) -> Pair:
     return _rk4(forward_dynamics, system, *at)
 
 
-@_step("rk4")(source=RUNGE_KUTTA + "by articulated bodies", suits=uncoupled)
+@_step("rk4")(source=RUNGE_KUTTA + "by articulated bodies", applicable=uncoupled)
 def step_rk4_articulated(system: CanonicalModel, *at: Coordinates) -> Pair:
     """(q⁺, q̇⁺) after a step of Runge and Kutta's method of fourth order, accelerations by
     articulated bodies."""

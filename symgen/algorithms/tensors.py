@@ -40,7 +40,7 @@ _mass_matrix_gradient = partial(
     "dM/dq",
     inputs=("q",),
     needs_gravity=False,
-    only_minimal_pays=True,
+    only_minimal_competitive=True,
     outputs=(Array("M_q", "dM_ij/dq_k at [i, j, k]", "kg m^2 | kg m | kg, per rad | m", CUBE),),
 )
 _coriolis_matrix_gradient = partial(
@@ -49,7 +49,7 @@ _coriolis_matrix_gradient = partial(
     "dC/dq, dC/dqd",
     inputs=("q", "qd"),
     needs_gravity=False,
-    only_minimal_pays=True,
+    only_minimal_competitive=True,
     outputs=(
         Array("C_q", "dC_ij/dq_k at [i, j, k]", "units of C per rad | m", CUBE),
         Array("C_qd", "dC_ij/dqd_k at [i, j, k]", "units of C per rad/s | m/s", CUBE),
@@ -104,7 +104,7 @@ def _of_coriolis(
     "dg/dq",
     inputs=("q",),
     source=SOURCE,
-    only_minimal_pays=True,
+    only_minimal_competitive=True,
     outputs=(
         Array(
             "g_q",
@@ -126,8 +126,8 @@ def gravity_gradient(system: CanonicalModel, q: Coordinates) -> Entries:
     "d2tau",
     inputs=("q", "qd", "qdd"),
     source=SOURCE,
-    feels_wrench=True,
-    only_minimal_pays=True,
+    depends_on_external_forces=True,
+    only_minimal_competitive=True,
     outputs=(
         Array("tau_qq", "d(dtau_dq_ij)/dq_k at [i, j, k]", "N m | N, per (rad | m)^2", CUBE),
         Array("tau_qdqd", "d2tau_i/dqd_j dqd_k at [i, j, k]", "N m | N, per (rad/s | m/s)^2", CUBE),

@@ -188,7 +188,11 @@ def _springs(module: Module) -> list[str]:
 def _containing(module: Module, springs: bool = False) -> str:
     """The quantities of the module that contain friction and external wrenches, or springs."""
     quantities = [q for f in module.functions for q in f.quantities]
-    names = [q.name for q in quantities if (q.feels_springs if springs else q.feels_wrench)]
+    names = [
+        q.name
+        for q in quantities
+        if (q.depends_on_springs if springs else q.depends_on_external_forces)
+    ]
     return ", ".join(dict.fromkeys(names)) or "no function of this module"
 
 

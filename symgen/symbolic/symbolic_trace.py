@@ -252,7 +252,9 @@ def trace_symbolically(
 def _formulation(robot: ParametricModel, quantity: Quantity) -> Formulation:
     """The first formulation that is applicable to the robot."""
     layout = canonical_model(robot.model)
-    return next(formulation for formulation in quantity.formulations if formulation.suits(layout))
+    return next(
+        formulation for formulation in quantity.formulations if formulation.applicable(layout)
+    )
 
 
 def _inputs(robot: ParametricModel, quantity: Quantity) -> list[str]:

@@ -231,7 +231,7 @@ class FunctionOptions:
         deaf = [
             q.name
             for q in quantities
-            if q.name.partition(":")[0] in CONTROLLERS and not q.feels_wrench
+            if q.name.partition(":")[0] in CONTROLLERS and not q.depends_on_external_forces
         ]
         if self.external_wrench and deaf:
             raise OptionError(

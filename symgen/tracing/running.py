@@ -2,14 +2,14 @@
 
 All algorithms but a few work with the coordinates of bodies. The few are those that need the
 inverse of M (`Quantity.needs_inverse`): what they take as forces and what they return is the
-user's own. Those that are `of_user` take all as the user has it."""
+user's own. Those whose `coordinates` are `JOINTS` take all inputs as the user has them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations_with_replacement, product
 from math import prod
 
-from symgen.algorithms.registry import INPUTS, PACKED_PAIRS, Array, Formulation, Quantity
+from symgen.algorithms.registry import INPUTS, JOINTS, PACKED_PAIRS, Array, Formulation, Quantity
 from symgen.mechanics.canonical_model import Sections, no_section
 from symgen.mechanics.coupling import Coupling
 from symgen.mechanics.spatial import Vector
@@ -30,7 +30,7 @@ def outputs(
     quantity, formulation = part
     free_fall = Vector(*inputs["g"]) if "g" in inputs else None
     system = regroup.system(inputs.get(regroup.input, ()), free_fall, sections)
-    if quantity.feels_wrench and "wrench" in inputs:
+    if quantity.depends_on_external_forces and "wrench" in inputs:
         system = regroup.robot.pushed(system, inputs["wrench"])
     if regroup.robot.passive_kinds:
         system = system.with_passive(regroup.robot.joint_forces(quantity.passive, inputs))
@@ -59,11 +59,11 @@ def expand_to_bodies(
     """An input as algorithms take it: positions, velocities and accelerations by body, not by the
     user's coordinates; all else as it is."""
     array = INPUTS[name]
-    if quantity.of_user:
+    if JOINTS in (quantity.coordinates, array.coordinates):
         return values
-    if name == "q":
+    if array.shape == ("nq",):
         return coupling.places(values)
-    return coupling.rates(values) if array.shape == ("n",) and not array.force else values
+    return coupling.rates(values) if array.shape == ("n",) else values
 
 
 def project_to_coordinates(
@@ -71,7 +71,7 @@ def project_to_coordinates(
 ) -> Sequence[Scalar]:
     """An output as the user gets it: what belongs to the joints of the bodies, by the user's
     coordinates."""
-    if quantity.needs_inverse or quantity.of_user or coupling.trivial:
+    if quantity.needs_inverse or quantity.coordinates == JOINTS or coupling.trivial:
         return values
     if out.layout == PACKED_PAIRS:
         return _packed(coupling, values)

@@ -145,7 +145,7 @@ def _promising(
     return [
         parts
         for parts in combinations
-        if all(f.pays(layout) and (f.tried or not free) for _, f in parts)
+        if all(f.competitive(layout) and (f.auto_selected or not free) for _, f in parts)
     ] or combinations
 
 
@@ -204,9 +204,9 @@ def _chosen(q: Quantity, name: str | None, layout: CanonicalModel) -> Sequence[F
     if not named:
         names = ", ".join(f.name for f in q.formulations)
         raise OptionError(f"{q.name} has no formulation {quoted([str(name)])}; there are {names}")
-    suited = [f for f in named if f.suits(layout)]
+    suited = [f for f in named if f.applicable(layout)]
     if not suited:
         raise OptionError(
-            f"{q.name}={name} does not apply to this robot: {named[0].suits.__doc__ or ''}"
+            f"{q.name}={name} does not apply to this robot: {named[0].applicable.text}."
         )
     return suited

@@ -144,7 +144,7 @@ def formulations_agree(name, quantity, opening):
     widths = [0.01 if given == "h" else 2 for given in EVERY[quantity].inputs]
     pairs = zip(widths, sizes, strict=True)
     state = [random.uniform(-width, width, size).ravel().tolist() for width, size in pairs]
-    ways = [way for way in EVERY[quantity].formulations if way.suits(laid_out(name))]
+    ways = [way for way in EVERY[quantity].formulations if way.applicable(laid_out(name))]
     link = {"link": robot.bodies[-1].links[-1].name} if quantity in LINK_QUANTITIES else {}
     first, *others = [way.algorithm(laid_out(name, way.regrouping), *state, **link) for way in ways]
     several = len(EVERY[quantity].outputs) > 1

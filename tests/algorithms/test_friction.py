@@ -156,8 +156,11 @@ def test_every_quantity_of_forces_or_accelerations_has_friction():
     for q in (q for q in QUANTITIES.values() if q.name not in WITHOUT):
         separate = any(columns & set(out.shape) for out in q.outputs)
         forces = of_forces(q) or q.name in CONTROLLERS
-        assert q.feels_wrench == (forces and not separate), q.name
-        assert not q.name.startswith(("inverse_dynamics", "forward_dynamics")) or q.feels_wrench
+        assert q.depends_on_external_forces == (forces and not separate), q.name
+        assert (
+            not q.name.startswith(("inverse_dynamics", "forward_dynamics"))
+            or q.depends_on_external_forces
+        )
 
 
 @pytest.mark.parametrize("kinds", ["viscous,coulomb", "runtime:coulomb"])

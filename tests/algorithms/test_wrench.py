@@ -16,7 +16,7 @@ from symgen.tracing.trace import trace
 from tests.support.random_trees import FEW, ROBOTS, model
 from tests.support.states import function, run
 
-FELT = [name for name, quantity in QUANTITIES.items() if quantity.feels_wrench]
+FELT = [name for name, quantity in QUANTITIES.items() if quantity.depends_on_external_forces]
 
 
 def pushed(name):

@@ -144,7 +144,7 @@ def agrees(name, wanted):
     tests/algorithms/test_every_joint.py; here one is made of what can come at run time."""
     robot, (state,) = made(name), judges(name).states
     (quantity,) = of_model(robot.model, wanted.quantities)
-    suited = [f for f in quantity.formulations if f.suits(robot.regroups[WHOLE].layout)]
+    suited = [f for f in quantity.formulations if f.applicable(robot.regroups[WHOLE].layout)]
     function = Function(wanted.name, ((quantity, suited[0]),), {}, Program())
     if name == AT_RUN_TIME:
         function, *_ = every_formulation(robot, wanted, {quantity.name: suited[0].name})

@@ -28,7 +28,9 @@ def regroup(name, regrouping):
 def function(name, quantity):
     """A quantity in its first formulation, without a tape."""
     whole = QUANTITIES[quantity]
-    way = next(way for way in whole.formulations if way.suits(regroup(name, way.regrouping).layout))
+    way = next(
+        way for way in whole.formulations if way.applicable(regroup(name, way.regrouping).layout)
+    )
     return Function(
         quantity, ((whole, way),), {way.regrouping: regroup(name, way.regrouping)}, Program()
     )

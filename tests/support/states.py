@@ -39,7 +39,7 @@ def functions(robot: ParametricModel, quantity: str) -> list[Function]:
     which take far longer to make than numbers take to run."""
     (one,) = FunctionRequest.parse(quantity).quantities
     layout = robot.regroups[WHOLE].layout
-    return [_function(robot, one, way) for way in one.formulations if way.suits(layout)]
+    return [_function(robot, one, way) for way in one.formulations if way.applicable(layout)]
 
 
 def _function(robot: ParametricModel, quantity: Quantity, way: Formulation) -> Function:

@@ -136,3 +136,16 @@ def test_one_name_means_one_array_in_the_registry():
     for q in (*QUANTITIES.values(), *LINK_QUANTITIES.values()):
         for out in q.outputs:
             assert meanings.setdefault(out.name, out) == out
+
+
+@pytest.mark.parametrize(
+    "inputs, options, message",
+    [
+        (("q", "speed"), {}, "no input is called 'speed'"),
+        (("q", "qd"), {"coordinates": "motors"}, "must be 'bodies' or 'joints', not 'motors'"),
+    ],
+)
+def test_a_quantity_with_inputs_that_cannot_be_is_refused(inputs, options, message):
+    row = quantity("power", "P", inputs=inputs, outputs=(), source="none", **options)
+    with pytest.raises(RegistryError, match=message):
+        row(lambda system, *given: [])

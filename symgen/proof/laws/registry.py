@@ -78,8 +78,8 @@ class LawEvaluator:
             raise KeyError(quantity.name)
         with in_decimals(DIGITS):
             robot = self.robot
-            loaded = quantity.feels_wrench and bool(robot.friction or robot.wrenches)
-            x = self._states(loaded, quantity.feels_springs and robot.springs)
+            loaded = quantity.depends_on_external_forces and bool(robot.friction or robot.wrenches)
+            x = self._states(loaded, quantity.depends_on_springs and robot.springs)
             result = law.compute(x)
             arrays = result if isinstance(result, tuple) else (result,)
             return {
