@@ -52,7 +52,7 @@ def _tape(seed):
 @pytest.mark.parametrize("seed", range(6))
 def test_derivatives_of_outputs_in_all_nodes(seed, memory, monkeypatch):
     """Against the chain rule, one node after the other from the last."""
-    monkeypatch.setattr(linear, "MEMORY", memory)
+    monkeypatch.setattr(linear, "MAX_HELD_DERIVATIVES", memory)
     p, at = _tape(seed), levels(_tape(seed))
     run = ProgramRun(p, {"x": np.array([[1, -1, 2], [0, 1, -1], [2, 1, 1], [-1, 0, 1]], float)})
     rows = np.unique(at.of(p.outputs[0].refs)[1])

@@ -2,7 +2,9 @@
 
 import ast
 import sys
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable
+from functools import cache
 from importlib import import_module
 
 from symgen.algorithms import FILES as ALGORITHMS
@@ -217,3 +219,93 @@ def _splits_text(node: ast.Subscript) -> bool:
         and isinstance(call.func, ast.Attribute)
         and "split" in call.func.attr
     )
+
+
+# -- coupling --------------------------------------------------------------------------------------
+
+MAX_FAN_OUT = 15
+"""Modules of symgen that a module imports, within functions too."""
+
+CEILINGS = {
+    "modules in import cycles": 10,
+    "modules with a larger fan-out": 25,
+    "file names in several packages": 22,
+    "private functions of at most three lines with one caller": 276,
+}
+"""Numbers of today where a limit is not reached yet. They only go down: lower one with the change
+that lowers the number."""
+
+TINY_LINES = 3
+
+
+@cache
+def import_graph() -> dict[str, set[str]]:
+    """The modules of symgen by file, each with those that it imports anywhere."""
+    graph = {}
+    for name in FILES:
+        found = set()
+        for node in nodes(name):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("symgen"):
+                path = (node.module or "").removeprefix("symgen").lstrip(".").replace(".", "/")
+                for alias in node.names:
+                    inside = f"{path}/{alias.name}".lstrip("/")
+                    candidates = (f"{inside}.py", f"{inside}/__init__.py", f"{path}.py")
+                    files = (f for f in (*candidates, f"{path}/__init__.py") if f in FILES)
+                    found |= {next(files, name)}
+        graph[name] = found - {name}
+    return graph
+
+
+def at_most(what: str, found: Collection[str]) -> None:
+    assert len(found) <= CEILINGS[what], f"{what}: {len(found)}\n" + told(sorted(found))
+
+
+def reached(start: str) -> set[str]:
+    """The modules that a module imports, and those that these import."""
+    graph, found, waiting = import_graph(), set[str](), [start]
+    while waiting:
+        new = graph[waiting.pop()] - found
+        found |= new
+        waiting += new
+    return found
+
+
+def test_modules_do_not_import_each_other():
+    at_most("modules in import cycles", {name for name in FILES if name in reached(name)})
+
+
+def test_modules_import_few_others():
+    large = {f"{name}: {len(x)}" for name, x in import_graph().items() if len(x) > MAX_FAN_OUT}
+    at_most("modules with a larger fan-out", large)
+
+
+def test_file_names_are_those_of_one_package():
+    places = defaultdict(list)
+    for name in FILES:
+        file = name.split("/")[-1]
+        if not file.startswith("__"):
+            places[file].append(name)
+    several = {f"{file}: {', '.join(x)}" for file, x in places.items() if len(x) > 1}
+    at_most("file names in several packages", several)
+
+
+def test_functions_are_more_than_a_name_for_a_line():
+    """Private functions without decorators that one place of their module names."""
+    tiny = set()
+    for name in FILES:
+        read = Counter(
+            x.id if isinstance(x, ast.Name) else x.attr
+            for x in nodes(name)
+            if isinstance(x, ast.Name | ast.Attribute)
+        )
+        tiny |= {
+            f"{name}:{x.lineno} {x.name}"
+            for x in nodes(name)
+            if isinstance(x, ast.FunctionDef)
+            and x.name.startswith("_")
+            and not x.name.startswith("__")
+            and not x.decorator_list
+            and length(x) <= TINY_LINES
+            and read[x.name] == 1
+        }
+    at_most("private functions of at most three lines with one caller", tiny)
