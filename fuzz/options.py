@@ -156,7 +156,10 @@ VALUES: Final[dict[str, Value]] = {
         one("constant", "runtime"), lambda rng, names: f"runtime:{some(link)(rng, names)}"
     ),
     "external_wrench": some(link),
-    "friction": one("viscous", "coulomb", "viscous,coulomb", "runtime:viscous,coulomb,offset"),
+    "friction": one(
+        *("viscous", "coulomb", "viscous,coulomb", "runtime:viscous,coulomb,offset"),
+        *("runtime:asymmetric,viscous", "runtime:load", "viscous,load,presliding,stribeck"),
+    ),
     "friction_compensation": one("reference", "measured", "none"),
     "friction_width": one("0", "0.05", "1e-3", "1", odd=("-1", "1e-300", "nan", "1e300")),
     "quantities": quantities,

@@ -136,6 +136,10 @@ def _actuator(rng: Random) -> dict[str, Any]:
         made |= {"rotor_position": [0.1, 0, 0], "rotor_mass": 0.2, "rotor_transverse": 1e-5}
     if rng.random() < 0.5:
         made |= {"viscous": 0.5, "coulomb": rng.choice((0.2, 0)), "offset": -0.1}
+    if rng.random() < 0.3:
+        made |= {"stribeck": rng.choice((0.2, -0.1)), "stribeck_velocity": rng.choice((0.1, 0, 1))}
+        made |= {"load": rng.choice((0.1, 1.5)), "presliding": 0.3}
+        made |= rng.choice(({"presliding_distance": 0.01}, {"presliding_distance": -1}, {}))
     return made
 
 

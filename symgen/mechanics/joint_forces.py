@@ -33,6 +33,12 @@ Shape = Mapping[str, Scalar]
 (rad/s or m/s, 0 for none) smooths the sign of the rate in all laws."""
 
 
+LARGEST_SHAPE: Final = 1e9
+SMALLEST_SHAPE: Final = 1e-9
+"""The smallest velocity (rad/s or m/s) and distance (rad or m) of a law: below it rounding errors
+of the state decide on the force."""
+
+
 @dataclass(frozen=True, slots=True)
 class ShapeParameter:
     """A parameter of a column, in the unit of a revolute joint. `allowed` tests a value, and
@@ -40,8 +46,8 @@ class ShapeParameter:
 
     name: str
     unit: str
-    allowed: Callable[[float], bool] = lambda value: value > 0
-    requirement: str = "a number above 0"
+    allowed: Callable[[float], bool] = lambda value: SMALLEST_SHAPE <= value <= LARGEST_SHAPE
+    requirement: str = f"a number from {SMALLEST_SHAPE:g} to {LARGEST_SHAPE:g}"
 
 
 FRICTION_GROUP: Final = "friction"

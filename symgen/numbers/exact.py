@@ -24,10 +24,16 @@ def number(x: float) -> Any:
     return _context().mpf(x)
 
 
+UNDERFLOW: Final = Decimal(-(10**6))
+"""Exponentials of smaller numbers are 0: they have no part in the digits of any sum."""
+
+
 def elementary(name: str, x: Decimal) -> Decimal:
     """A function of a decimal number, to the digits of the decimal context."""
     if name in ("sin", "cos") and x.is_finite():
         return _sine_and_cosine(x, getcontext().prec)[name == "cos"]
+    if name == "exp" and x < UNDERFLOW:
+        return Decimal(0)
     return _elementary(name, x, getcontext().prec)
 
 

@@ -151,7 +151,14 @@ def step(rate: Scalar, row: Mapping[str, Scalar]) -> Scalar:
 
 def _stribeck(rate: Scalar, row: Mapping[str, Scalar]) -> Scalar:
     ratio = rate / row["stribeck_velocity"]
-    return step(rate, row) / exp(ratio * ratio)
+    return step(rate, row) * exp(-(ratio * ratio))
+
+
+def _saturating(rate: Scalar, row: Mapping[str, Scalar]) -> Scalar:
+    """tanh(rate / velocity) by an exponential that does not overflow."""
+    size = sqrt(rate * rate) / row["saturating_velocity"]
+    part = exp(-(size + size))
+    return sign(rate) * (1 - part) / (1 + part)
 
 
 def _power(rate: Scalar, row: Mapping[str, Scalar]) -> Scalar:
@@ -166,7 +173,7 @@ FRICTION: Final[dict[str, Callable[[Scalar, Mapping[str, Scalar]], Scalar]]] = {
     "asymmetric": lambda rate, row: sqrt(rate * rate),
     "stribeck": _stribeck,
     "power": _power,
-    "saturating": lambda rate, row: 1 - 2 / (exp(2 * rate / row["saturating_velocity"]) + 1),
+    "saturating": _saturating,
     "presliding": lambda rate, row: row.get("state", ZERO),
     "offset": lambda rate, row: 1,
 }
