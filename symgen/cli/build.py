@@ -17,8 +17,7 @@ from symgen.cli.options import (
 )
 from symgen.cli.progress import progress, say
 from symgen.jobs.options import NameOptions
-from symgen.languages.c.options import COptions
-from symgen.languages.release import Release
+from symgen.languages.c.options import COptions, Release
 from symgen.native.compiler import PORTABLE_FAST
 from symgen.options import rows
 

@@ -13,7 +13,7 @@ from symgen.cli.progress import progress, say
 from symgen.compiler.parallel import processes
 from symgen.errors import Notice
 from symgen.jobs.options import OF_LANGUAGES, NameOptions, WriteOptions
-from symgen.languages.release import Release
+from symgen.languages.c.options import Release
 from symgen.options import rows
 
 if TYPE_CHECKING:

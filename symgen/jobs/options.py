@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import ClassVar, Final
 
 from symgen.languages import DEFAULT, LANGUAGES
-from symgen.languages.release import Release
+from symgen.languages.c.options import Release
 from symgen.options import Option, group, option, rows
 from symgen.options.kinds import TEXT, TEXTS
 from symgen.reading.options import RobotOptions, SourceOptions

@@ -22,13 +22,12 @@ from symgen.jobs.manifest import NAME, manifest
 from symgen.jobs.output_files import Mark, OutputFile
 from symgen.jobs.publish import publish
 from symgen.languages import module_files
-from symgen.languages.c.options import BUILD, with_performance_defaults
+from symgen.languages.c.options import BUILD, Release, with_performance_defaults
 from symgen.languages.conventions import convention_lines
 from symgen.languages.describe import tables
 from symgen.languages.module import Module
 from symgen.languages.python.backend import comment
 from symgen.languages.python.extension import SOURCE, bound, compiled_files, extension, stub
-from symgen.languages.release import Release
 from symgen.native.compiler import NATIVE, PORTABLE_EXACT, PORTABLE_FAST
 from symgen.native.extension import extension_module
 from symgen.native.platforms import platform

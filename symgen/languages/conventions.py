@@ -19,6 +19,9 @@ WIDTH: Final = 108
 """Maximum number of characters of a line of the conventions in generated files."""
 
 
+NO_BREAK: Final = "\x00"
+"""Stands for a space at which a line is not broken."""
+
 BASE_PARAMETERS: Final = (
     "A base parameter is a moment of mass of a body in its canonical frame, including the "
     "parameters that are regrouped into it: MR is a mass, MXR a first moment, SXXR a second "
@@ -67,6 +70,13 @@ def bullets(sentences: Iterable[str]) -> list[str]:
             break_on_hyphens=False,
         )
     ]
+
+
+def listed(texts: Iterable[str]) -> list[str]:
+    """Texts as a list with commas, wrapped between them to lines of at most `WIDTH` characters."""
+    unbroken = ", ".join(text.replace(" ", NO_BREAK) for text in texts)
+    lines = textwrap.wrap(unbroken, WIDTH - 4, break_long_words=False, break_on_hyphens=False)
+    return [line.replace(NO_BREAK, " ") for line in lines]
 
 
 def conventions(module: Module, entries: Entries = ROWS) -> list[str]:

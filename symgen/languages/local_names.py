@@ -4,14 +4,13 @@ Variables are named after the symbols of the algorithms (Featherstone 2008 for a
 Khalil and Kleinfinger 1986 for canonical frames). A legend explains only the names that occur."""
 
 import re
-import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
 from symgen.compiler.passes import live_nodes
 from symgen.compiler.program import Program
-from symgen.languages.conventions import ROWS, WIDTH, Entries
+from symgen.languages.conventions import ROWS, Entries
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.inertia import Inertia
 from symgen.mechanics.placement import Placement
@@ -202,8 +201,6 @@ def legend(
 # -- constants -------------------------------------------------------------------------------------
 
 MOMENT_NAMES: Final = {"m": "MR", "x": "MXR", "y": "MYR", "z": "MZR"}
-NO_BREAK: Final = "\x00"
-"""Stands for a space at which a line is not broken."""
 TRIVIAL: Final = frozenset({0.5, 1.0, 2.0})
 """Factors that occur in every formula, so that a name for them would mislead."""
 AXES: Final = ((0, "x"), (1, "y"), (2, "z"))
@@ -218,13 +215,6 @@ def constants(function: Function) -> list[str]:
     names = _names(function)
     values = _constants(function.program)
     return [f"{value!r} = {names[value]}" for value in values if value in names]
-
-
-def listed(texts: Iterable[str]) -> list[str]:
-    """Texts as a list with commas, wrapped between them to lines of at most `WIDTH` characters."""
-    unbroken = ", ".join(text.replace(" ", NO_BREAK) for text in texts)
-    lines = textwrap.wrap(unbroken, WIDTH - 4, break_long_words=False, break_on_hyphens=False)
-    return [line.replace(NO_BREAK, " ") for line in lines]
 
 
 def _constants(program: Program) -> list[float]:

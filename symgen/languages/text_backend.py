@@ -8,10 +8,10 @@ from typing import Any
 from symgen.compiler.parallel import spread
 from symgen.compiler.passes import live_nodes, used_ops
 from symgen.compiler.program import Index, Program, Ref
-from symgen.languages.conventions import ROWS, Entries, convention_lines
+from symgen.languages.conventions import ROWS, Entries, convention_lines, listed
 from symgen.languages.describe import Argument, FunctionDescription, descriptions, laid_out, tables
 from symgen.languages.dialect import Dialect
-from symgen.languages.local_names import legend, listed
+from symgen.languages.local_names import legend
 from symgen.languages.module import Module
 from symgen.languages.writer import Block, Step, blocks, signed, statements, variables, zeros
 from symgen.numbers.operations import OPS

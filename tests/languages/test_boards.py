@@ -7,8 +7,7 @@ import subprocess
 
 import pytest
 
-from symgen.languages.c.options import COptions
-from symgen.languages.release import Release
+from symgen.languages.c.options import COptions, Release
 from tests.support.glued import cases, cmake, made, run
 from tests.support.tools import c_files, compiled, generated, runs_beside
 

@@ -14,10 +14,9 @@ from symgen.algorithms.controllers import VALID_RANGES
 from symgen.errors import OptionError
 from symgen.languages.c.controllers import CController
 from symgen.languages.c.function import CFunction
-from symgen.languages.c.options import EACH, GLUE
+from symgen.languages.c.options import EACH, GLUE, Release
 from symgen.languages.describe import Argument
 from symgen.languages.module import Module
-from symgen.languages.release import Release
 from symgen.render import render
 from symgen.text import in_ascii
 

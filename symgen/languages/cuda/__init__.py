@@ -12,4 +12,5 @@ CUDA: Final = Language(
     keywords=KEYWORDS,
     taken=MACROS
     | frozenset({"device", "finite_sum", "regular", "sine", "cosine", "sine_cosine", "std"}),
+    checker="symgen.languages.cuda.checks:checks",
 )
