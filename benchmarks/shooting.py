@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import qr
 
-from benchmarks.identifiability import PERIOD, SAMPLES, SEED, Array, Chain, motion
+from benchmarks.identifiability import PERIOD, SAMPLES, SEED, Chain, motion
+from symgen.numbers.types import Numbers
 
 NOISE = (1e-5, 5e-4)
 """Standard deviations of positions (rad) and velocities (rad/s)."""
@@ -40,7 +41,7 @@ class Experiment:
     def unknowns(self) -> int:
         return len(self.columns)
 
-    def error(self, found: Array) -> float:
+    def error(self, found: Numbers) -> float:
         """The largest error of joint torques on another motion, by the largest torque."""
         motion_b = motion(self.arm.n, PERIOD * np.arange(200), SEED + 1)
         rows = self.run.regressor(*motion_b)
@@ -50,7 +51,7 @@ class Experiment:
             np.abs(rows @ (ten - self.arm.truth)).max() / np.abs(rows @ self.arm.truth).max()
         )
 
-    def linear(self) -> Array:
+    def linear(self) -> Numbers:
         """Inverse dynamics halfway between samples, linear in the parameters: one QR."""
         n = self.arm.n
         q, qd = self.states[:, :n], self.states[:, n:]
@@ -62,7 +63,7 @@ class Experiment:
             rows[..., self.columns].reshape(-1, self.unknowns), rest, rcond=None
         )[0]
 
-    def shooting(self, tolerance: float = 1e-8, most: int = 30) -> tuple[Array, int]:
+    def shooting(self, tolerance: float = 1e-8, most: int = 30) -> tuple[Numbers, int]:
         """Gauss-Newton on the states at all samples and the parameters; parameters and iterations.
 
         Minimises the weighted distance of states from samples, subject to each state being a
@@ -84,7 +85,9 @@ class Experiment:
                 break
         return ten[self.columns], count
 
-    def _condensed(self, gaps: Array, by_state: Array, by_ten: Array) -> tuple[Array, Array]:
+    def _condensed(
+        self, gaps: Numbers, by_state: Numbers, by_ten: Numbers
+    ) -> tuple[Numbers, Numbers]:
         """Changes of all states: a constant part, and the matrix by the first state and the
         parameters."""
         size = gaps.shape[1]
@@ -96,7 +99,9 @@ class Experiment:
             rows.append(following)
         return np.array(base), np.array(rows)
 
-    def _interval(self, states: Array, torques: Array, ten: Array) -> tuple[Array, Array, Array]:
+    def _interval(
+        self, states: Numbers, torques: Numbers, ten: Numbers
+    ) -> tuple[Numbers, Numbers, Numbers]:
         """A Runge-Kutta step of each state, its derivatives by the state and by the unknown
         parameters."""
         n, h = self.arm.n, PERIOD
@@ -112,7 +117,9 @@ class Experiment:
         by_all = seed + h / 6 * total_by
         return states + h / 6 * total, by_all[..., : 2 * n], by_all[..., 2 * n :]
 
-    def _rate(self, states: Array, torques: Array, par: Array, by: Array) -> tuple[Array, Array]:
+    def _rate(
+        self, states: Numbers, torques: Numbers, par: Numbers, by: Numbers
+    ) -> tuple[Numbers, Numbers]:
         """Rates and their derivatives; ∂q̈/∂π = -M⁻¹ Y at the acceleration itself, since Y π = τ
         there."""
         n = self.arm.n
@@ -122,7 +129,7 @@ class Experiment:
         by_qdd[..., 2 * n :] -= inverse @ self.run.regressor(q, qd, qdd)[..., self.columns]
         return np.concatenate((qd, qdd), -1), np.concatenate((by[..., n:, :], by_qdd), -2)
 
-    def _simulated(self) -> tuple[Array, Array]:
+    def _simulated(self) -> tuple[Numbers, Numbers]:
         """Noisy states and the torques between them: those of the motion halfway, pulled to it by a
         weak spring."""
         n, par = self.arm.n, self.run.regroup(self.arm.truth)
@@ -142,10 +149,10 @@ class Experiment:
         )
         return np.array([*states, state]) + noise, np.array(torques)
 
-    def _finely(self, state: Array, torque: Array, par: Array, parts: int = 4) -> Array:
+    def _finely(self, state: Numbers, torque: Numbers, par: Numbers, parts: int = 4) -> Numbers:
         n, h = self.arm.n, PERIOD / parts
 
-        def rate(x: Array) -> Array:
+        def rate(x: Numbers) -> Numbers:
             return np.concatenate((x[n:], self.run.forward_dynamics(x[:n], x[n:], torque, par)))
 
         for _ in range(parts):

@@ -13,7 +13,7 @@ from symgen.languages.c.controllers import CController
 from symgen.languages.c.function import CFunction
 from symgen.languages.c.options import COptions
 from symgen.languages.c.text import literal, numbers
-from symgen.proof.closed_loop import TIME
+from symgen.proof.closed_loop import SAMPLE_TIME
 
 RECORD = ("loop_", "wrong")
 """Heads of the names in a controller's object that are there for its recorded loop only; so is what
@@ -66,7 +66,7 @@ def _controller(made: Written, c: CController) -> Probed:
         *_arrays(made, own, data, {a.name: a.size for a in c.results}),
     ]
     given = [f"&{own}gains", f"&{own}state", *(own + a.name for a in c.inputs)]
-    given += [literal(TIME, real)] * c.timed + [own + a.name for a in c.results]
+    given += [literal(SAMPLE_TIME, real)] * c.timed + [own + a.name for a in c.results]
     size = sum(a.size for a in (*c.state, *c.outputs)) + f.work
     return Probed(
         f"{f.d.name}_step",

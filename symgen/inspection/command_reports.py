@@ -1,6 +1,7 @@
 """The reports of the commands ``generate``, ``ops``, ``verify`` and ``check``."""
 
 import json
+import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -41,7 +42,7 @@ def generation(module: Module, paths: Sequence[Path], notices: Sequence[Notice] 
         parts.append(_sizes(module, json.loads(report.read_text(encoding="utf-8"))))
     advice = command("verify", folder=str(folder))
     parts.append(f"{len(paths)} files in {folder}; verify them: {advice}")
-    names = [path.relative_to(folder).as_posix() for path in paths]
+    names = [Path(os.path.relpath(path, folder)).as_posix() for path in paths]
     data = {
         "folder": str(folder),
         "files": sorted(names),
