@@ -40,6 +40,8 @@ import numpy.typing as npt
 
 import pendulum
 
+Numbers = npt.NDArray[np.float64]
+
 
 def energy(q: Numbers, qd: Numbers, out: Numbers) -> float:
     par = pendulum.regroup([x for ten in pendulum.PARAMETERS.values() for x in ten])
