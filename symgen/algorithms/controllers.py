@@ -205,10 +205,6 @@ def joints(system: CanonicalModel, *at: Coordinates) -> list[Coordinates]:
     return [system.coupling.places(q), *(system.coupling.rates(x) for x in rates)]
 
 
-def _forces(system: CanonicalModel, tau: Coordinates) -> list[Scalar]:
-    return system.coupling.forces(tau)
-
-
 def friction_rates(
     system: CanonicalModel, measured: Coordinates, reference: Coordinates
 ) -> Coordinates | None:
@@ -249,7 +245,7 @@ def model_forces(
     inertial = reference_dynamics(system, at, qd, accelerations, None if qd_r is qd else qd_r)
     check_own_coordinates(system)
     loads = joint_loads(system, inertial)
-    return _forces(system, plus(inertial, passive_forces(system, at, rubbing, loads)))
+    return system.coupling.forces(plus(inertial, passive_forces(system, at, rubbing, loads)))
 
 
 def reference_motion(

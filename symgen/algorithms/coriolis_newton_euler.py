@@ -147,7 +147,10 @@ def _entries(system: CanonicalModel, b: int, v: Twist, y: Twist, x: Twist) -> li
     v, y, x = (twist_at_frame(twist, system.link_pose(b)) for twist in (v, y, x))
     w = v.w
     mass = _mass_entry(v, y, x)
-    turned = [y.w.dot(_unit(c).cross(v.v).cross(x.w)) for c in range(3)]
+    turned = [
+        y.w.dot(Vector(*(1.0 if k == c else ZERO for k in range(3))).cross(v.v).cross(x.w))
+        for c in range(3)
+    ]
     across = [
         y.v.dot(x.w) * w[c] - x.w[c] * y.v.dot(w) - (x.v.dot(y.w) * w[c] - y.w[c] * x.v.dot(w))
         for c in range(3)
@@ -160,10 +163,6 @@ def _entries(system: CanonicalModel, b: int, v: Twist, y: Twist, x: Twist) -> li
 def _mass_entry(v: Twist, y: Twist, x: Twist) -> Scalar:
     """The entry of a unit mass at the body's origin."""
     return y.v.dot(v.w.cross(x.v) + v.v.cross(x.w)) + y.w.dot(v.v.cross(x.v))
-
-
-def _unit(c: int) -> Vector:
-    return Vector(*(1.0 if k == c else ZERO for k in range(3)))
 
 
 @_of_matrix(

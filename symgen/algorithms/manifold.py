@@ -353,13 +353,12 @@ def between_rate(
     velocities: list[Scalar] = [ZERO] * coupling.velocities
     for chart in charts(coupling):
         ends = (
-            along([q[k] for k in chart.places], chart.flow(*_of_chart(chart, q, v)))
+            along(
+                [q[k] for k in chart.places],
+                chart.flow([q[k] for k in chart.places], [v[k] for k in chart.rates]),
+            )
             for q, v in (course, to)
         )
         for k, x in zip(chart.rates, tangents(chart.between(*ends)), strict=True):
             velocities[k] = x
     return velocities
-
-
-def _of_chart(chart: Chart, q: Coordinates, v: Coordinates) -> tuple[Coordinates, Coordinates]:
-    return [q[k] for k in chart.places], [v[k] for k in chart.rates]

@@ -54,10 +54,6 @@ def _step_jacobians(method: str) -> Row:
     )
 
 
-def _rows(entries: Coordinates, n: int) -> Matrix:
-    return [[*entries[k * n : k * n + n]] for k in range(n)]
-
-
 def _slopes(
     formulation: Derivatives,
     system: CanonicalModel,
@@ -68,7 +64,7 @@ def _slopes(
     """q̈ and its derivatives in q, q̇ and τ."""
     coupling, n = system.coupling, system.coupling.velocities
     results = forward_derivatives(system, coupling.places(q), coupling.rates(qd), tau, formulation)
-    by_q, by_qd, by_tau = (_rows(x, n) for x in results[:3])
+    by_q, by_qd, by_tau = ([[*x[k * n : k * n + n]] for k in range(n)] for x in results[:3])
     return results[3], by_q, by_qd, by_tau
 
 
@@ -78,10 +74,6 @@ def _product(a: Matrix, b: Matrix) -> Matrix:
         [sum((x * y for x, y in zip(row, column, strict=True)), ZERO) for column in columns]
         for row in a
     ]
-
-
-def _sum(a: Matrix, b: Matrix) -> Matrix:
-    return [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(a, b, strict=True)]
 
 
 def _scaled(k: Scalar, a: Matrix) -> Matrix:
@@ -96,7 +88,12 @@ class Changes:
     rows: Matrix
 
     def __add__(self, other: "Changes") -> "Changes":
-        return Changes(_sum(self.rows, other.rows))
+        return Changes(
+            [
+                [x + y for x, y in zip(*rows, strict=True)]
+                for rows in zip(self.rows, other.rows, strict=True)
+            ]
+        )
 
     def scaled(self, k: Scalar) -> "Changes":
         """k times as much."""

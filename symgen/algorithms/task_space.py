@@ -61,11 +61,6 @@ AXES: dict[str, tuple[str, str, Any, InAxes]] = {
 """By name: the end of outputs' names, what people are told, the Jacobian, a twist seen there."""
 
 
-def _spatial(velocity: Twist, classical: Twist) -> Twist:
-    """The rate of a velocity's six numbers, in the link's axes."""
-    return Twist(classical.w, classical.v - velocity.w.cross(velocity.v))
-
-
 def _register_motion(axes: str, end: str, words: str, in_axes: InAxes) -> None:
     """Velocities and accelerations in such axes."""
     kind = "classical" if axes == "aligned" else "spatial"
@@ -97,7 +92,11 @@ def _register_motion(axes: str, end: str, words: str, in_axes: InAxes) -> None:
     ) -> list[Scalar]:
         """J q̈ + dJ/dt q̇, 6 numbers."""
         twist, classical = link_motion(system, q, qd, qdd, link)
-        change = classical if axes == "aligned" else _spatial(twist, classical)
+        change = (
+            classical
+            if axes == "aligned"
+            else Twist(classical.w, classical.v - twist.w.cross(twist.v))
+        )
         return six(in_axes(link_place(system, q, link), change))
 
 

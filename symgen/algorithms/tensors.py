@@ -180,18 +180,13 @@ def _damping(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> Entries
     return square(system, damped(system, qd, rates_by_symbols(system, q, qd)))
 
 
-def _unrelated(system: CanonicalModel, j: int, k: int) -> bool:
-    """Whether no body moves with both joints (from 0): then nothing depends on both of their
-    coordinates."""
-    return not any(a == b or a in system.ancestors(b) for a, b in ((j + 1, k + 1), (k + 1, j + 1)))
-
-
 def _mixed(
     system: CanonicalModel, term: Callable[[Coordinates], Entries], at: Coordinates, j: int, k: int
 ) -> tuple[Entries, Entries]:
     """∂(∂(term)/∂x_j)/∂x_k and ∂(∂(term)/∂x_k)/∂x_j; they differ where the displacements of one
     floating joint do not commute."""
-    if _unrelated(system, j, k):
+    if not any(a == b or a in system.ancestors(b) for a, b in ((j + 1, k + 1), (k + 1, j + 1))):
+        # no body moves with both joints
         return [ZERO] * system.size, [ZERO] * system.size
     first = _one_after_other(term, at, j, k)
     if j == k or k + 1 not in system.together(j + 1):

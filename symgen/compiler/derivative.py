@@ -28,7 +28,9 @@ def pullback(outputs: Sequence[tuple[Scalar, Scalar]], inputs: Sequence[Value]) 
     for index in reversed(order):
         for k, partial in _partials(program, index, active):
             adjoints[k] = adjoints[k] + partial * adjoints[index]
-    return [_read(x, adjoints) for x in inputs]
+    return [
+        _signed(x.ref, adjoints.get(x.node, ZERO)) if isinstance(x, Value) else ZERO for x in inputs
+    ]
 
 
 def _program(outputs: Sequence[Scalar], inputs: Sequence[Value]) -> Program:
@@ -77,7 +79,3 @@ def _partials(
 
 def _signed(ref: Ref, x: Scalar) -> Scalar:
     return -x if ref.negative else x
-
-
-def _read(x: Scalar, gradients: Mapping[Index, Scalar]) -> Scalar:
-    return _signed(x.ref, gradients.get(x.node, ZERO)) if isinstance(x, Value) else ZERO
