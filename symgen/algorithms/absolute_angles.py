@@ -15,7 +15,7 @@ from symgen.algorithms import adjoint_hessians, virtual_power
 from symgen.algorithms.adjoint_hessians import Four
 from symgen.algorithms.adjoints import power
 from symgen.algorithms.derivatives import inverse_dynamics_derivatives_by_duals
-from symgen.algorithms.external_wrenches import wrenches_in_link_axes
+from symgen.algorithms.forward_kinematics import wrenches_in_link_axes
 from symgen.algorithms.motion import next_motion, next_twist, start_of
 from symgen.algorithms.newton_euler import inertial_force
 from symgen.algorithms.registry import requirement

@@ -34,9 +34,9 @@ from symgen.algorithms.derivatives import (
     Three,
     inverse_dynamics_derivatives,
 )
-from symgen.algorithms.external_wrenches import wrenches_in_link_axes
 from symgen.algorithms.factors import MassMatrixFactors, coupled_mass_matrix, factors
 from symgen.algorithms.forward_dynamics import driving
+from symgen.algorithms.forward_kinematics import wrenches_in_link_axes
 from symgen.algorithms.registry import Array, quantity
 from symgen.algorithms.torsion import commutators
 from symgen.mechanics.canonical_model import CanonicalModel

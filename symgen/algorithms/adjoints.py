@@ -19,9 +19,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from symgen.algorithms.external_wrenches import wrenches_in_link_axes
 from symgen.algorithms.factors import coupled_mass_matrix, factors
 from symgen.algorithms.forward_dynamics import driving
+from symgen.algorithms.forward_kinematics import wrenches_in_link_axes
 from symgen.algorithms.motion import JointMotion, Velocity, joint_motions, motions, velocities
 from symgen.algorithms.newton_euler import inertial_force
 from symgen.algorithms.registry import Array, quantity

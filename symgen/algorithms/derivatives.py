@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from symgen.algorithms.coriolis import Entries, square
-from symgen.algorithms.external_wrenches import wrenches_in_link_axes
 from symgen.algorithms.factors import factors
 from symgen.algorithms.forward_dynamics import INVERSE
+from symgen.algorithms.forward_kinematics import wrenches_in_link_axes
 from symgen.algorithms.gradients import Gradients, gradients, gradients_by_duals
 from symgen.algorithms.newton_euler import gravity
 from symgen.algorithms.registry import Array, quantity

@@ -9,8 +9,8 @@ from functools import partial
 from typing import Final
 
 from symgen.algorithms.composite import coupled
-from symgen.algorithms.external_wrenches import rotate_wrenches
 from symgen.algorithms.factors import coupled_mass_matrix, factors, factors_by_pairs
+from symgen.algorithms.forward_kinematics import rotate_wrenches
 from symgen.algorithms.loads import with_solved_loads
 from symgen.algorithms.motion import motions
 from symgen.algorithms.newton_euler import bias, inertial_force

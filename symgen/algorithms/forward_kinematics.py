@@ -1,9 +1,12 @@
 """Poses of bodies in the root frame and their potential per unit of mass, from the base outward.
-(Featherstone, Rigid Body Dynamics Algorithms, 2008, ch. 2 and 4.)"""
+(Featherstone, Rigid Body Dynamics Algorithms, 2008, ch. 2 and 4.)
+
+External wrenches that are given in root axes are rotated into the axes of their links here."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from symgen.algorithms.registry import requirement
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.pose import Pose
 from symgen.mechanics.rigid_motion import (
@@ -130,3 +133,30 @@ def six_rows(system: CanonicalModel, units: Mapping[int, Twist]) -> list[Scalar]
     zero."""
     columns = [units.get(i, Twist()) for i in range(1, system.size + 1)]
     return [c.v[k] for k in range(3) for c in columns] + [c.w[k] for k in range(3) for c in columns]
+
+
+@requirement("only robots whose external wrenches are in the axes of their links")
+def wrenches_in_link_axes(system: CanonicalModel) -> bool:
+    """Whether no external wrench is given in root axes."""
+    return not system.wrenches_in_root_axes
+
+
+def rotate_wrenches(system: CanonicalModel, q: Coordinates) -> CanonicalModel:
+    """The system under its wrenches in root axes, which turn against the links: in link axes where
+    the bodies' coordinates are `q`. Where there are none, the same. The links must be moving
+    ones."""
+    if not system.root_wrenches:
+        return system
+    links: list[str] = []
+    in_link_axes: list[Scalar] = []
+    for link, six in system.root_wrenches:
+        frame = system.link_frame(link)
+        rows = forward_kinematics(system, q, [frame.body])[frame.body].at(frame.pose).rows
+        links.append(link)
+        in_link_axes += _in_columns(rows, six[:3]) + _in_columns(rows, six[3:])
+    return system.pushed(links, in_link_axes)
+
+
+def _in_columns(rows: Rows, v: Sequence[Scalar]) -> list[Scalar]:
+    """A vector in root axes, in the axes of the columns."""
+    return [sum((rows[i][k] * v[i] for i in range(1, 3)), rows[0][k] * v[0]) for k in range(3)]

@@ -5,7 +5,7 @@ Symbols: w angular velocity, wd its derivative, a acceleration of the body's ori
 and n the force and moment on the body at its origin, all in the body's own axes; U the field of
 accelerations."""
 
-from symgen.algorithms.external_wrenches import rotate_wrenches
+from symgen.algorithms.forward_kinematics import rotate_wrenches
 from symgen.algorithms.loads import joint_loads
 from symgen.algorithms.motion import motions
 from symgen.algorithms.registry import Array, quantity

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from symgen.algorithms.synonyms import quantity_for
+from symgen.algorithms.titles import quantity_for
 from symgen.errors import OptionError, SymgenError
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.parameters import REGROUPINGS
@@ -224,7 +224,7 @@ class Quantity:
 
     def of(self, link: str) -> "Quantity":
         """One of `LINK_QUANTITIES` for a link, whose name its outputs bear too; which of two that
-        would be called the same has a number behind is told by `symgen.tracing.link_outputs`."""
+        would be called the same has a number behind is told by `symgen.tracing.request`."""
         suffix = re.sub(r"\W", "_", link, flags=re.ASCII)
         formulations = tuple(
             replace(formulation, algorithm=partial(formulation.algorithm, link=link))

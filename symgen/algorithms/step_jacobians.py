@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from symgen.algorithms.derivatives import Derivatives, forward_derivatives
-from symgen.algorithms.external_wrenches import wrenches_in_link_axes
+from symgen.algorithms.forward_kinematics import wrenches_in_link_axes
 from symgen.algorithms.gradients import gradients, gradients_by_duals
 from symgen.algorithms.manifold import Matrix, bracket, moved, slopes
 from symgen.algorithms.registry import Array

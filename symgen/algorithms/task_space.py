@@ -29,8 +29,8 @@ from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.pose import Pose
 from symgen.mechanics.rigid_motion import matvec, twist_at_frame
 from symgen.mechanics.spatial import ZERO_TWIST, Rotation, Turn, Twist, Vector
+from symgen.numbers.decimals import atan2
 from symgen.numbers.dual import along, tangents, unit
-from symgen.numbers.exact import atan2
 from symgen.numbers.operations import cos, sign, sin, sqrt
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar, plain, structural
 

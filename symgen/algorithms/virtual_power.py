@@ -15,7 +15,7 @@ from symgen.algorithms import adjoint_hessians, adjoints
 from symgen.algorithms.adjoint_hessians import Four
 from symgen.algorithms.adjoints import Three, power
 from symgen.algorithms.derivatives import inverse_dynamics_derivatives_by_duals
-from symgen.algorithms.external_wrenches import rotate_wrenches
+from symgen.algorithms.forward_kinematics import rotate_wrenches
 from symgen.algorithms.motion import motions, velocities
 from symgen.algorithms.newton_euler import inertial_force
 from symgen.mechanics.canonical_model import CanonicalModel

@@ -14,9 +14,13 @@ from symgen.reading.assemble import LoadedRobot
 from symgen.reading.options import RobotOptions
 from symgen.reading.rotations import DEFAULT_SNAP_TOLERANCE, RightAngle
 from symgen.text import quoted
-from symgen.tracing.physical_inertia import impossible_links, negative_moments
+from symgen.tracing.physical_inertia import (
+    SAMPLED_STATES,
+    impossible_links,
+    largest_relative_change,
+    negative_moments,
+)
 from symgen.tracing.robot import ParametricModel
-from symgen.tracing.sampled import SAMPLED_STATES, largest_relative_change
 
 LARGE_REPAIR: Final = 0.05
 """A repair of inertia that changes the mass matrix by more than this part of it gives a warning."""

@@ -14,7 +14,7 @@ from symgen.mechanics.model import RigidBodyModel
 from symgen.mechanics.placement import ToAxis
 from symgen.mechanics.pose import Pose, Triple
 from symgen.mechanics.spatial import Angle, Rotation, Shift, Step, Turn, Vector
-from symgen.numbers.exact import norm
+from symgen.numbers.decimals import norm
 from symgen.numbers.named import Named
 from symgen.numbers.scalar import ZERO, Scalar, plain, structural
 

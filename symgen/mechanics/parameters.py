@@ -23,8 +23,7 @@ from symgen.mechanics.model import Body, RigidBodyModel
 from symgen.mechanics.placement import Placement
 from symgen.mechanics.pose import Pose
 from symgen.mechanics.spatial import ZERO_VECTOR, Angle, Turn, Vector
-from symgen.numbers.decimals import exactly
-from symgen.numbers.exact import norm
+from symgen.numbers.decimals import exactly, norm
 from symgen.numbers.scalar import ZERO, Scalar, plain, structural
 
 Parameters = Sequence[Scalar]

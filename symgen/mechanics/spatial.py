@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from symgen.mechanics.pose import Pose
-from symgen.numbers.exact import atan2
+from symgen.numbers.decimals import atan2
 from symgen.numbers.operations import cos, sin
 from symgen.numbers.scalar import ZERO, Scalar, named, plain, structural
 

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.numbers.exact import elementary
+from symgen.numbers.decimals import elementary
 from symgen.numbers.scalar import ZERO, Scalar, structural
 from symgen.numbers.trig import sincos
 

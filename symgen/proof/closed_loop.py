@@ -16,7 +16,7 @@ from symgen.algorithms.controllers import ControllerType
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
 from symgen.mechanics.coupling import coupling_of
-from symgen.numbers.exact import cos, in_decimals, sin
+from symgen.numbers.decimals import cos, in_decimals, sin
 from symgen.numbers.operations import OPS
 from symgen.numbers.scalar import plain
 from symgen.numbers.trig import TYPES

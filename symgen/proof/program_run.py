@@ -13,7 +13,7 @@ import numpy as np
 from symgen.compiler.batch import computed, values_of
 from symgen.compiler.levels import Consumers, Rows, levels
 from symgen.compiler.program import Program
-from symgen.numbers.exact import elementary, in_decimals
+from symgen.numbers.decimals import elementary, in_decimals
 from symgen.numbers.operations import OPS, Op
 from symgen.numbers.scalar import ZERO
 from symgen.numbers.types import Numbers

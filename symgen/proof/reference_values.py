@@ -13,7 +13,7 @@ from symgen.algorithms.registry import Quantity
 from symgen.compiler.batch import evaluate_exactly
 from symgen.compiler.parallel import spread
 from symgen.numbers.caching import cached_method
-from symgen.numbers.exact import DIGITS, in_decimals
+from symgen.numbers.decimals import REFERENCE_DIGITS, in_decimals
 from symgen.numbers.scalar import Scalar
 from symgen.numbers.types import Numbers
 from symgen.proof.laws import LawError, LawEvaluator, law_of
@@ -97,7 +97,7 @@ Inputs = Mapping[str, Sequence[Sequence[float]]]
 """The rows of each input array, one for each state; those of ``pi`` are the user's inertial
 parameters."""
 
-SAME_ALGORITHM: Final = f"the same algorithm in {DIGITS} digits"
+SAME_ALGORITHM: Final = f"the same algorithm in {REFERENCE_DIGITS} digits"
 MAX_SELF_TEST_STEPS: Final = 2_500
 """Steps of derivatives, times velocities, that a law may take at each state of a self-test: first
 derivatives of up to 35 velocities, second ones of up to 8. The laws of all 99 quantities of a UR5
@@ -169,7 +169,7 @@ def _floats(row: Sequence[Scalar]) -> Floats:
     """The entries of an output. What is `DUST` beside the largest is a zero but for the last digits
     of the law, which depend on the order that it computes in, as do the last digits of all
     others: a value half-way between two doubles is rounded without them."""
-    rounded = Context(prec=DIGITS)
+    rounded = Context(prec=REFERENCE_DIGITS)
     entries: list[Any] = [rounded.plus(x) if isinstance(x, Decimal) else x for x in row]
     values = np.array(entries, object).astype(float)
     sizes = np.abs(values)

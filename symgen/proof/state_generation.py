@@ -12,7 +12,7 @@ import numpy as np
 
 from symgen.mechanics.coupling import coupling_of, velocity_coordinates
 from symgen.mechanics.model import RigidBodyModel
-from symgen.numbers.exact import in_decimals
+from symgen.numbers.decimals import in_decimals
 from symgen.numbers.trig import SINES
 from symgen.proof.laws.dynamics import mass, tau
 from symgen.proof.states import States

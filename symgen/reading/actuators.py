@@ -17,7 +17,7 @@ from symgen.mechanics.joint_forces import LAWS, SHAPE_PARAMETERS
 from symgen.mechanics.model import JOINT_FIELDS, Joint, PerCoordinate, Rotor, constant_of_velocity
 from symgen.mechanics.model_validation import MAX_NUMBER
 from symgen.mechanics.pose import Triple
-from symgen.numbers.exact import norm
+from symgen.numbers.decimals import norm
 from symgen.reading import toml_reader
 from symgen.reading.description import JointElement, RobotDescription
 from symgen.reading.joint_kinds import (

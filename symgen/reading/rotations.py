@@ -11,7 +11,7 @@ from typing import Final
 
 from symgen.errors import Notice, SourceLocation
 from symgen.mechanics.pose import Matrix3, Pose, Triple
-from symgen.numbers.exact import cos, sin
+from symgen.numbers.decimals import cos, sin
 from symgen.reading.description import Origin
 
 ROUNDING: Final = 4e-15

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from symgen.errors import OptionError
 from symgen.mechanics.pose import Triple
-from symgen.numbers.exact import norm
+from symgen.numbers.decimals import norm
 from symgen.numbers.named import Named, given
 from symgen.reading.description import Origin
 from symgen.reading.rotations import Rows, rotation_from_quaternion, rpy_from_rotation

@@ -15,8 +15,8 @@ from symgen.errors import OptionError, SymgenError
 from symgen.numbers.types import Numbers
 from symgen.robot.position_rates import normalized, rates, vector
 from symgen.text import html_table
+from symgen.tracing.function import read_by_option
 from symgen.tracing.request import find_quantity
-from symgen.tracing.tape import read_by_option
 
 if TYPE_CHECKING:
     from symgen.robot.robot import Robot

@@ -29,11 +29,11 @@ from symgen.numbers.scalar import ZERO, Scalar, plain
 from symgen.symbolic.symbolic_tape import SymbolicTape
 from symgen.symbolic.symbols import Meaning, input_meanings, input_symbols, symbol
 from symgen.text import cited, shown
-from symgen.tracing.link_outputs import of_model
+from symgen.tracing.function import read_by_option
+from symgen.tracing.request import of_model
 from symgen.tracing.robot import ParametricModel, RegroupedModel, dimensions
 from symgen.tracing.running import outputs
 from symgen.tracing.singular import check_defined
-from symgen.tracing.tape import read_by_option
 
 KINDS: Final = ("masses", "lengths")
 """What can be symbols: the ten inertial parameters of every body; the lengths of the canonical

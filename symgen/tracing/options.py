@@ -1,6 +1,6 @@
 """The options of functions: what they compute, how, and which numbers are inputs."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, ClassVar, Final
 
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
@@ -15,10 +15,16 @@ from symgen.options import group, option
 from symgen.options.kinds import FLAG, NAMES, NUMBER, PAIRS, TEXTS, choice
 from symgen.reading.options import links
 from symgen.text import cited, hint, repeated, shown
-from symgen.tracing.axes import check_axes
 from symgen.tracing.friction import check_coefficients, check_support
 from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
+
+
+def check_axes(axes: str, wrenches: Sequence[str]) -> None:
+    """Refuses root axes without wrenches. Raises OptionError."""
+    if axes == "root" and not wrenches:
+        raise OptionError("--wrench-axes root has no effect without --external-wrench LINK")
+
 
 CORE: Final = ("inverse_dynamics", "gravity", "bias", "mass_matrix")
 """What is computed where nothing else is asked for: a module small enough to be read."""

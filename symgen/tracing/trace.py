@@ -20,14 +20,12 @@ from symgen.errors import OptionError
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.parameters import REGROUPINGS, WHOLE
 from symgen.text import quoted
-from symgen.tracing.function import Function
-from symgen.tracing.link_outputs import of_model
+from symgen.tracing.function import Function, traced
 from symgen.tracing.physical_inertia import check_physical_inertia
-from symgen.tracing.request import FunctionRequest
+from symgen.tracing.request import FunctionRequest, of_model
 from symgen.tracing.robot import ParametricModel, RegroupedModel
 from symgen.tracing.running import Part
 from symgen.tracing.singular import check_defined
-from symgen.tracing.tape import traced
 
 Choice = Mapping[str, str]
 """The formulation to use, by quantity; the cheapest where a quantity is not named."""

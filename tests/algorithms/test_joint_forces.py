@@ -21,8 +21,8 @@ from symgen.mechanics.joint_forces import (
     JointForce,
     JointState,
 )
+from symgen.numbers.decimals import number
 from symgen.numbers.dual import derivative
-from symgen.numbers.exact import number
 from tests.support.tools import ROOT, invoke, robot_file
 
 PENDULUM = robot_file("pendulum")

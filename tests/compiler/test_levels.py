@@ -11,7 +11,7 @@ from symgen.compiler.evaluate import evaluate
 from symgen.compiler.levels import levels
 from symgen.compiler.passes import operands
 from symgen.compiler.program import Program
-from symgen.numbers.exact import in_decimals
+from symgen.numbers.decimals import in_decimals
 from symgen.numbers.operations import OPS, sin, sqrt
 from symgen.numbers.scalar import ZERO
 from symgen.proof import program_run as linear

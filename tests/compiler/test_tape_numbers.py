@@ -12,7 +12,7 @@ from symgen.compiler.dump import dump
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
 from symgen.numbers import operations
-from symgen.numbers.exact import in_decimals
+from symgen.numbers.decimals import in_decimals
 from symgen.numbers.scalar import ZERO
 
 

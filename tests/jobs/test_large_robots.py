@@ -9,7 +9,7 @@ from symgen.errors import RobotError
 from symgen.jobs import generating as expected_size
 from symgen.jobs.generating import notes_on_large_functions
 from symgen.jobs.job import Job
-from symgen.numbers.exact import in_decimals
+from symgen.numbers.decimals import in_decimals
 from symgen.proof import textbook
 from symgen.proof.laws import dynamics
 from symgen.proof.state_generation import _solution
@@ -18,7 +18,8 @@ from symgen.reading import plausibility as sizes
 from symgen.reading import sources as formats
 from symgen.reading.xacro import expansion
 from symgen.reading.xacro import expansion as leftovers
-from symgen.tracing import articulated, singular, trace
+from symgen.tracing import singular, trace
+from symgen.tracing import singular as articulated
 from symgen.tracing.request import FunctionRequest
 from tests.support.shell import refusal
 from tests.support.tools import invoke, robot_file

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from mpmath import mp
 
-from symgen.numbers import exact
-from symgen.numbers.exact import elementary
+from symgen.numbers import decimals as exact
+from symgen.numbers.decimals import elementary
 from symgen.numbers.operations import OPS
 
 ODD = ("0", "-0.0", "1e-300", "1e15", "3.14159", "0.7853981633974483", "1", "-1", "2", "1e-60")

@@ -21,8 +21,8 @@ from symgen.errors import OptionError
 from symgen.jobs.verify import verify
 from symgen.languages import LANGUAGES
 from symgen.native.tape import NativeTape
+from symgen.numbers.decimals import in_decimals, number
 from symgen.numbers.dual import Dual
-from symgen.numbers.exact import in_decimals, number
 from symgen.numbers.operations import OPS, cos, sin, sqrt
 from symgen.numbers.scalar import ZERO
 from symgen.proof.closed_loop import machine_numbers

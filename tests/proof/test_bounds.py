@@ -11,7 +11,7 @@ from symgen.compiler.program import Program
 from symgen.languages import module_files
 from symgen.languages.c.calls import build
 from symgen.native.compiler import workspace
-from symgen.numbers.exact import in_decimals, number
+from symgen.numbers.decimals import in_decimals, number
 from symgen.numbers.operations import OPS
 from symgen.numbers.scalar import ZERO
 from symgen.proof.bounds import BoundedArray, error_bounds

@@ -27,8 +27,7 @@ from symgen.proof.laws.registry import law
 from symgen.proof.reference_values import EvaluatorsByCount, reference_results
 from symgen.reading.assemble import load
 from symgen.tracing.function import Function
-from symgen.tracing.link_outputs import of_model
-from symgen.tracing.request import FunctionRequest
+from symgen.tracing.request import FunctionRequest, of_model
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.running import outputs
 from symgen.tracing.trace import every_formulation, trace

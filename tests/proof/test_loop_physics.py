@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import symgen
-from symgen.numbers.exact import in_decimals
+from symgen.numbers.decimals import in_decimals
 from symgen.proof.laws import LawError, controllers, loop_physics
 from symgen.proof.laws.dynamics import accelerations, coriolis, mass, tau
 from symgen.proof.laws.manifold import between

@@ -18,7 +18,7 @@ from symgen.mechanics.coupling import (
     velocity_coordinates,
     with_random_unit_quaternions,
 )
-from symgen.numbers.exact import in_decimals
+from symgen.numbers.decimals import in_decimals
 from symgen.proof.laws.kinematics import aligned, by_axes
 from symgen.proof.state_selection import SELF_TEST_CHANGES, select_test_states, sensitivity
 from symgen.proof.states import DIGITS, States

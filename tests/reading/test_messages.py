@@ -4,7 +4,7 @@ import pytest
 
 import symgen
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
-from symgen.algorithms.synonyms import SYNONYMS
+from symgen.algorithms.titles import SYNONYMS
 from symgen.errors import OptionError, RobotError
 from symgen.reading.assemble import load
 from tests.support.tools import ROOT, invoke

@@ -9,10 +9,9 @@ import numpy as np
 from symgen.algorithms.registry import INPUTS, Formulation, Quantity
 from symgen.compiler.program import Program
 from symgen.mechanics.parameters import WHOLE
-from symgen.tracing.function import Function
+from symgen.tracing.function import Function, read_by_option
 from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
-from symgen.tracing.tape import read_by_option
 
 Array = Any
 

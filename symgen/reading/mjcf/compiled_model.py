@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from symgen.mechanics.model import Limits, PerCoordinate
 from symgen.mechanics.pose import IDENTITY, Pose, Triple
-from symgen.numbers.exact import cos, norm, sin
+from symgen.numbers.decimals import cos, norm, sin
 from symgen.reading.description import DriveElement, Inertial, JointElement, LinkElement
 from symgen.reading.joint_kinds import FIXED, JOINTS, merged
 from symgen.reading.rotations import origin_from_pose, rotation_about_axis, rotation_from_quaternion

@@ -9,7 +9,7 @@ from typing import Final
 
 from symgen.mechanics.model import Limits, PerCoordinate
 from symgen.mechanics.pose import Pose, Triple
-from symgen.numbers.exact import norm
+from symgen.numbers.decimals import norm
 from symgen.reading.description import DriveElement, JointElement, LinkElement, Mimic
 from symgen.reading.joint_kinds import FIXED, merged
 from symgen.reading.joint_kinds import has_one_coordinate as is_single

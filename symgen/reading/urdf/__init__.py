@@ -15,7 +15,7 @@ from lxml import etree
 from symgen.errors import RobotError, gathered, together
 from symgen.mechanics.model import Limits, PerCoordinate
 from symgen.mechanics.pose import IDENTITY, Triple
-from symgen.numbers.exact import norm
+from symgen.numbers.decimals import norm
 from symgen.reading.description import (
     TENSOR,
     Inertial,
