@@ -53,6 +53,11 @@ class LinkElement:
     inertial: Inertial | None = None
 
 
+MIN_RELATIVE_PIVOT: Final = 1e-9
+"""In Gaussian elimination, a pivot below this part of the largest factor of its equation counts as
+0."""
+
+
 @dataclass(frozen=True, slots=True)
 class LinearFunction:
     """A linear function of coordinates: the sum of factors times coordinates of joints or motors,
@@ -76,6 +81,14 @@ class LinearFunction:
                 total[far] = total.get(far, 0.0) + factor * by
         terms = tuple((name, by) for name, by in total.items() if by)
         return LinearFunction(terms, offset + self.offset)
+
+    def reduce(self, laws: Mapping[str, "LinearFunction"]) -> "LinearFunction":
+        """The function without the coordinates of `laws`, which are replaced one after another: a
+        step of Gaussian elimination if each law is a solved equation (`solve_for`)."""
+        function = self
+        for name, law in laws.items():
+            function = function.compose({name: law})
+        return function
 
     def value(self, coordinates: Mapping[str, float]) -> float:
         """The value at some coordinates. Those with the factor 0 may be missing."""

@@ -51,7 +51,7 @@ def notice_ignored(node: XmlNode, rows: Sequence[IgnoredElement[Source]], source
             "counted": f"{len(elements)} {row.counted}" + "s" * (len(elements) > 1),
         }
         first = elements[0]
-        place = node if isinstance(first, str) else first.called(f"<{first.tag}>")
+        place = node if isinstance(first, str) else first.with_label(f"<{first.tag}>")
         text, offer = row.message.format(**words), row.offer.format(**words)
         place.notice(row.level, text, unless=row.unless, offer=offer)
 

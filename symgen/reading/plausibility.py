@@ -156,7 +156,7 @@ def check_joint_elements(root: XmlNode) -> None:
         parents = (joint.getparent() for joint in element.iter("{*}joint"))
         count = sum(parent is not None and parent.tag in holders for parent in parents)
         if count > MAX_JOINTS:
-            raise root.called(f"<{root.tag}>").error(_too_many(count))
+            raise root.with_label(f"<{root.tag}>").error(_too_many(count))
 
 
 def _too_many(count: int) -> str:

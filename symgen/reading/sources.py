@@ -292,7 +292,7 @@ def read(
             raise
         node = next(xacro_nodes(root), root)  # nobody sees the lines of the expansion
         text = f"the output of xacro is not a robot: {error.element}: {error.message}"
-        raise node.called(f"<{shown(node.tag)}>").error(text) from None
+        raise node.with_label(f"<{shown(node.tag)}>").error(text) from None
     return without_packages(robot, expansion.idle)
 
 

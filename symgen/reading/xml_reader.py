@@ -84,7 +84,7 @@ class XmlNode:
         notice = Notice(self.place, level, self.label, message, summary, **more)
         self.source.notices.append(notice)
 
-    def called(self, label: str) -> "XmlNode":
+    def with_label(self, label: str) -> "XmlNode":
         """The element under another label for messages."""
         return XmlNode(self.element, self.source, label)
 

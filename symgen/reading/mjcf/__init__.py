@@ -43,7 +43,7 @@ def compiled(root: XmlNode, path: Path) -> tuple[Any, Any]:
     try:
         import mujoco
     except ImportError:
-        raise root.called("<mujoco>").error(MISSING) from None
+        raise root.with_label("<mujoco>").error(MISSING) from None
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -52,11 +52,11 @@ def compiled(root: XmlNode, path: Path) -> tuple[Any, Any]:
         model, reason = _bare(mujoco, root, path), _reason(error)
     else:
         for words in dict.fromkeys(_reason(warning.message) for warning in caught):
-            root.called("<mujoco>").notice("note", f"MuJoCo reports: {words}")
+            root.with_label("<mujoco>").notice("note", f"MuJoCo reports: {words}")
         return mujoco, model
     if model is None:
-        raise root.called("<mujoco>").error(f"MuJoCo cannot compile it: {reason}")
-    root.called("<mujoco>").notice(
+        raise root.with_label("<mujoco>").error(f"MuJoCo cannot compile it: {reason}")
+    root.with_label("<mujoco>").notice(
         "warning",
         f"MuJoCo cannot compile the whole file ({reason}); it is read without tendons, "
         "actuators and geometry, because its bodies state their inertia",
@@ -134,7 +134,7 @@ def of_compiled(mujoco: Any, model: Any, root: XmlNode, name: str, digest: str) 
     robot = CompiledMjcf(mujoco, model, root)
     links, joints, drives = elements(robot)
     joints = coupled(robot, joints)
-    notice_ignored(root.called("<mujoco>"), IGNORED, robot)
+    notice_ignored(root.with_label("<mujoco>"), IGNORED, robot)
     off = model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
     x, y, z = NO_GRAVITY if off else (float(g) + 0.0 for g in model.opt.gravity)
     everything = hashlib.sha256(f"{digest} {links!r} {joints!r} {drives!r}".encode()).hexdigest()

@@ -159,7 +159,7 @@ def _joint(robot: CompiledMjcf, joint: int, below: str, child: str, at: Pose) ->
     word = WORDS[model.jnt_type[joint]]
     if word not in JOINTS:
         message = f"{word} joints are not supported yet; remove the joint"
-        raise robot.root.called(f"joint '{shown(name)}'").error(message)
+        raise robot.root.with_label(f"joint '{shown(name)}'").error(message)
     spring = float(model.jnt_stiffness[joint])
     damping, friction = merged(robot.of_dofs("damping", joint)), _friction(robot, joint)
     if not robot.single(joint):

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from symgen.reading.description import (
+    MIN_RELATIVE_PIVOT,
     JointElement,
     LinearFunction,
     Mimic,
@@ -33,7 +34,7 @@ def coupled(robot: CompiledMjcf, joints: Sequence[JointElement]) -> tuple[JointE
         if kind == "joint":
             _tie(robot, i, follows)
         elif kind == "tendon" and all(
-            lengths(robot, int(tendon[i])) is not None
+            fixed_tendon_length(robot, int(tendon[i])) is not None
             for tendon in (robot.model.eq_obj1id, robot.model.eq_obj2id)
             if tendon[i] >= 0
         ):
@@ -57,7 +58,7 @@ def _active(robot: CompiledMjcf) -> Iterator[tuple[int, str]]:
         else:
             off += 1
     if off:
-        robot.root.called("<mujoco>").notice(
+        robot.root.with_label("<mujoco>").notice(
             "note", f"{off} constraints of <equality> are inactive and are ignored"
         )
 
@@ -85,7 +86,7 @@ def _tie(robot: CompiledMjcf, i: int, follows: dict[str, Mimic]) -> None:
 CURVED: Final = "by a polynomial that is not linear"
 
 
-def lengths(robot: CompiledMjcf, tendon: int) -> dict[str, float] | None:
+def fixed_tendon_length(robot: CompiledMjcf, tendon: int) -> dict[str, float] | None:
     """The coefficients of joints' coordinates in the length of a fixed tendon, None of others."""
     model, joint = robot.model, int(robot.mujoco.mjtWrap.mjWRAP_JOINT)
     first, count = int(model.tendon_adr[tendon]), int(model.tendon_num[tendon])
@@ -104,10 +105,13 @@ def _tie_tendon(robot: CompiledMjcf, i: int, follows: dict[str, Mimic]) -> None:
     if any(higher) and second >= 0:
         _warn(robot, f"{subject} {CURVED}; the coupling is ignored")
         return
-    weights, right = dict(lengths(robot, first) or {}), float(model.tendon_length0[first]) + a0
+    weights, right = (
+        dict(fixed_tendon_length(robot, first) or {}),
+        float(model.tendon_length0[first]) + a0,
+    )
     if second >= 0:
         right -= a1 * float(model.tendon_length0[second])
-        for name, by in (lengths(robot, second) or {}).items():
+        for name, by in (fixed_tendon_length(robot, second) or {}).items():
             weights[name] = weights.get(name, 0.0) - a1 * by
     _follow(robot, LinearFunction(tuple(weights.items()), -right), follows, subject)
 
@@ -118,7 +122,7 @@ def _follow(
     """Solve an equation, a function that is 0, for the first of its joints that none of the others
     follows."""
     used = {name: by for name, by in equation.terms if by}
-    free = (k for k in used if k not in follows and not _led(used, k, follows))
+    free = (k for k in used if k not in follows and not _follows(used, k, follows))
     follower = next(free, None) if len(used) > 1 else None
     if follower is None:
         _warn(
@@ -130,8 +134,8 @@ def _follow(
     follows[follower] = Mimic.of(robot.joint_line(robot.joints.index(follower)), law)
 
 
-def _led(leaders: Iterable[str], name: str, follows: dict[str, Mimic]) -> bool:
-    """Whether some of these joints follow `name`, be it by way of others."""
+def _follows(leaders: Iterable[str], name: str, follows: dict[str, Mimic]) -> bool:
+    """True if some of the joints `leaders` follow `name`, directly or through others."""
     waiting, visited = [leader for leader in leaders if leader != name], set[str]()
     for leader in waiting:
         mimic = follows.get(leader)
@@ -144,12 +148,12 @@ def _led(leaders: Iterable[str], name: str, follows: dict[str, Mimic]) -> bool:
 
 
 def _warn(robot: CompiledMjcf, message: str) -> None:
-    robot.root.called("<mujoco>").notice("warning", message)
+    robot.root.with_label("<mujoco>").notice("warning", message)
 
 
 def transmissions(robot: CompiledMjcf) -> tuple[Transmission, ...]:
-    """The joints that as many actuators move, by gears on joints and on fixed tendons, each with
-    the first of its actuators that tell its joints apart."""
+    """The joints that are moved by as many actuators with independent angles, by gears on joints
+    and on fixed tendons."""
     groups: list[tuple[set[str], list[Motor]]] = []
     for motor in _motors(robot):
         names = {name for name, _ in motor.angle.terms}
@@ -160,10 +164,10 @@ def transmissions(robot: CompiledMjcf) -> tuple[Transmission, ...]:
     tied_joints = []
     for names, motors in groups:
         joints = tuple(sorted(names, key=robot.joints.index))
-        telling = _telling(joints, motors)
-        if len(telling) == len(joints):
+        independent = _independent(motors)
+        if len(independent) == len(joints):
             line = robot.joint_line(robot.joints.index(joints[0]))
-            tied_joints.append(Transmission(line, joints, tuple(telling)))
+            tied_joints.append(Transmission(line, joints, tuple(independent)))
     return tuple(sorted(tied_joints, key=lambda tied: robot.joints.index(tied.joints[0])))
 
 
@@ -177,27 +181,20 @@ def _motors(robot: CompiledMjcf) -> Iterator[Motor]:
         if kind in (kinds.mjTRN_JOINT, kinds.mjTRN_JOINTINPARENT) and robot.single(at):
             terms = {robot.joints[at]: 1.0}
         elif kind == kinds.mjTRN_TENDON:
-            terms = lengths(robot, at) or {}
+            terms = fixed_tendon_length(robot, at) or {}
         scaled = tuple((joint, gear * by) for joint, by in terms.items() if gear * by)
         if scaled:
             yield Motor(name, LinearFunction(scaled))
 
 
-def _telling(joints: tuple[str, ...], motors: list[Motor]) -> list[Motor]:
-    """The motors whose rows are independent of the rows before, by elimination."""
-    telling, rows = list[Motor](), list[tuple[int, list[float]]]()
+def _independent(motors: Iterable[Motor]) -> list[Motor]:
+    """The motors whose angles are independent of those of the motors before them."""
+    independent, laws = list[Motor](), dict[str, LinearFunction]()
     for motor in motors:
-        row = [dict(motor.angle.terms).get(joint, 0.0) for joint in joints]
-        size = max(map(abs, row))
-        for at, other in rows:
-            by = row[at] / other[at]
-            row = [x - by * y for x, y in zip(row, other, strict=True)]
-        pivot = max(range(len(row)), key=lambda k: abs(row[k]))
-        if abs(row[pivot]) > SMALL * size:
-            rows.append((pivot, row))
-            telling.append(motor)
-    return telling
-
-
-SMALL = 1e-9
-"""The part of a row that is left of one that depends on those before it."""
+        size = max(abs(by) for _, by in motor.angle.terms)
+        rest = motor.angle.reduce(laws)
+        joint, by = max(rest.terms, key=lambda term: abs(term[1]), default=("", 0.0))
+        if abs(by) > MIN_RELATIVE_PIVOT * size:
+            laws[joint] = rest.solve_for(joint)
+            independent.append(motor)
+    return independent

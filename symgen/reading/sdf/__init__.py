@@ -34,7 +34,7 @@ def link_elements(scope: Scope) -> Iterator[LinkElement]:
     """The links of a model. Raises RobotError."""
     for node in scope.node.children("link"):
         name = scope.prefix + node.text("name")
-        called = node.called(f"link '{shown(name)}'")
+        called = node.with_label(f"link '{shown(name)}'")
         yield LinkElement(name, called.line, _inertial(called))
 
 
@@ -82,7 +82,7 @@ def described(root: XmlNode, path: Path, digest: str, model: str | None = None) 
     outside = outer.node.children("joint") if outer.node.tag == "world" else []
     if outside:
         names = quoted(node.element.get("name") or "" for node in outside)
-        root.called("<world>").notice("warning", f"joints of the world ({names}) are ignored")
+        root.with_label("<world>").notice("warning", f"joints of the world ({names}) are ignored")
     everything = digest
     if top.digests:
         everything = hashlib.sha256(" ".join((digest, *top.digests)).encode()).hexdigest()
@@ -106,7 +106,7 @@ def _tree(
     for scope in inside:
         for node in scope.node.children("joint"):
             name = scope.prefix + node.text("name")
-            called = node.called(f"joint '{shown(name)}'")
+            called = node.with_label(f"joint '{shown(name)}'")
             jointed = SdfJoint(called, scope, frames)
             boxes += [jointed] if jointed.is_gearbox else []
             elements = list(joint_elements(jointed))
@@ -117,17 +117,17 @@ def _tree(
             joints += [element for element in elements if isinstance(element, JointElement)]
             links += [element for element in elements if isinstance(element, LinkElement)]
     if cut:
-        root.called("<sdf>").notice("warning", loops_left_open(cut, len(cut)))
+        root.with_label("<sdf>").notice("warning", loops_left_open(cut, len(cut)))
     return geared(joints, links, boxes, frames), links
 
 
 def _top(root: XmlNode, path: Path, name: str | None) -> tuple[Scope, Scope, str]:
     """The scope around the model, the model without a prefix, and its name."""
-    label = root.called("<sdf>")
+    label = root.with_label("<sdf>")
     worlds = root.children("world")
     if len(worlds) > 1:
         raise label.error("has several <world>; keep one")
-    node = worlds[0].called("<world>") if worlds else label
+    node = worlds[0].with_label("<world>") if worlds else label
     outer = Scope(node, "::", path.parent, version_of(root), node)
     top = _only(label, outer) if name is None else _named(outer, name)
     others = [model for model in outer.models if model is not top]
@@ -169,7 +169,7 @@ def _named(outer: Scope, name: str) -> Scope:
 
 def _noted(robot: RobotDescription, root: XmlNode, frames: Frames) -> RobotDescription:
     """The description with the rotations of its roots in the world, and all notices."""
-    label = root.called("<sdf>")
+    label = root.with_label("<sdf>")
     loose = [name for name in robot.roots if name != WORLD]
     if loose and robot.roots[0] != WORLD:
         label.notice(

@@ -31,7 +31,7 @@ KNOWN: Final = {
 
 def notice_ignored_elements(root: XmlNode, models: Sequence[Scope]) -> None:
     """Add one notice for each kind of element without effect, and for each unknown element."""
-    notice_ignored(root.called("<sdf>"), IGNORED, models)
+    notice_ignored(root.with_label("<sdf>"), IGNORED, models)
     unknown = Counter(
         (part, child.tag)
         for part, node in _parts(models)
@@ -40,7 +40,7 @@ def notice_ignored_elements(root: XmlNode, models: Sequence[Scope]) -> None:
     )
     for (part, tag), count in unknown.items():
         times = f" ({count} of them)" if count > 1 else ""
-        root.called(f"<{shown(tag)}>").notice("note", f"in <{part}>, ignored{times}")
+        root.with_label(f"<{shown(tag)}>").notice("note", f"in <{part}>, ignored{times}")
 
 
 def _parts(models: Sequence[Scope]) -> Iterator[tuple[str, XmlNode]]:

@@ -219,7 +219,7 @@ def drives(models: Sequence[Scope], joints: Collection[str]) -> Iterator[DriveEl
     for model in models:
         for node in model.node.children("joint"):
             name = model.prefix + node.text("name")
-            inertia, ratio = map(partial(_number, node.called(f"joint '{shown(name)}'")), TAGS)
+            inertia, ratio = map(partial(_number, node.with_label(f"joint '{shown(name)}'")), TAGS)
             if name in joints and (inertia is not None or ratio is not None):
                 default = None if inertia is None else 1.0
                 yield DriveElement(name, node.line, default if ratio is None else ratio, inertia)
@@ -247,7 +247,7 @@ class Side:
     sign: float
 
 
-class _Odd(Exception):
+class _NotCoupled(Exception):
     """Why a gearbox ties no two joints."""
 
 
@@ -264,7 +264,7 @@ def geared(
     for box in boxes:
         try:
             driver, driven, ratio = _sides(box, [*by_name.values()], inner, frames)
-        except _Odd as error:
+        except _NotCoupled as error:
             box.node.notice("warning", f"{LEFT}{error}")
             continue
         by = -ratio * driver.sign * driven.sign
@@ -278,7 +278,7 @@ def _sides(
 ) -> tuple[Side, Side, float]:
     reference = text(box.node, "gearbox_reference_body", "")
     if not reference:
-        raise _Odd("it has no <gearbox_reference_body>")
+        raise _NotCoupled("it has no <gearbox_reference_body>")
     ends = (text(box.node, tag) for tag in ("parent", "child"))
     names = [frames.link(box.scope.absolute(end), box.node) for end in (reference, *ends)]
     first, second = (
@@ -286,7 +286,7 @@ def _sides(
         for end, tag in zip(names[1:], ("axis", "axis2"), strict=True)
     )
     if second.joint.mimics is not None:
-        raise _Odd(f"joint '{shown(second.joint.name)}' already follows another joint")
+        raise _NotCoupled(f"joint '{shown(second.joint.name)}' already follows another joint")
     return first, second, number(box.node, "gearbox_ratio", 1.0)
 
 
@@ -305,8 +305,8 @@ def _side(
         tied = joint.parent, _carried(joint, joints, inner)
         if tied in (ends, ends[::-1]):
             sign = 1.0 if tied == ends else -1.0
-            return Side(joint, sign * _alike(box, joint, frames, tag))
-    raise _Odd(f"no revolute joint is between '{shown(ends[0])}' and '{shown(ends[1])}'")
+            return Side(joint, sign * _axis_sign(box, joint, frames, tag))
+    raise _NotCoupled(f"no revolute joint is between '{shown(ends[0])}' and '{shown(ends[1])}'")
 
 
 def _carried(joint: JointElement, joints: Sequence[JointElement], inner: set[str]) -> str:
@@ -319,7 +319,7 @@ def _carried(joint: JointElement, joints: Sequence[JointElement], inner: set[str
     return joint.child if fixed is None else fixed.child
 
 
-def _alike(box: SdfJoint, joint: JointElement, frames: Frames, tag: str) -> float:
+def _axis_sign(box: SdfJoint, joint: JointElement, frames: Frames, tag: str) -> float:
     """1 where the gearbox's axis is that of the joint, -1 where it is opposite."""
     if box.node.only(tag) is None:
         return 1.0
@@ -327,5 +327,5 @@ def _alike(box: SdfJoint, joint: JointElement, frames: Frames, tag: str) -> floa
     other = frames.pose(joint.name).turn(joint.axis)
     along = sum(x * y for x, y in zip(of_box, other, strict=True))
     if abs(abs(along) - 1.0) > PARALLEL:
-        raise _Odd(f"its {tag} differs from that of joint '{shown(joint.name)}'")
+        raise _NotCoupled(f"its {tag} differs from that of joint '{shown(joint.name)}'")
     return 1.0 if along > 0 else -1.0

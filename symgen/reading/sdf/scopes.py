@@ -156,13 +156,13 @@ class Scope:
         for child in self.node:
             if child.tag == "model":
                 name = child.text("name")
-                yield self._inner(child.called(f"model '{shown(name)}'"), child, name)
+                yield self._inner(child.with_label(f"model '{shown(name)}'"), child, name)
             elif child.tag == "include":
-                yield self._included(child.called("<include>"))
+                yield self._included(child.with_label("<include>"))
 
     def _inner(self, node: XmlNode, placed: XmlNode, name: str) -> "Scope":
         return replace(
-            self, node=node, placed=placed.called(node.label), name=name,
+            self, node=node, placed=placed.with_label(node.label), name=name,
             prefix=f"{self.prefix}{name}::", around=self, merged=False,
         )  # fmt: skip
 
@@ -183,7 +183,7 @@ class Scope:
             raise include.error(f"'{shown(path.name)}' is not an SDF file with one model")
         model = node.children("model")[0]
         name = text(include, "name", model.text("name"))
-        inner = self._inner(model.called(f"model '{shown(name)}'"), include, name)
+        inner = self._inner(model.with_label(f"model '{shown(name)}'"), include, name)
         placed = include if include.only("pose") is not None else model
         found = replace(inner, folder=path.parent, version=version_of(node), placed=placed)
         is_merged = include.element.get("merge") in ("true", "1")
@@ -211,12 +211,12 @@ def version_of(root: XmlNode) -> tuple[int, int]:
     word = root.element.get("version", "").strip()
     parts = word.split(".")
     if len(parts) not in (2, 3) or not all(part.isdecimal() for part in parts):
-        raise root.called("<sdf>").error(
+        raise root.with_label("<sdf>").error(
             f"version '{shown(word)}' is not a version of SDFormat; write one such as 1.7"
         )
     version = int(parts[0]), int(parts[1])
     if version[0] != 1:
-        raise root.called("<sdf>").error(
+        raise root.with_label("<sdf>").error(
             f"SDFormat {shown(word)} is not supported; use 1.4 to 1.12"
         )
     return version
@@ -282,7 +282,7 @@ class Frames:
             adding = ADDING.get(node.tag)
             if adding is not None:
                 name = node.text("name")
-                called = node.called(f"{node.tag} '{shown(name)}'")
+                called = node.with_label(f"{node.tag} '{shown(name)}'")
                 self._frames.setdefault(scope.prefix + name, adding(scope, called, name))
 
     def _add_model(self, scope: Scope) -> None:

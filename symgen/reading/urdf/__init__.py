@@ -97,7 +97,7 @@ def _each(
     """The elements read of nodes; the errors of those that cannot be."""
     for node in nodes:
         with gathered(errors):
-            yield read(node.called(_label(node)))
+            yield read(node.with_label(_label(node)))
 
 
 WORLD: Final = "world"

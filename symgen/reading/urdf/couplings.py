@@ -12,7 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from symgen.reading.description import JointElement, LinearFunction, Mimic, joint_above
+from symgen.reading.description import (
+    MIN_RELATIVE_PIVOT,
+    JointElement,
+    LinearFunction,
+    Mimic,
+    joint_above,
+)
 from symgen.reading.joint_kinds import FIXED, has_one_coordinate
 from symgen.reading.xml_reader import XML_SPACE, XmlNode
 from symgen.text import quoted, shown
@@ -69,14 +75,14 @@ def _ros2_mimics(root: XmlNode) -> Iterator[tuple[XmlNode, str, Mimic]]:
         if "mimic" not in parameters:
             continue
         name = joint.element.get("name") or ""
-        node = joint.called(f"joint '{shown(name)}'")
+        node = joint.with_label(f"joint '{shown(name)}'")
         leader = (parameters["mimic"].element.text or "").strip(XML_SPACE)
         if not leader:
             raise node.error(
                 "its parameter mimic names no joint; write the name of the joint that it follows"
             )
         multiplier, offset = (
-            parameters[word].called(node.label).content() if word in parameters else default
+            parameters[word].with_label(node.label).content() if word in parameters else default
             for word, default in (("multiplier", 1.0), ("offset", 0.0))
         )
         yield node, name, Mimic(node.line, leader, multiplier, offset)
@@ -85,8 +91,6 @@ def _ros2_mimics(root: XmlNode) -> Iterator[tuple[XmlNode, str, Mimic]]:
 # -- <coupling> of URDF+ ---------------------------------------------------------------------------
 
 COUPLING: Final = "coupling"
-MIN_RELATIVE_PIVOT: Final = 1e-9
-"""A pivot below this part of the largest factor of its equation determines no joint."""
 
 Equation = tuple[XmlNode, LinearFunction]
 """A coupling, and the function of coordinates that is 0."""
@@ -106,7 +110,7 @@ def with_couplings(
     if unused:
         names = quoted(node.element.get("name") or "" for node in unused)
         verb = "determines" if len(unused) == 1 else "determine"
-        unused[0].called("<coupling>").notice(
+        unused[0].with_label("<coupling>").notice(
             "warning",
             f'{names} {verb} no joint with independent="false", so that the coupled '
             "joints move freely",
@@ -127,7 +131,7 @@ def _equation(
     node: XmlNode, joints: Sequence[JointElement], by_name: Mapping[str, JointElement]
 ) -> Equation:
     """The equation of a coupling. Raises RobotError."""
-    coupling = node.called(f"coupling '{shown(node.element.get('name') or '')}'")
+    coupling = node.with_label(f"coupling '{shown(node.element.get('name') or '')}'")
     above = joint_above(joints)
     ends = [coupling.required(tag, "link").text("link") for tag in ("predecessor", "successor")]
     for link in ends:
@@ -167,8 +171,7 @@ def _solved(
     laws, lines, unused = dict[str, LinearFunction](), dict[str, int](), list[XmlNode]()
     for node, equation in equations:
         size = max((abs(x) for _, x in equation.terms), default=0.0)
-        for name, law in laws.items():
-            equation = equation.compose({name: law})
+        equation = equation.reduce(laws)
         sizes = {name: abs(x) for name, x in equation.terms if name in dependent}
         pivot = max(sizes, key=lambda name: sizes[name], default="")
         if not pivot or sizes[pivot] <= MIN_RELATIVE_PIVOT * size or len(equation.terms) < 2:

@@ -51,14 +51,14 @@ def extensions(root: XmlNode, errors: list[RobotError]) -> dict[str, Extension]:
     joints = [(node.element.get("name") or "", node) for node in joint_nodes(root)]
     for name, joint in joints:
         for dynamics in joint.children("dynamics"):
-            node = dynamics.called(f"joint '{shown(name)}'")
+            node = dynamics.with_label(f"joint '{shown(name)}'")
             with gathered(errors):
                 values = [(w, from_attribute(node, w, word_of(joint))) for w in ALL_WORDS]
                 stated[name] += [StatedNumber(node, w, x) for w, x in values if x is not None]
     names = {joint.element.get("name") for _, joint in joints}
     for gazebo in root.children("gazebo"):
         name = gazebo.element.get("reference") or ""
-        for node in gazebo.called(f"joint '{shown(name)}'") if name in names else ():
+        for node in gazebo.with_label(f"joint '{shown(name)}'") if name in names else ():
             if node.tag in ALL_WORDS:
                 with gathered(errors):
                     stated[name].append(StatedNumber(node, node.tag, node.content()))

@@ -39,7 +39,7 @@ def check_root(root: XmlNode) -> None:
     """Raises RobotError if the root is not <robot> or contains unexpanded xacro that has an
     effect."""
     if root.tag.rpartition(":")[2] != "robot":
-        raise root.called(f"<{shown(root.tag)}>").error(
+        raise root.with_label(f"<{shown(root.tag)}>").error(
             "the root element is not <robot>, <mujoco> or <sdf>; give a URDF, MJCF or SDF file"
         )
     check_unexpanded_xacro(root)
@@ -53,7 +53,7 @@ def notice_ignored_elements(root: XmlNode) -> None:
     loops = list(_loops(root))
     if loops:
         names = dict.fromkeys(node.element.get("name") or f"<{node.tag}>" for node in loops)
-        first = loops[0].called(f"<{loops[0].tag}>")
+        first = loops[0].with_label(f"<{loops[0].tag}>")
         first.notice("warning", loops_left_open(names, len(loops)))
 
 
@@ -124,7 +124,7 @@ def _notice_unknown(root: XmlNode) -> None:
         near = difflib.get_close_matches(tag.lower(), KNOWN[part].split(), 1, 0.75)
         hint = f"; if <{near[0]}> is meant, correct the name" if near else ""
         times = f" ({count[tag]} of them)" if count[tag] > 1 else ""
-        node.called(f"<{shown(tag)}>").notice(
+        node.with_label(f"<{shown(tag)}>").notice(
             "note", f"unknown in <{part}>, ignored{times}{hint}", "" if near else UNKNOWN
         )
 
@@ -156,6 +156,6 @@ def _notice_foreign_attributes(root: XmlNode) -> None:
         kind = word_of(node)
         used = JOINTS[kind].attributes if kind in JOINTS else ()
         for name in sorted(names.intersection(node.element.keys()).difference(used)):
-            node.called(f"joint '{shown(node.element.get('name') or '')}'").notice(
+            node.with_label(f"joint '{shown(node.element.get('name') or '')}'").notice(
                 "note", f"{name} of a joint of type '{shown(kind)}' is ignored"
             )

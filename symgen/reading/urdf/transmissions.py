@@ -56,7 +56,7 @@ def drives(root: XmlNode) -> tuple[DriveElement, ...]:
         if drive is not None and (known is None or known.inertia is None):
             by_joint[drive.joint] = drive
         elif drive is not None and known is not None and drive.inertia is not None:
-            raise node.called(f"joint '{shown(drive.joint)}'").error(
+            raise node.with_label(f"joint '{shown(drive.joint)}'").error(
                 f"a second rotor (the first is on line {known.line}); keep one of them"
             )
     return tuple(by_joint.values())
@@ -96,7 +96,7 @@ def _drive(transmission: XmlNode) -> DriveElement | None:
     drive = DriveElement(name, transmission.line, _reduction((transmission, *joints, *actuators)))
     inertia, ratio = (
         drake_number(
-            [node.called(f"joint '{shown(name)}'") for node in _tagged(actuators, tag)],
+            [node.with_label(f"joint '{shown(name)}'") for node in _tagged(actuators, tag)],
             tag,
             lambda node: node.number("value"),
         )
@@ -197,7 +197,7 @@ def transmissions(root: XmlNode) -> tuple[Transmission, ...]:
     controls = (node for control in root.children("ros2_control") for node in control)
     nested = (node for node in controls if node.tag == "transmission")
     for node in (*root.children("transmission"), *nested):
-        label = node.called(f"transmission '{shown(node.element.get('name') or '')}'")
+        label = node.with_label(f"transmission '{shown(node.element.get('name') or '')}'")
         try:
             transmission = _transmission(label)
         except RobotError as error:
@@ -282,4 +282,4 @@ def _end(node: XmlNode) -> TransmissionEnd:
 
 
 def _contents(node: XmlNode, *tags: str) -> Iterator[float]:
-    return (child.called(node.label).content() for child in node if child.tag in tags)
+    return (child.with_label(node.label).content() for child in node if child.tag in tags)

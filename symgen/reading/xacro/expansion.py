@@ -75,7 +75,7 @@ def _in_attributes(node: XmlNode) -> Iterator[tuple[XmlNode, str]]:
         expression = EXPRESSION.search(str(text))
         if expression is not None:
             words = f"contains the unexpanded xacro expression {shown(expression[0], 60)}"
-            yield node.called(f"<{shown(node.tag)}>"), f"{shown(str(name))} {words}"
+            yield node.with_label(f"<{shown(node.tag)}>"), f"{shown(str(name))} {words}"
 
 
 def check_unexpanded_xacro(root: XmlNode) -> None:
@@ -83,7 +83,7 @@ def check_unexpanded_xacro(root: XmlNode) -> None:
     calls = list[XmlNode]()
     for node in xacro_nodes(root):
         if is_statement(node) or node.element.getparent() is not root.element:
-            raise node.called(f"<{shown(node.tag)}>").error(
+            raise node.with_label(f"<{shown(node.tag)}>").error(
                 "the file contains unexpanded xacro elements; give the original file "
                 "(FILE.xacro), which symgen expands"
             )
@@ -92,7 +92,7 @@ def check_unexpanded_xacro(root: XmlNode) -> None:
         raise node.error(f"{phrase}; give the original file (FILE.xacro), which symgen expands")
     if calls:
         names = ", ".join(f"<{shown(tag)}>" for tag in dict.fromkeys(node.tag for node in calls))
-        calls[0].called(names).notice(
+        calls[0].with_label(names).notice(
             "warning", "this xacro macro is not defined in the file; its content is missing"
         )
     for element in root.element.iter(*(f"{{*}}{tag}" for tag in (*LOOKS, "material", "mesh"))):
@@ -314,7 +314,7 @@ def check_is_robot(path: str | os.PathLike[str], root: XmlNode, expansion: XmlNo
     kind = "macro" if len(names) == 1 else "macros"
     raise (
         macros[0]
-        .called("<robot>")
+        .with_label("<robot>")
         .error(f"has no links and only defines the {kind} {quoted(names, 8)}; {advice}")
     )
 
