@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib import import_module
 from typing import Any, Final, TypeVar
 
 from symgen.algorithms.titles import quantity_for
@@ -144,18 +145,24 @@ class Requirement:
         """Whether a robot meets it."""
         return self.holds(system)
 
+    def __reduce__(self) -> tuple[Callable[[str, str], Any], tuple[str, str]]:
+        """Pickle by name: the decorated predicate's name is that of the requirement."""
+        return _named_in, (self.holds.__module__, self.holds.__qualname__)
+
+
+def _named_in(module: str, name: str) -> Any:
+    return getattr(import_module(module), name)
+
 
 def requirement(text: str) -> Callable[[SystemPredicate], Requirement]:
     """Make a `Requirement` of the decorated predicate."""
     return lambda holds: Requirement(holds, text)
 
 
+@requirement("")
 def any_robot(system: CanonicalModel) -> bool:
     """True for every robot."""
     return True
-
-
-NO_REQUIREMENT: Final = Requirement(any_robot, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +174,7 @@ class Formulation:
     regrouping: str
     algorithm: Algorithm
     source: str
-    applicable: Requirement = NO_REQUIREMENT
+    applicable: Requirement = any_robot
     competitive: SystemPredicate = any_robot
     """For which of these robots it can be the cheapest; for the others it is used by name only."""
     auto_selected: bool = True
@@ -327,7 +334,7 @@ def quantity(
     coordinates: str = BODIES,
     supports: Sequence[str] = ("presliding",),
     regroupings: Sequence[str] = tuple(REGROUPINGS),
-    applicable: Requirement = NO_REQUIREMENT,
+    applicable: Requirement = any_robot,
     competitive: SystemPredicate = any_robot,
     only_minimal_competitive: bool = False,
 ) -> Callable[[Registered], Registered]:
