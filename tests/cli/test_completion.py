@@ -14,6 +14,7 @@ from symgen.cli.main import COMMANDS, main
 from symgen.identification.model.settings import METHODS
 from symgen.languages import LANGUAGES
 from symgen.languages.c.options import GLUE
+from symgen.mechanics.joint_forces import FRICTION
 from symgen.reading.options import ROTORS
 from tests.support.tools import ROOT, robot_file
 
@@ -48,7 +49,7 @@ CASES = [
     (["generate", UR5, "--parameters", "runtime:link2,link"], None),
     (
         ["generate", UR5, "--friction", "r"],
-        [f"runtime:{x}" for x in ("viscous", "coulomb", "offset")],
+        [f"runtime:{law}" for law in FRICTION],
     ),
     (["generate", UR5, "--friction", "viscous,c"], ["viscous,coulomb"]),
     (["generate", UR5, "--gravity", "r"], ["runtime"]),
