@@ -94,7 +94,7 @@ class Judge:
     def _joint(self, j: int, body: Body, state: dict[str, Array]) -> None:
         at, dof = self.model.jnt_qposadr[j], self.model.jnt_dofadr[j]
         follow = body.follows
-        if body.joint.type.single:
+        if body.joint.type.has_one_coordinate:
             terms = ((self.ours.bodies.index(body) + 1, 1.0),) if follow is None else follow.terms
             self.data.qpos[at] = 0.0 if follow is None else follow.offset
             for number, factor in terms:

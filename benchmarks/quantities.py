@@ -57,7 +57,7 @@ def _rows(quantities: Iterable[Quantity]) -> Iterator[str]:
         ways = ", ".join(dict.fromkeys(way.name.partition("/")[0] for way in q.formulations))
         formula = q.formula.replace("|", r"\|")
         named = f"{name}<br>{formula}"
-        cells = named, ", ".join(q.inputs), outputs, f"{ways};<br>{LAWS[q.name].judge}"
+        cells = named, ", ".join(q.inputs), outputs, f"{ways};<br>{LAWS[q.name].reference}"
         yield f"| {' | '.join(cells)} |"
 
 

@@ -127,8 +127,8 @@ def robot(n: int, branching: int, rotors: str, turned: bool = False) -> RigidBod
 def at(model: RigidBodyModel, way: Any, rate: float) -> Array:
     """Accelerations where joint i (from 1) is at i rad and feels i N m."""
     built, one = canonical_model(model), [float(i) for i in range(1, model.dof + 1)]
-    rates = built.coupling.rates([rate] * model.dof)
-    return np.array([float(x) for x in way(built, built.coupling.places(one), rates, one)])
+    rates = built.coupling.body_rates([rate] * model.dof)
+    return np.array([float(x) for x in way(built, built.coupling.body_positions(one), rates, one)])
 
 
 def accelerations(n: int, shape: str, rotors: str, rate: float) -> Array:
@@ -192,7 +192,7 @@ def operations(built: CanonicalModel, way: Any) -> int:
     """The operations of a forward dynamics."""
     program, n = Program(), built.dof
     q, qd, tau = (program.input(name, (n,)) for name in ("q", "qd", "tau"))
-    values = way(built, built.coupling.places(q), built.coupling.rates(qd), tau)
+    values = way(built, built.coupling.body_positions(q), built.coupling.body_rates(qd), tau)
     program.output("qdd", (n,), values)
     return counts(program).total
 

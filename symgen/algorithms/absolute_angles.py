@@ -35,7 +35,7 @@ def runs(system: CanonicalModel) -> dict[int, int]:
     first: dict[int, int] = {}
     for i in system.outward:
         body = system.body(i)
-        turns = body.joint == TURN and i not in system.shared
+        turns = body.joint == TURN and i not in system.joint_bodies
         flat = all(turn.axis == 2 for turn in body.placement.to_axis.transform.turns)
         if turns:
             first[i] = first.get(body.parent, i) if flat else i
@@ -125,7 +125,7 @@ def _beside(body: CanonicalBody, before: RunMember) -> RunMember:
     like the run's start."""
     assert before.start is not None
     transform, start = body.placement.to_axis.transform, before.start
-    arm = transform.offset.turned(-before.turn)
+    arm = transform.offset.expressed_after(-before.turn)
     angle = sum((turn.angle for turn in transform.turns), before.turn.angle)
     motion = replace(start.motion, a=before.motion.at(arm))
     virtual = Twist(start.virtual.w, before.virtual.at(arm))

@@ -97,7 +97,11 @@ class GatheredMoments:
 
     def to_parent(self, step: Step) -> "GatheredMoments":
         """The same at the frame from which `step` leads to the present one."""
-        turned = self.cross_moment.turned(-step) if isinstance(step, Turn) else self.cross_moment
+        turned = (
+            self.cross_moment.expressed_after(-step)
+            if isinstance(step, Turn)
+            else self.cross_moment
+        )
         return GatheredMoments(self.load.to_parent(step), self.field.to_parent(step), turned)
 
     def plus_cross_moment(self, moment: Vector) -> "GatheredMoments":
@@ -122,7 +126,7 @@ class GatheredDerivatives:
         forces = (self.load, self.momentum, self.rate_load, self.inertia)
         load, momentum, rate_load, inertia = (f.to_parent(step) for f in forces)
         vectors = (self.cross_moment, self.cross_moment_rate)
-        q, qd = (x.turned(-step) if isinstance(step, Turn) else x for x in vectors)
+        q, qd = (x.expressed_after(-step) if isinstance(step, Turn) else x for x in vectors)
         return GatheredDerivatives(load, momentum, q, rate_load, qd, inertia)
 
     def plus_cross_moment(self, moment: Vector) -> "GatheredDerivatives":
@@ -187,7 +191,7 @@ def gathered(
             at_body = total[i] + GatheredMoments(load, field, moment)
             slip = moves.rates[i].relative.v.scaled(2.0)
             at_joint = to_joint(system, i, q, w, slip, at_body)
-            passed = at_body if system.stays(i) else at_joint
+            passed = at_body if system.same_joint_as_parent(i) else at_joint
             at_parent = to_parent(system, i, q, _twice(moves, body.parent), passed)
             total[body.parent] = total[body.parent] + at_parent
         yield i, at_joint
@@ -208,7 +212,7 @@ def climb(
         slip = moves.rates[j].relative.v.scaled(2.0)
         x = (
             shift_to_parent(at_parent, system.to_body(j, q))
-            if j in system.together(i)
+            if j in system.bodies_of_joint(i)
             else to_joint(system, j, q, _twice(moves, j), slip, at_parent)
         )
         i = j

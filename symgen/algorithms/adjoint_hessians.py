@@ -122,12 +122,12 @@ def second_derivatives(
             out.first[j] = read.on(at.load, at.momentum, read.turning.dot(at.cross_moment))
             out.momentum[j] = joint.project(at.momentum)
             start = displaced(joint, composite, moves, j, at, axes)
-            for i in (i for i in system.together(j) if i >= j):
+            for i in (i for i in system.bodies_of_joint(j) if i >= j):
                 out.read(i, j, readings[i], system.body(i).joint, _outward(system, j, i, q, start))
             for i, at_joint in climb(system, j, q, moves, start):
                 joint = system.body(i).joint
                 out.read(i, j, readings[i], joint, at_joint)
-                if i not in system.together(j):
+                if i not in system.bodies_of_joint(j):
                     rates = _axis_rates(system, i, moves, at_joint)
                     out.mirror(i, j, joint, rates, at_joint)
     _commute(system, qd, out)
@@ -136,7 +136,7 @@ def second_derivatives(
 
 def _commute(system: CanonicalModel, qd: Coordinates, out: HessianBlocks) -> None:
     """The terms that are added where axes go with bodies; of rates see `torsion.by_rates`."""
-    run = system.together
+    run = system.bodies_of_joint
     for k, j, at, sign in commutators(system):
         out.qq[j, k] = out.qq[j, k] + sign * out.first[at]
         out.qq[k, j] = out.qq[k, j] - sign * out.first[at]
@@ -260,7 +260,7 @@ def of_forward(
     inverse dynamics."""
     coupling = system.coupling
     solver = factors(system, coupled_mass_matrix(system, q))
-    qdd, mu = (coupling.rates(solver.solve(x)) for x in (driving(system, q, qd, tau), lam))
+    qdd, mu = (coupling.body_rates(solver.solve(x)) for x in (driving(system, q, qd, tau), lam))
     second = (coupling.matrix(x) for x in formulations[0](system, q, qd, qdd, mu))
     by_q, by_qd, _ = (coupling.matrix(x) for x in formulations[1](system, q, qd, qdd))
     qq, qqd, qdqd, qqdd = ([-x for x in block] for block in second)

@@ -54,7 +54,7 @@ class PassedInward:
         load, momentum, cross = self.load, self.momentum, self.cross_moment
         for turn in reversed(turns):
             load, momentum = load.to_parent(turn), momentum.to_parent(turn)
-            cross = cross.turned(-turn)
+            cross = cross.expressed_after(-turn)
         return PassedInward(load, momentum, cross)
 
     def named(self, label: str) -> "PassedInward":
@@ -123,7 +123,7 @@ def sweep(
             slip = moves.rates[i].relative.v.cross(at_body.momentum.linear)
             at_carrier = PassedInward(at_body.load, at_body.momentum, at_body.cross_moment + slip)
             at_joint = at_carrier.turned_in(place.turns(q[i - 1]))
-            passed = at_body if system.stays(i) else at_joint
+            passed = at_body if system.same_joint_as_parent(i) else at_joint
             for transform in reversed(place.transforms(q[i - 1])):
                 passed = passed.turned_in(transform.turns)
             parent = system.body(i).parent
@@ -262,7 +262,7 @@ def of_forward(
     dynamics."""
     solver = factors(system, coupled_mass_matrix(system, q))
     qdd, mu = solver.solve(driving(system, q, qd, tau)), solver.solve(lam)
-    rates = system.coupling.rates
+    rates = system.coupling.body_rates
     dq, dqd, _ = of_inverse(system, q, qd, rates(qdd), rates(mu))
     by_q, by_qd = (system.coupling.forces(x) for x in (dq, dqd))
     return [-x for x in by_q], [-x for x in by_qd], mu

@@ -44,7 +44,7 @@ class PairColumn:
 
     def to_parent(self, step: Step) -> "PairColumn":
         """The column about the frame from which `step` leads to the present one."""
-        product = self.product.turned(-step) if isinstance(step, Turn) else self.product
+        product = self.product.expressed_after(-step) if isinstance(step, Turn) else self.product
         return PairColumn(self.force.to_parent(step), product)
 
 

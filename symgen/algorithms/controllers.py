@@ -202,7 +202,7 @@ def by(gains: Coordinates, x: Coordinates) -> list[Scalar]:
 def joints(system: CanonicalModel, *at: Coordinates) -> list[Coordinates]:
     """Positions, then rates, of the bodies' joints."""
     q, *rates = at
-    return [system.coupling.places(q), *(system.coupling.rates(x) for x in rates)]
+    return [system.coupling.body_positions(q), *(system.coupling.body_rates(x) for x in rates)]
 
 
 def friction_rates(

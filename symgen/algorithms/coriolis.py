@@ -59,7 +59,7 @@ def composites(
                 joint_label(i)
             )
             from_carrier = from_body.moving(moving[i].relative)
-            passed = from_body if system.stays(i) else from_carrier
+            passed = from_body if system.same_joint_as_parent(i) else from_carrier
             total[body.parent] = total[body.parent] + shift_to_parent_named(
                 passed, place.to_joint_frame(q[i - 1]), joint_label(i)
             )
@@ -77,7 +77,7 @@ class CoriolisColumn:
 
     def to_parent(self, step: Step) -> "CoriolisColumn":
         """The column about the frame from which `step` leads to the present one."""
-        n3 = self.n3.turned(-step) if isinstance(step, Turn) else self.n3
+        n3 = self.n3.expressed_after(-step) if isinstance(step, Turn) else self.n3
         return CoriolisColumn(
             self.momentum.to_parent(step), n3, tuple(f.to_parent(step) for f in self.forces)
         )

@@ -141,7 +141,7 @@ def coriolis_matrix_newton_euler_gradient(
 def _entries(system: CanonicalModel, b: int, v: Twist, y: Twist, x: Twist) -> list[Scalar]:
     """The power of y in D x for each parameter of body `b`; all in its canonical frame."""
     if b in system.rotors:
-        moment = system.body(b).joint.spin
+        moment = system.body(b).joint.rotor_moment
         spin = 0.5 * y.w.dot(v.w.cross(x.w))
         return [{"J": spin, "Jo": 3.0 * spin, "m": _mass_entry(v, y, x)}[moment]]
     v, y, x = (twist_at_frame(twist, system.link_pose(b)) for twist in (v, y, x))

@@ -150,7 +150,7 @@ def forward_derivatives(
     parts = (coupling.forces(part) for part in (coriolis, gravity(system, q), rubbing))
     driving = [t - c - g - f for t, c, g, f in zip(tau, *parts, strict=True)]
     qdd = solver.solve(driving)
-    slopes = formulation(system, q, qd, coupling.rates(qdd))
+    slopes = formulation(system, q, qd, coupling.body_rates(qdd))
     matrices = (
         coupling.matrix(square(system, x)) for x in (slopes.dq, damped(system, qd, slopes.dqd))
     )

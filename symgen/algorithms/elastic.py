@@ -33,7 +33,7 @@ def elastic_feedforward(
     rates, each of shape n; friction is that between spring and link."""
     *flow, stiffness, inertia = inputs
     coupling = system.coupling
-    at = [coupling.places(flow[0]), *(coupling.rates(x) for x in flow[1:])]
+    at = [coupling.body_positions(flow[0]), *(coupling.body_rates(x) for x in flow[1:])]
     tau = coupling.forces(inverse_dynamics(system, *at[:3]))
     first = coupling.forces(rate(inverse_dynamics, system, at[:4], 3))
     second = coupling.forces(second_rate(inverse_dynamics, system, at, 3))

@@ -74,7 +74,7 @@ def lighter(system: CanonicalModel) -> dict[int, Inertia]:
     base = {-i: NO_INERTIA for i in system.roots}
     for i in system.inward if all(body.constant for body in system.bodies) else ():
         body = system.body(i)
-        total[i], handed = body.regrouped(total[i])
+        total[i], handed = body.split_inertia(total[i])
         parent, at_parent = body.parent, body.placement.to_parent(handed, ZERO)
         if parent:
             total[parent] = total[parent] + at_parent

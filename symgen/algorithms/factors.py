@@ -27,7 +27,7 @@ class EliminationPattern:
 def pattern(system: CanonicalModel, entries: Sequence[Scalar]) -> EliminationPattern:
     """The pattern of the tree or, where joints are coupled, of the n x n matrix `entries`;
     coordinates from 1."""
-    if system.coupling.trivial:
+    if system.coupling.is_identity:
         inward = tuple(system.inward)
         return EliminationPattern(inward, {i: tuple(system.ancestors(i)) for i in inward})
     inward, n = system.coordinates_inward, system.coupling.velocities

@@ -231,7 +231,7 @@ def forward_dynamics_articulated(
 
     The forces of the motion without q̈ and those that the joints pass on travel inward together.
     """
-    joints = _inward(system, q, qd, system.coupling.rates(tau), forces_at_rest(system, q, qd))
+    joints = _inward(system, q, qd, system.coupling.body_rates(tau), forces_at_rest(system, q, qd))
     moving = {0: ZERO_TWIST}
     qdd: list[Scalar] = [ZERO] * system.size
     for i in system.outward:
@@ -321,7 +321,7 @@ def forward_dynamics_by_tree(
     accelerations = (
         f(system, q, qd, tau) for f in (forward_dynamics, forward_dynamics_articulated)
     )
-    shallow, deep = (system.coupling.rates(qdd) for qdd in accelerations)
+    shallow, deep = (system.coupling.body_rates(qdd) for qdd in accelerations)
     paths = {i: (i, *system.ancestors(i)) for i in system.outward}
     long_trees = {
         j for path in paths.values() if len(path) > DEEP for j in path if not system.body(j).parent

@@ -34,7 +34,11 @@ class FramePose:
         rows, origin = self.rows, self.origin
         for step in steps:
             if isinstance(step, Turn):
-                rows = rows[0].turned(step), rows[1].turned(step), rows[2].turned(step)
+                rows = (
+                    rows[0].expressed_after(step),
+                    rows[1].expressed_after(step),
+                    rows[2].expressed_after(step),
+                )
             else:
                 origin = origin + Vector(*(row[step.axis] for row in rows)).scaled(step.length)
         return FramePose(rows, origin)
@@ -44,7 +48,11 @@ class FramePose:
         rows, origin = self.rows, self.origin
         for step in reversed(steps):
             if isinstance(step, Turn):
-                rows = rows[0].turned(-step), rows[1].turned(-step), rows[2].turned(-step)
+                rows = (
+                    rows[0].expressed_after(-step),
+                    rows[1].expressed_after(-step),
+                    rows[2].expressed_after(-step),
+                )
             else:
                 origin = origin - Vector(*(row[step.axis] for row in rows)).scaled(step.length)
         return FramePose(rows, origin)
@@ -100,7 +108,7 @@ class PotentialPerMass:
         slope, level = self.slope, self.level
         for step in steps:
             if isinstance(step, Turn):
-                slope = slope.turned(step)
+                slope = slope.expressed_after(step)
             else:
                 level = level + slope[step.axis] * step.length
         return PotentialPerMass(slope, level)
@@ -154,7 +162,7 @@ def rotate_wrenches(system: CanonicalModel, q: Coordinates) -> CanonicalModel:
         rows = forward_kinematics(system, q, [frame.body])[frame.body].at(frame.pose).rows
         links.append(link)
         in_link_axes += _in_columns(rows, six[:3]) + _in_columns(rows, six[3:])
-    return system.pushed(links, in_link_axes)
+    return system.with_external_wrench(links, in_link_axes)
 
 
 def _in_columns(rows: Rows, v: Sequence[Scalar]) -> list[Scalar]:

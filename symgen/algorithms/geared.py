@@ -42,7 +42,7 @@ def _on_the_carrier(system: CanonicalModel, r: int) -> bool:
     """Whether a follower is a rotor that stands where its joint does, or on the ground."""
     body, leaders = system.body(r), system.leaders[r - 1]
     carriers = {0, *(system.body(leader).parent for leader in leaders)}
-    alone = len(system.together(r)) == 1
+    alone = len(system.bodies_of_joint(r)) == 1
     return alone and r in system.rotors and len(leaders) == 1 and body.parent in carriers
 
 
@@ -68,7 +68,7 @@ def forward_dynamics(
 ) -> list[Scalar]:
     """Joint accelerations q̈ = M⁻¹ (τ - C q̇ - g), shape n, by articulated bodies with rotors, best
     for long chains."""
-    joints = _inward(system, q, qd, system.coupling.rates(tau))
+    joints = _inward(system, q, qd, system.coupling.body_rates(tau))
     moving = {0: ZERO_TWIST}
     qdds: list[Scalar] = [ZERO] * system.dof
     for i in (i for i in system.outward if i in joints):
@@ -76,7 +76,7 @@ def forward_dynamics(
         with system.section(i, "acceleration"):
             share = joints[i].share
             qdd = joints[i].rate - share.angular.dot(before.w) - share.linear.dot(before.v)
-            qdds[system.coupling.drives[i - 1].index] = qdd
+            qdds[system.coupling.drives[i - 1].velocity_index] = qdd
             moving[i] = before.to_child(system.steps(i, q)) + body.S.at_rate(qdd)
     return qdds
 

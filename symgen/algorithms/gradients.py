@@ -111,7 +111,7 @@ def gradients(
     fast = {i: x.scaled(2.0) for i, x in moving.items()}
     second = {i: _second_rate(system, i, motion[i], moving[i]) for i in system.outward}
     for i, from_carrier, from_axes in composites(system, q, fast):
-        joint, alone = system.body(i).joint, len(system.together(i)) == 1
+        joint, alone = system.body(i).joint, len(system.bodies_of_joint(i)) == 1
         with system.section(i, "column"):
             rate = force_rate(joint, from_carrier, motion[i].carrier)
             turned = carried_along(joint, load[i])
@@ -177,7 +177,7 @@ def _pair(
     joint = system.body(j).joint
     rate, displaced, *load = at.forces
     out.m[i, j] = out.m[j, i] = joint.project(at.momentum)
-    felt = displaced if j in system.together(i) else sum(load, displaced)
+    felt = displaced if j in system.bodies_of_joint(i) else sum(load, displaced)
     out.dqd[j, i], out.dq[j, i] = joint.project(rate), joint.project(felt)
     out.dqd[i, j], out.dq[i, j] = row_entry(joint, fast, at), second.on(at)
 
@@ -205,7 +205,7 @@ def rates_by_symbols(system: CanonicalModel, q: Coordinates, qd: Coordinates) ->
     twice_c = by_entry(
         coriolis_matrix_from_symbols_up(system, q, [x * 2.0 for x in qd]), system.size
     )
-    m = by_entry(mass_matrix(system, q), system.size) if system.shared else {}
+    m = by_entry(mass_matrix(system, q), system.size) if system.joint_bodies else {}
     return by_rates(system, twice_c, m, qd)
 
 

@@ -46,7 +46,9 @@ def solved_loads(
     loads = [*tau]
     for i, (body, drive) in enumerate(zip(system.bodies, system.coupling.drives, strict=True), 1):
         if system.leaders[i - 1] == (i,):
-            loads[drive.index] = body.passive.load(q[i - 1], qd[i - 1], tau[drive.index])
+            loads[drive.velocity_index] = body.passive.load(
+                q[i - 1], qd[i - 1], tau[drive.velocity_index]
+            )
     return system.with_passive([NO_JOINT_FORCE] * system.size), loads
 
 

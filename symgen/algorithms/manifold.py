@@ -284,13 +284,13 @@ def charts(coupling: Coupling) -> list[Chart]:
 def _charts(coupling: Coupling) -> Iterator[Chart]:
     pairs = [*zip(coupling.drives, coupling.parts, strict=True)]
     terms = [t for drive, (joint, _) in pairs if not joint.in_body_axes for t in drive.terms]
-    for place, index in dict.fromkeys((t.place, t.index) for t in terms):
+    for place, index in dict.fromkeys((t.position_index, t.velocity_index) for t in terms):
         yield SingleCoordinate(place, index)
     for k, (drive, (joint, part)) in enumerate(pairs):
         if isinstance(joint, BodyAxesJoint) and not part:
             units = joint.units
-            rates = tuple(coupling.drives[k + n].index for n in range(len(units)))
-            places = range(drive.place, drive.place + len(joint.positions))
+            rates = tuple(coupling.drives[k + n].velocity_index for n in range(len(units)))
+            places = range(drive.position_index, drive.position_index + len(joint.positions))
             yield InBodyAxes(tuple(places), rates, units)
 
 

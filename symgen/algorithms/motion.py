@@ -2,8 +2,8 @@
 
 Symbols (Featherstone 2008, F08): w angular velocity, v velocity of a frame's origin, wd the rate of
 w, a acceleration of the origin less gravity, all in the frame's own axes. Every joint is asked for
-its steps and for the twist of its body against the parent (`System.relative`), nothing else.
-What a single body's motion is and how it is carried from frame to frame is in
+its steps and for the twist of its body against the parent (`CanonicalModel.relative_twist`),
+nothing else. What a single body's motion is and how it is carried from frame to frame is in
 `symgen.mechanics.rigid_motion`."""
 
 from collections.abc import Callable, Mapping, Sequence
@@ -48,10 +48,10 @@ def _next_velocity(
     system: CanonicalModel, i: int, parent: Velocity, q: Scalar, qd: Coordinates
 ) -> Velocity:
     place = system.body(i).placement
-    approach, relative = place.to_joint_frame(q), system.relative(i, qd)
+    approach, relative = place.to_joint_frame(q), system.relative_twist(i, qd)
     at_joint = parent.body.to_child(approach)
     body = (at_joint.to_child(place.to_body(q)) + relative).named(f"{i}")
-    if system.stays(i):
+    if system.same_joint_as_parent(i):
         carrier, relative = (x.to_child(approach) for x in (parent.carrier, parent.relative))
     else:
         carrier = at_joint
@@ -63,7 +63,7 @@ def next_twist(
 ) -> Twist:
     """The twist of body `i` from that of its parent."""
     steps = system.steps(i, q)
-    return parent.to_child(steps) + system.relative(i, qd)
+    return parent.to_child(steps) + system.relative_twist(i, qd)
 
 
 def twists(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> dict[int, Twist]:
@@ -165,7 +165,7 @@ def joint_motions(
             at = replace(start.fixed_to(place.transforms(q[i - 1])), label=f"j{i}")
             turned = at.turned(at.a, place.turns(q[i - 1]))
             bodies[i] = _moving(system, i, turned, q, qd, qdd, None)
-            if system.stays(i):
+            if system.same_joint_as_parent(i):
                 first = joints[system.body(i).parent].carrier
                 at = first.fixed_to(place.transforms(q[i - 1]))
             joints[i] = JointMotion(bodies[i], at)
@@ -189,7 +189,7 @@ def _moving(
 ) -> Motion:
     """The motion of body `i`, whose frame but for a shift along its axis would move like `at` if
     its joint stood still."""
-    rate, change = system.relative(i, qd), system.relative(i, qdd)
-    reference = rate if qd_r is None else system.relative(i, qd_r)
+    rate, change = system.relative_twist(i, qd), system.relative_twist(i, qdd)
+    reference = rate if qd_r is None else system.relative_twist(i, qd_r)
     shift = system.body(i).placement.shift(q[i - 1])
     return at.moving(rate, reference, change, shift, f"{i}").named(f"{i}")

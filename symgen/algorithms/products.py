@@ -51,7 +51,7 @@ def forward_dynamics_jvp(system: CanonicalModel, *inputs: Coordinates) -> list[S
     accelerations that τ causes), so that no tangent goes through the factors of M."""
     q, qd, tau, dq, dqd, dtau = inputs
     coupling, solver = system.coupling, factors(system, coupled_mass_matrix(system, q))
-    qdd = coupling.rates(solver.solve(driving(system, q, qd, tau)))
+    qdd = coupling.body_rates(solver.solve(driving(system, q, qd, tau)))
     at, by = (q, qd, qdd), (dq, dqd, [ZERO] * system.size)
     change = coupling.forces(inverse_dynamics_jvp(system, *at, *by))
     return solver.solve([d - x for d, x in zip(dtau, change, strict=True)])

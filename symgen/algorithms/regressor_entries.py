@@ -66,7 +66,7 @@ def regressor_columns_of_body(
     """The function that gives the power of a twist of body `i` in its x (both in its canonical
     frame) for each of its parameters: the users' ten, or of a rotor the inertia about its axis."""
     if i in system.rotors:
-        return ROTOR_READERS[system.body(i).joint.spin](x)
+        return ROTOR_READERS[system.body(i).joint.rotor_moment](x)
     link_pose = system.link_pose(i)
     at_link = x.seen_in(link_pose)
     return lambda twist: inertial_parameter_entries(twist_at_frame(twist, link_pose), at_link)

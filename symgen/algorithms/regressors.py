@@ -275,7 +275,7 @@ def kinetic_energy_regressor(
 
 def _spinning(system: CanonicalModel, i: int, twist: Twist) -> Scalar:
     """The kinetic energy of a rotor by its parameter."""
-    moment = system.body(i).joint.spin
+    moment = system.body(i).joint.rotor_moment
     if moment == "J":
         return 0.5 * (twist.w.z * twist.w.z)
     moving = twist.v if moment == "m" else twist.w

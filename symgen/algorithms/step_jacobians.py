@@ -63,7 +63,9 @@ def _slopes(
 ) -> tuple[list[Scalar], Matrix, Matrix, Matrix]:
     """q̈ and its derivatives in q, q̇ and τ."""
     coupling, n = system.coupling, system.coupling.velocities
-    results = forward_derivatives(system, coupling.places(q), coupling.rates(qd), tau, formulation)
+    results = forward_derivatives(
+        system, coupling.body_positions(q), coupling.body_rates(qd), tau, formulation
+    )
     by_q, by_qd, by_tau = ([[*x[k * n : k * n + n]] for k in range(n)] for x in results[:3])
     return results[3], by_q, by_qd, by_tau
 

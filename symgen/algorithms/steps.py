@@ -116,7 +116,7 @@ def presliding_update(
     out = [*states]
     for body, drive in zip(after.bodies, system.coupling.drives, strict=True):
         if not drive.follows and "presliding_distance" in body.passive.shape:
-            out[drive.index] = body.passive.presliding
+            out[drive.velocity_index] = body.passive.presliding
     return out
 
 
@@ -145,7 +145,7 @@ def _accelerations(
     tau: Coordinates,
 ) -> list[Scalar]:
     coupling = system.coupling
-    return formulation(system, coupling.places(q), coupling.rates(qd), tau)
+    return formulation(system, coupling.body_positions(q), coupling.body_rates(qd), tau)
 
 
 def ahead(x: Coordinates, h: Scalar, v: Coordinates) -> list[Scalar]:

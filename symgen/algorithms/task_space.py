@@ -175,7 +175,7 @@ def _turn(step: Turn, place: Any) -> Four:
     """The quaternion of a step on the way to a body; where that is not about a coordinate axis it
     is the quaternion of the joint's position."""
     if isinstance(step, Rotation):
-        x, y, z, w = place.turned
+        x, y, z, w = place.quaternion
         return w, Vector(x, y, z)
     known = 0.5 * atan2(plain(step.angle.s0), plain(step.angle.c0))
     if step.angle.variable is ZERO:

@@ -189,7 +189,7 @@ def _mixed(
         # no body moves with both joints
         return [ZERO] * system.size, [ZERO] * system.size
     first = _one_after_other(term, at, j, k)
-    if j == k or k + 1 not in system.together(j + 1):
+    if j == k or k + 1 not in system.bodies_of_joint(j + 1):
         return first, first
     return first, _one_after_other(term, at, k, j)
 

@@ -19,7 +19,7 @@ Entries = dict[tuple[int, int], Scalar]
 def commutators(system: CanonicalModel) -> Iterator[tuple[int, int, int, float]]:
     """The cross products of the unit twists of bodies that stay together: k, j, l and ±1 where S_k
     × S_j = ±S_l, j before k."""
-    for run in dict.fromkeys(system.shared.values()):
+    for run in dict.fromkeys(system.joint_bodies.values()):
         units = dict(zip(run, system.body(run[0]).placement.twists, strict=True))
         for j, k in combinations(run, 2):
             yield from ((k, j, i, sign) for i, sign in _along(units[k].cross(units[j]), units))
@@ -37,7 +37,7 @@ def _along(x: Twist, units: dict[int, Twist]) -> Iterator[tuple[int, float]]:
 def torsion(system: CanonicalModel, q: Coordinates) -> dict[tuple[int, int, int], Scalar]:
     """½ M_i·(S_k × S_j) by (i, j, k), for j before k in a run of bodies that stay together; the
     negative where they are swapped."""
-    if not system.shared:
+    if not system.joint_bodies:
         return {}
     m, n = mass_matrix(system, q), system.size
     return {

@@ -121,7 +121,7 @@ def second_derivatives(power: Power) -> Four:
     pairs = [*product(range(n), repeat=2)]
     inward = [(j, i) if j + 1 in system.ancestors(i + 1) else (i, j) for i, j in pairs]
     qq = [
-        by_q[i][0][j] if j + 1 in system.together(i + 1) else by_q[b][0][a]
+        by_q[i][0][j] if j + 1 in system.bodies_of_joint(i + 1) else by_q[b][0][a]
         for (i, j), (a, b) in zip(pairs, inward, strict=True)
     ]
     qdqd = [by_qd[a][b] for a, b in inward]

@@ -1,3 +1,4 @@
-"""Inspection: a robot and a module shown to people.
+"""Reports about a robot and a module.
 
-Knows all rooms up to jobs. Offers tables, the page of a robot, plots, closed forms by SymPy."""
+Knows the packages up to jobs. Offers reports of tables, the page of a robot, plots, and closed
+forms as text."""

@@ -46,13 +46,13 @@ def joints(model: RigidBodyModel) -> list[str]:
     present = [
         kind for kind in JOINT_TYPES.values() if any(j.type is kind for _, j in model.joints)
     ]
-    sentences = list(dict.fromkeys(text for kind in present for text in kind.words))
+    sentences = list(dict.fromkeys(text for kind in present for text in kind.documentation))
     if floats(model) and not model.base:
         sentences.append(
             "The frame in which the base moves is the world: poses, positions and gravity are "
             "expressed in its axes."
         )
-    if any(not kind.single for kind in present):
+    if any(not kind.has_one_coordinate for kind in present):
         sentences.append(
             "In local names, a joint with several coordinates counts as one body for each "
             "coordinate; the link belongs to the last of them."

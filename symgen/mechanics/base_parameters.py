@@ -78,12 +78,12 @@ def regrouped_name(name: str) -> str:
 
 
 def link_of_parameter(model: RigidBodyModel, name: str) -> str:
-    """The name of the link that moves with the body in a parameter's name."""
+    """The name of the link of the body in the name of a parameter."""
     return model.body(int(name.rpartition("_")[2])).name
 
 
 def grouping_text(factors: Iterable[float], names: Sequence[str]) -> str:
-    """A sum of parameters with factors in full digits, as in ``hx_2 - 0.425*m_3``; SymPy, Python
+    """A sum of parameters with factors in full digits, such as ``hx_2 - 0.425*m_3``; SymPy, Python
     and C read it."""
     terms = [(x, name) for x, name in zip(factors, names, strict=True) if x]
     text = " ".join(f"{'-' if x < 0 else '+'} {_times(abs(x), name)}" for x, name in terms)
@@ -100,7 +100,7 @@ def _times(factor: float, name: str) -> str:
 
 
 def latex_name(name: str) -> str:
-    """A parameter in LaTeX: m_{2}, h_{x,2}, I_{xx,2}; regrouped ones upright, as they are."""
+    """A parameter in LaTeX: m_{2}, h_{x,2}, I_{xx,2}; names of regrouped parameters upright."""
     stem, _, body = name.rpartition("_")
     if stem.endswith("R"):
         return rf"\mathrm{{{stem}}}_{{{body}}}"
@@ -129,8 +129,8 @@ if TYPE_CHECKING:
 
 
 def regrouped_parameters(system: CanonicalModel, parameters: Parameters) -> dict[Key, Scalar]:
-    """The users' parameters (`System.columns`, any scalars) that each body keeps after the handing
-    to parents."""
+    """The users' parameters (`CanonicalModel.columns`, any scalars) that each body keeps after
+    regrouping."""
     total = dict.fromkeys(range(system.size + 1), NO_INERTIA)
     for i, columns in system.columns.items():
         numbers = [parameters[k] for k in columns]
@@ -148,7 +148,7 @@ def regrouped_parameters(system: CanonicalModel, parameters: Parameters) -> dict
 
 
 def base_values(system: CanonicalModel, parameters: Parameters) -> list[Scalar]:
-    """The base parameters of the users' parameters (`System.columns`), on any scalars."""
+    """The base parameters from the users' parameters (`CanonicalModel.columns`), on any scalars."""
     values, independence = regrouped_parameters(system, parameters), independent_parameters(system)
     return [
         sum(
@@ -179,7 +179,9 @@ class BaseParameters:
     def names(self) -> tuple[str, ...]:
         """The users' parameters: name and body number, as in hx_2."""
         tens = tuple(f"{name}_{i}" for i in self.robot.link_bodies for name in PARAMETER_NAMES)
-        return tens + tuple(f"{self.robot.body(i).joint.spin[0]}_{i}" for i in self.robot.rotors)
+        return tens + tuple(
+            f"{self.robot.body(i).joint.rotor_moment[0]}_{i}" for i in self.robot.rotors
+        )
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -248,7 +250,6 @@ def base_parameters(
 
 
 def _tidied(row: Numbers) -> list[float]:
-    """The factors without what rounding left in them, in their last digits and where they should
-    vanish."""
+    """The factors without rounding errors, in their last digits and where they should be zero."""
     size = float(np.abs(row).max())
     return [float(f"{x:.13g}") if abs(x) > ROUNDING * size else 0.0 for x in row]

@@ -105,7 +105,7 @@ def _nearly_parallel(point: Triple, axis: Triple, scale: float) -> ToAxis:
     t = -point[2] / axis[2]
     foot = (point[0] + t * axis[0], point[1] + t * axis[1], 0.0)
     flat = _parallel(foot, (0.0, 0.0, 1.0), True, scale)
-    x, y, z = Vector(*axis).turned(Turn(2, flat.gamma))
+    x, y, z = Vector(*axis).expressed_after(Turn(2, flat.gamma))
     return ToAxis(
         flat.gamma,
         ZERO,
@@ -243,7 +243,7 @@ def _with_body(model: RigidBodyModel, i: int, start: ToAxis, pose: Pose) -> Cano
     """Where axes go with the body, the first one's frame is the body's own; the others differ from
     it by whole right angles."""
     main = max(model.children(i), key=lambda j: (subtree_sizes(model)[j], -j), default=None)
-    if model.body(i).stays:
+    if model.body(i).same_joint_as_parent:
         return CanonicalFrame(start, Angle(), ZERO, pose, main)
     to_own = pose.inverse
     theta0 = exact_angle(to_own.rotation[0][0], to_own.rotation[1][0])

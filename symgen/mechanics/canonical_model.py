@@ -22,16 +22,16 @@ Sections = Callable[[str], AbstractContextManager[None]]
 
 
 def no_section(title: str) -> AbstractContextManager[None]:
-    """Where no tape listens."""
+    """A section that records nothing, used when algorithms run on numbers."""
     return nullcontext()
 
 
 @dataclass(frozen=True, slots=True)
 class CanonicalBody:
-    """One body: its parent's number, its link's name, its placement and its regrouped inertia.
-
-    `constant` tells whether the inertia is known at generation, so that sums of its parts cost
-    nothing. `wrench` is what the surroundings do to the body, about its frame's origin."""
+    """A body: the number of its parent, the name of its link, its placement and its regrouped
+    inertia. `constant` is True if the inertia is known at generation, so that sums of its entries
+    cost nothing. `wrench` is the external wrench on the body about the origin of its frame, in its
+    axes."""
 
     parent: int
     name: str
@@ -47,7 +47,7 @@ class CanonicalBody:
 
     @property
     def joint(self) -> Freedom:
-        """The motion that its coordinate gives it, and what feels it."""
+        """The freedom of its coordinate."""
         return self.placement.freedom
 
     @property
@@ -55,15 +55,15 @@ class CanonicalBody:
         """The twist of the body at unit rate of its coordinate, in its own axes."""
         return self.joint.S
 
-    def regrouped(self, inertia: Inertia) -> tuple[Inertia, Inertia]:
+    def split_inertia(self, inertia: Inertia) -> tuple[Inertia, Inertia]:
         """The part of an inertia that the body keeps, and the part that its parent can carry."""
-        return self.placement.regrouped(inertia)
+        return self.placement.split_inertia(inertia)
 
 
 @dataclass(frozen=True, slots=True)
 class LinkFrame:
-    """Where a link's frame is: on which body (0: the base), and its pose in that body's frame (0:
-    the root's)."""
+    """The pose of a link frame in the frame of its body (0: the base, with the frame of the
+    root)."""
 
     body: int
     pose: Pose
@@ -71,11 +71,10 @@ class LinkFrame:
 
 @dataclass(frozen=True, slots=True)
 class CanonicalModel:
-    """A tree in canonical frames. `gravity[i]` is free-fall acceleration in the base axes of base
-    joint i.
-
-    `roots[i]` is the pose of those base axes in the root link's frame, `link_frames` has every
-    link of the file by name. `gravity_is_input` tells that free fall is not known at generation."""
+    """The tree of bodies in canonical frames, which algorithms read. `gravity[i]` is the
+    acceleration of free fall in the base axes of base joint i. `roots[i]` is the pose of these axes
+    in the frame of the root link. `link_frames` has all links of the file by name.
+    `gravity_is_input` is True if gravity is an input of generated code."""
 
     bodies: tuple[CanonicalBody, ...]
     order: tuple[int, ...]
@@ -105,7 +104,7 @@ class CanonicalModel:
     link axes where the robot is."""
     wrenches_in_root_axes: bool = False
     """Whether external wrenches come in root axes, so that they turn against their links."""
-    shared: Mapping[int, range] = field(default_factory=dict)
+    joint_bodies: Mapping[int, range] = field(default_factory=dict)
     """For every body of a joint with all its axes in the body: the numbers of all that it has."""
     known: dict[Any, tuple[Any, Any]] = field(
         default_factory=dict, init=False, compare=False, repr=False
@@ -114,7 +113,8 @@ class CanonicalModel:
     `cached_by_positions`."""
 
     def section(self, i: int, step: str) -> AbstractContextManager[None]:
-        """Marks what is computed inside as one step for body `i`; only a tape cares."""
+        """A context in which all operations are marked as one step for body `i` in generated
+        code."""
         return self.sections(f"body {i}, {self.body(i).name}: {step}")
 
     def body(self, i: int) -> CanonicalBody:
@@ -122,19 +122,19 @@ class CanonicalModel:
         return self.bodies[i - 1]
 
     def link_frame(self, name: str) -> LinkFrame:
-        """Where the link `name` is. Raises OptionError."""
+        """The body and pose of the link `name`. Raises OptionError for an unknown link."""
         if name not in self.link_frames:
             raise OptionError(
                 f"no link is called '{shown(name)}'; {hint(name, list(self.link_frames))}"
             )
         return self.link_frames[name]
 
-    def pushed(self, links: Sequence[str], wrenches: Sequence[Scalar]) -> "CanonicalModel":
-        """The system under external wrenches: six numbers a link, force then moment, link axes,
-        link origin.
-
-        Those on links of the base have no effect. Raises OptionError for a link that does not
-        exist."""
+    def with_external_wrench(
+        self, links: Sequence[str], wrenches: Sequence[Scalar]
+    ) -> "CanonicalModel":
+        """The model with external wrenches: six numbers per link, force (N) then moment (N m),
+        about the link origin in link axes. Wrenches on links of the base have no effect. Raises
+        OptionError for an unknown link."""
         total = {i: body.wrench for i, body in enumerate(self.bodies, 1)}
         for k, link in enumerate(links):
             frame, six = self.link_frame(link), wrenches[6 * k : 6 * k + 6]
@@ -166,13 +166,13 @@ class CanonicalModel:
         return self.with_passive(
             [
                 body.passive.after(x)
-                for body, x in zip(self.bodies, self.coupling.rates(change), strict=True)
+                for body, x in zip(self.bodies, self.coupling.body_rates(change), strict=True)
             ]
         )
 
     def link_pose(self, i: int) -> Pose:
-        """The pose of body `i`'s own link, whose axes its ten parameters are in, in its canonical
-        frame."""
+        """The pose of the frame of body `i`'s first link, in whose axes its ten parameters are, in
+        its canonical frame."""
         return self.link_frames[self.body(i).name].pose
 
     @property
@@ -187,7 +187,7 @@ class CanonicalModel:
 
     @property
     def columns(self) -> dict[int, range]:
-        """The columns of regressors that belong to each body: ten, or one for a rotor."""
+        """The columns of regressors of each body: ten, or one for a rotor."""
         ten, first = 10, 10 * len(self.link_bodies)
         of_links = {i: range(ten * k, ten * k + ten) for k, i in enumerate(self.link_bodies)}
         return of_links | {i: range(first + k, first + k + 1) for k, i in enumerate(self.rotors)}
@@ -209,18 +209,19 @@ class CanonicalModel:
         """The number of inertial parameters of all bodies."""
         return 10 * len(self.link_bodies) + len(self.rotors)
 
-    def together(self, i: int) -> range:
-        """The bodies that stay with body `i`, each with a coordinate of the joint that moves them
-        all: mostly itself alone."""
-        return self.shared.get(i, range(i, i + 1))
+    def bodies_of_joint(self, i: int) -> range:
+        """The bodies of the joint of body `i`, one per coordinate, if all its axes are fixed in the
+        body; otherwise body `i` alone."""
+        return self.joint_bodies.get(i, range(i, i + 1))
 
-    def stays(self, i: int) -> bool:
-        """Whether body `i` stays with its parent, which moves by its coordinate too."""
-        return i > self.together(i)[0]
+    def same_joint_as_parent(self, i: int) -> bool:
+        """True if body `i` and its parent belong to one joint whose axes are fixed in the body, so
+        that they move together."""
+        return i > self.bodies_of_joint(i)[0]
 
     def to_body(self, i: int, q: Sequence[Scalar]) -> tuple[Step, ...]:
-        """The elementary steps from the joint frame of body `i` to its own; the same ones for the
-        same scalar, so that sine and cosine are looked up once."""
+        """The elementary steps from the joint frame of body `i` to its own frame. The same steps
+        are returned for the same scalar, so that its sine and cosine are computed once."""
         at, steps = self.known.get(i, (None, ()))
         if at is not q[i - 1]:
             steps = self.body(i).placement.to_body(q[i - 1])
@@ -231,21 +232,22 @@ class CanonicalModel:
         """The elementary steps from the frame of the parent of body `i` to its own."""
         return *self.body(i).placement.to_joint_frame(q[i - 1]), *self.to_body(i, q)
 
-    def relative(self, i: int, rates: Sequence[Scalar]) -> Twist:
-        """The twist of body `i` against its parent at the rates of all coordinates, in its axes.
-
-        Of bodies that stay together it is the first that moves, by the coordinates of all."""
+    def relative_twist(self, i: int, rates: Sequence[Scalar]) -> Twist:
+        """The twist of body `i` relative to its parent at the rates of all coordinates, in the axes
+        of body `i`. Of bodies of one joint, the first moves by the coordinates of all."""
         units = self.body(i).placement.twists
         return sum((S.at_rate(rates[i - 1 + k]) for k, S in enumerate(units)), ZERO_TWIST)
 
     @property
     def leaders(self) -> tuple[tuple[int, ...], ...]:
-        """For each body those that have its coordinates: itself, unless it follows others."""
+        """For each body, the bodies whose coordinates it has: itself, unless it follows others."""
         leading: dict[int, int] = {}
         for i, drive in enumerate(self.coupling.drives, 1):
             if not drive.follows:
-                leading[drive.index] = i
-        return tuple(tuple(leading[t.index] for t in d.terms) for d in self.coupling.drives)
+                leading[drive.velocity_index] = i
+        return tuple(
+            tuple(leading[t.velocity_index] for t in d.terms) for d in self.coupling.drives
+        )
 
     @property
     def coordinates_inward(self) -> tuple[int, ...]:
@@ -253,7 +255,7 @@ class CanonicalModel:
         coordinates: dict[int, None] = {}
         for i in self.outward:
             for term in self.coupling.drives[i - 1].terms:
-                coordinates.setdefault(term.index + 1)
+                coordinates.setdefault(term.velocity_index + 1)
         return tuple(reversed(coordinates))
 
     @property
@@ -279,9 +281,9 @@ Term = TypeVar("Term")
 def cached_by_positions(
     term: Callable[Concatenate[CanonicalModel, Sequence[Scalar], Options], Term],
 ) -> Callable[Concatenate[CanonicalModel, Sequence[Scalar], Options], Term]:
-    """A term that depends on positions alone, computed once where it is asked for again at the very
-    same scalars: derivatives along velocities do so for each of them. What it returns is shared, so
-    nobody may change it, nor arrays that are given as scalars in place."""
+    """Cache a term that depends on positions for the latest positions, compared by identity.
+    Derivatives with respect to velocities evaluate such terms once for each velocity. Results are
+    shared, so callers must not change them, nor change arrays that are used as scalars in place."""
 
     @wraps(term)
     def once(

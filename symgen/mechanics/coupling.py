@@ -26,17 +26,18 @@ from symgen.numbers.scalar import ZERO, Scalar, plain
 
 @dataclass(frozen=True, slots=True)
 class CouplingTerm:
-    """A part of a motion: velocity `index` times `factor`, of positions that at `place` times
-    it."""
+    """One term of a coordinate of a body: `factor` times the user's velocity `velocity_index`, and
+    for positions times the user's position `position_index`."""
 
-    index: int
-    place: int
+    velocity_index: int
+    position_index: int
     factor: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class CoordinateMap:
-    """The drive of a body: the sum of its terms; to its position `offset` is added."""
+    """The coordinate of a body as a linear function of the user's coordinates: the sum of its
+    terms, plus `offset` for the position."""
 
     terms: tuple[CouplingTerm, ...]
     offset: float = 0.0
@@ -44,31 +45,33 @@ class CoordinateMap:
     """Whether the coordinates are those of other bodies."""
 
     @property
-    def place(self) -> int:
-        """Where the coordinate is among the user's positions; only for a body with a coordinate of
+    def position_index(self) -> int:
+        """The index of the coordinate in the user's positions; only for a body with a coordinate of
         its own."""
-        return self.terms[0].place
+        return self.terms[0].position_index
 
     @property
-    def index(self) -> int:
-        """Where its rate is among the user's velocities; only for a body with a coordinate of its
+    def velocity_index(self) -> int:
+        """The index of its rate in the user's velocities; only for a body with a coordinate of its
         own."""
-        return self.terms[0].index
+        return self.terms[0].velocity_index
 
     def position(self, q: Sequence[Scalar]) -> Scalar:
         """The body's coordinate from all positions of the user."""
-        parts = (scale_constant(term.factor, q[term.place]) for term in self.terms)
+        parts = (scale_constant(term.factor, q[term.position_index]) for term in self.terms)
         return sum(parts, ZERO) + (self.offset or ZERO)
 
     def rate(self, v: Sequence[Scalar]) -> Scalar:
         """The body's rate from all velocities of the user."""
-        return sum((scale_constant(term.factor, v[term.index]) for term in self.terms), ZERO)
+        return sum(
+            (scale_constant(term.factor, v[term.velocity_index]) for term in self.terms), ZERO
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Coupling:
-    """The drives of all bodies, and the numbers of velocities and of positions of the user; `parts`
-    has for each body its joint's type and which part of that moves it."""
+    """The coordinate maps of all bodies, and the numbers of velocities and of positions of the
+    user. `parts` has the joint type of each body and the index of the part that moves it."""
 
     drives: tuple[CoordinateMap, ...]
     parts: tuple[tuple[JointType, int], ...]
@@ -76,33 +79,37 @@ class Coupling:
     positions: int
 
     @property
-    def trivial(self) -> bool:
-        """Whether the bodies' coordinates are those of the user, one by one."""
+    def is_identity(self) -> bool:
+        """True if the coordinates of the bodies are those of the user, in the same order, without
+        quaternions."""
         one_by_one = all(
             drive == CoordinateMap((CouplingTerm(k, k),)) for k, drive in enumerate(self.drives)
         )
         return one_by_one and not self.quaternions
 
-    def places(self, q: Sequence[Scalar]) -> list[Any]:
-        """The positions of the bodies' joints."""
+    def body_positions(self, q: Sequence[Scalar]) -> list[Any]:
+        """The positions of the joints of the bodies from the user's positions q (nq)."""
         return [self._place(k, drive, q) for k, drive in enumerate(self.drives)]
 
     def _place(self, k: int, drive: CoordinateMap, q: Sequence[Scalar]) -> Any:
         joint, part = self.parts[k]
         if isinstance(joint, BodyAxesJoint):
-            return joint.configuration(part, q, drive.place)
+            return joint.configuration(part, q, drive.position_index)
         return drive.position(q)
 
-    def rates(self, v: Sequence[Scalar]) -> list[Scalar]:
-        """The rates (or accelerations, or changes) of the bodies' joints."""
+    def body_rates(self, v: Sequence[Scalar]) -> list[Scalar]:
+        """The rates (or accelerations, or changes) of the joints of the bodies from the user's
+        (n)."""
         return [drive.rate(v) for drive in self.drives]
 
     def pull_back(self, values: Sequence[Scalar], axes: Sequence[int | None]) -> list[Scalar]:
-        """Gᵀ on an array of the bodies, row-major; `axes` has the size of each axis, None where
-        that is a body's."""
-        if self.trivial:
+        """Gᵀ applied to a row-major array of the bodies. `axes` has the size of each axis, None for
+        an axis over bodies, to which Gᵀ is applied."""
+        if self.is_identity:
             return list(values)
-        by_body = [[(term.index, term.factor) for term in drive.terms] for drive in self.drives]
+        by_body = [
+            [(term.velocity_index, term.factor) for term in drive.terms] for drive in self.drives
+        ]
         targets = [by_body if axis is None else [[(k, 1.0)] for k in range(axis)] for axis in axes]
         shape = [self.velocities if axis is None else axis for axis in axes]
         out: list[Scalar] = [ZERO] * prod(shape)
@@ -114,37 +121,37 @@ class Coupling:
 
     @property
     def velocity_matrix(self) -> Any:
-        """G, bodies by velocities."""
+        """G (bodies by velocities)."""
         matrix = np.zeros((len(self.drives), self.velocities))
         for k, drive in enumerate(self.drives):
             for term in drive.terms:
-                matrix[k, term.index] = term.factor
+                matrix[k, term.velocity_index] = term.factor
         return matrix
 
     @property
     def position_map(self) -> tuple[Any, Any]:
-        """The bodies' coordinates as a matrix (bodies by positions) times the user's positions plus
-        offsets; nothing of bodies whose joints have a quaternion."""
+        """The coordinates of the bodies as a matrix (bodies by positions) times the user's
+        positions plus offsets. Rows of joints with a quaternion are zero."""
         matrix, offsets = np.zeros((len(self.drives), self.positions)), np.zeros(len(self.drives))
         for k, drive in enumerate(self.drives):
             for term in () if self.parts[k][0].in_body_axes else drive.terms:
-                matrix[k, term.place], offsets[k] = term.factor, drive.offset
+                matrix[k, term.position_index], offsets[k] = term.factor, drive.offset
         return matrix, offsets
 
-    def normalized(self, q: Sequence[float]) -> list[Any]:
-        """`places` of any numbers, quaternions made unit ones."""
+    def normalized_body_positions(self, q: Sequence[float]) -> list[Any]:
+        """`body_positions` after normalization of quaternions."""
         unit = list(q)
         for four in self.quaternions:
             size = math.hypot(*unit[four])
             unit[four] = [x / size for x in unit[four]]
-        return self.places(unit)
+        return self.body_positions(unit)
 
     @property
     def quaternions(self) -> list[slice]:
-        """Where in the positions each joint that has one has its quaternion."""
+        """The slices of the positions that are quaternions."""
         firsts = zip(self.drives, self.parts, strict=True)
         leading = ((d, joint) for d, (joint, part) in firsts if part == 0 and not d.follows)
-        pairs = ((d.place, joint.quaternion) for d, joint in leading)
+        pairs = ((d.position_index, joint.quaternion) for d, joint in leading)
         return [slice(place + q.start, place + q.stop) for place, q in pairs if q is not None]
 
     def forces(self, tau: Sequence[Scalar]) -> list[Scalar]:
@@ -182,7 +189,7 @@ def coupling_of(model: RigidBodyModel) -> Coupling:
     for i, body in enumerate(model.bodies, 1):
         if body.follows is not None:
             terms = (
-                CouplingTerm(drives[leader].index, drives[leader].place, factor)
+                CouplingTerm(drives[leader].velocity_index, drives[leader].position_index, factor)
                 for leader, factor in body.follows.terms
             )
             drives[i] = CoordinateMap(tuple(terms), body.follows.offset, True)
@@ -192,8 +199,7 @@ def coupling_of(model: RigidBodyModel) -> Coupling:
 
 @dataclass(frozen=True, slots=True)
 class UserCoordinate:
-    """A position of the user, or the coordinate whose rate is a velocity of the user, as people
-    read it."""
+    """The description of a position, or of the coordinate whose rate is a velocity of the user."""
 
     name: str
     link: str
@@ -234,7 +240,7 @@ def _leading_joints(model: RigidBodyModel) -> list[tuple[str, Joint]]:
 def with_random_unit_quaternions(
     coupling: Coupling, q: Sequence[float], random: Random
 ) -> tuple[float, ...]:
-    """The positions with unit quaternions of two decimals, for tests in any precision."""
+    """The positions with random unit quaternions of two decimals, for tests in any precision."""
     drawn = list(q)
     for four in coupling.quaternions:
         drawn[four] = random.choice(UNIT_QUATERNIONS)

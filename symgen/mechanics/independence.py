@@ -45,7 +45,7 @@ def remaining_parameters(system: CanonicalModel) -> Iterator[Key]:
     inertias = _left_on_bodies(system)
     for i in range(1, system.size + 1):
         if i in system.rotors:
-            yield i, MOMENTS.index(system.body(i).joint.spin)
+            yield i, MOMENTS.index(system.body(i).joint.rotor_moment)
         else:
             yield from (
                 (i, k)
@@ -55,8 +55,8 @@ def remaining_parameters(system: CanonicalModel) -> Iterator[Key]:
 
 
 def _left_on_bodies(system: CanonicalModel) -> dict[int, Inertia]:
-    """The inertia that regrouping leaves on each body of any inertias of links: ZERO where there is
-    nothing."""
+    """The inertia that regrouping leaves on each body for general inertias of links; entries that
+    vanish are ZERO."""
     full = Inertia(1.0, Vector(1.0, 1.0, 1.0), SecondMoment(1.0, 1.0, 1.0, 1.0, 1.0, 1.0))
     total = {i: full if i in system.link_bodies else NO_INERTIA for i in range(system.size + 1)}
     for i in system.inward:
@@ -68,15 +68,12 @@ def _left_on_bodies(system: CanonicalModel) -> dict[int, Inertia]:
 
 
 def split_body_inertia(system: CanonicalModel, i: int, inertia: Inertia) -> tuple[Inertia, Inertia]:
-    """The part of an inertia that regrouping leaves on body `i`, and the part that it hands to the
-    parent.
-
-    A slide without links, part of a joint, has nothing that it would keep and that what it is
-    handed could merge with: mass and first moment stay where they are, and only what the slide
-    hands on itself passes through."""
+    """Split an inertia into the part that regrouping leaves on body `i`, and the part for the
+    parent. A prismatic coordinate without links, inside a joint, keeps its mass and first moment,
+    because its parent has no parameters that they could merge with."""
     body = system.body(i)
-    kept, handed = body.regrouped(inertia)
-    linked = body.parent in (0, *system.link_bodies, *system.shared)
+    kept, handed = body.split_inertia(inertia)
+    linked = body.parent in (0, *system.link_bodies, *system.joint_bodies)
     if linked or system.body(body.parent).joint.turn is not ZERO:
         return kept, handed
     stays = Inertia(handed.m, handed.h, NO_SECOND)
@@ -85,11 +82,9 @@ def split_body_inertia(system: CanonicalModel, i: int, inertia: Inertia) -> tupl
 
 @dataclass(frozen=True, slots=True)
 class IndependentParameters:
-    """The independent ones of the parameters that regrouping leaves, in body order.
-
-    `grouped` has for each the others that act with it, and their factors. `smallest_kept` and
-    `largest_dropped` are the entries of the diagonal of R on both sides of its widest gap, relative
-    to the largest."""
+    """The independent parameters after regrouping, in body order. `grouped` has for each the
+    dependent parameters that act with it, and their factors. `smallest_kept` and `largest_dropped`
+    are the diagonal entries of R on both sides of its widest gap, relative to the largest."""
 
     keys: tuple[Key, ...]
     grouped: Mapping[Key, tuple[tuple[Key, float], ...]]
@@ -125,7 +120,7 @@ class Geometry:
 
 
 def independent_parameters(system: CanonicalModel, seed: int = 0) -> IndependentParameters:
-    """Which of the parameters that regrouping leaves are independent; the result does not depend on
+    """Which of the parameters after regrouping are independent; the result does not depend on
     `seed`."""
     return _independent(Geometry.of(system), seed)
 
@@ -157,8 +152,8 @@ class Columns:
 
 
 def independent_columns(rows: Numbers) -> Columns:
-    """Which columns of a regressor at many states (m x p) are independent, by the widest gap of its
-    sizes."""
+    """Which columns of a regressor at many states (m x p) are independent, from the widest gap of
+    the diagonal of R."""
     regressor = _compressed(rows)
     smallest_kept, largest_dropped = _gap(regressor)
     threshold = math.sqrt(smallest_kept * largest_dropped) * _largest(regressor)
@@ -169,7 +164,7 @@ def independent_columns(rows: Numbers) -> Columns:
 
 
 def _compressed(regressor: Numbers) -> Numbers:
-    """A regressor with as many rows as columns, with the same products of columns."""
+    """A matrix with as many rows as columns and with the same products of columns."""
     return np.asarray(np.linalg.qr(regressor, mode="r"))
 
 
@@ -197,7 +192,7 @@ def _gap(regressor: Numbers) -> tuple[float, float]:
 
 
 def _first_independent(regressor: Numbers, threshold: float) -> list[int]:
-    """The columns that are independent of those before them, from the base outward."""
+    """The columns that are independent of the columns before them, from the base outward."""
     residual, chosen = regressor.copy(), []
     for c in range(residual.shape[1]):
         norm = np.linalg.norm(residual[:, c])
@@ -228,7 +223,7 @@ def _regressor(geometry: Geometry, random: "np.random.Generator") -> Numbers:
     q, v = (
         random.uniform(-2, 2, (STATE_COUNT, k)) for k in (coupling.positions, coupling.velocities)
     )
-    places = [coupling.normalized(row.tolist()) for row in q]
+    places = [coupling.normalized_body_positions(row.tolist()) for row in q]
     qd = v @ coupling.velocity_matrix.T
     directions = random.normal(size=(STATE_COUNT, 3)) * 9.81
     falls, frames = dict(geometry.falls), _frames(geometry, places)

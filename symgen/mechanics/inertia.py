@@ -121,7 +121,7 @@ class Inertia:
     def to_parent(self, step: Step) -> "Inertia":
         """The inertia about the frame from which `step` leads to the present one."""
         if isinstance(step, Turn):
-            return Inertia(self.m, self.h.turned(-step), self.s.turned_in(step))
+            return Inertia(self.m, self.h.expressed_after(-step), self.s.turned_in(step))
         return self._shifted(step.axis, step.length)
 
     def named(self, label: str) -> "Inertia":

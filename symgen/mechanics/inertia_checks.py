@@ -53,8 +53,8 @@ class InertiaVerdict:
 
 
 def check_inertias(model: RigidBodyModel) -> tuple[InertiaVerdict, ...]:
-    """A verdict for every body of links, each followed by those of its links with inertia; then the
-    base's links."""
+    """A verdict for every body with links, each followed by those of its links with inertia; then
+    the links of the base."""
     verdicts: list[InertiaVerdict] = []
     for i, body in enumerate(model.bodies, 1):
         if body.links:
@@ -66,8 +66,7 @@ def check_inertias(model: RigidBodyModel) -> tuple[InertiaVerdict, ...]:
 
 
 def _alone(model: RigidBodyModel, i: int) -> bool:
-    """Whether the joint of a body moves that body and no other, by its coordinate or further
-    out."""
+    """True if the joint of a body moves only that body, through its coordinate or further out."""
     follows = model.body(i).follows
     leaders = {i} if follows is None else {leader for leader, _ in follows.terms}
     terms = (term for body in model.bodies if body.follows for term in body.follows.terms)

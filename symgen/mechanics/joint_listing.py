@@ -1,5 +1,4 @@
-"""The joints of a robot as people know them: those of its file, whatever bodies they consist of,
-and their rotors."""
+"""The joints of a robot as in its file, whatever bodies they consist of, and their rotors."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -52,9 +51,9 @@ def _rows(model: RigidBodyModel, firsts: Iterable[int]) -> list[ListedJoint]:
     coupling, rows = coupling_of(model), list[ListedJoint]()
     for i, joint in ((i, model.body(i).joint) for i in firsts):
         first, run = model.body(i), tuple(range(i, i + len(joint.type.velocities)))
-        start = coupling.drives[i - 1].place
+        start = coupling.drives[i - 1].position_index
         places = tuple(range(start, start + len(joint.type.positions)))
-        indices = tuple(sorted(coupling.drives[k - 1].index for k in run))
+        indices = tuple(sorted(coupling.drives[k - 1].velocity_index for k in run))
         coordinates = (places, indices) if first.follows is None else ((), ())
         terms = first.follows.terms if first.follows else ()
         leaders = tuple(model.body(number).joint.name for number, _ in terms)
@@ -73,7 +72,7 @@ def _rows(model: RigidBodyModel, firsts: Iterable[int]) -> list[ListedJoint]:
 
 
 def coupling_text(model: RigidBodyModel, body: Body) -> str:
-    """How a body follows others, as in ``0.8 near + 0.01``; empty where it does not."""
+    """The coupling of a body as text, such as ``0.8 near + 0.01``; empty if it follows no other."""
     if body.follows is None:
         return ""
     (first, factor), *others = body.follows.terms
@@ -97,7 +96,7 @@ def rotor_of(body: Body) -> str:
     """The rotor that drives a body's joint, in words."""
     joint = body.joint
     if is_nonzero(joint.armature):
-        if not joint.type.single:
+        if not joint.type.has_one_coordinate:
             rows = enumerate(joint.type.velocities)
             felt = ((row.suffix, constant_of_velocity(joint.armature, k)) for k, row in rows)
             text = ", ".join(f"{x:.6g} ({suffix})" for suffix, x in felt if x)
@@ -129,7 +128,7 @@ def carrying_link(model: RigidBodyModel, i: int) -> str:
 
 
 def index_range(indices: tuple[int, ...]) -> str:
-    """Indices that follow one another, as in ``3`` or ``0 to 6``."""
+    """Consecutive indices as text, such as ``3`` or ``0 to 6``."""
     if len(indices) < 2:
         return "".join(map(str, indices))
     return f"{indices[0]} to {indices[-1]}"

@@ -165,7 +165,7 @@ class Body:
         return self.part.axis
 
     @property
-    def stays(self) -> bool:
+    def same_joint_as_parent(self) -> bool:
         """Whether it stays with its parent, which moves by its coordinate too: one of the axes of a
         joint that go with the body."""
         return self.at > 0 and self.in_body_axes
@@ -193,7 +193,7 @@ class Body:
         joint = self.joint
         constants = joint.damping, joint.friction, joint.offset, *(x for _, x in joint.laws)
         given = any(map(is_nonzero, constants))
-        return given or (joint.type.single and not joint.type.is_rotor)
+        return given or (joint.type.has_one_coordinate and not joint.type.is_rotor)
 
     @property
     def has_spring(self) -> bool:
@@ -202,7 +202,7 @@ class Body:
         kind = self.joint.type
         if kind.is_rotor or kind.in_body_axes:
             return False
-        return kind.single or is_nonzero(self.joint.stiffness)
+        return kind.has_one_coordinate or is_nonzero(self.joint.stiffness)
 
     def constant(self, name: str) -> float:
         """The number that a `PerCoordinate` field of its joint has for its coordinate."""
@@ -278,7 +278,10 @@ class RigidBodyModel:
     def limits(self) -> dict[str, Limits]:
         """The limits of each coordinate by the name of its rate; a joint with several has none."""
         bodies = (body for body in self.bodies if not body.joint.type.is_rotor)
-        by_name = {b.velocity: b.joint.limits if b.joint.type.single else Limits() for b in bodies}
+        by_name = {
+            b.velocity: b.joint.limits if b.joint.type.has_one_coordinate else Limits()
+            for b in bodies
+        }
         motors = [i for i, joint in self.leading if joint.type.is_rotor]
         return by_name | {self.body(i).velocity: self._of_motor(i) for i in motors}
 

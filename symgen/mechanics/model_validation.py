@@ -1,8 +1,6 @@
-"""Whether bodies from a file of ours make a robot: a tree of known joints, proper frames and
-numbers that can be computed with.
-
-A URDF is judged where it is read; this is for models that come back from a manifest, which may have
-been damaged or written by hand."""
+"""Validation of bodies from a manifest, which may be damaged or written by hand: they must form a
+tree of known joints with proper frames and finite numbers. Robot files are validated when they are
+read."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -32,7 +30,7 @@ MAX_FRAME_ERROR: Final = 1e-6
 
 
 def validate(bodies: Sequence[Body], base: Sequence[Link]) -> str | None:
-    """A sentence on the first body (or link of the base) that cannot be one, None if all can."""
+    """A sentence about the first invalid body (or base link), None if all are valid."""
     if not bodies:
         return "has no moving body"
     trouble = _of_tree(bodies) or next(
@@ -77,7 +75,7 @@ def _kind(bodies: Sequence[Body], i: int) -> str | None:
     constants = constants_of_velocities(joint).values()
     if any(isinstance(x, tuple) and len(x) != size for x in constants):
         return "has a joint whose constants do not match its number of velocities"
-    return joint.type.fault(joint)
+    return joint.type.validate(joint)
 
 
 def _leader(bodies: Sequence[Body], i: int) -> str | None:
@@ -89,7 +87,7 @@ def _leader(bodies: Sequence[Body], i: int) -> str | None:
     if follow is not None and (not leaders or len({*leaders}) < len(leaders)):
         return "follows no body, or follows a body twice"
     for leader in (bodies[k - 1] for k in leaders):
-        single = leader.joint.type.single and body.joint.type.single
+        single = leader.joint.type.has_one_coordinate and body.joint.type.has_one_coordinate
         if leader.follows is not None or not (single or body.joint.type.is_rotor):
             return "follows a body that is not independent"
     if body.in_body_axes and follow is not None and not _is_shadow(bodies, body):

@@ -1,5 +1,5 @@
-"""Moments of a velocity field over a cloud of mass, scalar-generic: what composite bodies carry
-besides inertia."""
+"""Moments of a velocity field over a mass distribution, scalar-generic: the quantities of composite
+bodies besides inertia."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from symgen.numbers.scalar import PRIME, ZERO, Scalar, labelled
 
 
 class Movable(Protocol):
-    """A quantity that can be seen from another frame: forces, inertias, moments and the like."""
+    """A quantity that can be expressed in another frame: forces, inertias, moments."""
 
     def to_parent(self, step: Step) -> Self:
         """This quantity about the frame from which `step` leads to the present one."""
@@ -33,7 +33,7 @@ Thing = TypeVar("Thing", bound=Movable)
 
 
 def shift_to_parent(quantity: Thing, steps: Sequence[Step]) -> Thing:
-    """A force, inertia or momentum about the frame from which `steps` lead to the present one."""
+    """A force, inertia or momentum about the frame from which `steps` lead to the present frame."""
     for step in reversed(steps):
         quantity = quantity.to_parent(step)
     return quantity
@@ -50,8 +50,8 @@ Known = TypeVar("Known", bound=MovableByName)
 
 
 def shift_to_parent_named(quantity: Known, steps: Sequence[Step], label: str) -> Known:
-    """The quantity as `carried` gives it; on the way it is called by the label and a letter for
-    each step, with a `PRIME` between them: f5a, f5b, ... are f5 on the way to the parent of body
+    """`shift_to_parent` with names of the intermediate values in generated code: the label, `PRIME`
+    and a letter for each step. For example, f5a, f5b, ... are f5 on the way to the parent of body
     5."""
     last = len(steps) - 1
     for k, step in enumerate(reversed(steps)):
@@ -61,8 +61,8 @@ def shift_to_parent_named(quantity: Known, steps: Sequence[Step], label: str) ->
 
 
 def joint_label(i: int) -> str:
-    """The label of what belongs to body `i` in its joint frame, which is on the way to the
-    parent's."""
+    """The label of quantities of body `i` in its joint frame, on the way to the frame of the
+    parent."""
     return f"{i}{PRIME}j"
 
 
@@ -128,7 +128,7 @@ class Moments:
         """The moments about the frame from which `step` leads to the present one."""
         if isinstance(step, Turn):
             return Moments(
-                self.p.turned(-step),
+                self.p.expressed_after(-step),
                 turned_in(self.k, step),
                 self.across if step.axis == 2 else None,
             )

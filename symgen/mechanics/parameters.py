@@ -65,11 +65,9 @@ def canonical_model(
     regrouping: str = "minimal",
     frames: Sequence[CanonicalFrame] | None = None,
 ) -> CanonicalModel:
-    """The robot in canonical frames with regrouped inertia.
-
-    `parameters` replaces the ten numbers of the links it names by other scalars, `gravity` likewise
-    (free fall in root link axes); `regrouping` is a key of `REGROUPINGS`, or `WHOLE`; `frames` are
-    others than the canonical ones."""
+    """The robot in canonical frames with regrouped inertia. `parameters` replaces the ten
+    parameters of the named links by other scalars, and `gravity` the free fall (root link axes).
+    `regrouping` is a key of `REGROUPINGS`, or `WHOLE`. `frames` replaces the canonical frames."""
     frames, replaced = frames or canonical_frames(model), parameters or {}
     free_fall = {i: _base_gravity(model, i, frames[i - 1], gravity) for i in model.children(0)}
     numbers = range(1, model.size + 1)
@@ -95,21 +93,22 @@ def canonical_model(
         coupling=coupling_of(model),
         link_bodies=tuple(i for i, b in numbered if b.links),
         rotors=tuple(i for i, b in numbered if b.spin),
-        shared=_shared(model),
+        joint_bodies=_joint_bodies(model),
         friction_bodies=tuple(i for i, b in numbered if b.has_friction),
         spring_bodies=tuple(i for i, b in numbered if b.has_spring),
     )
 
 
 def _name(model: RigidBodyModel, i: int) -> str:
-    """The name of a body; of those that stay with the next, that of the link they move."""
+    """The name of a body. Bodies of one joint that move together are named by the link that they
+    move."""
     body = model.body(i)
     if not body.in_body_axes or body.joint.type.is_rotor:
         return body.name
     return model.body(i - body.at + len(body.joint.type.velocities) - 1).name
 
 
-def _shared(model: RigidBodyModel) -> dict[int, range]:
+def _joint_bodies(model: RigidBodyModel) -> dict[int, range]:
     """The bodies that stay together, by each of them."""
     runs = (
         range(i, i + len(joint.type.velocities))
@@ -143,8 +142,7 @@ def _tidied(pose: Pose, size: float) -> Pose:
 
 
 def gravity_by_base_joint(model: RigidBodyModel, gravity: Vector) -> Mapping[int, Vector]:
-    """Free fall (root link axes, any scalars) in the axes from which each joint on the base
-    starts."""
+    """Free fall (root link axes, any scalars) in the axes from which each base joint starts."""
     frames = canonical_frames(model)
     return {i: _base_gravity(model, i, frames[i - 1], gravity)[0] for i in model.children(0)}
 
@@ -164,10 +162,10 @@ def _body_inertia(
 def rotor_inertia(spin: Scalar, freedom: Freedom) -> Inertia:
     """The pseudo-inertia of a rotor: inertia about its z axis alone, or about all axes (kg m²), or
     a point mass (kg), as its freedom says."""
-    if freedom.spin == PointFreedom.spin:
+    if freedom.rotor_moment == PointFreedom.rotor_moment:
         return Inertia(structural(spin), ZERO_VECTOR, NO_SECOND)
     half = 0.5 * structural(spin)
-    along_z = half if freedom.spin == RoundFreedom.spin else -half
+    along_z = half if freedom.rotor_moment == RoundFreedom.rotor_moment else -half
     return Inertia(ZERO, ZERO_VECTOR, SecondMoment(half, ZERO, ZERO, half, ZERO, along_z))
 
 
@@ -186,7 +184,7 @@ def _base_gravity(
     fall = Vector(*(tidy(x, size) for x in axes.turn(model.gravity)))
     turns = model.body(i).freedom.turn is not ZERO
     if turns and not (fall.x is ZERO and fall.y is ZERO):
-        back = Vector(*(plain(x) for x in fall)).turned(
+        back = Vector(*(plain(x) for x in fall)).expressed_after(
             Turn(2, Angle(ZERO, frame.theta0.c0, -frame.theta0.s0))
         )
         return Vector(*(tidy(plain(x), size) for x in back)), frame.theta0
@@ -202,7 +200,7 @@ def _placement(
     body = model.body(i)
     theta0, r = (free_fall[i][1], ZERO) if i in free_fall else (frame.theta0, frame.r)
     constants = (exactly(x) for x in (frame.to_axis, theta0, r))
-    return body.joint.type.placed(body.joint, body.at, *constants)
+    return body.joint.type.placement(body.joint, body.at, *constants)
 
 
 Balance = Callable[[Inertia, Pose, float], tuple[Inertia, Scalar]]
@@ -245,8 +243,8 @@ def _regrouped(
     inertias: Sequence[Inertia],
     balance: Balance,
 ) -> list[Inertia]:
-    """Hand to the parent what no torque can tell apart, from the leaves to the base (Gautier &
-    Khalil 1990)."""
+    """Move parameters that joint forces cannot distinguish to the parent, from the leaves to the
+    base (Gautier & Khalil 1990)."""
     total = {0: NO_INERTIA} | dict(enumerate(inertias, 1))
     for i in reversed(order):
         placement, parent = placements[i - 1], model.body(i).parent
@@ -256,7 +254,7 @@ def _regrouped(
             inertia, mass = balance(inertia, to_child, longest_joint_distance(model))
             total[child] = replace(total[child], m=total[child].m + mass)
             inertia = _cleaned(inertia)
-        total[i], handed = placement.regrouped(inertia)
+        total[i], handed = placement.split_inertia(inertia)
         for step in reversed(placement.steps(ZERO)):
             handed = handed.to_parent(step)
         total[parent] = total[parent] + handed
@@ -268,12 +266,12 @@ def _balancing_child(model: RigidBodyModel, i: int) -> int | None:
     child = canonical_frames(model)[i - 1].main
     if child is None or model.body(child).in_body_axes:
         return None
-    pivots = model.body(i).freedom.pivots and model.body(child).freedom.pivots
+    pivots = model.body(i).freedom.is_pure_rotation and model.body(child).freedom.is_pure_rotation
     return child if pivots else None
 
 
 def _cleaned(inertia: Inertia) -> Inertia:
-    """Numbers that are only what rounding left of a cancellation become structural zeros."""
+    """The inertia in which rounding errors of cancellations are structural zeros."""
     return Inertia(
         _clean((inertia.m,))[0], Vector(*_clean(inertia.h)), SecondMoment(*_clean(inertia.s))
     )
@@ -286,8 +284,8 @@ def _clean(numbers: Sequence[Scalar] | Vector | SecondMoment) -> list[Scalar]:
 
 
 def lump_links(model: RigidBodyModel, names: Sequence[str]) -> RigidBodyModel:
-    """The model in which each body that `names` means as a whole has its inertia on its first link
-    alone."""
+    """The model in which each body that `names` contains has the inertia of all its links on its
+    first link."""
     return replace(
         model,
         bodies=tuple(_lumped_body(b) if b.links and b.name in names else b for b in model.bodies),
@@ -306,7 +304,7 @@ def _lumped_body(body: Body) -> Body:
 
 
 def inertial_parameters(inertia: Inertia) -> tuple[float, ...]:
-    """The usual ten numbers of a pseudo-inertia of numbers."""
+    """The ten inertial parameters of a pseudo-inertia of numbers."""
     xx, xy, xz, yy, yz, zz = (plain(x) for x in inertia.s)
     h = (plain(x) for x in inertia.h)
     return (plain(inertia.m), *h, yy + zz, -xy, -xz, xx + zz, -yz, xx + yy)

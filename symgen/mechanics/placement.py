@@ -93,7 +93,7 @@ class ToAxis:
 
     @property
     def offset(self) -> Vector:
-        """Where the steps lead, in the frame they start from."""
+        """The displacement of the origin by the steps, in the frame at their start."""
         c, s = self.gamma.cos_sin
         return Vector(self.d * c - self.y * s, self.d * s + self.y * c, self.b)
 
@@ -151,7 +151,7 @@ class Placement:
         return axis_vector(2, self.freedom.displacement(q) + self.r)
 
     def arm(self, q: Position) -> Vector:
-        """Where the joint frame is, in the parent's axes."""
+        """The origin of the joint frame, in the axes of the parent."""
         arm = ZERO_VECTOR
         for transform in reversed(self.transforms(q)):
             arm = transform.offset + arm.expressed_after_all(
@@ -160,21 +160,21 @@ class Placement:
         return arm
 
     def select_by_axes(self, parent: Of, body: Of) -> Of:
-        """`parent` where the joint's axes move with the parent, `body` where they move with the
+        """`parent` if the axes of the joint move with the parent, `body` if they move with the
         body."""
         return parent
 
     def select_against_axes(self, parent: Of, body: Of) -> Of:
-        """The one of the two that `select_by_axes` does not return."""
+        """The argument that `select_by_axes` does not return."""
         return body
 
-    def regrouped(self, inertia: "Inertia") -> "tuple[Inertia, Inertia]":
-        """The part of an inertia that the body keeps, and the part that its parent can carry
-        without any torque changing."""
-        return self.freedom.regrouped(inertia)
+    def split_inertia(self, inertia: "Inertia") -> "tuple[Inertia, Inertia]":
+        """Split an inertia into the part that stays on the body, and the part that can move to the
+        parent without a change of any joint force."""
+        return self.freedom.split_inertia(inertia)
 
     def to_parent(self, quantity: Carried, q: Position) -> Carried:
-        """A force or an inertia of the body, about the parent's origin in the parent's axes."""
+        """A force or an inertia of the body, about the origin of the parent in its axes."""
         for step in reversed(self.steps(q)):
             quantity = quantity.to_parent(step)
         return quantity
@@ -222,5 +222,5 @@ class BodyAxesPlacement(Placement):
     def select_against_axes(self, parent: Of, body: Of) -> Of:
         return parent
 
-    def regrouped(self, inertia: "Inertia") -> "tuple[Inertia, Inertia]":
+    def split_inertia(self, inertia: "Inertia") -> "tuple[Inertia, Inertia]":
         return inertia.split(self.rows)

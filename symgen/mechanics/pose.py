@@ -10,20 +10,20 @@ IDENTITY: Matrix3 = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 @dataclass(frozen=True, slots=True)
 class Pose:
-    """Where a frame is in another: `rotation` maps its coordinates to the other's, `position` is
-    its origin."""
+    """The pose X_AB of a frame B in a frame A: `rotation` (R_AB) maps components in B to components
+    in A, `position` (p_AB_A) is the origin of B in A (m)."""
 
     rotation: Matrix3 = IDENTITY
     position: Triple = (0.0, 0.0, 0.0)
 
     def turn(self, v: Triple) -> Triple:
-        """The free vector `v` in the other frame's axes."""
+        """R_AB v: the components in A of a free vector with components `v` in B."""
         r = self.rotation
         a, b, c = (r[i][0] * v[0] + r[i][1] * v[1] + r[i][2] * v[2] for i in range(3))
         return a, b, c
 
     def move(self, v: Triple) -> Triple:
-        """The point `v` in the other frame's coordinates."""
+        """X_AB v: the coordinates in A of the point with coordinates `v` in B."""
         t, p = self.turn(v), self.position
         return t[0] + p[0], t[1] + p[1], t[2] + p[2]
 
@@ -34,12 +34,12 @@ class Pose:
         )
 
     def column(self, i: int) -> Triple:
-        """Axis `i` of the frame in the other's axes."""
+        """Axis `i` of B in A."""
         return self.rotation[0][i], self.rotation[1][i], self.rotation[2][i]
 
     @property
     def inverse(self) -> "Pose":
-        """Where the other frame is in this one."""
+        """X_BA: the pose of A in B."""
         r = Pose((self.column(0), self.column(1), self.column(2)))
         p = r.turn(self.position)
         return Pose(r.rotation, (-p[0], -p[1], -p[2]))

@@ -27,7 +27,7 @@ def pseudo_inertia_matrix(ten: Sequence[float] | Numbers) -> Numbers:
 
 
 def inertial_parameters_of(p: Numbers) -> Numbers:
-    """The ten numbers of P."""
+    """The ten inertial parameters of P (4 x 4)."""
     (a, d, e), (_, b, f), (_, _, c) = p[0, :3], p[1, :3], p[2, :3]
     return np.array([p[3, 3], p[0, 3], p[1, 3], p[2, 3], b + c, -d, -e, a + c, -f, a + b])
 

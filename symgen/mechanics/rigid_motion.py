@@ -18,19 +18,19 @@ Rows = tuple[Vector, Vector, Vector]
 
 
 def rotation_rows(pose: Pose) -> Rows:
-    """The rotation of a constant pose, its zeros structural."""
+    """The rows of the rotation of a constant pose; zeros are structural."""
     a, b, c = (Vector(*(structural(x) for x in row)) for row in pose.rotation)
     return a, b, c
 
 
 def rotation_columns(pose: Pose) -> Rows:
-    """The transpose of the rotation of a constant pose: the axes of its frame."""
+    """The columns of the rotation of a constant pose: the axes of its frame."""
     a, b, c = (Vector(*(structural(x) for x in pose.column(k))) for k in range(3))
     return a, b, c
 
 
 def position_of(pose: Pose) -> Vector:
-    """The position of a constant pose, its zeros structural."""
+    """The position of a constant pose; zeros are structural."""
     return Vector(*(structural(x) for x in pose.position))
 
 

@@ -52,7 +52,7 @@ class Angle:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Rotation of a frame about its own axis (0, 1, 2 for x, y, z) by `angle`."""
+    """Rotation of a frame by `angle` about its own axis (0, 1, 2 for x, y, z)."""
 
     axis: int
     angle: Angle
@@ -69,7 +69,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Rotation(Turn):
-    """Any rotation of a frame, by its matrix: rows of the axes before, columns of the axes
+    """A general rotation of a frame, by its matrix: rows of the axes before, columns of the axes
     after."""
 
     rows: "tuple[Vector, Vector, Vector]"
@@ -92,7 +92,7 @@ class Shift:
     length: Scalar
 
     def cross(self, v: "Vector") -> "Vector":
-        """The displacement times a vector."""
+        """The cross product of the displacement and a vector."""
         d = self.length
         if self.axis == 2:
             return Vector(-(d * v.y), d * v.x, ZERO)
@@ -104,7 +104,7 @@ Step = Turn | Shift
 
 
 def is_identity(step: Step) -> bool:
-    """Whether the step leads nowhere."""
+    """True if the step does not move the frame."""
     return step.length is ZERO if isinstance(step, Shift) else step.angle.is_zero
 
 
@@ -152,8 +152,8 @@ class Vector:
         a, b = self, other
         return Vector(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x)
 
-    def turned(self, turn: Turn) -> "Vector":
-        """The vector in the axes of a frame turned by `turn` (R^T v)."""
+    def expressed_after(self, turn: Turn) -> "Vector":
+        """The vector in the axes of the frame after the rotation `turn` (Rᵀ v)."""
         if turn.angle.is_zero:
             return self
         if turn.axis < 0 and isinstance(turn, Rotation):
@@ -168,22 +168,21 @@ class Vector:
         return Vector(*out, origin=(root, total))
 
     def expressed_after_all(self, turns: Iterable[Turn]) -> "Vector":
-        """The vector in the axes of a frame turned several times, outermost turn first."""
+        """The vector in the axes after several rotations, outermost first."""
         v = self
         for turn in turns:
-            v = v.turned(turn)
+            v = v.expressed_after(turn)
         return v
 
     @property
     def rotates_cheaply(self) -> bool:
-        """Whether a turn about z costs less than six operations, because a component across z
-        vanishes or did so before the turns about z that are remembered."""
+        """True if a rotation about z costs fewer than six operations, because a component across z
+        is zero, or was zero before the rotations about z that `origin` records."""
         root = self if self.origin is None or self.origin[1].axis != 2 else self.origin[0]
         return root.x is ZERO or root.y is ZERO
 
     def named(self, label: str, before: str = "_") -> "Vector":
-        """This vector, its components named for generated code: the label, what stands before the
-        axis, the axis."""
+        """This vector, with names of its components for generated code: label, `before`, axis."""
         named(self.x, f"{label}{before}x")
         named(self.y, f"{label}{before}y")
         named(self.z, f"{label}{before}z")
@@ -201,8 +200,8 @@ class Vector:
 
 
 def add_axial(v: Vector, more: Vector) -> Vector:
-    """v + more. Where `more` is along z, what turns about z did to the rest of v is not affected,
-    so its origin is remembered."""
+    """v + more. If `more` is along z, the record of rotations about z in `v.origin` stays valid and
+    is kept."""
     along_z = more.x is ZERO and more.y is ZERO
     keeps = along_z and v.origin is not None and v.origin[1].axis == 2
     z = v.z + more.z if along_z else ZERO
@@ -214,8 +213,7 @@ UNIT_Z = Vector(ZERO, ZERO, 1.0)
 
 
 def scale_constant(k: Scalar, x: Scalar) -> Scalar:
-    """k x for a constant k; 1, -1 and a structural zero cost nothing and alter no bit on any
-    scalar."""
+    """k x for a constant k. Factors 0, 1 and -1 cost nothing and change no bit of any scalar."""
     return ZERO if k is ZERO else x if k == 1 else -x if k == -1 else k * x
 
 
@@ -245,8 +243,7 @@ class Twist:
         return Twist(w, v)
 
     def cross(self, other: "Twist") -> "Twist":
-        """The rate of a twist that is fixed to a body which moves at this one, v × m (F08, eq.
-        2.29)."""
+        """The rate of a twist that is fixed to a body with this twist, v × m (F08, eq. 2.29)."""
         w, v = self.w, self.v
         return Twist(w.cross(other.w), w.cross(other.v) + v.cross(other.w))
 
@@ -255,11 +252,11 @@ class Twist:
         return self.v + self.w.cross(r)
 
     def to_child(self, steps: "Iterable[Step]") -> "Twist":
-        """The motion seen from the frame to which `steps` lead."""
+        """The twist at the frame to which `steps` lead, in its axes."""
         w, v = self.w, self.v
         for step in steps:
             if isinstance(step, Turn):
-                w, v = w.turned(step), v.turned(step)
+                w, v = w.expressed_after(step), v.expressed_after(step)
             else:
                 v = v - step.cross(w)
         return Twist(w, v)
@@ -286,18 +283,18 @@ class Force:
 
     @property
     def is_zero(self) -> bool:
-        """Whether it vanishes in every state."""
+        """True if the force is zero in every state."""
         return all(x is ZERO for x in (*self.linear, *self.angular))
 
     def scaled(self, k: Scalar) -> "Force":
         return Force(self.linear.scaled(k), self.angular.scaled(k))
 
     def to_parent(self, step: Step) -> "Force":
-        """The force at the frame from which `step` leads to the present one."""
+        """The force at the frame from which `step` leads to the present frame."""
         if isinstance(step, Shift):
             return Force(self.linear, self.angular + step.cross(self.linear))
         back = -step
-        return Force(self.linear.turned(back), self.angular.turned(back))
+        return Force(self.linear.expressed_after(back), self.angular.expressed_after(back))
 
     def __neg__(self) -> "Force":
         return Force(-self.linear, -self.angular)

@@ -1,5 +1,4 @@
-"""Proof: judges of what is generated.
+"""Independent references for generated functions.
 
-Knows all rooms up to tracing. Offers textbook dynamics in world axes, a law for every quantity,
-bounds of rounding errors, and
-plausible states to try functions at."""
+Knows the packages up to tracing. Offers textbook dynamics in world axes, a reference for every
+quantity, bounds of rounding errors, and test states."""

@@ -94,7 +94,7 @@ MAX_COUPLED_ERROR: Final = 64.0
 
 @dataclass(frozen=True, eq=False)
 class RoundingErrors:
-    """The rounding errors of a program at some states, a row for each node of its `levels`."""
+    """The rounding errors of a program at some states, one row for each node of its `levels`."""
 
     run: ProgramRun
     inputs: Mapping[str, BoundedArray]

@@ -233,9 +233,12 @@ def _reference(
     speeds, rates = [0.0] * n, [0.0] * n
     for drive, (joint, _) in zip(coupling.drives, coupling.parts, strict=True):
         for term in () if joint.in_body_axes else drive.terms:
-            w = 3.0 + term.index
-            q[term.place] = start[term.place] + 0.2 * (1 - cos(w * t))
-            speeds[term.index], rates[term.index] = 0.2 * w * sin(w * t), 0.2 * w * w * cos(w * t)
+            w = 3.0 + term.velocity_index
+            q[term.position_index] = start[term.position_index] + 0.2 * (1 - cos(w * t))
+            speeds[term.velocity_index], rates[term.velocity_index] = (
+                0.2 * w * sin(w * t),
+                0.2 * w * w * cos(w * t),
+            )
     reference = {"q_ref": q, "qd_ref": speeds, "qdd_ref": rates}
     return {name: [number(x) for x in values] for name, values in reference.items()}
 

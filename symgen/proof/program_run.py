@@ -1,5 +1,4 @@
-"""A program at some states with its derivatives there: how changes of any node arrive at any
-other."""
+"""A program at some states with its derivatives: how changes of a node propagate to other nodes."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

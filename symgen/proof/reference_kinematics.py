@@ -93,13 +93,13 @@ class UnitMotion:
 
 @dataclass(frozen=True)
 class ReferenceJoint:
-    """A joint type: how each of its coordinates moves a body, by the constants of the file.
-
-    With a `place`, the number of coordinates of its position, the axes are those of the moved body
-    and the positions go on with a unit quaternion; else every axis moves with the body before."""
+    """A joint type: how each coordinate moves a body, from the constants of the file. If
+    `translation_count` (0 or 3) is given, the axes are those of the moved body, and the positions
+    are that many translations and a unit quaternion. Otherwise each axis moves with the body
+    before."""
 
     kinds: Callable[[ReferenceBody], Sequence[UnitMotion]]
-    place: int | None = None
+    translation_count: int | None = None
 
 
 TURN, SLIDE = UnitMotion(turn=1), UnitMotion(slide=1)
@@ -111,14 +111,18 @@ JOINTS: Final[dict[str, ReferenceJoint]] = {
     "screw": ReferenceJoint(lambda part: [UnitMotion(turn=1, slide=part.constants[0])]),
     "cylindrical": ReferenceJoint(lambda part: [SLIDE, TURN]),
     "universal": ReferenceJoint(lambda part: [TURN, TURN]),
-    "ball": ReferenceJoint(lambda part: [TURN] * 3, place=0),
+    "ball": ReferenceJoint(lambda part: [TURN] * 3, translation_count=0),
     "planar": ReferenceJoint(lambda part: [SLIDE, SLIDE, TURN]),
-    "floating": ReferenceJoint(lambda part: [SLIDE] * 3 + [TURN] * 3, place=3),
+    "floating": ReferenceJoint(lambda part: [SLIDE] * 3 + [TURN] * 3, translation_count=3),
     "rotor": ReferenceJoint(lambda part: [UnitMotion(turn=1, balanced=True)]),
     "armature": ReferenceJoint(lambda part: [UnitMotion(turn=1, balanced=True)]),
-    "ball_armature": ReferenceJoint(lambda part: [TURN, TURN, ROUND], place=0),
-    "floating_armature": ReferenceJoint(lambda part: [SLIDE] * 3 + [TURN, TURN, ROUND], place=3),
-    "floating_mass": ReferenceJoint(lambda part: [SLIDE] * 3 + [TURN, TURN, POINT], place=3),
+    "ball_armature": ReferenceJoint(lambda part: [TURN, TURN, ROUND], translation_count=0),
+    "floating_armature": ReferenceJoint(
+        lambda part: [SLIDE] * 3 + [TURN, TURN, ROUND], translation_count=3
+    ),
+    "floating_mass": ReferenceJoint(
+        lambda part: [SLIDE] * 3 + [TURN, TURN, POINT], translation_count=3
+    ),
 }
 """How each joint type moves, by the name of the type."""
 
@@ -171,8 +175,8 @@ def orientation(four: Sequence[Scalar]) -> Rows:
 
 @dataclass(frozen=True, eq=False)
 class JointPositions:
-    """The user's coordinates, numbers or arrays of one batch. What hangs on them alone is `known`
-    once it was asked for."""
+    """The user's coordinates, numbers or arrays of one batch, with a cache of values that depend
+    only on them."""
 
     q: Sequence[Scalar]
     known: dict[Any, Any] = field(default_factory=dict, repr=False)
@@ -180,8 +184,8 @@ class JointPositions:
 
 @dataclass(frozen=True, eq=False)
 class JointTrajectory:
-    """Positions with their first and second rates, and free fall in root axes. What hangs on these
-    alone is `known` once it was asked for."""
+    """Positions with their first and second rates, and free fall in root axes, with a cache of
+    values that depend only on them."""
 
     positions: JointPositions
     qd: Sequence[Scalar]
@@ -219,10 +223,10 @@ def body_coordinate(part: ReferenceBody, x: JointPositions) -> Scalar:
 
 
 def body_poses(robot: ReferenceModel, x: JointPositions) -> Mapping[int, BodyInWorld]:
-    """Every body in the world."""
-    bodies: dict[int, BodyInWorld] | None = x.known.get(robot.moves)
+    """The pose of every body in the world."""
+    bodies: dict[int, BodyInWorld] | None = x.known.get(robot.motion_key)
     if bodies is None:
-        bodies = x.known[robot.moves] = {0: BodyInWorld(Frame().axes, ZERO_VECTOR)}
+        bodies = x.known[robot.motion_key] = {0: BodyInWorld(Frame().axes, ZERO_VECTOR)}
         for i in robot.outward:
             part = robot.part(i)
             bodies[i] = _placed(part, bodies[part.parent], x)
@@ -232,7 +236,7 @@ def body_poses(robot: ReferenceModel, x: JointPositions) -> Mapping[int, BodyInW
 def _placed(part: ReferenceBody, before: BodyInWorld, x: JointPositions) -> BodyInWorld:
     """A body, by the one that carries it: against it along and about an axis that stays on that
     one, or by a position with a quaternion, of which the joint's first body takes all."""
-    kind, places = unit_motion(part), JOINTS[part.kind].place
+    kind, places = unit_motion(part), JOINTS[part.kind].translation_count
     if places is None:
         frame, q = before.carrying(part.frame), body_coordinate(part, x)
         z = matvec(frame.axes, part.axis)
@@ -250,10 +254,10 @@ def _placed(part: ReferenceBody, before: BodyInWorld, x: JointPositions) -> Body
 
 
 def body_motions(robot: ReferenceModel, x: JointTrajectory) -> Mapping[int, BodyMotion]:
-    """How every body moves; the base accelerates against gravity."""
-    bodies: dict[int, BodyMotion] | None = x.known.get(robot.moves)
+    """The motion of every body; the base accelerates against gravity."""
+    bodies: dict[int, BodyMotion] | None = x.known.get(robot.motion_key)
     if bodies is None:
-        bodies = x.known[robot.moves] = {0: BodyMotion(ZERO_VECTOR, a=-x.gravity)}
+        bodies = x.known[robot.motion_key] = {0: BodyMotion(ZERO_VECTOR, a=-x.gravity)}
         at, speed, change = (
             body_poses(robot, x.positions),
             body_rates(robot, x.qd),
@@ -263,7 +267,7 @@ def body_motions(robot: ReferenceModel, x: JointTrajectory) -> Mapping[int, Body
             part, before = robot.part(i), bodies[robot.part(i).parent]
             if not part.parent and part.grounded:
                 before = BodyMotion(ZERO_VECTOR)
-            if JOINTS[part.kind].place is None:
+            if JOINTS[part.kind].translation_count is None:
                 bodies[i] = _by_one_coordinate(before, at[i], speed[i - 1], change[i - 1])
             elif part.at == 0:
                 twists = (_twist(robot, i, run) for run in (speed, change))

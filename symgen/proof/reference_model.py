@@ -1,8 +1,7 @@
-"""The robot as the textbook sees it: joints and links where the file has them, exact numbers.
-
-No canonical frame, no regrouping, no pseudo-inertia. What a model has as doubles becomes numbers of
-the judge's own, and rotations and axes that are so to a double's last digit become so to all
-digits, so that the mechanism is a rigid one."""
+"""The robot of the references: joints and links as in the file, exact numbers; no canonical frames,
+no regrouping, no pseudo-inertia. Numbers of a model, which are doubles, become numbers of the
+reference. Rotations and axes that are orthonormal to the last digit of a double become orthonormal
+in all digits, so that the mechanism is rigid."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -44,7 +43,7 @@ def transpose(a: Rows) -> Rows:
 
 @dataclass(frozen=True)
 class Frame:
-    """Where a frame is in another: its axes as columns, and its origin."""
+    """The pose of a frame in another: its axes as columns, and its origin."""
 
     axes: Rows = WORLD
     place: Vector = ZERO_VECTOR
@@ -61,11 +60,12 @@ class Frame:
 
 @dataclass(frozen=True)
 class ReferenceLink:
-    """A link on its body: its frame there and its ten parameters, None where it has none."""
+    """A link on its body: its frame there, and its ten inertial parameters, None without
+    inertia."""
 
     name: str
     frame: Frame
-    ten: tuple[Scalar, ...] | None
+    parameters: tuple[Scalar, ...] | None
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class ReferenceBody:
     kind: str
     axis: Vector
     frame: Frame
-    solids: tuple[ReferenceLink, ...]
+    links: tuple[ReferenceLink, ...]
     at: int
     constants: tuple[Scalar, ...]
     spin: Scalar
@@ -98,7 +98,7 @@ class ReferenceBody:
 
 @dataclass(frozen=True, eq=False)
 class ReferenceModel:
-    """A robot in the judge's numbers: body i is `parts[i - 1]`, 0 the base."""
+    """A robot in the numbers of the reference: body i is `parts[i - 1]`, 0 is the base."""
 
     parts: tuple[ReferenceBody, ...]
     base: tuple[ReferenceLink, ...]
@@ -106,7 +106,7 @@ class ReferenceModel:
     gravity: Vector
     velocities: int
     positions: int
-    moves: object = field(default_factory=object)
+    motion_key: object = field(default_factory=object)
     """The same for mechanisms that move alike, whatever their inertia."""
 
     def part(self, i: int) -> ReferenceBody:
@@ -124,11 +124,12 @@ class ReferenceModel:
     def body_of(self, link: str) -> tuple[int, ReferenceLink]:
         """The body of a link (0: the base) and the link on it."""
         solids = [(0, s) for s in self.base]
-        solids += [(i, s) for i, part in enumerate(self.parts, 1) for s in part.solids]
+        solids += [(i, s) for i, part in enumerate(self.parts, 1) for s in part.links]
         return next(pair for pair in solids if pair[1].name == link)
 
-    def coupled(self, of_bodies: Any, axes: int = 1) -> Any:
-        """Gᵀ on the last `axes` axes of an array, from the bodies' joints to the velocities."""
+    def pull_back(self, of_bodies: Any, axes: int = 1) -> Any:
+        """Gᵀ on the last `axes` axes of an array, from the joints of the bodies to the
+        velocities."""
         if self._apart:
             return of_bodies
         for _ in range(axes):
@@ -174,8 +175,10 @@ def _part(body: Body, drive: Any, number: Number) -> ReferenceBody:
         body.at,
         tuple(map(exact, joint.constants)),
         exact(body.spin),
-        drive.terms[0].place,
-        tuple((term.index, term.place, number(term.factor)) for term in drive.terms),
+        drive.terms[0].position_index,
+        tuple(
+            (term.velocity_index, term.position_index, number(term.factor)) for term in drive.terms
+        ),
         exact(drive.offset),
         not body.joint.type.on_robot,
         body.has_friction,

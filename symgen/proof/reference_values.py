@@ -36,10 +36,10 @@ NO_REFERENCE: Final = "no independent reference"
 class ReferenceResult:
     """The values that a quantity must have at the first `states` states, by output a row for each.
 
-    Without a law there is no `judge`; a `problem` tells why a law has no values."""
+    Without a law there is no `reference`; a `problem` tells why a law has no values."""
 
     quantity: Quantity
-    judge: str | None
+    reference: str | None
     wanted: Mapping[str, Numbers]
     states: int
     seconds: float
@@ -48,7 +48,9 @@ class ReferenceResult:
     @property
     def claim(self) -> str:
         """The statement about the quantity that is checked, with its reference."""
-        return f"matches the reference ({self.judge})" if self.judge else f"has {NO_REFERENCE}"
+        return (
+            f"matches the reference ({self.reference})" if self.reference else f"has {NO_REFERENCE}"
+        )
 
 
 def derivative_steps(robot: ParametricModel, order: int) -> int:
@@ -89,7 +91,7 @@ def reference_results(judges: EvaluatorsByCount, function: Function) -> Iterator
             outputs, problem = {}, str(error) or type(error).__name__
         wanted = {name: values.astype(float) for name, values in outputs.items()}
         seconds = process_time() - start
-        yield ReferenceResult(quantity, law.judge, wanted, count, seconds, problem)
+        yield ReferenceResult(quantity, law.reference, wanted, count, seconds, problem)
 
 
 Floats = tuple[float, ...]
@@ -120,7 +122,7 @@ class References:
 def source(robot: ParametricModel, quantity: Quantity) -> str:
     """In words, what the reference values of a quantity in a self-test are computed by."""
     law = law_of(quantity)
-    return law.judge if law is not None and affordable(robot, law.order) else SAME_ALGORITHM
+    return law.reference if law is not None and affordable(robot, law.order) else SAME_ALGORITHM
 
 
 def affordable(robot: ParametricModel, order: int) -> bool:

@@ -153,14 +153,17 @@ def _angles(model: RigidBodyModel) -> dict[int, int]:
     drives = coupling_of(model).drives
     rotors = {i for i, body in enumerate(model.bodies, 1) if body.joint.type.is_rotor}
     uses = Counter(
-        term.place for i, drive in enumerate(drives, 1) if i not in rotors for term in drive.terms
+        term.position_index
+        for i, drive in enumerate(drives, 1)
+        if i not in rotors
+        for term in drive.terms
     )
     return {
-        i: drive.place
+        i: drive.position_index
         for i, (body, drive) in enumerate(zip(model.bodies, drives, strict=True), 1)
         if i not in rotors
         and not drive.follows
         and not body.joint.type.in_body_axes
-        and uses[drive.place] == 1
-        and body.joint.type.parts(body.joint)[body.at].freedom.pivots
+        and uses[drive.position_index] == 1
+        and body.joint.type.parts(body.joint)[body.at].freedom.is_pure_rotation
     }

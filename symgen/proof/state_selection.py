@@ -1,4 +1,5 @@
-"""Which states tell most: those where a wrong number of the code shows above rounding."""
+"""Selection of test states: those in which a wrong constant of the code changes a result by more
+than rounding."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
@@ -47,12 +48,10 @@ def choose_states(
     at: Callable[[Sequence[State]], Computing],
     candidates: int,
 ) -> list[State]:
-    """As many states as are `first_drawn`, in which the numbers of the programs show: these,
-    unless others among the `candidates` show more. The last of them is one of the result in any
-    case. What is drawn is `finished` for the programs that are to run there.
-
-    In double precision nearly every change shows in nearly every state, so that there is hardly
-    ever more to draw and to ask."""
+    """As many states as `first_drawn`, in which wrong constants of the programs are visible: these,
+    unless others among the `candidates` show more. The last of them is always in the result. States
+    are `finished` for the programs that run there. In double precision nearly every change is
+    visible in nearly every state, so that further states are rarely drawn."""
     drawn, affordable, count = [*first_drawn], _affordable(programs), len(first_drawn)
     first = finished(drawn, programs)
     shown = [(p, sensitivity(p, at(first))) for p in affordable]

@@ -31,7 +31,7 @@ Flat = TypeVar("Flat")
 
 
 def not_differentiated(term: Flat) -> Flat:
-    """Register a term that takes no derivative by steps on the way."""
+    """Register a term that contains no numerical derivative, so that one-sided steps suffice."""
     NOT_DIFFERENTIATED.add(term)
     return term
 
@@ -191,7 +191,7 @@ class States:
         return replace(self, given=others | {k: v for k, v in values.items() if v is not None})
 
     def free(self) -> "States":
-        """Without friction, springs and external wrenches."""
+        """The states without friction, springs and external wrenches."""
         return replace(self, passive={}, wrenched=False)
 
     def moved(self, front: tuple[int, ...], **changes: DecimalArray) -> "States":
@@ -212,8 +212,8 @@ class States:
         return replace(self, shape=shape, shared=shared, stepped=True)
 
     def later(self, times: DecimalArray) -> "States":
-        """At times (first axis) along the motion that q̇, q̈, ... tell; to the square of time in
-        q."""
+        """The states at times (first axis) along the motion that q̇, q̈, ... define, to second
+        order in q."""
         t = times.reshape(-1, *(1 for _ in self.shape), 1)
         known = [self.input(name) for name in FLOW[1:]]
         half = t * t / 2
@@ -262,7 +262,7 @@ More = ParamSpec("More")
 def cached_term(
     term: Callable[Concatenate[States, More], DecimalArray],
 ) -> Callable[Concatenate[States, More], DecimalArray]:
-    """A term that is computed once for a batch of states: several laws start from it."""
+    """Cache a term for a batch of states: several references start from it."""
 
     @wraps(term)
     def once(x: States, /, *more: More.args, **rest: More.kwargs) -> DecimalArray:
@@ -299,7 +299,7 @@ def _along_units(x: States, name: str, *sizes: Decimal) -> Any:
     def stepped() -> DecimalArray:
         return x.moved(front, **{name: _steps(x, *sizes) * units(x)[None]}).given[name]
 
-    values = x.shared.once(key, [x.given.get(name), x.mechanism.moves], stepped)
+    values = x.shared.once(key, [x.given.get(name), x.mechanism.motion_key], stepped)
     return x.put(**{name: values}).widened(front)
 
 

@@ -57,22 +57,22 @@ class TangentLine:
 
 @dataclass(frozen=True)
 class TangentInBodyAxes:
-    """A position of `place` coordinates (3 or none) and a unit quaternion, with a twist in the
-    body's axes."""
+    """Positions of `translation_count` translations (3 or none) and a unit quaternion, with a twist
+    in the axes of the body."""
 
-    place: int
+    translation_count: int
 
     @property
     def positions(self) -> int:
-        return self.place + 4
+        return self.translation_count + 4
 
     @property
     def velocities(self) -> int:
-        return self.place + 3
+        return self.translation_count + 3
 
     def moved(self, q: DecimalArray, change: DecimalArray) -> DecimalArray:
         """The quaternion is turned by (φ/2, 1) made a unit one: an angle of |φ| to φ³/12."""
-        n = self.place
+        n = self.translation_count
         q, change = np.broadcast_arrays(q[..., :], _padded(change, n + 4))
         four = [q[..., k] for k in range(n, n + 4)]
         half = [change[..., k] / 2 for k in range(n, n + 3)]
@@ -84,12 +84,16 @@ class TangentInBodyAxes:
 
     def turned_acceleration(self, v: DecimalArray) -> DecimalArray:
         """The axes turn with the body: w × v."""
-        turned = np.cross(v[..., self.place :], v[..., : self.place]) if self.place else 0 * v
-        return np.concatenate([turned, 0 * turned], axis=-1) if self.place else turned
+        turned = (
+            np.cross(v[..., self.translation_count :], v[..., : self.translation_count])
+            if self.translation_count
+            else 0 * v
+        )
+        return np.concatenate([turned, 0 * turned], axis=-1) if self.translation_count else turned
 
     def bracket(self, a: DecimalArray, b: DecimalArray) -> DecimalArray:
         """The bracket of two twists: w × u' - w' × u and w × w'."""
-        n = self.place
+        n = self.translation_count
         (u, w), (other_u, other_w) = ((x[..., :n], x[..., n:]) for x in (a, b))
         angular = np.cross(w, other_w)
         if not n:
@@ -125,12 +129,12 @@ class TangentBlock:
     v: int
 
     @property
-    def places(self) -> slice:
+    def position_slice(self) -> slice:
         """Where its positions are among all positions."""
         return slice(self.q, self.q + self.tangent.positions)
 
     @property
-    def rates(self) -> slice:
+    def velocity_slice(self) -> slice:
         """Where its velocities are among all velocities."""
         return slice(self.v, self.v + self.tangent.velocities)
 
@@ -142,7 +146,7 @@ def blocks(robot: ReferenceModel) -> list[TangentBlock]:
 
 def _blocks(robot: ReferenceModel) -> Iterator[TangentBlock]:
     for i, part in enumerate(robot.parts, 1):
-        place = JOINTS[part.kind].place
+        place = JOINTS[part.kind].translation_count
         if place is None:
             yield from (
                 TangentBlock(TangentLine(), position, index) for index, position, _ in part.terms
@@ -154,7 +158,10 @@ def _blocks(robot: ReferenceModel) -> Iterator[TangentBlock]:
 
 def displaced(robot: ReferenceModel, q: DecimalArray, change: DecimalArray) -> DecimalArray:
     """Positions (..., nq) moved along a change (..., n)."""
-    parts = [b.tangent.moved(q[..., b.places], change[..., b.rates]) for b in blocks(robot)]
+    parts = [
+        b.tangent.moved(q[..., b.position_slice], change[..., b.velocity_slice])
+        for b in blocks(robot)
+    ]
     shape = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
     wide = [np.broadcast_to(part, (*shape, part.shape[-1])) for part in parts]
     return np.concatenate(wide, axis=-1)
@@ -163,7 +170,7 @@ def displaced(robot: ReferenceModel, q: DecimalArray, change: DecimalArray) -> D
 def turned_accelerations(robot: ReferenceModel, v: DecimalArray) -> DecimalArray:
     """The part of the displacement by half the square of time that velocities v add."""
     return np.concatenate(
-        [b.tangent.turned_acceleration(v[..., b.rates]) for b in _by_rate(robot)], axis=-1
+        [b.tangent.turned_acceleration(v[..., b.velocity_slice]) for b in _by_rate(robot)], axis=-1
     )
 
 
@@ -172,9 +179,11 @@ def brackets(robot: ReferenceModel) -> DecimalArray:
     n = robot.velocities
     table, eye = np.zeros((n, n, n), int), np.eye(n, dtype=int)
     for b in blocks(robot):
-        for j in range(n)[b.rates]:
-            for k in range(n)[b.rates]:
-                table[j, k, b.rates] = b.tangent.bracket(eye[j, b.rates], eye[k, b.rates])
+        for j in range(n)[b.velocity_slice]:
+            for k in range(n)[b.velocity_slice]:
+                table[j, k, b.velocity_slice] = b.tangent.bracket(
+                    eye[j, b.velocity_slice], eye[k, b.velocity_slice]
+                )
     return table
 
 

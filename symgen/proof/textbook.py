@@ -1,7 +1,7 @@
-"""An independent judge: textbook dynamics in world axes, for any scalars and arrays of them.
-
-Usual inertia tensors, a balance of forces for every link (Newton, Euler) and kinetic energies; no
-recursion of forces, no regrouping, no tape. What all laws of `symgen.proof.laws` start from."""
+"""Reference dynamics of the textbook in world axes, for any scalars and arrays of them: usual
+inertia tensors, a balance of forces for every link (Newton, Euler) and kinetic energies. It has no
+recursion of forces, no regrouping and no expression graph. All laws of `symgen.proof.laws` start
+from it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -83,7 +83,7 @@ def _rigid(body: BodyInWorld, solid: ReferenceLink, ten: Sequence[Scalar]) -> Li
 
 
 def moving_inertias(robot: ReferenceModel, x: State) -> Sequence[tuple[int, LinkInWorld]]:
-    """All that moves and has inertia, with its body: links and rotors."""
+    """All links and rotors with inertia, each with its body."""
     known = x.course.positions.known
     links: Sequence[tuple[int, LinkInWorld]]
     last, tens, links = known.get("masses", (None, None, ()))
@@ -99,8 +99,8 @@ def _masses(robot: ReferenceModel, x: State) -> Iterator[tuple[int, LinkInWorld]
         part = robot.part(i)
         if part.spin is not ZERO:
             yield i, _rotor(unit_motion(part), bodies[i], part.spin)
-        for solid in part.solids:
-            ten = x.link_parameters.get(solid.name, solid.ten)
+        for solid in part.links:
+            ten = x.link_parameters.get(solid.name, solid.parameters)
             if ten is not None:
                 yield i, _rigid(bodies[i], solid, ten)
 
@@ -234,7 +234,7 @@ def _passive(robot: ReferenceModel, x: State, tau: Sequence[Scalar]) -> Iterator
 
 
 def spring_energy(robot: ReferenceModel, x: State) -> Scalar:
-    """The energy of the springs, ½ k (q - r)² each."""
+    """The energy of the springs, ½ k (q - r)² each (J)."""
     total: Scalar = ZERO
     for i, row in ((i, row) for i, row in x.passive.items() if "stiffness" in row):
         strain = body_coordinate(robot.part(i), x.course.positions) - row["reference"]

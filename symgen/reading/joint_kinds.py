@@ -251,7 +251,7 @@ FIXED: Final = "fixed"
 
 def has_one_coordinate(word: str) -> bool:
     """Whether joints of this word have one coordinate, which can be locked, driven and mimicked."""
-    return word in JOINTS and JOINTS[word].type.single
+    return word in JOINTS and JOINTS[word].type.has_one_coordinate
 
 
 def springs_are_linear(word: str) -> bool:
@@ -262,7 +262,7 @@ def springs_are_linear(word: str) -> bool:
 
 def has_several_coordinates(word: str) -> bool:
     """Whether they have several."""
-    return word in JOINTS and not JOINTS[word].type.single
+    return word in JOINTS and not JOINTS[word].type.has_one_coordinate
 
 
 def size_of(word: str) -> int:

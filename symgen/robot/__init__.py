@@ -1,4 +1,4 @@
-"""The robot as an object in Python: everything that can be asked of it.
+"""The robot as an object in Python.
 
-Knows all rooms but the command line. Offers `robot.Robot`, what it shows of itself, its
-linearization and its simulation."""
+Knows all packages but the command line. Offers `robot.Robot`, its views, its linearization, its
+controllers and its simulation."""

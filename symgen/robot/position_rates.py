@@ -43,18 +43,20 @@ def rates(model: RigidBodyModel, q: Numbers, v: Numbers) -> Numbers:
     for drive, (joint, part) in zip(coupling.drives, coupling.parts, strict=True):
         if not joint.in_body_axes:
             for term in drive.terms:  # of the user's own coordinates, whatever they move
-                qd[term.place] = v[term.index]
+                qd[term.position_index] = v[term.velocity_index]
             continue
         if drive.follows or part:
             continue
-        quaternion = slice(drive.place, drive.place + len(joint.positions))
-        first = drive.index - joint.run[0].velocity  # type: ignore[attr-defined]
+        quaternion = slice(drive.position_index, drive.position_index + len(joint.positions))
+        first = drive.velocity_index - joint.constant_parts[0].velocity  # type: ignore[attr-defined]
         qd[quaternion] = _twisted(joint, q[quaternion], v[first : first + len(joint.velocities)])
     return qd
 
 
 def _twisted(joint: Any, q: Numbers, v: Numbers) -> Numbers:
-    twist = twist_from_rates(joint.units, [float(v[part.velocity]) for part in joint.run])
+    twist = twist_from_rates(
+        joint.units, [float(v[part.velocity]) for part in joint.constant_parts]
+    )
     (x, y, z, w), (a, b, c) = q[joint.quaternion], map(plain, twist.w)
     turn = [w * a + y * c - z * b, w * b + z * a - x * c, w * c + x * b - y * a]
     spin = [*turn, -(x * a + y * b + z * c)]
@@ -72,7 +74,10 @@ def drift(model: RigidBodyModel, v: Numbers) -> NDArray[np.float64]:
     for drive, (joint, part) in zip(coupling.drives, coupling.parts, strict=True):
         if not joint.in_body_axes or part or drive.follows:
             continue
-        order = [drive.index - joint.run[0].velocity + p.velocity for p in joint.run]  # type: ignore[attr-defined]
+        order = [
+            drive.velocity_index - joint.constant_parts[0].velocity + p.velocity
+            for p in joint.constant_parts
+        ]  # type: ignore[attr-defined]
         units = joint.units  # type: ignore[attr-defined]
         basis = np.array([[*map(plain, u.w), *map(plain, u.v)] for u in units]).T
         twist = basis @ v[order]

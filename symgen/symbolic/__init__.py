@@ -1,4 +1,4 @@
-"""Robots on paper: quantities as SymPy expressions, straight from the tape or in closed form.
+"""Quantities of robots as SymPy expressions, from the expression graph or in closed form.
 
-Knows all rooms up to jobs. Offers `symbolic.Symbolic`, the closed forms (`closed`), and programs of
-replacements (`replacements`)."""
+Knows the packages up to jobs. Offers `symbolic.Symbolic`, closed forms (`closed_form`), and
+replacements as of `sympy.cse` (`symbolic_tape`)."""

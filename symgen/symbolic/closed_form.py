@@ -22,12 +22,12 @@ class ClosedForms:
     """Closed forms of values of an expression graph. `chains` maps the atom of each coordinate to
     the chain of parallel axes that it belongs to."""
 
-    paper: SymbolicTape
+    tape: SymbolicTape
     number: Number
     chains: Mapping[int, Hashable] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._ring = Ring(self.paper)
+        self._ring = Ring(self.tape)
         self._group = groups_of(self.chains, self._ring)
         self._writer = PolynomialWriter(self._ring, self.number, self._group)
         self._known: dict[Ref, sympy.Expr] = {}
@@ -47,7 +47,7 @@ class ClosedForms:
         ways = self._ways(ref)
         if ways:
             return min(map(self._writer.written, ways), key=lambda x: len(str(x)))
-        if operations(self.paper, ref) <= MAX_NESTED_OPERATIONS:
+        if operations(self.tape, ref) <= MAX_NESTED_OPERATIONS:
             return self._nested(ref)
         raise OptionError(
             f"{name} has more than {MAX_TERMS} terms, too many for a closed form; use numbers "
@@ -68,7 +68,7 @@ class ClosedForms:
     def _nested(self, ref: Ref) -> sympy.Expr:
         """The value in the form that the algorithm computes, without expansion of products."""
         out = Output("", (1,), (ref,))
-        _, expressions = replacements(self.paper, [out], self.number, None, lambda _, x: x[0])
+        _, expressions = replacements(self.tape, [out], self.number, None, lambda _, x: x[0])
         return expressions[0]
 
     def _waves(self, a: Polynomial) -> Polynomial | None:

@@ -50,7 +50,7 @@ class PolynomialWriter:
         if k not in self._expressions:
             generator = self.ring.generators[k]
             if generator.argument is None:
-                expression = self.ring.paper.atom(generator.atom)
+                expression = self.ring.tape.atom(generator.atom)
             else:
                 expression = FUNCTIONS[generator.function](self._argument(generator.argument))
             self._expressions[k] = expression

@@ -57,16 +57,16 @@ def relations(
     fall = Vector(1.0, 1.0, 1.0) if robot.runtime_gravity else None
     layout = canonical_model(model, gravity=fall, regrouping=WHOLE)
     layout = _in_canonical_frames(with_lengths(layout)) if setting.lengths else layout
-    independents, paper = independent_parameters(layout), SymbolicTape()
+    independents, tape = independent_parameters(layout), SymbolicTape()
     names = [f"{name}{i}" for i in layout.link_bodies for name in PARAMETER_NAMES]
-    names += [f"{layout.body(i).joint.spin[0]}{i}" for i in layout.rotors]
-    values = paper.of(map(symbol, names))
+    names += [f"{layout.body(i).joint.rotor_moment[0]}{i}" for i in layout.rotors]
+    values = tape.of(map(symbol, names))
     columns = base_names(independents)
     if setting.lengths or _has_names(layout):
         _check(independents, columns)
-    paper.output("base", (len(columns),), base_values(layout, values))
-    closed = ClosedForms(paper, number)
-    refs = zip(columns, paper.outputs[0].refs, strict=True)
+    tape.output("base", (len(columns),), base_values(layout, values))
+    closed = ClosedForms(tape, number)
+    refs = zip(columns, tape.outputs[0].refs, strict=True)
     return tuple(
         Relation(name, link_of_parameter(model, name), closed.expression(ref, name))
         for name, ref in refs

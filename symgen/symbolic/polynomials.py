@@ -162,7 +162,7 @@ class Ring:
     """The generators found so far, and the polynomials of the nodes of an expression graph.
     Generators are added while nodes are converted."""
 
-    paper: SymbolicTape
+    tape: SymbolicTape
     generators: list[Generator] = field(default_factory=list)
     _numbers: dict[object, int] = field(default_factory=dict)
     _known: dict[Index, Polynomial] = field(default_factory=dict)
@@ -174,7 +174,7 @@ class Ring:
             return Polynomial({})
         self._left = MAX_TERM_PRODUCTS
         with in_digits():
-            for index in _inward(self.paper, ref.node):
+            for index in _inward(self.tape, ref.node):
                 if index not in self._known:
                     self._known[index] = self._of(index)
             cleaned = self._known[ref.node].cleaned()
@@ -187,7 +187,7 @@ class Ring:
         return _checked(product)
 
     def _of(self, index: Index) -> Polynomial:
-        node = self.paper.nodes[index]
+        node = self.tape.nodes[index]
         if node.op == "const":
             return Polynomial.number(node.a)
         if node.op == "input":
@@ -252,7 +252,7 @@ def _checked(a: Polynomial) -> Polynomial:
     return a
 
 
-def _inward(paper: SymbolicTape, node: Index) -> list[Index]:
+def _inward(tape: SymbolicTape, node: Index) -> list[Index]:
     """The nodes that a node depends on, and the node, in topological order."""
     visited, waiting = set[Index](), [node]
     while waiting:
@@ -260,7 +260,7 @@ def _inward(paper: SymbolicTape, node: Index) -> list[Index]:
         if at in visited:
             continue
         visited.add(at)
-        op, a, b = paper.nodes[at]
+        op, a, b = tape.nodes[at]
         if op not in ("input", "const"):
             waiting += [a] if b is None else [a, b]
     return sorted(visited)

@@ -172,7 +172,7 @@ class Symbolic:
         sheet, number = self._sheet(name, options)
         default = (sympy.Symbol(f"x{k}", real=True) for k in count())
         return replacements(
-            sheet.paper, sheet.outputs, number, iter(symbols) if symbols else default, array_of
+            sheet.tape, sheet.outputs, number, iter(symbols) if symbols else default, array_of
         )
 
     def inputs(self, name: str, **options: Any) -> dict[str, tuple[sympy.Expr, ...]]:
@@ -189,7 +189,7 @@ class Symbolic:
         sheet, number = self._sheet(name, options)
         key = id(sheet), number
         if key not in self._closed:
-            self._closed[key] = ClosedForms(sheet.paper, number, sheet.chains)
+            self._closed[key] = ClosedForms(sheet.tape, number, sheet.chains)
         return sheet, self._closed[key]
 
     def _sheet(self, name: str, options: Mapping[str, Any]) -> tuple[SymbolicTrace, Number]:

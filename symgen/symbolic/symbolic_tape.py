@@ -116,7 +116,7 @@ BINARY = {
 
 
 def replacements(
-    paper: SymbolicTape,
+    tape: SymbolicTape,
     outputs: Sequence[Output],
     number: Number,
     symbols: Iterator[sympy.Symbol] | None,
@@ -125,12 +125,12 @@ def replacements(
     """The live operations of a tape: each that is used more than once gets the next of `symbols`
     (without them none does); and the outputs, made into an `array` each. Equal to the tape's
     numbers to the last bit where SymPy leaves the order of sums alone, else to rounding."""
-    nodes = _needed(paper, outputs)
-    uses = Counter(_operands(paper, nodes))
+    nodes = _needed(tape, outputs)
+    uses = Counter(_operands(tape, nodes))
     expressions, named = dict[Index, sympy.Expr](), Replacements()
     for index in nodes:
-        expressions[index] = _expression(paper, index, expressions, number)
-        if symbols is not None and uses[index] > 1 and paper.nodes[index].op not in LEAVES:
+        expressions[index] = _expression(tape, index, expressions, number)
+        if symbols is not None and uses[index] > 1 and tape.nodes[index].op not in LEAVES:
             name = next(symbols)
             named.append((name, expressions[index]))
             expressions[index] = name
@@ -138,7 +138,7 @@ def replacements(
     return named, arrays
 
 
-def _needed(paper: SymbolicTape, outputs: Sequence[Output]) -> list[Index]:
+def _needed(tape: SymbolicTape, outputs: Sequence[Output]) -> list[Index]:
     """The nodes that the outputs depend on, in topological order."""
     needed, waiting = (
         set[Index](),
@@ -148,21 +148,21 @@ def _needed(paper: SymbolicTape, outputs: Sequence[Output]) -> list[Index]:
         index = waiting.pop()
         if index not in needed:
             needed.add(index)
-            waiting += _operands(paper, [index])
+            waiting += _operands(tape, [index])
     return sorted(needed)
 
 
-def operations(paper: SymbolicTape, ref: Ref) -> int:
+def operations(tape: SymbolicTape, ref: Ref) -> int:
     """The number of operations of a value without sharing of subexpressions."""
     sizes = dict[Index, int]()
-    for index in _needed(paper, [Output("", (1,), (ref,))]):
-        sizes[index] = sum(sizes[k] + 1 for k in _operands(paper, [index]))
+    for index in _needed(tape, [Output("", (1,), (ref,))]):
+        sizes[index] = sum(sizes[k] + 1 for k in _operands(tape, [index]))
     return sizes[ref.node]
 
 
-def _operands(paper: SymbolicTape, nodes: Sequence[Index]) -> Iterator[Index]:
+def _operands(tape: SymbolicTape, nodes: Sequence[Index]) -> Iterator[Index]:
     for index in nodes:
-        op, a, b = paper.nodes[index]
+        op, a, b = tape.nodes[index]
         if op not in LEAVES:
             yield a
             if b is not None:
@@ -170,11 +170,11 @@ def _operands(paper: SymbolicTape, nodes: Sequence[Index]) -> Iterator[Index]:
 
 
 def _expression(
-    paper: SymbolicTape, index: Index, expressions: dict[Index, sympy.Expr], number: Number
+    tape: SymbolicTape, index: Index, expressions: dict[Index, sympy.Expr], number: Number
 ) -> sympy.Expr:
-    op, a, b = paper.nodes[index]
+    op, a, b = tape.nodes[index]
     if op == "input":
-        return paper.atom(index)
+        return tape.atom(index)
     if op == "const":
         return number(Decimal(repr(a)))
     if op == "neg":

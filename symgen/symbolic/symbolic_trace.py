@@ -66,20 +66,20 @@ def ten_symbols(i: int) -> list[str]:
 
 
 def symbolic_model(
-    robot: ParametricModel, setting: SymbolChoice, regrouping: str, paper: SymbolicTape
+    robot: ParametricModel, setting: SymbolChoice, regrouping: str, tape: SymbolicTape
 ) -> RegroupedModel:
     """The regrouped model with symbols, in the form in which algorithms take it."""
     fall = Vector(1.0, 1.0, 1.0) if robot.runtime_gravity else None  # only its place matters
     model = lump_links(robot.model, [body.name for body in robot.model.moving])
     if setting.lengths:
         layout = with_lengths(canonical_model(model, gravity=fall, regrouping=WHOLE))
-        layout = _with_masses(layout, paper) if setting.masses else layout
+        layout = _with_masses(layout, tape) if setting.masses else layout
         layout = layout if regrouping == WHOLE else _regrouped(layout)
     else:
         parameters: dict[str, list[Scalar]] = {}
         if setting.masses:
             numbered = [(i, b) for i, b in enumerate(model.bodies, 1) if b.links]
-            parameters = {b.name: paper.of(map(symbol, ten_symbols(i))) for i, b in numbered}
+            parameters = {b.name: tape.of(map(symbol, ten_symbols(i))) for i, b in numbered}
         layout = canonical_model(model, parameters, fall, regrouping)
     none = Program()
     none.output("par", (0,), ())
@@ -96,10 +96,10 @@ def with_lengths(layout: CanonicalModel) -> CanonicalModel:
     return replace(layout, bodies=tuple(bodies))
 
 
-def _with_masses(layout: CanonicalModel, paper: SymbolicTape) -> CanonicalModel:
+def _with_masses(layout: CanonicalModel, tape: SymbolicTape) -> CanonicalModel:
     """The model with symbols for the ten parameters of each body in its canonical frame."""
     bodies = (
-        replace(body, inertia=pseudo_inertia(paper.of(map(symbol, ten_symbols(i)))))
+        replace(body, inertia=pseudo_inertia(tape.of(map(symbol, ten_symbols(i)))))
         if i in layout.link_bodies
         else body
         for i, body in enumerate(layout.bodies, 1)
@@ -113,7 +113,7 @@ def _regrouped(layout: CanonicalModel) -> CanonicalModel:
     total = {0: NO_INERTIA} | {i: layout.body(i).inertia for i in layout.outward}
     for i in layout.inward:
         body = layout.body(i)
-        total[i], handed = body.regrouped(total[i])
+        total[i], handed = body.split_inertia(total[i])
         total[body.parent] = total[body.parent] + body.placement.to_parent(handed, ZERO)
     return replace(
         layout, bodies=tuple(replace(b, inertia=total[i]) for i, b in enumerate(layout.bodies, 1))
@@ -191,7 +191,7 @@ class SymbolicTrace:
     meanings."""
 
     quantity: Quantity
-    paper: SymbolicTape
+    tape: SymbolicTape
     inputs: Mapping[str, tuple[sympy.Expr, ...]]
     meanings: Mapping[str, Meaning]
     chains: Mapping[int, Hashable]
@@ -200,7 +200,7 @@ class SymbolicTrace:
     @property
     def outputs(self) -> tuple[Output, ...]:
         """The arrays of the quantity."""
-        return tuple(self.paper.outputs)
+        return tuple(self.tape.outputs)
 
     def output(self, name: str | None) -> Output:
         """One of them, the first by default. Raises OptionError."""
@@ -224,28 +224,28 @@ def trace_symbolically(
     (quantity,) = of_model(robot.model, (quantity,))
     names = tuple(body.name for body in robot.model.moving) if setting.masses else ()
     check_defined(replace(robot, runtime=names), [quantity])
-    formulation, paper = _formulation(robot, quantity), SymbolicTape()
-    regroup = symbolic_model(robot, setting, formulation.regrouping, paper)
+    formulation, tape = _formulation(robot, quantity), SymbolicTape()
+    regroup = symbolic_model(robot, setting, formulation.regrouping, tape)
     sizes = dimensions(regroup)
     read = _inputs(robot, quantity)
     idle = [name for name in given or {} if name not in read]
     if idle:
         raise OptionError(f"{quantity.name} does not read {idle[0]}; it reads {', '.join(read)}")
     arrays = {name: _expressions(robot, name, sizes, joints, given or {}) for name in read}
-    values = {name: paper.of(expressions) for name, expressions in arrays.items()}
+    values = {name: tape.of(expressions) for name, expressions in arrays.items()}
     results = outputs((quantity, formulation), regroup, values)
     for out in quantity.outputs:
-        paper.output(out.name, out.sizes(sizes), results[out.name])
+        tape.output(out.name, out.sizes(sizes), results[out.name])
     meanings_by_name: dict[str, Meaning] = dict(meanings(robot, setting))
     for name, expressions in arrays.items():
         if name not in (given or {}):
             meanings_by_name |= input_meanings(robot.model, name, expressions)
     return SymbolicTrace(
         quantity,
-        paper,
+        tape,
         arrays,
         meanings_by_name,
-        _chains(regroup.layout, paper, arrays.get("q", ())),
+        _chains(regroup.layout, tape, arrays.get("q", ())),
     )
 
 
@@ -280,17 +280,17 @@ def _expressions(
 
 
 def _chains(
-    layout: CanonicalModel, paper: SymbolicTape, q: Sequence[sympy.Expr]
+    layout: CanonicalModel, tape: SymbolicTape, q: Sequence[sympy.Expr]
 ) -> dict[int, Hashable]:
     """The chain of parallel axes of each coordinate, by the atom of the coordinate."""
     roots: dict[int, int] = {}
     for i in layout.outward:
         parent = layout.body(i).parent
         roots[i] = roots[parent] if parent and _parallel(layout, i) else i
-    nodes = {paper.atom(k): k for k, node in enumerate(paper.nodes) if node.op == "input"}
+    nodes = {tape.atom(k): k for k, node in enumerate(tape.nodes) if node.op == "input"}
     chains: dict[int, Hashable] = {}
     for i, root in roots.items():
-        place = layout.coupling.drives[i - 1].place
+        place = layout.coupling.drives[i - 1].position_index
         for x, node in nodes.items():
             if place < len(q) and q[place].has(x):
                 chains.setdefault(node, root)

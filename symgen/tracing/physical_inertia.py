@@ -43,7 +43,7 @@ def sampled_mass_matrices(robot: ParametricModel) -> Numbers:
     states[0] = _without_turn(mechanism, states[0])
     matrices = []
     for q in states:
-        entries = coupled_mass_matrix(mechanism, mechanism.coupling.normalized(q))
+        entries = coupled_mass_matrix(mechanism, mechanism.coupling.normalized_body_positions(q))
         matrices.append(np.array([plain(x) for x in entries]).reshape(n, n))
     return np.array(matrices)
 

@@ -57,10 +57,12 @@ class ParametricModel:
     """Whether inertia that no body has is used as written where the mass matrix is positive
     definite."""
 
-    def pushed(self, system: CanonicalModel, wrench: Sequence[Scalar]) -> CanonicalModel:
+    def with_external_wrench(
+        self, system: CanonicalModel, wrench: Sequence[Scalar]
+    ) -> CanonicalModel:
         """A system of this robot under its external wrenches."""
         if not self.root_axes:
-            return system.pushed(self.wrenches, wrench)
+            return system.with_external_wrench(self.wrenches, wrench)
         six = [wrench[6 * k : 6 * k + 6] for k in range(len(self.wrenches))]
         return replace(system, root_wrenches=tuple(zip(self.wrenches, six, strict=True)))
 
@@ -97,7 +99,7 @@ class ParametricModel:
         return [
             force
             if states is None or drive.follows
-            else replace(force, presliding=states[drive.index])
+            else replace(force, presliding=states[drive.velocity_index])
             for force, drive in zip(forces, drives, strict=True)
         ]
 
@@ -118,7 +120,7 @@ class ParametricModel:
         for body, drive in zip(self.model.bodies, coupling_of(self.model).drives, strict=True):
             if not drive.follows and body.has_friction:
                 shape = self.shape(body)
-                distances[drive.index] = shape.get("presliding_distance", inf)
+                distances[drive.velocity_index] = shape.get("presliding_distance", inf)
         return distances
 
     def _joint_force(

@@ -31,7 +31,7 @@ def outputs(
     free_fall = Vector(*inputs["g"]) if "g" in inputs else None
     system = regroup.system(inputs.get(regroup.input, ()), free_fall, sections)
     if quantity.depends_on_external_forces and "wrench" in inputs:
-        system = regroup.robot.pushed(system, inputs["wrench"])
+        system = regroup.robot.with_external_wrench(system, inputs["wrench"])
     if regroup.robot.passive_kinds:
         system = system.with_passive(regroup.robot.joint_forces(quantity.passive, inputs))
     system = replace(
@@ -62,8 +62,8 @@ def expand_to_bodies(
     if JOINTS in (quantity.coordinates, array.coordinates):
         return values
     if array.shape == ("nq",):
-        return coupling.places(values)
-    return coupling.rates(values) if array.shape == ("n",) else values
+        return coupling.body_positions(values)
+    return coupling.body_rates(values) if array.shape == ("n",) else values
 
 
 def project_to_coordinates(
@@ -71,7 +71,7 @@ def project_to_coordinates(
 ) -> Sequence[Scalar]:
     """An output as the user gets it: what belongs to the joints of the bodies, by the user's
     coordinates."""
-    if quantity.needs_inverse or quantity.coordinates == JOINTS or coupling.trivial:
+    if quantity.needs_inverse or quantity.coordinates == JOINTS or coupling.is_identity:
         return values
     if out.layout == PACKED_PAIRS:
         return _packed(coupling, values)

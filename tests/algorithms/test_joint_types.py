@@ -203,7 +203,7 @@ def test_a_word_of_a_file_says_all_constants_of_its_type(word):
 def test_a_joint_type_fits_together(kind):
     joint, known = of_axis(kind), JOINT_TYPES[kind]
     parts = known.parts(joint)
-    assert known.fault(joint) is None and known.fault(Joint("j", kind, constants=(9.0,) * 7))
+    assert known.validate(joint) is None and known.validate(Joint("j", kind, constants=(9.0,) * 7))
     assert len(parts) == len(known.velocities)
     assert sorted(part.velocity for part in parts) == list(range(len(parts)))
     assert all(abs(sum(x * x for x in part.axis) - 1) < 1e-15 for part in parts)
@@ -226,5 +226,5 @@ def test_integration_is_pinocchios(kind):
     q = pin.integrate(model, pin.neutral(model), random.uniform(-2, 2, model.nv))
     for size in (1.0, 1e-7):
         v = size * random.uniform(-1, 1, model.nv)
-        found = np.array(JOINT_TYPES[kind].integrated(q.tolist(), v.tolist()))
+        found = np.array(JOINT_TYPES[kind].integrate(q.tolist(), v.tolist()))
         close(found, pin.integrate(model, q, v), 1e-14)

@@ -108,7 +108,10 @@ def test_the_mass_matrix_of_the_textbook_is_that_of_kinetic_energies():
     robot = job.robot(job.load())
     with in_decimals(75):
         x = States.of(robot, {"q": [[0.3 * k - 1.0 for k in range(robot.model.dof)]]}, False)
-        m, bodies = dynamics.mass(x)[0], textbook.placed(x.mechanism, x.textbook.course.positions)
+        m, bodies = (
+            dynamics.mass(x)[0],
+            textbook.body_poses(x.mechanism, x.textbook.course.positions),
+        )
         n = len(x.mechanism.parts)
         energies = np.full((n, n), decimals(0.0), object)
         for i, link in textbook.moving_inertias(x.mechanism, x.textbook):
@@ -118,7 +121,7 @@ def test_the_mass_matrix_of_the_textbook_is_that_of_kinetic_energies():
                     w, v = bodies[k].twist(link.place)
                     energy = w.dot(spin) + v.dot(p)
                     energies[j - 1, k - 1] += np.ravel(energy)[0]
-        of_user = x.mechanism.coupled(energies, 2)
+        of_user = x.mechanism.pull_back(energies, 2)
         assert np.abs(of_user - m).max() < 1e-60
 
 

@@ -10,9 +10,9 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
+from symgen.numbers.types import Numbers
 from tests.support.library import (
     ROBOTS,
-    Array,
     H,
     Table,
     about_origin,
@@ -93,7 +93,7 @@ MODIFIED_DH: dict[str, Table] = {
 FLANGE = {"panda_arm": 0.107, "panda": 0.107, "iiwa7": 0.126}
 
 
-def pseudo_inertia(mass: float, com: Array, tensor: Array) -> Array:
+def pseudo_inertia(mass: float, com: Numbers, tensor: Numbers) -> Numbers:
     """[Sigma h; h^T m] with Sigma = tr(I)/2 1 - I about the origin of the link frame."""
     origin = about_origin(mass, com, tensor)
     sigma = np.trace(origin) / 2 * np.eye(3) - origin
@@ -101,7 +101,7 @@ def pseudo_inertia(mass: float, com: Array, tensor: Array) -> Array:
     return np.block([[sigma, h], [h.T, np.array([[mass]])]])
 
 
-def modified_dh(table: Table, q: Array) -> list[Array]:
+def modified_dh(table: Table, q: Numbers) -> list[Numbers]:
     frame, out = np.eye(4), []
     for (alpha, d, r), theta in zip(table, q, strict=True):
         frame = frame @ turn_x(alpha) @ shift(d, 0, 0) @ turn_z(theta) @ shift(0, 0, r)

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from symgen.numbers.types import Numbers
 from tests.support.library import (
-    Array,
     H,
     Table,
     about_origin,
@@ -38,17 +38,17 @@ UR5: Table = [
 ]
 
 
-def standard_dh(table: Table, q: Array) -> Array:
+def standard_dh(table: Table, q: Numbers) -> Numbers:
     frame = np.eye(4)
     for (a, d, alpha), theta in zip(table, q, strict=True):
         frame = frame @ turn_z(theta) @ shift(a, 0, d) @ turn_x(alpha)
     return frame
 
 
-def joint_lines(model: Any, q: Array) -> Array:
+def joint_lines(model: Any, q: Numbers) -> Numbers:
     """One column per joint: its axis as a line in the world (twist at the world origin)."""
     data = model.createData()
-    lines: Array = pin.computeJointJacobians(model, data, q).copy()
+    lines: Numbers = pin.computeJointJacobians(model, data, q).copy()
     return lines
 
 

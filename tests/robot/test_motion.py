@@ -23,13 +23,13 @@ def displaced(robot, q, step):
     coupling, found = coupling_of(robot.model), list(q)
     for drive, (joint, part) in zip(coupling.drives, coupling.parts, strict=True):
         if part == 0:
-            own = slice(drive.place, drive.place + len(joint.positions))
+            own = slice(drive.position_index, drive.position_index + len(joint.positions))
             first = min(
-                d.index
+                d.velocity_index
                 for d, (j, _) in zip(coupling.drives, coupling.parts, strict=True)
-                if j is joint and d.place == drive.place
+                if j is joint and d.position_index == drive.position_index
             )
-            found[own] = joint.integrated(
+            found[own] = joint.integrate(
                 found[own], list(step[first : first + len(joint.velocities)])
             )
     return np.array(found)

@@ -51,7 +51,7 @@ def bounds(loaded: LoadedRobot, given: Sequence[tuple[str, str, float]]) -> Boun
     Joints that mimic others bind their leaders. Raises SymgenError, one sentence, where a limit is
     missing or leaves nothing."""
     model, stated = loaded.model, _given(loaded.model, given)
-    several = next((joint for _, joint in model.joints if not joint.type.single), None)
+    several = next((joint for _, joint in model.joints if not joint.type.has_one_coordinate), None)
     if several is not None:
         name = shown(several.name)
         raise OptionError(

@@ -76,7 +76,7 @@ def bending(job: Job, loaded: LoadedRobot, standard: Numbers) -> Bending:
 
 
 def _bearing(job: Job, loaded: LoadedRobot, body: Body) -> Bearing | None:
-    if not body.links or not body.freedom.pivots:
+    if not body.links or not body.freedom.is_pure_rotation:
         return None
     quantity = f"wrench_regressor:{body.links[0].name}"
     return Bearing.of(kernel(job.changed(quantities=(quantity,)), loaded), body)

@@ -40,13 +40,12 @@ Quaternion = tuple[Scalar, Scalar, Scalar, Scalar]
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """Where such a body is in the joint's frame (m), how it is turned, then infinitely small
-    displacements along twists in the body's axes.
+    """The position (m) and the orientation of such a body in the joint frame, followed by
+    infinitesimal displacements along twists in the axes of the body. `units` are the unit twists of
+    the parts of the joint, in the axes of the body."""
 
-    `units` are the unit twists of the joint's parts, in the body's axes."""
-
-    place: Vector
-    turned: Quaternion
+    position: Vector
+    quaternion: Quaternion
     units: tuple[Twist, ...]
     displacements: tuple[Twist, ...] = ()
 
@@ -54,7 +53,10 @@ class Configuration:
     def transforms(self) -> tuple[Transform, ...]:
         """From the joint's frame to the body's."""
         displaced = (Transform(n.v, _small(n.w)) for n in self.displacements)
-        return (Transform(self.place, (Rotation.by(quaternion_rows(self.turned)),)), *displaced)
+        return (
+            Transform(self.position, (Rotation.by(quaternion_rows(self.quaternion)),)),
+            *displaced,
+        )
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -62,7 +64,8 @@ class Configuration:
         return steps_of(self.transforms)
 
     def displaced_by(self, changes: Sequence[Scalar]) -> "Configuration":
-        """Displaced by small changes of the velocities' integrals, those of the parts first."""
+        """Displaced by small changes of the integrals of the velocities, those of the parts
+        first."""
         return replace(
             self, displacements=(*self.displacements, twist_from_rates(self.units, changes))
         )
@@ -79,7 +82,7 @@ def twist_from_rates(units: Sequence[Twist], rates: Sequence[Scalar]) -> Twist:
 
 
 class WithFirstPart:
-    """The position of all parts but the first, which stay with that one."""
+    """The position of all parts but the first, which move together with the first."""
 
     def displaced_by(self, changes: Sequence[Scalar]) -> "WithFirstPart":
         """Itself: the part stays with the first one, whatever displaces that."""
@@ -90,47 +93,49 @@ WITH_FIRST_PART = WithFirstPart()
 
 
 class BodyAxesJoint(JointType):
-    """Base of these types. Their positions are x, y, z where the body can be anywhere, and the
-    quaternion; `run` are their parts, of which the first has the body's own axes for its frame."""
+    """Base of these types. The positions are x, y, z if the body can translate, and the quaternion.
+    `constant_parts` are the parts; the frame of the first has the axes of the body."""
 
     in_body_axes = True
-    run: tuple[JointPart, ...]
+    constant_parts: tuple[JointPart, ...]
 
     def parts(self, joint: "Joint") -> tuple[JointPart, ...]:
-        return self.run
+        return self.constant_parts
 
     @property
     def units(self) -> tuple[Twist, ...]:
         """The unit twists of the parts, in the body's axes."""
-        return tuple(_unit(part) for part in self.run)
+        return tuple(_unit(part) for part in self.constant_parts)
 
-    def placed(
+    def placement(
         self, joint: "Joint", part: int, to_axis: ToAxis, theta0: Angle, r: Scalar
     ) -> Placement:
         """The first part moves by all coordinates, the others stay with it."""
         units = () if part else self.units
-        return BodyAxesPlacement(to_axis, theta0, r, self.run[part].freedom, units, self.rows)
+        return BodyAxesPlacement(
+            to_axis, theta0, r, self.constant_parts[part].freedom, units, self.rows
+        )
 
     @property
     def rows(self) -> frozenset[int]:
-        """The rows of a pseudo-inertia that any of its coordinates can feel."""
+        """The rows of a pseudo-inertia that affect the force of any coordinate."""
         return frozenset().union(*(moving_rows(unit) for unit in self.units))
 
     def configuration(
         self, part: int, q: Sequence[Scalar], place: int
     ) -> "Configuration | WithFirstPart":
-        """Where a part is, from all positions of a robot, of which those of this joint begin at
+        """The position of a part from all positions of a robot; those of this joint begin at
         `place`."""
         if part:
             return WITH_FIRST_PART
         *xyz, a, b, c, w = q[place : place + len(self.positions)]
         return Configuration(Vector(*xyz) if xyz else ZERO_VECTOR, (a, b, c, w), self.units)
 
-    def integrated(self, q: Sequence[float], v: Sequence[float]) -> list[float]:
+    def integrate(self, q: Sequence[float], v: Sequence[float]) -> list[float]:
         """Along exp of the twist (Murray, Li & Sastry, A mathematical introduction to robotic
         manipulation, 1994, eqs. 2.14 and 2.36)."""
         *xyz, a, b, c, d = q
-        twist = twist_from_rates(self.units, [v[part.velocity] for part in self.run])
+        twist = twist_from_rates(self.units, [v[part.velocity] for part in self.constant_parts])
         w, linear = ([plain(x) for x in part] for part in (twist.w, twist.v))
         moved = _times(quaternion_rows((a, b, c, d)), _screw_shift(w, linear))
         return [*(x + y for x, y in zip(xyz, moved, strict=False)), *_turned((a, b, c, d), w)]

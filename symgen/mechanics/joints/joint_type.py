@@ -32,7 +32,7 @@ class Freedom:
     slide: Scalar = ZERO
     unit: str = "rad"
     """The unit of the coordinate, rad or m."""
-    spin: ClassVar[str] = ""
+    rotor_moment: ClassVar[str] = ""
     """The moment of inertia that a rotor with this freedom has (`symgen.mechanics.independence`,
     MOMENTS); empty for bodies of links."""
 
@@ -42,8 +42,8 @@ class Freedom:
         return Twist(axis_vector(2, self.turn), axis_vector(2, self.slide))
 
     @property
-    def pivots(self) -> bool:
-        """Whether the body turns about points that it keeps, those on its axis."""
+    def is_pure_rotation(self) -> bool:
+        """True if the body rotates about the axis and does not translate along it."""
         return self.turn is not ZERO and self.slide is ZERO
 
     def angle(self, q: Scalar) -> Angle:
@@ -71,9 +71,9 @@ class Freedom:
             self.slide, force.linear.z
         )
 
-    def regrouped(self, inertia: Inertia) -> tuple[Inertia, Inertia]:
-        """The part of its inertia that the body keeps, and the part that its parent can carry
-        without any torque changing.
+    def split_inertia(self, inertia: Inertia) -> tuple[Inertia, Inertia]:
+        """Split an inertia into the part that stays on the body, and the part that can move to the
+        parent without a change of any joint force.
 
         The second part has no momentum along the joint and looks the same from the parent at every
         joint position (Gautier & Khalil, T-RA 1990): its pseudo-inertia P has L P = 0, with L the
@@ -82,8 +82,8 @@ class Freedom:
 
 
 def moving_rows(unit: Twist) -> frozenset[int]:
-    """The rows of a pseudo-inertia that meet the 4x4 matrix of a twist along coordinate axes: those
-    across where it turns, the last where it slides."""
+    """The rows of a pseudo-inertia that the 4 x 4 matrix of a twist along coordinate axes
+    multiplies: those across a rotation axis, and the last for a translation."""
     turning = {k for axis, x in enumerate(unit.w) if x is not ZERO for k in range(3) if k != axis}
     return frozenset(turning | {3 for x in unit.v if x is not ZERO})
 
@@ -93,12 +93,12 @@ class BalancedFreedom(Freedom):
     """The freedom of a body that looks the same however far it has turned, so that its frame need
     not turn with it and one number tells all of its own inertia."""
 
-    spin = "J"
+    rotor_moment = "J"
 
     def angle(self, q: Scalar) -> Angle:
         return Angle()
 
-    def regrouped(self, inertia: Inertia) -> tuple[Inertia, Inertia]:
+    def split_inertia(self, inertia: Inertia) -> tuple[Inertia, Inertia]:
         """The inertia about the axis stays, as that of a disc; all else turns with the parent."""
         return inertia.as_disc()
 
@@ -107,14 +107,14 @@ class BalancedFreedom(Freedom):
 class RoundFreedom(Freedom):
     """The freedom of a body without mass whose inertia is the same about all axes."""
 
-    spin = "Jo"
+    rotor_moment = "Jo"
 
 
 @dataclass(frozen=True)
 class PointFreedom(Freedom):
     """The freedom of a body that is a point mass at its origin."""
 
-    spin = "m"
+    rotor_moment = "m"
 
 
 TURN = Freedom(turn=1)
@@ -145,14 +145,13 @@ class JointPart:
 
 
 class JointType(ABC):
-    """A type of joint. Where not told otherwise, its parts follow one another as joints with one
-    coordinate each do, every axis moves with the part before, and its positions are the parts'
-    coordinates."""
+    """A type of joint. By default its parts are consecutive joints with one coordinate each, every
+    axis moves with the part before, and its positions are the coordinates of the parts."""
 
     name: str = ""
     """Its key in JOINT_TYPES, and the word for it in tables; none of what is only a base."""
     velocities: tuple[Coordinate, ...]
-    words: tuple[str, ...] = ()
+    documentation: tuple[str, ...] = ()
     """What people have to know of its coordinates, a sentence each."""
     in_body_axes: bool = False
     """Whether all its axes move with the body; else each moves with the part before it."""
@@ -175,8 +174,8 @@ class JointType(ABC):
         return self.velocities
 
     @property
-    def single(self) -> bool:
-        """Whether it has one coordinate, which can be held, be driven, mimic and be mimicked."""
+    def has_one_coordinate(self) -> bool:
+        """True if it has one coordinate, which can be locked, be driven, mimic and be mimicked."""
         return len(self.velocities) == 1
 
     @property
@@ -188,18 +187,18 @@ class JointType(ABC):
     def parts(self, joint: "Joint") -> tuple[JointPart, ...]:
         """The one-coordinate parts of a joint, innermost first."""
 
-    def fault(self, joint: "Joint") -> str | None:
-        """A sentence on wrong constants of a joint of this type, None where they are right."""
+    def validate(self, joint: "Joint") -> str | None:
+        """A sentence about wrong constants of a joint of this type, None if they are valid."""
         right = len(joint.constants) == len(self.constants)
         return None if right else f"has {len(joint.constants)} constants of its joint's type"
 
-    def placed(
+    def placement(
         self, joint: "Joint", part: int, to_axis: ToAxis, theta0: Angle, r: Scalar
     ) -> Placement:
         """How to reach the body of a part from its parent, with the constants of its canonical
         frame."""
         return Placement(to_axis, theta0, r, self.parts(joint)[part].freedom)
 
-    def integrated(self, q: Sequence[float], v: Sequence[float]) -> list[float]:
+    def integrate(self, q: Sequence[float], v: Sequence[float]) -> list[float]:
         """The positions after moving at constant velocities `v` for one unit of time."""
         return [x + rate for x, rate in zip(q, v, strict=True)]

@@ -59,7 +59,7 @@ class Cylindrical(JointType):
 
     name = "cylindrical"
     velocities = (Coordinate("z", "m"), Coordinate("theta", "rad"))
-    words = (
+    documentation = (
         "A cylindrical joint translates along its axis by z (m) and rotates about it by "
         "theta (rad), independently.",
     )
@@ -74,7 +74,7 @@ class Screw(JointType):
     name = "screw"
     velocities = (Coordinate("", "rad"),)
     constants = ("pitch (m/rad, right-handed)",)
-    words = (
+    documentation = (
         "A screw joint rotates about its axis by q (rad) and translates along it by its "
         "pitch times q; its force is the torque on the screw (N m).",
     )
@@ -97,9 +97,9 @@ class SecondAxis(JointType):
 
     constants = ("second axis, x", "second axis, y", "second axis, z")
 
-    def fault(self, joint: "Joint") -> str | None:
+    def validate(self, joint: "Joint") -> str | None:
         """A sentence if the second axis is not a unit vector perpendicular to the first."""
-        wrong = super().fault(joint)
+        wrong = super().validate(joint)
         if wrong is not None:
             return wrong
         length = sum(x * x for x in joint.constants)
@@ -124,7 +124,7 @@ class Universal(SecondAxis):
 
     name = "universal"
     velocities = (Coordinate("theta1", "rad"), Coordinate("theta2", "rad"))
-    words = (
+    documentation = (
         "A universal joint rotates by theta1 about its first axis, which is fixed to the parent, "
         "and then by theta2 about its second axis, which is perpendicular to the first and fixed "
         "to the body.",
@@ -141,7 +141,7 @@ class Planar(SecondAxis):
 
     name = "planar"
     velocities = (Coordinate("x", "m"), Coordinate("y", "m"), Coordinate("theta", "rad"))
-    words = (
+    documentation = (
         "A planar joint translates by x and y and then rotates by theta about the normal of its "
         "plane. The default x direction is the projection of the x axis of the joint frame onto "
         "the plane (of its y axis if x is the normal), and (x, y, normal) is right-handed. "
@@ -171,8 +171,8 @@ class Ball(BodyAxesJoint):
     positions = tuple(Coordinate(suffix, "1") for suffix in ("qx", "qy", "qz", "qw"))
     velocities = tuple(Coordinate(suffix, "rad") for suffix in ("wx", "wy", "wz"))
     quaternion = slice(0, 4)
-    run = (JointPart(TURN, Z, 2), JointPart(TURN, X, 0), JointPart(TURN, Y, 1))
-    words: tuple[str, ...] = (
+    constant_parts = (JointPart(TURN, Z, 2), JointPart(TURN, X, 0), JointPart(TURN, Y, 1))
+    documentation: tuple[str, ...] = (
         "A ball joint has four positions, the unit quaternion qx, qy, qz, qw of the rotation from "
         "body axes to joint axes. Its three velocities are the angular velocity of the body in "
         "body axes (rad/s), and its three forces are the moment in the same axes (N m).",
@@ -194,7 +194,7 @@ class Floating(BodyAxesJoint):
         *(Coordinate(suffix, "rad") for suffix in ("wx", "wy", "wz")),
     )
     quaternion = slice(3, 7)
-    words: tuple[str, ...] = (
+    documentation: tuple[str, ...] = (
         "A floating joint has seven positions: the origin x, y, z of the body in the parent frame "
         "(m), and the unit quaternion qx, qy, qz, qw of the rotation from body axes to parent "
         "axes. Its six velocities are the twist of the body in body axes: linear velocity of the "
@@ -202,7 +202,7 @@ class Floating(BodyAxesJoint):
         "moment about the origin (N m) in the same axes.",
         *TWIST_SENTENCES,
     )
-    run = (
+    constant_parts = (
         JointPart(SLIDE, Z, 2),
         JointPart(SLIDE, X, 0),
         JointPart(SLIDE, Y, 1),
@@ -236,20 +236,26 @@ class BallArmature(Ball):
     """The armature of a ball joint; the last of its bodies has the same inertia about all axes."""
 
     name = "ball_armature"
-    words = ()
+    documentation = ()
     is_rotor = True
     on_robot = False
-    run = (*Ball.run[:-1], replace(Ball.run[-1], freedom=RoundFreedom(turn=1)))
+    constant_parts = (
+        *Ball.constant_parts[:-1],
+        replace(Ball.constant_parts[-1], freedom=RoundFreedom(turn=1)),
+    )
 
 
 class FloatingArmature(Floating):
     """The armature of the rotation of a floating joint, likewise."""
 
     name = "floating_armature"
-    words = ()
+    documentation = ()
     is_rotor = True
     on_robot = False
-    run = (*Floating.run[:-1], replace(Floating.run[-1], freedom=RoundFreedom(turn=1)))
+    constant_parts = (
+        *Floating.constant_parts[:-1],
+        replace(Floating.constant_parts[-1], freedom=RoundFreedom(turn=1)),
+    )
 
 
 class FloatingMass(Floating):
@@ -257,10 +263,13 @@ class FloatingMass(Floating):
     at its origin."""
 
     name = "floating_mass"
-    words = ()
+    documentation = ()
     is_rotor = True
     on_robot = False
-    run = (*Floating.run[:-1], replace(Floating.run[-1], freedom=PointFreedom(turn=1)))
+    constant_parts = (
+        *Floating.constant_parts[:-1],
+        replace(Floating.constant_parts[-1], freedom=PointFreedom(turn=1)),
+    )
 
 
 TYPES: Final[tuple[JointType, ...]] = (

@@ -63,8 +63,8 @@ def _of_body(term: Term, bare: States, i: int, moments: Sequence[int]) -> Decima
     rows = dict(zip(moments, unit_columns(bare, len(moments)), strict=True))
     part = bare.mechanism.part(i)
     frame = _on_axis(frame_of(canonical_frames(bare.robot.lumped)[i - 1].pose, Decimal), part)
-    solid, solids = ReferenceLink("", frame, _ten(rows)), part.solids
-    with_solid = with_part(bare, i, len(moments), solids=(*solids, solid))
+    solid, solids = ReferenceLink("", frame, _ten(rows)), part.links
+    with_solid = with_part(bare, i, len(moments), links=(*solids, solid))
     return np.moveaxis(term(with_solid), 0, -1)
 
 

@@ -70,7 +70,7 @@ def by_axes(x: States, link: str) -> DecimalArray:
         for row, entry in enumerate((*v, *w)):
             columns[row * len(robot.parts) + j - 1] = entry
     flat = entries_array(columns, x.shape, Decimal(0))
-    return robot.coupled(flat.reshape(*x.shape, 6, len(robot.parts)))
+    return robot.pull_back(flat.reshape(*x.shape, 6, len(robot.parts)))
 
 
 def body(x: States, link: str, jacobian: Term = aligned) -> DecimalArray:
@@ -154,7 +154,7 @@ def momenta(x: States) -> DecimalArray:
             for row, e in enumerate((*p, *(spin + link.place.cross(p)))):
                 columns[row][j - 1] = columns[row][j - 1] + e
     flat = entries_array([e for row in columns for e in row], x.shape, Decimal(0))
-    return robot.coupled(flat.reshape(*x.shape, 6, len(robot.parts)))
+    return robot.pull_back(flat.reshape(*x.shape, 6, len(robot.parts)))
 
 
 def kinetic(x: States) -> DecimalArray:

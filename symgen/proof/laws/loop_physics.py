@@ -54,8 +54,8 @@ def in_body_axes(x: States, v: DecimalArray, q: DecimalArray, q_ref: DecimalArra
     out = np.array(np.broadcast_to(v, (*x.shape, x.n)))
     for block in blocks(x.mechanism):
         if isinstance(block.tangent, TangentInBodyAxes):
-            n, at = block.tangent.place, block.rates
-            here, there = q[..., block.places], q_ref[..., block.places]
+            n, at = block.tangent.translation_count, block.velocity_slice
+            here, there = q[..., block.position_slice], q_ref[..., block.position_slice]
             back, there_axes = np.swapaxes(_axes(here[..., n:]), -1, -2), _axes(there[..., n:])
             turn = batch_matmul(back, there_axes)
             w = batch_matvec(turn, v[..., at][..., n:])

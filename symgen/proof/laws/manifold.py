@@ -66,7 +66,7 @@ def _moved_block(block: TangentBlock, q: DecimalArray, v: DecimalArray) -> Decim
     tangent = block.tangent
     if not isinstance(tangent, TangentInBodyAxes):
         return q + v
-    n, four = tangent.place, q[..., tangent.place :]
+    n, four = tangent.translation_count, q[..., tangent.translation_count :]
     turned = _turned(four, v, n)
     if not n:
         return turned
@@ -91,7 +91,10 @@ def _joined(size: int, parts: list[tuple[slice, DecimalArray]]) -> DecimalArray:
 
 def moved(robot: ReferenceModel, q: DecimalArray, v: DecimalArray) -> DecimalArray:
     """q ⊕ v."""
-    parts = [(b.places, _moved_block(b, q[..., b.places], v[..., b.rates])) for b in blocks(robot)]
+    parts = [
+        (b.position_slice, _moved_block(b, q[..., b.position_slice], v[..., b.velocity_slice]))
+        for b in blocks(robot)
+    ]
     return _joined(robot.positions, parts)
 
 
@@ -108,7 +111,7 @@ def _between(block: TangentBlock, a: DecimalArray, b: DecimalArray, roots: int) 
     tangent = block.tangent
     if not isinstance(tangent, TangentInBodyAxes):
         return b - a
-    n = tangent.place
+    n = tangent.translation_count
     four = _quotient(a[..., n:], b[..., n:])
     four = np.where(four[..., 3:] < 0, -four, four)
     arm = None
@@ -136,7 +139,8 @@ def between(
 ) -> DecimalArray:
     """The velocity numbers v that lead from a to b in one unit of time: a ⊕ v = b."""
     parts = [
-        (x.rates, _between(x, a[..., x.places], b[..., x.places], roots)) for x in blocks(robot)
+        (x.velocity_slice, _between(x, a[..., x.position_slice], b[..., x.position_slice], roots))
+        for x in blocks(robot)
     ]
     return _joined(robot.velocities, parts)
 
@@ -196,10 +200,10 @@ def _series(robot: ReferenceModel, u: DecimalArray, v: DecimalArray) -> DecimalA
     """v + [u, v]/2 + [u, [u, v]]/12."""
     parts = []
     for b in blocks(robot):
-        at = u[..., b.rates], v[..., b.rates]
+        at = u[..., b.velocity_slice], v[..., b.velocity_slice]
         once = b.tangent.bracket(*at) + 0 * at[1]
         twice = b.tangent.bracket(at[0], once)
-        parts.append((b.rates, at[1] + once / 2 + twice / 12))
+        parts.append((b.velocity_slice, at[1] + once / 2 + twice / 12))
     return _joined(robot.velocities, parts)
 
 
@@ -240,7 +244,7 @@ def integrate_jacobians(x: States) -> tuple[DecimalArray, DecimalArray]:
     origin = decimals(np.zeros((*x.shape, x.mechanism.positions)))
     for b in blocks(x.mechanism):
         if isinstance(b.tangent, TangentInBodyAxes):
-            origin[..., b.places.stop - 1] = Decimal(1)
+            origin[..., b.position_slice.stop - 1] = Decimal(1)
     start = x.put(q=origin)
     return tuple(_changes(_still, start, **{k: units(x)})[..., : x.n, :] for k in ("q", "dq"))
 

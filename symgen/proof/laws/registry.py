@@ -18,17 +18,15 @@ link's quantity with its name as `link`."""
 
 
 class LawError(ValueError):
-    """The error of a judged quantity that cannot be what it is said to be."""
+    """A checked quantity cannot be what it is meant to be."""
 
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """Judges one quantity, in words.
+    """A reference implementation of one quantity; `reference` describes it in one phrase. `order`
+    determines its cost: how many axes of steps, or of parameters with steps, are nested in it."""
 
-    `order` tells what it costs: how many axes of steps, or of parameters with steps, are nested in
-    it."""
-
-    judge: str
+    reference: str
     order: int
     compute: Compute
 
@@ -38,7 +36,7 @@ LAWS: Final[dict[str, Law]] = {}
 
 
 def law(quantity: str, judge: str, order: int = 0) -> Callable[[Compute], Compute]:
-    """Register the decorated function as the law of a quantity."""
+    """Register the decorated function as the reference of a quantity."""
 
     def register(compute: Compute) -> Compute:
         LAWS[quantity] = Law(judge, order, compute)
@@ -48,11 +46,11 @@ def law(quantity: str, judge: str, order: int = 0) -> Callable[[Compute], Comput
 
 
 def law_of(quantity: Quantity) -> Law | None:
-    """The law of a quantity; None where no one has written one."""
+    """The reference of a quantity, None if there is none."""
     law = LAWS.get(quantity.name.removesuffix(f":{quantity.link}"))
     if law is None or not quantity.link:
         return law
-    return Law(law.judge, law.order, partial(law.compute, link=quantity.link))
+    return Law(law.reference, law.order, partial(law.compute, link=quantity.link))
 
 
 @dataclass(frozen=True, eq=False)

@@ -45,14 +45,14 @@ def owners(x: States) -> list[int]:
     """The bodies with parameters of their own in the order of columns: those with links, then
     rotors."""
     parts = [*enumerate(x.mechanism.parts, 1)]
-    links = [i for i, part in parts if part.solids]
+    links = [i for i, part in parts if part.links]
     return links + [i for i, part in parts if part.spin is not ZERO]
 
 
 def massless(x: States) -> States:
     """The states of the robot without any inertia."""
     parts = tuple(
-        replace(part, solids=tuple(replace(s, ten=None) for s in part.solids), spin=ZERO)
+        replace(part, links=tuple(replace(s, parameters=None) for s in part.links), spin=ZERO)
         for part in x.mechanism.parts
     )
     return replace(x.free(), mechanism=replace(x.mechanism, parts=parts), link_parameters={})
@@ -81,9 +81,9 @@ def _of_body(term: Term, bare: States, i: int) -> DecimalArray:
     part = bare.mechanism.part(i)
     if unit_motion(part).balanced:
         return np.moveaxis(term(with_part(bare, i, 1, spin=Decimal(1))), 0, -1)
-    first, *others = part.solids
+    first, *others = part.links
     ten = tuple(unit_columns(bare, 10))
-    with_columns = with_part(bare, i, 10, solids=(replace(first, ten=ten), *others))
+    with_columns = with_part(bare, i, 10, links=(replace(first, parameters=ten), *others))
     return np.moveaxis(term(with_columns), 0, -1)
 
 
@@ -311,7 +311,7 @@ def newton_euler(x: States) -> DecimalArray:
             force, batch_matmul(inertia, j)
         )
         total = total + batch_matmul(np.swapaxes(j, -1, -2), inner)
-    return robot.coupled(total, 2)
+    return robot.pull_back(total, 2)
 
 
 @law("coriolis_matrix_newton_euler", PRINTED, 1)
