@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from symgen.mechanics.joints.types import Floating
+from symgen.mechanics.joints.standard_joints import Floating
 from symgen.mechanics.model import PARAMETER_NAMES, RigidBodyModel
 from symgen.reading.sources import read
 

@@ -14,11 +14,11 @@ from symgen.mechanics.base_parameters import BaseParameters, base_parameters
 from symgen.mechanics.canonical_frames import CanonicalFrame, canonical_frames
 from symgen.mechanics.coupling import position_coordinates
 from symgen.mechanics.inertia_checks import check_inertias
+from symgen.mechanics.inertia_matrices import homogeneous_transform
 from symgen.mechanics.joint_listing import ListedJoint, carrying_link, listed_joints, listed_motors
 from symgen.mechanics.model import PARAMETER_NAMES, Body, RigidBodyModel
 from symgen.mechanics.parameters import WHOLE, canonical_model, inertial_parameters, lump_links
 from symgen.mechanics.pose import Pose
-from symgen.mechanics.pseudo_inertia import homogeneous_transform
 from symgen.mechanics.spatial import Vector
 from symgen.numbers.scalar import plain
 from symgen.numbers.types import Numbers

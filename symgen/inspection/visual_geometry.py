@@ -12,9 +12,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from symgen.mechanics.inertia_matrices import pseudo_inertia_in_parent, pseudo_inertia_matrix
 from symgen.mechanics.model import RigidBodyModel
 from symgen.mechanics.pose import Pose
-from symgen.mechanics.pseudo_inertia import pseudo_inertia_in_parent, pseudo_inertia_matrix
 from symgen.numbers.types import AnyArray
 from symgen.reading.visual_shapes import VisualShape
 

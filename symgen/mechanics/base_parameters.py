@@ -87,12 +87,7 @@ def grouping_text(factors: Iterable[float], names: Sequence[str]) -> str:
     and C read it."""
     terms = [(x, name) for x, name in zip(factors, names, strict=True) if x]
     text = " ".join(f"{'-' if x < 0 else '+'} {_times(abs(x), name)}" for x, name in terms)
-    return _unspaced(text) or "0"
-
-
-def _unspaced(text: str) -> str:
-    """A sum whose first sign is one of a number, or not there."""
-    return f"-{text[2:]}" if text.startswith("- ") else text.removeprefix("+ ")
+    return (f"-{text[2:]}" if text.startswith("- ") else text.removeprefix("+ ")) or "0"
 
 
 def _times(factor: float, name: str) -> str:

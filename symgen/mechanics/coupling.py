@@ -247,18 +247,13 @@ def with_random_unit_quaternions(
     return tuple(drawn)
 
 
-def _turns_axes_apart(quaternion: tuple[float, ...]) -> bool:
-    """Whether no axis becomes another one."""
-    return all(abs(plain(x)) < 0.999 for row in quaternion_rows(quaternion) for x in row)
-
-
 UNIT_QUATERNIONS: Final = tuple(
     quaternion
     for a, b, c in product(range(-90, 91, 10), repeat=3)
     for w in (math.isqrt(max(10000 - a * a - b * b - c * c, 0)),)
     if a * b * c * w and a * a + b * b + c * c + w * w == 10000
     for quaternion in ((a / 100, b / 100, c / 100, w / 100),)
-    if _turns_axes_apart(quaternion)
+    if all(abs(plain(x)) < 0.999 for row in quaternion_rows(quaternion) for x in row)
 )
 """Some whose squares add up to 1 exactly, without those by which an axis becomes another one, as
 there angles of roll and yaw are not defined."""

@@ -154,22 +154,15 @@ class Columns:
 def independent_columns(rows: Numbers) -> Columns:
     """Which columns of a regressor at many states (m x p) are independent, from the widest gap of
     the diagonal of R."""
-    regressor = _compressed(rows)
+    regressor = np.asarray(np.linalg.qr(rows, mode="r"))
     smallest_kept, largest_dropped = _gap(regressor)
-    threshold = math.sqrt(smallest_kept * largest_dropped) * _largest(regressor)
+    threshold = math.sqrt(smallest_kept * largest_dropped) * float(
+        np.linalg.norm(regressor, axis=0).max(initial=0.0)
+    )
     chosen = _first_independent(regressor, threshold)
     return Columns(
         tuple(chosen), _factors(regressor, chosen, threshold), smallest_kept, largest_dropped
     )
-
-
-def _compressed(regressor: Numbers) -> Numbers:
-    """A matrix with as many rows as columns and with the same products of columns."""
-    return np.asarray(np.linalg.qr(regressor, mode="r"))
-
-
-def _largest(regressor: Numbers) -> float:
-    return float(np.linalg.norm(regressor, axis=0).max(initial=0.0))
 
 
 def _gap(regressor: Numbers) -> tuple[float, float]:

@@ -14,12 +14,12 @@ from typing import Final
 
 import numpy as np
 
-from symgen.mechanics.model import Body, Link, RigidBodyModel
-from symgen.mechanics.pseudo_inertia import (
+from symgen.mechanics.inertia_matrices import (
     central_moments,
     pseudo_inertia_in_parent,
     pseudo_inertia_matrix,
 )
+from symgen.mechanics.model import Body, Link, RigidBodyModel
 from symgen.numbers.scalar import ZERO
 from symgen.numbers.types import Numbers
 

@@ -34,7 +34,13 @@ def validate(bodies: Sequence[Body], base: Sequence[Link]) -> str | None:
     if not bodies:
         return "has no moving body"
     trouble = _of_tree(bodies) or next(
-        (f"bodies[{i}] {wrong}" for i in range(len(bodies)) if (wrong := _of_body(bodies, i))), None
+        (
+            f"bodies[{i}] {wrong}"
+            for i in range(len(bodies))
+            for check in CHECKS
+            if (wrong := check(bodies, i))
+        ),
+        None,
     )
     if trouble is None and not base and not bodies[0].in_body_axes:
         trouble = "has no fixed link"
@@ -56,10 +62,6 @@ def _of_tree(bodies: Sequence[Body]) -> str | None:
     names = [body.joint.name for body in bodies if body.at == 0]
     twice = next((name for name, count in Counter(names).items() if count > 1), None)
     return None if twice is None else f"has two joints called '{shown(twice)}'"
-
-
-def _of_body(bodies: Sequence[Body], i: int) -> str | None:
-    return next((fault for check in CHECKS if (fault := check(bodies, i)) is not None), None)
 
 
 def _kind(bodies: Sequence[Body], i: int) -> str | None:

@@ -190,7 +190,11 @@ def record(
             results = loop.step({**inputs, "h": [number(float(real(SAMPLE_TIME)))]})
             for name, values in (*measured.items(), *results.items()):
                 rows.setdefault(name, []).append([float(x) for x in values])
-            tau = results[loop.forces] if row.forces else _shaken(n, t, number)
+            tau = (
+                results[loop.forces]
+                if row.forces
+                else [number(0.2 * sin((20 + 3 * k) * t)) for k in range(n)]
+            )
             late = not row.forces and sample >= samples // 2
             body.moved([tau[0] + number(OBSERVED_FORCE * late), *tau[1:]])
     gains = {name: [float(x) for x in values] for name, values in loop.gains.items()}
@@ -258,11 +262,6 @@ def _aim(
         "p_ref": [number(plain(x) + 0.05) for x in p],
         "quat_ref": [number(plain(x)) for x in quat],
     }
-
-
-def _shaken(n: int, t: float, number: Number) -> list[Any]:
-    """Small forces of all frequencies."""
-    return [number(0.2 * sin((20 + 3 * k) * t)) for k in range(n)]
 
 
 class MachineNumber:

@@ -76,7 +76,9 @@ class TangentInBodyAxes:
         q, change = np.broadcast_arrays(q[..., :], _padded(change, n + 4))
         four = [q[..., k] for k in range(n, n + 4)]
         half = [change[..., k] / 2 for k in range(n, n + 3)]
-        size = _root(1 + sum(x * x for x in half))
+        size = np.frompyfunc(lambda e: e.sqrt() if hasattr(e, "sqrt") else e**0.5, 1, 1)(
+            1 + sum(x * x for x in half)
+        )
         turn = [*(x / size for x in half), 1 / size]
         shift = matvec(orientation(four), Vector(*(change[..., k] for k in range(3)))) if n else ()
         place = [q[..., k] + d for k, d in enumerate(shift)]
@@ -106,11 +108,6 @@ def _padded(change: DecimalArray, size: int) -> DecimalArray:
     """A change with zeros behind, so that it can be laid beside the positions."""
     zeros = np.zeros((*change.shape[:-1], size - change.shape[-1]), object)
     return np.concatenate([change, zeros], axis=-1)
-
-
-def _root(x: DecimalArray) -> DecimalArray:
-    """Square root of every number."""
-    return np.frompyfunc(lambda e: e.sqrt() if hasattr(e, "sqrt") else e**0.5, 1, 1)(x)
 
 
 def _hamilton(a: list[DecimalArray], b: list[DecimalArray]) -> list[DecimalArray]:
@@ -170,7 +167,11 @@ def displaced(robot: ReferenceModel, q: DecimalArray, change: DecimalArray) -> D
 def turned_accelerations(robot: ReferenceModel, v: DecimalArray) -> DecimalArray:
     """The part of the displacement by half the square of time that velocities v add."""
     return np.concatenate(
-        [b.tangent.turned_acceleration(v[..., b.velocity_slice]) for b in _by_rate(robot)], axis=-1
+        [
+            b.tangent.turned_acceleration(v[..., b.velocity_slice])
+            for b in sorted(blocks(robot), key=lambda block: block.v)
+        ],
+        axis=-1,
     )
 
 
@@ -185,7 +186,3 @@ def brackets(robot: ReferenceModel) -> DecimalArray:
                     eye[j, b.velocity_slice], eye[k, b.velocity_slice]
                 )
     return table
-
-
-def _by_rate(robot: ReferenceModel) -> list[TangentBlock]:
-    return sorted(blocks(robot), key=lambda block: block.v)

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from symgen.errors import OptionError
 from symgen.mechanics.joints import JOINT_TYPES, JointType
-from symgen.mechanics.joints.types import default_second_axis
+from symgen.mechanics.joints.standard_joints import default_second_axis
 from symgen.mechanics.model import PerCoordinate
 from symgen.mechanics.pose import IDENTITY, Triple
 from symgen.reading.toml_reader import Table

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from symgen.mechanics.inertia_matrices import inertia_about_centre
 from symgen.mechanics.joint_listing import ListedJoint, carrying_link, listed_joints
 from symgen.mechanics.model import Link, PerCoordinate, RigidBodyModel
-from symgen.mechanics.pseudo_inertia import inertia_about_centre
 from symgen.text import html, html_table
 
 

@@ -13,7 +13,7 @@ from symgen.identification.consistency.sdp import Programme
 from symgen.identification.estimation.run import identify
 from symgen.identification.model.settings import Settings
 from symgen.jobs.job import Job
-from symgen.mechanics.pseudo_inertia import pseudo_inertia_matrix
+from symgen.mechanics.inertia_matrices import pseudo_inertia_matrix
 from tests.support.tools import robot_file
 
 FILE = robot_file("scara")

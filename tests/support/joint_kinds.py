@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from symgen.mechanics.joints.types import cross, default_second_axis
+from symgen.mechanics.joints.standard_joints import cross, default_second_axis
 from symgen.mechanics.model import Joint
 from symgen.reading.joint_kinds import JointRow
 

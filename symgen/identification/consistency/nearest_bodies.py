@@ -18,12 +18,12 @@ import numpy as np
 
 from symgen.identification.consistency.sdp import BodiesError, FreeLink, Programme
 from symgen.identification.model.estimate import BaseMapping, Estimate
-from symgen.mechanics.model import Link, RigidBodyModel
-from symgen.mechanics.pseudo_inertia import (
+from symgen.mechanics.inertia_matrices import (
     homogeneous_transform,
     pseudo_inertia_in_parent,
     pseudo_inertia_matrix,
 )
+from symgen.mechanics.model import Link, RigidBodyModel
 from symgen.numbers.types import Numbers
 
 THIN: Final = 1e-3

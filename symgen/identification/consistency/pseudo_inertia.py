@@ -1,16 +1,16 @@
 """Pseudo-inertias as conic solvers have them: ten numbers whose squares add up to those of the
-4 x 4 matrix (`symgen.mechanics.pseudo_inertia`), and linear maps of these."""
+4 x 4 matrix (`symgen.mechanics.inertia_matrices`), and linear maps of these."""
 
 from typing import Final
 
 import numpy as np
 
-from symgen.mechanics.pose import Pose
-from symgen.mechanics.pseudo_inertia import (
+from symgen.mechanics.inertia_matrices import (
     inertial_parameters_of,
     pseudo_inertia_in_parent,
     pseudo_inertia_matrix,
 )
+from symgen.mechanics.pose import Pose
 from symgen.numbers.types import Numbers
 
 PAIRS: Final = tuple((i, j) for j in range(4) for i in range(j + 1))

@@ -12,7 +12,7 @@ from symgen.advice import install
 from symgen.errors import SymgenError
 from symgen.identification.consistency.pseudo_inertia import linear, packed, unpacked
 from symgen.identification.model.estimate import BaseMapping
-from symgen.mechanics.pseudo_inertia import inertial_parameters_of
+from symgen.mechanics.inertia_matrices import inertial_parameters_of
 from symgen.numbers.types import Numbers
 
 LEAST: Final = 1e-3

@@ -12,8 +12,8 @@ import numpy as np
 
 from symgen.identification.estimation.weighted_solve import TriangularSystem
 from symgen.identification.model.estimate import BaseMapping
+from symgen.mechanics.inertia_matrices import inertial_parameters_of
 from symgen.mechanics.model import RigidBodyModel
-from symgen.mechanics.pseudo_inertia import inertial_parameters_of
 from symgen.numbers.types import Numbers
 
 SHORT: Final = 0.1

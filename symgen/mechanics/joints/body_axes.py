@@ -52,7 +52,10 @@ class Configuration:
     @property
     def transforms(self) -> tuple[Transform, ...]:
         """From the joint's frame to the body's."""
-        displaced = (Transform(n.v, _small(n.w)) for n in self.displacements)
+        displaced = (
+            Transform(n.v, tuple(Turn(k, Angle(x)) for k, x in enumerate(n.w) if x is not ZERO))
+            for n in self.displacements
+        )
         return (
             Transform(self.position, (Rotation.by(quaternion_rows(self.quaternion)),)),
             *displaced,
@@ -69,10 +72,6 @@ class Configuration:
         return replace(
             self, displacements=(*self.displacements, twist_from_rates(self.units, changes))
         )
-
-
-def _small(angles: Vector) -> tuple[Turn, ...]:
-    return tuple(Turn(k, Angle(x)) for k, x in enumerate(angles) if x is not ZERO)
 
 
 def twist_from_rates(units: Sequence[Twist], rates: Sequence[Scalar]) -> Twist:
@@ -137,7 +136,8 @@ class BodyAxesJoint(JointType):
         *xyz, a, b, c, d = q
         twist = twist_from_rates(self.units, [v[part.velocity] for part in self.constant_parts])
         w, linear = ([plain(x) for x in part] for part in (twist.w, twist.v))
-        moved = _times(quaternion_rows((a, b, c, d)), _screw_shift(w, linear))
+        shift = Vector(*_screw_shift(w, linear))
+        moved = [plain(row.dot(shift)) for row in quaternion_rows((a, b, c, d))]
         return [*(x + y for x, y in zip(xyz, moved, strict=False)), *_turned((a, b, c, d), w)]
 
 
@@ -145,10 +145,6 @@ def _unit(part: JointPart) -> Twist:
     """The unit twist of a part along a coordinate axis of the body."""
     k = part.axis.index(1.0)
     return Twist(axis_vector(k, part.freedom.turn), axis_vector(k, part.freedom.slide))
-
-
-def _times(rows: Sequence[Vector], v: Sequence[float]) -> list[float]:
-    return [plain(row.dot(Vector(*v))) for row in rows]
 
 
 def _screw_shift(w: Sequence[float], v: Sequence[float]) -> list[float]:

@@ -19,8 +19,8 @@ from symgen.mechanics.parameters import WHOLE
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.numbers.types import DecimalArray
 from symgen.proof.laws.dynamics import mass, solve, symbols, tau
-from symgen.proof.laws.registry import LawError, law
-from symgen.proof.laws.regressors import (
+from symgen.proof.laws.law_registry import LawError, law
+from symgen.proof.laws.regressor_laws import (
     by_parameters,
     massless,
     unit_columns,

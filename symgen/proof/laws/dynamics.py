@@ -10,7 +10,7 @@ import numpy as np
 from symgen.numbers.scalar import ZERO
 from symgen.numbers.types import DecimalArray
 from symgen.proof import textbook
-from symgen.proof.laws.registry import law
+from symgen.proof.laws.law_registry import law
 from symgen.proof.reference_model import entries_array
 from symgen.proof.states import (
     States,
@@ -92,12 +92,7 @@ def _along_brackets(m: DecimalArray, b: DecimalArray) -> DecimalArray:
 @cached_term
 def coriolis(x: States) -> DecimalArray:
     """C_ij = Σ_k Γ_ijk q̇_k, (..., n, n)."""
-    return _times(symbols(x), x.given["qd"])
-
-
-def _times(tensor: DecimalArray, v: DecimalArray) -> DecimalArray:
-    """Σ_k T_ijk v_k; the states of v are the last of those of the tensor."""
-    return (tensor * v[..., None, None, :]).sum(-1)
+    return (symbols(x) * x.given["qd"][..., None, None, :]).sum(-1)
 
 
 def solve(m: DecimalArray, right: DecimalArray) -> DecimalArray:

@@ -10,7 +10,7 @@ from symgen.mechanics.spatial import ZERO_VECTOR
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.numbers.types import DecimalArray
 from symgen.proof.laws.dynamics import mass
-from symgen.proof.laws.registry import law
+from symgen.proof.laws.law_registry import law
 from symgen.proof.reference_kinematics import body_poses
 from symgen.proof.reference_model import Frame, entries_array
 from symgen.proof.states import (

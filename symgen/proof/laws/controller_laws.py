@@ -18,7 +18,9 @@ from symgen.proof.laws.dynamics import (
     tau,
     without_load,
 )
-from symgen.proof.laws.kinematics import pose
+from symgen.proof.laws.frame_laws import pose
+from symgen.proof.laws.integration_laws import between
+from symgen.proof.laws.law_registry import law
 from symgen.proof.laws.loop_physics import (
     check_decay,
     check_free_motion,
@@ -26,10 +28,8 @@ from symgen.proof.laws.loop_physics import (
     in_body_axes,
     without_friction,
 )
-from symgen.proof.laws.manifold import between
-from symgen.proof.laws.registry import law
-from symgen.proof.laws.regressors import SPRINGS, passive_columns, passive_terms
-from symgen.proof.laws.task_space import task
+from symgen.proof.laws.regressor_laws import SPRINGS, passive_columns, passive_terms
+from symgen.proof.laws.task_space_laws import task
 from symgen.proof.states import ONE_SIDED_STEP, STEP, States, batch_matvec, batch_transposed_matvec
 from symgen.proof.tangent import displaced
 

@@ -10,7 +10,7 @@ import numpy as np
 from symgen.mechanics.spatial import Vector
 from symgen.numbers.types import DecimalArray
 from symgen.proof.laws.dynamics import accelerations, solve
-from symgen.proof.laws.registry import law
+from symgen.proof.laws.law_registry import law
 from symgen.proof.reference_kinematics import orientation
 from symgen.proof.reference_model import ReferenceModel, matvec
 from symgen.proof.states import STEP, States, batch_matmul, batch_matvec, decimals, eye, units

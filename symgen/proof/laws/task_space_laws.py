@@ -9,7 +9,7 @@ import numpy as np
 
 from symgen.numbers.types import DecimalArray
 from symgen.proof.laws.dynamics import inverse, solve, without_acceleration
-from symgen.proof.laws.kinematics import (
+from symgen.proof.laws.frame_laws import (
     AXES,
     JACOBIAN,
     LINKS,
@@ -23,7 +23,7 @@ from symgen.proof.laws.kinematics import (
     pose,
     world,
 )
-from symgen.proof.laws.registry import law
+from symgen.proof.laws.law_registry import law
 from symgen.proof.reference_model import entries_array
 from symgen.proof.states import (
     States,

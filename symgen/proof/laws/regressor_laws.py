@@ -11,8 +11,8 @@ from symgen.mechanics.spatial import ZERO_VECTOR
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.numbers.types import DecimalArray
 from symgen.proof.laws.dynamics import at_rest, coriolis, mass, tau
-from symgen.proof.laws.kinematics import frame, potential
-from symgen.proof.laws.registry import law
+from symgen.proof.laws.frame_laws import frame, potential
+from symgen.proof.laws.law_registry import law
 from symgen.proof.reference_kinematics import (
     body_coordinate,
     body_motions,

@@ -15,7 +15,7 @@ from symgen.proof.laws.dynamics import (
     symbols,
     tau,
 )
-from symgen.proof.laws.registry import law
+from symgen.proof.laws.law_registry import law
 from symgen.proof.states import (
     States,
     Term,
