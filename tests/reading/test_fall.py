@@ -144,3 +144,4 @@ def test_a_gravity_of_the_file_has_the_same_limit(tmp_path):
     done = invoke("check", file, "--base", "floating")
     assert done.exit_code == 2 and done.stderr.count("\n") == 1
     assert "gravity of 1e+12 m/s^2 is too large; the limit is 1e+09 m/s^2" in done.stderr
+    assert "components below 1e-13 of the largest one are treated as rounding" in done.stderr
