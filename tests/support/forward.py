@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from symgen.compiler.derivative import _partials, _program, _read, _roots, _signed, _upstream
+from symgen.compiler.derivative import _partials, _program, _roots, _signed, _upstream
 from symgen.compiler.program import Index, Value
 from symgen.numbers.scalar import ZERO, Scalar
 
@@ -21,4 +21,6 @@ def pushforward(
         terms = [] if index in tangents else _partials(program, index, tangents)
         if terms:
             tangents[index] = sum((p * tangents[k] for k, p in terms), ZERO)
-    return [_read(x, tangents) for x in outputs]
+    return [
+        _signed(x.ref, tangents.get(x.node, ZERO)) if isinstance(x, Value) else ZERO for x in outputs
+    ]
