@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 from symgen.errors import OptionError
 from symgen.mechanics.coupling import UNCOUPLED, Coupling
@@ -15,6 +15,7 @@ from symgen.mechanics.joints import Freedom
 from symgen.mechanics.placement import Placement
 from symgen.mechanics.pose import Pose
 from symgen.mechanics.spatial import ZERO_FORCE, ZERO_TWIST, Force, Step, Twist, Vector
+from symgen.numbers.caching import IdentityCache
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.text import hint, shown
 
@@ -106,11 +107,10 @@ class CanonicalModel:
     """Whether external wrenches come in root axes, so that they turn against their links."""
     joint_bodies: Mapping[int, range] = field(default_factory=dict)
     """For every body of a joint with all its axes in the body: the numbers of all that it has."""
-    known: dict[Any, tuple[Any, Any]] = field(
-        default_factory=dict, init=False, compare=False, repr=False
+    cache: IdentityCache = field(
+        default_factory=IdentityCache, init=False, compare=False, repr=False
     )
-    """What positions were last asked for, and what is there: steps of bodies, and terms that are
-    `cached_by_positions`."""
+    """Steps of bodies, and terms that are `cached_by_positions`, for the latest positions."""
 
     def section(self, i: int, step: str) -> AbstractContextManager[None]:
         """A context in which all operations are marked as one step for body `i` in generated
@@ -222,11 +222,9 @@ class CanonicalModel:
     def to_body(self, i: int, q: Sequence[Scalar]) -> tuple[Step, ...]:
         """The elementary steps from the joint frame of body `i` to its own frame. The same steps
         are returned for the same scalar, so that its sine and cosine are computed once."""
-        at, steps = self.known.get(i, (None, ()))
-        if at is not q[i - 1]:
-            steps = self.body(i).placement.to_body(q[i - 1])
-            self.known[i] = q[i - 1], steps
-        return tuple(steps)
+        place, x = self.body(i).placement, q[i - 1]
+        steps: tuple[Step, ...] = self.cache.latest(i, (x,), lambda: place.to_body(x))
+        return steps
 
     def steps(self, i: int, q: Sequence[Scalar]) -> tuple[Step, ...]:
         """The elementary steps from the frame of the parent of body `i` to its own."""
@@ -294,10 +292,7 @@ def cached_by_positions(
         **others: Options.kwargs,
     ) -> Term:
         key = term, options, *others.items()
-        last, value = system.known.get(key, ((), None))
-        if len(last) != len(q) or any(a is not b for a, b in zip(last, q, strict=True)):
-            value = term(system, q, *options, **others)
-            system.known[key] = tuple(q), value
-        return value  # type: ignore[no-any-return]
+        value: Term = system.cache.latest(key, q, lambda: term(system, q, *options, **others))
+        return value
 
     return once

@@ -6,10 +6,11 @@ Velocities and accelerations by the rules for relative motion; link frames as th
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 from symgen.mechanics.spatial import ZERO_VECTOR, Vector
 from symgen.mechanics.spatial import scale_constant as multiple
+from symgen.numbers.caching import IdentityCache
 from symgen.numbers.operations import cos, sin
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.proof.reference_model import (
@@ -179,7 +180,7 @@ class JointPositions:
     only on them."""
 
     q: Sequence[Scalar]
-    known: dict[Any, Any] = field(default_factory=dict, repr=False)
+    cache: IdentityCache = field(default_factory=IdentityCache, repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +192,7 @@ class JointTrajectory:
     qd: Sequence[Scalar]
     qdd: Sequence[Scalar]
     gravity: Vector
-    known: dict[Any, Any] = field(default_factory=dict, repr=False)
+    cache: IdentityCache = field(default_factory=IdentityCache, repr=False)
 
 
 @dataclass(frozen=True)
@@ -224,12 +225,17 @@ def body_coordinate(part: ReferenceBody, x: JointPositions) -> Scalar:
 
 def body_poses(robot: ReferenceModel, x: JointPositions) -> Mapping[int, BodyInWorld]:
     """The pose of every body in the world."""
-    bodies: dict[int, BodyInWorld] | None = x.known.get(robot.motion_key)
-    if bodies is None:
-        bodies = x.known[robot.motion_key] = {0: BodyInWorld(Frame().axes, ZERO_VECTOR)}
-        for i in robot.outward:
-            part = robot.part(i)
-            bodies[i] = _placed(part, bodies[part.parent], x)
+    poses: Mapping[int, BodyInWorld] = x.cache.value(
+        "poses", (robot.motion_key,), lambda: _body_poses(robot, x)
+    )
+    return poses
+
+
+def _body_poses(robot: ReferenceModel, x: JointPositions) -> Mapping[int, BodyInWorld]:
+    bodies = {0: BodyInWorld(Frame().axes, ZERO_VECTOR)}
+    for i in robot.outward:
+        part = robot.part(i)
+        bodies[i] = _placed(part, bodies[part.parent], x)
     return bodies
 
 
@@ -255,25 +261,30 @@ def _placed(part: ReferenceBody, before: BodyInWorld, x: JointPositions) -> Body
 
 def body_motions(robot: ReferenceModel, x: JointTrajectory) -> Mapping[int, BodyMotion]:
     """The motion of every body; the base accelerates against gravity."""
-    bodies: dict[int, BodyMotion] | None = x.known.get(robot.motion_key)
-    if bodies is None:
-        bodies = x.known[robot.motion_key] = {0: BodyMotion(ZERO_VECTOR, a=-x.gravity)}
-        at, speed, change = (
-            body_poses(robot, x.positions),
-            body_rates(robot, x.qd),
-            body_rates(robot, x.qdd),
-        )
-        for i in robot.outward:
-            part, before = robot.part(i), bodies[robot.part(i).parent]
-            if not part.parent and part.grounded:
-                before = BodyMotion(ZERO_VECTOR)
-            if JOINTS[part.kind].translation_count is None:
-                bodies[i] = _by_one_coordinate(before, at[i], speed[i - 1], change[i - 1])
-            elif part.at == 0:
-                twists = (_twist(robot, i, run) for run in (speed, change))
-                bodies[i] = _by_twist(before, at[i], *twists)
-            else:
-                bodies[i] = before
+    motions: Mapping[int, BodyMotion] = x.cache.value(
+        "motions", (robot.motion_key,), lambda: _body_motions(robot, x)
+    )
+    return motions
+
+
+def _body_motions(robot: ReferenceModel, x: JointTrajectory) -> Mapping[int, BodyMotion]:
+    bodies = {0: BodyMotion(ZERO_VECTOR, a=-x.gravity)}
+    at, speed, change = (
+        body_poses(robot, x.positions),
+        body_rates(robot, x.qd),
+        body_rates(robot, x.qdd),
+    )
+    for i in robot.outward:
+        part, before = robot.part(i), bodies[robot.part(i).parent]
+        if not part.parent and part.grounded:
+            before = BodyMotion(ZERO_VECTOR)
+        if JOINTS[part.kind].translation_count is None:
+            bodies[i] = _by_one_coordinate(before, at[i], speed[i - 1], change[i - 1])
+        elif part.at == 0:
+            twists = (_twist(robot, i, run) for run in (speed, change))
+            bodies[i] = _by_twist(before, at[i], *twists)
+        else:
+            bodies[i] = before
     return bodies
 
 

@@ -9,14 +9,14 @@ products do not accept decimals."""
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, localcontext
-from functools import cached_property, wraps
 from math import factorial, prod
-from typing import Any, Concatenate, Final, ParamSpec, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.spatial import Vector
+from symgen.numbers.caching import IdentityCache, cached_method
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.numbers.types import DecimalArray
 from symgen.proof.reference_kinematics import JointPositions, JointTrajectory, State
@@ -34,25 +34,6 @@ def not_differentiated(term: Flat) -> Flat:
     """Register a term that contains no numerical derivative, so that one-sided steps suffice."""
     NOT_DIFFERENTIATED.add(term)
     return term
-
-
-class SharedValues:
-    """Values that batches of states which come from one another have in common, computed once for
-    the arrays that it is made from (for these themselves, not for what is in them)."""
-
-    def __init__(self, keeps: bool = True) -> None:
-        self._known: dict[tuple[Any, ...], tuple[Any, Any]] = {}
-        self._keeps = keeps
-
-    def once(self, kind: Any, sources: Sequence[Any], make: Callable[[], Any]) -> Any:
-        """The value of that kind made of these sources, kept as long as they are."""
-        key = (kind, *map(id, sources))
-        if key in self._known:
-            return self._known[key][1]
-        value = make()
-        if self._keeps:
-            self._known[key] = sources, value  # as long as these are there, no others get their id
-        return value
 
 
 DIGITS: Final = 75
@@ -80,7 +61,7 @@ class States:
     link_parameters: Mapping[str, list[Scalar]] = field(default_factory=dict)
     passive: Mapping[int, Mapping[str, Scalar]] = field(default_factory=dict)
     wrenched: bool = False
-    shared: SharedValues = field(default_factory=SharedValues)
+    shared: IdentityCache = field(default_factory=IdentityCache)
     stepped: bool = False
     """Whether they are steps of a derivative."""
 
@@ -148,11 +129,6 @@ class States:
         """The number of independent velocities."""
         return self.mechanism.velocities
 
-    @cached_property
-    def known(self) -> dict[Any, Any]:
-        """Values computed once for these states, by term."""
-        return {}
-
     def input(self, name: str) -> DecimalArray:
         """An input, zero where there is none."""
         return self.given[name] if name in self.given else decimals(np.zeros((1, self.n)))
@@ -161,7 +137,9 @@ class States:
     def textbook(self) -> State:
         """The state as the textbook reads it."""
         return State(
-            self.shared.once("course", [self.given.get(k) for k in (*FLOW[:3], "g")], self._course),
+            self.shared.value(
+                "course", [self.given.get(k) for k in (*FLOW[:3], "g")], self._course
+            ),
             self.link_parameters,
             self._pushed if self.wrenched and "wrench" in self.given else {},
             self.passive,
@@ -171,7 +149,7 @@ class States:
     def _course(self) -> JointTrajectory:
         """The motion that the inputs tell; without them at rest, with the gravity of the file."""
         q = self.given.get("q")
-        positions = self.shared.once(
+        positions = self.shared.value(
             "q", [q], lambda: JointPositions(() if q is None else _columns(q))
         )
         qd, qdd = (
@@ -208,7 +186,7 @@ class States:
         """The states with the new axes `front`, which some of the inputs have already."""
         shape = (*front, *self.shape)
         small = prod(shape) * len(self.mechanism.parts) <= MAX_SHARED_SIZE
-        shared = self.shared if small else SharedValues(keeps=False)
+        shared = self.shared if small else IdentityCache(stores=False)
         return replace(self, shape=shape, shared=shared, stepped=True)
 
     def later(self, times: DecimalArray) -> "States":
@@ -256,24 +234,6 @@ Term = Callable[[States], DecimalArray]
 """What depends on a state: an array with the axes of the batch first."""
 
 
-More = ParamSpec("More")
-
-
-def cached_term(
-    term: Callable[Concatenate[States, More], DecimalArray],
-) -> Callable[Concatenate[States, More], DecimalArray]:
-    """Cache a term for a batch of states: several references start from it."""
-
-    @wraps(term)
-    def once(x: States, /, *more: More.args, **rest: More.kwargs) -> DecimalArray:
-        key = once, *more, *rest.values()
-        if key not in x.known:
-            x.known[key] = term(x, *more, **rest)
-        return x.known[key]
-
-    return once
-
-
 def units(x: States) -> DecimalArray:
     """The unit changes of all velocities, one after another on a new first axis."""
     return decimals(np.eye(x.n)).reshape(x.n, *(1 for _ in x.shape), x.n)
@@ -291,7 +251,7 @@ def _steps(x: States, *sizes: Decimal) -> DecimalArray:
     return np.array(sizes).reshape(-1, 1, *(1 for _ in x.shape), 1)
 
 
-@cached_term
+@cached_method
 def _along_units(x: States, name: str, *sizes: Decimal) -> Any:
     """The states after steps in every coordinate of an input."""
     key, front = ("stepped", name, *sizes, len(x.shape)), (len(sizes), x.n)
@@ -299,7 +259,7 @@ def _along_units(x: States, name: str, *sizes: Decimal) -> Any:
     def stepped() -> DecimalArray:
         return x.moved(front, **{name: _steps(x, *sizes) * units(x)[None]}).given[name]
 
-    values = x.shared.once(key, [x.given.get(name), x.mechanism.motion_key], stepped)
+    values = x.shared.value(key, [x.given.get(name), x.mechanism.motion_key], stepped)
     return x.put(**{name: values}).widened(front)
 
 
@@ -328,7 +288,7 @@ def second_rate(term: Term, x: States) -> DecimalArray:
     return (after - 2 * now + before) / STEP**2
 
 
-@cached_term
+@cached_method
 def _later(x: States, *times: Decimal) -> Any:
     """The states at times along the motion: several terms are wanted there."""
     return x.later(np.array(times))

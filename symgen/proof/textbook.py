@@ -84,12 +84,10 @@ def _rigid(body: BodyInWorld, solid: ReferenceLink, ten: Sequence[Scalar]) -> Li
 
 def moving_inertias(robot: ReferenceModel, x: State) -> Sequence[tuple[int, LinkInWorld]]:
     """All links and rotors with inertia, each with its body."""
-    known = x.course.positions.known
-    links: Sequence[tuple[int, LinkInWorld]]
-    last, tens, links = known.get("masses", (None, None, ()))
-    if last is not robot or tens is not x.link_parameters:
-        links = [*_masses(robot, x)]
-        known["masses"] = robot, x.link_parameters, links  # of one mechanism: regressors try many
+    # only the latest are stored, because regressors evaluate many models
+    links: Sequence[tuple[int, LinkInWorld]] = x.course.positions.cache.latest(
+        "inertias", (robot, x.link_parameters), lambda: [*_masses(robot, x)]
+    )
     return links
 
 

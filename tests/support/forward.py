@@ -22,5 +22,6 @@ def pushforward(
         if terms:
             tangents[index] = sum((p * tangents[k] for k, p in terms), ZERO)
     return [
-        _signed(x.ref, tangents.get(x.node, ZERO)) if isinstance(x, Value) else ZERO for x in outputs
+        _signed(x.ref, tangents.get(x.node, ZERO)) if isinstance(x, Value) else ZERO
+        for x in outputs
     ]

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from symgen.numbers.caching import cached_method
 from symgen.numbers.types import DecimalArray
 from symgen.proof.laws.dynamics import (
     accelerations,
@@ -20,7 +21,6 @@ from symgen.proof.states import (
     States,
     Term,
     batch_transposed_matvec,
-    cached_term,
     gradient,
     rate,
     second_rate,
@@ -31,14 +31,14 @@ SLOPES = "derivatives of {} in 75 digits"
 
 
 @law("inverse_dynamics_derivatives", SLOPES.format("the reference tau"), 1)
-@cached_term
+@cached_method
 def inverse_dynamics_derivatives(x: States) -> tuple[DecimalArray, DecimalArray, DecimalArray]:
     """∂τ/∂q, ∂τ/∂q̇, M."""
     return gradient(tau, x), gradient(tau, x, "qd"), mass(x)
 
 
 @law("forward_dynamics_derivatives", SLOPES.format("qdd = M^-1 (tau - bias)"), 1)
-@cached_term
+@cached_method
 def forward_dynamics_derivatives(x: States) -> tuple[DecimalArray, DecimalArray, DecimalArray]:
     """∂q̈/∂q, ∂q̈/∂q̇, M⁻¹."""
     return gradient(accelerations, x), gradient(accelerations, x, "qd"), inverse(x)

@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from symgen.numbers.caching import cached_method
 from symgen.numbers.scalar import ZERO
 from symgen.numbers.types import DecimalArray
 from symgen.proof import textbook
@@ -15,7 +16,6 @@ from symgen.proof.reference_model import entries_array
 from symgen.proof.states import (
     States,
     batch_transposed_matvec,
-    cached_term,
     decimals,
     eye,
     gradient,
@@ -29,7 +29,7 @@ ELIMINATION = "elimination on the reference M"
 
 
 @not_differentiated
-@cached_term
+@cached_method
 def tau(x: States) -> DecimalArray:
     """Joint forces, the states first: (..., n)."""
     forces = textbook.inverse_dynamics(x.mechanism, x.textbook)
@@ -42,7 +42,7 @@ def mass(x: States) -> DecimalArray:
     return np.broadcast_to(_mass(x), (*x.shape, x.n, x.n))
 
 
-@cached_term
+@cached_method
 def _mass(x: States) -> DecimalArray:
     """M without the axes in front that positions and parameters do not have."""
     m, size = textbook.mass_matrix(x.mechanism, x.textbook), len(x.mechanism.parts)
@@ -52,19 +52,19 @@ def _mass(x: States) -> DecimalArray:
 
 
 @not_differentiated
-@cached_term
+@cached_method
 def at_rest(x: States) -> DecimalArray:
     """g(q), (..., n)."""
     return tau(x.free().put(qd=None, qdd=None))
 
 
-@cached_term
+@cached_method
 def without_acceleration(x: States) -> DecimalArray:
     """Joint forces where q̈ = 0, with friction, springs and wrenches where x has them."""
     return tau(x.put(qdd=None))
 
 
-@cached_term
+@cached_method
 def symbols(x: States) -> DecimalArray:
     """Γ_ijk, (..., n, n, n): Christoffel's symbols of the first kind, in velocities that need not
     be rates of coordinates.
@@ -89,7 +89,7 @@ def _along_brackets(m: DecimalArray, b: DecimalArray) -> DecimalArray:
     return out
 
 
-@cached_term
+@cached_method
 def coriolis(x: States) -> DecimalArray:
     """C_ij = Σ_k Γ_ijk q̇_k, (..., n, n)."""
     return (symbols(x) * x.given["qd"][..., None, None, :]).sum(-1)
@@ -113,7 +113,7 @@ def solve(m: DecimalArray, right: DecimalArray) -> DecimalArray:
 
 
 @not_differentiated
-@cached_term
+@cached_method
 def accelerations(x: States) -> DecimalArray:
     """q̈ with M q̈ = τ - (C q̇ + g, friction, springs and wrenches), (..., n)."""
     driving, m = x.given["tau"] - without_acceleration(x), _mass(x)
@@ -187,7 +187,7 @@ def _refined(m: DecimalArray, right: DecimalArray) -> DecimalArray | None:
     return None
 
 
-@cached_term
+@cached_method
 def inverse(x: States) -> DecimalArray:
     """M⁻¹."""
     return solve(mass(x), eye(x.n))

@@ -7,6 +7,7 @@ from decimal import Decimal
 import numpy as np
 
 from symgen.mechanics.spatial import ZERO_VECTOR
+from symgen.numbers.caching import cached_method
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.numbers.types import DecimalArray
 from symgen.proof.laws.dynamics import mass
@@ -16,7 +17,6 @@ from symgen.proof.reference_model import Frame, entries_array
 from symgen.proof.states import (
     States,
     batch_matvec,
-    cached_term,
     gradient,
     not_differentiated,
     rate,
@@ -35,7 +35,7 @@ def frame(x: States, link: str) -> Frame:
     return body_poses(x.mechanism, x.textbook.course.positions)[i].carrying(solid.frame)
 
 
-@cached_term
+@cached_method
 def pose(x: States, link: str) -> DecimalArray:
     """R row by row, then p: twelve numbers."""
     place = frame(x, link)
@@ -43,7 +43,7 @@ def pose(x: States, link: str) -> DecimalArray:
     return entries_array([*flat, *place.place], x.shape, Decimal(0))
 
 
-@cached_term
+@cached_method
 def aligned(x: States, link: str) -> DecimalArray:
     """The Jacobian in root axes, (..., 6, n): slopes of p, and ω with ω × = Ṙ Rᵀ."""
     slopes, turn = gradient(lambda y: pose(y, link), x), pose(x, link)[..., :9]
@@ -57,7 +57,7 @@ def aligned(x: States, link: str) -> DecimalArray:
     return np.concatenate([slopes[..., 9:, :], w], axis=-2)
 
 
-@cached_term
+@cached_method
 def by_axes(x: States, link: str) -> DecimalArray:
     """The Jacobian in root axes, (..., 6, n), as `aligned`: what each joint's axis moves at the
     origin of the link, z × (p - o) and z of a joint that turns, z of one that slides (Craig,
@@ -122,7 +122,7 @@ for _axes, _jacobian in (("body", body), ("world", world), ("aligned", aligned))
 LINKS = "sums over all links in world axes"
 
 
-@cached_term
+@cached_method
 def first_moment(x: States) -> DecimalArray:
     """First moment and mass of all moving links, (..., 4)."""
     total: Scalar = ZERO
@@ -135,14 +135,14 @@ def first_moment(x: States) -> DecimalArray:
 
 
 @not_differentiated
-@cached_term
+@cached_method
 def centre(x: States) -> DecimalArray:
     """The centre of mass, (..., 3)."""
     moment = first_moment(x)
     return moment[..., :3] / moment[..., 3:]
 
 
-@cached_term
+@cached_method
 def momenta(x: States) -> DecimalArray:
     """Momentum about the root's origin at unit velocities, linear part first, (..., 6, n)."""
     robot, state = x.mechanism, x.textbook

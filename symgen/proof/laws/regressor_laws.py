@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from symgen.mechanics.spatial import ZERO_VECTOR
+from symgen.numbers.caching import cached_method
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.numbers.types import DecimalArray
 from symgen.proof.laws.dynamics import at_rest, coriolis, mass, tau
@@ -27,7 +28,6 @@ from symgen.proof.states import (
     batch_matmul,
     batch_matvec,
     batch_transposed_matvec,
-    cached_term,
     decimals,
     eye,
     gradient,
@@ -124,13 +124,13 @@ def _of_kinds(by_kind: Mapping[str, Scalar]) -> dict[str, Scalar]:
     return row
 
 
-@cached_term
+@cached_method
 def mass_by_parameters(x: States) -> DecimalArray:
     """∂M/∂π, (..., n, n, p)."""
     return by_parameters(mass, x)
 
 
-@cached_term
+@cached_method
 def gravity_by_parameters(x: States) -> DecimalArray:
     """∂g/∂π, (..., n, p)."""
     return by_parameters(at_rest, x)
@@ -162,7 +162,7 @@ def reference(x: States) -> DecimalArray:
     return with_passive(passive, x)
 
 
-@cached_term
+@cached_method
 def coriolis_by_parameters(x: States) -> DecimalArray:
     """∂C/∂π, (..., n, n, p)."""
     return by_parameters(coriolis, x)
@@ -200,7 +200,7 @@ def wrench_regressor(x: States, link: str) -> DecimalArray:
 
 
 @law("momentum_regressor", UNITS)
-@cached_term
+@cached_method
 def momentum_regressor(x: States) -> DecimalArray:
     """P."""
     return (mass_by_parameters(x) * x.given["qd"][..., None, :, None]).sum(-2)
