@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
-from symgen.native.store import ROOM
+from symgen.native.store import CACHE_PACKAGE
 
 CONSTANTS = ("JOINT_NAMES", "NQ", "NV", "PARAMETERS")
 """What an extension module has beside its functions; the last where parameters are inputs."""
@@ -65,4 +65,4 @@ class Compiled:
 
 def _again(name: str) -> Compiled:
     """The compiled robot of a module that was kept."""
-    return Compiled.of(importlib.import_module(f"{ROOM}.{name}"))
+    return Compiled.of(importlib.import_module(f"{CACHE_PACKAGE}.{name}"))

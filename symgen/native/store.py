@@ -28,17 +28,17 @@ from symgen.native.platforms import scratch_folder
 from symgen.text import reason
 
 VARIABLE: Final = "SYMGEN_CACHE"
-LIMIT: Final = 512 << 20
+MAX_CACHE_BYTES: Final = 512 << 20
 """Bytes of all files; beyond it those go that were not used for the longest time."""
 
-ROOM: Final = "symgen.native.kept"
+CACHE_PACKAGE: Final = "symgen.native.kept"
 """The package that kept modules are imported from, also to unpickle their functions."""
 
 SUBFOLDER: Final = "compiled-modules"
 """The folder of the store in the cache folder, which may hold other files of the user."""
 
 STAGED: Final = ".new-"
-DAY: Final = 86400.0
+SECONDS_PER_DAY: Final = 86400.0
 SUFFIX: Final = EXTENSION_SUFFIXES[0]
 """How the name of an extension module of this Python ends: its version, ABI and platform."""
 
@@ -58,7 +58,7 @@ STORED_NAME: Final = re.compile(
 """The names of records and of modules, also those of other versions of Python."""
 
 
-def usual() -> Path | None:
+def default_cache_dir() -> Path | None:
     """The folder where nothing is said, None for a user without any."""
     name = {"darwin": "Library/Caches", "win32": "AppData/Local"}.get(sys.platform, ".cache")
     folder_of_user = os.environ.get(
@@ -84,7 +84,7 @@ class Store:
         wanted = os.environ.get(VARIABLE)
         if wanted is not None and not wanted.strip():
             return cls(None)
-        cache = Path(wanted).absolute() if wanted is not None else usual()
+        cache = Path(wanted).absolute() if wanted is not None else default_cache_dir()
         if cache is None:
             return cls(None)
         for folder in (cache, cache / SUBFOLDER):
@@ -159,9 +159,9 @@ class Store:
         total = sum(size for _, size, _ in files)
         for used, size, path in files:
             abandoned = path.name.startswith(STAGED)
-            if abandoned and time.time() - used > DAY:
+            if abandoned and time.time() - used > SECONDS_PER_DAY:
                 path.unlink(missing_ok=True)
-            elif not abandoned and total > LIMIT:
+            elif not abandoned and total > MAX_CACHE_BYTES:
                 path.unlink(missing_ok=True)
                 total -= size
 
@@ -192,7 +192,7 @@ def _trouble(folder: Path) -> str:
 def loaded(name: str, path: Path) -> ModuleType:
     """The extension module of that name in a file, imported; once in a process. Raises
     ImportError."""
-    full = f"{ROOM}.{name}"
+    full = f"{CACHE_PACKAGE}.{name}"
     with _LOADING:
         if full in sys.modules:
             return sys.modules[full]

@@ -14,7 +14,7 @@ import pytest
 from symgen.native import store as store_module
 from symgen.native.compiler import processor
 from symgen.native.extension import extension_module
-from symgen.native.store import SUFFIX, Store, digest, module_name, usual
+from symgen.native.store import SUFFIX, Store, default_cache_dir, digest, module_name
 from tests.support.tools import ROOT
 
 SOURCE = """#include <Python.h>
@@ -34,7 +34,9 @@ def module(name, number=1):
 def store(tmp_path, monkeypatch):
     monkeypatch.setenv("SYMGEN_CACHE", str(tmp_path / "cache"))
     yield Store.here()
-    for name in [name for name in sys.modules if name.startswith(f"{store_module.ROOM}.t_")]:
+    for name in [
+        name for name in sys.modules if name.startswith(f"{store_module.CACHE_PACKAGE}.t_")
+    ]:
         del sys.modules[name]
 
 
@@ -89,7 +91,7 @@ def names_of(k):
 
 def test_its_size_is_bounded(store, monkeypatch):
     data = module(names_of(0)[0])
-    monkeypatch.setattr(store_module, "LIMIT", 3 * len(data) + 1000)
+    monkeypatch.setattr(store_module, "MAX_CACHE_BYTES", 3 * len(data) + 1000)
     for k in range(5):
         name, key = names_of(k)
         store.keep(name, module(name))
@@ -116,7 +118,7 @@ def test_files_of_the_user_are_never_deleted(store, monkeypatch):
         os.utime(path, (1, 1))
     (store.folder / f"{names_of('folder')[0]}.so").mkdir()
     data = module(name)
-    monkeypatch.setattr(store_module, "LIMIT", len(data) + 1000)
+    monkeypatch.setattr(store_module, "MAX_CACHE_BYTES", len(data) + 1000)
     store.keep(name, data)
     store.answer(key, name, data)
     assert all(path.read_bytes() == b"x" * 5000 for path in users)
@@ -187,16 +189,16 @@ def test_where_modules_are_kept(tmp_path, monkeypatch):
     assert Store.here().folder is None
     monkeypatch.delenv("SYMGEN_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "x"))
-    assert usual() == tmp_path / "x" / "symgen" == Store.here().folder.parent
+    assert default_cache_dir() == tmp_path / "x" / "symgen" == Store.here().folder.parent
     assert (tmp_path / "x" / "symgen").stat().st_mode & 0o777 == 0o700
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    assert usual() == tmp_path / "home" / ".cache" / "symgen"
+    assert default_cache_dir() == tmp_path / "home" / ".cache" / "symgen"
 
 
 def test_a_module_is_imported_by_name_in_other_processes(store):
     store.keep("t_g", module("t_g", 9))
-    code = f"import {store_module.ROOM}.t_g as m; print(m.N)"
+    code = f"import {store_module.CACHE_PACKAGE}.t_g as m; print(m.N)"
     done = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,
