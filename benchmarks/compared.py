@@ -27,12 +27,12 @@ from symgen.languages.c.backend import code_files
 from symgen.languages.c.calls import build
 from symgen.languages.casadi.backend import external, graphs
 from symgen.languages.cpp.backend import CPP_RUNNER
-from symgen.languages.cuda.checks import HOST
+from symgen.languages.cuda.compiler_checks import HOST
 from symgen.languages.describe import FunctionDescription, descriptions
 from symgen.languages.external_runner import Call, ExternalRunner, RunnerError
 from symgen.languages.javascript.backend import JAVASCRIPT_RUNNER
 from symgen.languages.jax.backend import native, pure
-from symgen.languages.matlab.checks import FUNCTIONS, GATEWAY
+from symgen.languages.matlab.octave_checks import FUNCTIONS, GATEWAY
 from symgen.languages.module import Module
 from symgen.languages.rust.backend import RUST_RUNNER
 from symgen.languages.verification import Arrays, VerificationTarget, error_ratio, inputs

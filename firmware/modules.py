@@ -10,7 +10,7 @@ from firmware.tools import ROOT
 from symgen.api import generate
 from symgen.languages.c.backend import functions
 from symgen.languages.c.controllers import CController, controllers
-from symgen.languages.c.function import CFunction
+from symgen.languages.c.printed_function import CFunction
 from symgen.languages.module import Module
 
 TRIG: Mapping[str, Any] = {"trig": "inline"}

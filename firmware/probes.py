@@ -10,9 +10,9 @@ from jinja2 import Environment, StrictUndefined
 from firmware.modules import Written
 from symgen.compiler.passes import counts
 from symgen.languages.c.controllers import CController
-from symgen.languages.c.function import CFunction
 from symgen.languages.c.options import COptions
-from symgen.languages.c.text import literal, numbers
+from symgen.languages.c.printed_function import CFunction
+from symgen.languages.c.syntax import literal, numbers
 from symgen.proof.closed_loop import SAMPLE_TIME
 
 RECORD = ("loop_", "wrong")

@@ -13,7 +13,7 @@ from symgen.languages.c.backend import code_files
 from symgen.languages.c.calls import build
 from symgen.languages.c.options import COMPILE, with_performance_defaults
 from symgen.languages.module import Module
-from symgen.languages.python.extension import SOURCE, compiled_files, extension
+from symgen.languages.python.extension_source import SOURCE, compiled_files, extension
 from symgen.native.compiled import Compiled
 from symgen.native.compiler import EXACT, FAST, NATIVE, SAME, CompilerError, workspace
 from symgen.native.extension import extension_module, include, missing_headers

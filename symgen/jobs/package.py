@@ -27,7 +27,7 @@ from symgen.languages.conventions import convention_lines
 from symgen.languages.describe import tables
 from symgen.languages.module import Module
 from symgen.languages.python.backend import comment
-from symgen.languages.python.extension import SOURCE, bound, compiled_files, extension, stub
+from symgen.languages.python.extension_source import SOURCE, bound, compiled_files, extension, stub
 from symgen.native.compiler import NATIVE, PORTABLE_EXACT, PORTABLE_FAST
 from symgen.native.extension import extension_module
 from symgen.native.platforms import platform

@@ -82,7 +82,11 @@ class Accuracy:
         distances = np.zeros(rows.shape)
         if name == "q":
             for four in coupling_of(self.robot.model).quaternions:
-                distances[four] = np.abs(rows[four]) * [_off_one(x) for x in rows[four].T.tolist()]
+                squares = [sum(Fraction(x) ** 2 for x in one) for one in rows[four].T.tolist()]
+                off = [
+                    float(abs(square - 1)) for square in squares
+                ]  # at least the error of lengths
+                distances[four] = np.abs(rows[four]) * off
         return distances
 
     @cached_method
@@ -177,11 +181,6 @@ class Accuracy:
     def _moments(self) -> float:
         """The moments of inertia of all links about their origins, with 1 added to gravity."""
         return float(sum(abs(x) for ten in self._tens for x in ten[1:]) * self._fall)
-
-
-def _off_one(four: Sequence[float]) -> float:
-    """The square of a quaternion's length less 1: at least as much as its length is off."""
-    return float(abs(sum(Fraction(x) ** 2 for x in four) - 1))
 
 
 STEP: Final = 0.9

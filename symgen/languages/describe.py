@@ -226,7 +226,10 @@ def tables(module: Module, comment: Callable[[str], str], first: int = 0) -> lis
     """Lines of a table of the coordinates, numbered from `first`; of positions and velocities where
     these are not their rates."""
     coordinates, rates = (
-        [_cells(row, comment, first) for row in rows]
+        [
+            [f"{index + first:5d}", comment(joint), comment(link), kind, unit]
+            for index, joint, link, kind, unit in rows
+        ]
         for rows in (module.joint_rows(), module.velocity_rows())
     )
     table = [_head("velocity" if rates else "joint"), *coordinates, *rates]
@@ -244,13 +247,6 @@ def _head(first: str) -> list[str]:
     """The titles; that of types is as wide as most of them, so that tables of robots with and
     without slides line up."""
     return ["index", first, "moves link", "type".ljust(len("prismatic")), "unit"]
-
-
-def _cells(
-    row: tuple[int, str, str, str, str], comment: Callable[[str], str], first: int
-) -> list[str]:
-    index, joint, link, kind, unit = row
-    return [f"{index + first:5d}", comment(joint), comment(link), kind, unit]
 
 
 def _laid(rows: Sequence[Sequence[str]], widths: Sequence[int]) -> Iterator[str]:

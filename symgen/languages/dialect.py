@@ -33,13 +33,9 @@ VARIABLE: Final = 5
 """About how long the name of a variable is."""
 
 
-def _length(token: Token) -> int:
-    return len(token) if isinstance(token, str) else VARIABLE
-
-
 def atom(token: Token) -> Text:
     """A name, a literal or a variable."""
-    return Text((token,), ATOM, _length(token))
+    return Text((token,), ATOM, len(token) if isinstance(token, str) else VARIABLE)
 
 
 def _inside(text: Text, at_least: int) -> Text:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from symgen.compiler.passes import live_nodes
-from symgen.compiler.program import Program
 from symgen.languages.conventions import ROWS, Entries
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.inertia import Inertia
@@ -213,13 +212,9 @@ def constants(function: Function) -> list[str]:
     The names are the regrouped inertial parameters of bodies (with their sums and differences), the
     constants of canonical frames, and the gravitational acceleration."""
     names = _names(function)
-    values = _constants(function.program)
+    nodes = (function.program.nodes[k] for k in live_nodes(function.program))
+    values = dict.fromkeys(abs(float(node.a)) for node in nodes if node.op == "const")
     return [f"{value!r} = {names[value]}" for value in values if value in names]
-
-
-def _constants(program: Program) -> list[float]:
-    nodes = (program.nodes[k] for k in live_nodes(program))
-    return list(dict.fromkeys(abs(float(node.a)) for node in nodes if node.op == "const"))
 
 
 def _names(function: Function) -> dict[float, str]:

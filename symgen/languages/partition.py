@@ -69,14 +69,9 @@ def _furthest(statements: Sequence[Step], start: int, size: int) -> int:
     return end
 
 
-def _last_readers(statements: Sequence[Step]) -> dict[Index, int]:
-    """The number of the last statement that reads each variable."""
-    return {node: k for k, s in enumerate(statements) for node in s.reads}
-
-
 def live_counts(statements: Sequence[Step]) -> list[int]:
     """How many variables are made before statement k and read by it or later."""
-    last = _last_readers(statements)
+    last = {node: k for k, s in enumerate(statements) for node in s.reads}
     change = [0] * (len(statements) + 2)
     for k, s in enumerate(statements):
         for node in s.makes:

@@ -84,7 +84,7 @@ def groups(program: Program, longest: int) -> Mapping[Index, SineGroup]:
         {
             node: group
             for group in grouped
-            if _worth_it(group)
+            if group.looped or None not in group.pairs[0]
             for pair in group.pairs
             for node in pair
             if node is not None
@@ -132,10 +132,6 @@ def before(program: Program, group: SineGroup) -> list[Index]:
             visited.add(index)
             stack += operands(program.nodes[index])
     return sorted(visited)
-
-
-def _worth_it(group: SineGroup) -> bool:
-    return group.looped or None not in group.pairs[0]
 
 
 def _pairs(program: Program) -> dict[Index, Pair]:

@@ -5,7 +5,7 @@ import math
 import mpmath
 import numpy as np
 
-from symgen.languages.c.dialect import LIMITS
+from symgen.languages.c.expressions import LIMITS
 from symgen.numbers.trig import SINES, TYPES, sincos
 from tests.support.sines import ULP, angles, error, large_angles, scalars
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from symgen.languages import partition as partitions
 from symgen.languages.c.calls import build
-from symgen.languages.c.function import MAX_WHOLE
-from symgen.languages.c.text import named_arrays
+from symgen.languages.c.printed_function import MAX_WHOLE
+from symgen.languages.c.syntax import named_arrays
 from symgen.languages.dialect import ATOM, Text
 from symgen.languages.partition import MAX_LIVE_RATIO, MIN_PIECE_RATIO, partition
 from symgen.languages.writer import Statement

@@ -11,7 +11,7 @@ import pytest
 from symgen.compiler.passes import live_nodes
 from symgen.languages.c.calls import build
 from symgen.languages.c.options import COptions
-from symgen.languages.c.text import single
+from symgen.languages.c.syntax import single
 from symgen.languages.describe import descriptions
 from tests.support.samples import made, samples
 from tests.support.tools import (

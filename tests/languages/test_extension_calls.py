@@ -14,7 +14,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from symgen.languages.c.backend import code_files
-from symgen.languages.python.extension import SOURCE, compiled_files, extension
+from symgen.languages.python.extension_source import SOURCE, compiled_files, extension
 from symgen.native.compiler import SAME
 from symgen.native.extension import extension_module
 from tests.support.extensions import VARIANTS, made, same, states

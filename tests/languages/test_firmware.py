@@ -13,7 +13,7 @@ from symgen.api import generate
 from symgen.compiler.batch import evaluate_batch
 from symgen.compiler.evaluate import evaluate
 from symgen.languages.c.calls import build
-from symgen.languages.c.text import literal
+from symgen.languages.c.syntax import literal
 from symgen.proof.bounds import Rounding
 from tests.support.tools import ROOT, STRICT_C, c_files, compiled, generated
 

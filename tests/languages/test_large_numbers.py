@@ -6,7 +6,7 @@ import re
 import pytest
 
 from symgen.jobs.verify import verify
-from symgen.languages.c.text import LARGEST, fits, literal
+from symgen.languages.c.syntax import LARGEST, fits, literal
 from tests.support.tools import ROOT, invoke
 
 PENDULUM = (ROOT / "robots" / "pendulum.urdf").read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ import pytest
 
 from symgen.jobs.job import Job
 from symgen.jobs.verify import verify
-from symgen.languages.c.text import literal
+from symgen.languages.c.syntax import literal
 from symgen.numbers.trig import SINES
 from symgen.proof.state_generation import with_large_angles
 from tests.support.tools import c_files, compiled, generated, invoke, robot_file

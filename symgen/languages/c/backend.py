@@ -8,13 +8,13 @@ from symgen.compiler.objective import Objective
 from symgen.compiler.parallel import spread
 from symgen.languages.c.constants import LARGEST_MACROS, information, selftest_context
 from symgen.languages.c.controllers import controller_files, controllers
-from symgen.languages.c.dialect import trig_header
-from symgen.languages.c.function import CFunction
+from symgen.languages.c.expressions import trig_header
 from symgen.languages.c.glue import glue_files
 from symgen.languages.c.loops import c_function
 from symgen.languages.c.options import COptions, Release, aim_of
+from symgen.languages.c.printed_function import CFunction
 from symgen.languages.c.simd import batch_files
-from symgen.languages.c.text import comment, numbers, string
+from symgen.languages.c.syntax import comment, numbers, string
 from symgen.languages.conventions import ROWS, WIDTH, convention_lines, listed
 from symgen.languages.describe import Argument, descriptions, laid_out, tables
 from symgen.languages.module import Module
@@ -113,7 +113,7 @@ def _context(module: Module) -> dict[str, Any]:
         "numbers": lambda values: numbers(values, module[COptions].scalar),
         "failure": FAILURE,
         "release": module[Release],
-        "name_width": _name_width,
+        "name_width": lambda function: max(len(a.name) for a in function.arguments),
         "listed": listed,
         "wrapped": lambda text: textwrap.wrap(text, WIDTH - 12),
         "libm": any(f.math for f in functions(module)),
@@ -148,8 +148,3 @@ def _precision(module: Module) -> list[str]:
         "errors. 'Observed' is the error with the sines of --trig inline. Values in parentheses "
         "are relative to the largest entry in these states.",
     ]
-
-
-def _name_width(function: CFunction) -> int:
-    """The length of the longest name of an argument."""
-    return max(len(a.name) for a in function.arguments)

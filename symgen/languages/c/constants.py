@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from symgen.compiler.parallel import spread
 from symgen.languages.accuracy import FACTOR, STEP
-from symgen.languages.c.function import CFunction
 from symgen.languages.c.options import COptions
+from symgen.languages.c.printed_function import CFunction
 from symgen.languages.c.simd import batch_functions
-from symgen.languages.c.text import fits, literal, numbers, string
+from symgen.languages.c.syntax import fits, literal, numbers, string
 from symgen.languages.describe import Argument
 from symgen.languages.module import Module
 from symgen.languages.partition import WORK
@@ -94,7 +94,7 @@ def selftest_context(module: Module, functions: Sequence[CFunction]) -> dict[str
         "rows_call": _rows_call,
         "batches": {f.d.name: f for f in batch_functions(module)},
         "results": _results,
-        "limits": _limits,
+        "limits": lambda f, a: f"MOST_{f.d.name}_{a.name}".upper() + f", steps_{f.d.name}_{a.name}",
     }
 
 
@@ -123,12 +123,6 @@ def _allowed(module: Module, function: CFunction) -> dict[str, tuple[str, list[s
 def _results(function: CFunction) -> list[Argument]:
     """The outputs that have reference values."""
     return [a for a in function.arguments if a.direction == "out" and a.name != "par"]
-
-
-def _limits(function: CFunction, a: Argument) -> str:
-    """The allowed errors of an output, as arguments, but for the state."""
-    name = f"{function.d.name}_{a.name}"
-    return f"MOST_{name.upper()}, steps_{name}"
 
 
 def _rows_call(function: CFunction) -> str:

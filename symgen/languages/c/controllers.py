@@ -18,9 +18,9 @@ from symgen.algorithms.controllers import (
     quaternions_in,
 )
 from symgen.errors import OptionError
-from symgen.languages.c.function import CFunction
 from symgen.languages.c.options import COptions
-from symgen.languages.c.text import literal
+from symgen.languages.c.printed_function import CFunction
+from symgen.languages.c.syntax import literal
 from symgen.languages.describe import Argument
 from symgen.languages.module import Module
 from symgen.mechanics.coupling import coupling_of

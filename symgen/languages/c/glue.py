@@ -13,8 +13,8 @@ from typing import Any, Final
 from symgen.algorithms.controllers import VALID_RANGES
 from symgen.errors import OptionError
 from symgen.languages.c.controllers import CController
-from symgen.languages.c.function import CFunction
 from symgen.languages.c.options import EACH, GLUE, Release
+from symgen.languages.c.printed_function import CFunction
 from symgen.languages.describe import Argument
 from symgen.languages.module import Module
 from symgen.render import render
@@ -225,15 +225,15 @@ def _pose(controller: CController, functions: Sequence[CFunction]) -> dict[str, 
     for f in functions:
         quantities = traced.get(f.d.name, ())
         if [q.name for q in quantities] == [f"frame_pose:{link}"]:
-            return {"c": f.full_name, "arguments": [_of_pose(a) for a in f.arguments]}
+            values = [
+                "q_.data()" if a.name == "q" else "rotation" if a.size == 9 else "position"
+                for a in f.arguments
+            ]
+            return {"c": f.full_name, "arguments": values}
     raise OptionError(
         f"--glue ros2: {controller.row.name}:{link} holds the pose that the link has at "
         f"activation; add --quantity frame_pose:{link}"
     )
-
-
-def _of_pose(a: Argument) -> str:
-    return "q_.data()" if a.name == "q" else "rotation" if a.sizes == (3, 3) else "position"
 
 
 def glue_files(
@@ -247,7 +247,8 @@ def glue_files(
     wanted = {name: template for row in glue for name, template in GLUE[row].items()}
     variables = {**shared, "headers": [*headers], "sources": [*sources], "plugins": []}
     variables |= {"release": module[Release], "made": wanted}
-    variables["headers"] += [name.format(name=module.name) for name in wanted if _is_header(name)]
+    public = [name for name in wanted if "/" not in name and name.endswith((".h", ".hpp"))]
+    variables["headers"] += [name.format(name=module.name) for name in public]
     if any(EACH in name for name in wanted):
         variables |= ros2_context(module, shared)
     return {
@@ -257,11 +258,6 @@ def glue_files(
         for name, template in wanted.items()
         for target in _each(name, variables)
     }
-
-
-def _is_header(name: str) -> bool:
-    """Whether a file of the module's own folder is one that its users include."""
-    return "/" not in name and name.endswith((".h", ".hpp"))
 
 
 def _each(name: str, context: Mapping[str, Any]) -> list[dict[str, Any]]:

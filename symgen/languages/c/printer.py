@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from symgen.languages.c.dialect import dialect
+from symgen.languages.c.expressions import dialect
 from symgen.languages.c.options import COptions
-from symgen.languages.c.text import join_wrapped, literal
+from symgen.languages.c.syntax import join_wrapped, literal
 from symgen.languages.c.work_array import addressing_range
 from symgen.languages.describe import Argument
 from symgen.languages.dialect import Dialect

@@ -13,8 +13,8 @@ from typing import Any, Final
 from symgen.compiler.passes import counts, live_nodes, operands
 from symgen.compiler.program import Program
 from symgen.languages.c.backend import functions
-from symgen.languages.c.function import CFunction
 from symgen.languages.c.options import TARGETS, COptions, others
+from symgen.languages.c.printed_function import CFunction
 from symgen.languages.module import Module
 from symgen.native.compiler import CompilerError, compiler, summary, version, workspace
 from symgen.text import shown
@@ -82,7 +82,7 @@ def report(module: Module, files: Mapping[str, str]) -> str:
             f.d.name: _row(f) | figures.get(f.d.name, NOTHING) for f in functions(module)
         },
         "files": {
-            name: {"bytes": len(text.encode()), "sha256": _hash(text)}
+            name: {"bytes": len(text.encode()), "sha256": hashlib.sha256(text.encode()).hexdigest()}
             for name, text in files.items()
         },
     }
@@ -90,10 +90,6 @@ def report(module: Module, files: Mapping[str, str]) -> str:
 
 
 NOTHING: Final = {"stack": None, "code": None}
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _row(f: CFunction) -> dict[str, Any]:

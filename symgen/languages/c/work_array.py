@@ -13,7 +13,7 @@ from typing import Final
 from symgen.compiler.costs import HOST
 from symgen.compiler.program import Index
 from symgen.languages.c.options import COptions, aim_of
-from symgen.languages.c.text import BYTES, named_arrays, wrapped
+from symgen.languages.c.syntax import BYTES, named_arrays, wrapped
 from symgen.languages.describe import Argument
 from symgen.languages.module import Module
 from symgen.languages.partition import WORK

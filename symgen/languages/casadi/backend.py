@@ -8,11 +8,11 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.languages.c.constants import LARGEST_MACROS
-from symgen.languages.c.dialect import trig_header
+from symgen.languages.c.expressions import trig_header
 from symgen.languages.c.options import COptions
-from symgen.languages.c.text import comment as c_comment
-from symgen.languages.c.text import literal, string
-from symgen.languages.casadi.external import External, externals, shape_of
+from symgen.languages.c.syntax import comment as c_comment
+from symgen.languages.c.syntax import literal, string
+from symgen.languages.casadi.external import externals, shape_of
 from symgen.languages.dialect import call, functions
 from symgen.languages.external_runner import Call, ExternalRunner, PackageRunner, RunnerError
 from symgen.languages.module import Module
@@ -90,17 +90,12 @@ def _c(module: Module) -> dict[str, str]:
             function=function,
             jacobian=jacobian,
             both=compiled,
-            calls=_calls(compiled),
+            calls=sorted({x[0] for f in compiled if f.core.d.pivots for x in f.core.finite}),
         )
     if inner[COptions].trig == "inline":
         programs = [f.core.d.program for pair in all_externals for f in pair if f is not None]
         texts[f"{inner.name}_trig.h"] = trig_header(inner, programs)
     return {f"c/{name}": text for name, text in texts.items()}
-
-
-def _calls(externals: list[External]) -> list[str]:
-    """The first letters of what checks that results are finite."""
-    return sorted({text[0] for f in externals if f.core.d.pivots for text in f.core.finite})
 
 
 PACKAGES: Final = ("casadi",)

@@ -5,7 +5,7 @@ That of `f` is called `jac_f` and has a block for each output and input, outputs
 inputs of f and then its outputs, which ours does not read. (CasADi 3.8, casadi/core/external.cpp
 and FunctionInternal::jacobian.)"""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
@@ -16,9 +16,9 @@ from symgen.compiler.copying import copied
 from symgen.compiler.derivative import pullback
 from symgen.compiler.passes import counts, pivots
 from symgen.compiler.program import Index, Program, Value
-from symgen.languages.c.function import CFunction
+from symgen.languages.c.printed_function import CFunction
 from symgen.languages.c.printer import c_printer
-from symgen.languages.c.text import wrapped
+from symgen.languages.c.syntax import wrapped
 from symgen.languages.describe import Argument, FunctionDescription, derivative_output, descriptions
 from symgen.languages.module import Module
 from symgen.numbers.scalar import ZERO, Scalar
@@ -230,7 +230,9 @@ def _jacobian(
         if (known := derivative_output(module, described, d, out.name, a.name))
     }
     unknown = {out.name: out for out, a in pairs if (out.name, a.name) not in ready}
-    if counts(d.program).total * len(_entries(d, unknown)) > LARGEST:
+    outputs = (out for out in d.program.outputs if out.name in unknown)
+    swept_nodes = {ref.node for out in outputs for ref in out.refs if ref is not None}
+    if counts(d.program).total * len(swept_nodes) > LARGEST:
         return None
     program = Program()
     inputs = _inputs(d, program)
@@ -252,12 +254,6 @@ def _jacobian(
     ]
     name = f"jac_{module.name}_{d.name}"
     return _external(module, d, name, program, blocks, unread)
-
-
-def _entries(d: FunctionDescription, names: Collection[str]) -> set[Index]:
-    """The nodes that some outputs consist of."""
-    wanted = (out for out in d.program.outputs if out.name in names)
-    return {ref.node for out in wanted for ref in out.refs if ref is not None}
 
 
 def _swept(

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
-from symgen.languages.c.dialect import INLINE, LIMITS, ULP, VECTORS, rows, steps
+from symgen.languages.c.expressions import INLINE, LIMITS, ULP, VECTORS, rows, steps
 from symgen.languages.c.options import COptions
-from symgen.languages.c.text import WIDTH, comment, literal, wrapped
+from symgen.languages.c.syntax import WIDTH, comment, literal, string, wrapped
 from symgen.languages.describe import Argument, FunctionDescription, descriptions
 from symgen.languages.dialect import COSINE_ARRAY, SINE_ARRAY, Dialect, call, functions
 from symgen.languages.external_runner import Call, ExternalRunner, run_driver, run_program
@@ -57,7 +57,7 @@ def files(module: Module) -> dict[str, str]:
     """The header, and one that gives its functions vectors and matrices of Eigen."""
     described = descriptions(module)
     sines = forms(d.program for d in described)
-    style = TextBackend(dialect(module), comment, text, packed_pairs, "/* {} */")
+    style = TextBackend(dialect(module), comment, string, packed_pairs, "/* {} */")
     context = style.context(module) | {
         "space": f"{module.name}_robot",
         "guard": f"{module.name.upper()}_ROBOT",
@@ -81,14 +81,6 @@ def _called(module: Module, d: FunctionDescription) -> list[str]:
     """The functions that are found by their argument, or else in std."""
     own = {*OWN, *(INLINE if _inline(module) else ())}
     return [name for name in called_functions([d.program]) if name not in own]
-
-
-def text(name: str) -> str:
-    """`name` as a string literal in plain ASCII: what is not plain in octal escapes of UTF-8."""
-    plain = (
-        chr(b) if 32 <= b < 127 and chr(b) not in '"\\?' else f"\\{b:03o}" for b in name.encode()
-    )
-    return f'"{"".join(plain)}"'
 
 
 def packed_pairs(a: Argument) -> list[str]:

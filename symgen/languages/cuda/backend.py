@@ -6,12 +6,12 @@ from functools import cached_property, lru_cache
 from typing import Final
 
 from symgen.languages.c.backend import FAILURE, packed_pairs
-from symgen.languages.c.dialect import LIMITS, ULP, rows, steps, table
-from symgen.languages.c.function import CFunction
+from symgen.languages.c.expressions import LIMITS, ULP, rows, steps, table
 from symgen.languages.c.options import COptions
+from symgen.languages.c.printed_function import CFunction
 from symgen.languages.c.printer import CPrinter, c_printer
 from symgen.languages.c.simd import many_states, shared_inputs
-from symgen.languages.c.text import (
+from symgen.languages.c.syntax import (
     LARGEST,
     SUFFIX,
     comment,

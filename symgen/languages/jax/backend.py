@@ -18,7 +18,7 @@ from symgen.languages.external_runner import ExternalRunner, PackageRunner
 from symgen.languages.module import Module
 from symgen.languages.python.backend import BACKEND as PYTHON
 from symgen.languages.python.backend import python_tuple
-from symgen.languages.python.extension import BoundFunction, bound
+from symgen.languages.python.extension_source import BoundFunction, bound
 from symgen.languages.text_backend import FunctionBody
 from symgen.languages.verification import Check, VerificationTarget
 from symgen.languages.writer import Block, CodeLine, Step, blocks
@@ -119,17 +119,19 @@ def _move(module: Module, d: FunctionDescription) -> DerivativeCalls | None:
         return None
     names = {name for _, name in slopes.values()}
     derivatives = {other.name: other for other, _ in slopes.values()}.values()
-    calls = tuple((o.name, tuple(a.name for a in o.ins), _unpacked(o, names)) for o in derivatives)
+    calls = tuple(
+        (
+            other.name,
+            tuple(a.name for a in other.ins),
+            tuple(a.name if a.name in names else "_" for a in other.outs),
+        )
+        for other in derivatives
+    )
     parts = tuple(
         (out.name, tuple(slopes[out.name, a.name][1] for a in d.ins), len(out.sizes))
         for out in d.outs
     )
     return DerivativeCalls(calls, parts)
-
-
-def _unpacked(d: FunctionDescription, names: set[str]) -> tuple[str, ...]:
-    """The outputs of a function, those that are not wanted as ``_``."""
-    return tuple(a.name if a.name in names else "_" for a in d.outs)
 
 
 def _c(module: Module) -> dict[str, str]:
@@ -140,13 +142,10 @@ def _c(module: Module) -> dict[str, str]:
     )
     all_bound = bound(embedded)
     texts = code_files(embedded)
-    context = {"module": embedded, "functions": all_bound, "width": _width(embedded)}
+    states = width(embedded) if embedded[COptions].batch else 1
+    context = {"module": embedded, "functions": all_bound, "width": states}
     texts[f"{embedded.name}_ffi.c"] = render("jax/ffi.c.jinja", **context, most=_most(all_bound))
     return {f"c/{name}": text for name, text in texts.items()}
-
-
-def _width(module: Module) -> int:
-    return width(module) if module[COptions].batch else 1
 
 
 def _most(bound_functions: Sequence[BoundFunction]) -> dict[str, int]:

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from symgen.languages.c.backend import functions as c_functions
 from symgen.languages.c.calls import sources
-from symgen.languages.c.function import CFunction
 from symgen.languages.c.options import COptions
+from symgen.languages.c.printed_function import CFunction
 from symgen.languages.conventions import Entries, bullets, gravity, meaning
 from symgen.languages.describe import Argument, FunctionDescription, descriptions, examples
 from symgen.languages.dialect import Dialect, call, functions

@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final
 
-from symgen.languages.c.dialect import INLINE, LIMITS, ULP, steps
+from symgen.languages.c.expressions import INLINE, LIMITS, ULP, steps
 from symgen.languages.c.options import COptions
-from symgen.languages.c.text import SUFFIX, literal
+from symgen.languages.c.syntax import SUFFIX, literal
 from symgen.languages.describe import Argument, FunctionDescription, descriptions, examples
 from symgen.languages.dialect import COSINE_ARRAY, SINE_ARRAY, Dialect, call, functions
 from symgen.languages.external_runner import Call, ExternalRunner, run_driver, run_program

@@ -8,7 +8,7 @@ from typing import Final
 
 from symgen.compiler.program import Program
 from symgen.languages.c.options import COptions
-from symgen.languages.c.text import BYTES, SUFFIX, literal, wrapped
+from symgen.languages.c.syntax import BYTES, SUFFIX, literal, wrapped
 from symgen.languages.describe import descriptions
 from symgen.languages.dialect import (
     COSINE_ARRAY,
@@ -52,6 +52,7 @@ ULP: Final = 2
 def trig_header(module: Module, programs: Sequence[Program] = ()) -> str:
     """The text of ``NAME_trig.h`` for the functions of a module, or for some programs."""
     limit, unit, bound, excess = LIMITS[module[COptions].scalar]
+    scalar = module[COptions].scalar
     used = forms(programs or [d.program for d in descriptions(module)])
     context = {"limit": limit, "unit": unit, "bound": bound, "excess": excess, "ulp": ULP}
     return render(
@@ -62,16 +63,10 @@ def trig_header(module: Module, programs: Sequence[Program] = ()) -> str:
         rows=rows,
         alone=[name for name in INLINE if name in used.alone],
         together=used.together,
-        widths=_widths(module[COptions].scalar),
+        widths=[(condition, size // BYTES[scalar]) for condition, size in VECTORS],
         longest=LONGEST,
         **context,
     )
-
-
-def _widths(scalar: str) -> list[tuple[str, int]]:
-    """The angles in a vector by condition of the preprocessor, widest first. Longer vectors than
-    those of AVX gain nothing for eight angles at most (docs/benchmarks/one-call.md)."""
-    return [(condition, size // BYTES[scalar]) for condition, size in VECTORS]
 
 
 def rows(step: Step) -> list[str]:

@@ -36,9 +36,11 @@ CFLAGS: Final = ("-std=c99", "-O1", "-ffp-contract=off", "-Wall", "-Wextra", "-W
 def _runs(target: VerificationTarget, folder: Path, how: Callable[[str], str]) -> Call:
     """A call of functions in Octave, several in one process, which takes long to start: `how` gives
     the text before the arguments of a function."""
+    described = descriptions(target.module)
     drivers: dict[str, str] = {}
     for group in _groups(target.module, len(target.states)):
-        drivers |= dict.fromkeys(group, _driver(target.module, group, how))
+        calls = [(renamed(d), how(d.name)) for d in described if d.name in group]
+        drivers |= dict.fromkeys(group, render("matlab/driver.m.jinja", calls=calls))
     for d in descriptions(target.module):
         (folder / f"{d.name}.states").write_bytes(pack_inputs(d, target.states))
     finished: set[str] = set()
@@ -69,11 +71,6 @@ def _groups(module: Module, states: int) -> Iterator[list[str]]:
             yield group
             group, size = [], 0
     yield group
-
-
-def _driver(module: Module, names: Sequence[str], how: Callable[[str], str]) -> str:
-    calls = [(renamed(d), how(d.name)) for d in descriptions(module) if d.name in names]
-    return render("matlab/driver.m.jinja", calls=calls)
 
 
 @contextmanager

@@ -10,10 +10,10 @@ from typing import Final
 from symgen.compiler.passes import counts
 from symgen.languages.c.backend import functions
 from symgen.languages.c.calls import sources
-from symgen.languages.c.function import CFunction
 from symgen.languages.c.options import COptions
+from symgen.languages.c.printed_function import CFunction
 from symgen.languages.c.simd import BatchFunction, batch_functions, width
-from symgen.languages.c.text import string
+from symgen.languages.c.syntax import string
 from symgen.languages.describe import Argument
 from symgen.languages.module import Module
 from symgen.languages.python.backend import comment
@@ -158,7 +158,17 @@ class BoundFunction:
 
 def note(f: BoundFunction) -> list[str]:
     """The docstring of a function, line by line."""
-    rows = [("", *_cells(a)) for a in f.arrays]
+    rows = [
+        (
+            "",
+            a.direction,
+            a.name,
+            f"[..., {a.extent.replace(' x ', ', ')}]",
+            a.meaning,
+            f"[{a.unit}]",
+        )
+        for a in f.arrays
+    ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     table = ["  ".join(x.ljust(w) for x, w in zip(row, widths, strict=True)) for row in rows]
     states = "Leading axes of the arguments are states and broadcast. `out` receives "
@@ -178,11 +188,6 @@ IRREGULAR: Final = (
     "Raises numpy.linalg.LinAlgError if the mass matrix is not positive definite or a result is "
     "not finite.",
 )
-
-
-def _cells(a: Argument) -> tuple[str, ...]:
-    extent = a.extent.replace(" x ", ", ")
-    return (a.direction, a.name, f"[..., {extent}]", a.meaning, f"[{a.unit}]")
 
 
 def bound(module: Module) -> list[BoundFunction]:

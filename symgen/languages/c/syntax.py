@@ -65,12 +65,9 @@ def comment(text: str) -> str:
 
 def string(text: str) -> str:
     """`text` as a C string literal of its UTF-8 bytes, all in plain ASCII."""
-    return '"' + "".join(_escaped(byte) for byte in text.encode("utf-8", "surrogatepass")) + '"'
-
-
-def _escaped(byte: int) -> str:
-    c = chr(byte)
-    return c if 32 <= byte < 127 and c not in '"\\?' else f"\\{byte:03o}"
+    plain = {chr(k) for k in range(32, 127)} - set('"\\?')
+    characters = map(chr, text.encode("utf-8", "surrogatepass"))
+    return '"' + "".join(c if c in plain else f"\\{ord(c):03o}" for c in characters) + '"'
 
 
 def numbers(values: Sequence[float], scalar: str) -> str:
