@@ -100,13 +100,13 @@ def test_no_force_is_carried_through_a_massless_chain(tmp_path, monkeypatch):
     path.write_text(f'<robot name="chain">{links}{joints}</robot>')
     job = Job.of(str(path))
     layout = job.robot(job.load()).regroup("minimal").layout
-    usual = composite.carried_by_name
+    usual = composite.shift_to_parent_named
 
     def counted(thing, steps, label):
         count[0] += 1
         return usual(thing, steps, label)
 
-    monkeypatch.setattr(composite, "carried_by_name", counted)
+    monkeypatch.setattr(composite, "shift_to_parent_named", counted)
     composite.mass_matrix(layout, [0.1] * n)
     assert n <= count[0] <= 2 * n
 
