@@ -1,5 +1,5 @@
-"""Languages that a program outside of Python runs: their results against the float run, and against
-the law of each quantity where no C or Python beside them has been."""
+"""Verification of languages that another program runs: results are compared with the float run, and
+with the reference of each quantity if the folder has no C or Python that was compared with it."""
 
 import os
 import shutil
@@ -34,30 +34,31 @@ from symgen.text import shown
 from symgen.tracing.function import Function
 
 JUDGED: Final = ("{name}.h", "{name}.py")
-"""Files of languages that `verify` holds against the laws already."""
+"""Files of languages that `verify` compares with the references."""
 
 
 class RunnerError(Exception):
-    """The error that the program running the code reported."""
+    """An error that the program that runs the code has reported."""
 
 
 NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
 SECONDS: Final = 1800
-"""Longer than this no step takes with a module of ours; all functions of a large robot may take
-some minutes to compile, on a machine that others use too."""
+"""Time limit of a step. All functions of a large robot may take some minutes to compile on a shared
+machine."""
 
 Call = Callable[[FunctionDescription, Sequence[Arrays]], list[list[AnyArray]]]
-"""Runs a function in every state: the outputs of each. Raises RunnerError."""
+"""Runs a function in all states and returns the outputs of each state. Raises RunnerError."""
 
 Compared = Callable[[VerificationTarget, Function, Callable[..., Any], str], Check]
-"""Holds what a function gives, called with arrays of one state, against the float run."""
+"""Compares the results of a function, called with arrays of one state, with the float run."""
 
 
 def allclose_check(
     target: VerificationTarget, function: Function, call: Callable[..., Any], label: str
 ) -> Check:
-    """Results in double precision that may have been rounded in another order."""
+    """Compare results in double precision, whose operations may be in another order, with the float
+    run."""
     d = described(target, function.name)
     rows = [list(results(d, call, state).values()) for state in target.states]
     columns = [np.array(column) for column in zip(*rows, strict=True)]
@@ -68,20 +69,20 @@ def allclose_check(
 
 @dataclass(frozen=True)
 class ExternalRunner:
-    """A language with what runs it."""
+    """The programs that run the files of a language."""
 
     label: str
     tools: tuple[str, ...]
-    """Programs of the system that it needs."""
+    """Required programs of the system."""
     started: Callable[[VerificationTarget], AbstractContextManager[Call]]
-    """Makes a module ready to run, for as long as the context lasts. Raises RunnerError."""
+    """Prepares a module to run within the context. Raises RunnerError."""
     compared: Compared = allclose_check
     packages: tuple[str, ...] = ()
-    """Packages of Python that it needs."""
+    """Required Python packages."""
 
     @property
     def missing(self) -> list[str]:
-        """The tools that it needs and that are not installed."""
+        """The required programs and packages that are not installed."""
         tools = [tool for tool in self.tools if shutil.which(tool) is None]
         return tools + [name for name in self.packages if find_spec(name) is None]
 
@@ -121,7 +122,7 @@ class ExternalRunner:
 def _replay(
     d: FunctionDescription, states: Sequence[Arrays], rows: Sequence[Sequence[AnyArray]]
 ) -> Callable[..., Any]:
-    """A function that gives what was given before for the inputs of a state."""
+    """A function that returns the stored outputs for the inputs of a state."""
     results = {_key(inputs(d, state)): tuple(row) for state, row in zip(states, rows, strict=True)}
     return lambda *arrays: results[_key(arrays)]
 
@@ -171,7 +172,7 @@ def run_process(
 
 
 def run_driver(folder: Path) -> Call:
-    """A call of functions by the program ``driver`` of a folder."""
+    """Calls functions by the program ``driver`` of a folder."""
 
     def call(d: FunctionDescription, states: Sequence[Arrays]) -> list[list[AnyArray]]:
         output = run_program([str(folder / "driver"), d.name], folder, pack_inputs(d, states))
