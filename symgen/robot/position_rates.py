@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from symgen.errors import OptionError
 from symgen.mechanics.coupling import coupling_of
-from symgen.mechanics.joints.body_axes import quaternion_rows, twist_from_rates
+from symgen.mechanics.joints.body_axes import BodyAxesJoint, quaternion_rows, twist_from_rates
 from symgen.mechanics.model import RigidBodyModel
 from symgen.native.library import MASKED, is_masked
 from symgen.numbers.scalar import plain
@@ -41,14 +41,14 @@ def rates(model: RigidBodyModel, q: Numbers, v: Numbers) -> Numbers:
     by R the rates R v and ½ (x, y, z, w)(ω, 0) of its twist (v, ω) in the body's axes."""
     coupling, qd = coupling_of(model), np.zeros(len(q))
     for drive, (joint, part) in zip(coupling.drives, coupling.parts, strict=True):
-        if not joint.in_body_axes:
+        if not isinstance(joint, BodyAxesJoint):
             for term in drive.terms:  # of the user's own coordinates, whatever they move
                 qd[term.position_index] = v[term.velocity_index]
             continue
         if drive.follows or part:
             continue
         quaternion = slice(drive.position_index, drive.position_index + len(joint.positions))
-        first = drive.velocity_index - joint.constant_parts[0].velocity  # type: ignore[attr-defined]
+        first = drive.velocity_index - joint.constant_parts[0].velocity
         qd[quaternion] = _twisted(joint, q[quaternion], v[first : first + len(joint.velocities)])
     return qd
 
@@ -72,14 +72,13 @@ def drift(model: RigidBodyModel, v: Numbers) -> NDArray[np.float64]:
     2.58.)"""
     coupling, turning = coupling_of(model), np.zeros((len(v), len(v)))
     for drive, (joint, part) in zip(coupling.drives, coupling.parts, strict=True):
-        if not joint.in_body_axes or part or drive.follows:
+        if not isinstance(joint, BodyAxesJoint) or part or drive.follows:
             continue
         order = [
             drive.velocity_index - joint.constant_parts[0].velocity + p.velocity
             for p in joint.constant_parts
-        ]  # type: ignore[attr-defined]
-        units = joint.units  # type: ignore[attr-defined]
-        basis = np.array([[*map(plain, u.w), *map(plain, u.v)] for u in units]).T
+        ]
+        basis = np.array([[*map(plain, u.w), *map(plain, u.v)] for u in joint.units]).T
         twist = basis @ v[order]
         turning[np.ix_(order, order)] = np.linalg.pinv(basis) @ _ad(twist) @ basis
     return turning
