@@ -1,7 +1,6 @@
-"""Logs of real robots (in ../shared/logs, not part of the project): how well the estimate from one
-predicts another, beside the usual recipe. ``python -m benchmarks.real_logs [FOLDER]`` prints what
-docs/identification.md has; with ``--splits``, errors over parts of a log that are predicted from the
-others.
+"""Logs of real robots (in ../shared, not part of the project): how well the estimate from one
+predicts another, beside the usual recipe. ``python -m benchmarks.real_logs [FOLDER [TERMS...]]``
+prints what docs/identification.md has; TERMS are values of --friction in place of the default.
 
 The recipe: zero-phase Butterworth filters on all signals, velocities and accelerations by central
 differences, weighted least squares for base parameters, rotors, viscous and Coulomb friction and an
@@ -9,9 +8,9 @@ offset. Both models predict the same rows, filtered as the recipe does, and are 
 the norm of the error by the norm of the force, in percent, by joint."""
 
 import sys
-import tempfile
+import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -21,7 +20,6 @@ from numpy.typing import NDArray
 
 from symgen.identification.data.dataset import Wish, reading
 from symgen.identification.data.samples import Samples
-from symgen.identification.diagnostics.cutoffs import tuned
 from symgen.identification.estimation.run import Identified, solved
 from symgen.identification.model.equations import Instants
 from symgen.identification.model.problem import Problem, problem
@@ -29,17 +27,20 @@ from symgen.identification.model.settings import Settings
 from symgen.identification.prediction.prediction_errors import SLOW
 from symgen.identification.prediction.predictors import predictor
 from symgen.jobs.job import Job
-from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
 
-GAINS: Final = (14.87, 13.26, 11.13, 10.62, 11.03, 11.47)
-"""Drive gains in use for a UR10 in the literature (N m/A)."""
+Numbers = NDArray[np.float64]
+
+GAINS: Final = (11.33, 12.20, 9.99, 10.30, 10.05, 10.26)
+"""Torque constants (N m/A) by `symgen gains` from motion_50s and motion_50s_load."""
+UR10E: Final = tuple((f"joint{k}", gain) for k, gain in enumerate(GAINS, 1))
 
 
 @dataclass(frozen=True)
 class Trial:
     """A robot, the log that is fitted and the one that is tried; without that the end of the first,
-    a part of it. `cutoff` is that of the recipe (Hz); symgen finds its own."""
+    a part of it. `cutoff` is that of the recipe (Hz); symgen finds its own. `robot` is a file in
+    the folder of the logs if it has a path; `couple` are lines of ``--couple``."""
 
     robot: str
     fitted: str
@@ -47,37 +48,59 @@ class Trial:
     held_out: float = 0.0
     cutoff: float = 10.0
     constants: tuple[tuple[str, float], ...] = ()
+    couple: tuple[str, ...] = ()
+    rate: float = 0.0
 
-    @property
-    def settings(self) -> Settings:
+    def settings(self, friction: str | None = None) -> Settings:
         """Those of the one command."""
-        return Settings(
-            friction="auto",
-            armature=True,
-            held_out=self.held_out,
-            torque_constant=self.constants,
-        )
+        log = {"held_out": self.held_out, "torque_constant": self.constants, "rate": self.rate}
+        if friction is None:
+            return Settings(**log)
+        return Settings(**log, friction=friction, armature=True)
 
 
-UR10E: Final = tuple((f"joint{k}", gain) for k, gain in enumerate(GAINS, 1))
 TRIALS: Final = (
-    Trial("ur10e", "ur10e/motion_30s.csv", "ur10e/motion_50s.csv", cutoff=5.0, constants=UR10E),
-    Trial("ur10e", "ur10e/motion_50s.csv", "ur10e/motion_30s.csv", cutoff=5.0, constants=UR10E),
-    Trial("panda_arm", "panda/motion_14s.csv", None, 4 / 14, 10.0),
+    Trial("ur10e", "logs/ur10e/motion_30s.csv", "logs/ur10e/motion_50s.csv", 0, 5.0, UR10E),
+    Trial("ur10e", "logs/ur10e/motion_50s.csv", "logs/ur10e/motion_30s.csv", 0, 5.0, UR10E),
+    Trial(
+        "ur10e",
+        "logs/ur10e/motion_50s.csv",
+        "logs/ur10e/motion_20s_with_standstill.csv",
+        0,
+        5.0,
+        UR10E,
+    ),
+    Trial("panda_arm", "logs/panda/motion_14s.csv", None, 4 / 14, 10.0),
+    Trial("logs3/rokae_xmate.urdf", "logs3/rokae_xmate_14s.csv", None, 4 / 14, 10.0),
+    Trial("logs3/staubli_tx40.urdf", "logs3/tx40_joints.csv", None, 1 / 3, 20.0),
+    Trial(
+        "logs3/dvrk_mtm.urdf",
+        "logs3/dvrk_mtm_one_200hz.csv",
+        None,
+        1 / 3,
+        8.0,
+        couple=("j31=j2:1,j3:1", "j32=j3:-1"),
+        rate=200.0,
+    ),
 )
+"""tx40_joints.csv has the TX40's log in joint coordinates (logs3/README.md)."""
 
 
-def ours(trial: Trial, folder: Path) -> Numbers:
+def ours(trial: Trial, folder: Path, friction: str | None) -> Numbers:
     """Errors of all rows and of moving ones (2 x joints) by symgen identify."""
-    job, loaded, sought = prepared(trial.robot, trial.settings)
-    found = solved(job, loaded, sought, str(folder / trial.fitted), trial.settings)
+    settings = trial.settings(friction)
+    job, loaded, sought = prepared(trial.robot, trial.couple, settings, folder)
+    found = solved(job, loaded, sought, str(folder / trial.fitted), settings)
     return predicted(sought, found, halves(trial, folder)[1])
 
 
 @cache
-def prepared(robot: str, settings: Settings) -> tuple[Job, LoadedRobot, Problem]:
+def prepared(
+    robot: str, couple: tuple[str, ...], settings: Settings, folder: Path
+) -> tuple[Job, LoadedRobot, Problem]:
     """The robot, and its problem, whose regressors are compiled once for all logs."""
-    job = Job.of(f"robots/{robot}.urdf")
+    file = folder / robot if "/" in robot else Path(f"robots/{robot}.urdf")
+    job = Job.of(str(file), couple=couple) if couple else Job.of(str(file))
     loaded = job.load()
     return job, loaded, problem(job, loaded, settings)
 
@@ -95,9 +118,13 @@ def halves(trial: Trial, folder: Path) -> tuple["Even", "Even"]:
     """The rows that are fitted and those that are tried, as the recipe has them; of the latter
     without a period of the cutoff at either end, where the filters of the recipe begin: their
     accelerations are wrong there, for both models."""
-    whole = even(trial, folder / trial.fitted)
+    whole = even(trial, folder / trial.fitted, folder)
     edge = whole.t[0] + (1 - trial.held_out) * (whole.t[-1] - whole.t[0])
-    tried = whole.part(whole.t > edge) if trial.tried is None else even(trial, folder / trial.tried)
+    tried = (
+        whole.part(whole.t > edge)
+        if trial.tried is None
+        else even(trial, folder / trial.tried, folder)
+    )
     settled = (tried.t > tried.t[0] + 1 / trial.cutoff) & (tried.t < tried.t[-1] - 1 / trial.cutoff)
     return whole.part(whole.t <= edge), tried.part(settled)
 
@@ -130,19 +157,24 @@ class Even:
 
 
 @cache
-def even(trial: Trial, log: Path) -> Even:
+def even(trial: Trial, log: Path, folder: Path) -> Even:
     """The log as the recipe has it: interpolated to even steps, every signal filtered."""
     from scipy.signal import butter, filtfilt
 
-    _, loaded, sought = prepared(trial.robot, Settings())
-    read = reading(str(log), sought.wanted, loaded.model, trial.settings, Wish())
+    _, loaded, sought = prepared(trial.robot, trial.couple, Settings(), folder)
+    read = reading(str(log), sought.wanted, loaded.model, trial.settings(), Wish())
     raw = np.concatenate([np.column_stack([p.t, p.rows]) for p in read.source.usable()])
     step, n = read.step, loaded.model.dof
     t = np.arange(raw[0, 0], raw[-1, 0], step)
     columns = np.array([np.interp(t, raw[:, 0], x) for x in raw[:, 1:].T]).T
     b, a = butter(2, trial.cutoff * step * 2)
     smooth = filtfilt(b, a, columns, axis=0)
-    q, qd, tau = smooth[:, :n], smooth[:, n : 2 * n], smooth[:, -n:]
+    q, tau = smooth[:, :n], smooth[:, -n:]
+    qd = (
+        smooth[:, n : 2 * n]
+        if read.layout.qd
+        else filtfilt(b, a, np.gradient(q, step, axis=0), axis=0)
+    )
     qdd = filtfilt(b, a, np.gradient(qd, step, axis=0), axis=0)
     return Even(t, q, qd, qdd, tau)
 
@@ -150,12 +182,13 @@ def even(trial: Trial, log: Path) -> Even:
 def recipe(trial: Trial, folder: Path) -> Numbers:
     """The same errors of the usual recipe."""
     fitted, tried = halves(trial, folder)
-    return errors(tried, matrix(trial, tried) @ weighted(trial, fitted))
+    return errors(
+        tried, matrix(trial, tried, folder) @ weighted(fitted, matrix(trial, fitted, folder))
+    )
 
 
-def weighted(trial: Trial, fitted: Even) -> Numbers:
-    """The recipe's values from some rows."""
-    a = matrix(trial, fitted)
+def weighted(fitted: Even, a: Numbers) -> Numbers:
+    """The recipe's values from some rows and their regressor."""
     values: Numbers = np.zeros(0)
     weights = np.ones(fitted.tau.shape[1])
     for _ in range(10):
@@ -166,98 +199,37 @@ def weighted(trial: Trial, fitted: Even) -> Numbers:
     return values
 
 
-def matrix(trial: Trial, log: Even) -> Numbers:
+def matrix(trial: Trial, log: Even, folder: Path) -> Numbers:
     """The recipe's regressor (N x n x p)."""
-    equations: Any = prepared(trial.robot, Settings())[2].equations(0, None)
+    sought = prepared(trial.robot, trial.couple, Settings(), folder)[2]
+    equations: Any = sought.equations(0, None)
     assert isinstance(equations, Instants)
     base = equations.kernel(log.q, log.qd, log.qdd)
     own = [log.qdd, log.qd, np.sign(log.qd), np.ones_like(log.qd)]
     return np.concatenate([base, *(x[:, :, None] * np.eye(x.shape[1]) for x in own)], axis=2)
 
 
-# -- parts of a log from the others ----------------------------------------------------------------
-
-SPLITS: Final = {
-    "10 s, the 4 after": (((0, 10),), (10, 14)),
-    "10 s, the 4 before": (((4, 14),), (0, 4)),
-    "4 s, the 10 after": (((0, 4),), (4, 14)),
-    "4 s, the 10 before": (((10, 14),), (0, 10)),
-    "7 s, the 7 after": (((0, 7),), (7, 14)),
-    "7 s, the 7 before": (((7, 14),), (0, 7)),
-    "10 s, the 4 between": (((0, 5), (9, 14)), (5, 9)),
-}
-"""Fitted and tried fourteenths of a log."""
-PARTED: Final = (
-    Trial("panda_arm", "panda/motion_14s.csv", None, 0.0, 10.0),
-    Trial("ur10e", "ur10e/motion_30s.csv", None, 0.0, 5.0, UR10E),
-    Trial("ur10e", "ur10e/motion_50s.csv", None, 0.0, 5.0, UR10E),
-)
-
-
-def part_of(log: Path, ranges: Iterable[tuple[int, int]], out: Path) -> Path:
-    """A log's rows of some fourteenths, as they are recorded."""
-    head, *rows = log.read_text(encoding="utf-8").splitlines()
-    kept = [
-        row
-        for a, b in ranges
-        for row in rows[round(a / 14 * len(rows)) : round(b / 14 * len(rows))]
-    ]
-    out.write_text("\n".join([head, *kept, ""]), encoding="utf-8")
-    return out
-
-
-def split(trial: Trial, log: Path, cutoff: float, name: str) -> tuple[Numbers, Numbers]:
-    """The errors (joints) of moving rows by the recipe and by symgen."""
-    fitted, (a, b) = SPLITS[name]
-    settings = replace(trial.settings, cutoff=cutoff)
-    with tempfile.TemporaryDirectory() as folder:
-        some = part_of(log, fitted, Path(folder) / "fitted.csv")
-        whole = even(trial, log)
-        t, length = whole.t - whole.t[0], whole.t[-1] - whole.t[0]
-        edge = 1 / trial.cutoff
-        within = (t > a / 14 * length + edge) & (t < b / 14 * length - edge)
-        used = np.any([(t >= x / 14 * length) & (t < y / 14 * length) for x, y in fitted], axis=0)
-        tried = whole.part(within)
-        usual = errors(tried, matrix(trial, tried) @ weighted(trial, whole.part(used)))[1]
-        job, loaded, sought = prepared(trial.robot, trial.settings)
-        found = solved(job, loaded, sought, str(some), settings)
-    return usual, predicted(sought, found, tried)[1]
-
-
-def split_lines(folder: Path) -> Iterator[str]:
-    """Errors of every split and their geometric mean, derivatives by the cutoff of the whole log."""
-    for trial in PARTED:
-        log = folder / trial.fitted
-        _, loaded, sought = prepared(trial.robot, trial.settings)
-        read = tuned(str(log), sought, loaded, trial.settings, Wish(0, 0.0, True))
-        cutoff = read.derivation.cutoff if read.derivation else 0.0
-        yield f"{trial.fitted}, moving rows"
-        every = {name: split(trial, log, cutoff, name) for name in SPLITS}
-        every["geometric mean"] = tuple(
-            np.exp(np.mean(np.log([pair[k] for pair in every.values()]), axis=0)) for k in (0, 1)
-        )
-        for name, pair in every.items():
-            for model, row in zip(("recipe", "symgen"), pair, strict=True):
-                yield f"  {name:20} {model:7} " + ", ".join(f"{x:.2f}" for x in row)
-
-
-def lines(folder: Path) -> Iterator[str]:
-    """A table."""
+def lines(folder: Path, models: Iterable[str | None]) -> Iterator[str]:
+    """A table; `models` are values of --friction."""
     for trial in TRIALS:
+        if not (folder / trial.fitted).exists():
+            continue
         yield f"{trial.fitted} -> {trial.tried or 'its end'}, {trial.cutoff:g} Hz"
-        for name, found in (("recipe", recipe(trial, folder)), ("symgen", ours(trial, folder))):
-            for view, row in zip(("all", "moving"), found, strict=True):
-                yield f"  {name:7} {view:7} " + ", ".join(f"{x:.2f}" for x in row)
+        found = {"recipe": recipe(trial, folder)}
+        for friction in models:
+            begin = time.process_time()
+            found[friction or "default"] = ours(trial, folder, friction)
+            yield f"  {friction or 'default'}: {time.process_time() - begin:.1f} s of processor"
+        for name, rows in found.items():
+            for view, row in zip(("all", "moving"), rows, strict=True):
+                yield f"  {name[:24]:24} {view:7} " + " ".join(f"{x:5.2f}" for x in row)
 
 
-def main(folder: str = "../shared/logs", *, splits: bool = False) -> None:
+def main(folder: str = "../shared", *models: str) -> None:
     """Prints the table."""
-    for line in (split_lines if splits else lines)(Path(folder)):
+    for line in lines(Path(folder), models or (None,)):
         print(line, flush=True)
 
 
 if __name__ == "__main__":
-    main(
-        *(x for x in sys.argv[1:] if x != "--splits"),
-        splits="--splits" in sys.argv,
-    )
+    main(*sys.argv[1:])
