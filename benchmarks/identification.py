@@ -77,10 +77,10 @@ def _peak() -> float:
     )
 
 
-def one(path: str, engine: str) -> dict[str, Any]:
+def one(path: str) -> dict[str, Any]:
     """The figures of one run in this process."""
     job, begin = Job.of(ROBOT), time.perf_counter()
-    estimate = identify(job, job.load(), path, Settings(engine=engine)).estimate
+    estimate = identify(job, job.load(), path, Settings(friction="none")).estimate
     seconds, used = time.perf_counter() - begin, time.process_time()
     true = estimate.mapping.base(estimate.mapping.prior)
     scores = np.abs(estimate.base - true) / estimate.standard_errors
@@ -101,15 +101,15 @@ def one(path: str, engine: str) -> dict[str, Any]:
     }
 
 
-def apart(path: Path, engine: str = "serial") -> dict[str, Any]:
+def apart(path: Path) -> dict[str, Any]:
     """The figures of one run in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.identification", "--one", str(path), engine]
+    command = [sys.executable, "-m", "benchmarks.identification", "--one", str(path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return dict(json.loads(done.stdout))
 
 
 def minute(folder: Path) -> None:
-    """Seeds 0 to 9 of the log of 60 s, and the same on Dask."""
+    """Seeds 0 to 9 of the log of 60 s."""
     job, path = Job.of(ROBOT), folder / "minute.parquet"
     loaded = job.load()
     for seed in range(10):
@@ -124,13 +124,6 @@ def minute(folder: Path) -> None:
             f"{row['seconds']:.1f} s ({row['cpu']:.1f} s of processor), {row['peak']:.0f} MB",
             flush=True,
         )
-        if seed == 0:
-            other = apart(path, "dask")
-            away = np.max(np.abs(np.array(other["values"]) / np.array(row["values"]) - 1))
-            print(
-                f"        Dask: largest relative difference {away:.1e}, {other['seconds']:.1f} s",
-                flush=True,
-            )
 
 
 def long(folder: Path) -> None:
@@ -159,6 +152,6 @@ def main() -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--one"]:
-        print(json.dumps(one(*sys.argv[2:4])))
+        print(json.dumps(one(*sys.argv[2:3])))
     else:
         main()

@@ -18,10 +18,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.identification.data.dataset import Wish, reading
+from symgen.identification.data.dataset import ReadOptions, reading
 from symgen.identification.data.samples import Samples
 from symgen.identification.estimation.run import Identified, solved
-from symgen.identification.model.equations import Instants
+from symgen.identification.model.equations import JointForceEquations
 from symgen.identification.model.problem import Problem, problem
 from symgen.identification.model.settings import Settings
 from symgen.identification.prediction.prediction_errors import SLOW
@@ -48,7 +48,7 @@ class Trial:
     held_out: float = 0.0
     cutoff: float = 10.0
     constants: tuple[tuple[str, float], ...] = ()
-    couple: tuple[str, ...] = ()
+    couple: tuple[tuple[str, str], ...] = ()
     rate: float = 0.0
 
     def settings(self, friction: str | None = None) -> Settings:
@@ -79,7 +79,7 @@ TRIALS: Final = (
         None,
         1 / 3,
         8.0,
-        couple=("j31=j2:1,j3:1", "j32=j3:-1"),
+        couple=(("j31", "j2:1,j3:1"), ("j32", "j3:-1")),
         rate=200.0,
     ),
 )
@@ -96,7 +96,7 @@ def ours(trial: Trial, folder: Path, friction: str | None) -> Numbers:
 
 @cache
 def prepared(
-    robot: str, couple: tuple[str, ...], settings: Settings, folder: Path
+    robot: str, couple: tuple[tuple[str, str], ...], settings: Settings, folder: Path
 ) -> tuple[Job, LoadedRobot, Problem]:
     """The robot, and its problem, whose regressors are compiled once for all logs."""
     file = folder / robot if "/" in robot else Path(f"robots/{robot}.urdf")
@@ -162,7 +162,7 @@ def even(trial: Trial, log: Path, folder: Path) -> Even:
     from scipy.signal import butter, filtfilt
 
     _, loaded, sought = prepared(trial.robot, trial.couple, Settings(), folder)
-    read = reading(str(log), sought.wanted, loaded.model, trial.settings(), Wish())
+    read = reading(str(log), sought.wanted, loaded.model, trial.settings(), ReadOptions())
     raw = np.concatenate([np.column_stack([p.t, p.rows]) for p in read.source.usable()])
     step, n = read.step, loaded.model.dof
     t = np.arange(raw[0, 0], raw[-1, 0], step)
@@ -202,8 +202,8 @@ def weighted(fitted: Even, a: Numbers) -> Numbers:
 def matrix(trial: Trial, log: Even, folder: Path) -> Numbers:
     """The recipe's regressor (N x n x p)."""
     sought = prepared(trial.robot, trial.couple, Settings(), folder)[2]
-    equations: Any = sought.equations(0, None)
-    assert isinstance(equations, Instants)
+    equations: Any = sought.equations(None)
+    assert isinstance(equations, JointForceEquations)
     base = equations.kernel(log.q, log.qd, log.qdd)
     own = [log.qdd, log.qd, np.sign(log.qd), np.ones_like(log.qd)]
     return np.concatenate([base, *(x[:, :, None] * np.eye(x.shape[1]) for x in own)], axis=2)

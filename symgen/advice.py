@@ -9,7 +9,6 @@ from symgen.text import shown
 
 PACKAGES: Final = (
     "clarabel",
-    "distributed",
     "drake",
     "matplotlib",
     "mujoco",

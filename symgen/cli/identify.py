@@ -71,6 +71,35 @@ RESULTS: Final = (
 )
 """The options for the results of an estimate."""
 
+REMOVED: Final = {
+    "--method": "identify fits the joint force of every sample; the momentum, energy and "
+    "instrumental methods predicted no log of a real robot better",
+    "--interval": "it belonged to --method momentum and --method energy, which were removed",
+    "--refine": "the refinement by simulation predicted no log of a real robot better; compare "
+    "estimates with --validation LOG2",
+    "--engine": "logs are reduced in blocks in one process, in memory that does not grow with them",
+    "--scheduler": "it belonged to --engine dask, which was removed",
+}
+"""Options of earlier versions: why they were removed and what replaces them."""
+
+
+def _refused(ctx: click.Context, param: click.Parameter, given: Any) -> None:
+    """Raises OptionError for an option that was removed."""
+    flag = param.opts[0]
+    if given:
+        raise OptionError(f"{flag}: this option was removed: {REMOVED[flag]}; remove {flag}")
+
+
+def _removed(flag: str) -> Callable[..., Any]:
+    """The hidden option that refuses `flag`."""
+    return click.option(
+        flag,
+        is_flag=flag == "--refine",
+        hidden=True,
+        expose_value=False,
+        callback=_refused,
+    )
+
 
 @dataclass(frozen=True)
 class ExtraOutputs:
@@ -91,7 +120,7 @@ class ExtraOutputs:
 @command()
 @FILE
 @click.argument("log", metavar="LOG", type=click.Path())
-@with_options(RESULTS, rows(Settings), ROBOT)
+@with_options(RESULTS, rows(Settings), ROBOT, map(_removed, REMOVED))
 def identify(
     file: str,
     log: str,

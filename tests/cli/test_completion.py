@@ -11,7 +11,7 @@ from click.shell_completion import ShellComplete
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
 from symgen.algorithms.controllers import CONTROLLERS
 from symgen.cli.main import COMMANDS, main
-from symgen.identification.model.settings import METHODS
+from symgen.identification.model.settings import LOSSES
 from symgen.languages import LANGUAGES
 from symgen.languages.c.options import GLUE
 from symgen.mechanics.joint_forces import FRICTION
@@ -53,7 +53,7 @@ CASES = [
     ),
     (["generate", UR5, "--friction", "viscous,c"], ["viscous,coulomb"]),
     (["generate", UR5, "--gravity", "r"], ["runtime"]),
-    (["identify", UR5, "log.csv", "--method", ""], [*METHODS]),
+    (["identify", UR5, "log.csv", "--loss", ""], [*LOSSES]),
     (["identify", UR5, "log.csv", "--payload", "link6"], ["link6"]),
     (["identify", UR5, "log.csv", "--sensor", "wrench:joint6"], ["wrench:joint6"]),
     (["dump", UR5, "--quantity", "inverse_dynamics_d"], ["inverse_dynamics_derivatives"]),

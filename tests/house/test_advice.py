@@ -133,7 +133,7 @@ def test_options_in_messages_exist():
 def test_the_prior_is_advised_only_without_it():
     assert "--full" in use_prior(full=False) and use_prior(full=True) == ""
     texts = [m for m in messages() if re.search(r"(with|let|use).*--full", m[2])]
-    assert {file for file, _, _ in texts} <= {"advice.py", "identification/settings.py"}
+    assert {file for file, _, _ in texts} <= {"advice.py", "identification/model/settings.py"}
 
 
 def test_generated_files_name_a_command_that_runs(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 
 from symgen.identification.data.column_map import Map
 from symgen.identification.data.column_mapping import guessed, layout
-from symgen.identification.data.dataset import Wish, look
+from symgen.identification.data.dataset import ReadOptions, look
 from symgen.identification.data.log_file import LogError
 from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.needed_columns import NeededColumns, Sensed
@@ -34,7 +34,7 @@ def text(path, names, *blocks, delimiter=",", decimal=".", head=""):
 def read(path, **options):
     """The samples of a log at all joints that it has."""
     log, map_ = open_log(str(path)), Map.of(LogOptions(**options))
-    reading = look(log, guessed(log, map_), None, map_, Wish())
+    reading = look(log, guessed(log, map_), None, map_, ReadOptions())
     rows = np.concatenate(
         [np.column_stack([part.t, part.rows]) for part in reading.source.usable()]
     )

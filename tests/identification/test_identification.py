@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.simulated_logs import Motion, Sensors, simulated, write
 from symgen.identification.data.samples import Samples
-from symgen.identification.estimation.iterative import Rounds
+from symgen.identification.estimation.iterative import IterativeEstimator
 from symgen.identification.estimation.result import ExcitationError
 from symgen.identification.estimation.run import identify
 from symgen.identification.estimation.standard_parameters import Prior, deviations
@@ -33,7 +33,7 @@ FRICTION = {
 ALL = "runtime:viscous,coulomb,offset"
 
 
-SEEN = Rates(np.ones(6), np.zeros(6), 0)
+SEEN = Rates(np.ones(6), np.ones(6), np.zeros(6), 0)
 
 
 def truth(estimate: Estimate, friction=None):
@@ -50,22 +50,12 @@ def scores(estimate, friction=None):
     return (estimate.values - truth(estimate, friction)) / estimate.standard_errors
 
 
-@pytest.mark.parametrize(
-    ("settings", "tolerance"),
-    [
-        (Settings(), 1e-11),
-        (Settings(method="momentum"), 1e-4),
-        (Settings(method="energy"), 1e-4),
-    ],
-)
-def test_a_log_without_noise_gives_the_truth(tmp_path, settings, tolerance):
-    """The balances integrate, and jumps of Coulomb friction with them, so they are held to less."""
-    friction = {} if settings.method != "acceleration" else FRICTION
-    options = {"friction": ALL} if friction else {"file": SMALL}
+def test_a_log_without_noise_gives_the_truth(tmp_path):
+    recipe = replace(SHORT, sensors=SILENT, friction=FRICTION)
     estimate = found(
-        tmp_path, replace(SHORT, sensors=SILENT, friction=friction), settings, **options
+        tmp_path, recipe, Settings(friction=ALL, loss="squares"), friction=ALL
     ).estimate
-    assert np.allclose(estimate.values, truth(estimate, friction), rtol=0, atol=tolerance)
+    assert np.allclose(estimate.values, truth(estimate, FRICTION), rtol=0, atol=1e-11)
     assert all(
         c.residual < 1e-4 * c.measured and c.validation_residual < 1e-4 * c.measured
         for c in estimate.channels
@@ -91,16 +81,16 @@ def test_standard_errors_are_those_of_many_logs():
     what chance leaves."""
     job, robot = loaded(ARM, friction=ALL)
     sought, quiet = (
-        problem(job, robot, Settings()),
+        problem(job, robot, Settings(friction=ALL)),
         simulated(job, robot, replace(SHORT, sensors=SILENT)),
     )
-    drives = Rounds(sought, Settings(), 0, None, SEEN, None).drives()
+    drives = IterativeEstimator(sought, Settings(friction=ALL), None, SEEN, None).drives
     names = robot.model.joint_names
     rest = (
         np.stack([quiet[f"{p}_{name}"] for name in names], 1) for p in ("q", "qd", "qdd", "tau")
     )
     equations, random, size = (
-        sought.equations(0, drives),
+        sought.equations(drives),
         np.random.default_rng(0),
         len(sought.mapping) + len(drives.columns),
     )
@@ -134,7 +124,7 @@ def test_a_noisy_joint_weighs_less(tmp_path):
     quiet = columns["tau_joint2"]
     rough = quiet + np.random.default_rng(1).normal(size=len(quiet)) * 20.0
     write(tmp_path / "log.npz", columns | {"tau_joint2": rough})
-    estimate = identify(job, robot, str(tmp_path / "log.npz"), Settings()).estimate
+    estimate = identify(job, robot, str(tmp_path / "log.npz"), Settings(friction="none")).estimate
     assert estimate.channels[1].deviation == pytest.approx(20.0, rel=0.1)
     assert np.abs(scores(estimate)).max() < 4.5
 
@@ -174,7 +164,7 @@ def test_standard_parameters_are_the_least_squares_with_the_prior(tmp_path):
     wanted = np.linalg.lstsq(
         both, np.concatenate([z, prior.mapping.prior / prior.deviation]), rcond=None
     )[0]
-    belief = prior.belief(0)
+    belief = prior.of_values(0)
     joint = np.concatenate(
         [np.column_stack([r, z]), np.column_stack([belief.factor, belief.target])]
     )

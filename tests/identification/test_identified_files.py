@@ -113,6 +113,8 @@ def test_the_command_writes_a_robot_that_check_calls_consistent(tmp_path, log):
         str(out),
         "--payload",
         log[1],
+        "--friction",
+        "none",
     ]
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code == 0, result.output

@@ -96,25 +96,17 @@ def test_every_format_gives_the_same_numbers(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("rows", "half", "interval", "held_out"),
-    [
-        (20_000, 0, 0, 0.2),
-        (70_000, 33, 0, 0.3),
-        (9000, 5, 10, 0.25),
-        (4096, 0, 0, 0.0),
-        (70, 3, 4, 0.5),
-        (3, 5, 0, 0.1),
-    ],
+    ("rows", "half", "held_out"),
+    [(20_000, 0, 0.2), (70_000, 33, 0.3), (4096, 0, 0.0), (70, 3, 0.5), (3, 5, 0.1)],
 )
-def test_a_plan_uses_every_row_once(tmp_path, rows, half, interval, held_out):
-    plan, more = BlockPlan(((0, rows),), half, interval, held_out), bool(interval)
+def test_a_plan_uses_every_row_once(tmp_path, rows, half, held_out):
+    plan = BlockPlan(((0, rows),), half, held_out)
     ranges = [*plan.training, *plan.validation]
-    inner = [(a + half, b - half - more) for a, b in ranges]
+    inner = [(a + half, b - half) for a, b in ranges]
     assert all(b - a <= BLOCK and b <= rows for a, b in inner) and all(b <= rows for _, b in ranges)
     used = [k for a, b in inner for k in range(a, b)]
     assert len(set(used)) == len(used) and used == sorted(used)
-    usable = max(rows - 2 * half - more, 0)
-    assert len(used) >= usable - 2 * max(interval - 1, 0)
+    assert len(used) == max(rows - 2 * half, 0)
     write(tmp_path / "log.npz", {"t": np.arange(rows) * 1.0, "x": np.arange(rows) ** 2.0})
     parts = open_log(str(tmp_path / "log.npz")).chunks(["x"])
     for (a, b), (start, piece) in zip(ranges, pieces(parts, ranges), strict=True):

@@ -132,10 +132,3 @@ def test_many_missing_measurements_are_a_warning_and_none_at_all_an_error(tmp_pa
     none = changed(**{f"tau_{JOINT}": put(slice(None), np.nan)})
     done = invoke("identify", ARM, log(tmp_path, none))
     assert done.exit_code == 2 and f"'tau_{JOINT}' has no finite number in any row" in done.stderr
-
-
-def test_rows_without_a_commanded_position_are_left_out(tmp_path):
-    commanded = {k.replace("q_", "ref_", 1): x.copy() for k, x in good().items() if k[:2] == "q_"}
-    commanded[f"ref_{JOINT}"][70] = np.nan
-    done = invoke("identify", ARM, log(tmp_path, good() | commanded), "--method", "instrumental")
-    assert done.exit_code == 0 and "1 row with entries that are empty" in done.stderr, done.output

@@ -1,5 +1,6 @@
 """Simulated logs whose truth is known."""
 
+from dataclasses import replace
 from functools import cache
 
 from benchmarks.simulated_logs import Recipe, simulated, write
@@ -21,8 +22,11 @@ def loaded(file, **options):
 
 
 def found(tmp_path, recipe, settings=None, suffix=".npz", accelerations=True, file=ARM, **options):
-    """What identification finds in the log of a recipe."""
+    """What identification finds in the log of a recipe, by default with the friction of the job."""
+    settings = settings or Settings()
+    if settings.automatic:
+        settings = replace(settings, friction=options.get("friction", "none"))
     job, robot = loaded(file, **options)
     path = tmp_path / f"log{suffix}"
     write(path, simulated(job, robot, recipe, accelerations))
-    return identify(job, robot, str(path), settings or Settings())
+    return identify(job, robot, str(path), settings)

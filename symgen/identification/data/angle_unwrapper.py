@@ -37,10 +37,8 @@ class Turns:
 
     @classmethod
     def of(cls, layout: Layout) -> "Turns":
-        """For positions and commanded positions of a layout, in rows without time."""
-        before = len(layout.all) - bool(layout.time) - len(layout.reference)
-        groups = ((0, layout.q), (before, layout.reference))
-        angles = [at + k for at, cs in groups for k, c in enumerate(cs) if c.unit == "rad"]
+        """For the positions of a layout, in rows without time."""
+        angles = [k for k, column in enumerate(layout.q) if column.unit == "rad"]
         return cls(np.array(angles, np.intp))
 
     def __call__(self, rows: Numbers, begins: NDArray[np.bool_]) -> None:

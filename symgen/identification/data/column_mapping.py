@@ -144,8 +144,7 @@ def layout(log: Log, wanted: NeededColumns, map_: Map) -> Layout:
         qd = finder.group("qd", wanted.velocities, rates)
     measured = [column for sensed in wanted.sensors for column in _sensed(finder, sensed)]
     measured += _present(finder, wanted) if wanted.lenient else []
-    reference = _commanded(finder, wanted) if wanted.reference else ()
-    result = Layout(time, q, qd, qdd, tuple(measured), finder.recorder.title, reference)
+    result = Layout(time, q, qd, qdd, tuple(measured), finder.recorder.title)
     _check_scales(log, wanted, map_.options, result)
     return result
 
@@ -163,18 +162,6 @@ def _check_scales(log: Log, wanted: NeededColumns, options: LogOptions, layout: 
                 f"--scale {shown(name)}: no column is called so; "
                 f"{hint(name, (*log.names, *keys), 8)}"
             )
-
-
-def _commanded(finder: _Finder, wanted: NeededColumns) -> tuple[LogColumn, ...]:
-    """The columns of commanded positions. Raises LogError where there are none."""
-    names = finder.group("ref", wanted.positions, wanted.position_units, optional=True)
-    if not names:
-        raise LogError(
-            shown(finder.log.file),
-            "the log has no commanded positions, which --method instrumental needs; name them with "
-            "--column ref=PATTERN, as in ref=target_q_{}, or use --method acceleration",
-        )
-    return names
 
 
 def check_order(

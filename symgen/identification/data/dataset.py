@@ -27,8 +27,6 @@ from symgen.text import quoted, shown
 
 Progress = Callable[[str], None]
 
-LONGEST: Final = 1e15
-"""Rows of an interval at most; no log has so many."""
 GAP: Final = 2.5
 """A longer step than so many usual ones ends a stretch,"""
 GAP_PART: Final = 0.5
@@ -38,11 +36,10 @@ ROUNDING: Final = 1e-12
 
 
 @dataclass(frozen=True)
-class Wish:
-    """How samples are to be made: whether by intervals of so many seconds (0: not), and which part
-    of the log is held out; whether delays may be left to be found."""
+class ReadOptions:
+    """How samples are made: the fraction of the log that is held out, and whether delays may be
+    left to be estimated."""
 
-    interval: float = 0.0
     held_out: float = 0.0
     delays: bool = False
 
@@ -82,13 +79,10 @@ class Reading:
         complete = self.derivation.complete(raw, self.accelerations) if self.derivation else raw
         return replace(complete, noise=self.noise)
 
-    def blocks(
-        self, progress: Progress = lambda step: None, every: int = 1, held_out: bool = False
-    ) -> Iterator[Samples]:
+    def blocks(self, progress: Progress = lambda step: None, every: int = 1) -> Iterator[Samples]:
         """The samples of each block, or of each `every`-th, those for the estimate and then those
-        held out, or those held out alone. Raises LogError."""
-        training = [] if held_out else self.plan.training
-        ranges = [*training, *self.plan.validation][::every]
+        held out. Raises LogError."""
+        ranges = [*self.plan.training, *self.plan.validation][::every]
         parts = (np.column_stack([part.t, part.rows]) for part in self.source.usable())
         for start, rows in pieces(parts, ranges):
             progress(f"row {start + len(rows)} of {self.survey.usable}")
@@ -112,27 +106,34 @@ def _advanced(raw: Samples, delays: Numbers) -> Samples:
 
 def _split(columns: Layout, rows: Numbers) -> Samples:
     sizes = [1, *map(len, (columns.q, columns.qd, columns.qdd, columns.measured))]
-    t, q, qd, qdd, measured, reference = np.split(rows, np.cumsum(sizes), axis=1)
-    samples = Samples.of(t[:, 0], q, qd, qdd, measured)
-    return replace(samples, reference=reference) if reference.size else samples
+    t, q, qd, qdd, measured, _ = np.split(rows, np.cumsum(sizes), axis=1)
+    return Samples.of(t[:, 0], q, qd, qdd, measured)
 
 
 def reading(
-    path: str, wanted: NeededColumns, model: RigidBodyModel, options: LogOptions, wish: Wish
+    path: str,
+    wanted: NeededColumns,
+    model: RigidBodyModel,
+    options: LogOptions,
+    read_options: ReadOptions,
 ) -> Reading:
     """Looks at a whole log for what is wanted of it. Raises LogError for a log that cannot be used,
     OptionError for options that do not fit it."""
-    return look(open_log(path), wanted, model, Map.of(options), wish)
+    return look(open_log(path), wanted, model, Map.of(options), more)
 
 
 def look(
-    log: Log, wanted: NeededColumns, model: RigidBodyModel | None, map_: Map, wish: Wish
+    log: Log,
+    wanted: NeededColumns,
+    model: RigidBodyModel | None,
+    map_: Map,
+    read_options: ReadOptions,
 ) -> Reading:
     """The same with a log that is open, and perhaps without a robot."""
     columns, options = layout(log, wanted, map_), map_.options
     if model is not None and model.file_order:
         check_order(log, wanted, map_, columns, model.file_order)
-    if options.delay == AUTO and not wish.delays:
+    if options.delay == AUTO and not more.delays:
         raise OptionError(
             "--delay auto is supported by symgen identify only; give the delays that it prints"
         )
@@ -142,22 +143,21 @@ def look(
             f"the log has {log.rows} row{'s' * (log.rows != 1)}; at least 2 are needed",
         )
     clock = Clock.of(log, columns, options.rate)
-    missing = not columns.qd or (wanted.accelerations and not columns.qdd) or wanted.reference
+    missing = not columns.qd or (wanted.accelerations and not columns.qdd)
     derivation = None
     if missing:
         hertz = options.cutoff or _cutoff(log, columns, clock)
         derivation = Derivation.of_cutoff(hertz, clock.step)
     if derivation and not options.trust_units:
         check_step(log, clock.step)
-    source = Rows(log, columns, clock, _gap(clock, derivation, wish))
+    source = Rows(log, columns, clock, _gap(clock, derivation))
     looked = survey(source, _Look(source, model, columns, options))
     _check_there(log, looked)
     _check_dead(log, columns, looked)
     if derivation:
         derivation = replace(derivation, even=looked.even)
-    interval = max(2 * round(min(wish.interval / clock.step, LONGEST) / 2), 2) * bool(wish.interval)
     half = derivation.half if derivation else 0
-    plan = BlockPlan(looked.stretches, half, interval, wish.held_out)
+    plan = BlockPlan(looked.stretches, half, more.held_out)
     result = Reading(
         log, columns, looked, source, plan, derivation, wanted.accelerations, np.zeros(0),
         _delays(wanted, columns, options),
@@ -185,10 +185,10 @@ def _cutoff(log: Log, columns: Layout, clock: Clock) -> float:
     return cutoff(parts, len(columns.q), len(columns.qd), clock.step)
 
 
-def _gap(clock: Clock, derivation: Derivation | None, wish: Wish) -> float:
+def _gap(clock: Clock, derivation: Derivation | None) -> float:
     if derivation:
         return max(GAP * clock.step, GAP_PART * derivation.reach)
-    return GAP * clock.step if wish.interval else np.inf
+    return np.inf
 
 
 @dataclass
@@ -365,7 +365,7 @@ def _notes(reading: Reading) -> Iterator[str]:
 def _ends(reading: Reading) -> int:
     """Rows that a log without gaps loses at its ends."""
     plan = reading.plan
-    return 2 * plan.half + plan.interval + bool(plan.interval)
+    return 2 * plan.half
 
 
 def _rows(reading: Reading) -> int:
@@ -387,7 +387,7 @@ def _why(reading: Reading) -> str:
     lost = survey.usable - reading.plan.samples
     if lost:
         stretches = len(survey.stretches)
-        ends = f"at the ends of {stretches} segment{'s' * (stretches > 1)}, which derivatives and "
+        ends = f"at the ends of {stretches} segment{'s' * (stretches > 1)}, which "
         longest = f"; the longest gap is {survey.gaps[0]:.4g} s" if survey.gaps else ""
-        reasons.append(f"{rows_in_words(lost, ends)}intervals need{longest}")
+        reasons.append(f"{rows_in_words(lost, ends)}derivatives need{longest}")
     return "; ".join(reasons) or quoted([])

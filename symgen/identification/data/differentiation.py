@@ -99,9 +99,6 @@ class Derivation:
         source, order = (raw.qd, 0) if has_rates else (raw.q, 1)
         qdd = fitted(source, order + 1) if accelerations else inner.qdd
         usable = inner.usable & fitted.enough[:, None]
-        if len(inner.reference):
-            commanded = [fitted(raw.reference, order) for order in range(3)]
-            inner = replace(inner, reference=np.concatenate(commanded, axis=1))
         return replace(inner, q=q, qd=fitted(source, order), qdd=qdd, usable=usable)
 
     def noise(self, x: Numbers, t: Numbers, order: int) -> Numbers:

@@ -40,8 +40,6 @@ class NeededColumns:
     accelerations: bool
     lenient: bool = False
     """Whether forces or currents are taken as they are found, and need not be there."""
-    reference: bool = False
-    """Whether the positions that were commanded."""
 
     @property
     def plain(self) -> bool:
@@ -60,13 +58,12 @@ class Layout:
     qdd: tuple[LogColumn, ...]
     measured: tuple[LogColumn, ...]
     recorder: str
-    reference: tuple[LogColumn, ...] = ()
 
     @property
     def all(self) -> tuple[LogColumn, ...]:
         """All of them, in the order of reading; time first."""
         time = (self.time,) if self.time else ()
-        return (*time, *self.q, *self.qd, *self.qdd, *self.measured, *self.reference)
+        return (*time, *self.q, *self.qd, *self.qdd, *self.measured)
 
     @property
     def factors(self) -> Numbers:

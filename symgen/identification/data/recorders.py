@@ -26,8 +26,6 @@ class Recorder:
     qdd: str = ""
     tau: str = ""
     current: str = ""
-    ref: str = ""
-    """Of commanded positions."""
 
     def pattern(self, group: str) -> str:
         """Of a group but time."""
@@ -48,24 +46,23 @@ TIMES: Final = (
 """Of recorders that are not known."""
 
 RECORDERS: Final = (
-    Recorder(OWN, TIMES, "q_{}", "qd_{}", "qdd_{}", "tau_{}", "current_{}", "ref_{}"),
-    Recorder("matrices", TIMES, "q[{}]", "qd[{}]", "qdd[{}]", "tau[{}]", "current[{}]", "ref[{}]"),
+    Recorder(OWN, TIMES, "q_{}", "qd_{}", "qdd_{}", "tau_{}", "current_{}"),
+    Recorder("matrices", TIMES, "q[{}]", "qd[{}]", "qdd[{}]", "tau[{}]", "current[{}]"),
     # Universal Robots RTDE: the recipe's variables, one column an element
     Recorder(
         "UR RTDE", (("timestamp", "s"), *TIMES), "actual_q_{}", "actual_qd_{}", "", "",
-        "actual_current_{}", "target_q_{}",
+        "actual_current_{}",
     ),
     # libfranka, logToCSV: time is a duration in ms
     Recorder(
         "libfranka", (("duration", "ms"), ("time", "ms")), "state.q[{}]", "state.dq[{}]", "",
-        "state.tau_J[{}]", "", "state.q_d[{}]",
+        "state.tau_J[{}]",
     ),
     Recorder(
-        "libfranka", (("duration", "ms"), *TIMES), "q[{}]", "dq[{}]", "ddq[{}]", "tau_J[{}]", "",
-        "q_d[{}]",
+        "libfranka", (("duration", "ms"), *TIMES), "q[{}]", "dq[{}]", "ddq[{}]", "tau_J[{}]",
     ),
-    Recorder("libfranka", TIMES, "q{}", "dq{}", "ddq{}", "tau_J{}", "", "q_d{}"),
-    Recorder("libfranka", TIMES, "q_{}", "dq_{}", "ddq_{}", "tau_J_{}", "", "q_d_{}"),
+    Recorder("libfranka", TIMES, "q{}", "dq{}", "ddq{}", "tau_J{}"),
+    Recorder("libfranka", TIMES, "q_{}", "dq_{}", "ddq_{}", "tau_J_{}"),
     # sensor_msgs/JointState, as `symgen` reads bags, as PlotJuggler and rostopic write it
     Recorder("JointState", TIMES, "position_{}", "velocity_{}", "", "effort_{}"),
     Recorder(

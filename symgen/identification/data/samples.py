@@ -23,8 +23,8 @@ class Samples:
     `usable` (N x c) tells which measurements are to be used, for a sensor may be saturated where
     the others are not. `noise` (n) is the standard deviation of the noise of each velocity (rad/s
     or m/s), 0 where none is known: the sign of a velocity within a few of it is not known.
-    `reference` has the positions commanded, their rates and the rates of these (N x 3 nq), nothing
-    where they are not wanted. Every array is in SI units, in the joint order of the robot."""
+    `presliding` (N x k x g) are the presliding states of k joints for g distances, if they are
+    needed. Every array is in SI units, in the joint order of the robot."""
 
     t: Numbers
     q: Numbers
@@ -33,7 +33,7 @@ class Samples:
     measured: Numbers
     usable: NDArray[np.bool_]
     noise: Numbers
-    reference: Numbers = field(default_factory=lambda: np.zeros((0, 0)))
+    presliding: Numbers = field(default_factory=lambda: np.zeros((0, 0, 0)))
 
     @classmethod
     def of(cls, t: Numbers, q: Numbers, qd: Numbers, qdd: Numbers, measured: Numbers) -> "Samples":
@@ -55,7 +55,7 @@ class Samples:
         """Some of the samples."""
         t, q, qd, qdd = self.t[rows], self.q[rows], self.qd[rows], self.qdd[rows]
         measured, usable = self.measured[rows], self.usable[rows]
-        return Samples(t, q, qd, qdd, measured, usable, self.noise, self.reference[rows])
+        return Samples(t, q, qd, qdd, measured, usable, self.noise, self.presliding[rows])
 
 
 Range = tuple[int, int]
@@ -67,13 +67,11 @@ class BlockPlan:
     """Which usable rows make up which block: those for the estimate, then those held out for
     validation.
 
-    `stretches` are rows without gaps. A block is of one stretch. It needs `half` more rows on both
-    sides for derivatives, and one more where it consists of intervals of `interval` samples (0: of
-    single samples)."""
+    `stretches` are rows without gaps. A block is part of one stretch and needs `half` more rows on
+    both sides for derivatives. `held_out` is the fraction that is held out."""
 
     stretches: tuple[Range, ...]
     half: int
-    interval: int
     held_out: float
 
     @property
@@ -84,34 +82,32 @@ class BlockPlan:
 
     @property
     def validation(self) -> list[Range]:
-        """The same of those held out, the end of the log."""
-        return self._blocks(self._boundary, sum(self._sizes))
+        """The same of the rows that are held out, at the end of the log."""
+        return self._blocks(self._boundary, self.samples)
 
     @cached_property
     def _sizes(self) -> list[int]:
-        """Samples of each stretch that are left, whole intervals only."""
-        lost, unit = 2 * self.half + bool(self.interval), self.interval or 1
-        return [max(b - a - lost, 0) // unit * unit for a, b in self.stretches]
+        """Samples of each stretch that are left."""
+        return [max(b - a - 2 * self.half, 0) for a, b in self.stretches]
 
     @property
     def samples(self) -> int:
-        """How many are left of all stretches."""
+        """The number of samples that are left of all stretches."""
         return sum(self._sizes)
 
     @property
     def _boundary(self) -> int:
         """The first sample that is held out."""
-        unit = self.interval or 1
-        return math.floor(sum(self._sizes) * (1 - self.held_out)) // unit * unit
+        return math.floor(self.samples * (1 - self.held_out))
 
     def _blocks(self, start: int, stop: int) -> list[Range]:
         """Of the samples from `start` to `stop`, counted over all stretches."""
-        unit, blocks, before = self.interval or 1, list[Range](), 0
-        size, overlap = max(BLOCK // unit, 1) * unit, 2 * self.half + bool(self.interval)
+        blocks, before = list[Range](), 0
         for (row, _), count in zip(self.stretches, self._sizes, strict=True):
             low, high = max(start - before, 0), min(stop - before, count)
             blocks += [
-                (row + a, row + min(a + size, high) + overlap) for a in range(low, high, size)
+                (row + a, row + min(a + BLOCK, high) + 2 * self.half)
+                for a in range(low, high, BLOCK)
             ]
             before += count
         return blocks

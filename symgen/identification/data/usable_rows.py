@@ -132,7 +132,7 @@ class Rows:
         ticks = Ticks(self.clock.polled) if self.clock.polled else None
         turns, factors, places = Turns.of(self.layout), self.layout.factors, self.layout.places
         timed, moving = bool(self.layout.time), self._moving
-        needed = np.r_[: moving + timed, len(places) - len(self.layout.reference) : len(places)]
+        needed = slice(moving + timed)
         for raw in self.log.chunks(self.layout.names):
             rows = raw[:, places] * factors
             finite = np.abs(rows) <= LARGEST
@@ -154,8 +154,8 @@ class Rows:
 
     @property
     def _moving(self) -> int:
-        """Columns of positions, velocities and accelerations; without them, and those of commanded
-        positions, a row is of no use."""
+        """The number of columns of positions, velocities and accelerations; a row without them is
+        of no use."""
         layout = self.layout
         return len(layout.q) + len(layout.qd) + len(layout.qdd)
 

@@ -13,7 +13,7 @@ from symgen.advice import use_prior
 from symgen.identification.data.dataset import Reading
 from symgen.identification.data.log_file import LogError
 from symgen.identification.diagnostics.diagnostic_fit import Evidence, Fit, chosen
-from symgen.identification.model.equations import Instants
+from symgen.identification.model.equations import JointForceEquations
 from symgen.identification.model.problem import Problem
 from symgen.numbers.types import Numbers
 from symgen.text import shown
@@ -72,8 +72,8 @@ def gated(reading: Reading, sought: Problem, full: bool) -> Reading:
     LogError where a joint stands still among others and no prior is to decide (`full`)."""
     if sought.wanted.plain and not full:
         _check_moving(reading)
-    equations = sought.equations(reading.plan.interval, None)
-    if sought.joints is None or not isinstance(equations, Instants):
+    equations = sought.equations(None)
+    if sought.joints is None or not isinstance(equations, JointForceEquations):
         return reading
     evidence, mapping = Evidence(chosen(reading), equations.kernel), sought.mapping
     if not evidence.samples:

@@ -12,12 +12,12 @@ from typing import Final
 
 import numpy as np
 
-from symgen.identification.data.dataset import Reading, Wish, reading
+from symgen.identification.data.dataset import Reading, ReadOptions, reading
 from symgen.identification.data.differentiation import Derivation
 from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.samples import Samples, pieces
 from symgen.identification.diagnostics.diagnostic_fit import BLOCKS, Evidence, ridged
-from symgen.identification.model.equations import Instants
+from symgen.identification.model.equations import JointForceEquations
 from symgen.identification.model.problem import Problem
 from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
@@ -34,16 +34,16 @@ GAIN: Final = 0.01
 
 
 def tuned(
-    log: str, sought: Problem, loaded: LoadedRobot, options: LogOptions, wish: Wish
+    log: str, sought: Problem, loaded: LoadedRobot, options: LogOptions, read_options: ReadOptions
 ) -> Reading:
     """A log looked at for all that a problem needs, with the cutoff that predicts best where none
     is given. Raises LogError."""
-    read = reading(log, sought.wanted, loaded.model, options, wish)
+    read = reading(log, sought.wanted, loaded.model, options, read_options)
     lower = None if options.cutoff else lower_cutoff(read, sought)
     if lower is None or read.derivation is None:
         return read
     lowered = replace(options, cutoff=lower)
-    reread = reading(log, sought.wanted, loaded.model, lowered, wish)
+    reread = reading(log, sought.wanted, loaded.model, lowered, read_options)
     text = f"{shown(log)}: note: the cut-off frequency of derivatives is {lower:.3g} Hz instead of "
     reason = f"{read.derivation.cutoff:.3g} Hz because that predicts the forces better; "
     return replace(reread, remarks=(f"{text}{reason}use --cutoff to set it",))
@@ -52,8 +52,8 @@ def tuned(
 def lower_cutoff(reading: Reading, sought: Problem) -> float | None:
     """The cutoff (Hz) below that of the reading which predicts best; None where none is better, or
     there are no derivatives or no forces at single samples."""
-    first, equations = reading.derivation, sought.equations(2, None)
-    if first is None or not isinstance(equations, Instants):
+    first, equations = reading.derivation, sought.equations(None)
+    if first is None or not isinstance(equations, JointForceEquations):
         return None
     tried = [first]
     while tried[-1].cutoff / RATIO > LOWEST:
@@ -78,7 +78,7 @@ def _error(
     blocks: Sequence[Numbers],
     reading: Reading,
     derivation: Derivation,
-    equations: Instants,
+    equations: JointForceEquations,
     half: int,
 ) -> float:
     """The mean over channels of the log of the part of the squares that predictions of each fold

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from symgen.identification.data.dataset import Reading
 from symgen.identification.diagnostics.diagnostic_fit import Evidence, Fit, chosen
-from symgen.identification.model.equations import Instants
+from symgen.identification.model.equations import JointForceEquations
 from symgen.identification.model.problem import Problem
 from symgen.identification.model.terms import ARMATURE
 from symgen.numbers.types import Numbers
@@ -38,8 +38,8 @@ class Delays:
 
 def delays(reading: Reading, sought: Problem) -> Delays | None:
     """The delays of joint forces; None where the method does not use forces at single samples."""
-    equations = sought.equations(reading.plan.interval, None)
-    if sought.joints is None or not isinstance(equations, Instants):
+    equations = sought.equations(None)
+    if sought.joints is None or not isinstance(equations, JointForceEquations):
         return None
     evidence = Evidence(chosen(reading), equations.kernel)
     rows = evidence.regressor

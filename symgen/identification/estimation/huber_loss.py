@@ -1,8 +1,9 @@
-"""A robust loss: rows that are far off weigh less (Huber 1964), by reweighted least squares
-(Holland & Welsch 1977)."""
+"""A robust loss (Huber 1964) by modified residuals: a measurement that is further from the
+prediction than a limit counts as if it were at the limit (Huber, Robust Statistics, 1981, ch. 7).
 
-import math
-from dataclasses import dataclass
+Equations stay linear in the parameters, so rows can be averaged and reduced as before."""
+
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -12,38 +13,32 @@ from symgen.identification.model.drive_columns import DriveUnknowns
 from symgen.identification.model.equations import Equations, LinearEquations, Supports
 from symgen.numbers.types import Numbers
 
-TUNING: Final = 1.345
-"""Deviations beyond which a row weighs less; 95 % as efficient as least squares where noise is
-normal."""
-SHARE: Final = math.erf(TUNING / math.sqrt(2))
-"""The weighted mean square of normal noise of variance 1: 2 Φ(TUNING) - 1."""
+LIMIT: Final = 3.0
+"""Standard deviations of the residual beyond which a measurement is an outlier: of normal noise 0.3
+% of the rows are, so that a log without outliers loses nothing."""
 
 
 @dataclass(frozen=True)
-class Reweighted:
-    """Equations whose rows are scaled by the root of their weight min(1, k σ / |r|), with the
-    residuals r of `values` (p) and the deviation σ of each channel (c)."""
+class RobustEquations:
+    """Equations whose measurements are at most `limits` (c) from the prediction by `values` (p)."""
 
     inner: Equations
     values: Numbers
-    deviations: tuple[float, ...]
+    limits: Numbers
 
     @property
     def supports(self) -> Supports:
-        """The columns of the equations themselves."""
+        """The columns that each channel depends on."""
         return self.inner.supports
 
     @property
     def drives(self) -> DriveUnknowns | None:
-        """Whose columns are the last ones."""
+        """The unknowns of the last columns."""
         return self.inner.drives
 
     def equations(self, samples: Samples) -> LinearEquations:
-        """The equations with weights."""
+        """The equations with limited residuals."""
         linear = self.inner.equations(samples)
-        residuals = np.abs(linear.measured - linear.regressor @ self.values)
-        edge = TUNING * np.array(self.deviations)
-        roots = np.sqrt(np.minimum(1.0, edge / np.maximum(residuals, 1e-300)))
-        return LinearEquations(
-            linear.regressor * roots[:, :, None], linear.measured * roots, linear.used
-        )
+        predicted = linear.regressor @ self.values
+        residual = np.clip(linear.measured - predicted, -self.limits, self.limits)
+        return replace(linear, measured=predicted + residual)

@@ -1,254 +1,216 @@
-"""Rounds through a log: which terms of drives there are, what they are linear about, and the
-equations that result.
+"""Iterations over a log: fits the parameters, selects the shape parameters of the joints' laws, and
+repeats with what depends on the estimate itself.
 
-A round reads the log once and leaves triangular factors. One is enough where all terms are known
-columns; friction that grows with the load needs the load, which comes from the estimate of the
-round before, and a robust loss needs its residuals."""
+A pass over the samples leaves triangular factors. One pass is enough for known columns and the loss
+of squares. Friction that grows with the load needs the load, which comes from the estimate of the
+pass before, and a robust loss needs its residuals."""
 
-import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Final
 
 import numpy as np
 
-from symgen.identification.estimation.huber_loss import SHARE, Reweighted
-from symgen.identification.estimation.instruments import Instrumented, Instruments
-from symgen.identification.estimation.prior_strength import trusting
-from symgen.identification.estimation.random_effects import EFFECTS
-from symgen.identification.estimation.robust_errors import believed, robust_errors
+from symgen.identification.estimation.huber_loss import LIMIT, RobustEquations
+from symgen.identification.estimation.prior_strength import select_prior_strength
+from symgen.identification.estimation.robust_errors import robust_errors, solve_with_prior
+from symgen.identification.estimation.shape_search import ShapeSearch
 from symgen.identification.estimation.standard_parameters import Prior
-from symgen.identification.estimation.term_selection import Choice, Chooser
 from symgen.identification.estimation.triangular_factors import Batches, TriangularFactors, combined
 from symgen.identification.estimation.uniform_rods import with_neutral_prior
-from symgen.identification.estimation.weighted_solve import Belief, TriangularSystem, faint
-from symgen.identification.model.drive_columns import DriveUnknowns, candidates
+from symgen.identification.estimation.weighted_solve import (
+    GaussianPrior,
+    TriangularSystem,
+    regularizer,
+)
+from symgen.identification.model.drive_columns import (
+    DriveUnknowns,
+    candidates,
+    presliding_states,
+)
 from symgen.identification.model.equations import Equations
 from symgen.identification.model.estimate import Solution
-from symgen.identification.model.methods import METHODS
 from symgen.identification.model.problem import Problem
 from symgen.identification.model.separable import inseparable
 from symgen.identification.model.settings import Settings
-from symgen.identification.model.terms import FRICTION, TERMS
+from symgen.identification.model.terms import TERMS
 from symgen.identification.model.velocity_survey import Rates
 from symgen.numbers.types import Numbers
 
-ROUNDS: Final = 8
-SETTLED: Final = 1e-3
-"""Standard errors by which values may still change in the last round."""
-CLOSE: Final = 0.05
-"""The same of a robust loss."""
-FITTING: Final = "fitting the parameters"
-"""The stage of the first pass for the estimate."""
-ALWAYS: Final = ("viscous", "coulomb", "offset")
-"""The terms that automatic friction begins with."""
+MAX_ITERATIONS: Final = 8
+MIN_BATCHES: Final = 10
+"""Parts of a log that cross-validation of the prior needs: two in each fold."""
+SETTLED: Final = 0.05
+"""Standard errors by which values may still change in the last iteration."""
 
 
 @dataclass(frozen=True)
-class Reduced:
+class FactoredEquations:
     """The factors of the batches of the equations for the estimate, which may be means of rows, and
-    of its rows and those held out."""
+    of its rows and of the rows held out."""
 
     trained: Batches
     rows: TriangularFactors | None
     held_out: TriangularFactors | None
 
 
-Reduce = Callable[[Equations, str], Reduced]
-"""Reads the log and reduces its equations."""
+Reduce = Callable[[Equations, Equations, str], FactoredEquations]
+"""Reads the log and reduces its equations: those for the estimate, those for the rows held out, the
+name of the pass for the progress."""
 
 
 @dataclass(frozen=True)
-class Settled:
-    """The equations that were settled on, the system of their factors (of means of rows, perhaps),
-    those of the rows and of the rows held out, how the terms were chosen and what is believed
-    beside the log."""
+class FittedSystem:
+    """The equations, the system of their factors (perhaps of means of rows), those of the rows and
+    of the rows held out, and the prior of the values."""
 
     equations: Equations
     system: TriangularSystem
     rows: TriangularSystem
     after: TriangularSystem | None
-    choice: Choice
-    belief: Belief | None = None
-    instruments: Instruments | None = None
+    prior: GaussianPrior | None = None
+    deviation: float | None = None
+    """The relative deviation of the robot's file as a prior, if it was selected."""
 
     @cached_property
     def solution(self) -> Solution:
-        """The estimate of the equations: with instruments, or by least squares, where there is a
-        belief beside it."""
-        if self.instruments:
-            return self.instruments.solution()
-        return believed(self.system, self.belief)
+        """The estimate by weighted least squares, with the prior if there is one."""
+        return solve_with_prior(self.system, self.prior)
 
     def robust_errors(self, solution: Solution) -> Numbers | None:
-        """The robust standard errors of a solution; None where there are too few batches."""
-        instruments = self.instruments
-        return instruments.errors(solution) if instruments else robust_errors(self.system, solution)
+        """The robust standard errors of a solution; None if there are too few batches."""
+        return robust_errors(self.system, solution)
+
+    def only(self, columns: list[int], equations: Equations) -> "FittedSystem":
+        """With some columns, whose `equations` are given."""
+        return FittedSystem(
+            equations,
+            self.system.only(columns),
+            self.rows.only(columns),
+            None if self.after is None else self.after.only(columns),
+            None if self.prior is None else self.prior.only(columns),
+            self.deviation,
+        )
 
 
 @dataclass(frozen=True)
-class Rounds:
-    """Rounds through a log: the problem, settings, how to read, what was seen before."""
+class IterativeEstimator:
+    """Fits a problem by passes over a log: settings, how to reduce it, the velocities of its
+    joints, the prior of standard parameters."""
 
-    sought: Problem
+    problem: Problem
     settings: Settings
-    interval: int
     reduce: Reduce
     rates: Rates | None
     prior: Prior | None
 
-    def settled(self) -> Settled:
-        """The equations with the terms that were asked for or chosen, and their system, by the loss
-        that was asked for."""
-        settled = self._least_squares()
-        if METHODS[self.settings.method].instruments:
-            return self._instrumented(settled)
-        return self._reweighted(settled) if self.settings.loss == "huber" else settled
+    def fitted(self) -> FittedSystem:
+        """The equations with the best shape parameters, and their system."""
+        drives = self.drives
+        fit = self._selected(self._read(drives, None, "fitting the parameters"))
+        if drives and drives.loaded:
+            drives = replace(drives, load=self._base(fit.solution))
+            stage = "fitting with load-dependent friction"
+            fit = self._selected(self._read(drives, None, stage))
+        fit = self._with_prior(fit)
+        if fit.equations.drives and fit.equations.drives.loaded:
+            fit = self._repeated(fit, self._with_loads)
+        return self._repeated(fit, self._robust) if self.settings.loss == "huber" else fit
 
-    def _instrumented(self, settled: Settled) -> Settled:
-        """With instruments beside the columns that were chosen."""
-        size = settled.system.size
-        beside = Instrumented(settled.equations, size)
-        reduced = self.reduce(beside, "fitting the instruments")
-        total = combined(reduced.trained)
-        if total is None:
-            raise ValueError("no rows for the estimate")
-        instruments = Instruments(
-            TriangularSystem(total, beside.supports, 2 * size, reduced.trained)
-        )
-        return replace(settled, system=instruments.plain, instruments=instruments)
-
-    def _reweighted(self, settled: Settled) -> Settled:
-        """With weights by residuals, until the values settle."""
-        for number in range(1, ROUNDS + 1):
-            before = settled.solution
-            sizes = tuple(x / math.sqrt(SHARE) for x in before.deviations)
-            reread = self._read(
-                Reweighted(settled.equations, before.values, sizes),
-                f"fitting the weights of outliers, iteration {number} of at most {ROUNDS}",
-            )
-            settled = replace(settled, system=reread.system)
-            change = settled.solution.values - before.values
-            if np.abs(before.factor @ change).max(initial=0.0) < CLOSE:
+    def _repeated(
+        self, fit: FittedSystem, step: Callable[[FittedSystem, str], FittedSystem]
+    ) -> FittedSystem:
+        """The fit after steps that each depend on the fit before, until its values settle."""
+        for number in range(1, MAX_ITERATIONS + 1):
+            before = fit
+            fit = step(before, f"iteration {number} of at most {MAX_ITERATIONS}")
+            fit = replace(fit, prior=before.prior, deviation=before.deviation)
+            change = fit.solution.values - before.solution.values
+            if np.abs(before.solution.factor @ change).max(initial=0.0) < SETTLED:
                 break
-        return settled
+        return fit
 
-    def _least_squares(self) -> Settled:
-        drives = self.drives()
-        if drives is None or not drives.columns:
-            return self._read(self.sought.equations(self.interval, drives), FITTING)
-        if not drives.loaded:
-            return self._chosen(self._read(self.sought.equations(self.interval, drives), FITTING))
-        plain = [k for k, column in enumerate(drives.columns) if not TERMS[column.term].loaded]
-        equations = self.sought.equations(self.interval, drives.only(plain))
-        first = self._chosen(self._read(equations, "fitting without load-dependent friction"))
-        drives = replace(drives, load=self._base(first.solution))
-        equations = self.sought.equations(self.interval, drives)
-        settled = self._chosen(self._read(equations, "fitting with load-dependent friction"))
-        return self._repeated(settled)
+    def _with_loads(self, fit: FittedSystem, number: str) -> FittedSystem:
+        """With the loads of the gears by the fit before."""
+        drives = fit.equations.drives
+        assert drives is not None
+        drives = replace(drives, load=self._base(fit.solution))
+        return self._read(drives, None, f"fitting the loads of the gears, {number}")
 
+    def _robust(self, fit: FittedSystem, number: str) -> FittedSystem:
+        """With outliers limited about the fit before, whose loads are kept: a prediction with other
+        loads would make outliers of good rows."""
+        return self._read(fit.equations.drives, fit, f"limiting outliers, {number}")
+
+    def _with_prior(self, fit: FittedSystem) -> FittedSystem:
+        """With the robot's file as a prior, as far as that predicts parts of the log as well."""
+        if fit.prior is None or not fit.prior.weak or len(fit.system.batches) < MIN_BATCHES:
+            return fit
+        mapping = with_neutral_prior(self.problem.mapping, fit.rows)
+        deviation = self.settings.prior_deviation
+        prior, relative = select_prior_strength(fit.system, fit.prior, mapping, deviation)
+        return replace(fit, prior=prior, deviation=relative)
+
+    @cached_property
     def drives(self) -> DriveUnknowns | None:
-        """All candidate columns of the terms asked for."""
-        if self.sought.joints is None or self.rates is None:
+        """The columns of the terms asked for with every candidate of their shape parameters."""
+        joints, rates = self.problem.joints, self.rates
+        if joints is None or rates is None:
             return None
-        width = self.settings.width
-        columns = candidates(self.terms, self.sought.joints, self.rates.fastest, width)
-        drives = DriveUnknowns(self.sought.joints, columns, self.rates.slowest, self.rates.margin)
-        drives = self.sought.bent(drives)
-        return drives.only({*range(len(columns))} - {*self._inseparable(drives)})
-
-    def _inseparable(self, drives: DriveUnknowns) -> tuple[int, ...]:
-        if self.sought.intervals:
-            return ()
-        make = partial(self.sought.equations, self.interval)
-        return inseparable(self.sought.mapping.model, drives, make)
+        terms = [name for name in TERMS if name in self.problem.terms]
+        columns = candidates(terms, joints, rates.fastest, rates.travel, self.settings.width)
+        states = presliding_states(columns, joints)
+        drives = DriveUnknowns(joints, columns, rates.slowest, rates.margin, None, states)
+        left_out = inseparable(self.problem.mapping.model, drives, self.problem.equations)
+        return drives.only({*range(len(columns))} - {*left_out})
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """The unknowns that were asked for but that no motion tells from others, by name."""
-        drives = self.drives()
-        if drives is None or self.sought.joints is None:
+        """The names of the unknowns that were asked for but that no motion tells from others."""
+        drives, joints = self.drives, self.problem.joints
+        if drives is None or joints is None:
             return ()
         present = {(column.joint, column.term) for column in drives.columns}
-        wanted = [term for term in TERMS if term in self.sought.terms]
-        pairs = ((k, term) for k in range(len(self.sought.joints.names)) for term in wanted)
-        return tuple(
-            f"{term} {self.sought.joints.names[k]}" for k, term in pairs if (k, term) not in present
-        )
+        terms = [term for term in TERMS if term in self.problem.terms]
+        pairs = ((k, term) for k in range(len(joints.names)) for term in terms)
+        return tuple(f"{term} {joints.names[k]}" for k, term in pairs if (k, term) not in present)
 
-    @property
-    def terms(self) -> tuple[str, ...]:
-        """The names of terms, in the order of TERMS: those of the settings; automatic friction
-        tries all."""
-        wanted = self.sought.terms
-        names = {*wanted, *(FRICTION if self.settings.automatic else ())}
-        possible = [name for name in TERMS if self.sought.bending or not TERMS[name].bent]
-        return tuple(name for name in possible if name in names)
-
-    def _read(self, equations: Equations, stage: str) -> Settled:
-        reduction = self.reduce(equations, stage)
-        drives = equations.drives
+    def _read(
+        self, drives: DriveUnknowns | None, before: FittedSystem | None, stage: str
+    ) -> FittedSystem:
+        """A pass over the log; with an estimate `before`, outliers are limited about it."""
+        plain = self.problem.equations(drives)
+        used: Equations = plain
+        if before is not None:
+            values, rows = before.solution.values, before.rows
+            limits = np.array([LIMIT * rows.residual(j, values) for j in rows.channels])
+            used = RobustEquations(plain, values, limits)
+        reduction = self.reduce(used, plain, stage)
         count = len(drives.columns) if drives else 0
-        size, total = len(self.sought.mapping) + count, combined(reduction.trained)
+        size, total = len(self.problem.mapping) + count, combined(reduction.trained)
         if total is None or reduction.rows is None:
             raise ValueError("no rows for the estimate")
-        system = TriangularSystem(total, equations.supports, size, reduction.trained)
-        rows = TriangularSystem(reduction.rows, equations.supports, size)
+        system = TriangularSystem(total, plain.supports, size, reduction.trained)
+        rows = TriangularSystem(reduction.rows, plain.supports, size)
         after = None if reduction.held_out is None else replace(rows, factors=reduction.held_out)
-        belief = self.prior.belief(count) if self.prior else None
-        return Settled(equations, system, rows, after, Choice(tuple(range(count))), belief)
+        prior = self.prior.of_values(count) if self.prior else None
+        if prior is None and self.settings.automatic and drives:
+            prior = regularizer(system, drives.channels(size - count))
+        return FittedSystem(plain, system, rows, after, prior)
 
-    def _chosen(self, settled: Settled) -> Settled:
-        """With the chosen columns alone."""
-        drives, belief = settled.equations.drives, settled.belief
-        assert drives is not None
-        chooser = Chooser(settled.system, drives, faint(settled.system))
-        if self.settings.automatic:
-            always = {*ALWAYS, *self.sought.terms}
-            trust = None
-            if belief is None:
-                always |= {term for effect in EFFECTS.values() for term in effect.terms}
-                mapping = with_neutral_prior(self.sought.mapping, settled.rows)
-                trust = trusting(chooser, _ordered(always), mapping, self.settings.prior_deviation)
-                chooser, belief = trust.chooser, trust.chooser.belief
-            choice = chooser.automatic(_ordered(always))
-            if trust:
-                choice = replace(choice, deviation=trust.deviation, scales=trust.scales)
-        else:
-            choice = chooser.fixed(self.terms)
-        columns = [*range(chooser.first), *(chooser.first + k for k in choice.columns)]
-        return Settled(
-            self.sought.equations(self.interval, drives.only(choice.columns)),
-            settled.system.only(columns),
-            settled.rows.only(columns),
-            None if settled.after is None else settled.after.only(columns),
-            choice,
-            None if belief is None else belief.only(columns),
-        )
-
-    def _repeated(self, settled: Settled) -> Settled:
-        """With loads from the estimate itself, until that settles."""
-        for number in range(1, ROUNDS + 1):
-            drives = settled.equations.drives
-            if drives is None or not drives.loaded:
-                break
-            before = settled.solution
-            drives = replace(drives, load=self._base(before))
-            reread = self._read(
-                self.sought.equations(self.interval, drives),
-                f"fitting the loads of the gears, iteration {number} of at most {ROUNDS}",
-            )
-            settled = replace(reread, choice=settled.choice, belief=settled.belief)
-            change = settled.solution.values - before.values
-            if np.abs(before.factor @ change).max(initial=0.0) < SETTLED:
-                break
-        return settled
+    def _selected(self, fit: FittedSystem) -> FittedSystem:
+        """With the best shape parameters alone."""
+        drives = fit.equations.drives
+        if drives is None or len({(c.joint, c.term) for c in drives.columns}) == len(
+            drives.columns
+        ):
+            return fit
+        prior = fit.prior or regularizer(fit.system)
+        kept = ShapeSearch(replace(fit.system, batches=()), drives, prior).best()
+        first = fit.system.size - len(drives.columns)
+        equations = self.problem.equations(drives.only(kept))
+        return fit.only([*range(first), *(first + k for k in kept)], equations)
 
     def _base(self, solution: Solution) -> Numbers:
-        return solution.values[: len(self.sought.mapping)]
-
-
-def _ordered(names: Collection[str]) -> list[str]:
-    """Terms in the order of TERMS."""
-    return [name for name in TERMS if name in names]
+        return solution.values[: len(self.problem.mapping)]

@@ -9,8 +9,7 @@ from symgen.advice import use_prior
 from symgen.errors import SymgenError
 from symgen.identification.consistency.consistent import consistent, distance, entropic
 from symgen.identification.data.log_file import Log
-from symgen.identification.estimation.instruments import WEAK
-from symgen.identification.estimation.iterative import Settled
+from symgen.identification.estimation.iterative import FittedSystem
 from symgen.identification.estimation.robust_errors import inflation
 from symgen.identification.estimation.standard_parameters import Prior, deviations
 from symgen.identification.estimation.uniform_rods import with_neutral_prior
@@ -36,21 +35,22 @@ class ExcitationError(SymgenError):
 
 
 def estimate(
-    sought: Problem, settled: Settled, log: Log, settings: Settings
+    sought: Problem, fit: FittedSystem, log: Log, settings: Settings
 ) -> tuple[Estimate, tuple[str, ...]]:
-    """The estimate from the equations that rounds through the log have settled on, and what is to
+    """The estimate from the equations that rounds through the log have fit on, and what is to
     be said of it. Raises ExcitationError where the motion does not tell all parameters apart."""
-    system, drives = settled.system, settled.equations.drives
-    mapping = with_neutral_prior(sought.mapping, settled.rows)
+    system, drives = fit.system, fit.equations.drives
+    mapping = with_neutral_prior(sought.mapping, fit.rows)
     neutral, sought = mapping is not sought.mapping, replace(sought, mapping=mapping)
     names = drives.names if drives else ()
-    judged = excitation(settled.rows, settings.max_condition)
-    notes = _judged(sought, names, judged, log, settings)
+    regularized = settings.automatic and not settings.full
+    rows = fit.rows.only(range(len(mapping))) if regularized else fit.rows
+    judged = excitation(rows, settings.max_condition)
+    notes = _judged(sought, () if regularized else names, judged, log, settings)
     prior = prior_of(sought, settings) if neutral else None
     if prior:
-        settled = replace(settled, belief=prior.belief(len(names)))
-    solution = settled.solution
-    notes = (*notes, *_weak(settled, solution, log))
+        fit = replace(fit, prior=prior.of_values(len(names)))
+    solution = fit.solution
     standard = None
     if settings.consistent:
         free = solution
@@ -67,12 +67,12 @@ def estimate(
         names,
         solution.values,
         solution.factor,
-        _channels(sought, settled.rows, settled.after, solution),
+        _channels(sought, fit.rows, fit.after, solution),
         judged.condition,
-        judged.scaled if settled.belief is None else scaled_condition(solution.factor),
+        judged.scaled if fit.prior is None else scaled_condition(solution.factor),
         np.array([sought.known.get(name, 0.0) for name in names]),
         tuple(column.speed for column in drives.columns) if drives else (),
-        settled.robust_errors(solution),
+        fit.robust_errors(solution),
     )
     if neutral:
         note = "the robot file has no inertia; the prior is uniform rods between the joints"
@@ -88,38 +88,6 @@ def with_bias(
     for, with standard parameters, in whose standard errors that is too."""
     biased = replace(estimate, bias=bias)
     return _with_standard(biased, prior_of(replace(sought, mapping=estimate.mapping), settings))
-
-
-def with_solution(
-    estimate: Estimate, settled: Settled, solution: Solution, errors: Numbers | None
-) -> Estimate:
-    """The estimate with other values, R and robust errors; residuals are theirs."""
-    values, rows, after = solution.values, settled.rows, settled.after
-    channels = tuple(
-        replace(
-            channel,
-            residual=rows.residual(j, values),
-            validation_residual=None if after is None else after.residual(j, values),
-        )
-        for j, channel in enumerate(estimate.channels)
-    )
-    return replace(
-        estimate,
-        values=solution.values,
-        factor=solution.factor,
-        robust=errors,
-        bias=None,
-        channels=channels,
-    )
-
-
-def _weak(settled: Settled, solution: Solution, log: Log) -> tuple[str, ...]:
-    """A note where instruments do not follow the regressors."""
-    least = settled.instruments.weakest(solution) if settled.instruments else 1.0
-    if least >= WEAK:
-        return ()
-    text = f"a combination of parameters has weak instruments (correlation {least:.2g} with the"
-    return (f"{shown(log.file)}: note: {text} commanded motion); its standard error is large",)
 
 
 def prior_of(sought: Problem, settings: Settings) -> Prior | None:

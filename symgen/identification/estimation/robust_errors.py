@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from symgen.identification.estimation.weighted_solve import Belief, TriangularSystem, solve
+from symgen.identification.estimation.weighted_solve import GaussianPrior, TriangularSystem, solve
 from symgen.identification.model.estimate import Solution
 from symgen.numbers.types import Numbers
 
@@ -21,13 +21,13 @@ CLEAR: Final = 0.1
 least."""
 
 
-def believed(system: TriangularSystem, belief: Belief | None) -> Solution:
-    """Weighted least squares, where there is a belief beside it, with the log at the weight that it
+def solve_with_prior(system: TriangularSystem, prior: GaussianPrior | None) -> Solution:
+    """Weighted least squares, where there is a prior beside it, with the log at the weight that it
     has: its information is divided by how many times the robust variance is the naive one."""
-    solution = solve(system, belief)
-    if belief is None or len(system.batches) < 2:
+    solution = solve(system, prior)
+    if prior is None or prior.weak or len(system.batches) < 2:
         return solution
-    return solve(system, belief, inflation(system, solution))
+    return solve(system, prior, inflation(system, solution))
 
 
 def inflation(system: TriangularSystem, solution: Solution) -> float:

@@ -9,31 +9,27 @@ from typing import Final
 import numpy as np
 
 from symgen.advice import use_prior
-from symgen.errors import OptionError
-from symgen.identification.data.dataset import Reading, Wish
+from symgen.identification.data.dataset import Reading, ReadOptions
 from symgen.identification.data.log_file import LogError
 from symgen.identification.data.log_options import AUTO
+from symgen.identification.data.presliding import PreslidingStates
 from symgen.identification.data.samples import Samples
 from symgen.identification.diagnostics.channels import gated
 from symgen.identification.diagnostics.cutoffs import tuned
 from symgen.identification.diagnostics.delays import Delays, delays, note_of_delays
-from symgen.identification.estimation.engines import Work, run
-from symgen.identification.estimation.iterative import Reduced, Rounds, Settled
-from symgen.identification.estimation.random_effects import EFFECTS
-from symgen.identification.estimation.refining import refined
+from symgen.identification.estimation.block_reduction import block_factors
+from symgen.identification.estimation.iterative import FactoredEquations, IterativeEstimator
 from symgen.identification.estimation.result import (
     ExcitationError,
     estimate,
     prior_of,
     with_bias,
-    with_solution,
 )
-from symgen.identification.estimation.term_selection import Choice
 from symgen.identification.estimation.triangular_factors import combined, gathered
 from symgen.identification.estimation.weighted_solve import TriangularSystem
 from symgen.identification.estimation.window_bias import window_bias
 from symgen.identification.model.drive_columns import Joints
-from symgen.identification.model.equations import Equations, Instants
+from symgen.identification.model.equations import Equations
 from symgen.identification.model.estimate import Estimate
 from symgen.identification.model.prior_file import with_prior
 from symgen.identification.model.problem import Problem, problem
@@ -51,6 +47,8 @@ BATCHES: Final = 32
 """Parts of a log whose factors are kept, for robust standard errors and cross-validation."""
 ENOUGH: Final = 2
 """Equations of each channel an unknown that are left at least where their means are fitted."""
+MAX_KEPT_ENTRIES: Final = 1 << 24
+"""Numbers of samples that stay in memory between passes (128 MB)."""
 SHOWN: Final = 5
 """Blocks at the end of a log that are kept for pictures."""
 
@@ -69,7 +67,6 @@ class Identified:
     system: TriangularSystem
     last: tuple[Samples, ...]
     notes: tuple[str, ...] = field(default=())
-    choice: Choice = Choice(())
     prediction: Prediction | None = None
     """Of another log, where one is given for validation."""
     delays: Delays | None = None
@@ -79,11 +76,10 @@ class Identified:
     def series(self) -> tuple[Numbers, Numbers, Numbers]:
         """Time (N), measured and predicted values (N x c) at the end of the log, by straight lines
         where a measurement is missing."""
-        parts = [(s.t, self.equations.equations(replace(s, measured=s.bridged))) for s in self.last]
-        step = self.reading.plan.interval or 1
-        t = np.concatenate([t[::step][: len(rows.measured)] for t, rows in parts])
-        predicted = np.concatenate([rows.regressor @ self.estimate.values for _, rows in parts])
-        return t, np.concatenate([rows.measured for _, rows in parts]), predicted
+        rows = [self.equations.equations(replace(s, measured=s.bridged)) for s in self.last]
+        t = np.concatenate([samples.t for samples in self.last])
+        predicted = np.concatenate([linear.regressor @ self.estimate.values for linear in rows])
+        return t, np.concatenate([linear.measured for linear in rows]), predicted
 
     @property
     def held_out(self) -> int:
@@ -115,78 +111,41 @@ def solved(
 ) -> Identified:
     """The same of a problem whose regressors are made, for several logs of one robot."""
     progress("reading the log")
-    wish = Wish(settings.interval * sought.intervals, settings.held_out, True)
-    read = tuned(log, sought, loaded, settings, wish)
+    read = tuned(log, sought, loaded, settings, ReadOptions(settings.held_out, True))
     _check_length(read, sought)
     late = delays(read, sought) if settings.delay == AUTO else None
     if late:
         remarks = (*read.remarks, note_of_delays(read, late))
         read = replace(read, delays=late.values, remarks=remarks)
     read = gated(read, sought, settings.full)
-    source = LogRounds(read, settings, progress)
-    rounds = Rounds(
+    source = LogReducer(read, settings, progress)
+    estimator = IterativeEstimator(
         sought,
         settings,
-        read.plan.interval,
         source.reduced,
         source.rates(sought.joints) if sought.joints else None,
         prior_of(sought, settings),
     )
+    if estimator.drives:
+        source.presliding = estimator.drives.presliding
     try:
-        settled = rounds.settled()
+        fit = estimator.fitted()
     except np.linalg.LinAlgError:
         text = "some parameters are not identifiable from the training rows"
         cure = "use a log in which all joints move (symgen excite optimizes a motion)"
         if advice := use_prior(settings.full):
             cure = f"{cure}, or {advice}"
         raise ExcitationError(f"{shown(log)}: error: {text}; {cure}") from None
-    estimated, notes = estimate(sought, settled, read.log, settings)
+    estimated, notes = estimate(sought, fit, read.log, settings)
     progress("estimating the bias of the filter")
-    bias = window_bias(read, settled, source.mean(settled.equations))
+    bias = window_bias(read, fit, source.mean(fit.equations))
     estimated = with_bias(estimated, bias, sought, settings)
-    if settings.refine:
-        progress("refining by multiple shooting")
-        estimated, text = _refined(job, loaded, read, sought, settled, estimated)
-        notes = (*notes, text)
-    notes = (*notes, *_biased(estimated, log))
-    notes = (*read.notes, *_left_out(rounds.left_out, log), *_trusted(settled.choice, log), *notes)
+    notes = (*_with_prior(fit.deviation, log), *notes, *_biased(estimated, log))
+    notes = (*read.notes, *_left_out(estimator.left_out, log), *notes)
     last = tuple(source.last)
-    equations, system = settled.equations, settled.system
     return Identified(
-        estimated, settings, read, equations, system, last, notes, settled.choice, delays=late
+        estimated, settings, read, fit.equations, fit.system, last, notes, delays=late
     )
-
-
-def _refined(
-    job: Job,
-    loaded: LoadedRobot,
-    read: Reading,
-    sought: Problem,
-    settled: Settled,
-    estimated: Estimate,
-) -> tuple[Estimate, str]:
-    """The estimate refined where that is better, and what is to be said of it. Raises
-    SymgenError."""
-    equations = settled.equations
-    if not isinstance(equations, Instants) or not sought.wanted.plain:
-        raise OptionError(
-            "--refine needs joint forces of every sample and joints with one coordinate each"
-        )
-    refinement = refined(job, loaded, read, equations, estimated)
-    start = f"{shown(read.log.file)}: note: --refine:"
-    if refinement is None:
-        why = "the simulation of the least-squares estimate diverges because its bodies are not"
-        return estimated, f"{start} {why} physical (use --consistent); the refinement is not used"
-    text = f"the error of the simulated motion in a window is {_changed(refinement.simulation)}"
-    text = f"{start} {text}, the error of the forces {_changed(refinement.forces)}"
-    if not refinement.better:
-        return estimated, f"{text}; the refinement is not used"
-    return with_solution(estimated, settled, refinement.solution, refinement.errors), text
-
-
-def _changed(errors: tuple[float, float]) -> str:
-    before, after = errors
-    return f"{100 * before:.3g} % before and {100 * after:.3g} % after it"
 
 
 def _left_out(names: tuple[str, ...], log: str) -> tuple[str, ...]:
@@ -198,22 +157,13 @@ def _left_out(names: tuple[str, ...], log: str) -> tuple[str, ...]:
     return (f"{shown(log)}: note: {listed} {text}",)
 
 
-def _trusted(choice: Choice, log: str) -> tuple[str, ...]:
-    """Notes of how much the prior counts, where that was chosen, and of random effects."""
-    texts = []
-    if choice.deviation is not None:
-        text = (
-            f"the robot file is used as a prior with a relative deviation of {choice.deviation:.2g}"
-        )
-        reason = "because cross-validation is not worse with it; use --prior-deviation to set it"
-        texts.append(f"{text} {reason}")
-    if choice.scales:
-        listed = " and ".join(
-            f"{name} ({100 * scale:.2g} % of the {EFFECTS[name].of})"
-            for name, scale in choice.scales
-        )
-        texts.append(f"the size of {listed} is estimated over all joints together")
-    return tuple(f"{shown(log)}: note: {text}" for text in texts)
+def _with_prior(deviation: float | None, log: str) -> tuple[str, ...]:
+    """A note on the weight of the prior, if it was selected."""
+    if deviation is None:
+        return ()
+    text = f"the robot file is used as a prior with a relative deviation of {deviation:.2g}"
+    reason = "because cross-validation is not worse with it; use --prior-deviation to set it"
+    return (f"{shown(log)}: note: {text} {reason}",)
 
 
 def _biased(estimated: Estimate, log: str) -> tuple[str, ...]:
@@ -235,23 +185,22 @@ def _biased(estimated: Estimate, log: str) -> tuple[str, ...]:
 
 def _check_length(reading: Reading, sought: Problem) -> None:
     plan, log = reading.plan, reading.log
-    overlap = bool(plan.interval)
-    usable = sum(b - a - 2 * plan.half - overlap for a, b in plan.training) // (plan.interval or 1)
+    usable = sum(b - a - 2 * plan.half for a, b in plan.training)
     drives = len(sought.joints.names) * len(sought.terms) if sought.joints else 0
     wanted = len(sought.mapping.names) + drives + 1
     if usable < wanted:
         lost = f" ({2 * plan.half} rows are needed for derivatives)" if plan.half else ""
-        unit = f"intervals of {plan.interval} rows" if overlap else "rows"
         raise LogError(
             shown(log.file),
-            f"the log has too few rows ({log.rows}): {usable} {unit} are left for the "
+            f"the log has too few rows ({log.rows}): {usable} rows are left for the "
             f"estimate{lost}, and {wanted - 1} parameters need at least {wanted}",
         )
 
 
 @dataclass
-class LogRounds:
-    """A log that is read round by round; `last` keeps the last blocks."""
+class LogReducer:
+    """Reduces the samples of a log, pass by pass. Samples stay in memory between passes if there
+    are few enough; `last` keeps the last blocks."""
 
     reading: Reading
     settings: Settings
@@ -259,48 +208,68 @@ class LogRounds:
     last: deque[Samples] = field(default_factory=lambda: deque(maxlen=SHOWN))
     passes: Iterator[int] = field(default_factory=lambda: count(1))
     """The numbers of the passes over the log."""
+    presliding: PreslidingStates | None = None
+    """The presliding states that samples get."""
+    kept: tuple[Samples, ...] = ()
+    """All samples, once they were read and if they fit in memory."""
 
-    def reduced(self, equations: Equations, stage: str) -> Reduced:
-        """The factors of the batches of the rows for the estimate, and of those held out; `stage`
-        names this pass over the log in the progress. Raises LogError."""
+    def reduced(
+        self, equations: Equations, held_out_equations: Equations, stage: str
+    ) -> FactoredEquations:
+        """The factors of the batches of the rows for the estimate, and of the rows held out;
+        `stage` names this pass over the log in the progress. Raises LogError."""
         plan = self.reading.plan
         blocks, channels = len(plan.training), len(equations.supports)
-        mean = self.mean(equations)
-        work = Work(equations, plan.interval, -(-BATCHES // max(blocks, 1)), mean)
-        reduction = run(work, self.blocks(stage), self.settings)
-        parts = (part for block in islice(reduction, blocks) for part in block)
-        trained = gathered(parts, -(-blocks * work.parts // BATCHES))
-        held_out = combined(part for block in reduction for part in block)
+        mean, parts = self.mean(equations), -(-BATCHES // max(len(plan.training), 1))
+        samples = self.blocks(stage)
+        training = (block_factors(equations, s, parts, mean) for s in islice(samples, blocks))
+        flat = (part for block in training for part in block)
+        trained = gathered(flat, -(-blocks * parts // BATCHES))
+        after = combined(f for s in samples for f in block_factors(held_out_equations, s, parts))
         if not trained:
             raise LogError(shown(self.reading.log.file), "the log has no rows for the estimate")
         of_channels, means = slice(channels), slice(channels if mean > 1 else 0, None)
-        return Reduced(
+        return FactoredEquations(
             tuple(batch.channels(means) for batch in trained),
             combined(batch.channels(of_channels) for batch in trained),
-            held_out.channels(of_channels) if held_out else None,
+            after,
         )
 
     def mean(self, equations: Equations) -> int:
         """How many equations make one of the fit: half of what a window of derivatives reaches to
         one side, whose mean lets half of the power at the cutoff pass, as the window does."""
         plan = self.reading.plan
-        if plan.interval or self.settings.loss == "huber":
-            return 1
         unknowns = max(map(len, equations.supports))
         rows = sum(b - a - 2 * plan.half for a, b in plan.training)
         return max(1, min(plan.half // 2, rows // (ENOUGH * unknowns)))
 
     def blocks(self, stage: str) -> Iterator[Samples]:
-        """The samples of all blocks, in a new pass over the log; the last blocks are kept. Raises
-        LogError."""
+        """The samples of all blocks, in a new pass; the last blocks are kept. Raises LogError."""
         self.last.clear()
         title = f"pass {next(self.passes)} over the log, {stage}"
-        for samples in self.reading.blocks(lambda step: self.progress(f"{title}: {step}")):
+        blocks = self._samples(lambda step: self.progress(f"{title}: {step}"))
+        for samples in blocks if self.presliding is None else self.presliding.attached(blocks):
             self.last.append(samples)
             yield samples
 
+    def _samples(self, progress: Progress) -> Iterator[Samples]:
+        """The samples of all blocks, from memory where they were kept."""
+        if self.kept:
+            rows = self.reading.survey.usable
+            progress(f"row {rows} of {rows}")
+            yield from self.kept
+            return
+        kept, entries = list[Samples](), 0
+        for samples in self.reading.blocks(progress):
+            entries += sum(x.size for x in (samples.q, samples.qd, samples.qdd, samples.measured))
+            if entries <= MAX_KEPT_ENTRIES:
+                kept.append(samples)
+            yield samples
+        if entries <= MAX_KEPT_ENTRIES:
+            self.kept = tuple(kept)
+
     def rates(self, joints: Joints) -> Rates:
-        """How fast the joints move."""
+        """How fast and how far the joints move."""
         derivation = self.reading.derivation
         margin = derivation.half if derivation else 0
         return surveyed(

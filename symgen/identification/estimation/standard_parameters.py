@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from symgen.identification.estimation.weighted_solve import Belief
+from symgen.identification.estimation.weighted_solve import GaussianPrior
 from symgen.identification.model.estimate import BaseMapping
 from symgen.numbers.types import Numbers
 
@@ -55,7 +55,7 @@ class Prior:
         half = self.mapping.factors * self.deviation
         return np.asarray(half @ half.T)
 
-    def belief(self, friction: int) -> Belief:
+    def of_values(self, friction: int) -> GaussianPrior:
         """The same of the base parameters and so many coefficients of friction, of which next to
         nothing is known."""
         b = len(self.mapping)
@@ -63,7 +63,7 @@ class Prior:
         factor[:b, :b] = np.linalg.inv(np.linalg.cholesky(self._spread))
         factor[b:, b:] = np.eye(friction) / VAGUE
         mean = np.concatenate([self.mapping.base(self.mapping.prior), np.zeros(friction)])
-        return Belief(factor, factor @ mean)
+        return GaussianPrior(factor, factor @ mean)
 
     def standard(self, base: Numbers, covariance: Numbers) -> tuple[Numbers, Numbers]:
         """Standard parameters (s) and their standard errors, of base parameters (b) and their

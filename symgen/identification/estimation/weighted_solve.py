@@ -2,7 +2,7 @@
 does not excite."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,7 +19,7 @@ SETTLED: Final = 1e-12
 FLOOR: Final = 1e-9
 """The least deviation of a channel relative to its measurements, for logs without noise."""
 FAINT: Final = 1e-9
-"""What a belief that only makes a solution unique has of a column's length."""
+"""What a prior that only makes a solution unique has of a column's length."""
 SHARE: Final = 0.2
 """A parameter takes part in a direction that is not excited if it has this much of its largest
 entry."""
@@ -80,43 +80,54 @@ class TriangularSystem:
 
 
 @dataclass(frozen=True)
-class Belief:
-    """A belief in values before the log: R (p x p) with (RᵀR)⁻¹ their covariance, and R times their
+class GaussianPrior:
+    """A prior in values before the log: R (p x p) with (RᵀR)⁻¹ their covariance, and R times their
     mean."""
 
     factor: Numbers
     target: Numbers
+    weak: bool = False
+    """True if it only makes the solution unique."""
 
-    def only(self, columns: Sequence[int]) -> "Belief":
+    def only(self, columns: Sequence[int]) -> "GaussianPrior":
         """Of some values, in their order, which are independent of those that are left out."""
-        return Belief(self.factor[np.ix_(columns, columns)], self.target[list(columns)])
+        factor = self.factor[np.ix_(columns, columns)]
+        return GaussianPrior(factor, self.target[list(columns)], self.weak)
 
 
-def faint(system: TriangularSystem) -> Belief:
-    """A belief that changes nothing but that what the log does not tell at all is 0: fits beside it
-    have a solution, whatever stands still."""
+def regularizer(
+    system: TriangularSystem, of_drives: Mapping[int, int] | None = None
+) -> GaussianPrior:
+    """A prior that makes a solution unique and changes nothing else: what the log does not
+    determine is 0. `of_drives` has the channel of each column of a drive: its coefficient is normal
+    about 0 with a deviation at which the column alone gives the whole measured force, which counts
+    as one row of the log."""
     parts = [
         np.linalg.norm(system.spread(j)[:, :-1], axis=0) / (system.measured(j) or 1.0)
         for j in system.channels
     ]
     lengths = np.linalg.norm(parts, axis=0)
-    return Belief(np.diag(FAINT * np.where(lengths > 0, lengths, 1.0)), np.zeros(system.size))
+    scales = FAINT * np.where(lengths > 0, lengths, 1.0)
+    for column, channel in (of_drives or {}).items():
+        size, measured = np.linalg.norm(system.spread(channel)[:, [column, -1]], axis=0).tolist()
+        scales[column] = max(size / measured, FAINT) if measured else 1.0
+    return GaussianPrior(np.diag(scales), np.zeros(system.size), weak=True)
 
 
 def solve(
-    system: TriangularSystem, belief: Belief | None = None, inflation: float = 1.0
+    system: TriangularSystem, prior: GaussianPrior | None = None, inflation: float = 1.0
 ) -> Solution:
     """Weighted least squares, the weight of each channel from the variance of its residuals, until
     these settle.
 
     The variances are restricted maximum-likelihood ones (each channel loses the degrees of freedom
     that its rows take up in the fit), so that standard errors hold for short logs too."""
-    return settled_deviations(
-        system, lambda deviations: solved(system, deviations, belief, inflation), inflation
+    return reml_weights(
+        system, lambda deviations: solve_weighted(system, deviations, prior, inflation), inflation
     )
 
 
-def settled_deviations(
+def reml_weights(
     system: TriangularSystem,
     solved: Callable[[tuple[float, ...]], tuple[Numbers, Numbers]],
     inflation: float = 1.0,
@@ -139,18 +150,18 @@ def _floors(system: TriangularSystem) -> list[float]:
     return [FLOOR * (size or largest) for size in sizes]
 
 
-def solved(
+def solve_weighted(
     system: TriangularSystem,
     deviations: Sequence[float],
-    belief: Belief | None = None,
+    prior: GaussianPrior | None = None,
     inflation: float = 1.0,
 ) -> tuple[Numbers, Numbers]:
     """The values (p) and R (p x p) of the least squares with given deviations of the channels,
-    whose squares count 1 / `inflation` beside a belief."""
+    whose squares count 1 / `inflation` beside a prior."""
     factor, p = system.weighted(deviations) / math.sqrt(inflation), system.size
-    if belief is not None:
+    if prior is not None:
         factor = triangle(
-            np.concatenate([factor[:p], np.column_stack([belief.factor, belief.target])])
+            np.concatenate([factor[:p], np.column_stack([prior.factor, prior.target])])
         )
     return np.asarray(np.linalg.solve(factor[:p, :p], factor[:p, p])), factor[:p, :p]
 

@@ -14,7 +14,7 @@ import numpy as np
 from symgen.identification.data.dataset import Reading
 from symgen.identification.data.differentiation import ORDER, Derivation
 from symgen.identification.diagnostics.cutoffs import rows_of_blocks
-from symgen.identification.estimation.iterative import Settled
+from symgen.identification.estimation.iterative import FittedSystem
 from symgen.identification.model.equations import LinearEquations
 from symgen.numbers.types import Numbers
 
@@ -22,20 +22,17 @@ WIDER: Final = 1.5
 """A window by that of the fit."""
 
 
-def window_bias(reading: Reading, settled: Settled, count: int) -> Numbers | None:
+def window_bias(reading: Reading, fit: FittedSystem, count: int) -> Numbers | None:
     """The errors of the values (p) by the windows of derivatives, of some blocks evenly over the
-    log; `count` equations are one of the fit. None where there are no windows, where equations are
-    of intervals, or with instruments."""
+    log; `count` equations are one of the fit. None where there are no windows."""
     narrow = reading.derivation
-    if narrow is None or reading.plan.interval or settled.instruments:
+    if narrow is None:
         return None
     wide = Derivation.of_cutoff(narrow.cutoff / WIDER, narrow.step, narrow.even)
-    solution, rows = settled.solution, 0
+    solution, rows = fit.solution, 0
     right = np.zeros(len(solution.values))
     for block in rows_of_blocks(reading, wide.half):
-        pairs = [
-            _equations(reading, settled, derivation, block, wide) for derivation in (narrow, wide)
-        ]
+        pairs = [_equations(reading, fit, derivation, block, wide) for derivation in (narrow, wide)]
         used = pairs[0].used & pairs[1].used
         near, far = (replace(linear, used=used).means(count) for linear in pairs)
         off = (far.regressor - near.regressor) @ solution.values
@@ -44,14 +41,14 @@ def window_bias(reading: Reading, settled: Settled, count: int) -> Numbers | Non
         rows += int(used.sum())
     if not rows:
         return None
-    total = sum(settled.rows.rows(j) for j in settled.rows.channels)
+    total = sum(fit.rows.rows(j) for j in fit.rows.channels)
     right *= total / rows / solution.inflation / ((wide.reach / narrow.reach) ** ORDER - 1)
     half = np.linalg.solve(solution.factor.T, right)
     return np.asarray(-np.linalg.solve(solution.factor, half))
 
 
 def _equations(
-    reading: Reading, settled: Settled, derivation: Derivation, block: Numbers, wide: Derivation
+    reading: Reading, fit: FittedSystem, derivation: Derivation, block: Numbers, wide: Derivation
 ) -> LinearEquations:
     """The equations of a block with some windows, at the rows that the widest ones leave."""
     samples, lost = (
@@ -59,4 +56,4 @@ def _equations(
         wide.half - derivation.half,
     )
     inner = samples.part(slice(lost, len(samples) - lost))
-    return settled.equations.equations(inner)
+    return fit.equations.equations(inner)

@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from symgen.identification.data.presliding import PreslidingStates
 from symgen.identification.data.samples import Samples
-from symgen.identification.model.cross_axis_moments import Bending
 from symgen.identification.model.terms import TERMS, JointSamples
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.model import Body, RigidBodyModel
@@ -21,12 +21,18 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, order=True)
 class DriveColumn:
-    """One unknown: a term of TERMS at joint number `joint`, with the speed (rad/s or m/s) where
-    the term has one."""
+    """One unknown: a term of TERMS at joint number `joint`, with its shape parameter `speed` (rad/s
+    or m/s; for a presliding distance rad or m), 0 if the term has none."""
 
     joint: int
     term: str
     speed: float = 0.0
+
+    @property
+    def jumps(self) -> bool:
+        """True if the force jumps with the sign of the velocity."""
+        term = TERMS[self.term]
+        return term.jumps and not (term.smoothed and self.speed)
 
 
 def _owner(body: Body) -> tuple[str, int, int]:
@@ -67,20 +73,17 @@ class Joints:
         """Which joint acts on which force of the user (k x n)."""
         return np.asarray(self.rates != 0)
 
-    def motions(
-        self, samples: Samples, load: Numbers, bending: Bending | None = None
-    ) -> list[JointSamples]:
-        """The motion of each joint; `load` (N x n) are forces of the user, moments across axes are
-        0 without `bending`."""
+    def motions(self, samples: Samples, load: Numbers) -> list[JointSamples]:
+        """The motion of each joint, with an unknown presliding state; `load` (N x n) are forces of
+        the user's coordinates."""
         positions = samples.q @ self.places.T + self.offsets
         squares = np.square(self.rates).sum(axis=1)
-        none = np.zeros((len(samples), len(self.names), 2))
         rows = (
             positions,
             samples.qd @ self.rates.T,
             samples.qdd @ self.rates.T if samples.qdd.size else np.zeros_like(positions),
             load @ (self.rates.T / squares) if len(squares) else positions,
-            none if bending is None else bending(samples, positions),
+            np.zeros_like(positions),
         )
         return [JointSamples(*(row[:, k] for row in rows)) for k in range(len(self.names))]
 
@@ -92,14 +95,14 @@ class DriveUnknowns:
     `slowest` (k) is the rate of each joint (rad/s or m/s) below which its sign is not known, and
     `margin` the number of rows by which derivatives are uncertain around a standstill, half a
     window of theirs. `load` (b) are the base parameters that loads are computed from; without them
-    loads are the measured forces. `bending` gives moments across axes to terms that need them."""
+    loads are the measured forces. `presliding` computes the states that columns read."""
 
     joints: Joints
     columns: tuple[DriveColumn, ...]
     slowest: Numbers
     margin: int = 0
     load: Numbers | None = None
-    bending: Bending | None = None
+    presliding: PreslidingStates | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -112,15 +115,17 @@ class DriveUnknowns:
         numbers = [column.joint for column in self.columns]
         return self.joints.channels[numbers].T
 
+    def channels(self, first: int) -> dict[int, int]:
+        """The channel on which each column acts most, by its number after `first` columns."""
+        return {
+            first + k: int(np.argmax(np.abs(self.joints.rates[column.joint])))
+            for k, column in enumerate(self.columns)
+        }
+
     @property
     def loaded(self) -> bool:
         """Whether some column depends on the load."""
         return any(TERMS[column.term].loaded for column in self.columns)
-
-    @property
-    def bent(self) -> bool:
-        """Whether some column depends on moments across an axis."""
-        return any(TERMS[column.term].bent for column in self.columns)
 
     def only(self, numbers: Collection[int]) -> "DriveUnknowns":
         """With some of the columns."""
@@ -128,13 +133,24 @@ class DriveUnknowns:
 
     def values(self, samples: Samples, load: Numbers) -> Numbers:
         """The forces of the user that one unit of each unknown adds (N x n x f)."""
-        motions = self.joints.motions(samples, load, self.bending if self.bent else None)
+        motions = self.joints.motions(samples, load)
+        states = samples.presliding
+        if self.presliding is not None and not states.size:
+            states = self.presliding.states(samples.q)
         forces = np.zeros((len(samples), samples.qd.shape[1], len(self.columns)))
         for k, column in enumerate(self.columns):
-            of_joint = TERMS[column.term].column(motions[column.joint], column.speed)
+            motion = motions[column.joint]
+            if TERMS[column.term].state:
+                motion = replace(motion, presliding=states[:, column.joint, self._distance(column)])
+            of_joint = TERMS[column.term].column(motion, column.speed)
             for u in np.flatnonzero(self.joints.rates[column.joint]):
                 forces[:, u, k] = self.joints.rates[column.joint, u] * of_joint
         return forces
+
+    def _distance(self, column: DriveColumn) -> int:
+        """The number of a column's presliding distance among those of its joint."""
+        assert self.presliding is not None
+        return int(np.argmin(np.abs(self.presliding.distances[column.joint] - column.speed)))
 
     def known(self, samples: Samples) -> Flags:
         """The rows (N x n) in which the sign of each friction that acts on a force is known."""
@@ -143,16 +159,10 @@ class DriveUnknowns:
         unsure |= dilated(standing(unsure, 2 * self.margin + 1), self.margin)
         return ~np.asarray(unsure.astype(np.float64) @ self.joints.channels > 0)
 
-    def moving(self, samples: Samples) -> Flags:
-        """The rows (N x n) in which no joint that acts on a force stands still."""
-        rates = np.abs(samples.qd @ self.joints.rates.T)
-        unsure = standing(self._signed & (rates <= self.slowest), 2 * self.margin + 3)
-        return ~np.asarray(unsure.astype(np.float64) @ self.joints.channels > 0)
-
     @cached_property
     def _signed(self) -> Flags:
-        """The joints (k) with a term that has a sign."""
-        numbers = {column.joint for column in self.columns if TERMS[column.term].signed}
+        """The joints (k) with a term that jumps with the sign of the velocity."""
+        numbers = {column.joint for column in self.columns if column.jumps}
         return np.array([k in numbers for k in range(len(self.joints.names))], np.bool_)
 
 
@@ -175,24 +185,36 @@ def dilated(rows: Flags, by: int) -> Flags:
 
 
 def candidates(
-    terms: Sequence[str], joints: Joints, fastest: Numbers, width: float | None
+    terms: Sequence[str], joints: Joints, fastest: Numbers, travel: Numbers, width: float | None
 ) -> tuple[DriveColumn, ...]:
-    """The columns of some terms at every joint, joint by joint, with every candidate of a speed;
-    none of a term that needs a speed at a joint that never moves.
+    """The columns of some terms at every joint, joint by joint, with every candidate of a shape
+    parameter; none of a term that needs one at a joint that never moves.
 
-    `fastest` (k) are the joints' largest rates; `width` is that of Coulomb friction, None where it
-    is to be chosen."""
+    `fastest` (k) are the joints' largest velocities, `travel` (k) the ranges of their positions;
+    `width` is that of the direction, None if it is to be chosen."""
     return tuple(
-        DriveColumn(k, name, speed)
+        DriveColumn(k, name, shape)
         for k in range(len(joints.names))
         for name in terms
-        for speed in _speeds(name, float(fastest[k]), width)
+        for shape in _shapes(name, float(fastest[k]), float(travel[k]), width)
     )
 
 
-def _speeds(name: str, fastest: float, width: float | None) -> list[float]:
-    fixed = width is not None and name in ("coulomb", "load")
-    relative = TERMS[name].speeds
-    if fixed or not relative:
-        return [float(width or 0.0)]
-    return sorted({x * fastest for x in relative} - ({0.0} if relative[0] else set()))
+def _shapes(name: str, fastest: float, travel: float, width: float | None) -> list[float]:
+    term = TERMS[name]
+    if not term.shapes or (term.smoothed and width is not None):
+        return [float(width or 0.0) if term.smoothed else 0.0]
+    return sorted({x * (travel if term.state else fastest) for x in term.shapes} - {0.0})
+
+
+def presliding_states(columns: Sequence[DriveColumn], joints: Joints) -> PreslidingStates | None:
+    """The states that some columns read; None if none does."""
+    distances = [
+        sorted({c.speed for c in columns if c.joint == k and TERMS[c.term].state})
+        for k in range(len(joints.names))
+    ]
+    most = max(map(len, distances), default=0)
+    if not most:
+        return None
+    padded = [(row + [row[-1] if row else 1.0] * most)[:most] for row in distances]
+    return PreslidingStates(joints.places, joints.offsets, np.array(padded))

@@ -59,8 +59,8 @@ def inseparable(
 
 
 def _jumps(column: DriveColumn) -> bool:
-    """Whether a column has a sign or a speed."""
-    return TERMS[column.term].signed or bool(TERMS[column.term].speeds)
+    """Whether a column has a sign or a shape parameter."""
+    return TERMS[column.term].jumps or bool(TERMS[column.term].shapes)
 
 
 def _repeated(drives: DriveUnknowns) -> tuple[int, ...]:

@@ -5,15 +5,23 @@ from typing import Any, ClassVar, Final
 
 from symgen.errors import OptionError
 from symgen.identification.data.log_options import AUTO, LogOptions, check_number
-from symgen.identification.model.methods import METHODS, methods_in_words
-from symgen.identification.model.terms import ARMATURE, FRICTION, SPRINGS
+from symgen.identification.model.terms import ARMATURE, DEFAULT, FRICTION, SPRINGS
 from symgen.options import group, option
 from symgen.options.kinds import FLAG, NUMBER, choice, finite
 from symgen.reading.options import moving_joints
 from symgen.text import cited
 
-LOSSES: Final = ("squares", "huber")
-ENGINES: Final = ("serial", "dask")
+LOSSES: Final = ("huber", "squares")
+NONE: Final = "none"
+REMOVED_TERMS: Final = {
+    "lag": "the lag of friction was removed; use presliding, which describes the same reversals "
+    "better",
+    "crosstalk_x": "the crosstalk of transverse moments was removed, because presliding friction "
+    "explains the same residuals; use presliding,presliding_load",
+    "crosstalk_y": "the crosstalk of transverse moments was removed, because presliding friction "
+    "explains the same residuals; use presliding,presliding_load",
+}
+"""Terms of earlier versions, with what replaces them."""
 WRENCH: Final = "wrench:"
 RUNTIME: Final = "runtime:"
 GIVE_WIDTH: Final = "give a velocity (rad/s or m/s) such as 0.01, 0 for sign(qd), or auto"
@@ -28,8 +36,7 @@ def _sensors(robot: Any, start: str) -> Iterable[str]:
 class Settings(LogOptions):
     """The options of ``symgen identify`` that no other command has.
 
-    `interval` is in s; `held_out` is the fraction of the log that is held out. Raises
-    OptionError."""
+    `held_out` is the fraction of the log that is held out. Raises OptionError."""
 
     SECTION: ClassVar[str] = "Model and method"
 
@@ -45,28 +52,23 @@ class Settings(LogOptions):
         names=_sensors,
         parted=":,",
     )
-    method: str = option(
-        "--method",
-        "NAME",
-        f"Estimation method: {methods_in_words()}.",
-        choice(*METHODS),
-        default="acceleration",
-    )
     friction: str = option(
         "--friction",
-        "TERMS",
-        f"Also identify joint friction. TERMS is a list of {', '.join(FRICTION)} (see symgen docs "
-        "identification). auto selects the terms by cross-validation.",
-        default="",
-        names=(AUTO, *FRICTION),
+        "auto|none|TERMS",
+        "Joint friction to identify: auto (the terms that predict logs of real robots best, and "
+        f"the inertia of rotors), none, or a list of {', '.join(FRICTION)} (see symgen docs "
+        "identification).",
+        default=AUTO,
+        names=(AUTO, NONE, *FRICTION),
         parted=",",
     )
     friction_width: str = option(
         "--friction-width",
         "W|auto",
         "Smooth Coulomb friction: use tanh(qd / W) instead of sign(qd), with W in rad/s or m/s. 0 "
-        "uses sign(qd); auto estimates W.",
-        default="0",
+        "uses sign(qd); auto uses a part of the largest velocity.",
+        default="",
+        shown_default="auto with --friction auto, otherwise 0",
     )
     springs: bool = option(
         "--springs",
@@ -86,9 +88,9 @@ class Settings(LogOptions):
     loss: str = option(
         "--loss",
         "NAME",
-        "Loss function: squares, or huber, which reduces the weight of outliers.",
+        "Loss function: huber, which limits the effect of outliers, or squares.",
         choice(*LOSSES),
-        default="squares",
+        default="huber",
     )
     slowest: float | None = option(
         "--slowest",
@@ -99,14 +101,6 @@ class Settings(LogOptions):
         default=None,
         shown_default="from the noise of the velocities",
         rare=True,
-    )
-    interval: float = option(
-        "--interval",
-        "S",
-        "Length (s) of the intervals of --method momentum and --method energy.",
-        NUMBER,
-        rare=True,
-        default=0.1,
     )
     held_out: float = option(
         "--validate",
@@ -143,16 +137,6 @@ class Settings(LogOptions):
         shown_default="no prior",
         rare=True,
     )
-    refine: bool = option(
-        "--refine",
-        None,
-        "Refine the estimate by multiple shooting: fit the simulated motion under the measured "
-        "forces to the measured motion. The result is used only if it predicts the held-out "
-        "motion and forces better.",
-        FLAG,
-        default=False,
-        rare=True,
-    )
     prior: str = option(
         "--prior",
         "urdf|FILE",
@@ -177,22 +161,6 @@ class Settings(LogOptions):
         default=1e4,
         rare=True,
     )
-    engine: str = option(
-        "--engine",
-        "NAME",
-        "How to run the computation: serial, or dask (in threads of this process unless "
-        "--scheduler is given).",
-        choice(*ENGINES),
-        default="serial",
-        rare=True,
-    )
-    scheduler: str | None = option(
-        "--scheduler",
-        "ADDRESS",
-        "Address of a running Dask scheduler, such as tcp://host:8786.",
-        default=None,
-        rare=True,
-    )
 
     def validate(self) -> None:
         """Raises OptionError."""
@@ -209,9 +177,6 @@ class Settings(LogOptions):
                 f"--sensor {cited(self.sensor)}: use torque, wrench:JOINT,JOINT or "
                 "torque+wrench:JOINT"
             )
-        self._check_method()
-        self._check_refined()
-        check_number("--interval", self.interval, 0, 1e6, "a time in s, such as 0.1")
         check_number(
             "--validate", self.held_out + 1e-300, 0, 0.9, "a fraction of the log from 0 to 0.9"
         )
@@ -233,37 +198,11 @@ class Settings(LogOptions):
             "--max-condition", self.max_condition, 1, 1e16, "a number above 1, such as 1e4"
         )
 
-    def _check_method(self) -> None:
-        """Raises OptionError for options that the method excludes."""
-        if self.wrenches and self.method != "acceleration":
-            raise OptionError(
-                f"--method {self.method}: measured wrenches need accelerations; use "
-                "--method acceleration"
-            )
-        if METHODS[self.method].instruments and (self.full or self.loss != "squares"):
-            flag = "--full" if self.full else f"--loss {self.loss}"
-            raise OptionError(
-                f"--method {self.method} and {flag}: instrumental variables minimize no "
-                "loss function; remove one of them"
-            )
-
-    def _check_refined(self) -> None:
-        """Raises OptionError for options that --refine excludes."""
-        unfit = {
-            f"--sensor {self.sensor}": bool(self.wrenches),
-            f"--method {self.method}": METHODS[self.method].equations != "forces",
-            "--full": self.full,
-            "--consistent": self.consistent,
-        }
-        for flag, given in unfit.items():
-            if self.refine and given:
-                raise OptionError(
-                    f"--refine and {flag}: --refine fits base parameters to joint forces only; "
-                    "remove one of them"
-                )
-
     def _check_terms(self, flag: str, given: str, known: tuple[str, ...]) -> None:
-        names = given.split(",") if given and given != AUTO else []
+        names = [] if given in ("", AUTO, NONE) else given.split(",")
+        gone = [name for name in names if name in REMOVED_TERMS]
+        if gone:
+            raise OptionError(f"{flag} {gone[0]}: {REMOVED_TERMS[gone[0]]}")
         if len(set(names)) < len(names) or not set(names) <= set(known):
             raise OptionError(f"{flag} {given}: use some of {', '.join(known)}")
         if "offset" in names and self.springs:
@@ -274,24 +213,26 @@ class Settings(LogOptions):
 
     @property
     def automatic(self) -> bool:
-        """True if the terms of friction are selected by cross-validation."""
+        """True if the terms of friction are the default ones."""
         return self.friction == AUTO
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """The terms of drives that are requested by name."""
-        friction = "" if self.automatic else self.friction.removeprefix(RUNTIME)
-        named = tuple(name for name in friction.split(",") if name)
-        return (*named, *(SPRINGS * self.springs), *(ARMATURE * self.armature))
+        """The terms of drives that are to be identified. A spring's preload replaces the offset."""
+        named = self.friction.removeprefix(RUNTIME).split(",")
+        if self.automatic:
+            named = [name for name in DEFAULT if name != "offset" or not self.springs]
+        more = (*(SPRINGS * self.springs), *(ARMATURE * (self.armature and not self.automatic)))
+        return (*(name for name in named if name not in ("", NONE)), *more)
 
     @property
     def width(self) -> float | None:
-        """The width of Coulomb friction (rad/s or m/s), None if it is to be estimated. Raises
-        OptionError."""
-        if self.automatic or self.friction_width == AUTO:
+        """The width of the direction of friction (rad/s or m/s), None if it is chosen from the log.
+        Raises OptionError."""
+        if self.friction_width == AUTO or (self.automatic and not self.friction_width):
             return None
         try:
-            return finite(self.friction_width)
+            return finite(self.friction_width or "0")
         except ValueError:
             given = cited(self.friction_width)
             raise OptionError(f"--friction-width {given}: {GIVE_WIDTH}") from None
@@ -307,8 +248,3 @@ class Settings(LogOptions):
         sensor = self.sensor.removeprefix("torque+")
         named = sensor.removeprefix(WRENCH).split(",") if sensor.startswith(WRENCH) else []
         return tuple(dict.fromkeys(name for name in named if name))
-
-    @property
-    def dask(self) -> bool:
-        """True if the reduction runs on Dask."""
-        return self.engine == "dask" or self.scheduler is not None

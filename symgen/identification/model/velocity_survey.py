@@ -21,10 +21,11 @@ of a sample matters."""
 @dataclass(frozen=True)
 class Rates:
     """The rates seen in the motion of k joints that may have friction: the largest rate (rad/s or
-    m/s), the rate below which its sign is not known, and the number of rows by which derivatives
-    are uncertain around a standstill."""
+    m/s), the range of the position (rad or m), the rate below which its sign is not known, and the
+    number of rows by which derivatives are uncertain around a standstill."""
 
     fastest: Numbers
+    travel: Numbers
     slowest: Numbers
     margin: int
 
@@ -34,9 +35,16 @@ def surveyed(
 ) -> Rates:
     """The rates in all blocks of a log; `slowest` is the rate where somebody gives it."""
     fastest, noise = np.zeros(len(joints.names)), np.zeros(len(joints.names))
+    low, high = np.full(len(joints.names), np.inf), np.full(len(joints.names), -np.inf)
     for samples in blocks:
+        positions = samples.q @ joints.places.T + joints.offsets
+        low = np.minimum(low, positions.min(axis=0, initial=np.inf))
+        high = np.maximum(high, positions.max(axis=0, initial=-np.inf))
         rates = np.abs(samples.qd @ joints.rates.T)
         fastest = np.maximum(fastest, rates.max(axis=0, initial=0.0))
         noise = np.maximum(noise, np.abs(joints.rates) @ samples.noise)
     least = np.maximum(SIGMAS * noise, PART * fastest)
-    return Rates(fastest, least if slowest is None else np.full_like(least, slowest), margin)
+    travel = np.maximum(high - low, 0.0)
+    return Rates(
+        fastest, travel, least if slowest is None else np.full_like(least, slowest), margin
+    )

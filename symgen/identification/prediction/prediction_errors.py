@@ -4,6 +4,7 @@ those in which its joint moves, as measured and filtered, and points of it for p
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any, Final
 
 import numpy as np
@@ -130,7 +131,12 @@ def predict(
         min(20.0, 0.2 / reading.step), reading.step, reading.survey.even
     )
     predicting = lambda step: progress(f"predicting: {step}")  # noqa: E731
-    for samples in reading.blocks(predicting, held_out=held_out):
+    drives = predictor.equations.drives
+    blocks = reading.blocks(predicting)
+    if drives is not None and drives.presliding is not None:
+        blocks = drives.presliding.attached(blocks)
+    first = len(reading.plan.training) if held_out else 0
+    for samples in islice(blocks, first, None):
         points = _points(samples, predictor)
         _add(sums, points, samples, filtering)
         kept.append(_shown(points, samples).rows(slice(None, None, stride)))

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.errors import OptionError
-from symgen.identification.model.drive_columns import DriveColumn, DriveUnknowns
+from symgen.identification.model.drive_columns import DriveColumn, DriveUnknowns, presliding_states
 from symgen.identification.model.problem import Problem
 from symgen.identification.model.terms import TERMS
 from symgen.identification.prediction.prediction_errors import Predictor
@@ -25,9 +25,10 @@ def predictor(
     drives = None
     if sought.joints is not None:
         slowest = np.zeros(len(sought.joints.names))
-        drives = sought.bent(DriveUnknowns(sought.joints, tuple(columns), slowest, load=base))
+        states = presliding_states(columns, sought.joints)
+        drives = DriveUnknowns(sought.joints, tuple(columns), slowest, load=base, presliding=states)
     all_values = np.concatenate([base, np.asarray(values, np.float64)])
-    return Predictor(sought.equations(0, drives), all_values, sought.channels)
+    return Predictor(sought.equations(drives), all_values, sought.channels)
 
 
 def of_robot(sought: Problem) -> Predictor:

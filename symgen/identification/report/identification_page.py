@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from symgen import __version__
 from symgen.identification.estimation.run import Identified
 from symgen.identification.prediction.prediction_errors import SLOW, Points
-from symgen.identification.report.identification_tables import chosen
 from symgen.identification.report.panels import (
     LEFT,
     LOAD,
@@ -56,7 +55,7 @@ def page(identified: Identified, summary: str, refuted: bool, warnings: tuple[st
         robot=shown(estimate.mapping.model.name),
         log=shown(PurePath(reading.log.file).name),
         version=__version__,
-        method=identified.settings.method,
+        method=identified.settings.loss,
         summary=summary,
         refuted=refuted,
         warnings=warnings,
@@ -71,7 +70,6 @@ def page(identified: Identified, summary: str, refuted: bool, warnings: tuple[st
         errors=_errors(identified),
         error_rows=sum(map(len, identified.last)),
         predicted=_predicted(identified),
-        chosen=chosen(identified),
         channels=_channels(identified, points),
         parameters_picture=_embedded(encoded(parameters(estimate), PNG, DPI)),
         parameters=_parameters(identified),
@@ -159,7 +157,7 @@ def _parameters(identified: Identified) -> list[tuple[Any, ...]]:
 
 def _channels(identified: Identified, points: Points) -> list[tuple[str, str]]:
     strips = (Strip(k, c.name, c.unit) for k, c in enumerate(identified.estimate.channels))
-    step = identified.reading.step * (identified.reading.plan.interval or 1)
+    step = identified.reading.step
     return [(shown(s.name), _embedded(encoded(_drawn(points, s, step), PNG, DPI))) for s in strips]
 
 

@@ -30,8 +30,6 @@ def on_terminal(identified: Identified, out: Console | None = None) -> None:
     out.print(_channels(identified))
     if identified.prediction is not None:
         out.print(errors(identified.prediction))
-    for line in chosen(identified):
-        out.print(escape(line))
     out.print(_parameters(estimate))
     if estimate.standard is not None:
         out.print(_standard(estimate))
@@ -39,22 +37,6 @@ def on_terminal(identified: Identified, out: Console | None = None) -> None:
         f"The condition number of the regressor is {estimate.scaled_condition:.4g} with columns "
         f"scaled to unit length and {estimate.condition:.4g} without scaling."
     )
-
-
-def chosen(identified: Identified) -> list[str]:
-    """The choices of cross-validation, a line a joint."""
-    drives, trials = identified.equations.drives, identified.choice.trials
-    if drives is None or not trials:
-        return []
-    lines = [
-        "Friction terms selected by cross-validation, with the reduction of the squared error:"
-    ]
-    for k, name in enumerate(drives.joints.names):
-        taken = [f"{t.term} {100 * t.gain:.0f} %" for t in trials if t.joint == k and t.taken]
-        untaken = [t.term for t in trials if t.joint == k and not t.taken]
-        rejected = f"; rejected: {', '.join(untaken)}" if untaken else ""
-        lines.append(f"  {name}: {', '.join(taken) or 'no further terms'}{rejected}")
-    return lines
 
 
 def _channels(identified: Identified) -> Any:
@@ -80,8 +62,7 @@ def _channels(identified: Identified) -> Any:
 
 def _held_out(identified: Identified) -> str:
     channel = identified.estimate.channels[0]
-    unit = "intervals" if identified.reading.plan.interval else "rows"
-    return f"{channel.rows} {unit} for the estimate, {channel.validation_rows} for validation"
+    return f"{channel.rows} rows for the estimate, {channel.validation_rows} for validation"
 
 
 def _part(residual: float | None, measured: float | None) -> str:
@@ -116,8 +97,11 @@ def _parameters(estimate: Estimate) -> Any:
 
 
 def _with_speeds(estimate: Estimate) -> list[str]:
-    """Names of parameters, with the speed that a term has."""
-    speeds = [f" ({speed:.3g} rad/s)" * bool(speed) for speed in estimate.speeds]
+    """Names of parameters, with the shape parameter that a term has."""
+    speeds = [
+        f" ({speed:.3g} {'rad' if name.startswith('presliding') else 'rad/s'})" * bool(speed)
+        for name, speed in zip(estimate.friction, estimate.speeds, strict=False)
+    ]
     none = [""] * len(estimate.mapping)
     return [name + text for name, text in zip(estimate.names, none + speeds, strict=True)]
 
@@ -142,7 +126,7 @@ def _present(values: Numbers | None) -> Numbers:
 
 def data(identified: Identified) -> dict[str, Any]:
     """Everything that was found, for JSON (documented in docs/reference/identification.md)."""
-    estimate, settings, plan = identified.estimate, identified.settings, identified.reading.plan
+    estimate, settings = identified.estimate, identified.settings
     derivation = identified.reading.derivation
     return {
         "format": 1,
@@ -154,14 +138,11 @@ def data(identified: Identified) -> dict[str, Any]:
             "step": identified.reading.step,
         },
         "sensor": settings.sensor,
-        "method": settings.method,
         "window": 2 * derivation.half + 1 if derivation else None,
-        "interval": plan.interval or None,
         "condition_number": _finite(estimate.condition),
         "scaled_condition_number": _finite(estimate.scaled_condition),
         "channels": [_channel(c) for c in estimate.channels],
         "parameters": _named(estimate),
-        "choice": _choice(identified),
         "delays": _delays(identified),
         "factor": estimate.factor.tolist(),
         "bodies": _bodies(estimate),
@@ -178,14 +159,6 @@ def _delays(identified: Identified) -> dict[str, Any] | None:
         return None
     rows = zip(channels, late.values.tolist(), late.errors.tolist(), strict=True)
     return {c.name: {"delay": x, "standard_error": error} for c, x, error in rows}
-
-
-def _choice(identified: Identified) -> list[dict[str, Any]]:
-    joints = identified.equations.drives.joints.names if identified.equations.drives else ()
-    return [
-        {"joint": joints[t.joint], "term": t.term, "gain": t.gain, "taken": t.taken}
-        for t in identified.choice.trials
-    ]
 
 
 def _finite(x: float | None) -> float | None:

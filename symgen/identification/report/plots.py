@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.identification.estimation.run import Identified
-from symgen.identification.model.equations import Instants
+from symgen.identification.model.equations import JointForceEquations
 from symgen.identification.model.estimate import Estimate
 from symgen.identification.model.terms import TERMS
 from symgen.identification.prediction.prediction_errors import Points
@@ -64,16 +64,18 @@ def end_of_log(identified: Identified) -> tuple[Points, float | None]:
     kept = np.flatnonzero(t >= t[-1] - SPAN)
     kept = kept[:: -(-len(kept) // MOST)]
     rates = _rates(identified)
-    load = predicted if not isinstance(identified.equations, Instants) else _load(identified)
+    load = (
+        predicted
+        if not isinstance(identified.equations, JointForceEquations)
+        else _load(identified)
+    )
     used = np.ones(measured.shape, np.bool_)
     return Points(t, rates, measured, predicted, load, used).rows(kept), edge
 
 
 def _rates(identified: Identified) -> Numbers:
     """The velocities of the rows of the series."""
-    step = identified.reading.plan.interval
-    parts = [s.qd if not step else s.qd[::step][: (len(s) - 1) // step] for s in identified.last]
-    return np.concatenate(parts)
+    return np.concatenate([samples.qd for samples in identified.last])
 
 
 def _load(identified: Identified) -> Numbers:

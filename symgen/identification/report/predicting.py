@@ -7,11 +7,10 @@ from typing import Any, Final
 
 from symgen import output
 from symgen.errors import OptionError
-from symgen.identification.data.dataset import Reading, Wish
+from symgen.identification.data.dataset import Reading, ReadOptions
 from symgen.identification.data.log_options import LogOptions
 from symgen.identification.diagnostics.cutoffs import tuned
 from symgen.identification.estimation.run import Identified
-from symgen.identification.model.methods import METHODS
 from symgen.identification.model.problem import Problem, problem
 from symgen.identification.model.settings import Settings
 from symgen.identification.prediction.prediction_errors import Prediction, Predictor, predict
@@ -56,7 +55,7 @@ def validated(
     that were held out. Raises SymgenError."""
     fitted = Predictor(identified.equations, identified.estimate.values, _channels(identified))
     if log is None:
-        if METHODS[identified.settings.method].equations != "forces" or not identified.held_out:
+        if not identified.held_out:
             return identified
         return replace(
             identified, prediction=predict(identified.reading, fitted, progress, held_out=True)
@@ -66,9 +65,7 @@ def validated(
     progress("preparing the validation")
     late = identified.reading.delays
     delay = "0" if identified.delays else identified.settings.delay
-    settings = replace(
-        identified.settings, method="acceleration", interval=Settings().interval, delay=delay
-    )
+    settings = replace(identified.settings, delay=delay)
     sought = problem(job, loaded, settings)
     drives, estimate = identified.equations.drives, identified.estimate
     model = predictor(
@@ -88,7 +85,7 @@ def _channels(identified: Identified) -> tuple[tuple[str, str], ...]:
 
 def read(log: str, sought: Problem, loaded: LoadedRobot, options: LogOptions) -> Reading:
     """A log with all that a prediction needs. Raises LogError."""
-    return tuned(log, sought, loaded, options, Wish())
+    return tuned(log, sought, loaded, options, ReadOptions())
 
 
 def written(prediction: Prediction, folder: Path, kind: str) -> list[Path]:

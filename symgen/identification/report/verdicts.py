@@ -15,10 +15,10 @@ from symgen.identification.consistency.nearest_bodies import Bodies
 from symgen.identification.consistency.payload_estimate import Payload
 from symgen.identification.consistency.sdp import BodiesError
 from symgen.identification.estimation.run import Identified
-from symgen.identification.model.equations import Instants
+from symgen.identification.model.equations import JointForceEquations
 from symgen.identification.model.estimate import BaseMapping
 from symgen.identification.model.settings import Settings
-from symgen.identification.model.terms import FRICTION, TERMS
+from symgen.identification.model.terms import FRICTION
 from symgen.numbers.types import Numbers
 from symgen.text import shown
 
@@ -28,6 +28,8 @@ NOISY: Final = 3.0
 """if what is left is more than so many times the noise of its sensor."""
 EXPLAINED: Final = 0.2
 """Friction is suspected where it explains this part of the squares of what is left."""
+SMOOTH: Final = ("viscous", "asymmetric", "offset")
+"""Terms that do not describe a friction that depends on the sign of the velocity."""
 LISTED: Final = 3
 """The largest number of reasons in a summary."""
 REASON: Final = re.compile(": |; ")
@@ -75,9 +77,13 @@ def verdicts(identified: Identified) -> tuple[Verdict, ...]:
 def _forgotten(identified: Identified) -> Iterator[Verdict]:
     """Friction that what is left shows, of joints for which no term was asked."""
     drives = identified.equations.drives
-    if drives is None or not isinstance(identified.equations, Instants) or not identified.last:
+    if (
+        drives is None
+        or not isinstance(identified.equations, JointForceEquations)
+        or not identified.last
+    ):
         return
-    modelled = {c.joint for c in drives.columns if c.term in FRICTION and TERMS[c.term].signed}
+    modelled = {c.joint for c in drives.columns if c.term in FRICTION and c.term not in SMOOTH}
     shares = _friction_shares(identified)
     forgotten = [k for k in range(len(shares)) if k not in modelled and shares[k] > EXPLAINED]
     if forgotten:
@@ -85,7 +91,7 @@ def _forgotten(identified: Identified) -> Iterator[Verdict]:
         listed = ", ".join(f"{shown(names[k])} {100 * shares[k]:.0f} %" for k in forgotten)
         yield Verdict(
             "the residual depends on the velocity as friction does: the part of its squares that "
-            f"friction explains is {listed}; add --friction viscous,coulomb or --friction auto"
+            f"friction explains is {listed}; use --friction auto"
         )
 
 
@@ -141,7 +147,7 @@ def _poor(identified: Identified, explained: bool) -> Iterator[Verdict]:
 
 def _noise(identified: Identified) -> Numbers:
     """The deviation of the noise of each channel's sensor, from second differences."""
-    if not identified.last or not isinstance(identified.equations, Instants):
+    if not identified.last or not isinstance(identified.equations, JointForceEquations):
         return np.zeros(len(identified.estimate.channels))
     last = identified.last[-1]
     second, u = np.diff(last.measured, 2, axis=0), last.usable

@@ -1,0 +1,93 @@
+"""The shape parameters of the joints' laws by variable projection: each joint takes the candidate
+with which its forces are explained best, everything else fitted again.
+
+All of it is done with triangular factors of the equations with every candidate column, so that no
+row is looked at again."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.identification.estimation.weighted_solve import (
+    GaussianPrior,
+    TriangularSystem,
+    solve,
+    solve_weighted,
+)
+from symgen.identification.model.drive_columns import DriveUnknowns
+from symgen.identification.model.terms import TERMS
+
+Numbers = NDArray[np.float64]
+Key = tuple[int, str]
+"""A joint's number and the name of a shape parameter."""
+
+SWEEPS: Final = 2
+"""Passes over the shape parameters: each depends little on the others."""
+
+
+@dataclass(frozen=True)
+class ShapeSearch:
+    """Selects from the columns of `drives`, which are the last ones of `system`; every fit has
+    `prior` in addition."""
+
+    system: TriangularSystem
+    drives: DriveUnknowns
+    prior: GaussianPrior
+
+    @property
+    def first(self) -> int:
+        """The number of columns before those of drives."""
+        return self.system.size - len(self.drives.columns)
+
+    @cached_property
+    def candidates(self) -> Mapping[Key, list[list[int]]]:
+        """For each shape parameter the numbers of the columns of each candidate value. Terms that
+        read the presliding state have the distance in common, others a parameter of their own."""
+        values: dict[Key, dict[float, list[int]]] = {}
+        for k, column in enumerate(self.drives.columns):
+            name = "presliding" if TERMS[column.term].state else column.term
+            values.setdefault((column.joint, name), {}).setdefault(column.speed, []).append(k)
+        return {key: [numbers for _, numbers in sorted(x.items())] for key, x in values.items()}
+
+    def best(self) -> tuple[int, ...]:
+        """The numbers of the columns of drives with the best candidate of each parameter."""
+        chosen = dict.fromkeys(self.candidates, 0)
+        several = sorted({key[1] for key in chosen if len(self.candidates[key]) > 1})
+        for name in several * SWEEPS:
+            keys = [key for key in chosen if key[1] == name]
+            count = max(len(self.candidates[key]) for key in keys)
+            squares = np.array([self._squares(self._nth(chosen, keys, k)) for k in range(count)])
+            for key in keys:
+                of_joint = squares[: len(self.candidates[key]), self._channels(key[0])]
+                chosen[key] = int(np.argmin(of_joint.sum(axis=1)))
+        return tuple(sorted(k for key, n in chosen.items() for k in self.candidates[key][n]))
+
+    def _channels(self, joint: int) -> NDArray[np.bool_]:
+        return np.asarray(self.drives.joints.channels[joint][: len(self.system.supports)])
+
+    def _nth(self, chosen: Mapping[Key, int], keys: Sequence[Key], n: int) -> dict[Key, int]:
+        return dict(chosen) | {key: min(n, len(self.candidates[key]) - 1) for key in keys}
+
+    def _squares(self, chosen: Mapping[Key, int]) -> Numbers:
+        """The weighted squares of each joint channel's residuals."""
+        columns = self._columns(chosen)
+        part = self.system.only(columns)
+        values, _ = solve_weighted(part, self._deviations, self.prior.only(columns))
+        count = self.drives.joints.channels.shape[1]
+        return np.array(
+            [part.squares(j, values) / self._deviations[j] ** 2 for j in part.channels[:count]]
+        )
+
+    def _columns(self, chosen: Mapping[Key, int]) -> list[int]:
+        of_drives = sorted(k for key, n in chosen.items() for k in self.candidates[key][n])
+        return [*range(self.first), *(self.first + k for k in of_drives)]
+
+    @cached_property
+    def _deviations(self) -> tuple[float, ...]:
+        """The deviations of the channels with the first candidate of every parameter."""
+        columns = self._columns(dict.fromkeys(self.candidates, 0))
+        return solve(self.system.only(columns), self.prior.only(columns)).deviations
