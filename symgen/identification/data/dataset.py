@@ -115,7 +115,7 @@ def reading(
     wanted: NeededColumns,
     model: RigidBodyModel,
     options: LogOptions,
-    read_options: ReadOptions,
+    more: ReadOptions,
 ) -> Reading:
     """Looks at a whole log for what is wanted of it. Raises LogError for a log that cannot be used,
     OptionError for options that do not fit it."""
@@ -127,7 +127,7 @@ def look(
     wanted: NeededColumns,
     model: RigidBodyModel | None,
     map_: Map,
-    read_options: ReadOptions,
+    more: ReadOptions,
 ) -> Reading:
     """The same with a log that is open, and perhaps without a robot."""
     columns, options = layout(log, wanted, map_), map_.options
