@@ -15,7 +15,7 @@ from tests.support.tools import invoke
 
 def options_of(name):
     command = main.get_command(click.Context(main), name)
-    return [p for p in command.params if isinstance(p, click.Option)]
+    return [p for p in command.params if isinstance(p, click.Option) and not p.hidden]
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -142,7 +142,7 @@ def test_code_that_crashes_fails(copy):
     path.write_text(text)
     claimed(copy, path.name)
     failed = {check.what: check.detail for check in verify(copy) if not check.passed}
-    assert failed["c: gravity"] == "was ended by SIGSEGV"
+    assert failed["c: gravity"] == "was terminated by SIGSEGV"
 
 
 def test_what_a_process_of_its_own_raises_is_raised(tmp_path):
