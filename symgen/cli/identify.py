@@ -139,12 +139,12 @@ def identify(
 
     LOG is a CSV, NPZ or Parquet file or a ROS bag with columns t (s), q_JOINT, qd_JOINT, qdd_JOINT
     and tau_JOINT. Velocities and accelerations may be missing. symgen docs identification
-    describes columns, methods and results.
+    describes the steps, the friction terms and the results.
 
     \b
     symgen identify robots/panda_arm.urdf log.csv
     symgen identify robots/ur5.urdf log.parquet --friction viscous,coulomb,offset -o DIR
-    symgen identify robots/ur5.urdf log.npz --sensor wrench:wrist_3_joint --full
+    symgen identify robots/ur5.urdf log.npz --sensor wrench:joint6 --full
     symgen identify robots/panda_arm.urdf log.csv --payload flange
     symgen identify robots/panda_arm.urdf log.csv --friction viscous,coulomb,offset \\
         --consistent --entropic 100 --urdf identified.urdf --actuators-out drives.toml

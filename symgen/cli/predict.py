@@ -22,9 +22,9 @@ RESULTS = (
     *JSON,
     option(
         "--estimate",
-        metavar="FILE.json",
-        help="Use the parameters of this identification.json (written by symgen identify -o) "
-        "instead of those of the robot's file.",
+        metavar="FILE.json|DIR",
+        help="Use the parameters of this identification.json, or of the folder that symgen "
+        "identify -o wrote, instead of those of the robot's file.",
         section="Prediction",
     ),
 )

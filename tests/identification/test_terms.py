@@ -149,6 +149,8 @@ def test_prediction_of_an_estimate_and_of_the_files(tmp_path, monkeypatch):
     stored = str(out / "identification.json")
     said = invoke("predict", FILE, path, "--estimate", stored, "--json", "-o", tmp_path / "seen")
     good = json.loads(said.stdout)["channels"]
+    of_folder = invoke("predict", FILE, path, "--estimate", out, "--json")
+    assert json.loads(of_folder.stdout)["channels"] == good
     poor = json.loads(invoke("predict", FILE, path, "--json").stdout)["channels"]
     assert all(c["all"]["relative"] < 0.011 for c in good)
     assert poor[1]["all"]["relative"] > 0.05 and good[1]["moving"]["rows"] < good[1]["all"]["rows"]

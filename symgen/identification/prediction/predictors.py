@@ -93,8 +93,9 @@ def _alike(name: str, other: str) -> bool:
 
 
 def _rows(path: str) -> Mapping[str, Any]:
+    file = Path(path) / "identification.json" if Path(path).is_dir() else Path(path)
     try:
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
+        data = json.loads(file.read_text(encoding="utf-8"))
         rows = data["parameters"]
         if not isinstance(rows, dict) or not all(isinstance(row, dict) for row in rows.values()):
             raise ValueError("no parameters")

@@ -1,8 +1,8 @@
 """A file of actuators that ``generate`` takes, with what was identified of the drives.
 
-Generated code knows viscous and Coulomb friction, an offset, springs and armatures. Terms beyond
-these are replaced by those of them that come nearest over the log, by least squares with the base
-parameters held."""
+It contains viscous and Coulomb friction, offsets, springs and armatures. Terms beyond these are
+replaced by those of them that come nearest over the log, by least squares with the base parameters
+held."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -91,17 +91,19 @@ def _values(identified: Identified, remarks: list[str]) -> dict[int, float]:
         return {}
     b = len(identified.estimate.mapping)
     written = [k for k, column in enumerate(drives.columns) if column.term in WRITTEN]
-    unwritten = [drives.names[k] for k in range(len(drives.columns)) if k not in written]
-    if not unwritten:
+    if len(written) == len(drives.columns):
         values = values[b:]
     else:
         values = np.zeros(len(drives.columns))
         values[written] = held(
             identified.system, identified.estimate.base, [b + k for k in written], identified
         )
+        terms = dict.fromkeys(
+            column.term for column in drives.columns if column.term not in WRITTEN
+        )
         remarks.append(
-            f"actuator files cannot contain {', '.join(shown(name) for name in unwritten)}; the "
-            "other terms of these joints were fitted again without them"
+            f"--actuators-out does not write the friction terms {', '.join(terms)}; the other "
+            "terms were fitted again without them, so this file predicts worse than the estimate"
         )
     widths = {drives.columns[k].speed for k in written if drives.columns[k].term == "coulomb"}
     if len(widths) > 1:
