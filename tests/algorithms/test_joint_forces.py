@@ -2,6 +2,7 @@
 an actuator file to C, Python, Rust, JAX, regressors, controllers and observers."""
 
 import re
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -213,6 +214,9 @@ def test_c_and_python_with_controllers_are_verified(law, kind, actuators, tmp_pa
 def test_all_laws_in_other_languages(language, actuators, tmp_path):
     if language in ("jax", "casadi"):
         pytest.importorskip(language)
+    tool = {"rust": "rustc", "javascript": "node"}.get(language)
+    if tool and shutil.which(tool) is None:
+        pytest.skip(f"{tool} is not installed")
     laws = [law for law in FRICTION if LAWS[law].reads <= QUANTITIES["forward_dynamics"].supports]
     generate(
         PENDULUM,
