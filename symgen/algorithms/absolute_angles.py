@@ -24,7 +24,7 @@ from symgen.mechanics.canonical_model import CanonicalBody, CanonicalModel
 from symgen.mechanics.joints.joint_type import TURN
 from symgen.mechanics.rigid_motion import Motion
 from symgen.mechanics.spatial import ZERO_TWIST, Angle, Turn, Twist
-from symgen.numbers.scalar import ZERO, Coordinates, Scalar
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar, sum_in_order
 
 SOURCE = f"{virtual_power.SOURCE}, of its slopes, in absolute angles along parallel joints"
 
@@ -126,7 +126,7 @@ def _beside(body: CanonicalBody, before: RunMember) -> RunMember:
     assert before.start is not None
     transform, start = body.placement.to_axis.transform, before.start
     arm = transform.offset.expressed_after(-before.turn)
-    angle = sum((turn.angle for turn in transform.turns), before.turn.angle)
+    angle = sum_in_order((turn.angle for turn in transform.turns), before.turn.angle)
     motion = replace(start.motion, a=before.motion.at(arm))
     virtual = Twist(start.virtual.w, before.virtual.at(arm))
     return RunMember(motion, virtual, Turn(2, replace(angle, variable=ZERO)), start)

@@ -22,7 +22,7 @@ from symgen.errors import OptionError
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.coupling import Coupling
 from symgen.numbers.operations import sign
-from symgen.numbers.scalar import ZERO, Coordinates, Scalar
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar, sum_in_order
 from symgen.text import shown
 
 Pair = tuple[list[Scalar], list[Scalar]]
@@ -191,7 +191,7 @@ def minus(a: Coordinates, b: Coordinates) -> list[Scalar]:
 
 def plus(*parts: Coordinates) -> list[Scalar]:
     """The sum of all."""
-    return [sum(row[1:], row[0]) for row in zip(*parts, strict=True)]
+    return [sum_in_order(row[1:], row[0]) for row in zip(*parts, strict=True)]
 
 
 def by(gains: Coordinates, x: Coordinates) -> list[Scalar]:

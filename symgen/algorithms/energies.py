@@ -57,8 +57,9 @@ def potential_energy(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
         pose, fall = system.roots[i], system.gravity[i]
         level = place(pose.inverse).origin.dot(fall)
         total = total - body.h.dot(fall) + body.m * level
-    stored = (system.body(i).passive.energy(q[i - 1]) for i in system.spring_bodies)
-    return [sum(stored, total)]
+    for i in system.spring_bodies:
+        total = total + system.body(i).passive.energy(q[i - 1])
+    return [total]
 
 
 # -- the centre of mass and momentum ---------------------------------------------------------------

@@ -25,7 +25,7 @@ from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.independence import independent_parameters
 from symgen.mechanics.parameters import WHOLE
 from symgen.numbers.operations import sign
-from symgen.numbers.scalar import Coordinates, Scalar, dot, named
+from symgen.numbers.scalar import Coordinates, Scalar, dot, named, sum_in_order
 
 BETA = "kg | kg m | kg m^2"
 START_VARIANCE: Final = 100.0
@@ -151,7 +151,7 @@ def recursive_least_squares(system: CanonicalModel, *inputs: Coordinates) -> Pai
     d = [flat[at + i] for i, at in enumerate(start)]
     most = width * START_VARIANCE
     spread = [x + x * dot(column, column) for column, x in zip(u, d, strict=True)]
-    below = most - sum(spread[1:], spread[0])
+    below = most - sum_in_order(spread[1:], spread[0])
     room = (0.5 / len(rows)) * (below + below * sign(below))
     bounds = 1.0 / forget - 1.0, room, (1.0 - forget) * (1.0 / START_VARIANCE)
     for k, (row, force) in enumerate(zip(rows, tau, strict=True)):
@@ -200,7 +200,7 @@ def _after_row(
         pairs = zip(column, gains[j], strict=True)
         before = [named(b + e * g, f"K{label}_{i}_{j}") for i, (e, b) in enumerate(pairs)]
         gains.append([*before, g])
-    known = sum((f * g for f, g in zip(inner, scaled, strict=True)), TINY)
+    known = sum_in_order((f * g for f, g in zip(inner, scaled, strict=True)), TINY)
     gain = gains[len(u)]
     lost = named(_forgotten(known, dot(gain, gain), dot(row, row), bounds), f"lost{label}")
     rest = known - lost

@@ -11,6 +11,7 @@ from typing import Final
 from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.model import PARAMETER_NAMES, Body, Joint, Link, PerCoordinate
 from symgen.mechanics.pose import Matrix3
+from symgen.numbers.scalar import sum_in_order
 from symgen.text import shown
 
 MAX_NUMBER: Final = 1e100
@@ -184,4 +185,4 @@ def _proper(rows: Matrix3) -> bool:
 
 
 def _dot(a: Sequence[float], b: Sequence[float]) -> float:
-    return sum(x * y for x, y in zip(a, b, strict=True))
+    return float(sum_in_order((x * y for x, y in zip(a, b, strict=True)), 0.0))

@@ -6,7 +6,9 @@ unchanged on any of them. Structural zeros are the object `ZERO`, not the number
 vanish for every state of a robot stays recognisable, so every kind of scalar follows the same path
 through an algorithm."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
+from operator import add
 from typing import Any, Final, Protocol
 
 from symgen.numbers.named import Named
@@ -135,3 +137,9 @@ def by_columns(
 def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
     """The sum of the products, entry by entry."""
     return sum((x * y for x, y in zip(a, b, strict=True)), ZERO)
+
+
+def sum_in_order(terms: Iterable[Any], start: Any) -> Any:
+    """`start` plus the terms, one addition after the other, as generated code adds. The built-in
+    `sum` of floats compensates rounding errors since Python 3.12, so it has other last digits."""
+    return reduce(add, terms, start)

@@ -25,7 +25,7 @@ from symgen.mechanics.joints.joint_type import (
     RoundFreedom,
 )
 from symgen.mechanics.pose import IDENTITY, Triple
-from symgen.numbers.scalar import structural
+from symgen.numbers.scalar import structural, sum_in_order
 
 if TYPE_CHECKING:
     from symgen.mechanics.model import Joint
@@ -102,8 +102,10 @@ class SecondAxis(JointType):
         wrong = super().validate(joint)
         if wrong is not None:
             return wrong
-        length = sum(x * x for x in joint.constants)
-        product = sum(x * y for x, y in zip(joint.constants, joint.axis, strict=True))
+        length = sum_in_order((x * x for x in joint.constants), 0.0)
+        product = sum_in_order(
+            (x * y for x, y in zip(joint.constants, joint.axis, strict=True)), 0.0
+        )
         right = abs(length - 1) <= MAX_AXIS_ERROR and abs(product) <= MAX_AXIS_ERROR
         return None if right else "has axes of its joint that are not at right angles"
 
@@ -112,9 +114,9 @@ def default_second_axis(axis: Triple) -> Triple:
     """The x axis of the joint frame, projected onto the plane perpendicular to `axis` and scaled to
     length 1, or the y axis where x is (nearly) parallel to `axis`."""
     hint = IDENTITY[0] if abs(axis[0]) < MAX_COSINE_TO_X else IDENTITY[1]
-    k = sum(a * b for a, b in zip(hint, axis, strict=True))
+    k = sum_in_order((a * b for a, b in zip(hint, axis, strict=True)), 0.0)
     in_plane = [h - k * n for h, n in zip(hint, axis, strict=True)]
-    size = sum(r * r for r in in_plane) ** 0.5
+    size = sum_in_order((r * r for r in in_plane), 0.0) ** 0.5
     return (in_plane[0] / size + 0.0, in_plane[1] / size + 0.0, in_plane[2] / size + 0.0)
 
 
