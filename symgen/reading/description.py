@@ -11,6 +11,7 @@ from typing import Any, Final
 from symgen.errors import Notice, RobotError, SourceLocation, together
 from symgen.mechanics.model import Limits, PerCoordinate
 from symgen.mechanics.pose import IDENTITY, Matrix3, Triple
+from symgen.numbers.scalar import sum_in_order
 from symgen.text import quoted, shown
 
 EARTH: Final = (0.0, 0.0, -9.81)
@@ -92,7 +93,11 @@ class LinearFunction:
 
     def value(self, coordinates: Mapping[str, float]) -> float:
         """The value at some coordinates. Those with the factor 0 may be missing."""
-        return sum((by * coordinates[name] for name, by in self.terms if by), 0.0) + self.offset
+        value: float = (
+            sum_in_order((by * coordinates[name] for name, by in self.terms if by), 0.0)
+            + self.offset
+        )
+        return value
 
     def solve_for(self, name: str) -> "LinearFunction":
         """The coordinate `name`, whose factor is not 0, where the function is 0."""

@@ -10,6 +10,7 @@ from typing import Final, Literal
 
 from symgen.errors import Notice, OptionError
 from symgen.mechanics.pose import IDENTITY, Matrix3, Pose, Triple
+from symgen.numbers.scalar import sum_in_order
 from symgen.reading.description import JointElement
 from symgen.reading.joint_kinds import JOINTS
 from symgen.reading.subtree import WORLD, RobotSubtree, above_root
@@ -74,7 +75,7 @@ def _checked(gravity: Sequence[float]) -> Triple:
 
 def _inside(turned: Matrix3, fall: Triple) -> Triple:
     """A vector of the file's root in the axes of a link that is turned so against it."""
-    x, y, z = (sum(turned[i][k] * fall[i] for i in range(3)) + 0.0 for k in range(3))
+    x, y, z = (sum_in_order((turned[i][k] * fall[i] for i in range(3)), 0.0) for k in range(3))
     return x, y, z
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from symgen.errors import Notice
 from symgen.mechanics.inertia_checks import negative_moment
 from symgen.numbers.named import Named
+from symgen.numbers.scalar import sum_in_order
 from symgen.reading.description import Inertial, LinkElement, RobotDescription
 from symgen.text import shown
 
@@ -69,7 +70,10 @@ def _possible(link: LinkElement) -> Inertial | None:
         return None
     moments = [max(value, 0.0) for value in values]
     s = [
-        [sum(moments[k] * vectors[i][k] * vectors[j][k] for k in range(3)) for j in range(3)]
+        [
+            sum_in_order((moments[k] * vectors[i][k] * vectors[j][k] for k in range(3)), 0.0)
+            for j in range(3)
+        ]
         for i in range(3)
     ]
     trace = s[0][0] + s[1][1] + s[2][2]

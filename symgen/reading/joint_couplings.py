@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from symgen.errors import OptionError, RobotError
+from symgen.numbers.scalar import sum_in_order
 from symgen.options.kinds import finite
 from symgen.reading.description import JointElement, LinearFunction, Mimic, RobotDescription
 from symgen.reading.joint_kinds import FIXED, has_several_coordinates
@@ -188,7 +189,7 @@ def _parsed(flag: str, line: int, text: str, joints: Collection[str]) -> Mimic:
             offsets.append(value)
     if not factors or len(offsets) > 1:
         raise OptionError(f"{flag}: {GIVE}")
-    return Mimic.of(line, LinearFunction(tuple(factors.items()), sum(offsets, 0.0)))
+    return Mimic.of(line, LinearFunction(tuple(factors.items()), sum_in_order(offsets, 0.0)))
 
 
 def _check_joint(flag: str, name: str, names: Collection[str]) -> None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from symgen.errors import RobotError
+from symgen.numbers.scalar import sum_in_order
 from symgen.reading.description import DriveElement, LinearFunction, Motor, Transmission
 from symgen.reading.urdf.extensions import Extension
 from symgen.reading.xml_reader import NUMBER, XML_SPACE, XmlNode
@@ -248,7 +249,7 @@ def _transmission(node: XmlNode) -> Transmission | None:
             motion.name,
             LinearFunction(
                 tuple((end.name, by) for end, by in zip(ends, row, strict=True) if by),
-                -sum((by * end.offset for end, by in zip(ends, row, strict=True)), 0.0),
+                -sum_in_order((by * end.offset for end, by in zip(ends, row, strict=True)), 0.0),
             ),
             inertia,
         )

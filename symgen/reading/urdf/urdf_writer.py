@@ -9,7 +9,7 @@ from lxml import etree
 from symgen.errors import Notice
 from symgen.mechanics.model import Joint, Limits, PerCoordinate
 from symgen.mechanics.pose import IDENTITY
-from symgen.numbers.scalar import ZERO
+from symgen.numbers.scalar import ZERO, sum_in_order
 from symgen.reading.description import (
     EARTH,
     TENSOR,
@@ -317,4 +317,6 @@ of joints, types or motors, and the message."""
 def in_root(robot: RobotDescription) -> tuple[float, ...]:
     """Free fall in the axes of the root."""
     tilt = robot.tilt(robot.roots[0])
-    return tuple(sum(tilt[i][k] * robot.gravity[i] for i in range(3)) for k in range(3))
+    return tuple(
+        sum_in_order((tilt[i][k] * robot.gravity[i] for i in range(3)), 0.0) for k in range(3)
+    )
