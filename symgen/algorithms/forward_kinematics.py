@@ -18,7 +18,7 @@ from symgen.mechanics.rigid_motion import (
     rotation_rows,
 )
 from symgen.mechanics.spatial import Step, Turn, Twist, Vector
-from symgen.numbers.scalar import Coordinates, Scalar, sum_in_order
+from symgen.numbers.scalar import Coordinates, Scalar, dot
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +167,4 @@ def rotate_wrenches(system: CanonicalModel, q: Coordinates) -> CanonicalModel:
 
 def _in_columns(rows: Rows, v: Sequence[Scalar]) -> list[Scalar]:
     """A vector in root axes, in the axes of the columns."""
-    return [
-        sum_in_order((rows[i][k] * v[i] for i in range(1, 3)), rows[0][k] * v[0]) for k in range(3)
-    ]
+    return [dot(column, v) for column in zip(*rows, strict=True)]

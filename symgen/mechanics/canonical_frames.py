@@ -16,7 +16,7 @@ from symgen.mechanics.pose import Pose, Triple
 from symgen.mechanics.spatial import Angle, Rotation, Shift, Step, Turn, Vector
 from symgen.numbers.decimals import norm
 from symgen.numbers.named import Named
-from symgen.numbers.scalar import ZERO, Scalar, plain, structural, sum_in_order
+from symgen.numbers.scalar import ZERO, Scalar, dot, plain, structural
 
 ROUNDING = 1e-13
 """Cosines and sines this close to 0 or ±1 are taken as exact: what products of exact rotations
@@ -178,7 +178,7 @@ def _across(v: Triple, z: Triple) -> Triple | None:
 
 def _rejected(v: Triple, z: Triple) -> Triple:
     """`v` less its part along the unit vector `z`."""
-    k = sum_in_order((a * b for a, b in zip(v, z, strict=True)), 0.0)
+    k = dot(v, z)
     return v[0] - k * z[0], v[1] - k * z[1], v[2] - k * z[2]
 
 

@@ -11,7 +11,7 @@ from typing import Final
 from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.model import PARAMETER_NAMES, Body, Joint, Link, PerCoordinate
 from symgen.mechanics.pose import Matrix3
-from symgen.numbers.scalar import sum_in_order
+from symgen.numbers.scalar import dot
 from symgen.text import shown
 
 MAX_NUMBER: Final = 1e100
@@ -178,11 +178,7 @@ def _proper(rows: Matrix3) -> bool:
     """Whether the rows of a matrix are right-handed unit vectors at right angles."""
     if any(abs(x) > 1 + MAX_FRAME_ERROR for x in chain(*rows)):
         return False
-    products = ((_dot(rows[i], rows[j]), float(i == j)) for i in range(3) for j in range(i, 3))
+    products = ((dot(rows[i], rows[j]), float(i == j)) for i in range(3) for j in range(i, 3))
     a, b, c = rows
     across = (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
-    return all(abs(x - y) <= MAX_FRAME_ERROR for x, y in products) and _dot(across, c) > 0
-
-
-def _dot(a: Sequence[float], b: Sequence[float]) -> float:
-    return float(sum_in_order((x * y for x, y in zip(a, b, strict=True)), 0.0))
+    return all(abs(x - y) <= MAX_FRAME_ERROR for x, y in products) and dot(across, c) > 0

@@ -9,7 +9,7 @@ through an algorithm."""
 from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 from operator import add
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 from symgen.numbers.named import Named
 
@@ -134,9 +134,13 @@ def by_columns(
     return results
 
 
-def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+FloatOrScalar = TypeVar("FloatOrScalar", float, Scalar)
+
+
+def dot(a: Sequence[FloatOrScalar], b: Sequence[FloatOrScalar]) -> FloatOrScalar:
     """The sum of the products, entry by entry."""
-    return sum((x * y for x, y in zip(a, b, strict=True)), ZERO)
+    total: FloatOrScalar = sum_in_order((x * y for x, y in zip(a, b, strict=True)), ZERO)
+    return total
 
 
 def sum_in_order(terms: Iterable[Any], start: Any) -> Any:

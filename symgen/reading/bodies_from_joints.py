@@ -17,7 +17,7 @@ from symgen.mechanics.model import (
     is_nonzero,
 )
 from symgen.mechanics.pose import IDENTITY, Pose, Triple
-from symgen.numbers.scalar import ZERO, plain, sum_in_order
+from symgen.numbers.scalar import ZERO, dot, plain
 from symgen.reading.actuators import Drives
 from symgen.reading.description import Inertial, JointElement, LinearFunction, LinkElement
 from symgen.reading.joint_couplings import resolve_couplings
@@ -291,15 +291,8 @@ def about_origin(inertial: Inertial, pose: Pose) -> tuple[float, ...]:
     m, (x, y, z) = inertial.mass, pose.position
     xx, xy, xz, yy, yz, zz = inertial.tensor
     rows, r = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)), pose.rotation
-    half = [
-        [sum_in_order((r[i][k] * rows[k][j] for k in range(3)), 0.0) for j in range(3)]
-        for i in range(3)
-    ]
-    xx, xy, xz, yy, yz, zz = (
-        sum_in_order((half[i][k] * r[j][k] for k in range(3)), 0.0)
-        for i in range(3)
-        for j in range(i, 3)
-    )
+    half = [[dot(row, column) for column in rows] for row in r]  # the tensor is symmetric
+    xx, xy, xz, yy, yz, zz = (dot(half[i], r[j]) for i in range(3) for j in range(i, 3))
     ten = (
         m,
         m * x,

@@ -10,8 +10,7 @@ from typing import Final, Literal
 
 from symgen.errors import Notice, OptionError
 from symgen.mechanics.pose import IDENTITY, Matrix3, Pose, Triple
-from symgen.numbers.scalar import sum_in_order
-from symgen.reading.description import JointElement
+from symgen.reading.description import JointElement, RobotDescription
 from symgen.reading.joint_kinds import JOINTS
 from symgen.reading.subtree import WORLD, RobotSubtree, above_root
 from symgen.text import shown
@@ -61,7 +60,12 @@ def _of_root(part: RobotSubtree) -> Triple:
     robot, above = part.robot, above_root(part)
     if part.root == WORLD:
         return robot.gravity
-    return _inside(robot.tilt(above[0].parent if above else part.root), robot.gravity)
+    return gravity_of_file(robot, above[0].parent if above else part.root)
+
+
+def gravity_of_file(robot: RobotDescription, root: str) -> Triple:
+    """Free fall (m/s²) that a file states, in the axes of one of its roots."""
+    return _inside(robot.tilt(root), robot.gravity)
 
 
 def _checked(gravity: Sequence[float]) -> Triple:
@@ -75,8 +79,8 @@ def _checked(gravity: Sequence[float]) -> Triple:
 
 def _inside(turned: Matrix3, fall: Triple) -> Triple:
     """A vector of the file's root in the axes of a link that is turned so against it."""
-    x, y, z = (sum_in_order((turned[i][k] * fall[i] for i in range(3)), 0.0) for k in range(3))
-    return x, y, z
+    x, y, z = Pose(turned).inverse.turn(fall)
+    return x + 0.0, y + 0.0, z + 0.0
 
 
 def _words(

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from symgen.errors import OptionError
-from symgen.numbers.scalar import sum_in_order
+from symgen.numbers.scalar import dot
 from symgen.reading.actuators import Drives, SharedMotor
 from symgen.reading.bodies_from_joints import MotorBody
 from symgen.reading.description import JointElement, LinearFunction, Mimic, Motor, Transmission
@@ -142,7 +142,7 @@ def _inverse(tied: Transmission, motors: Sequence[Motor]) -> dict[str, Mimic]:
     mimics = {}
     for joint, row in zip(tied.joints, _inverted(rows), strict=True):
         terms = tuple((m.name, x) for m, x in zip(motors, row, strict=True) if x)
-        offset = -sum_in_order((x * m.angle.offset for m, x in zip(motors, row, strict=True)), 0.0)
+        offset = -dot(row, [m.angle.offset for m in motors])
         mimics[joint] = Mimic.of(tied.line, LinearFunction(terms, offset + 0.0))
     return mimics
 

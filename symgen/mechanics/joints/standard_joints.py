@@ -25,7 +25,7 @@ from symgen.mechanics.joints.joint_type import (
     RoundFreedom,
 )
 from symgen.mechanics.pose import IDENTITY, Triple
-from symgen.numbers.scalar import structural, sum_in_order
+from symgen.numbers.scalar import dot, structural
 
 if TYPE_CHECKING:
     from symgen.mechanics.model import Joint
@@ -102,10 +102,8 @@ class SecondAxis(JointType):
         wrong = super().validate(joint)
         if wrong is not None:
             return wrong
-        length = sum_in_order((x * x for x in joint.constants), 0.0)
-        product = sum_in_order(
-            (x * y for x, y in zip(joint.constants, joint.axis, strict=True)), 0.0
-        )
+        length = dot(joint.constants, joint.constants)
+        product = dot(joint.constants, joint.axis)
         right = abs(length - 1) <= MAX_AXIS_ERROR and abs(product) <= MAX_AXIS_ERROR
         return None if right else "has axes of its joint that are not at right angles"
 
@@ -114,9 +112,9 @@ def default_second_axis(axis: Triple) -> Triple:
     """The x axis of the joint frame, projected onto the plane perpendicular to `axis` and scaled to
     length 1, or the y axis where x is (nearly) parallel to `axis`."""
     hint = IDENTITY[0] if abs(axis[0]) < MAX_COSINE_TO_X else IDENTITY[1]
-    k = sum_in_order((a * b for a, b in zip(hint, axis, strict=True)), 0.0)
+    k = dot(hint, axis)
     in_plane = [h - k * n for h, n in zip(hint, axis, strict=True)]
-    size = sum_in_order((r * r for r in in_plane), 0.0) ** 0.5
+    size = dot(in_plane, in_plane) ** 0.5
     return (in_plane[0] / size + 0.0, in_plane[1] / size + 0.0, in_plane[2] / size + 0.0)
 
 

@@ -9,7 +9,7 @@ from lxml import etree
 from symgen.errors import Notice
 from symgen.mechanics.model import Joint, Limits, PerCoordinate
 from symgen.mechanics.pose import IDENTITY
-from symgen.numbers.scalar import ZERO, sum_in_order
+from symgen.numbers.scalar import ZERO
 from symgen.reading.description import (
     EARTH,
     TENSOR,
@@ -21,6 +21,7 @@ from symgen.reading.description import (
     Origin,
     RobotDescription,
 )
+from symgen.reading.gravity import gravity_of_file
 from symgen.reading.joint_kinds import JOINTS, has_one_coordinate
 from symgen.reading.urdf.transmissions import INERTIA, RATIO
 from symgen.text import quoted
@@ -249,7 +250,7 @@ def _not_written(robot: RobotDescription) -> Iterator[tuple[str, str]]:
         if names:
             yield level, message.format(quoted(names))
     if robot.gravity != EARTH or robot.tilt(robot.roots[0]) != IDENTITY:
-        gravity = ",".join(f"{g:.12g}" for g in in_root(robot))
+        gravity = ",".join(f"{g:.12g}" for g in gravity_of_file(robot, robot.roots[0]))
         yield "warning", f"gravity is not written to the URDF; give --gravity {gravity}"
 
 
@@ -312,11 +313,3 @@ EXTENSIONS: Final[tuple[tuple[str, Callable[[RobotDescription], Iterable[str]], 
 )
 """The data that are written in extensions of URDF or not at all: the level of the notice, the names
 of joints, types or motors, and the message."""
-
-
-def in_root(robot: RobotDescription) -> tuple[float, ...]:
-    """Free fall in the axes of the root."""
-    tilt = robot.tilt(robot.roots[0])
-    return tuple(
-        sum_in_order((tilt[i][k] * robot.gravity[i] for i in range(3)), 0.0) for k in range(3)
-    )
