@@ -10,10 +10,11 @@ from symgen.identification.data.samples import Samples
 from symgen.identification.estimation.iterative import IterativeEstimator
 from symgen.identification.estimation.result import ExcitationError
 from symgen.identification.estimation.run import identify
-from symgen.identification.estimation.standard_parameters import Prior, deviations
+from symgen.identification.estimation.standard_parameters import Prior
 from symgen.identification.estimation.triangular_factors import reduced, triangle
 from symgen.identification.estimation.weighted_solve import TriangularSystem, solve
 from symgen.identification.model.estimate import Estimate
+from symgen.identification.model.prior_file import deviations
 from symgen.identification.model.problem import problem
 from symgen.identification.model.settings import Settings
 from symgen.identification.model.velocity_survey import Rates

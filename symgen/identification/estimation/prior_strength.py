@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from symgen.identification.estimation.robust_errors import inflation
-from symgen.identification.estimation.standard_parameters import Prior, deviations
+from symgen.identification.estimation.standard_parameters import Prior
 from symgen.identification.estimation.triangular_factors import combined
 from symgen.identification.estimation.weighted_solve import (
     GaussianPrior,
@@ -21,6 +21,7 @@ from symgen.identification.estimation.weighted_solve import (
     solve_weighted,
 )
 from symgen.identification.model.estimate import BaseMapping
+from symgen.identification.model.prior_file import deviations
 from symgen.numbers.types import Numbers
 
 MULTIPLES: Final = (10.0, 3.0, 1.0)

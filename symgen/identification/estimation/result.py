@@ -11,7 +11,7 @@ from symgen.identification.consistency.consistent import consistent, distance, e
 from symgen.identification.data.log_file import Log
 from symgen.identification.estimation.iterative import FittedSystem
 from symgen.identification.estimation.robust_errors import inflation
-from symgen.identification.estimation.standard_parameters import Prior, deviations
+from symgen.identification.estimation.standard_parameters import Prior
 from symgen.identification.estimation.uniform_rods import with_neutral_prior
 from symgen.identification.estimation.weighted_solve import (
     Excitation,
@@ -21,6 +21,7 @@ from symgen.identification.estimation.weighted_solve import (
 )
 from symgen.identification.model.estimate import Channel, Estimate, Solution
 from symgen.identification.model.grouping import unidentified
+from symgen.identification.model.prior_file import deviations
 from symgen.identification.model.problem import Problem
 from symgen.identification.model.settings import Settings
 from symgen.numbers.types import Numbers

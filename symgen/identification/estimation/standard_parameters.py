@@ -15,30 +15,9 @@ from symgen.identification.estimation.weighted_solve import GaussianPrior
 from symgen.identification.model.estimate import BaseMapping
 from symgen.numbers.types import Numbers
 
-LEAST: Final = 0.01
-"""A body counts as having this part of the mean mass and size of all bodies, if it has less."""
 VAGUE: Final = 1e6
 """How little is known of a coefficient of friction beforehand: its deviation in N m s/rad or N
 m."""
-
-
-def deviations(mapping: BaseMapping, relative: float) -> Numbers:
-    """The deviations D (s) that the prior is taken to have: `relative` times m, m l and m l², body
-    by body.
-
-    l² = tr(I) / (2 m) is the mean square distance of a body's mass from its link's origin; the
-    inertia of a rotor has `relative` times its own value."""
-    tens = mapping.prior[: 10 * len(mapping.bodies)].reshape(-1, 10)
-    masses = np.abs(tens[:, 0])
-    masses = np.maximum(masses, LEAST * masses.mean()) if masses.any() else np.ones(len(masses))
-    squares = np.abs(tens[:, [4, 7, 9]].sum(axis=1)) / (2 * masses)
-    squares = (
-        np.maximum(squares, LEAST * squares.mean()) if squares.any() else np.full(len(masses), 0.01)
-    )
-    lengths = np.sqrt(squares)
-    scales = np.stack([masses, *[masses * lengths] * 3, *[masses * squares] * 6], axis=1).ravel()
-    rotors = np.abs(mapping.prior[len(scales) :])
-    return relative * np.concatenate([scales, np.where(rotors > 0, rotors, 1e-6)])
 
 
 @dataclass(frozen=True)

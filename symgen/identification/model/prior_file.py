@@ -7,14 +7,38 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+
 from symgen.errors import OptionError
 from symgen.identification.model.estimate import BaseMapping
 from symgen.mechanics.model import PARAMETER_NAMES
+from symgen.numbers.types import Numbers
 from symgen.reading import toml_reader
 from symgen.text import quoted, reason, shown
 
 HUGE: Final = 1e30
 """No parameter is as large; what is would overflow in squares."""
+LEAST: Final = 0.01
+"""A body counts as having this part of the mean mass and size of all bodies, if it has less."""
+
+
+def deviations(mapping: BaseMapping, relative: float) -> Numbers:
+    """The deviations D (s) that the prior is taken to have: `relative` times m, m l and m l², body
+    by body.
+
+    l² = tr(I) / (2 m) is the mean square distance of a body's mass from its link's origin; the
+    inertia of a rotor has `relative` times its own value."""
+    tens = mapping.prior[: 10 * len(mapping.bodies)].reshape(-1, 10)
+    masses = np.abs(tens[:, 0])
+    masses = np.maximum(masses, LEAST * masses.mean()) if masses.any() else np.ones(len(masses))
+    squares = np.abs(tens[:, [4, 7, 9]].sum(axis=1)) / (2 * masses)
+    squares = (
+        np.maximum(squares, LEAST * squares.mean()) if squares.any() else np.full(len(masses), 0.01)
+    )
+    lengths = np.sqrt(squares)
+    scales = np.stack([masses, *[masses * lengths] * 3, *[masses * squares] * 6], axis=1).ravel()
+    rotors = np.abs(mapping.prior[len(scales) :])
+    return relative * np.concatenate([scales, np.where(rotors > 0, rotors, 1e-6)])
 
 
 def with_prior(mapping: BaseMapping, prior: str) -> BaseMapping:
