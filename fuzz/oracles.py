@@ -160,6 +160,8 @@ def long_line(case: Case, outcome: Outcome) -> str | None:
 def json_of_stdout(case: Case, outcome: Outcome) -> str | None:
     if "--json" not in case.arguments or outcome.status != 0 or not outcome.stdout:
         return None
+    if "--help" in case.arguments:
+        return None  # the help is text
     try:
         strict(outcome.stdout.decode())
     except ValueError as error:
