@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+from symgen.compiler.parallel import spread
 from symgen.errors import Notice, SourceLocation, SymgenError
 from symgen.jobs.job import Job
 from symgen.languages.module import Module
@@ -14,6 +15,7 @@ from symgen.reading.assemble import LoadedRobot
 from symgen.reading.options import RobotOptions
 from symgen.reading.rotations import DEFAULT_SNAP_TOLERANCE, RightAngle
 from symgen.text import quoted
+from symgen.tracing.function import retraced
 from symgen.tracing.physical_inertia import (
     SAMPLED_STATES,
     impossible_links,
@@ -34,11 +36,11 @@ def notices_after_tracing(job: Job, loaded: LoadedRobot, module: Module) -> tupl
     if not near:
         return notices
     other = job.changed(snap_angles=_snap_tolerance(near))
+    now = sum(function.counts.total for function in module.functions)
     try:
-        now, then = (
-            sum(function.counts.total for function in traced.functions)
-            for traced in (module, other.module(other.load()))
-        )
+        rounded = other.robot(other.load()).regroups
+        same = spread(lambda f: retraced(f, rounded).shaped(job.aim), module.functions)
+        then = sum(function.counts.total for function in same)
     except SymgenError:  # the robot may be singular with rounded angles
         return notices
     saved = f"saves {now - then} of {now} operations"

@@ -40,7 +40,7 @@ from symgen.mechanics.parameters import (
     rotor_inertia,
 )
 from symgen.mechanics.spatial import Vector
-from symgen.numbers.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Scalar, sum_in_order
 from symgen.numbers.types import Numbers
 
 REGROUPED: Final[Mapping[str, str]] = {
@@ -146,7 +146,7 @@ def base_values(system: CanonicalModel, parameters: Parameters) -> list[Scalar]:
     """The base parameters from the users' parameters (`CanonicalModel.columns`), on any scalars."""
     values, independence = regrouped_parameters(system, parameters), independent_parameters(system)
     return [
-        sum(
+        sum_in_order(
             (coefficient * values[other] for other, coefficient in independence.grouped[key]),
             values[key],
         )

@@ -26,7 +26,7 @@ from functools import cache, lru_cache
 from typing import Any, Final
 
 from symgen.numbers.named import Named
-from symgen.numbers.scalar import Scalar
+from symgen.numbers.scalar import Scalar, sum_in_order
 
 DIGITS: Final = 60
 """Longest decimal that is kept exactly; beyond, a result is a plain float."""
@@ -239,4 +239,4 @@ def atan2(y: float, x: float) -> float:
 def norm(*xs: float) -> float:
     """Euclidean norm from IEEE operations alone."""
     size = max(abs(x) for x in xs)
-    return size * math.sqrt(sum((x / size) ** 2 for x in xs)) if size > 0 else 0.0
+    return size * math.sqrt(sum_in_order(((x / size) ** 2 for x in xs), 0.0)) if size > 0 else 0.0

@@ -126,6 +126,12 @@ def traced(
     return Function(wanted.name, parts, chosen, program)
 
 
+def retraced(function: Function, regroups: Mapping[str, RegroupedModel]) -> Function:
+    """The function in the same formulations for another robot. Raises OptionError."""
+    quantities = tuple(quantity for quantity, _ in function.parts)
+    return traced(regroups, FunctionRequest(function.name, quantities), function.parts)
+
+
 def _values(
     part: Part, regroup: RegroupedModel, arrays: Mapping[str, Sequence[Scalar]], program: Program
 ) -> dict[str, list[Scalar]]:

@@ -37,6 +37,14 @@ def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
         pytest.skip(f"docs/{page}, {error}")
 
 
+def test_every_environment_variable_of_symgen_is_documented():
+    code = "".join(p.read_text(encoding="utf-8") for p in (ROOT / "symgen").rglob("*.py"))
+    pages = "".join(p.read_text(encoding="utf-8") for p in DOCS.rglob("*.md"))
+    used = set(re.findall(r'"(SYMGEN_[A-Z_]+)"', code))
+    assert used == {"SYMGEN_CACHE", "SYMGEN_VERIFY_OPERATIONS"}
+    assert [name for name in sorted(used) if f"`{name}`" not in pages] == []
+
+
 def test_the_function_of_the_first_page_is_the_one_generated():
     shown = (DOCS / "index.md").read_text(encoding="utf-8").split("```c\n")[1].split("\n```")[0]
     file = ROOT / "generated" / "pendulum" / "pendulum_gravity.c"
