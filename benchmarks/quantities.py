@@ -23,6 +23,7 @@ The sizes in brackets are:
 | y, y_b | ten and b plus the columns of friction and springs |
 | y_v | ten plus the columns of springs |
 | y_b2 | y_b (y_b + 1) / 2 |
+| joints | the moving joints, including those that follow others |
 
 The last column lists the formulations, from which symgen chooses one, and the independent reference with which
 `symgen verify` and the self-test compare the quantity ([verification](proof.md)).
@@ -30,8 +31,8 @@ The last column lists the formulations, from which symgen chooses one, and the i
 
 
 OF_LINKS = """
-A quantity of a link has the name of the link after a colon, as in `--quantity frame_pose:tool0`. Its outputs end in the name of
-the link, as in `R_tool0`; characters other than ASCII letters and digits are replaced by `_`.
+A quantity of a link or joint has its name after a colon, as in `--quantity frame_pose:tool0`. Its outputs end in that name, as
+in `R_tool0`; characters other than ASCII letters and digits are replaced by `_`.
 
 Two outputs of a robot may get the same name (links `arm.1` and `arm-1`; `J_w` of link `x` and `J` of link `w_x`), or the name of
 another array of this page. The first one, in the order of this page and of the robot file, then keeps the name, and the others
@@ -43,7 +44,7 @@ def page() -> str:
     """The whole page."""
     tables = (
         ("## Quantities of the robot\n", QUANTITIES.values()),
-        (f"## Quantities of a link or fixed frame\n{OF_LINKS}", LINK_QUANTITIES.values()),
+        (f"## Quantities of a link, fixed frame or joint\n{OF_LINKS}", LINK_QUANTITIES.values()),
     )
     return HEAD + "".join(f"\n{title}\n" + "\n".join(_rows(rows)) + "\n" for title, rows in tables)
 
@@ -52,7 +53,8 @@ def _rows(quantities: Iterable[Quantity]) -> Iterator[str]:
     yield "| name and formula | inputs | outputs | formulations; reference |"
     yield "|---|---|---|---|"
     for q in quantities:
-        name = f"`{q.name}:LINK`" if q.name in LINK_QUANTITIES else f"`{q.name}`"
+        subject = f":{q.subject.upper()}" if q.name in LINK_QUANTITIES else ""
+        name = f"`{q.name}{subject}`"
         outputs = "<br>".join(_described(out) for out in q.outputs)
         ways = ", ".join(dict.fromkeys(way.name.partition("/")[0] for way in q.formulations))
         formula = q.formula.replace("|", r"\|")

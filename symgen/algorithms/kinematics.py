@@ -10,7 +10,7 @@ from dataclasses import replace
 from symgen.algorithms.forward_kinematics import FramePose, forward_kinematics, place, six_rows
 from symgen.algorithms.motion import motions, twists
 from symgen.algorithms.registry import Array, quantity
-from symgen.mechanics.canonical_model import CanonicalModel
+from symgen.mechanics.canonical_model import CanonicalModel, LinkFrame
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.rigid_motion import matvec, twist_at_frame
 from symgen.mechanics.spatial import ZERO_TWIST, ZERO_VECTOR, Twist
@@ -25,7 +25,11 @@ JACOBIAN = "velocity Jacobian, linear rows first"
 
 def link_place(system: CanonicalModel, q: Coordinates, link: str) -> FramePose:
     """Where a link's frame is in the root link's."""
-    frame = system.link_frame(link)
+    return frame_place(system, q, system.link_frame(link))
+
+
+def frame_place(system: CanonicalModel, q: Coordinates, frame: LinkFrame) -> FramePose:
+    """The pose in the root link's frame of a frame that is fixed to a body."""
     return (
         forward_kinematics(system, q, [frame.body])[frame.body].at(frame.pose)
         if frame.body

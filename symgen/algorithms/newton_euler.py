@@ -5,6 +5,8 @@ Symbols: w angular velocity, wd its derivative, a acceleration of the body's ori
 and n the force and moment on the body at its origin, all in the body's own axes; U the field of
 accelerations."""
 
+from collections.abc import Mapping
+
 from symgen.algorithms.forward_kinematics import rotate_wrenches
 from symgen.algorithms.loads import joint_loads
 from symgen.algorithms.motion import motions
@@ -56,7 +58,16 @@ def reference_dynamics(
     """Joint forces M q̈ + C(q, q̇) q̇_r + g less those of external wrenches (N m or N, shape n),
     without friction and springs; q̇_r is q̇ by default. With the C of Christoffel symbols Ṁ - 2 C is
     skew-symmetric (Slotine & Li 1987; Echeandia & Wensing 2021, eq. 9)."""
-    moving, system = motions(system, q, qd, qdd, qd_r), rotate_wrenches(system, q)
+    forces = subtree_forces(system, q, motions(system, q, qd, qdd, qd_r))
+    return [system.body(i).joint.project(forces[i]) for i in range(1, system.size + 1)]
+
+
+def subtree_forces(
+    system: CanonicalModel, q: Coordinates, moving: Mapping[int, Motion]
+) -> dict[int, Force]:
+    """For each body the force that moves it and all bodies beyond it as `moving`, less external
+    wrenches on them, at the body's origin in its axes."""
+    system = rotate_wrenches(system, q)
     forces = dict.fromkeys(range(system.size + 1), ZERO_FORCE)
     for i in system.inward:
         body = system.body(i)
@@ -65,7 +76,7 @@ def reference_dynamics(
             forces[body.parent] = forces[body.parent] + shift_to_parent_named(
                 forces[i], system.steps(i, q), f"{i}"
             )
-    return [system.body(i).joint.project(forces[i]) for i in range(1, system.size + 1)]
+    return forces
 
 
 @quantity(

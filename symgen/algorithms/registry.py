@@ -9,7 +9,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any, Final, TypeVar
 
-from symgen.algorithms.titles import quantity_for
+from symgen.algorithms.titles import printable_name, quantity_for
 from symgen.errors import OptionError, SymgenError
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.parameters import REGROUPINGS
@@ -197,6 +197,8 @@ class Quantity:
     """Whether external wrenches, joint friction and springs are in it: in all that is the joint
     forces or the accelerations they cause, and in every derivative and rate of these. Wrenches
     count as constant in the axes that they are given in, their links' or the root's."""
+    wrenches_only: bool = False
+    """Whether it contains external wrenches, but no joint friction and springs."""
     depends_on_springs: bool = False
     """Whether springs are in it: in what feels wrenches, and in potential energy."""
     needs_inverse: bool = False
@@ -208,12 +210,15 @@ class Quantity:
     """What joint friction may depend on besides position and rate: fields of
     `symgen.mechanics.joint_forces.JointState`."""
     link: str = ""
-    """The link that it is of, where it is one of `LINK_QUANTITIES`."""
+    """The link or joint that it belongs to, if it is one of `LINK_QUANTITIES`."""
+    subject: str = "link"
+    """What a row of `LINK_QUANTITIES` belongs to: ``link`` or ``joint``."""
 
     @property
     def passive(self) -> tuple[str, ...]:
         """Which forces of joints it contains: ``friction``, ``springs``."""
-        friction = ("friction",) if self.depends_on_external_forces else ()
+        has_friction = self.depends_on_external_forces and not self.wrenches_only
+        friction = ("friction",) if has_friction else ()
         return (*friction, "springs") if self.depends_on_springs else friction
 
     @property
@@ -230,38 +235,30 @@ class Quantity:
         return frozenset(name for name, contained in parts.items() if contained)
 
     def of(self, link: str) -> "Quantity":
-        """One of `LINK_QUANTITIES` for a link, whose name its outputs bear too; which of two that
-        would be called the same has a number behind is told by `symgen.tracing.request`."""
+        """One of `LINK_QUANTITIES` for a link or joint, whose name is appended to its outputs.
+        `symgen.tracing.request` adds numbers to outputs that would have the same name."""
         suffix = re.sub(r"\W", "_", link, flags=re.ASCII)
         formulations = tuple(
-            replace(formulation, algorithm=partial(formulation.algorithm, link=link))
+            replace(formulation, algorithm=partial(formulation.algorithm, **{self.subject: link}))
             for formulation in self.formulations
         )
         outputs = tuple(replace(out, name=f"{out.name}_{suffix}") for out in self.outputs)
         return replace(
             self,
             name=f"{self.name}:{link}",
-            formula=self.formula.replace("a link", f"link {_printable(link)}"),
+            formula=self.formula.replace(
+                f"a {self.subject}", f"{self.subject} {printable_name(link)}"
+            ),
             formulations=formulations,
             outputs=outputs,
             link=link,
         )
 
 
-def _printable(name: str) -> str:
-    """A name of a file in a formula: printable ASCII that means nothing to any language's comments;
-    the rest is escaped, and what is very long is cut."""
-    plain = "".join(c if re.match(r"[\w .:+-]", c, re.ASCII) else f"<{ord(c):x}>" for c in name)
-    return plain if len(plain) <= LONGEST_SAID else plain[:LONGEST_SAID] + "..."
-
-
-LONGEST_SAID: Final = 80
-
-
 QUANTITIES: Final[dict[str, Quantity]] = {}
 LINK_QUANTITIES: Final[dict[str, Quantity]] = {}
-"""The quantities of a link to be named, as in ``frame_pose:tool0``; their algorithms take its name
-as `link`."""
+"""The quantities of a named link or joint, as in ``frame_pose:tool0``; their algorithms take its
+name as the keyword argument `Quantity.subject`."""
 
 
 def unknown_quantity(name: str) -> OptionError:
@@ -327,7 +324,9 @@ def quantity(
     needs_gravity: bool = True,
     needs_inertia: bool = True,
     of_link: bool = False,
+    of_joint: bool = False,
     depends_on_external_forces: bool = False,
+    wrenches_only: bool = False,
     depends_on_springs: bool = False,
     needs_inverse: bool = False,
     needs_mass: bool = False,
@@ -358,29 +357,31 @@ def quantity(
         (),
         needs_inertia,
         depends_on_external_forces,
-        depends_on_external_forces or depends_on_springs,
+        wrenches_only,
+        depends_on_springs or (depends_on_external_forces and not wrenches_only),
         needs_inverse,
         needs_mass,
         coordinates,
         frozenset(supports),
+        subject="joint" if of_joint else "link",
     )
     formulation = partial(
         Formulation, source=source, applicable=applicable, competitive=competitive
     )
     selected = {r: not only_minimal_competitive or r == "minimal" for r in regroupings}
-    return lambda algorithm: _registered(algorithm, row, of_link, formulation, selected)
+    return lambda algorithm: _registered(algorithm, row, of_link or of_joint, formulation, selected)
 
 
 def _registered(
     algorithm: Registered,
     row: Quantity,
-    of_link: bool,
+    has_subject: bool,
     formulation: Callable[..., Formulation],
     selected: Mapping[str, bool],
 ) -> Registered:
     """The algorithm, once its row in the registry has it on some regroupings, behind what is known
     already of that name."""
-    rows = LINK_QUANTITIES if of_link else QUANTITIES
+    rows = LINK_QUANTITIES if has_subject else QUANTITIES
     _check_inputs(row)
     _check_outputs(row.name, row.outputs)
     stem = algorithm.__name__.removeprefix(row.name.replace(":", "_"))

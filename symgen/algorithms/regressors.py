@@ -21,7 +21,7 @@ from symgen.algorithms.regressor_entries import (
     regressor_entries,
 )
 from symgen.mechanics.base_parameters import base_values
-from symgen.mechanics.canonical_model import CanonicalModel
+from symgen.mechanics.canonical_model import CanonicalModel, LinkFrame
 from symgen.mechanics.independence import independent_parameters
 from symgen.mechanics.joint_forces import FRICTION, LAWS, JointState
 from symgen.mechanics.parameters import WHOLE
@@ -200,7 +200,15 @@ def wrench_regressor(
 
     Force first, moment about the link's origin, both in the link's axes: what a six-axis sensor
     feels."""
-    moving, units = motions(system, q, qd, qdd), _sensed(system, q, link)
+    return wrench_entries(system, (q, qd, qdd), system.link_frame(link))
+
+
+def wrench_entries(
+    system: CanonicalModel, state: Sequence[Coordinates], frame: LinkFrame
+) -> list[Scalar]:
+    """The regressor of the force and moment that move the body of a frame and all beyond it, about
+    the origin of the frame in its axes, 6 x 10 n, row-major; `state` is (q, q̇, q̈)."""
+    moving, units = motions(system, *state), _sensed(system, state[0], frame)
     entries: dict[tuple[int, int], Scalar] = {}
     for i, columns in system.columns.items():
         read = regressor_columns_of_body(system, i, moving[i])
@@ -209,10 +217,9 @@ def wrench_regressor(
     return full(entries, 6, system.parameters)
 
 
-def _sensed(system: CanonicalModel, q: Coordinates, link: str) -> dict[int, list[Twist]]:
-    """The six unit twists about the frame of a link, at its body and at all that the body
-    carries; of a link of the base at all that is on the robot."""
-    frame = system.link_frame(link)
+def _sensed(system: CanonicalModel, q: Coordinates, frame: LinkFrame) -> dict[int, list[Twist]]:
+    """The six unit twists about a frame, at its body and at all that the body carries; of a frame
+    of the base at all that is on the robot."""
     axes, place = rotation_columns(frame.pose), position_of(frame.pose)
     units = {
         frame.body: [Twist(ZERO_VECTOR, e) for e in axes] + [Twist(e, place.cross(e)) for e in axes]

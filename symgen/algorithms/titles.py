@@ -131,3 +131,14 @@ SYNONYMS: Final[dict[str, str]] = {
 def quantity_for(name: str) -> str | None:
     """The quantity that a name means elsewhere; None for a name that is not known."""
     return SYNONYMS.get(re.sub(r"[^a-z]", "", name.partition(":")[0].lower()))
+
+
+MAX_NAME_LENGTH: Final = 80
+"""Characters of a name in a formula; longer ones are cut."""
+
+
+def printable_name(name: str) -> str:
+    """A name of a file for a formula: printable ASCII without characters that are special in
+    comments of any language. Other characters are escaped, and a long name is cut."""
+    plain = "".join(c if re.match(r"[\w .:+-]", c, re.ASCII) else f"<{ord(c):x}>" for c in name)
+    return plain if len(plain) <= MAX_NAME_LENGTH else plain[:MAX_NAME_LENGTH] + "..."

@@ -59,6 +59,8 @@ def _quantity(text: str, model: RigidBodyModel) -> tuple[str, str | None]:
         return name, behind if colon else None
     links = [link.name for body in model.bodies for link in body.links]
     names = [*links, *(link.name for link in model.base)]
+    if LINK_QUANTITIES[name].subject == "joint":
+        names = [joint.name for _, joint in model.joints]
     fitting = [link for link in names if behind == link or behind.startswith(f"{link}:")]
     if not fitting:
         return f"{name}:{behind.partition(':')[0]}", behind.partition(":")[2] or None

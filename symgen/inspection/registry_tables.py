@@ -17,6 +17,7 @@ SECTIONS: Final = {
     "Derivatives": ("derivatives", "products", "adjoints", "adjoint_hessians", "tensors"),
     "Time derivatives": ("rates",),
     "Integration": ("steps", "step_jacobians"),
+    "Joint wrenches": ("joint_wrenches",),
     "Regressors and parameters": ("regressors", "parameter_tensors"),
     "Controllers and observers": (
         "controllers",
@@ -56,7 +57,8 @@ def overview() -> None:
 
 
 def _spelled(quantity: Quantity) -> str:
-    return f"{quantity.name}:LINK" if quantity.name in LINK_QUANTITIES else quantity.name
+    named = quantity.name in LINK_QUANTITIES
+    return f"{quantity.name}:{quantity.subject.upper()}" if named else quantity.name
 
 
 FRAMES: Final = ("_body", "_world", "_aligned")
@@ -125,7 +127,8 @@ def _row(q: Quantity, section: str) -> dict[str, Any]:
     return {
         "section": section,
         "formula": q.formula,
-        "of_link": q.name in LINK_QUANTITIES,
+        "of_link": q.name in LINK_QUANTITIES and q.subject == "link",
+        "of_joint": q.name in LINK_QUANTITIES and q.subject == "joint",
         "inputs": list(q.inputs),
         "outputs": [{"name": a.name, "shape": list(a.shape), "unit": a.unit} for a in q.outputs],
         "formulations": [formulation.name for formulation in q.formulations],

@@ -141,7 +141,7 @@ def _friction(module: Module) -> list[str]:
         else _files(module)
     )
     return [
-        f"Joint friction ({kinds}) is included in {_containing(module)}"
+        f"Joint friction ({kinds}) is included in {_containing(module, 'friction')}"
         f"{_friction_columns(module)}: {_friction_law(module)}.",
         *_shape_parameters(module),
         f"The friction coefficients come from {origin}.",
@@ -182,7 +182,7 @@ def _springs(module: Module) -> list[str]:
     )
     columns = _friction_columns(module, "y_v")
     sentences = [
-        f"Joint springs are included in {_containing(module, springs=True)}{columns}: "
+        f"Joint springs are included in {_containing(module, 'springs')}{columns}: "
         "tau = ... + stiffness (q - reference), V = ... + stiffness (q - reference)^2 / 2.",
         f"The spring coefficients come from {origin}.",
     ]
@@ -195,13 +195,13 @@ def _springs(module: Module) -> list[str]:
     return sentences
 
 
-def _containing(module: Module, springs: bool = False) -> str:
-    """The quantities of the module that contain friction and external wrenches, or springs."""
+def _containing(module: Module, kind: str) -> str:
+    """The quantities of the module that contain ``friction``, ``springs`` or ``wrench``."""
     quantities = [q for f in module.functions for q in f.quantities]
     names = [
         q.name
         for q in quantities
-        if (q.depends_on_springs if springs else q.depends_on_external_forces)
+        if kind in q.passive or (kind == "wrench" and q.depends_on_external_forces)
     ]
     return ", ".join(dict.fromkeys(names)) or "no function of this module"
 
@@ -267,8 +267,8 @@ def _wrenches(module: Module) -> list[str]:
         f"External wrenches act on {links}. Each has six components, the force (x, y, z) and the "
         f"moment (x, y, z) about the origin of the link, in the axes of {axes}. A component is "
         "positive where the environment pushes the robot in the positive direction.",
-        f"External wrenches are included in {_containing(module)}. Derivatives and rates treat the "
-        "six components as constants.",
+        f"External wrenches are included in {_containing(module, 'wrench')}. Derivatives and rates "
+        "treat the six components as constants.",
     ]
 
 

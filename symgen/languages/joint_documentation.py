@@ -99,9 +99,10 @@ def has_rotors(model: RigidBodyModel) -> bool:
 def passive_terms(robot: ParametricModel, q: Quantity | None = None) -> list[str]:
     """What a robot's joint forces contain beside M q̈ + C q̇ + g, or what a quantity does of it."""
     terms = {
-        "+ friction(qd)": bool(robot.friction) and (q is None or q.depends_on_external_forces),
+        "+ friction(qd)": bool(robot.friction) and (q is None or "friction" in q.passive),
         "+ springs(q)": robot.springs and (q is None or q.depends_on_springs),
-        "- J^T wrench": bool(robot.wrenches) and (q is None or q.depends_on_external_forces),
+        "- J^T wrench": bool(robot.wrenches)
+        and (q is None or ("wrench" in q.tags and not q.wrenches_only)),
     }
     return [term for term, present in terms.items() if present]
 

@@ -83,6 +83,9 @@ class CanonicalModel:
     sections: Sections = no_section
     roots: Mapping[int, Pose] = field(default_factory=dict)
     link_frames: Mapping[str, LinkFrame] = field(default_factory=dict)
+    joint_frames: Mapping[str, LinkFrame] = field(default_factory=dict)
+    """For each moving joint the last of its bodies, and the pose of the joint's frame in it: the
+    frame of the file, which moves with the child link."""
     gravity_is_input: bool = False
     passive_kinds: tuple[str, ...] = ()
     """The laws of friction and springs that regressors have columns of, behind those of the
@@ -128,6 +131,14 @@ class CanonicalModel:
                 f"no link is called '{shown(name)}'; {hint(name, list(self.link_frames))}"
             )
         return self.link_frames[name]
+
+    def joint_frame(self, name: str) -> LinkFrame:
+        """The body and pose of the moving joint `name`. Raises OptionError for another name."""
+        if name not in self.joint_frames:
+            raise OptionError(
+                f"no moving joint is called '{shown(name)}'; {hint(name, list(self.joint_frames))}"
+            )
+        return self.joint_frames[name]
 
     def with_external_wrench(
         self, links: Sequence[str], wrenches: Sequence[Scalar]

@@ -89,6 +89,7 @@ def canonical_model(
         falls,
         roots=roots,
         link_frames=_link_frames(model, frames),
+        joint_frames=_joint_frames(model, frames),
         gravity_is_input=gravity is not None,
         coupling=coupling_of(model),
         link_bodies=tuple(i for i, b in numbered if b.links),
@@ -131,6 +132,18 @@ def _link_frames(model: RigidBodyModel, frames: Sequence[CanonicalFrame]) -> dic
         link.name: LinkFrame(i, _tidied(frames[i - 1].pose.inverse @ link.pose, size))
         for i, body in enumerate(model.bodies, 1)
         for link in body.links
+    }
+
+
+def _joint_frames(model: RigidBodyModel, frames: Sequence[CanonicalFrame]) -> dict[str, LinkFrame]:
+    size = longest_joint_distance(model)
+    last = {
+        joint.name: i + len(joint.type.velocities) - 1
+        for i, joint in model.joints
+        if not joint.type.is_rotor
+    }
+    return {
+        name: LinkFrame(i, _tidied(frames[i - 1].pose.inverse, size)) for name, i in last.items()
     }
 
 

@@ -23,6 +23,7 @@ from symgen.proof.reference_kinematics import (
 )
 from symgen.proof.reference_model import (
     WORLD,
+    Frame,
     ReferenceLink,
     ReferenceModel,
     Rows,
@@ -243,6 +244,19 @@ def spring_energy(robot: ReferenceModel, x: State) -> Scalar:
 def _less_wrenches(robot: ReferenceModel, x: State, tau: list[Scalar]) -> list[Scalar]:
     """The joint forces without what external wrenches do."""
     bodies = body_poses(robot, x.course.positions)
+    for i, place, force, moment in wrenches_in_world(robot, x):
+        about = moment + place.cross(force)
+        for j in robot.path(i):
+            tau[j - 1] = tau[j - 1] - bodies[j].power(force, about)
+    return tau
+
+
+def wrenches_in_world(
+    robot: ReferenceModel, x: State
+) -> Iterator[tuple[int, Vector, Vector, Vector]]:
+    """The external wrenches: the body, the origin of the link, force and moment about it, in world
+    axes."""
+    bodies = body_poses(robot, x.course.positions)
     for link, six in x.wrenches.items():
         i, solid = robot.body_of(link)
         frame = bodies[i].carrying(solid.frame)
@@ -250,10 +264,24 @@ def _less_wrenches(robot: ReferenceModel, x: State, tau: list[Scalar]) -> list[S
             Vector(*three) if x.root_axes else matvec(frame.axes, Vector(*three))
             for three in (six[:3], six[3:])
         )
-        about = moment + frame.place.cross(force)
-        for j in robot.path(i):
-            tau[j - 1] = tau[j - 1] - bodies[j].power(force, about)
-    return tau
+        yield i, frame.place, force, moment
+
+
+def transmitted_wrench(robot: ReferenceModel, x: State, body: int, at: Frame) -> list[Scalar]:
+    """Force and moment about the origin of a frame, in its axes, that move a body (0: the base) and
+    all beyond it, less external wrenches on them."""
+    moving = body_motions(robot, x.course)
+    acting = [
+        (i, link.place, *newton_euler_wrench(link, moving[i]))
+        for i, link in moving_inertias(robot, x)
+    ]
+    acting += [(i, place, -f, -n) for i, place, f, n in wrenches_in_world(robot, x) if i]
+    force, moment = ZERO_VECTOR, ZERO_VECTOR
+    for i, place, f, n in acting:
+        if body in (0, *robot.path(i)) and not robot.part(i).grounded:
+            force, moment = force + f, moment + n + (place - at.place).cross(f)
+    back = transpose(at.axes)
+    return [*matvec(back, force), *matvec(back, moment)]
 
 
 def mass_matrix(robot: ReferenceModel, x: State) -> list[Scalar]:

@@ -184,8 +184,7 @@ def read_by_option(robot: ParametricModel, quantities: Sequence[Quantity]) -> se
     """The inputs that quantities read beside their own, those of parameters left out."""
     by_option = {
         "g": robot.runtime_gravity and any(q.needs_gravity for q in quantities),
-        "friction": robot.runtime_friction
-        and any(q.depends_on_external_forces for q in quantities),
+        "friction": robot.runtime_friction and any("friction" in q.passive for q in quantities),
         "springs": robot.runtime_springs and any(q.depends_on_springs for q in quantities),
         "presliding": robot.has_presliding and any("friction" in q.tags for q in quantities),
         "wrench": bool(robot.wrenches) and any(q.depends_on_external_forces for q in quantities),

@@ -1,5 +1,6 @@
 """The options of functions: what they compute, how, and which numbers are inputs."""
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, ClassVar, Final
 
@@ -13,7 +14,7 @@ from symgen.mechanics.joint_forces import COMPENSATION, FRICTION, LAWS
 from symgen.mechanics.model import RigidBodyModel, is_nonzero
 from symgen.options import group, option
 from symgen.options.kinds import FLAG, NAMES, NUMBER, PAIRS, TEXTS, choice
-from symgen.reading.options import links
+from symgen.reading.options import links, moving_joints
 from symgen.text import cited, hint, repeated, shown
 from symgen.tracing.friction import check_coefficients, check_support
 from symgen.tracing.request import FunctionRequest
@@ -57,9 +58,10 @@ def _friction(robot: Any, start: str) -> Iterable[str]:
 
 
 def quantities(robot: Any, start: str) -> Iterable[str]:
-    """Quantities; of one that is of a link, the links."""
+    """Quantities; after one of a link or joint, the links or joints."""
     if start.endswith(":"):
-        return links(robot, start)
+        row = LINK_QUANTITIES.get(re.split("[=+]", start.rstrip(":"))[-1])
+        return (moving_joints if row and row.subject == "joint" else links)(robot, start)
     names = [*QUANTITIES, *(f"{name}:" for name in LINK_QUANTITIES)]
     return names if start else ["all", *names]
 

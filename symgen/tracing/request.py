@@ -1,10 +1,10 @@
 """Requested functions: their quantities by name, and the names of their outputs.
 
-The outputs of a quantity of a link have the name of the link behind theirs. Where two outputs of a
-robot would have one name then (those of the links ``arm.1`` and ``arm-1``, or J_w of link ``x`` and
-J of link ``w_x``), or one has the name of another array, the first in the order of registry and
-file keeps the name, the others get ``_2``, ``_3`` and so on. A name depends on the robot's file,
---root and --tip only."""
+The outputs of a quantity of a link or joint end with its name. Where two outputs of a robot would
+have the same name (those of the links ``arm.1`` and ``arm-1``, or J_w of link ``x`` and J of link
+``w_x``), or one has the name of another array, the first in the order of registry and file keeps
+the name, and the others get ``_2``, ``_3`` and so on. A name depends on the robot's file, --root
+and --tip only."""
 
 import re
 from collections.abc import Sequence
@@ -61,26 +61,30 @@ def _check_arrays(text: str, quantities: Sequence[Quantity]) -> None:
 
 
 def find_quantity(text: str) -> Quantity:
-    """The quantity of that name, ``QUANTITY:LINK`` where it is that of a link. Raises
-    OptionError."""
+    """The quantity of that name, ``QUANTITY:LINK`` or ``QUANTITY:JOINT`` for one of a link or
+    joint. Raises OptionError."""
     name, _, link = text.partition(":")
     if name in LINK_QUANTITIES and link:
         return LINK_QUANTITIES[name].of(link)
     if name in LINK_QUANTITIES:
-        raise OptionError(f"{name} is a quantity of a link; name the link, as in {name}:LINK")
+        subject = LINK_QUANTITIES[name].subject
+        raise OptionError(
+            f"{name} is a quantity of a {subject}; name the {subject}, as in "
+            f"{name}:{subject.upper()}"
+        )
     if text not in QUANTITIES:
         raise unknown_quantity(text)
     return QUANTITIES[text]
 
 
 Names = dict[tuple[str, str, str], str]
-"""The name of an output by quantity, output and link."""
+"""The name of an output by quantity, output, and link or joint."""
 
 
 def of_model(model: RigidBodyModel, quantities: Sequence[Quantity]) -> tuple[Quantity, ...]:
-    """The quantities, those of links with outputs that no other of the robot shares a name with.
+    """The quantities, those of links and joints with outputs whose names are unique in the robot.
 
-    A link that the robot does not have is left to the algorithm to refuse."""
+    The algorithms refuse links and joints that the robot does not have."""
     if not any(q.link for q in quantities):
         return tuple(quantities)
     names = _names(model)
@@ -105,17 +109,19 @@ def _called(out: Array, name: str | None) -> Array:
 def _names(model: RigidBodyModel) -> Names:
     moving = (body.links for body in model.bodies)
     links = tuple(link.name for links in (model.base, *moving) for link in links)
-    return _of_links(links, tuple(QUANTITIES))
+    joints = tuple(joint.name for _, joint in model.joints if not joint.type.is_rotor)
+    return _unique_names(links, joints, tuple(QUANTITIES))
 
 
 @lru_cache(maxsize=8)
-def _of_links(links: tuple[str, ...], known: tuple[str, ...]) -> Names:
-    """The names for links, once for all functions of a robot and as long as the same quantities are
-    known."""
+def _unique_names(links: tuple[str, ...], joints: tuple[str, ...], known: tuple[str, ...]) -> Names:
+    """The names for links and joints, computed once for all functions of a robot as long as the
+    known quantities are the same."""
+    subjects = {"link": links, "joint": joints}
     wished = {
         (stem, plain.name, link): out.name
         for stem, quantity in LINK_QUANTITIES.items()
-        for link in links
+        for link in subjects[quantity.subject]
         for plain, out in zip(quantity.outputs, quantity.of(link).outputs, strict=True)
     }
     taken = {*INPUTS, *(out.name for q in map(QUANTITIES.__getitem__, known) for out in q.outputs)}

@@ -289,6 +289,7 @@ class Sizes(dict[str, int]):
             nq=layout.coupling.positions,
             par=regroup.size,
             ten=inertial,
+            joints=len(layout.joint_frames),
         )
         pi, wrench = len(PARAMETER_NAMES) * len(robot.blocks), 6 * len(robot.wrenches)
         stored = sum(LAWS[law].energy is not None for _, law in passive)
@@ -312,5 +313,5 @@ class Sizes(dict[str, int]):
 def dimensions(regroup: RegroupedModel) -> dict[str, int]:
     """The named sizes of arrays: n velocities, n2 pairs of them, nq positions, b base parameters
     (y_b with the columns of joints' own, y_b2 pairs of those), ten those of all bodies, par
-    regrouped runtime parameters, pi those of the user."""
+    regrouped runtime parameters, joints moving joints, pi those of the user."""
     return Sizes(regroup)

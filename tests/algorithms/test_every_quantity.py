@@ -78,9 +78,10 @@ def laid_out(name: str, regrouping: str = WHOLE):
 
 @cache
 def traced(name: str, quantity: str, opening: str):
-    """A quantity; that of a link for the last one of the robot."""
-    last = model(name).bodies[-1].links[-1].name
-    wanted = f"{quantity}:{last}" if quantity in LINK_QUANTITIES else quantity
+    """A quantity; that of a link or joint for the last one of the robot."""
+    last = model(name).bodies[-1]
+    named = last.joint.name if EVERY[quantity].subject == "joint" else last.links[-1].name
+    wanted = f"{quantity}:{named}" if quantity in LINK_QUANTITIES else quantity
     return trace(robot_of(name, opening), FunctionRequest.parse(wanted))
 
 

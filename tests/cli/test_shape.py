@@ -115,7 +115,11 @@ def test_list_names_every_quantity_in_one_screen():
         for start, options, end in [re.fullmatch(r"([^{]*)(?:\{(.*)\})?(.*)", name).groups()]
         for middle in (options or "").split(",")
     }
-    names = {*QUANTITIES, *(f"{name}:LINK" for name in LINK_QUANTITIES), *LANGUAGES}
+    names = {
+        *QUANTITIES,
+        *(f"{name}:{q.subject.upper()}" for name, q in LINK_QUANTITIES.items()),
+        *LANGUAGES,
+    }
     assert words == names
 
 

@@ -107,9 +107,16 @@ made = cache(lambda name: ROBOTS_BY_NAME[name]())
 
 
 def of_link(name, robot):
-    """A quantity of a link for the last link of a robot, in the middle of a file's names."""
-    links = [link.name for body in robot.model.moving for link in body.links]
-    return f"{name}:{links[-1]}" if name in LINK_QUANTITIES else name
+    """A quantity of a link or joint for the last of them, in the middle of a file's names."""
+    return f"{name}:{subjects(name, robot.model)[-1]}" if name in LINK_QUANTITIES else name
+
+
+def subjects(name, model):
+    """What a quantity of a link or joint may belong to: links of the base first, or joints."""
+    if LINK_QUANTITIES[name].subject == "joint":
+        return [joint.name for _, joint in model.joints if not joint.type.is_rotor]
+    moving = [link.name for body in model.moving for link in body.links]
+    return [*(link.name for link in model.base), *moving]
 
 
 @cache
@@ -182,11 +189,12 @@ def test_quantities_agree_with_their_laws(robot, name):
 
 @pytest.mark.parametrize("robot", ["ur5", "geared mimic", "biped, floating", "every joint"])
 @pytest.mark.parametrize("name", LINK_QUANTITIES)
-def test_links_of_the_base_and_of_the_first_body_have_the_law_too(robot, name):
-    here = made(robot)
-    links = [*here.model.base[:1], *here.model.moving[0].links[:1]]
-    for link in links:
-        agrees(robot, FunctionRequest.parse(f"{name}:{link.name}"))
+def test_links_of_the_base_and_of_the_first_body_and_the_first_joints_have_the_law_too(robot, name):
+    model = made(robot).model
+    first = {x.name for x in (*model.base[:1], *model.moving[0].links[:1])}
+    named = subjects(name, model)
+    for subject in [x for x in named if x in first] or named[:2]:
+        agrees(robot, FunctionRequest.parse(f"{name}:{subject}"))
 
 
 def close(got, wanted):

@@ -41,8 +41,10 @@ def arm(tmp_path, links):
 
 
 def functions(links):
-    """Every quantity of every link in a function of its own, and all of them in one."""
-    each = [f"{name}:{link}" for link in links for name in LINK_QUANTITIES]
+    """Every quantity of every link and of joint j0 in a function of its own, and all in one."""
+    of_links = [name for name, q in LINK_QUANTITIES.items() if q.subject == "link"]
+    each = [f"{name}:{link}" for link in links for name in of_links]
+    each += [f"{name}:j0" for name in LINK_QUANTITIES if name not in of_links]
     alone = [f"f{k}={one}" for k, one in enumerate(each)]
     return alone, f"together={'+'.join(each)}"
 

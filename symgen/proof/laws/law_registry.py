@@ -50,7 +50,7 @@ def law_of(quantity: Quantity) -> Law | None:
     law = LAWS.get(quantity.name.removesuffix(f":{quantity.link}"))
     if law is None or not quantity.link:
         return law
-    return Law(law.reference, law.order, partial(law.compute, link=quantity.link))
+    return Law(law.reference, law.order, partial(law.compute, **{quantity.subject: quantity.link}))
 
 
 @dataclass(frozen=True, eq=False)

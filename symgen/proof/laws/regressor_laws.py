@@ -16,12 +16,11 @@ from symgen.proof.laws.frame_laws import frame, potential
 from symgen.proof.laws.law_registry import law
 from symgen.proof.reference_kinematics import (
     body_coordinate,
-    body_motions,
     body_poses,
     body_rates,
     unit_motion,
 )
-from symgen.proof.reference_model import entries_array, matvec, transpose
+from symgen.proof.reference_model import entries_array
 from symgen.proof.states import (
     States,
     Term,
@@ -33,7 +32,7 @@ from symgen.proof.states import (
     gradient,
     rate,
 )
-from symgen.proof.textbook import moving_inertias, newton_euler_wrench
+from symgen.proof.textbook import moving_inertias, transmitted_wrench
 
 SPRINGS = ("stiffness", "preload")
 """The columns that belong to springs, by the names of their coefficients."""
@@ -170,15 +169,9 @@ def coriolis_by_parameters(x: States) -> DecimalArray:
 
 def sensed(x: States, link: str) -> DecimalArray:
     """Force and moment about a link's origin, in its axes, that move its body and all beyond."""
-    robot, state, at_link = x.mechanism, x.textbook, frame(x, link)
-    body, bodies = robot.body_of(link)[0], body_motions(robot, state.course)
-    force, moment = ZERO_VECTOR, ZERO_VECTOR
-    for i, rigid in moving_inertias(robot, state):
-        if body in (0, *robot.path(i)) and not robot.part(i).grounded:
-            f, n = newton_euler_wrench(rigid, bodies[i])
-            force, moment = force + f, moment + n + (rigid.place - at_link.place).cross(f)
-    back = transpose(at_link.axes)
-    return entries_array([*matvec(back, force), *matvec(back, moment)], x.shape, Decimal(0))
+    body = x.mechanism.body_of(link)[0]
+    entries = transmitted_wrench(x.mechanism, x.textbook, body, frame(x, link))
+    return entries_array(entries, x.shape, Decimal(0))
 
 
 @law("regressor", UNITS)
