@@ -18,7 +18,11 @@ from tests.support.states import close, run
 pin = oracle("pinocchio")
 mujoco = oracle("mujoco")
 STATE = ("q", "qd", "qdd")
-UR5 = {"joint_wrench:joint1": 467, "joint_wrench:joint6": 222, "joint_wrench_derivatives:joint3": 2383}
+UR5 = {
+    "joint_wrench:joint1": 467,
+    "joint_wrench:joint6": 222,
+    "joint_wrench_derivatives:joint3": 2383,
+}
 
 
 def of_pinocchio(name, x):
