@@ -7,6 +7,7 @@ formulas too. Where code is generated such a number is refused: nobody knows its
 
 import hashlib
 import math
+import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,19 @@ from symgen.errors import OptionError
 
 if TYPE_CHECKING:
     import sympy
+
+
+def _on_both(operation: Callable[[Any, Any], Any]) -> Callable[["Named", Any], Any]:
+    """The operation on values and on expressions; a plain number where no symbol is left."""
+
+    def result(a: "Named", b: Any) -> Any:
+        if hasattr(b, "free_symbols"):
+            return operation(a.expression, b)
+        if not isinstance(b, (int, float)):
+            return NotImplemented
+        return made(operation(float(a), float(b)), operation(a.expression, expression(b)))
+
+    return result
 
 
 class Named(float):
@@ -48,38 +62,14 @@ class Named(float):
     def __abs__(self) -> "Named":
         return -self if self < 0 else self
 
-    def __add__(self, other: Any) -> Any:
-        return _result(lambda a, b: a + b, self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return _result(lambda a, b: b + a, self, other)
-
-    def __sub__(self, other: Any) -> Any:
-        return _result(lambda a, b: a - b, self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return _result(lambda a, b: b - a, self, other)
-
-    def __mul__(self, other: Any) -> Any:
-        return _result(lambda a, b: a * b, self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return _result(lambda a, b: b * a, self, other)
-
-    def __truediv__(self, other: Any) -> Any:
-        return _result(lambda a, b: a / b, self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return _result(lambda a, b: b / a, self, other)
-
-
-def _result(operation: Callable[[Any, Any], Any], a: Named, b: Any) -> Any:
-    """The operation on values and on expressions; a plain number where no symbol is left."""
-    if hasattr(b, "free_symbols"):
-        return operation(a.expression, b)
-    if not isinstance(b, (int, float)):
-        return NotImplemented
-    return made(operation(float(a), float(b)), operation(a.expression, expression(b)))
+    __add__ = _on_both(operator.add)
+    __radd__ = _on_both(lambda a, b: b + a)
+    __sub__ = _on_both(operator.sub)
+    __rsub__ = _on_both(lambda a, b: b - a)
+    __mul__ = _on_both(operator.mul)
+    __rmul__ = _on_both(lambda a, b: b * a)
+    __truediv__ = _on_both(operator.truediv)
+    __rtruediv__ = _on_both(lambda a, b: b / a)
 
 
 def made(value: float, expression: "sympy.Expr") -> float:

@@ -111,53 +111,26 @@ def _quotient(a: Scalar, b: Scalar, v: Scalar) -> tuple[Scalar, Scalar]:
     return r, -(v * r)
 
 
-for _op in (
-    Op(
-        "add",
-        operator.add,
-        "add",
-        lambda a, b, v: (1.0, 1.0),
-        0.5,
-        arity=2,
-        symbol="+",
-        cycles=SUM,
-    ),
-    Op(
-        "sub",
-        operator.sub,
-        "add",
-        lambda a, b, v: (1.0, -1.0),
-        0.5,
-        arity=2,
-        symbol="-",
-        cycles=SUM,
-    ),
-    Op(
-        "mul",
-        operator.mul,
-        "mul",
-        lambda a, b, v: (b, a),
-        0.5,
-        arity=2,
-        parity="odd",
-        symbol="*",
-        cycles=SUM,
-    ),
-    Op(
-        "div",
-        operator.truediv,
-        "div",
-        _quotient,
-        0.5,
-        arity=2,
-        parity="odd",
-        symbol="/",
-        cycles=QUOTIENT,
-    ),
-    # A node only for the operand of a function that is neither odd nor even; written for nothing.
-    Op("neg", operator.neg, "", lambda a, v: (-1.0,), 0.0, parity="odd", symbol="-", cycles=FREE),
-):
-    _row(_op)
+def _arithmetic(
+    name: str,
+    symbol: str,
+    counts_as: str,
+    cycles: Cycles,
+    partials: Callable[..., tuple[Scalar, ...]],
+    parity: str = "",
+) -> None:
+    """Add the row of an operation between two operands."""
+    evaluate = getattr(operator, {"div": "truediv"}.get(name, name))
+    columns = {"arity": 2, "symbol": symbol, "cycles": cycles, "parity": parity}
+    _row(Op(name, evaluate, counts_as, partials, 0.5, **columns))
+
+
+_arithmetic("add", "+", "add", SUM, lambda a, b, v: (1.0, 1.0))
+_arithmetic("sub", "-", "add", SUM, lambda a, b, v: (1.0, -1.0))
+_arithmetic("mul", "*", "mul", SUM, lambda a, b, v: (b, a), "odd")
+_arithmetic("div", "/", "div", QUOTIENT, _quotient, "odd")
+# A node only for the operand of a function that is neither odd nor even; written for nothing.
+_row(Op("neg", operator.neg, "", lambda a, v: (-1.0,), 0.0, parity="odd", symbol="-", cycles=FREE))
 
 
 # -- functions -------------------------------------------------------------------------------------

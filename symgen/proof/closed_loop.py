@@ -5,6 +5,7 @@ The robot takes the forces of the controller, and of an observer small forces of
 half of the time on, one that the observer is not told of. What the controller reads is rounded as C
 reads it; its own state is not."""
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -264,6 +265,18 @@ def _aim(
     }
 
 
+def _rounding(operation: Callable[[Any, Any], Any]) -> Callable[["MachineNumber", Any], Any]:
+    """The operation on numbers of the scalar type; it leaves operands of other kinds to these."""
+
+    def rounded(a: "MachineNumber", b: Any) -> Any:
+        if not isinstance(b, (MachineNumber, int, float)):
+            return NotImplemented
+        other = b.x if isinstance(b, MachineNumber) else TYPES[a.scalar](b)
+        return MachineNumber(operation(a.x, other), a.scalar)
+
+    return rounded
+
+
 class MachineNumber:
     """A number of C's ``double`` or ``float``; every operation is rounded to that type."""
 
@@ -272,39 +285,15 @@ class MachineNumber:
     def __init__(self, x: Any, scalar: str) -> None:
         self.x, self.scalar = TYPES[scalar](x), scalar
 
-    def _with(self, other: Any) -> Any:
-        return other.x if isinstance(other, MachineNumber) else TYPES[self.scalar](other)
-
-    def _takes(self, other: Any) -> bool:
-        return isinstance(other, (MachineNumber, int, float))
-
-    def _rounded(self, x: Any) -> "MachineNumber":
-        return MachineNumber(x, self.scalar)
-
-    def __add__(self, other: Any) -> Any:
-        return self._rounded(self.x + self._with(other)) if self._takes(other) else NotImplemented
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Any) -> Any:
-        return self._rounded(self.x - self._with(other)) if self._takes(other) else NotImplemented
-
-    def __rsub__(self, other: Any) -> Any:
-        return self._rounded(self._with(other) - self.x) if self._takes(other) else NotImplemented
-
-    def __mul__(self, other: Any) -> Any:
-        return self._rounded(self.x * self._with(other)) if self._takes(other) else NotImplemented
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: Any) -> Any:
-        return self._rounded(self.x / self._with(other)) if self._takes(other) else NotImplemented
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return self._rounded(self._with(other) / self.x) if self._takes(other) else NotImplemented
+    __add__ = __radd__ = _rounding(operator.add)
+    __sub__ = _rounding(operator.sub)
+    __rsub__ = _rounding(lambda a, b: b - a)
+    __mul__ = __rmul__ = _rounding(operator.mul)
+    __truediv__ = _rounding(operator.truediv)
+    __rtruediv__ = _rounding(lambda a, b: b / a)
 
     def __neg__(self) -> "MachineNumber":
-        return self._rounded(-self.x)
+        return MachineNumber(-self.x, self.scalar)
 
     def __float__(self) -> float:
         return float(self.x)
@@ -314,10 +303,10 @@ class MachineNumber:
         library, which Python has for double alone. Raises TypeError elsewhere."""
         fixed = OPS[op].fixed
         if fixed is not None:
-            return self._rounded(fixed(self.x, self.scalar))
+            return MachineNumber(fixed(self.x, self.scalar), self.scalar)
         if self.scalar != "double":
             raise TypeError(f"{op} has no portable implementation: its bits depend on the machine")
-        return self._rounded(OPS[op].evaluate(float(self.x)))
+        return MachineNumber(OPS[op].evaluate(float(self.x)), self.scalar)
 
 
 def machine_numbers(values: Sequence[float], scalar: str) -> list[MachineNumber]:

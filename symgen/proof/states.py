@@ -77,7 +77,7 @@ class States:
         `feels` friction and external wrenches, and `springs` (as these, where nothing is said)."""
         decimal_inputs = {name: decimals(values) for name, values in inputs.items()}
         for name in decimal_inputs.keys() & {"q", "q_end", "q_ref"}:
-            decimal_inputs[name] = _upright(
+            decimal_inputs[name] = with_unit_quaternions(
                 decimal_inputs[name], coupling_of(robot.model).quaternions
             )
         one = reference_model(robot.lumped, Decimal)
@@ -213,17 +213,23 @@ def decimals(values: DecimalArray) -> DecimalArray:
     )
 
 
-def _upright(q: DecimalArray, quaternions: Sequence[slice]) -> DecimalArray:
+decimal_sqrt: Final = np.frompyfunc(Decimal.sqrt, 1, 1)
+"""The square root of each entry of an array of decimals."""
+
+
+def normalized(vectors: DecimalArray) -> DecimalArray:
+    """Vectors, along the last axis, divided by their lengths."""
+    return vectors / decimal_sqrt((vectors * vectors).sum(axis=-1, keepdims=True))
+
+
+def with_unit_quaternions(q: DecimalArray, quaternions: Sequence[slice]) -> DecimalArray:
     """Positions with quaternions made unit ones, as far as the digits go: one of doubles is off by
     as much as they are rounded, and laws turn vectors by it that algorithms never turn."""
-    normalized = q.copy()
+    positions = q.copy()
     with localcontext(prec=DIGITS):
         for four in quaternions:
-            squares = (normalized[..., four] ** 2).sum(axis=-1, keepdims=True)
-            normalized[..., four] = normalized[..., four] / np.frompyfunc(Decimal.sqrt, 1, 1)(
-                squares
-            )
-    return normalized
+            positions[..., four] = normalized(positions[..., four])
+    return positions
 
 
 def _columns(values: DecimalArray) -> list[DecimalArray]:

@@ -51,11 +51,13 @@ class LinkInWorld:
         """Linear momentum, and angular momentum about the link's origin, which moves at `v`."""
         return v.scaled(self.m) + w.cross(self.h), self.turned(w) + self.h.cross(v)
 
-    def about_root(self) -> "LinkInWorld":
-        """The same link with its parameters about the origin of the root (Steiner's rule)."""
-        p, h, m = self.place, self.h, self.m
+    def about(self, point: Vector = ZERO_VECTOR) -> "LinkInWorld":
+        """The same link with its parameters about a point, by default the origin of the root
+        (Steiner's rule)."""
+        h, m = self.h, self.m
+        p = self.place if point is ZERO_VECTOR else self.place - point
         first, lever = h + p.scaled(m), 2 * p.dot(h) + m * p.dot(p)
-        rows = (
+        a, b, c = (
             Vector(
                 *(
                     self.inertia[i][j]
@@ -66,13 +68,17 @@ class LinkInWorld:
             )
             for i in range(3)
         )
-        a, b, c = rows
-        return LinkInWorld(ZERO_VECTOR, WORLD, m, first, (a, b, c))
+        return LinkInWorld(point, WORLD, m, first, (a, b, c))
 
     def joined(self, other: "LinkInWorld") -> "LinkInWorld":
         """The inertia of both, which are given about the same point."""
         a, b, c = (x + y for x, y in zip(self.inertia, other.inertia, strict=True))
         return LinkInWorld(self.place, self.axes, self.m + other.m, self.h + other.h, (a, b, c))
+
+
+NO_INERTIA: Final = LinkInWorld(
+    ZERO_VECTOR, WORLD, ZERO, ZERO_VECTOR, (ZERO_VECTOR, ZERO_VECTOR, ZERO_VECTOR)
+)
 
 
 def _rigid(body: BodyInWorld, solid: ReferenceLink, ten: Sequence[Scalar]) -> LinkInWorld:
@@ -304,10 +310,9 @@ def _inertias_beyond(robot: ReferenceModel, x: State) -> dict[int, LinkInWorld]:
     """For each joint that moves any inertia the sum of all of it, about the origin of the root."""
     beyond = dict[int, LinkInWorld]()
     for i, link in moving_inertias(robot, x):
-        about_root = link.about_root()
-        beyond[i] = beyond[i].joined(about_root) if i in beyond else about_root
+        beyond[i] = beyond.get(i, NO_INERTIA).joined(link.about())
     for i in reversed(robot.outward):
         parent = robot.part(i).parent
         if parent and i in beyond:
-            beyond[parent] = beyond[parent].joined(beyond[i]) if parent in beyond else beyond[i]
+            beyond[parent] = beyond.get(parent, NO_INERTIA).joined(beyond[i])
     return beyond

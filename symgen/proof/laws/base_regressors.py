@@ -36,7 +36,7 @@ from symgen.proof.reference_model import (
     normalize,
     transpose,
 )
-from symgen.proof.states import States, Term, decimals
+from symgen.proof.states import States, Term, decimals, with_unit_quaternions
 
 UNIT_MOMENTS = "the reference dynamics with unit moments of the bodies"
 DISC, ROUND = MOMENTS.index("J"), MOMENTS.index("Jo")
@@ -149,8 +149,5 @@ def _random(x: States, count: int) -> States:
         name: decimals([[rng.uniform(-2, 2) for _ in range(size)] for _ in range(count)])
         for name, size in rows.items()
     }
-    for four in coupling.quaternions:
-        part = inputs["q"][:, four]
-        size = np.frompyfunc(lambda e: e.sqrt(), 1, 1)((part * part).sum(-1))
-        inputs["q"][:, four] = part / size[:, None]
+    inputs["q"] = with_unit_quaternions(inputs["q"], coupling.quaternions)
     return replace(x, given=inputs, shape=(count,))

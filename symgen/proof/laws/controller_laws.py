@@ -30,7 +30,14 @@ from symgen.proof.laws.loop_physics import (
 )
 from symgen.proof.laws.regressor_laws import SPRINGS, passive_columns, passive_terms
 from symgen.proof.laws.task_space_laws import task
-from symgen.proof.states import ONE_SIDED_STEP, STEP, States, batch_matvec, batch_transposed_matvec
+from symgen.proof.states import (
+    ONE_SIDED_STEP,
+    STEP,
+    States,
+    batch_matvec,
+    batch_transposed_matvec,
+    decimal_sqrt,
+)
 from symgen.proof.tangent import displaced
 
 EQUATION = "its equation with terms of the reference"
@@ -234,16 +241,13 @@ def _half_turn(here: DecimalArray, xyzw: DecimalArray) -> DecimalArray:
     quaternion, from its matrix: vee(E - Eᵀ) / sqrt(1 + tr E)."""
     v, w = xyzw[..., :3], xyzw[..., 3]
     rows = here[..., :9].reshape(*here.shape[:-1], 3, 3)
-    wanted = [_axis(v, w, k) for k in range(3)]
+    wanted = []
+    for e in np.eye(3, dtype=int):  # an axis e rotated: e + 2 w v × e + 2 v × (v × e)
+        once = 2 * np.cross(v, e)
+        wanted.append(e + w[..., None] * once + np.cross(v, once))
     across = sum(np.cross(rows[..., k], wanted[k]) for k in range(3))
     trace = sum((rows[..., k] * wanted[k]).sum(-1) for k in range(3))
-    return across / np.frompyfunc(Decimal.sqrt, 1, 1)(1 + trace)[..., None]
-
-
-def _axis(v: DecimalArray, w: DecimalArray, k: int) -> DecimalArray:
-    """Axis k as turned by a unit quaternion: e + 2 w v × e + 2 v × (v × e)."""
-    once = 2 * np.cross(v, np.eye(3, dtype=int)[k])
-    return np.eye(3, dtype=int)[k] + w[..., None] * once + np.cross(v, once)
+    return across / decimal_sqrt(1 + trace)[..., None]
 
 
 @law("cartesian_impedance", EQUATION, 1)

@@ -1,6 +1,7 @@
 """References of derivatives and of rates along a motion: central differences of terms of the
 textbook in many digits, in coordinates and in time."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -78,22 +79,14 @@ def _change(term: Any, x: States, **by: str) -> DecimalArray:
     return slope(term, x, **{name: x.given[change][None] for name, change in by.items()})[..., 0]
 
 
-@law("mass_matrix_gradient", SLOPES.format("the reference M"), 1)
-def mass_matrix_gradient(x: States) -> DecimalArray:
-    """∂M_ij/∂q_k, (..., n, n, n)."""
-    return gradient(mass, x)
+law("mass_matrix_gradient", SLOPES.format("the reference M"), 1)(partial(gradient, mass))
+law("gravity_gradient", SLOPES.format("the reference tau"), 1)(partial(gradient, at_rest))
 
 
 @law("coriolis_matrix_gradient", SLOPES.format("C from Christoffel symbols"), 2)
 def coriolis_matrix_gradient(x: States) -> tuple[DecimalArray, DecimalArray]:
     """∂C_ij/∂q_k and, for C_ij = Σ_k Γ_ijk q̇_k, Γ_ijk."""
     return gradient(coriolis, x), symbols(x)
-
-
-@law("gravity_gradient", SLOPES.format("the reference tau"), 1)
-def gravity_gradient(x: States) -> DecimalArray:
-    """∂g_i/∂q_k."""
-    return gradient(at_rest, x)
 
 
 @law("inverse_dynamics_second_derivatives", SLOPES.format("the reference tau"), 2)
@@ -156,20 +149,10 @@ TERMS: dict[str, tuple[str, Term, int]] = {
 in it."""
 
 
-def _register(quantity: str, words: str, term: Term, order: int) -> None:
-    source = f"finite differences in time of {words} in 75 digits"
-
-    @law(f"{quantity}_rate", source, order)
-    def first(x: States) -> DecimalArray:
-        return rate(term, x)
-
-    @law(f"{quantity}_second_rate", source, order)
-    def second(x: States) -> DecimalArray:
-        return second_rate(term, x)
-
-
-for _quantity, _row in TERMS.items():
-    _register(_quantity, *_row)
+for _quantity, (_words, _term, _order) in TERMS.items():
+    _source = f"finite differences in time of {_words} in 75 digits"
+    law(f"{_quantity}_rate", _source, _order)(partial(rate, _term))
+    law(f"{_quantity}_second_rate", _source, _order)(partial(second_rate, _term))
 
 
 @law("elastic_feedforward", "finite differences in time of the reference tau in 75 digits", 1)

@@ -28,6 +28,7 @@ CHRISTOFFEL = "definition by Christoffel symbols, derivatives of M in 75 digits"
 ELIMINATION = "elimination on the reference M"
 
 
+@law("inverse_dynamics", NEWTON)
 @not_differentiated
 @cached_method
 def tau(x: States) -> DecimalArray:
@@ -36,6 +37,7 @@ def tau(x: States) -> DecimalArray:
     return x.mechanism.pull_back(entries_array(forces, x.shape, Decimal(0)))
 
 
+@law("mass_matrix", "kinetic energy of the links at unit velocities")
 @not_differentiated
 def mass(x: States) -> DecimalArray:
     """M, (..., n, n)."""
@@ -51,6 +53,7 @@ def _mass(x: States) -> DecimalArray:
     return x.mechanism.pull_back(flat.reshape(*shape, size, size), 2)
 
 
+@law("gravity", NEWTON)
 @not_differentiated
 @cached_method
 def at_rest(x: States) -> DecimalArray:
@@ -58,12 +61,14 @@ def at_rest(x: States) -> DecimalArray:
     return tau(x.free().put(qd=None, qdd=None))
 
 
+@law("bias", NEWTON)
 @cached_method
 def without_acceleration(x: States) -> DecimalArray:
     """Joint forces where q̈ = 0, with friction, springs and wrenches where x has them."""
     return tau(x.put(qdd=None))
 
 
+@law("christoffel_symbols_full", CHRISTOFFEL, 1)
 @cached_method
 def symbols(x: States) -> DecimalArray:
     """Γ_ijk, (..., n, n, n): Christoffel's symbols of the first kind, in velocities that need not
@@ -89,6 +94,7 @@ def _along_brackets(m: DecimalArray, b: DecimalArray) -> DecimalArray:
     return out
 
 
+@law("coriolis_matrix", CHRISTOFFEL, 1)
 @cached_method
 def coriolis(x: States) -> DecimalArray:
     """C_ij = Σ_k Γ_ijk q̇_k, (..., n, n)."""
@@ -112,6 +118,7 @@ def solve(m: DecimalArray, right: DecimalArray) -> DecimalArray:
     return solution
 
 
+@law("forward_dynamics", ELIMINATION)
 @not_differentiated
 @cached_method
 def accelerations(x: States) -> DecimalArray:
@@ -187,40 +194,11 @@ def _refined(m: DecimalArray, right: DecimalArray) -> DecimalArray | None:
     return None
 
 
+@law("mass_matrix_inverse", ELIMINATION)
 @cached_method
 def inverse(x: States) -> DecimalArray:
     """M⁻¹."""
     return solve(mass(x), eye(x.n))
-
-
-@law("inverse_dynamics", NEWTON)
-def inverse_dynamics(x: States) -> DecimalArray:
-    """τ."""
-    return tau(x)
-
-
-@law("gravity", NEWTON)
-def gravity(x: States) -> DecimalArray:
-    """τ at rest."""
-    return at_rest(x)
-
-
-@law("bias", NEWTON)
-def bias(x: States) -> DecimalArray:
-    """τ without acceleration."""
-    return without_acceleration(x)
-
-
-@law("mass_matrix", "kinetic energy of the links at unit velocities")
-def mass_matrix(x: States) -> DecimalArray:
-    """M."""
-    return mass(x)
-
-
-@law("christoffel_symbols_full", CHRISTOFFEL, 1)
-def christoffel_symbols_full(x: States) -> DecimalArray:
-    """Γ."""
-    return symbols(x)
 
 
 @law("christoffel_symbols", CHRISTOFFEL, 1)
@@ -231,25 +209,7 @@ def christoffel_symbols(x: States) -> DecimalArray:
     return (gamma[..., j, k] + gamma[..., k, j]) / 2
 
 
-@law("coriolis_matrix", CHRISTOFFEL, 1)
-def coriolis_matrix(x: States) -> DecimalArray:
-    """C."""
-    return coriolis(x)
-
-
 @law("coriolis_transpose_product", CHRISTOFFEL, 1)
 def coriolis_transpose_product(x: States) -> DecimalArray:
     """Cᵀ q̇."""
     return batch_transposed_matvec(coriolis(x), x.given["qd"])
-
-
-@law("forward_dynamics", ELIMINATION)
-def forward_dynamics(x: States) -> DecimalArray:
-    """q̈."""
-    return accelerations(x)
-
-
-@law("mass_matrix_inverse", ELIMINATION)
-def mass_matrix_inverse(x: States) -> DecimalArray:
-    """M⁻¹."""
-    return inverse(x)

@@ -3,6 +3,8 @@ Jacobians as derivatives of it, sums over the textbook's links."""
 
 from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
+from typing import Final
 
 import numpy as np
 
@@ -19,7 +21,6 @@ from symgen.proof.states import (
     batch_matvec,
     gradient,
     not_differentiated,
-    rate,
 )
 from symgen.proof.textbook import moving_inertias, spring_energy
 
@@ -27,6 +28,7 @@ Term = Callable[[States, str], DecimalArray]
 POSE = "reference forward kinematics"
 JACOBIAN = "derivatives of reference forward kinematics in 75 digits"
 AXES = "joint axes of the reference forward kinematics"
+LINKS = "sums over all links in world axes"
 
 
 def frame(x: States, link: str) -> Frame:
@@ -104,24 +106,6 @@ def frame_pose(x: States, link: str) -> tuple[DecimalArray, DecimalArray]:
     return entries[..., :9], entries[..., 9:]
 
 
-def _register(axes: str, jacobian: Term) -> None:
-    @law(f"frame_jacobian_{axes}", JACOBIAN, 1)
-    def itself(x: States, link: str) -> DecimalArray:
-        return jacobian(x, link)
-
-    @law(f"frame_jacobian_rate_{axes}", f"finite differences in time of {JACOBIAN}", 1)
-    def changing(x: States, link: str) -> DecimalArray:
-        change = rate(lambda y: jacobian(y, link), x)
-        return batch_matvec(change, x.given["qd"])
-
-
-for _axes, _jacobian in (("body", body), ("world", world), ("aligned", aligned)):
-    _register(_axes, _jacobian)
-
-
-LINKS = "sums over all links in world axes"
-
-
 @cached_method
 def first_moment(x: States) -> DecimalArray:
     """First moment and mass of all moving links, (..., 4)."""
@@ -134,12 +118,19 @@ def first_moment(x: States) -> DecimalArray:
     return entries_array([*first, total], x.shape, Decimal(0))
 
 
+@law("com", LINKS)
 @not_differentiated
 @cached_method
 def centre(x: States) -> DecimalArray:
     """The centre of mass, (..., 3)."""
     moment = first_moment(x)
     return moment[..., :3] / moment[..., 3:]
+
+
+com_jacobian: Final = law("com_jacobian", "derivatives of the centre of mass in 75 digits", 1)(
+    partial(gradient, centre)
+)
+"""∂c/∂q."""
 
 
 @cached_method
@@ -157,41 +148,19 @@ def momenta(x: States) -> DecimalArray:
     return robot.pull_back(flat.reshape(*x.shape, 6, len(robot.parts)))
 
 
+@law("kinetic_energy", "qd^T M qd / 2 with the reference M")
 def kinetic(x: States) -> DecimalArray:
     """½ q̇ᵀ M q̇, (..., 1)."""
     v = x.given["qd"]
     return (mass(x) * v[..., :, None] * v[..., None, :]).sum((-1, -2))[..., None] / 2
 
 
+@law("potential_energy", LINKS)
 def potential(x: States) -> DecimalArray:
     """-Σ g·(m p + h) and what springs store, (..., 1)."""
     moment, state = first_moment(x), x.textbook
     weight = -sum(e * moment[..., k] for k, e in enumerate(state.course.gravity))[..., None]
     return weight + entries_array([spring_energy(x.mechanism, state)], x.shape, Decimal(0))
-
-
-@law("kinetic_energy", "qd^T M qd / 2 with the reference M")
-def kinetic_energy(x: States) -> DecimalArray:
-    """T."""
-    return kinetic(x)
-
-
-@law("potential_energy", LINKS)
-def potential_energy(x: States) -> DecimalArray:
-    """V."""
-    return potential(x)
-
-
-@law("com", LINKS)
-def com(x: States) -> DecimalArray:
-    """c."""
-    return centre(x)
-
-
-@law("com_jacobian", "derivatives of the centre of mass in 75 digits", 1)
-def com_jacobian(x: States) -> DecimalArray:
-    """∂c/∂q."""
-    return gradient(centre, x)
 
 
 @law("centroidal_momentum_matrix", LINKS)

@@ -13,8 +13,17 @@ from symgen.proof.laws.dynamics import accelerations, solve
 from symgen.proof.laws.law_registry import law
 from symgen.proof.reference_kinematics import orientation
 from symgen.proof.reference_model import ReferenceModel, matvec
-from symgen.proof.states import STEP, States, batch_matmul, batch_matvec, decimals, eye, units
-from symgen.proof.tangent import TangentBlock, TangentInBodyAxes, blocks
+from symgen.proof.states import (
+    STEP,
+    States,
+    batch_matmul,
+    batch_matvec,
+    decimals,
+    eye,
+    normalized,
+    units,
+)
+from symgen.proof.tangent import TangentBlock, blocks
 
 SERIES = "matrix exponentials by their series"
 ROOTS = "matrix logarithms by repeated square roots"
@@ -63,11 +72,10 @@ def _turned(four: DecimalArray, v: DecimalArray, place: int) -> DecimalArray:
 
 
 def _moved_block(block: TangentBlock, q: DecimalArray, v: DecimalArray) -> DecimalArray:
-    tangent = block.tangent
-    if not isinstance(tangent, TangentInBodyAxes):
+    n = block.translation_count
+    if n is None:
         return q + v
-    n, four = tangent.translation_count, q[..., tangent.translation_count :]
-    turned = _turned(four, v, n)
+    turned = _turned(q[..., n:], v, n)
     if not n:
         return turned
     arm = _exp(_rigid(v, n))[..., :3, 3]
@@ -108,10 +116,9 @@ def _quotient(a: DecimalArray, b: DecimalArray) -> DecimalArray:
 def _between(block: TangentBlock, a: DecimalArray, b: DecimalArray, roots: int) -> DecimalArray:
     """The velocity from one position to another: 2 to the number of `roots` times the small step
     that so many square roots leave."""
-    tangent = block.tangent
-    if not isinstance(tangent, TangentInBodyAxes):
+    n = block.translation_count
+    if n is None:
         return b - a
-    n = tangent.translation_count
     four = _quotient(a[..., n:], b[..., n:])
     four = np.where(four[..., 3:] < 0, -four, four)
     arm = None
@@ -121,8 +128,7 @@ def _between(block: TangentBlock, a: DecimalArray, b: DecimalArray, roots: int) 
         back = [sum(rows[k][i] * d[k] for k in range(3)) for i in range(3)]
         arm = np.stack(back, axis=-1)
     for _ in range(roots):
-        four = four + decimals([0, 0, 0, 1])
-        four = four / np.frompyfunc(Decimal.sqrt, 1, 1)((four * four).sum(-1, keepdims=True))
+        four = normalized(four + decimals([0, 0, 0, 1]))
         if arm is not None:
             rows = orientation([four[..., k] for k in range(4)])
             jacobian = _table(
@@ -201,8 +207,8 @@ def _series(robot: ReferenceModel, u: DecimalArray, v: DecimalArray) -> DecimalA
     parts = []
     for b in blocks(robot):
         at = u[..., b.velocity_slice], v[..., b.velocity_slice]
-        once = b.tangent.bracket(*at) + 0 * at[1]
-        twice = b.tangent.bracket(at[0], once)
+        once = b.bracket(*at) + 0 * at[1]
+        twice = b.bracket(at[0], once)
         parts.append((b.velocity_slice, at[1] + once / 2 + twice / 12))
     return _joined(robot.velocities, parts)
 
@@ -233,28 +239,25 @@ def _changes(flow: Flow, x: States, **directions: DecimalArray) -> DecimalArray:
     return np.moveaxis((change[0] - change[1]) / (2 * STEP), 0, -1)
 
 
-def _still(x: States) -> tuple[DecimalArray, DecimalArray]:
-    q = moved(x.mechanism, x.given["q"], x.given["dq"])
-    return q, decimals(np.zeros((*q.shape[:-1], x.n)))
-
-
 @law("integrate_jacobians", f"derivatives of {SERIES}", 1)
 def integrate_jacobians(x: States) -> tuple[DecimalArray, DecimalArray]:
     """∂(q ⊕ dq)/∂q, ∂(q ⊕ dq)/∂dq."""
+
+    def at_rest(y: States) -> tuple[DecimalArray, DecimalArray]:
+        q = moved(y.mechanism, y.given["q"], y.given["dq"])
+        return q, decimals(np.zeros((*q.shape[:-1], y.n)))
+
     origin = decimals(np.zeros((*x.shape, x.mechanism.positions)))
     for b in blocks(x.mechanism):
-        if isinstance(b.tangent, TangentInBodyAxes):
+        if b.translation_count is not None:
             origin[..., b.position_slice.stop - 1] = Decimal(1)
     start = x.put(q=origin)
-    return tuple(_changes(_still, start, **{k: units(x)})[..., : x.n, :] for k in ("q", "dq"))
+    return tuple(_changes(at_rest, start, **{k: units(x)})[..., : x.n, :] for k in ("q", "dq"))
 
 
 def _register(method: str, flow: Flow, order: int) -> None:
     words = STEPS.format(f"a step of {method}")
-
-    @law(f"step:{method}", words)
-    def step(x: States) -> tuple[DecimalArray, DecimalArray]:
-        return flow(x)
+    law(f"step:{method}", words)(flow)
 
     @law(f"step_jacobians:{method}", f"derivatives of {words}", order)
     def jacobians(x: States) -> tuple[DecimalArray, DecimalArray]:

@@ -24,7 +24,6 @@ from symgen.proof.laws.law_registry import LawError
 from symgen.proof.reference_kinematics import orientation
 from symgen.proof.states import STEP, States, batch_matmul, batch_matvec
 from symgen.proof.tangent import (
-    TangentInBodyAxes,
     blocks,
     displaced,
     turned_accelerations,
@@ -53,8 +52,8 @@ def in_body_axes(x: States, v: DecimalArray, q: DecimalArray, q_ref: DecimalArra
     """Velocities at q_ref, twists in the axes of the bodies at q."""
     out = np.array(np.broadcast_to(v, (*x.shape, x.n)))
     for block in blocks(x.mechanism):
-        if isinstance(block.tangent, TangentInBodyAxes):
-            n, at = block.tangent.translation_count, block.velocity_slice
+        n, at = block.translation_count, block.velocity_slice
+        if n is not None:
             here, there = q[..., block.position_slice], q_ref[..., block.position_slice]
             back, there_axes = np.swapaxes(_axes(here[..., n:]), -1, -2), _axes(there[..., n:])
             turn = batch_matmul(back, there_axes)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -123,12 +124,14 @@ def _of_kinds(by_kind: Mapping[str, Scalar]) -> dict[str, Scalar]:
     return row
 
 
+@law("mass_matrix_by_parameters", UNITS)
 @cached_method
 def mass_by_parameters(x: States) -> DecimalArray:
     """∂M/∂π, (..., n, n, p)."""
     return by_parameters(mass, x)
 
 
+@law("gravity_by_parameters", UNITS)
 @cached_method
 def gravity_by_parameters(x: States) -> DecimalArray:
     """∂g/∂π, (..., n, p)."""
@@ -148,11 +151,13 @@ def stored_columns(x: States) -> DecimalArray:
     return entries_array(columns, x.shape, Decimal(0))[..., None, :]
 
 
+@law("regressor", UNITS)
 def whole(x: States) -> DecimalArray:
     """Y, (..., n, y)."""
     return with_passive(by_parameters(tau, x), x)
 
 
+@law("slotine_li_regressor", UNITS_OF_C, 2)
 def reference(x: States) -> DecimalArray:
     """Y_r of M q̈_r + C q̇_r + g, (..., n, y), C by Christoffel's definition."""
     m, c = mass_by_parameters(x), coriolis_by_parameters(x)
@@ -161,6 +166,7 @@ def reference(x: States) -> DecimalArray:
     return with_passive(passive, x)
 
 
+@law("coriolis_matrix_by_parameters", UNITS_OF_C, 2)
 @cached_method
 def coriolis_by_parameters(x: States) -> DecimalArray:
     """∂C/∂π, (..., n, n, p)."""
@@ -172,18 +178,6 @@ def sensed(x: States, link: str) -> DecimalArray:
     body = x.mechanism.body_of(link)[0]
     entries = transmitted_wrench(x.mechanism, x.textbook, body, frame(x, link))
     return entries_array(entries, x.shape, Decimal(0))
-
-
-@law("regressor", UNITS)
-def regressor(x: States) -> DecimalArray:
-    """Y."""
-    return whole(x)
-
-
-@law("slotine_li_regressor", UNITS_OF_C, 2)
-def slotine_li_regressor(x: States) -> DecimalArray:
-    """Y_r."""
-    return reference(x)
 
 
 @law("wrench_regressor", UNITS)
@@ -210,24 +204,6 @@ def kinetic_energy_regressor(x: States) -> DecimalArray:
 def potential_energy_regressor(x: States) -> DecimalArray:
     """u."""
     return np.concatenate([by_parameters(potential, x), stored_columns(x)], axis=-1)
-
-
-@law("mass_matrix_by_parameters", UNITS)
-def of_mass_matrix(x: States) -> DecimalArray:
-    """∂M/∂π."""
-    return mass_by_parameters(x)
-
-
-@law("coriolis_matrix_by_parameters", UNITS_OF_C, 2)
-def coriolis_matrix_by_parameters(x: States) -> DecimalArray:
-    """∂C/∂π."""
-    return coriolis_by_parameters(x)
-
-
-@law("gravity_by_parameters", UNITS)
-def of_gravity(x: States) -> DecimalArray:
-    """∂g/∂π."""
-    return gravity_by_parameters(x)
 
 
 @law("momentum_rate_regressor", UNITS_OF_C, 2)
@@ -288,6 +264,7 @@ def _speeds(x: States) -> DecimalArray:
     )
 
 
+@law("coriolis_matrix_newton_euler", PRINTED, 1)
 def newton_euler(x: States) -> DecimalArray:
     """C, (..., n, n)."""
     robot = x.mechanism
@@ -307,28 +284,18 @@ def newton_euler(x: States) -> DecimalArray:
     return robot.pull_back(total, 2)
 
 
-@law("coriolis_matrix_newton_euler", PRINTED, 1)
-def coriolis_matrix_newton_euler(x: States) -> DecimalArray:
-    """C."""
-    return newton_euler(x)
-
-
-@law("coriolis_matrix_newton_euler_rate", f"finite differences in time of the {PRINTED}", 1)
-def coriolis_matrix_newton_euler_rate(x: States) -> DecimalArray:
-    """Ċ."""
-    return rate(newton_euler, x)
+law("coriolis_matrix_newton_euler_rate", f"finite differences in time of the {PRINTED}", 1)(
+    partial(rate, newton_euler)
+)
+law("coriolis_matrix_newton_euler_by_parameters", f"unit parameters in the {PRINTED}", 2)(
+    partial(by_parameters, newton_euler)
+)
 
 
 @law("coriolis_matrix_newton_euler_gradient", f"derivatives of the {PRINTED}", 2)
 def coriolis_matrix_newton_euler_gradient(x: States) -> tuple[DecimalArray, DecimalArray]:
     """∂C/∂q, ∂C/∂q̇."""
     return gradient(newton_euler, x), gradient(newton_euler, x, "qd")
-
-
-@law("coriolis_matrix_newton_euler_by_parameters", f"unit parameters in the {PRINTED}", 2)
-def coriolis_matrix_newton_euler_by_parameters(x: States) -> DecimalArray:
-    """∂C/∂π."""
-    return by_parameters(newton_euler, x)
 
 
 @law("slotine_li_regressor_newton_euler", f"unit parameters in the {PRINTED}", 2)

@@ -3,10 +3,10 @@ digits."""
 
 from decimal import Decimal
 from functools import partial
-from typing import Any
 
 import numpy as np
 
+from symgen.mechanics.spatial import Vector
 from symgen.numbers.types import DecimalArray
 from symgen.proof.laws.dynamics import inverse, solve, without_acceleration
 from symgen.proof.laws.frame_laws import (
@@ -14,6 +14,7 @@ from symgen.proof.laws.frame_laws import (
     JACOBIAN,
     LINKS,
     POSE,
+    Term,
     aligned,
     body,
     by_axes,
@@ -30,41 +31,43 @@ from symgen.proof.states import (
     batch_matmul,
     batch_matvec,
     batch_transposed_matvec,
+    decimal_sqrt,
     eye,
     gradient,
+    normalized,
     rate,
 )
-from symgen.proof.textbook import moving_inertias
+from symgen.proof.textbook import NO_INERTIA, moving_inertias
 
 DIFFERENCES = f"finite differences in time of {JACOBIAN}"
 TASK = f"elimination on the reference M, {JACOBIAN}"
 
 
-def _register(axes: str, jacobian: Any) -> None:
-    @law(f"frame_velocity_{axes}", JACOBIAN, 1)
+def _register(axes: str, jacobian: Term, geometric: Term) -> None:
+    """Register the laws of a Jacobian in some axes: `jacobian` from derivatives of poses, and for
+    its own derivatives `geometric` from joint axes."""
+
     def velocity(x: States, link: str) -> DecimalArray:
         return batch_matvec(jacobian(x, link), x.given["qd"])
 
-    @law(f"frame_acceleration_{axes}", DIFFERENCES, 1)
-    def acceleration(x: States, link: str) -> DecimalArray:
-        return rate(lambda y: batch_matvec(jacobian(y, link), y.given["qd"]), x)
+    def change(x: States, link: str, term: Term = jacobian) -> DecimalArray:
+        return rate(lambda y: term(y, link), x)
 
-    @law(f"frame_jacobian_dot_{axes}", DIFFERENCES, 1)
-    def matrix_rate(x: States, link: str) -> DecimalArray:
-        return rate(lambda y: jacobian(y, link), x)
+    law(f"frame_jacobian_{axes}", JACOBIAN, 1)(jacobian)
+    law(f"frame_velocity_{axes}", JACOBIAN, 1)(velocity)
+    law(f"frame_acceleration_{axes}", DIFFERENCES, 1)(partial(change, term=velocity))
+    law(f"frame_jacobian_dot_{axes}", DIFFERENCES, 1)(change)
+    law(f"frame_jacobian_rate_{axes}", DIFFERENCES, 1)(
+        lambda x, link: batch_matvec(change(x, link), x.given["qd"])
+    )
+    law(f"frame_hessian_{axes}", f"derivatives of the Jacobian by {AXES}", 1)(
+        lambda x, link: gradient(lambda y: geometric(y, link), x)
+    )
 
 
-def _register_hessian(axes: str, jacobian: Any) -> None:
-    @law(f"frame_hessian_{axes}", f"derivatives of the Jacobian by {AXES}", 1)
-    def hessian(x: States, link: str) -> DecimalArray:
-        return gradient(lambda y: jacobian(y, link), x)
-
-
-for _axes, _jacobian in (("body", body), ("world", world), ("aligned", aligned)):
-    _register(_axes, _jacobian)
-_register_hessian("body", partial(body, jacobian=by_axes))
-_register_hessian("world", partial(world, jacobian=by_axes))
-_register_hessian("aligned", by_axes)
+_register("body", body, partial(body, jacobian=by_axes))
+_register("world", world, partial(world, jacobian=by_axes))
+_register("aligned", aligned, by_axes)
 
 
 @law("frame_acceleration_classical", DIFFERENCES, 1)
@@ -76,7 +79,8 @@ def frame_acceleration_classical(x: States, link: str) -> DecimalArray:
     return np.concatenate(parts, axis=-1)
 
 
-def _quaternion(x: States, link: str) -> DecimalArray:
+@law("frame_quaternion", POSE)
+def frame_quaternion(x: States, link: str) -> DecimalArray:
     """w, x, y, z from a rotation matrix: the column of w w, w x, ... whose diagonal is largest."""
     r = pose(x, link)[..., :9].reshape(*x.shape, 3, 3)
     a, b, c = (r[..., k, k] for k in range(3))
@@ -91,20 +95,13 @@ def _quaternion(x: States, link: str) -> DecimalArray:
     four = np.stack([np.stack(row, axis=-1) for row in table], axis=-2)
     best = np.argmax(np.diagonal(four, axis1=-2, axis2=-1).astype(float), axis=-1)
     longest = np.take_along_axis(four, best[..., None, None], axis=-2)[..., 0, :]
-    size = np.frompyfunc(Decimal.sqrt, 1, 1)((longest * longest).sum(-1, keepdims=True))
-    return np.where(longest[..., :1] < 0, -longest, longest) / size
-
-
-@law("frame_quaternion", POSE)
-def frame_quaternion(x: States, link: str) -> DecimalArray:
-    """w, x, y, z."""
-    return _quaternion(x, link)
+    return normalized(np.where(longest[..., :1] < 0, -longest, longest))
 
 
 @law("frame_quaternion_xyzw", POSE)
 def frame_quaternion_xyzw(x: States, link: str) -> DecimalArray:
     """x, y, z, w."""
-    return np.roll(_quaternion(x, link), -1, axis=-1)
+    return np.roll(frame_quaternion(x, link), -1, axis=-1)
 
 
 @law("frame_jacobian_rpy", f"derivatives of the angles of {POSE} in 75 digits", 1)
@@ -117,19 +114,16 @@ def frame_jacobian_rpy(x: States, link: str) -> DecimalArray:
         return (b * slopes[..., s, :] - a * slopes[..., c, :]) / (a * a + b * b)
 
     flat = (entries[..., 0] ** 2 + entries[..., 3] ** 2)[..., None]
-    root = np.frompyfunc(Decimal.sqrt, 1, 1)(flat)
+    root = decimal_sqrt(flat)
     angles = [angle(7, 8), -slopes[..., 6, :] / root, angle(3, 0)]
     return np.concatenate([slopes[..., 9:, :], np.stack(angles, axis=-2)], axis=-2)
 
 
-@law(
+law(
     "com_jacobian_rate",
     "finite differences in time of derivatives of the centre of mass in 75 digits",
     1,
-)
-def com_jacobian_rate(x: States) -> DecimalArray:
-    """d/dt ∂c/∂q."""
-    return rate(com_jacobian, x)
+)(partial(rate, com_jacobian))
 
 
 @law("centroidal_momentum_rate", f"finite differences in time of {LINKS}")
@@ -149,24 +143,11 @@ def centroidal_momentum_gradient(x: States) -> DecimalArray:
 def composite_inertia(x: States) -> DecimalArray:
     """Steiner's rule on every link."""
     c = centre(x)
-    total: Any = 0
+    point, total = Vector(*(c[..., k] for k in range(3))), NO_INERTIA
     for i, link in moving_inertias(x.mechanism, x.textbook):
-        if x.mechanism.part(i).grounded:
-            continue
-        m = link.m + 0  # rotors have none, but inertia about their axis
-        arm = [p - c[..., k] for k, p in enumerate(link.place)]
-        h = [link.h[k] + 0 for k in range(3)]
-        rows = [[link.inertia[i][j] for j in range(3)] for i in range(3)]
-        lever = sum(2 * arm[k] * h[k] + m * arm[k] ** 2 for k in range(3))
-        cells = [
-            rows[i][j]
-            + (lever if i == j else 0)
-            - (arm[i] * h[j] + h[i] * arm[j] + m * arm[i] * arm[j])
-            for i in range(3)
-            for j in range(3)
-        ]
-        total = total + entries_array(cells, x.shape, Decimal(0))
-    return total
+        if not x.mechanism.part(i).grounded:
+            total = total.joined(link.about(point))
+    return entries_array([e for row in total.inertia for e in row], x.shape, Decimal(0))
 
 
 def task(x: States, link: str) -> tuple[DecimalArray, DecimalArray, DecimalArray]:
