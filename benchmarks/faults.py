@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from symgen.compiler.batch import value_of
+from symgen.compiler.evaluate import computed
 from symgen.compiler.passes import live_nodes, operands, pivots
 from symgen.compiler.program import LEAVES, Index, Node, Output, Program, Ref
 from symgen.languages.accuracy import NONE, STEP, Steps
@@ -186,8 +186,12 @@ class _Run:
         with np.errstate(all="ignore"):
             for index in live_nodes(program):
                 node = program.nodes[index]
-                if node.op in LEAVES or OPS[node.op].arity == 1:
-                    self.values[index] = value_of(node, given, self.values, scalar)
+                if node.op in LEAVES:
+                    is_input = node.op == "input"
+                    self.values[index] = given[node.a][node.b] if is_input else real(node.a)
+                elif OPS[node.op].arity == 1:
+                    operand = (self.values[node.a],)
+                    self.values[index] = computed(OPS[node.op], scalar, operand)
                 else:
                     used = [self._seen(index, p, k) for p, k in enumerate(operands(node))]
                     self.values[index] = OPS[node.op].evaluate(*used)

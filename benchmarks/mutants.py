@@ -25,7 +25,7 @@ from symgen.languages.accuracy import FACTOR
 from symgen.languages.c.backend import files as c_files
 from symgen.languages.module import Module
 from symgen.native.compiler import run_compiler, workspace
-from symgen.proof.state_selection import SELF_TEST_CHANGES, sensitivity
+from symgen.proof.state_generation import SELF_TEST_CHANGES, sensitivity
 from symgen.tracing.function import Function
 
 ROBOTS: Final = Path(__file__).resolve().parents[1] / "robots"

@@ -46,7 +46,7 @@ def generate(case: Case, folder: Path, trig: str) -> Cost:
 
 
 def limits(case: Case) -> dict[str, dict[str, float]]:
-    """By quantity: operations, cycles of work and of the longest path (symgen.compiler.costs)."""
+    """By quantity: operations, cycles of work and of the longest path (symgen.compiler.objective)."""
     wanted = [word for quantity in case.quantities for word in ("--quantity", quantity)]
     command = [sys.executable, "-m", "symgen", "ops", str(case.file), "--json"]
     told = subprocess.run(

@@ -1,4 +1,4 @@
-"""A tape written again on another one, where equal subexpressions meet."""
+"""A program written again on another one, where equal subexpressions meet."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby

@@ -1,18 +1,202 @@
-"""Aims of a program, and the choice among programs that compute the same.
+"""Objectives, and the choice among programs that compute the same.
 
-By operations, the fewest win: that counts are what they are is guarded by tests; for a processor
-in order they count as long as it is busy with them, a sine as thirty products. By latency, the
-model of `symgen.compiler.costs` tells which result is there first; sums are regrouped where that
-pays (`symgen.compiler.sums`). By size, what takes least memory for code and numbers."""
+By operations, the program with the fewest operations is chosen, and for an in-order processor the
+one that keeps it busy for the fewest cycles. By latency, a model of two numbers an operation
+estimates the time: a processor is busy with all operations (`Cost.work`), and none can start before
+its operands are there, so that the longest chain of operations (`Cost.path`) takes its time however
+much is computed beside it. The larger of the two bounds the time from below, and predicts the order
+of what is measured where counts alone mislead (docs/benchmarks/ideas.md); sums are regrouped where
+that pays (`balanced`). By size, the program with the least memory for code and
+numbers is chosen.
 
-from collections.abc import Callable, Iterable
+An algorithm adds up as its recursion goes, one term after the other, and each sum waits for the one
+before it. Where nothing else reads the sums on the way, their order is free: `balanced` adds terms
+in pairs, those that are ready first, so that the result is ready as early as it can be. That takes
+as many operations as before and rounds otherwise, so it is a pass with a name, which a program
+never does by itself."""
+
+import heapq
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from symgen.compiler.costs import HOST, Processor, cost
-from symgen.compiler.passes import counts, live_nodes
-from symgen.compiler.program import Program
-from symgen.compiler.sums import balanced
+from symgen.compiler.copying import Copy
+from symgen.compiler.passes import cached_analysis, counts, live_nodes, operation_counts, use_counts
+from symgen.compiler.program import Index, Program, Value
+from symgen.numbers.operations import OPS
+
+
+@dataclass(frozen=True, slots=True)
+class Processor:
+    """A kind of processor: `name` is that of its column in `symgen.numbers.operations.Op.cycles`,
+    `description` a noun phrase for it."""
+
+    name: str
+    description: str
+
+    def latency(self, op: str) -> float:
+        """Cycles from the operands of an operation to its result."""
+        return OPS[op].cycles[self.name][0]
+
+    def busy(self, op: str) -> float:
+        """Cycles that an operation keeps the processor from others."""
+        return OPS[op].cycles[self.name][1]
+
+
+HOST: Final = Processor(
+    "host",
+    "a current desktop processor (two additions or multiplications per cycle with a latency of 4 "
+    "cycles, divisions of 13 cycles)",
+)
+CORTEX_M: Final = Processor(
+    "cortex-m",
+    "an in-order Cortex-M with a floating-point unit (one addition or multiplication per cycle, "
+    "divisions of 14 cycles, sines of 30 cycles)",
+)
+MACHINES: Final = {row.name: row for row in (HOST, CORTEX_M)}
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Cycles of a program."""
+
+    work: float
+    """Cycles of all operations, one after the other as fast as the processor takes them."""
+    path: float
+    """Cycles of the longest chain of operations."""
+
+    @property
+    def cycles(self) -> float:
+        """The cycles that the program takes at least."""
+        return max(self.work, self.path)
+
+
+class Arrivals:
+    """When the value of each node of a tape is there, in cycles from the start."""
+
+    def __init__(self, program: Program, machine: Processor) -> None:
+        self.program = program
+        self.latency = {name: op.cycles[machine.name][0] for name, op in OPS.items()}
+        self.times: list[float] = []
+
+    def so_far(self) -> Sequence[float]:
+        """The times of all nodes that the tape has by now."""
+        times, latency = self.times, self.latency
+        for op, a, b in self.program.nodes[len(times) :]:
+            if op not in latency:
+                times.append(0.0)
+            elif b is None or times[a] >= times[b]:
+                times.append(latency[op] + times[a])
+            else:
+                times.append(latency[op] + times[b])
+        return times
+
+
+@cached_analysis
+def cost(program: Program, machine: Processor) -> Cost:
+    """The cost of a program's outputs."""
+    ready = Arrivals(program, machine).so_far()
+    ends = (ready[ref.node] for out in program.outputs for ref in out.refs if ref is not None)
+    work = sum(times * machine.busy(op) for op, times in operation_counts(program).items())
+    return Cost(work, max(ends, default=0.0))
+
+
+SUMS: Final = ("add", "sub")
+
+
+def balanced(program: Program, machine: Processor) -> Program:
+    """A program that computes the same on another tape, its sums regrouped wherever one is ready
+    earlier on `machine` for it."""
+    rebalanced = Program()
+    inputs = {name: rebalanced.input(name, shape) for name, shape in program.inputs}
+    values = _Balanced(program, rebalanced, inputs, machine).outputs()
+    for out in program.outputs:
+        rebalanced.output(out.name, out.shape, values[out.name])
+    return rebalanced
+
+
+class _Balanced(Copy):
+    """A copy in which sums are trees."""
+
+    def __init__(
+        self,
+        source: Program,
+        target: Program,
+        inputs: Mapping[str, Sequence[Value]],
+        machine: Processor,
+    ) -> None:
+        super().__init__(source, target, inputs)
+        self.inner, self.outer = _trees(source)
+        self.arrivals = Arrivals(target, machine)
+        self.step = machine.latency("add")
+
+    def wanted(self) -> Iterable[Index]:
+        """All but sums on the way."""
+        return (index for index in live_nodes(self.source) if index not in self.inner)
+
+    def node(self, index: Index) -> Value:
+        """A sum as it is ready first, others as they are."""
+        return self._sum(index) if index in self.outer else super().node(index)
+
+    def _sum(self, index: Index) -> Value:
+        terms: list[Value] = []
+        ready = self.arrivals.so_far()
+        as_written = self._gather(index, False, terms, ready)
+        times = [ready[x.node] for x in terms]
+        if _joined(times, self.step) >= as_written:
+            return self._written(index)
+        heap = [(time, k) for k, time in enumerate(times)]
+        heapq.heapify(heap)
+        while len(heap) > 1:
+            (_, a), (time, b) = heapq.heappop(heap), heapq.heappop(heap)
+            heapq.heappush(heap, (time + self.step, len(terms)))
+            terms.append(self.target.value(terms[a] + terms[b]))
+        return terms[-1]
+
+    def _gather(
+        self, index: Index, negative: bool, terms: list[Value], ready: Sequence[float]
+    ) -> float:
+        """Add the terms of a sum to `terms`, in the order of the tape, each with its sign. Returns
+        the time at which the sum is ready as it stands."""
+        op, a, b = self.source.nodes[index]
+        latest = 0.0
+        for k, minus in ((a, negative), (b, negative != (op == "sub"))):
+            if k in self.inner:
+                time = self._gather(k, minus, terms, ready)
+            else:
+                terms.append(self.signed(k, minus))
+                time = ready[terms[-1].node]
+            latest = max(latest, time)
+        return latest + self.step
+
+    def _written(self, index: Index) -> Value:
+        """A sum as it stands."""
+        op, *read = self.source.nodes[index]
+        a, b = (self._written(k) if k in self.inner else self.value_map[k] for k in read)
+        return self.target.value(a - b if op == "sub" else a + b)
+
+
+def _trees(program: Program) -> tuple[AbstractSet[Index], AbstractSet[Index]]:
+    """Sums that only one other sum reads, and those of more than two terms that add them up: of
+    two, one order is as good as the other."""
+    nodes, times = program.nodes, use_counts(program)
+    sums = {i: (nodes[i].a, nodes[i].b) for i in live_nodes(program) if nodes[i].op in SUMS}
+    read = (k for operands in sums.values() for k in operands if k in sums)
+    inner = {k for k in read if times[k] == 1 and k not in program.positive}
+    outer = {i for i, (a, b) in sums.items() if i not in inner and (a in inner or b in inner)}
+    return inner, outer
+
+
+def _joined(times: list[float], step: float) -> float:
+    """When a sum of what is ready at `times` is, pairs of the earliest first."""
+    heap = [*times]
+    heapq.heapify(heap)
+    while len(heap) > 1:
+        heapq.heappop(heap)
+        heapq.heapreplace(heap, heap[0] + step)
+    return heap[0]
+
 
 OBJECTIVES: Final = ("operations", "latency", "size")
 

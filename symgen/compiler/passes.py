@@ -21,6 +21,17 @@ def operands(node: Node) -> tuple[Index, ...]:
     return (node.a,) if node.b is None else (node.a, node.b)
 
 
+def upstream(program: Program, roots: Iterable[Index]) -> list[Index]:
+    """The nodes that `roots` are computed from, and these, in the order of computation."""
+    visited, waiting = set[Index](), [*roots]
+    while waiting:
+        index = waiting.pop()
+        if index not in visited:
+            visited.add(index)
+            waiting += operands(program.nodes[index])
+    return sorted(visited)
+
+
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
 

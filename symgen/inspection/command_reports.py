@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from symgen.advice import command
-from symgen.compiler.costs import Processor
+from symgen.compiler.objective import Processor
 from symgen.errors import Notice
 from symgen.inspection.report_tables import Cell, Report, ReportTable, StyledText
 from symgen.languages.c.options import COptions

@@ -15,8 +15,7 @@ import numpy as np
 
 from symgen.algorithms import QUANTITIES
 from symgen.algorithms.registry import Quantity
-from symgen.compiler.costs import HOST, Cost
-from symgen.compiler.objective import Objective
+from symgen.compiler.objective import HOST, Cost, Objective
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
 from symgen.languages.c.backend import code_files

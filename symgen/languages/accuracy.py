@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.compiler.levels import levels
+from symgen.compiler.evaluate import levels
 from symgen.compiler.program import Program
 from symgen.mechanics.canonical_frames import ROUNDING, longest_joint_distance
 from symgen.mechanics.coupling import coupling_of

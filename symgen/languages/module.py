@@ -26,8 +26,12 @@ from symgen.mechanics.parameters import WHOLE
 from symgen.options import Choices, rows
 from symgen.proof.bounds import Rounding, roundings
 from symgen.proof.reference_values import References, references
-from symgen.proof.state_generation import torques_and_accelerations, varied, with_large_angles
-from symgen.proof.state_selection import choose_states
+from symgen.proof.state_generation import (
+    choose_states,
+    torques_and_accelerations,
+    varied,
+    with_large_angles,
+)
 from symgen.tracing.function import Function
 from symgen.tracing.robot import ParametricModel, RegroupedModel, dimensions
 

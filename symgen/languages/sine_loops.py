@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from symgen.compiler.passes import cached_analysis, live_nodes, operands
+from symgen.compiler.passes import cached_analysis, live_nodes
 from symgen.compiler.program import LEAVES, Index, Program
 from symgen.languages.dialect import Text, Token
 from symgen.numbers.operations import OPS
@@ -119,19 +119,6 @@ def forms(programs: Iterable[Program]) -> Forms:
         alone.update(program.nodes[i].op for i in live_nodes(program) if i not in grouping)
     looped = {group.looped for group in grouped}
     return Forms(frozenset(alone), paired=False in looped, together=True in looped)
-
-
-def before(program: Program, group: SineGroup) -> list[Index]:
-    """The nodes that the group's angles are computed from, in the order of computation, angles
-    included."""
-    visited: set[Index] = set()
-    stack = [*group.angles]
-    while stack:
-        index = stack.pop()
-        if index not in visited and program.nodes[index].op not in LEAVES:
-            visited.add(index)
-            stack += operands(program.nodes[index])
-    return sorted(visited)
 
 
 def _pairs(program: Program) -> dict[Index, Pair]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from symgen.compiler.objective import SUMS
 from symgen.compiler.passes import (
     cached_analysis,
     live_nodes,
@@ -18,12 +19,12 @@ from symgen.compiler.passes import (
     operands,
     partial_sum_names,
     result_is_negated,
+    upstream,
     use_counts,
 )
 from symgen.compiler.program import LEAVES, Index, Node, Program, Ref
-from symgen.compiler.sums import SUMS
 from symgen.languages.dialect import COSINE_ARRAY, SINE_ARRAY, Dialect, Text, Token, atom, negated
-from symgen.languages.sine_loops import LONGEST, SineGroup, SineLoop, before, groups
+from symgen.languages.sine_loops import LONGEST, SineGroup, SineLoop, groups
 from symgen.numbers.operations import OPS
 
 CONSTANT_ENTRIES = "constant entries"
@@ -167,13 +168,10 @@ class Writer:
         if group not in self.looped:
             self.looped.add(group)
             title = ANGLES if group.looped else section
-            for node in self.needed(group):
-                self.visit(node, title)
+            for node in upstream(self.program, group.angles):
+                if self.program.nodes[node].op not in LEAVES:
+                    self.visit(node, title)
             self.result.append(SineLoop(title, tuple(map(self.text, group.angles)), group.pairs))
-
-    def needed(self, group: SineGroup) -> list[Index]:
-        """The nodes that must be written before a group of sines."""
-        return before(self.program, group)
 
     def _value(self, index: Index) -> None:
         text = self._expression(index)

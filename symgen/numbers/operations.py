@@ -72,7 +72,7 @@ class Op:
     """A function of Python's floats as an expression in ``x``, where ``math`` has none of that
     name."""
     cycles: Cycles = field(default_factory=lambda: FUNCTION)
-    """For each kind of processor (`symgen.compiler.costs.MACHINES`) the cycles from operands to
+    """For each kind of processor (`symgen.compiler.objective.MACHINES`) the cycles from operands to
     result, and those that the processor is busy with it."""
     analytic: bool = True
     """Whether it continues into the complex plane; what does not is a function of the real part."""
@@ -121,8 +121,7 @@ def _arithmetic(
 ) -> None:
     """Add the row of an operation between two operands."""
     evaluate = getattr(operator, {"div": "truediv"}.get(name, name))
-    columns = {"arity": 2, "symbol": symbol, "cycles": cycles, "parity": parity}
-    _row(Op(name, evaluate, counts_as, partials, 0.5, **columns))
+    _row(Op(name, evaluate, counts_as, partials, 0.5, 2, parity, symbol, cycles=cycles))
 
 
 _arithmetic("add", "+", "add", SUM, lambda a, b, v: (1.0, 1.0))

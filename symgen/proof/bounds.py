@@ -23,8 +23,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.compiler.batch import evaluate_batch
-from symgen.compiler.levels import LevelGroup, Rows, distinct, levels
+from symgen.compiler.evaluate import LevelGroup, Rows, distinct, evaluate_batch, levels
 from symgen.compiler.program import LEAVES, Program, Ref
 from symgen.numbers.operations import OPS
 from symgen.numbers.trig import TYPES

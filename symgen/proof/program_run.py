@@ -9,8 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.compiler.batch import computed, values_of
-from symgen.compiler.levels import Consumers, Rows, levels
+from symgen.compiler.evaluate import Consumers, Rows, computed, levels, values_of
 from symgen.compiler.program import Program
 from symgen.numbers.decimals import elementary, in_decimals
 from symgen.numbers.operations import OPS, Op

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.algorithms.registry import Quantity
-from symgen.compiler.batch import evaluate_exactly
+from symgen.compiler.evaluate import evaluate_exactly
 from symgen.compiler.parallel import spread
 from symgen.numbers.caching import cached_method
 from symgen.numbers.decimals import REFERENCE_DIGITS, in_decimals

@@ -1,19 +1,25 @@
-"""Test inputs that a robot can meet: torques and accelerations that belong together, parameters of
-possible bodies."""
+"""Test states: inputs that a robot can have (torques and accelerations that belong together,
+parameters of possible bodies), and the selection of the states in which a wrong constant of the
+code changes a result by more than rounding."""
 
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from random import Random
-from typing import Any, Final
+from typing import Final, Protocol, TypeVar
 
 import numpy as np
 
+from symgen.compiler.evaluate import Rows, distinct, levels
+from symgen.compiler.program import Index, Program
 from symgen.mechanics.coupling import coupling_of, velocity_coordinates
 from symgen.mechanics.model import RigidBodyModel
 from symgen.numbers.decimals import in_decimals
 from symgen.numbers.trig import SINES
+from symgen.numbers.types import Numbers
+from symgen.proof.bounds import RoundingErrors
 from symgen.proof.laws.dynamics import mass, tau
 from symgen.proof.states import States
 from symgen.tracing.robot import ParametricModel
@@ -37,54 +43,38 @@ def torques_and_accelerations(
     efforts = _efforts(robot.lumped)
     with in_decimals():
         x = replace(States.of(robot, rows, feels=True), passive={})
-        needed = tau(x).astype(float).tolist()
-        forces = [
-            [
-                _within(t or o, limit)
-                for t, o, limit in zip(need, drawn_forces, efforts, strict=True)
-            ]
-            for need, drawn_forces in zip(needed, rows["tau"], strict=True)
-        ]
-        lacks = [_lack(*pair) for pair in zip(forces, needed, strict=True)]
-        matrices = mass(x).astype(float).tolist() if any(map(any, lacks)) else [None] * len(lacks)
-    rates = map(_accelerations, rows["qdd"], matrices, lacks)
+        needed = tau(x).astype(float)
+        wanted = np.where(needed == 0.0, rows["tau"], needed)
+        forces = np.clip(wanted, -efforts, efforts)
+        excess = np.where(needed == 0.0, 0.0, forces - needed)
+        matrices = mass(x).astype(float) if excess.any() else needed
+    rates = [
+        np.array(qdd) + (_solution(m, more) if more.any() else 0.0)
+        for qdd, m, more in zip(rows["qdd"], matrices, excess, strict=True)
+    ]
     return [(_short(f), _short(r)) for f, r in zip(forces, rates, strict=True)]
 
 
-def _lack(forces: Sequence[float], needed: Sequence[float]) -> list[float]:
-    """The torques beyond those that the accelerations need."""
-    return [a - b if b else 0.0 for a, b in zip(forces, needed, strict=True)]
+def _efforts(model: RigidBodyModel) -> Numbers:
+    """The largest force of each velocity's joint, infinite where the file has none."""
+    limits = [model.limits[row.name].effort for row in velocity_coordinates(model)]
+    return np.array([abs(x) if x else np.inf for x in limits])
 
 
-def _accelerations(drawn: Sequence[float], m: Any, lack: Sequence[float]) -> Sequence[float]:
-    change = _solution(m, lack) if any(lack) else None
-    return drawn if change is None else [a + b for a, b in zip(drawn, change, strict=True)]
-
-
-def _efforts(model: RigidBodyModel) -> list[float | None]:
-    """The largest force of each velocity's joint, None where the file has none."""
-    limits = model.limits
-    return [limits[row.name].effort or None for row in velocity_coordinates(model)]
-
-
-def _within(x: float, limit: float | None) -> float:
-    return x if limit is None else max(-abs(limit), min(abs(limit), x))
-
-
-def _solution(m: Sequence[Sequence[float]], forces: Sequence[float]) -> list[float] | None:
-    """M⁻¹ `forces` by elimination, None where M is singular."""
-    rows = np.column_stack([np.array(m, float), np.array(forces, float)])
+def _solution(m: Numbers, forces: Numbers) -> Numbers:
+    """M⁻¹ `forces` by elimination, zeros where M is singular."""
+    rows = np.column_stack([m, forces])
     for k in range(len(rows)):
         if not rows[k, k] > 0:
-            return None
+            return np.zeros(len(rows))
         rows[k] /= rows[k, k]
         factors = rows[:, k].copy()
         factors[k] = 0.0
         rows -= factors[:, None] * rows[k]
-    return [float(x) for x in rows[:, -1]]
+    return rows[:, -1]
 
 
-def _short(values: Sequence[float]) -> Floats:
+def _short(values: Iterable[float]) -> Floats:
     return tuple(float(f"{x:.{DIGITS}g}") for x in values)
 
 
@@ -94,18 +84,13 @@ def varied(rng: random.Random, ten: Floats) -> Floats:
 
     They stay those of a possible body if the file's are, so that the mass matrix can be inverted.
     """
-    added = [
-        _point_mass((ten[0] or 1.0) * rng.uniform(0.02, 0.1), *_somewhere(rng)) for _ in range(4)
-    ]
+    added = [_point_mass((ten[0] or 1.0) * rng.uniform(0.02, 0.1), rng) for _ in range(4)]
     return tuple(round(sum(column), 6) for column in zip(ten, *added, strict=True))
 
 
-def _somewhere(rng: random.Random) -> tuple[float, float, float]:
+def _point_mass(m: float, rng: random.Random) -> Floats:
+    """The ten parameters of a mass at a random place."""
     x, y, z = (rng.uniform(0.02, 0.2) * rng.choice((-1, 1)) for _ in range(3))
-    return x, y, z
-
-
-def _point_mass(m: float, x: float, y: float, z: float) -> Floats:
     h = (m * x, m * y, m * z)
     return (
         m,
@@ -167,3 +152,135 @@ def _angles(model: RigidBodyModel) -> dict[int, int]:
         and uses[drive.position_index] == 1
         and body.joint.type.parts(body.joint)[body.at].freedom.is_pure_rotation
     }
+
+
+SELF_TEST_CHANGES: Final = {"double": 1e-6, "float": 1e-2}
+"""The relative change of any number of the code that a self-test is to see, by scalar type."""
+
+MIN_VISIBLE_CHANGE: Final = 1.5
+"""Times its error bound, a change of an entry that is seen for certain."""
+
+MAX_SELECTION_WORK: Final = 2e5
+"""Operations times distinct output entries, the least first, up to which programs have a say."""
+
+
+class Computing(Protocol):
+    """Some states, and how C computes there."""
+
+    @property
+    def scalar(self) -> str:
+        """``double`` or ``float``."""
+
+    def errors(self, program: Program) -> RoundingErrors:
+        """The rounding errors of a program's outputs there."""
+
+
+Changes = Mapping[tuple[Index, int], Numbers]
+"""What shows of each operand that is a number, in each state."""
+
+Drawn = TypeVar("Drawn")
+State = TypeVar("State")
+
+
+def choose_states(
+    programs: Sequence[Program],
+    first_drawn: Sequence[Drawn],
+    draw: Callable[[int], list[Drawn]],
+    finished: Callable[[Sequence[Drawn], Sequence[Program]], list[State]],
+    at: Callable[[Sequence[State]], Computing],
+    candidates: int,
+) -> list[State]:
+    """As many states as `first_drawn`, in which wrong constants of the programs are visible: these,
+    unless others among the `candidates` show more. The last of them is always in the result. States
+    are `finished` for the programs that run there. In double precision nearly every change is
+    visible in nearly every state, so that further states are rarely drawn."""
+    drawn, affordable, count = [*first_drawn], _affordable(programs), len(first_drawn)
+    first = finished(drawn, programs)
+    shown = [(p, sensitivity(p, at(first))) for p in affordable]
+    unclear = [
+        p for p, changes in shown if any(x.max() < MIN_VISIBLE_CHANGE for x in changes.values())
+    ]
+    if not unclear:
+        return first
+    drawn += draw(candidates - count)
+    computing = at(finished(drawn, unclear))
+    known = {p: sensitivity(p, computing) for p in unclear}
+    parts = _parts(known.values())
+    most = parts.max(axis=1)
+    if not ((most >= 1.0) & (most > MIN_IMPROVEMENT * parts[:, :count].max(axis=1))).any():
+        return first
+    every = finished(drawn, programs)
+    changes = [known[p] if p in known else sensitivity(p, at(every)) for p in affordable]
+    return [every[k] for k in sorted(select_test_states(changes, count, fixed=(count - 1,)))]
+
+
+MIN_IMPROVEMENT: Final = 1.01
+"""Times what shows in the first states: what others must show to be looked at."""
+
+
+def select_test_states(
+    shown: Sequence[Changes], count: int, fixed: tuple[int, ...] = ()
+) -> tuple[int, ...]:
+    """`count` of the states: those that are `fixed`, then one after the other that in which most
+    numbers of some programs show, by what is `visible` of each, that do not show in those
+    before."""
+    if not any(shown):
+        return tuple(range(count))
+    parts = _parts(shown)
+    best, states = parts[:, list(fixed)].max(axis=1, initial=0.0), [*fixed]
+    for _ in range(count - len(fixed)):
+        gains = np.maximum(parts, best[:, None]).sum(axis=0)
+        gains[states] = -1.0
+        states.append(int(np.argmax(np.round(gains, 6))))
+        best = np.maximum(best, parts[:, states[-1]])
+    return tuple(states)
+
+
+def _parts(shown: Iterable[Changes]) -> Numbers:
+    """How much each number shows in each state, as far as more tells more."""
+    rows: Numbers = np.array([row for changes in shown for row in changes.values()])
+    return np.minimum(rows, MIN_VISIBLE_CHANGE)
+
+
+def _affordable(programs: Sequence[Program]) -> list[Program]:
+    """The programs that have a say, those of least work first."""
+    ranked = sorted(programs, key=_work)
+    return [
+        p
+        for p, w in zip(ranked, accumulate(map(_work, ranked)), strict=True)
+        if w <= MAX_SELECTION_WORK
+    ]
+
+
+def _work(program: Program) -> int:
+    entries = sum(len({ref.node for ref in out.refs if ref}) for out in program.outputs)
+    return entries * len(levels(program).nodes)
+
+
+def sensitivity(program: Program, at: Computing) -> Changes:
+    """For each operand that is a number (node and place) the largest change of any output entry
+    beside its error bound, in each state, when the number changes by `CHANGES`."""
+    errors, ordered = at.errors(program), levels(program)
+    run = errors.run
+    rows, places, numbers = _numbers(program)
+    with np.errstate(all="ignore"):
+        parts = run.slopes[places, rows] * run.values[numbers] * SELF_TEST_CHANGES[at.scalar]
+        most = np.zeros_like(parts)
+        _, rows_of = ordered.of(tuple(ref for out in program.outputs for ref in out.refs))
+        for block, slopes in run.derivatives(distinct(rows_of)):
+            changes = np.abs(slopes[rows] * parts[:, None, :])
+            changes /= errors.of_entries(block, slopes)
+            largest = np.where(np.isfinite(changes), changes, 0.0).max(axis=1)
+            np.maximum(most, largest, out=most)
+    keys = zip(ordered.indices[rows].tolist(), places.tolist(), strict=True)
+    return dict(zip(keys, most, strict=True))
+
+
+def _numbers(program: Program) -> tuple[Rows, Rows, Rows]:
+    """The operands that are numbers: rows of the nodes, places, and rows of the numbers."""
+    at = levels(program)
+    const = np.zeros(len(at.nodes) + 1, bool)
+    for group in at.groups:
+        const[group.rows] = group.op == "const"
+    places, rows = np.nonzero(const[at.operands])
+    return rows, places, at.operands[places, rows]

@@ -10,6 +10,7 @@ from decimal import Decimal, localcontext
 from functools import lru_cache
 from typing import Final
 
+from symgen.compiler.passes import upstream
 from symgen.compiler.program import Index, Ref
 from symgen.numbers.operations import OPS
 from symgen.symbolic.symbolic_tape import SymbolicTape
@@ -174,7 +175,7 @@ class Ring:
             return Polynomial({})
         self._left = MAX_TERM_PRODUCTS
         with in_digits():
-            for index in _inward(self.tape, ref.node):
+            for index in upstream(self.tape, [ref.node]):
                 if index not in self._known:
                     self._known[index] = self._of(index)
             cleaned = self._known[ref.node].cleaned()
@@ -250,20 +251,6 @@ def _checked(a: Polynomial) -> Polynomial:
     if len(a) > MAX_INTERMEDIATE_TERMS:
         raise TooLarge
     return a
-
-
-def _inward(tape: SymbolicTape, node: Index) -> list[Index]:
-    """The nodes that a node depends on, and the node, in topological order."""
-    visited, waiting = set[Index](), [node]
-    while waiting:
-        at = waiting.pop()
-        if at in visited:
-            continue
-        visited.add(at)
-        op, a, b = tape.nodes[at]
-        if op not in ("input", "const"):
-            waiting += [a] if b is None else [a, b]
-    return sorted(visited)
 
 
 def atoms_in(ring: Ring, a: Polynomial) -> set[Index]:

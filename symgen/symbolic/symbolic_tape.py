@@ -9,6 +9,7 @@ from typing import Final
 
 import sympy
 
+from symgen.compiler.passes import operands, upstream
 from symgen.compiler.program import LEAVES, Index, Output, Program, Ref, Value
 from symgen.numbers.named import Named
 from symgen.numbers.operations import OPS
@@ -107,12 +108,6 @@ class SymbolicTape(Program):
 
 
 Replacements = list[tuple[sympy.Symbol, sympy.Expr]]
-BINARY = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "div": lambda a, b: a / b,
-}
 
 
 def replacements(
@@ -125,8 +120,8 @@ def replacements(
     """The live operations of a tape: each that is used more than once gets the next of `symbols`
     (without them none does); and the outputs, made into an `array` each. Equal to the tape's
     numbers to the last bit where SymPy leaves the order of sums alone, else to rounding."""
-    nodes = _needed(tape, outputs)
-    uses = Counter(_operands(tape, nodes))
+    nodes = upstream(tape, [ref.node for out in outputs for ref in out.refs if ref is not None])
+    uses = Counter(k for index in nodes for k in operands(tape.nodes[index]))
     expressions, named = dict[Index, sympy.Expr](), Replacements()
     for index in nodes:
         expressions[index] = _expression(tape, index, expressions, number)
@@ -138,50 +133,23 @@ def replacements(
     return named, arrays
 
 
-def _needed(tape: SymbolicTape, outputs: Sequence[Output]) -> list[Index]:
-    """The nodes that the outputs depend on, in topological order."""
-    needed, waiting = (
-        set[Index](),
-        [ref.node for out in outputs for ref in out.refs if ref is not None],
-    )
-    while waiting:
-        index = waiting.pop()
-        if index not in needed:
-            needed.add(index)
-            waiting += _operands(tape, [index])
-    return sorted(needed)
-
-
 def operations(tape: SymbolicTape, ref: Ref) -> int:
     """The number of operations of a value without sharing of subexpressions."""
     sizes = dict[Index, int]()
-    for index in _needed(tape, [Output("", (1,), (ref,))]):
-        sizes[index] = sum(sizes[k] + 1 for k in _operands(tape, [index]))
+    for index in upstream(tape, [ref.node]):
+        sizes[index] = sum(sizes[k] + 1 for k in operands(tape.nodes[index]))
     return sizes[ref.node]
-
-
-def _operands(tape: SymbolicTape, nodes: Sequence[Index]) -> Iterator[Index]:
-    for index in nodes:
-        op, a, b = tape.nodes[index]
-        if op not in LEAVES:
-            yield a
-            if b is not None:
-                yield b
 
 
 def _expression(
     tape: SymbolicTape, index: Index, expressions: dict[Index, sympy.Expr], number: Number
 ) -> sympy.Expr:
-    op, a, b = tape.nodes[index]
-    if op == "input":
+    node = tape.nodes[index]
+    if node.op == "input":
         return tape.atom(index)
-    if op == "const":
-        return number(Decimal(repr(a)))
-    if op == "neg":
-        return -expressions[a]
-    return (
-        FUNCTIONS[op](expressions[a]) if b is None else BINARY[op](expressions[a], expressions[b])
-    )
+    if node.op == "const":
+        return number(Decimal(repr(node.a)))
+    return OPS[node.op](*(expressions[k] for k in operands(node)))
 
 
 def _signed(ref: Ref | None, expressions: dict[Index, sympy.Expr]) -> sympy.Expr:

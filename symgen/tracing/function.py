@@ -8,10 +8,9 @@ from math import isfinite
 
 from symgen.algorithms.controllers import CONTROLLERS
 from symgen.algorithms.registry import INPUTS, Quantity
-from symgen.compiler.costs import Cost, Processor, cost
 from symgen.compiler.dump import dump
 from symgen.compiler.evaluate import evaluate
-from symgen.compiler.objective import Objective
+from symgen.compiler.objective import Cost, Objective, Processor, cost
 from symgen.compiler.passes import Counts, counts
 from symgen.compiler.program import Program
 from symgen.errors import OptionError
@@ -33,7 +32,7 @@ class Function:
     regroups: Mapping[str, RegroupedModel]
     program: Program
     trees: bool = False
-    """Whether a pass has regrouped sums (`symgen.compiler.sums`)."""
+    """Whether a pass has regrouped sums (`symgen.compiler.copying`)."""
     written: Callable[[], str] = field(default=str, compare=False)
     """How the C of it is made, where that is known."""
 

@@ -7,8 +7,7 @@ from typing import Any, ClassVar, Final
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
 from symgen.algorithms.controllers import CONTROLLERS, unknown_controller
 from symgen.algorithms.registry import unknown_quantity
-from symgen.compiler.costs import HOST, Processor
-from symgen.compiler.objective import OBJECTIVES, Objective
+from symgen.compiler.objective import HOST, OBJECTIVES, Objective, Processor
 from symgen.errors import OptionError
 from symgen.mechanics.joint_forces import COMPENSATION, FRICTION, LAWS
 from symgen.mechanics.model import RigidBodyModel, is_nonzero

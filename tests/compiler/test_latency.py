@@ -7,12 +7,19 @@ from itertools import pairwise
 
 import pytest
 
-from symgen.compiler.costs import CORTEX_M, HOST, MACHINES, cost
 from symgen.compiler.evaluate import evaluate
-from symgen.compiler.objective import MAX_OPERATIONS_RATIO, OBJECTIVES, Objective
+from symgen.compiler.objective import (
+    CORTEX_M,
+    HOST,
+    MACHINES,
+    MAX_OPERATIONS_RATIO,
+    OBJECTIVES,
+    Objective,
+    balanced,
+    cost,
+)
 from symgen.compiler.passes import counts, pivots
 from symgen.compiler.program import Program
-from symgen.compiler.sums import balanced
 from symgen.numbers.operations import OPS
 from symgen.numbers.scalar import ZERO
 

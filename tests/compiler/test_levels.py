@@ -6,9 +6,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from symgen.compiler.batch import evaluate_exactly
-from symgen.compiler.evaluate import evaluate
-from symgen.compiler.levels import levels
+from symgen.compiler.evaluate import evaluate, evaluate_exactly, levels
 from symgen.compiler.passes import operands
 from symgen.compiler.program import Program
 from symgen.numbers.decimals import in_decimals

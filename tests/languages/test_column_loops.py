@@ -6,8 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from symgen.compiler.batch import evaluate_batch
-from symgen.compiler.evaluate import evaluate
+from symgen.compiler.evaluate import evaluate, evaluate_batch
 from symgen.compiler.passes import counts
 from symgen.compiler.program import Output
 from symgen.languages.c.backend import functions

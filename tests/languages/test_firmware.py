@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from symgen.api import generate
-from symgen.compiler.batch import evaluate_batch
-from symgen.compiler.evaluate import evaluate
+from symgen.compiler.evaluate import evaluate, evaluate_batch
 from symgen.languages.c.calls import build
 from symgen.languages.c.syntax import literal
 from symgen.proof.bounds import Rounding

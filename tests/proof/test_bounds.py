@@ -15,7 +15,7 @@ from symgen.numbers.decimals import in_decimals, number
 from symgen.numbers.operations import OPS
 from symgen.numbers.scalar import ZERO
 from symgen.proof.bounds import BoundedArray, error_bounds
-from symgen.proof.state_selection import sensitivity
+from symgen.proof.state_generation import sensitivity
 from tests.support.bounded import at, module
 
 

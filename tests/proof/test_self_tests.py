@@ -20,7 +20,7 @@ from symgen.mechanics.coupling import (
 )
 from symgen.numbers.decimals import in_decimals
 from symgen.proof.laws.frame_laws import aligned, by_axes
-from symgen.proof.state_selection import SELF_TEST_CHANGES, select_test_states, sensitivity
+from symgen.proof.state_generation import SELF_TEST_CHANGES, select_test_states, sensitivity
 from symgen.proof.states import DIGITS, States
 from tests.support.bounded import module
 from tests.support.random_trees import AS_WRITTEN, FAMILIES

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from symgen.compiler.derivative import _partials, _program, _roots, _signed, _upstream
+from symgen.compiler.derivative import partials, signed
+from symgen.compiler.passes import upstream
 from symgen.compiler.program import Index, Value
 from symgen.numbers.scalar import ZERO, Scalar
 
@@ -15,13 +16,13 @@ def pushforward(
 
     A tangent that vanishes for every state is `ZERO`.
     """
-    program = _program(outputs, [x for x, _ in direction])
-    tangents: dict[Index, Scalar] = {x.node: _signed(x.ref, d) for x, d in direction}
-    for index in _upstream(program, _roots(outputs)):
-        terms = [] if index in tangents else _partials(program, index, tangents)
+    values = [x for x in outputs if isinstance(x, Value)]
+    program = next(x.program for x in (*(x for x, _ in direction), *values))
+    tangents: dict[Index, Scalar] = {x.node: signed(x.ref, d) for x, d in direction}
+    for index in upstream(program, [x.node for x in values]):
+        terms = [] if index in tangents else partials(program, index, tangents)
         if terms:
             tangents[index] = sum((p * tangents[k] for k, p in terms), ZERO)
     return [
-        _signed(x.ref, tangents.get(x.node, ZERO)) if isinstance(x, Value) else ZERO
-        for x in outputs
+        signed(x.ref, tangents.get(x.node, ZERO)) if isinstance(x, Value) else ZERO for x in outputs
     ]

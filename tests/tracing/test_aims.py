@@ -9,8 +9,7 @@ from click.testing import CliRunner
 
 from symgen import api
 from symgen.cli.main import main
-from symgen.compiler.costs import CORTEX_M, HOST
-from symgen.compiler.objective import MAX_OPERATIONS_RATIO, Objective
+from symgen.compiler.objective import CORTEX_M, HOST, MAX_OPERATIONS_RATIO, Objective
 from symgen.jobs.job import Job
 from symgen.jobs.jobfile import with_formulations
 from symgen.languages.c.backend import code_files

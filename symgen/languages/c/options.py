@@ -5,8 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
-from symgen.compiler.costs import CORTEX_M, HOST, Processor
-from symgen.compiler.objective import Objective
+from symgen.compiler.objective import CORTEX_M, HOST, Objective, Processor
 from symgen.compiler.passes import used_ops
 from symgen.errors import OptionError
 from symgen.languages.module import Module

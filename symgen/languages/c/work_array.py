@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from symgen.compiler.costs import HOST
+from symgen.compiler.objective import HOST
 from symgen.compiler.program import Index
 from symgen.languages.c.options import COptions, aim_of
 from symgen.languages.c.syntax import BYTES, named_arrays, wrapped
