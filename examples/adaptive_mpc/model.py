@@ -11,7 +11,7 @@ import numpy as np
 
 import symgen
 from examples.adaptive_mpc.inertia import Array, moved
-from symgen.native.compiled import Compiled
+from symgen.native.store import Compiled
 
 QUANTITIES = (
     "dynamics=forward_dynamics+forward_dynamics_derivatives",

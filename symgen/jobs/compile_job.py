@@ -14,10 +14,9 @@ from symgen.languages.c.calls import build
 from symgen.languages.c.options import COMPILE, with_performance_defaults
 from symgen.languages.module import Module
 from symgen.languages.python.extension_source import SOURCE, compiled_files, extension
-from symgen.native.compiled import Compiled
 from symgen.native.compiler import EXACT, FAST, NATIVE, SAME, CompilerError, workspace
-from symgen.native.extension import extension_module, include, missing_headers
-from symgen.native.store import Store, digest, module_name
+from symgen.native.library import extension_module, include, missing_headers
+from symgen.native.store import Compiled, Store, digest, module_name
 from symgen.reading.assemble import LoadedRobot
 
 

@@ -13,9 +13,8 @@ import numpy as np
 
 from symgen import __version__
 from symgen.errors import SymgenError
-from symgen.native.compiled import Compiled
 from symgen.native.compiler import identity, processor
-from symgen.native.store import SUFFIX, Store, digest
+from symgen.native.store import SUFFIX, Compiled, Store, digest
 from symgen.reading.dependency_scan import is_self_contained
 
 FILES: Final = ("actuators",)

@@ -28,9 +28,8 @@ from symgen.languages.describe import tables
 from symgen.languages.module import Module
 from symgen.languages.python.backend import comment
 from symgen.languages.python.extension_source import SOURCE, bound, compiled_files, extension, stub
-from symgen.native.compiler import NATIVE, PORTABLE_EXACT, PORTABLE_FAST
-from symgen.native.extension import extension_module
-from symgen.native.platforms import platform
+from symgen.native.compiler import NATIVE, PORTABLE_EXACT, PORTABLE_FAST, platform
+from symgen.native.library import extension_module
 from symgen.native.store import SUFFIX
 from symgen.reading.assemble import LoadedRobot
 from symgen.reading.sources import RobotSource

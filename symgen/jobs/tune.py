@@ -23,8 +23,8 @@ from symgen.languages.c.calls import loop_declaration, loop_name, loops
 from symgen.languages.c.options import COptions
 from symgen.languages.describe import descriptions
 from symgen.languages.module import Module
+from symgen.native.compiler import platform
 from symgen.native.library import Library
-from symgen.native.platforms import platform
 from symgen.numbers.trig import TYPES
 from symgen.reading.assemble import LoadedRobot
 from symgen.tracing.function import Function

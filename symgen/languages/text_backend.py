@@ -66,8 +66,6 @@ class TextBackend:
     """Escapes a text for a comment."""
     text: Callable[[str], str]
     """A name as a string literal."""
-    packed_pairs: Callable[[Argument], list[str]]
-    """Lines of a function for the index of an entry of an array with the layout PACKED_PAIRS."""
     heading: str = "// {}"
     """The comment of one line above a step."""
     end: str = ";"
@@ -98,7 +96,7 @@ class TextBackend:
             "comment": self.comment,
             "listed": listed,
             "text": self.text,
-            "layouts": [self.packed_pairs(a) for a in laid_out(described)],
+            "layouts": laid_out(described),
             "unpacked": self._unpacked,
         }
 

@@ -1,16 +1,21 @@
-"""A shared library made of C sources, loaded, and its functions called with NumPy arrays."""
+"""C sources compiled and loaded: shared libraries whose functions are called with NumPy arrays, and
+extension modules of CPython."""
 
+import os
+import sysconfig
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 from cffi import FFI
 from numpy.typing import ArrayLike
 
-from symgen.native.compiler import EXACT, run_tuned, workspace
+from symgen.native.compiler import EXACT, CompilerError, platform, run_tuned, workspace
 from symgen.native.isolated import limited
-from symgen.native.platforms import platform
+from symgen.native.store import SUFFIX
 from symgen.numbers.types import AnyArray
 
 
@@ -116,3 +121,45 @@ def _check_real(inputs: Sequence[ArrayLike], wanted: Sequence[tuple[str, int]]) 
             f"{bad} is complex, but compiled C computes with real numbers; the generated Python "
             "module (--lang python) takes complex ones"
         )
+
+
+def missing_headers() -> str:
+    """The message for a Python without its headers."""
+    return f"Python.h is missing; {platform().headers_advice}"
+
+
+def include() -> Path:
+    """The folder of Python's headers. Raises CompilerError where they are not installed."""
+    folder = Path(sysconfig.get_path("include"))
+    if not (folder / "Python.h").is_file():
+        raise CompilerError(f"error: {missing_headers()}")
+    return folder
+
+
+def extension_module(
+    name: str, files: Mapping[str, str], units: Sequence[str], flags: Sequence[str]
+) -> bytes:
+    """An extension module of that name (its last part) made of C files.
+
+    `files` are name to text, headers too, `units` those that are compiled, several at a time, with
+    `flags`; one of them defines ``PyInit_`` and the macro EXTENSION, which is the name. Raises
+    CompilerError."""
+    system = platform()
+    headers = [f"-I{include()}", f"-I{np.get_include()}", "-I."]
+    with workspace() as folder:
+        for file, text in files.items():
+            (folder / file).write_text(text, encoding="utf-8")
+
+        def one(unit: str) -> str:
+            named = [f"-DEXTENSION={name}"] if "EXTENSION" in files[unit] else []
+            common = [*flags, *system.position_independent, *headers, *named]
+            run_tuned([*common, "-c", unit, "-o", f"{unit}.o"], folder)
+            return f"{unit}.o"
+
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            objects = [*pool.map(one, units)]
+        library = f"{name}{SUFFIX}"
+        link = [*flags, "-shared", *quiet(flags), *objects]
+        link += [*system.extension_links(), *system.math_library]
+        run_tuned([*link, "-o", library], folder)
+        return (folder / library).read_bytes()

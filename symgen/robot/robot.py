@@ -15,7 +15,7 @@ from symgen.jobs.options import MODULE
 from symgen.languages import DEFAULT
 from symgen.mechanics.coupling import coupling_of, position_coordinates
 from symgen.mechanics.model import RigidBodyModel
-from symgen.native.compiled import Compiled
+from symgen.native.store import Compiled
 from symgen.options import Choices, rows
 from symgen.reading.assemble import LoadedRobot
 from symgen.reading.denavit_hartenberg import DH, dh_builder

@@ -1,17 +1,191 @@
-"""Closed forms: short expressions for the entries of quantities."""
+"""Closed forms: short expressions for the entries of quantities.
 
-from collections.abc import Hashable, Mapping
+A polynomial is written as people would write it: common factors gathered, step by step. Two ways
+take turns. Where many parts of a sum are multiples of one another, such as all that a mass has to
+do with, they become a product of sums; else the factor whose gathering saves most text is taken out
+of the terms that have it (a greedy form of Horner's rule)."""
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Final
 
 import sympy
 
 from symgen.compiler.program import Output, Ref
 from symgen.errors import OptionError
-from symgen.symbolic.factoring import PolynomialWriter
-from symgen.symbolic.polynomials import MAX_TERMS, Polynomial, Ring, TooLarge
-from symgen.symbolic.symbolic_tape import Number, SymbolicTape, operations, replacements
-from symgen.symbolic.trigonometry import groups_of, harmonic, reduced
+from symgen.symbolic.polynomials import (
+    MAX_EXPONENT,
+    MAX_TERMS,
+    Polynomial,
+    Ring,
+    TooLarge,
+    factors,
+    generators,
+    groups_of,
+    harmonic,
+    monomial,
+    reduced,
+)
+from symgen.symbolic.symbolic_tape import FUNCTIONS, Number, SymbolicTape, operations, replacements
+
+
+@dataclass
+class PolynomialWriter:
+    """Writes polynomials of a ring as factored expressions. `group` maps a generator to its
+    class."""
+
+    ring: Ring
+    number: Number
+    group: Callable[[int], Hashable]
+    _expressions: dict[int, sympy.Expr] = field(default_factory=dict)
+    _lengths: dict[object, int] = field(default_factory=dict)
+
+    def written(self, a: Polynomial) -> sympy.Expr:
+        """The polynomial as a factored expression."""
+        if len(a) <= 1:
+            return sympy.Add(*(self._term(m, c) for m, c in a.terms.items()))
+        common = _common(a)
+        if common:
+            return self._times(self._term(common, Decimal(1)), _over(a, common))
+        products = self._products(a)
+        if products is not None:
+            return sympy.Add(*(self._of_two(t, r) for t, r in products))
+        return self._by_factor(a)
+
+    def expression(self, k: int) -> sympy.Expr:
+        """The expression of generator `k`."""
+        if k not in self._expressions:
+            generator = self.ring.generators[k]
+            if generator.argument is None:
+                expression = self.ring.tape.atom(generator.atom)
+            else:
+                expression = FUNCTIONS[generator.function](self._argument(generator.argument))
+            self._expressions[k] = expression
+        return self._expressions[k]
+
+    def _argument(self, a: Polynomial) -> sympy.Expr:
+        """The argument of a function. Angles, which are linear, are not factored."""
+        if all(sum(n for _, n in factors(m)) <= 1 for m in a.terms):
+            return sympy.Add(*(self._term(m, c) for m, c in a.terms.items()))
+        return self.written(a)
+
+    def _term(self, m: int, c: Decimal) -> sympy.Expr:
+        return sympy.Mul(self.number(c), *(self.expression(k) ** n for k, n in factors(m)))
+
+    def _times(self, head: sympy.Expr, a: Polynomial) -> sympy.Expr:
+        """The product of `head` and a polynomial, with the sign taken out that most terms have.
+        SymPy must not multiply a number into the sum."""
+        sign = _sign(a.terms.values())
+        first, second = head * int(sign), self.written(a.scaled(sign))
+        if first.is_Number and second.is_Add and first != 1:
+            return sympy.Mul(first, second, evaluate=False)
+        return first * second
+
+    # -- products of sums --------------------------------------------------------------------------
+
+    def _products(self, a: Polynomial) -> list[tuple[Polynomial, Polynomial]] | None:
+        """The polynomial as the sum of products with the fewest terms; None if no such sum has
+        fewer terms than the polynomial."""
+        masks: dict[Hashable, int] = {}
+        for k in generators(a):
+            kind = self.group(k)
+            masks[kind] = masks.get(kind, 0) | monomial([(k, MAX_EXPONENT)])
+        if len(masks) < 2:
+            return None
+        best, size = None, len(a)
+        for kind in sorted(masks, key=repr):
+            parts = self._split(a, masks[kind])
+            terms = sum(len(t) + len(r) for t, r in parts)
+            if terms < size:
+                best, size = parts, terms
+        return best
+
+    def _split(self, a: Polynomial, mask: int) -> list[tuple[Polynomial, Polynomial]]:
+        """The polynomial as pairs (cofactor, polynomial in the generators of `mask`). Polynomials
+        that are multiples of each other are joined."""
+        rows: dict[int, dict[int, Decimal]] = {}
+        for m, c in a.terms.items():
+            generator = m & mask
+            rows.setdefault(m - generator, {})[generator] = c
+        equal: dict[Hashable, tuple[dict[int, Decimal], dict[int, Decimal]]] = {}
+        for cofactor, row in rows.items():
+            lead = row[min(row)]
+            unit = {m: c / lead for m, c in row.items()}
+            # equal ratios differ in their last digits
+            key = tuple(sorted((m, Decimal(f"{c:.12e}")) for m, c in unit.items()))
+            equal.setdefault(key, ({}, unit))[0][cofactor] = lead
+        return [(Polynomial(t, a.degree), Polynomial(r, a.degree)) for t, r in equal.values()]
+
+    def _of_two(self, t: Polynomial, r: Polynomial) -> sympy.Expr:
+        """The product of two sums. If the first has one term, its number is multiplied into the
+        second."""
+        sign = _sign(t.terms.values())
+        t, r = t.scaled(sign), r.scaled(sign)
+        if len(t) == 1:
+            (m, c), *_ = t.terms.items()
+            return self._times(self._term(m, Decimal(1)), r.scaled(c))
+        return self._times(self.written(t), r)
+
+    # -- one factor after the other ----------------------------------------------------------------
+
+    def _by_factor(self, a: Polynomial) -> sympy.Expr:
+        """The polynomial with the factor taken out that shortens the text most, or as a plain
+        sum."""
+        saved = Counter[object]()
+        for m, c in a.terms.items():
+            for k, _ in factors(m):
+                saved[k] += 1
+            if abs(c) != 1:
+                saved[abs(c)] += 1
+        best = max(saved, key=lambda x: ((saved[x] - 1) * self._length(x), repr(x)))
+        if saved[best] < 2:
+            return sympy.Add(*(self._term(m, c) for m, c in a.terms.items()))
+        inside, outside = dict[int, Decimal](), dict[int, Decimal]()
+        for m, c in a.terms.items():
+            (inside if _has(m, c, best) else outside)[m] = c
+        if isinstance(best, Decimal):
+            best = best * _sign(inside.values())
+            part = Polynomial({m: c / best for m, c in inside.items()}, a.degree)
+            head = self.number(best)
+        else:
+            assert isinstance(best, int)
+            part = _over(Polynomial(inside, a.degree), monomial([(best, 1)]))
+            head = self.expression(best)
+        product = self._times(head, part)
+        return product + self.written(Polynomial(outside, a.degree)) if outside else product
+
+    def _length(self, x: object) -> int:
+        """The number of characters of a factor."""
+        if x not in self._lengths:
+            expression = self.number(x) if isinstance(x, Decimal) else self.expression(x)  # type: ignore[arg-type]
+            self._lengths[x] = len(str(expression))
+        return self._lengths[x]
+
+
+def _sign(numbers: Iterable[Decimal]) -> Decimal:
+    """The sign of the majority of the numbers."""
+    return Decimal(-1 if sum(1 if c < 0 else -1 for c in numbers) > 0 else 1)
+
+
+def _common(a: Polynomial) -> int:
+    """The monomial that all terms have in common; 0 for none."""
+    rows = [dict(factors(m)) for m in a.terms]
+    shared = {k: min(row.get(k, 0) for row in rows) for k in rows[0]}
+    return monomial((k, n) for k, n in shared.items() if n)
+
+
+def _over(a: Polynomial, m: int) -> Polynomial:
+    """Divided by a monomial that all terms have."""
+    return Polynomial({n - m: c for n, c in a.terms.items()}, a.degree)
+
+
+def _has(m: int, c: Decimal, factor: object) -> bool:
+    if isinstance(factor, Decimal):
+        return abs(c) == factor
+    return any(k == factor for k, _ in factors(m))
+
 
 MAX_NESTED_OPERATIONS: Final = 4000
 """Operations of an expression that is given as its algorithm computes it."""

@@ -15,9 +15,8 @@ from symgen.options import group, option
 from symgen.options.kinds import FLAG, NAMES, NUMBER, PAIRS, TEXTS, choice
 from symgen.reading.options import links, moving_joints
 from symgen.text import cited, hint, repeated, shown
-from symgen.tracing.friction import check_coefficients, check_support
 from symgen.tracing.request import FunctionRequest
-from symgen.tracing.robot import ParametricModel
+from symgen.tracing.robot import ParametricModel, check_coefficients, check_support
 
 
 def check_axes(axes: str, wrenches: Sequence[str]) -> None:

@@ -1,5 +1,5 @@
-"""A robot with what stays open until run time, and how the regrouped parameters of a run come
-about."""
+"""A robot with what stays open until run time, how the regrouped parameters of a run come about,
+and checks that its laws of joint friction fit quantities and files."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,8 +7,10 @@ from functools import cached_property
 from math import inf
 from typing import Final
 
+from symgen.algorithms.registry import Quantity
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program, Value
+from symgen.errors import OptionError
 from symgen.mechanics.canonical_frames import CanonicalFrame, canonical_frames
 from symgen.mechanics.canonical_model import CanonicalBody, CanonicalModel, Sections, no_section
 from symgen.mechanics.coupling import coupling_of
@@ -27,6 +29,7 @@ from symgen.mechanics.parameters import (
 )
 from symgen.mechanics.spatial import Vector
 from symgen.numbers.scalar import ZERO, Scalar, structural
+from symgen.text import shown
 
 
 @dataclass(frozen=True)
@@ -315,3 +318,52 @@ def dimensions(regroup: RegroupedModel) -> dict[str, int]:
     (y_b with the columns of joints' own, y_b2 pairs of those), ten those of all bodies, par
     regrouped runtime parameters, joints moving joints, pi those of the user."""
     return Sizes(regroup)
+
+
+def check_support(laws: Sequence[str], quantities: Sequence[Quantity]) -> None:
+    """Raises OptionError for a quantity that does not support a law of friction."""
+    for law in (law for law in laws if law in LAWS):
+        missing = [
+            q for q in quantities if "friction" in q.tags and not LAWS[law].reads <= q.supports
+        ]
+        if missing:
+            raise OptionError(
+                f"--friction {law}: {missing[0].name} does not support it (see symgen docs "
+                "friction); remove one of them"
+            )
+
+
+def check_coefficients(
+    model: RigidBodyModel, laws: Iterable[str], inputs: bool, width: float
+) -> None:
+    """Raises OptionError for a joint whose files do not fit a law of friction. With `inputs` the
+    coefficients come at run time; `width` is that of --friction-width."""
+    rubbing = [body for body in model.bodies if body.has_friction]
+    for body, law in ((body, law) for law in laws for body in rubbing):
+        for fault in _faults(body, law, inputs, width):
+            raise OptionError(f"--friction {law}: joint '{shown(body.velocity)}' {fault}")
+
+
+def _faults(body: Body, law: str, inputs: bool, width: float) -> list[str]:
+    """The reasons why a law cannot hold for the coordinate of a body."""
+    row, value = LAWS[law], body.coefficient(law)
+    acts = inputs or value != 0
+    per_load = sum(abs(body.coefficient(k)) for k, law in LAWS.items() if "load" in law.reads)
+    absent = [p.name for p in row.shape if not p.allowed(body.coefficient(p.name))]
+    halves = law == "power" and body.coefficient("power_exponent") % 1 != 0
+    is_motor, follows = body.joint.type.is_rotor, body.follows is not None
+    faults = {
+        f"has no {''.join(absent[:1])}; give it in --actuators": acts and bool(absent),
+        "has an exponent that is not an integer, so the slope at rest is not defined; add "
+        "--friction-width": halves and not width,
+        "has coefficients of 1 or more in total, so it cannot move under its load; correct them in "
+        "--actuators": "load" in row.reads and not inputs and per_load >= 1,
+        "follows other joints, so it has no state of presliding; "
+        + ("use --coordinates actuators" if is_motor else "remove its coefficient"): acts
+        and "presliding" in row.reads
+        and follows,
+        "is a motor of several joints, whose load is not defined; remove its coefficient": acts
+        and "load" in row.reads
+        and is_motor,
+    }
+    return [text for text, found in faults.items() if found]

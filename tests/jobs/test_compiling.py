@@ -249,7 +249,7 @@ def test_a_compiled_robot_is_an_object_with_functions(cache, robot):
 
 def test_without_headers_calls_go_through_cffi(cache, robot, tmp_path, monkeypatch):
     right = symgen.compile(robot, "gravity", "bias").gravity(Q)
-    monkeypatch.setattr("symgen.native.extension.sysconfig.get_path", lambda name: str(tmp_path))
+    monkeypatch.setattr("symgen.native.library.sysconfig.get_path", lambda name: str(tmp_path))
     monkeypatch.setenv("SYMGEN_CACHE", "")
     with pytest.warns(UserWarning, match=r"Python\.h is missing; install .* through cffi") as said:
         code = symgen.compile(robot, "gravity", "bias")

@@ -156,7 +156,7 @@ def test_a_package_never_replaces_what_is_not_its_own(tmp_path, package):
 
 
 def test_a_package_says_what_it_needs(tmp_path, monkeypatch):
-    monkeypatch.setattr("symgen.native.extension.sysconfig.get_path", lambda name: str(tmp_path))
+    monkeypatch.setattr("symgen.native.library.sysconfig.get_path", lambda name: str(tmp_path))
     with pytest.raises(SymgenError, match=r"Python\.h is missing; install"):
         build_package(robot_file("pendulum"), tmp_path / "out", quantities=("gravity",))
     assert not (tmp_path / "out").exists()

@@ -16,7 +16,7 @@ from numpy.testing import assert_allclose
 from symgen.languages.c.backend import code_files
 from symgen.languages.python.extension_source import SOURCE, compiled_files, extension
 from symgen.native.compiler import SAME
-from symgen.native.extension import extension_module
+from symgen.native.library import extension_module
 from tests.support.extensions import VARIANTS, made, same, states
 from tests.support.tools import robot_file
 

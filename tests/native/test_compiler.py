@@ -9,10 +9,16 @@ import pytest
 
 import symgen
 from symgen.native import compiler as compiler_module
-from symgen.native.compiler import CompilerError, compiler, run_compiler, summary
-from symgen.native.extension import missing_headers
+from symgen.native.compiler import (
+    PLATFORMS,
+    CompilerError,
+    compiler,
+    platform,
+    run_compiler,
+    summary,
+)
 from symgen.native.isolated import outer_temporary_folder
-from symgen.native.platforms import PLATFORMS, platform
+from symgen.native.library import missing_headers
 from tests.support.shell import refusal
 from tests.support.tools import generated, invoke, robot_file
 

@@ -13,7 +13,7 @@ import pytest
 
 from symgen.native import store as store_module
 from symgen.native.compiler import processor
-from symgen.native.extension import extension_module
+from symgen.native.library import extension_module
 from symgen.native.store import SUFFIX, Store, default_cache_dir, digest, module_name
 from tests.support.tools import ROOT
 

@@ -16,7 +16,7 @@ from symgen.languages.c.printed_function import CFunction
 from symgen.languages.c.simd import batch_files
 from symgen.languages.c.syntax import comment, numbers, string
 from symgen.languages.conventions import ROWS, WIDTH, convention_lines, listed
-from symgen.languages.describe import Argument, descriptions, laid_out, tables
+from symgen.languages.describe import descriptions, laid_out, tables
 from symgen.languages.module import Module
 from symgen.render import render
 
@@ -30,15 +30,6 @@ FAILURE: Final = (
     "undefined."
 )
 """The status of a function that inverts M."""
-
-
-def packed_pairs(prefix: str, a: Argument) -> str:
-    """A macro for the place of entry i, j, k of the layout PACKED_PAIRS."""
-    n, pairs = a.sizes
-    low, high = (f"({2 * n - 1} - ({x})) * ({x}) / 2 + ({y})" for x, y in ("jk", "kj"))
-    place = f"({pairs} * (i) + ((j) < (k) ? {low} : {high}))"
-    heading = f"/* Index of entry i, j, k (equal to i, k, j; from 0) in the packed {a.name}. */"
-    return f"{heading}\n#define {prefix.upper()}_{a.name.upper()}(i, j, k) {place}"
 
 
 @lru_cache(maxsize=4)
@@ -103,7 +94,7 @@ def _context(module: Module) -> dict[str, Any]:
         "c": module[COptions],
         "functions": functions(module),
         "controllers": controllers(module, functions(module)),
-        "layouts": [packed_pairs(module.name, a) for a in laid_out(descriptions(module))],
+        "layouts": laid_out(descriptions(module)),
         "conventions": convention_lines(
             module, ROWS, CALLS, *_objective(module), *_precision(module)
         ),

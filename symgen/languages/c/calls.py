@@ -13,9 +13,9 @@ from symgen.languages.c.options import COptions
 from symgen.languages.c.simd import BatchFunction, batch_functions
 from symgen.languages.describe import FunctionDescription, descriptions
 from symgen.languages.module import Module
-from symgen.native.compiled import Compiled
 from symgen.native.compiler import EXACT
 from symgen.native.library import Library, broadcast, pointers
+from symgen.native.store import Compiled
 from symgen.numbers.trig import TYPES
 from symgen.numbers.types import AnyArray
 from symgen.render import render

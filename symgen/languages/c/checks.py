@@ -25,17 +25,17 @@ from symgen.languages.verification import (
     relative_error,
     results,
 )
-from symgen.native.compiled import Compiled
 from symgen.native.compiler import (
     STRICT,
     CompilerError,
     NoCompilerError,
     compiler,
+    platform,
     run_compiler,
     version,
     workspace,
 )
-from symgen.native.platforms import platform
+from symgen.native.store import Compiled
 from symgen.numbers.trig import TYPES
 from symgen.numbers.types import AnyArray
 from symgen.proof.closed_loop import machine_numbers

@@ -15,8 +15,7 @@ from symgen.languages.module import Module
 from symgen.languages.sine_loops import forms
 from symgen.languages.text_backend import TextBackend, called_functions
 from symgen.languages.verification import VerificationTarget
-from symgen.native.compiler import workspace
-from symgen.native.platforms import platform
+from symgen.native.compiler import platform, workspace
 from symgen.render import render
 
 OWN: Final = ("sign",)
@@ -57,7 +56,7 @@ def files(module: Module) -> dict[str, str]:
     """The header, and one that gives its functions vectors and matrices of Eigen."""
     described = descriptions(module)
     sines = forms(d.program for d in described)
-    style = TextBackend(dialect(module), comment, string, packed_pairs, "/* {} */")
+    style = TextBackend(dialect(module), comment, string, "/* {} */")
     context = style.context(module) | {
         "space": f"{module.name}_robot",
         "guard": f"{module.name.upper()}_ROBOT",
@@ -81,20 +80,6 @@ def _called(module: Module, d: FunctionDescription) -> list[str]:
     """The functions that are found by their argument, or else in std."""
     own = {*OWN, *(INLINE if _inline(module) else ())}
     return [name for name in called_functions([d.program]) if name not in own]
-
-
-def packed_pairs(a: Argument) -> list[str]:
-    """A function for the place of entry i, j, k of the layout PACKED_PAIRS."""
-    n, pairs = a.sizes
-    return [
-        f"/* Index of entry i, j, k (equal to i, k, j; from 0) in the packed {a.name}. */",
-        f"constexpr std::size_t {a.name.lower()}_index("
-        "std::size_t i, std::size_t j, std::size_t k)",
-        "{",
-        "    const std::size_t low = j < k ? j : k, high = j < k ? k : j;",
-        f"    return {pairs} * i + ({2 * n - 1} - low) * low / 2 + high;",
-        "}",
-    ]
 
 
 def matrix(a: Argument) -> tuple[int, int]:

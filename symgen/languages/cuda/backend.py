@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Final
 
-from symgen.languages.c.backend import FAILURE, packed_pairs
+from symgen.languages.c.backend import FAILURE
 from symgen.languages.c.expressions import LIMITS, ULP, rows, steps, table
 from symgen.languages.c.options import COptions
 from symgen.languages.c.printed_function import CFunction
@@ -161,7 +161,7 @@ def files(module: Module) -> dict[str, str]:
         "threads": THREADS,
         "largest": literal(LARGEST[c.scalar], c.scalar),
         "numbers": lambda values: numbers(values, c.scalar),
-        "layouts": [packed_pairs(module.name, a) for a in laid_out(descriptions(module))],
+        "layouts": laid_out(descriptions(module)),
         "shared_names": dict.fromkeys(a.name for f in kernels for a in f.shared),
         "failure": FAILURE,
         "zero": literal(0.0, c.scalar),

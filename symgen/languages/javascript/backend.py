@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from symgen.languages.describe import Argument, FunctionDescription, descriptions
+from symgen.languages.describe import FunctionDescription, descriptions
 from symgen.languages.dialect import Dialect, call, functions
 from symgen.languages.external_runner import Call, ExternalRunner, RunnerError, run_program
 from symgen.languages.module import Module
@@ -55,23 +55,10 @@ def text(name: str) -> str:
     return json.dumps(name).replace("</", "<\\/")
 
 
-def packed_pairs(a: Argument) -> list[str]:
-    """A function for the place of entry i, j, k of the layout PACKED_PAIRS."""
-    n, pairs = a.sizes
-    return [
-        f"/** Index of entry i, j, k (equal to i, k, j; from 0) in the packed {a.name}. */",
-        f"export function {a.name.lower()}_index(i, j, k) {{",
-        "  const low = Math.min(j, k);",
-        "  const high = Math.max(j, k);",
-        f"  return {pairs} * i + ({2 * n - 1} - low) * low / 2 + high;",
-        "}",
-    ]
-
-
 MAX_LOCALS: Final = 10_000
 """Variables of a function: each takes 8 bytes of V8's stack, which has less than a megabyte."""
 
-STYLE: Final = TextBackend(DIALECT, comment, text, packed_pairs, max_locals=MAX_LOCALS)
+STYLE: Final = TextBackend(DIALECT, comment, text, max_locals=MAX_LOCALS)
 
 
 DRIVER: Final = """

@@ -9,7 +9,7 @@ from symgen.languages.c.calls import sources
 from symgen.languages.c.options import COptions
 from symgen.languages.c.printed_function import CFunction
 from symgen.languages.conventions import Entries, bullets, gravity, meaning
-from symgen.languages.describe import Argument, FunctionDescription, descriptions, examples
+from symgen.languages.describe import FunctionDescription, descriptions, examples
 from symgen.languages.dialect import Dialect, call, functions
 from symgen.languages.module import Module
 from symgen.languages.partition import WORK
@@ -48,8 +48,8 @@ def files(module: Module) -> dict[str, str]:
     texts[f"{inner}/selftest.m"] = render("matlab/selftest.m.jinja", **context, tests=tests)
     if module.regroup is not None:
         texts[f"{inner}/parameters.m"] = render("matlab/parameters.m.jinja", **context)
-    for head, *lines in context["layouts"]:
-        texts[f"{inner}/{head}.m"] = "\n".join([*lines, ""])
+    for a in context["layouts"]:
+        texts[f"{inner}/{a.name.lower()}_index.m"] = render("matlab/index.m.jinja", a=a)
     for d in context["functions"]:
         variables = {**context, "function": renamed(d), "body": context["bodies"][d.name]}
         texts[f"{inner}/{word(d.name)}.m"] = render("matlab/function.m.jinja", **variables)
@@ -108,25 +108,6 @@ def text(name: str) -> str:
     return f"native2unicode(uint8([{codes}]), 'UTF-8')"
 
 
-def packed_pairs(a: Argument) -> list[str]:
-    """The name of a function for the place of entry i, j, k of the layout PACKED_PAIRS, and its
-    lines."""
-    n = a.sizes[0]
-    name = f"{a.name.lower()}_index"
-    return [
-        name,
-        f"function index = {name}(i, j, k)",
-        f"%{name.upper()}  Index of entry i, j, k (equal to i, k, j) in the packed {a.name}.",
-        f"%   {a.name}({name}(i, j, k)) is that entry; all indices begin with 1.",
-        "",
-        "%#codegen",
-        "low = min(j, k) - 1;",
-        "high = max(j, k) - 1;",
-        f"index = i + {n} * (({2 * n - 1} - low) * low / 2 + high);",
-        "end",
-    ]
-
-
 def style(module: Module) -> TextBackend:
     """How the functions of a module are written: entries of matrices by row and column."""
     sizes = {a.name: a.sizes for d in descriptions(module) for a in d.ins}
@@ -137,7 +118,7 @@ def style(module: Module) -> TextBackend:
         declare="{name}",
         entry=entry,
     )
-    return TextBackend(dialect, comment, text, packed_pairs, "% {}", chained=False, entries=ENTRIES)
+    return TextBackend(dialect, comment, text, "% {}", chained=False, entries=ENTRIES)
 
 
 def entry(array: str, shape: tuple[int, ...], k: int) -> str:

@@ -19,8 +19,7 @@ from symgen.languages.external_runner import (
 from symgen.languages.matlab.backend import package_name, renamed, word
 from symgen.languages.module import Module
 from symgen.languages.verification import Arrays, Check, VerificationTarget
-from symgen.native.compiler import workspace
-from symgen.native.platforms import platform
+from symgen.native.compiler import platform, workspace
 from symgen.numbers.types import AnyArray
 from symgen.render import render
 from symgen.text import shown

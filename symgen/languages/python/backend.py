@@ -8,7 +8,6 @@ import numpy as np
 
 from symgen.compiler.passes import used_ops
 from symgen.languages.describe import (
-    Argument,
     FunctionDescription,
 )
 from symgen.languages.dialect import Dialect, call, functions
@@ -44,18 +43,6 @@ DIALECT = Dialect(
     declare="{name}",
     entry=lambda array, shape, k: f"{array}[{k}]",
 )
-
-
-def packed_pairs(a: Argument) -> list[str]:
-    """A function for the place of entry i, j, k of the layout PACKED_PAIRS."""
-    n, pairs = a.sizes
-    return [
-        f"def {a.name.lower()}_index(i: int, j: int, k: int) -> int:",
-        f'    """Return the index of entry i, j, k (equal to i, k, j; from 0) in the flattened '
-        f'{a.name} of one state."""',
-        "    j, k = min(j, k), max(j, k)",
-        f"    return {pairs} * i + ({2 * n - 1} - j) * j // 2 + k",
-    ]
 
 
 def files(module: Module) -> dict[str, str]:
@@ -101,7 +88,7 @@ def _called(described: Sequence[FunctionDescription]) -> list[Op]:
     return sorted((op for op in OPS.values() if op.name in names and not op.symbol), key=_numpy)
 
 
-BACKEND: Final = TextBackend(DIALECT, comment, ascii, packed_pairs, "# {}", end="")
+BACKEND: Final = TextBackend(DIALECT, comment, ascii, "# {}", end="")
 """How Python is written: also the packages for CasADi and JAX, which have other operations."""
 
 

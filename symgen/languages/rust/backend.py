@@ -8,7 +8,7 @@ from typing import Any, Final
 from symgen.languages.c.expressions import INLINE, LIMITS, ULP, steps
 from symgen.languages.c.options import COptions
 from symgen.languages.c.syntax import SUFFIX, literal
-from symgen.languages.describe import Argument, FunctionDescription, descriptions, examples
+from symgen.languages.describe import FunctionDescription, descriptions, examples
 from symgen.languages.dialect import COSINE_ARRAY, SINE_ARRAY, Dialect, call, functions
 from symgen.languages.external_runner import Call, ExternalRunner, run_driver, run_program
 from symgen.languages.module import Module
@@ -54,7 +54,7 @@ def files(module: Module) -> dict[str, str]:
     """Cargo.toml, the library and its test."""
     described = descriptions(module)
     inline = module[COptions].trig == "inline"
-    style = TextBackend(dialect(inline), comment, text, packed_pairs, chained=False)
+    style = TextBackend(dialect(inline), comment, text, chained=False)
     context = style.context(module) | {
         **_functions(described, inline),
         "types": TYPES,
@@ -114,18 +114,6 @@ def markdown(text: str) -> str:
 def text(name: str) -> str:
     """`name` as a string literal in plain ASCII."""
     return '"' + in_ascii(name, "\\u{{{:x}}}", '"\\') + '"'
-
-
-def packed_pairs(a: Argument) -> list[str]:
-    """A function for the place of entry i, j, k of the layout PACKED_PAIRS."""
-    n, pairs = a.sizes
-    return [
-        f"/// Index of entry i, j, k (equal to i, k, j; from 0) in the packed `{a.name}`.",
-        f"pub const fn {a.name.lower()}_index(i: usize, j: usize, k: usize) -> usize {{",
-        "    let (low, high) = if j < k { (j, k) } else { (k, j) };",
-        f"    {pairs} * i + ({2 * n - 1} - low) * low / 2 + high",
-        "}",
-    ]
 
 
 RUSTC: Final = ("rustc", "--edition", "2021", "-O", "-D", "warnings")
