@@ -21,8 +21,7 @@ from symgen.inspection.robot_report import robot_report
 from symgen.inspection.visual_geometry import RobotGeometry, geometry
 from symgen.jobs.job import Job
 from symgen.jobs.job_notices import right_angle_notices
-from symgen.jobs.output_files import OutputFile, check_targets, holding
-from symgen.jobs.publish import write_files
+from symgen.jobs.publish import OutputFile, check_targets, holding, write_files
 from symgen.mechanics.coupling import position_coordinates
 from symgen.mechanics.model import RigidBodyModel
 from symgen.reading.assemble import LoadedRobot

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 from symgen import output
 from symgen.advice import install
 from symgen.errors import OptionError, SymgenError
-from symgen.jobs.output_files import OutputFile, holding
+from symgen.jobs.publish import OutputFile, holding
 
 
 @dataclass(frozen=True)

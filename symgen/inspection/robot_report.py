@@ -10,7 +10,7 @@ from symgen.inspection.command_reports import counted
 from symgen.inspection.pictures import EMPTY, FULL, drawn, new_figure, styled
 from symgen.inspection.report_tables import Cell, Report, ReportTable, StyledText
 from symgen.inspection.robot_data import Data
-from symgen.jobs.output_files import OutputFile
+from symgen.jobs.publish import OutputFile
 from symgen.mechanics.base_parameters import latex_name, latex_sum
 from symgen.mechanics.model import PARAMETER_NAMES
 

@@ -71,9 +71,9 @@ def compile(
     if module is not None:
         return Compiled.of(module)
     # What reads, traces and writes code takes a while to load.
-    from symgen.jobs.compile_job import CompileJob
+    from symgen.jobs.compile_job import compiled_job
 
-    return CompileJob.of(robot, names, exact, options, store, environment).compiled(key)
+    return compiled_job(robot, names, exact, options, store, environment, key)
 
 
 def _digest_of_call(

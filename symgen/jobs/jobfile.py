@@ -18,8 +18,7 @@ import click
 
 from symgen.errors import Notice, OptionError, SymgenError
 from symgen.jobs.options import JOB
-from symgen.jobs.output_files import Mark, OutputFile
-from symgen.jobs.publish import write_files, write_new
+from symgen.jobs.publish import Mark, OutputFile, write_files, write_new
 from symgen.languages import LANGUAGES
 from symgen.languages.language import identifier
 from symgen.options import Option

@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from symgen.languages import LANGUAGES
 from symgen.languages.conventions import conventions
@@ -26,7 +26,7 @@ VELOCITY_KEYS: Final = ("index", "velocity", "link", "type", "unit")
 class ArgumentEntry:
     """An array of a function."""
 
-    direction: Literal["in", "out"]
+    direction: str
     name: str
     shape: tuple[int, ...]
     unit: str
@@ -73,7 +73,7 @@ class Manifest:
     """The keys of a manifest of format 2, in the order that they are written in (documented in
     docs/formats.md)."""
 
-    format: Literal[2]
+    format: int
     generator: str
     robot: str
     prefix: str

@@ -1,20 +1,16 @@
-"""Reading of a manifest. Every key and value is checked by its type, then by rules, then against
-the manifest that the model in it gives.
-
-`decoded` reads JSON data that `dataclasses.asdict` writes into dataclasses. The types may be bool,
-int, float, str, `object` (any data), Literal, dataclasses, tuples and sequences, mappings from str,
-and unions of these. Errors name the path of the value."""
+"""Reading of a manifest. Every key and value is checked by its type, then by `RULES`, then against
+the manifest that the model in it gives."""
 
 import json
 import math
 import re
-import types
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+from types import NoneType, UnionType
+from typing import Any, Final, Union, get_args, get_origin, get_type_hints
 
 from symgen.errors import OptionError, SymgenError
 from symgen.jobs.manifest import FORMAT, NAME, Manifest, text, written
@@ -25,9 +21,8 @@ from symgen.mechanics.joint_forces import COMPENSATION, FRICTION
 from symgen.mechanics.model import RigidBodyModel
 from symgen.mechanics.model_validation import validate
 from symgen.options import Choices, rows
-from symgen.reading.options import RobotOptions
+from symgen.reading.toml_reader import described_type
 from symgen.text import quoted, reason, shown
-from symgen.tracing.options import FunctionOptions
 from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
@@ -36,129 +31,87 @@ from symgen.tracing.trace import trace
 class SchemaError(ValueError):
     """Data that do not have the expected type; the message has the path and the fault."""
 
+    def __init__(self, place: str, message: str) -> None:
+        super().__init__(f"{place}: {message}" if place else message)
 
-def decoded(kind: Any, data: object, place: str = "") -> Any:
-    """`data` as a value of type `kind`. Raises SchemaError with the path of the first wrong value.
 
-    Numbers must be finite; an integer is accepted as a float. An object must have exactly the keys
-    of its dataclass whose names do not begin with an underscore. Fields that the constructor does
-    not take are checked and dropped."""
+def decoded(kind: Any, data: Any, place: str = "") -> Any:
+    """Data of JSON as a value of type `kind`, as `dataclasses.asdict` writes it. Raises SchemaError
+    with the path of the first wrong value.
+
+    `kind` is bool, int, float, str, `object` (any data), a dataclass, a tuple or sequence, a
+    mapping from str, or a union of these. Numbers must be finite; an integer is accepted as a
+    float."""
+    origin, arguments = get_origin(kind), get_args(kind)
     if is_dataclass(kind):
         return _object(kind, data, place)
-    origin = get_origin(kind)
-    if origin is not None:
-        return CONTAINERS[origin](get_args(kind), data, place)
-    if kind is object or kind is Any:
-        return data
-    return _plain(kind, data, place)
+    if origin in (Union, UnionType):
+        return _union(arguments, data, place)
+    if origin in (tuple, Sequence):
+        return _tuple(arguments, _typed(list, data, place), place)
+    if origin in (dict, Mapping):
+        entries = _typed(dict, data, place).items()
+        return {key: decoded(arguments[1], x, f"{place}.{shown(key, 40)}") for key, x in entries}
+    return data if kind is object else _typed(kind, data, place)
 
 
-def schema_error(place: str, message: str) -> SchemaError:
-    """The error for the value at the path `place`."""
-    return SchemaError(f"{place}: {message}" if place else message)
+def _typed(kind: type, data: Any, place: str) -> Any:
+    """A value of a type of JSON. Raises SchemaError."""
+    if type(data) is not kind and not (kind is float and type(data) is int):
+        raise SchemaError(place, f"expected {NAMES[kind]}, found {described_type(data)}")
+    with suppress(OverflowError):
+        if kind is not float or math.isfinite(data):
+            return float(data) if kind is float else data
+    raise SchemaError(place, "expected a finite number")
 
 
-def _plain(kind: type, data: object, place: str) -> Any:
-    known = (int, float) if kind is float else (kind,)
-    if type(data) not in known:
-        raise schema_error(place, f"expected {NAMES[kind]}, found {type_name(data)}")
-    if kind is not float:
-        return data
-    try:
-        number = float(data)  # type: ignore[arg-type]
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
-        raise schema_error(place, "expected a finite number")
-    return number
-
-
-def _object(kind: Any, data: object, place: str) -> Any:
-    types_, init = _fields(kind)
-    entries, names = _keys(data, place), set(types_)
-    other = [*names - set(entries), *set(entries) - names]
-    if other:
-        missing = sorted(names - set(entries))
-        trouble = "missing key" if missing else "unknown key"
-        raise schema_error(place, f"{trouble} {quoted(missing or sorted(set(entries) - names), 3)}")
-    values = {name: decoded(of, entries[name], _below(place, name)) for name, of in types_.items()}
-    return kind(**{name: value for name, value in values.items() if name in init})
-
-
-@cache
-def _fields(kind: Any) -> tuple[Mapping[str, Any], frozenset[str]]:
-    """The types of a dataclass's fields by name, and the names of the constructor's arguments."""
-    hints = get_type_hints(kind)
-    rows = [field for field in fields(kind) if not field.name.startswith("_")]
-    return {row.name: hints[row.name] for row in rows}, frozenset(r.name for r in rows if r.init)
-
-
-def _keys(data: object, place: str) -> Mapping[str, object]:
-    if not isinstance(data, dict):
-        raise schema_error(place, f"expected an object, found {type_name(data)}")
-    return data
-
-
-def _below(place: str, key: str) -> str:
-    plain = re.fullmatch(r"\w+", key, re.ASCII)
-    step = key if plain else f"'{shown(key, 40)}'"
-    return f"{place}.{step}" if place else step
-
-
-def _tuple(arguments: tuple[Any, ...], data: object, place: str) -> tuple[Any, ...]:
-    if not isinstance(data, list):
-        raise schema_error(place, f"expected a list, found {type_name(data)}")
-    kinds = [arguments[0]] * len(data) if arguments[-1] is Ellipsis else list(arguments)
-    if len(kinds) != len(data):
-        raise schema_error(place, f"expected {len(kinds)} entries, found {len(data)}")
-    pairs = enumerate(zip(kinds, data, strict=True))
-    return tuple(decoded(kind, value, f"{place}[{k}]") for k, (kind, value) in pairs)
-
-
-def _mapping(arguments: tuple[Any, ...], data: object, place: str) -> Mapping[str, Any]:
-    pairs = _keys(data, place).items()
-    return {key: decoded(arguments[1], value, _below(place, key)) for key, value in pairs}
-
-
-def _union(arguments: tuple[Any, ...], data: object, place: str) -> Any:
-    """The value as the first type that fits; the error is that of the last type."""
-    *others, last = sorted(arguments, key=lambda kind: kind is not types.NoneType)
-    for kind in others:
-        with suppress(SchemaError):
-            return decoded(kind, data, place)
-    return decoded(last, data, place)
-
-
-def _literal(arguments: tuple[Any, ...], data: object, place: str) -> Any:
-    if not any(type(data) is type(argument) and data == argument for argument in arguments):
-        choices = ", ".join(map(str, arguments))
-        raise schema_error(place, f"expected one of {choices}, found {type_name(data)}")
-    return data
-
-
-CONTAINERS: Final[dict[Any, Callable[[tuple[Any, ...], object, str], Any]]] = {
-    tuple: _tuple,
-    Sequence: lambda arguments, data, place: _tuple((*arguments, ...), data, place),
-    Mapping: _mapping,
-    dict: _mapping,
-    Union: _union,
-    types.UnionType: _union,
-    Literal: _literal,
-}
 NAMES: Final[dict[type, str]] = {
     bool: "true or false",
     int: "a whole number",
     float: "a number",
     str: "a text",
-    types.NoneType: "null",
+    list: "a list",
+    dict: "an object",
+    NoneType: "null",
 }
 
 
-def type_name(data: object) -> str:
-    """A description of a value's type, for a message."""
-    kinds = {bool: "a boolean", int: "a number", float: "a number", str: "a text", list: "a list"}
-    name = kinds.get(type(data), "null" if data is None else "an object")
-    return f"{name} ({shown(repr(data), 40)})" if isinstance(data, (int, float, str)) else name
+def _object(kind: Any, data: Any, place: str) -> Any:
+    """A dataclass from an object with exactly the keys of its fields whose names do not begin with
+    an underscore. Fields that the constructor does not take are checked and dropped."""
+    types, entries = _fields(kind), _typed(dict, data, place)
+    for word, names in (("missing", types.keys() - entries), ("unknown", entries.keys() - types)):
+        if names:
+            raise SchemaError(place, f"{word} key {quoted(sorted(names), 3)}")
+    start = f"{place}." if place else ""
+    values = {name: decoded(of, entries[name], f"{start}{name}") for name, (of, _) in types.items()}
+    return kind(**{name: x for name, x in values.items() if types[name][1]})
+
+
+@cache
+def _fields(kind: Any) -> Mapping[str, tuple[Any, bool]]:
+    """The type of each field of a dataclass, and whether the constructor takes it."""
+    hints = get_type_hints(kind)
+    return {f.name: (hints[f.name], f.init) for f in fields(kind) if not f.name.startswith("_")}
+
+
+def _tuple(arguments: tuple[Any, ...], data: list[Any], place: str) -> tuple[Any, ...]:
+    """The entries of a list, all of one type (a sequence, or ``tuple[X, ...]``) or of one each."""
+    several = len(arguments) == 1 or arguments[-1] is Ellipsis
+    kinds = [arguments[0]] * len(data) if several else arguments
+    if len(kinds) != len(data):
+        raise SchemaError(place, f"expected {len(kinds)} entries, found {len(data)}")
+    pairs = enumerate(zip(kinds, data, strict=True))
+    return tuple(decoded(kind, value, f"{place}[{k}]") for k, (kind, value) in pairs)
+
+
+def _union(kinds: tuple[Any, ...], data: Any, place: str) -> Any:
+    """The value as the first type that fits; the error is that of the last type."""
+    *others, last = sorted(kinds, key=lambda kind: kind is not NoneType)
+    for kind in others:
+        with suppress(SchemaError):
+            return decoded(kind, data, place)
+    return decoded(last, data, place)
 
 
 MAX_MANIFEST_BYTES: Final = 64 * 2**20
@@ -204,13 +157,13 @@ def _data(path: Path) -> Any:
     with path.open("rb") as stream:
         content = stream.read(MAX_MANIFEST_BYTES + 1)
     if len(content) > MAX_MANIFEST_BYTES:
-        raise schema_error("", f"it is larger than {MAX_MANIFEST_BYTES >> 20} MiB")
+        raise SchemaError("", f"it is larger than {MAX_MANIFEST_BYTES >> 20} MiB")
     try:
         data = json.loads(content.decode("utf-8"), object_pairs_hook=_once)
     except SchemaError:
         raise
     except (ValueError, RecursionError):  # no UTF-8, no JSON, numbers of thousands of digits
-        raise schema_error("", "it is not JSON") from None
+        raise SchemaError("", "it is not JSON") from None
     if isinstance(data, dict) and type(data.get("format")) is int and data["format"] != FORMAT:
         raise OptionError(
             f"the format is {shown(str(data['format']), 40)}, and this version reads {FORMAT}"
@@ -222,7 +175,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object whose keys occur once."""
     values = dict(pairs)
     if len(values) < len(pairs):
-        raise schema_error("", "a key occurs twice")
+        raise SchemaError("", "a key occurs twice")
     return values
 
 
@@ -230,10 +183,10 @@ def _check(listed: Manifest) -> None:
     """Raises SchemaError where values of the right type cannot be."""
     for place, holds in RULES.items():
         if not holds(listed):
-            raise schema_error(place, "the value is not valid")
+            raise SchemaError(place, "the value is not valid")
     trouble = validate(listed.model.bodies, listed.model.base)
     if trouble is not None:
-        raise schema_error("model", trouble)
+        raise SchemaError("model", trouble)
 
 
 RULES: Final[dict[str, Callable[[Manifest], bool]]] = {
@@ -268,12 +221,13 @@ def _check_derived(module: Module, files: Mapping[str, str], data: Mapping[str, 
     derived = json.loads(text(module, files))
     other = next((key for key in derived if key not in ECHOES and derived[key] != data[key]), None)
     if other is not None:
-        raise schema_error(other, "does not follow from the model")
+        raise SchemaError(other, "does not follow from the model")
 
 
 def _module(listed: Manifest) -> Module:
     """The module, traced anew. Raises SymgenError where its functions cannot be."""
     tree, runtime, choices = listed.model, listed.runtime, _choices(listed.options)
+    options = choices.flat()
     robot = ParametricModel(
         RigidBodyModel(tree.name, tree.bodies, tree.base, tree.gravity),
         tuple(runtime.parameters),
@@ -285,36 +239,29 @@ def _module(listed: Manifest) -> Module:
         runtime.springs,
         runtime.springs_input,
         runtime.friction_compensation,
-        root_axes=choices[FunctionOptions].wrench_axes == "root",
-        allow_unphysical=choices[RobotOptions].allow_unphysical,
+        root_axes=options["wrench_axes"] == "root",
+        allow_unphysical=options["allow_unphysical"],
     )
-    aim = aim_of(choices)
-    functions = tuple(
-        trace(
-            robot,
-            FunctionRequest.parse(f"{name}={'+'.join(row.quantities)}"),
-            row.formulations,
-            aim,
-        )
+    requests = {
+        name: FunctionRequest.parse(f"{name}={'+'.join(row.quantities)}")
         for name, row in listed.functions.items()
         if row.quantities
+    }
+    functions = tuple(
+        trace(robot, request, listed.functions[name].formulations, aim_of(choices))
+        for name, request in requests.items()
     )
-    return Module(
-        listed.prefix,
-        robot,
-        functions,
-        listed.source,
-        choices,
-    )
+    return Module(listed.prefix, robot, functions, listed.source, choices)
 
 
-def _choices(options: Mapping[str, object]) -> Choices:
-    """The options of a module. Raises SchemaError for a value of another type, and OptionError for
-    a value that is none of the choices."""
-    hints = {name: of for group in MODULE for name, of in get_type_hints(group).items()}
-    names = [row.name for row in rows(*MODULE) if not row.local]
-    if set(names) != set(options):
-        other = sorted(set(names) ^ set(options))
-        raise schema_error("options", f"{quoted(other, 3)} missing or unknown")
-    values = {name: decoded(hints[name], options[name], f"options.{name}") for name in names}
-    return Choices.of(MODULE, values)
+def _choices(options: Mapping[str, Any]) -> Choices:
+    """The options of a module. Raises SchemaError for a missing, unknown or empty option, and
+    OptionError for a value that the option does not have."""
+    known = {row.name: row.default for row in rows(*MODULE) if not row.local}
+    if known.keys() != options.keys():
+        other = sorted(known.keys() ^ options.keys())
+        raise SchemaError("options", f"{quoted(other, 3)} missing or unknown")
+    for name, default in known.items():
+        if options[name] is None and default is not None:
+            raise SchemaError(f"options.{name}", "found null")
+    return Choices.of(MODULE, options)

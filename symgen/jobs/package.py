@@ -19,8 +19,7 @@ from symgen.errors import OptionError
 from symgen.jobs.generating import check_effects
 from symgen.jobs.job import Job
 from symgen.jobs.manifest import NAME, manifest
-from symgen.jobs.output_files import Mark, OutputFile
-from symgen.jobs.publish import publish
+from symgen.jobs.publish import Mark, OutputFile, publish
 from symgen.languages import module_files
 from symgen.languages.c.options import BUILD, Release, with_performance_defaults
 from symgen.languages.conventions import convention_lines
@@ -75,12 +74,13 @@ def build(
         **interface(module),
     }
     contents[NAME] = manifest(module, contents)
-    tags = [module.name, module[Release].module_version, *_build_tags(flags), _tag()]
+    native_tags = [BUILD_TAG] if NATIVE in flags else []
+    tags = [module.name, module[Release].module_version, *native_tags, _tag()]
     wheel = OutputFile(Path(out) / f"{'-'.join(tags)}.whl", Mark("symgen build", _is_ours))
     wheel.check()
     in_wheel = {name: x for name, x in contents.items() if not name.endswith((".c", ".h", ".json"))}
     paths = publish(
-        contents, Path(out) / module.name, beside={wheel: _wheel(module, in_wheel, flags)}
+        contents, Path(out) / module.name, beside={wheel: _wheel(module, in_wheel, native_tags)}
     )
     return module, loaded, [*paths, wheel.path]
 
@@ -159,13 +159,9 @@ BUILD_TAG: Final = "1native"
 """The build tag of a wheel for the processor that compiled it; PEP 427 wants a leading digit."""
 
 
-def _build_tags(flags: Sequence[str]) -> list[str]:
-    """The build tag of a wheel that a compiler with these flags made, if it has one."""
-    return [BUILD_TAG] if NATIVE in flags else []
-
-
-def _wheel(module: Module, contents: Mapping[str, str | bytes], flags: Sequence[str]) -> bytes:
-    """The bytes of a wheel of the package (PEP 427), the same for the same contents."""
+def _wheel(module: Module, contents: Mapping[str, str | bytes], build: Sequence[str]) -> bytes:
+    """The bytes of a wheel of the package (PEP 427) with its `build` tags, the same for the same
+    contents."""
     info = f"{module.name}-{module[Release].module_version}.dist-info"
     texts = {
         f"{module.name}/{name}": x if isinstance(x, bytes) else x.encode()
@@ -184,7 +180,7 @@ def _wheel(module: Module, contents: Mapping[str, str | bytes], flags: Sequence[
         f"Requires-Dist: numpy{numpy}\n"
     ).encode()
     lines = ["Wheel-Version: 1.0", OURS, "Root-Is-Purelib: false", f"Tag: {_tag()}"]
-    lines += [f"Build: {tag}" for tag in _build_tags(flags)]
+    lines += [f"Build: {tag}" for tag in build]
     texts[f"{info}/WHEEL"] = "\n".join([*lines, ""]).encode()
     digests = {
         name: base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")

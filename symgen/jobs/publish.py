@@ -1,51 +1,115 @@
 """Writing of files: all files of a run appear or none, and only files of symgen are replaced.
 
-Files are written under temporary names on the same file system and renamed when all of them are
-complete. A run that is killed leaves temporary files, which the next run removes."""
+A file that exists is replaced only if an earlier run of the same command wrote it: inside a folder
+the files that its listing names, elsewhere the files that bear the mark of the command. The files
+that a run reads are never replaced.
+
+Files are written under temporary names in their folders and renamed when all of them are complete.
+A run that is killed leaves temporary files, which a later run removes."""
 
 import contextlib
 import errno
 import json
 import os
 import re
+import secrets
 import shutil
 import signal
 import tempfile
 import threading
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
-from typing import Final
+from typing import BinaryIO, Final
 
 from symgen.errors import OptionError
 from symgen.jobs.manifest import NAME, is_inside
-from symgen.jobs.output_files import Files, check_targets, exists, foreign
 from symgen.text import reason, shown
 
-NOTHING: Final[Files] = MappingProxyType({})
-PREFIX: Final = ".symgen-"
-STAGED: Final = re.compile(r"\.symgen-[a-z0-9_]{8}")
-"""The names of temporary files and folders."""
-MIN_STALE_AGE: Final = 60.0
-"""Seconds in which a temporary file may not be locked yet by the run that made it."""
-BETWEEN: Final = ".between"
-"""The name, in the staging folder, of the listing that is valid while files are moved."""
-BEFORE: Final = ".before"
-"""The folder, in the staging folder, of the files that are replaced."""
+# -- files that may be replaced --------------------------------------------------------------------
 
-StagedFiles = list[tuple[Path, Path]]
-"""The temporary and the final path of each file."""
+EDGE: Final = 1 << 16
+"""Bytes at either end of a file among which a mark is looked for."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """How the command `owner` recognizes a file of an earlier run: `ours` examines its content."""
+
+    owner: str
+    ours: Callable[[BinaryIO], bool]
+
+
+def edges(stream: BinaryIO) -> bytes:
+    """The first and the last bytes of a file."""
+    head = stream.read(EDGE)
+    stream.seek(max(stream.seek(0, os.SEEK_END) - EDGE, len(head)))
+    return head + stream.read()
+
+
+def holding(owner: str, begin: bytes, sign: bytes) -> Mark:
+    """The mark of a file that begins with `begin` and contains `sign` near its beginning or end."""
+
+    def ours(stream: BinaryIO) -> bool:
+        ends = edges(stream)
+        return ends.startswith(begin) and sign in ends
+
+    return Mark(owner, ours)
+
+
+@dataclass(frozen=True)
+class OutputFile:
+    """A file to write; `inputs` are the files that the run reads, which are never replaced."""
+
+    path: Path
+    mark: Mark
+    inputs: tuple[str, ...] = ()
+
+    def check(self) -> None:
+        """Raises OptionError if the file exists and must not be replaced or cannot be read."""
+        if not os.path.lexists(self.path):
+            return
+        try:
+            if not self._ours():
+                raise _foreign(self.path, self.mark.owner, "choose another name or move it away")
+        except OSError as error:
+            raise OptionError(f"cannot replace {str(self.path)!r}: {reason(error)}") from error
+
+    def _ours(self) -> bool:
+        read = (path for path in map(Path, self.inputs) if path.exists())
+        if not self.path.is_file() or any(map(self.path.samefile, read)):
+            return False
+        with self.path.open("rb") as stream:
+            return self.mark.ours(stream)
+
+
+Files = Mapping[OutputFile, bytes]
+"""The contents of single files."""
+NOTHING: Final[Files] = MappingProxyType({})
+
+
+def _foreign(path: Path, owner: str, advice: str) -> OptionError:
+    """The error for an existing file that symgen did not write and must not replace."""
+    return OptionError(f"{str(path)!r} exists and was not written by {owner}; {advice}")
+
+
+def check_targets(targets: Iterable[OutputFile], taken: Iterable[Path] = ()) -> None:
+    """Raises OptionError if a target must not be written, or if two targets, or a target and a path
+    of `taken`, are the same file."""
+    paths = {path.resolve() for path in taken}
+    for target in targets:
+        target.check()
+        if target.path.resolve() in paths:
+            raise OptionError(
+                f"{str(target.path)!r} is the path of two outputs; choose another path for one "
+                "of them"
+            )
+        paths.add(target.path.resolve())
 
 
 # -- folders ---------------------------------------------------------------------------------------
-
-
-def check_folder(folder: Path) -> None:
-    """Raises OptionError where something else than a folder has that name."""
-    if exists(folder) and not folder.is_dir():
-        raise OptionError(f"cannot write to {str(folder)!r}: it is not a folder")
 
 
 @dataclass(frozen=True)
@@ -59,7 +123,8 @@ class EarlierRun:
     def of(cls, folder: Path, listing: str) -> "EarlierRun":
         """The earlier run by the listing in a folder; an empty one if there is no listing of
         symgen."""
-        check_folder(folder)
+        if os.path.lexists(folder) and not folder.is_dir():
+            raise OptionError(f"cannot write to {str(folder)!r}: it is not a folder")
         try:
             data = json.loads((folder / listing).read_text(encoding="utf-8"))
             generated = str(data["generator"]).startswith("symgen ")
@@ -85,48 +150,53 @@ def publish(
     for the same robot.
 
     `listing` is the file that lists the others, for the next run; `beside` are single files outside
-    the folder that appear with them.
-
-    Everything is written on the same file system first and then renamed; signals are deferred until
-    that is done. If a run is killed in between, the listing names all files, so that the next run
-    may replace them. Raises OptionError if that cannot be done; then nothing was changed."""
+    the folder that appear with them. If a run is killed while files are renamed, the listing names
+    the files of both runs, so that the next run may replace them. Raises OptionError if that cannot
+    be done; then nothing was changed."""
+    contents = {name: x.encode() if isinstance(x, str) else x for name, x in files.items()}
+    last = contents.pop(listing)
     try:
         earlier = EarlierRun.of(folder, listing)
-        _check(files, folder, earlier, listing)
+        _check(files, folder, earlier, json.loads(last).get("robot"), listing)
         check_targets(beside, [folder, *(folder / name for name in files)])
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        single = ((target.path, content) for target, content in beside.items())
-        with _staged(single) as staged, _deferred_signals(), _staging(folder) as stage:
-            for name, text in files.items():
-                (stage / name).parent.mkdir(parents=True, exist_ok=True)
-                (stage / name).write_bytes(text.encode() if isinstance(text, str) else text)
-            (stage / BETWEEN).write_bytes(_between(files[listing], earlier))
-            with _undone_on_failure(stage, folder, files, earlier.names):
-                _move(stage, folder, files, earlier, listing)
-                _rename(staged)
+        data = json.loads(last)
+        both = {**data, "files": {**dict.fromkeys(sorted(earlier.names)), **data["files"]}}
+        pairs = [
+            *((target.path, content) for target, content in beside.items()),
+            (folder / listing, json.dumps(both).encode()),
+            *((folder / name, content) for name, content in contents.items()),
+            (folder / listing, last),
+        ]
+        old = [folder / name for name in sorted(earlier.names - set(files))]
+        _write(pairs, Path.replace, old, folder)
+        for name in earlier.names:
+            with contextlib.suppress(OSError):  # a folder that is not empty stays
+                for place in _folders(folder, name):
+                    place.rmdir()
     except (OSError, ValueError) as error:
         raise OptionError(f"cannot write to {str(folder)!r}: {reason(error)}") from error
     return [folder / name for name in files]
 
 
 def _check(
-    files: Mapping[str, str | bytes], folder: Path, earlier: EarlierRun, listing: str
+    files: Collection[str], folder: Path, earlier: EarlierRun, robot: object, listing: str
 ) -> None:
     links = [x for name in files for x in _folders(folder, name) if x.is_symlink()]
     if links:
         raise OptionError(
             f"{str(links[0])!r} is a symbolic link; choose another folder or move it away"
         )
-    others = sorted(name for name in files if name not in earlier.names and exists(folder / name))
-    if others:
+    new = (folder / name for name in sorted(files) if name not in earlier.names)
+    for path in filter(os.path.lexists, new):
         owner = f"symgen (no {listing} lists it)"
-        raise foreign(folder / others[0], owner, "choose another folder or move it away")
-    if not earlier.names and (found := _first_entry(folder)):
+        raise _foreign(path, owner, "choose another folder or move it away")
+    entries = [] if earlier.names or not folder.exists() else [x.name for x in folder.iterdir()]
+    others = [name for name in entries if not STAGED.fullmatch(name)]
+    if others:
         raise OptionError(
-            f"{str(folder)!r} holds files that are not from symgen, such as '{shown(found)}'; "
-            "choose a new or empty folder"
+            f"{str(folder)!r} holds files that are not from symgen, such as "
+            f"'{shown(min(others))}'; choose a new or empty folder"
         )
-    robot = json.loads(files[listing]).get("robot")
     if None not in (robot, earlier.robot) and robot != earlier.robot:
         raise OptionError(
             f"{str(folder)!r} contains the files of robot '{shown(str(earlier.robot))}'; choose "
@@ -134,137 +204,146 @@ def _check(
         )
 
 
-def _first_entry(folder: Path) -> str:
-    """The first name in a folder without temporary files; empty if there is none."""
-    try:
-        return min((x.name for x in folder.iterdir() if not STAGED.fullmatch(x.name)), default="")
-    except FileNotFoundError:
-        return ""
-
-
-def _between(listing: str | bytes, earlier: EarlierRun) -> bytes:
-    """The new listing with the files of the earlier one, so that it lists every file whenever the
-    run is killed."""
-    data = json.loads(listing)
-    return json.dumps(
-        {**data, "files": {**dict.fromkeys(sorted(earlier.names)), **data["files"]}}
-    ).encode()
-
-
-def _move(
-    stage: Path, folder: Path, files: Collection[str], earlier: EarlierRun, listing: str
-) -> None:
-    """Move the files to their places, the listing of both runs first and the new listing last."""
-    folder.mkdir(exist_ok=True)
-    (stage / BETWEEN).replace(folder / listing)
-    for name in [*(name for name in files if name != listing), listing]:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        if name == listing:
-            for old in earlier.names - set(files):
-                (folder / old).unlink(missing_ok=True)
-                _remove_folders(folder, old)
-        (stage / name).replace(folder / name)
-
-
-# -- temporary files and folders -------------------------------------------------------------------
-
-
-@contextlib.contextmanager
-def _staging(folder: Path) -> Iterator[Path]:
-    """A locked temporary folder on the file system of `folder`, removed afterwards.
-
-    It is inside `folder` if that exists, because `folder` may be a mount point or the only place
-    with write permission."""
-    for place in (folder, folder.parent):
-        clear(place)
-    stage = Path(tempfile.mkdtemp(prefix=PREFIX, dir=folder if folder.exists() else folder.parent))
-    try:
-        with locked(stage):
-            yield stage
-    finally:
-        shutil.rmtree(stage, ignore_errors=True)
-
-
-@contextlib.contextmanager
-def locked(path: Path) -> Iterator[bool]:
-    """Lock a file or folder for this process, as far as the system can. The value is True if no
-    other process has the lock."""
-    try:
-        import fcntl
-
-        number = os.open(path, os.O_RDONLY)
-    except (ImportError, OSError):
-        yield False
-        return
-    try:
-        try:
-            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            exclusive = True
-        except OSError:
-            exclusive = False
-        yield exclusive
-    finally:
-        os.close(number)
-
-
-def clear(place: Path) -> None:
-    """Remove the temporary files in a folder that killed runs have left: those that are older than
-    MIN_STALE_AGE and not locked by a running process."""
-    try:
-        staged = [path for path in place.iterdir() if STAGED.fullmatch(path.name)]
-    except OSError:
-        return
-    for path in staged:
-        with contextlib.suppress(OSError):
-            if path.is_symlink() or time.time() - path.lstat().st_mtime < MIN_STALE_AGE:
-                continue
-            with locked(path) as exclusive:
-                if exclusive and path.is_dir():
-                    shutil.rmtree(path, ignore_errors=True)
-                elif exclusive:
-                    path.unlink()
-
-
 def _folders(folder: Path, name: str) -> list[Path]:
     """The folders inside `folder` that contain the file `name`, innermost first."""
     return [folder / x for x in PurePosixPath(name).parents if x.name]
 
 
-def _remove_folders(folder: Path, name: str) -> None:
-    """Remove the folders that contained the file `name`, as far as they are empty."""
-    with contextlib.suppress(OSError):
-        for place in _folders(folder, name):
-            place.rmdir()
+# -- single files ----------------------------------------------------------------------------------
 
 
-@contextlib.contextmanager
-def _undone_on_failure(
-    stage: Path, folder: Path, new: Collection[str], old: Collection[str]
-) -> Iterator[None]:
-    """On an error, restore the `old` files of `folder` and remove the `new` ones, as far as the
-    system allows it. Raises the error."""
-    fresh = not folder.exists()
-    for name in filter(lambda name: (folder / name).is_file(), old):
-        copy = stage / BEFORE / name
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            copy.hardlink_to(folder / name)
-        except OSError:  # a file system without links
-            shutil.copy2(folder / name, copy)
+def write_files(files: Files) -> None:
+    """Write single files: all of them appear or none. Raises OptionError, also if a file exists
+    that must not be replaced."""
+    check_targets(files)
+    _write([(target.path, content) for target, content in files.items()], Path.replace)
+
+
+def write_new(path: Path, content: bytes) -> None:
+    """Write a file that does not exist yet, into a folder that exists. Raises OptionError."""
+    with _write_errors(path):
+        _check_new(path)
+        if not path.parent.is_dir():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+    _write([(path, content)], _link)
+
+
+def write_new_files(files: Mapping[Path, bytes]) -> None:
+    """Write files that do not exist yet, and their folders: all of them or none. A file that exists
+    with the same content stays. Raises OptionError, also if a file has another content."""
+    new = []
+    for path, content in files.items():
+        with _write_errors(path):
+            if not path.is_file() or path.read_bytes() != content:
+                _check_new(path)
+                new.append((path, content))
+    _write(new, _link)
+
+
+def _check_new(path: Path) -> None:
+    if os.path.lexists(path):
+        raise OptionError(
+            f"{str(path)!r} already exists; choose another name with -o, or move the file away"
+        )
+
+
+def _link(temporary: Path, path: Path) -> None:
+    """Give a temporary file a name that is not used yet; unlike a rename, a hard link fails for a
+    name that is used meanwhile."""
     try:
-        yield
-    except Exception:
-        for name in old:
-            with contextlib.suppress(OSError):
-                (stage / BEFORE / name).replace(folder / name)
-        for name in set(new) - set(old):
-            with contextlib.suppress(OSError):
-                (folder / name).unlink(missing_ok=True)
-                _remove_folders(folder, name)
-        if fresh:
-            with contextlib.suppress(OSError):
-                folder.rmdir()
-        raise
+        path.hardlink_to(temporary)
+    except OSError:  # used meanwhile, or a file system without links
+        _check_new(path)
+        temporary.replace(path)
+
+
+# -- temporary files -------------------------------------------------------------------------------
+
+PREFIX: Final = ".symgen-"
+STAGED: Final = re.compile(r"\.symgen-[a-z0-9_]{8}")
+"""The names of temporary files."""
+MIN_STALE_AGE: Final = 3600.0
+"""Seconds after which a temporary file belongs to no running process any more: files are renamed
+as soon as all of a run are written."""
+
+
+def _write(
+    contents: Collection[tuple[Path, bytes]],
+    give_name: Callable[[Path, Path], object],
+    old: Collection[Path] = (),
+    folder: Path | None = None,
+) -> None:
+    """Write files under temporary names, then give all of them their names in order, and remove the
+    `old` files before the last one.
+
+    If that fails, files that existed are restored and new ones removed, as far as the system allows
+    it. Raises OptionError, which names the `folder` for the files in it."""
+    staged, stack = list[tuple[Path, Path]](), contextlib.ExitStack
+    with _deferred_signals(), stack() as made, stack() as always, stack() as on_error:
+        for path, content in contents:
+            with _write_errors(path, folder):
+                _make_folders(path.parent, made)
+                clear(path.parent)
+                if path.is_dir():  # which raises for names that no file can have
+                    raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+                with tempfile.NamedTemporaryFile(
+                    prefix=PREFIX, dir=path.parent, delete=False
+                ) as stream:
+                    staged.append((Path(stream.name), path))
+                    always.callback(_attempt, staged[-1][0].unlink, missing_ok=True)
+                    stream.write(content)
+                staged[-1][0].chmod(0o644)
+        existing = [x for x in {*old, *(path for _, path in staged)} if x.is_file()]
+        for path in existing:
+            copy = path.with_name(PREFIX + secrets.token_hex(4))
+            always.callback(_attempt, copy.unlink, missing_ok=True)
+            with _write_errors(path, folder):
+                _copy(path, copy)
+            on_error.callback(_attempt, copy.replace, path)
+        for k, (temporary, path) in enumerate(staged, 1):
+            with _write_errors(path, folder):
+                for outdated in old if k == len(staged) else ():
+                    outdated.unlink(missing_ok=True)
+                give_name(temporary, path)
+            if path not in existing:
+                on_error.callback(_attempt, path.unlink, missing_ok=True)
+        on_error.pop_all()
+        made.pop_all()
+
+
+def _make_folders(folder: Path, made: contextlib.ExitStack) -> None:
+    """Make a folder and those above it that do not exist; `made` removes them again."""
+    missing = [place for place in (folder, *folder.parents) if not place.exists()]
+    for place in reversed(missing):
+        place.mkdir(exist_ok=True)
+        made.callback(_attempt, place.rmdir)
+
+
+def _copy(path: Path, copy: Path) -> None:
+    """Make a copy that lasts while the file is replaced."""
+    try:
+        copy.hardlink_to(path)
+    except OSError:  # a file system without links
+        shutil.copy2(path, copy)
+
+
+def _attempt(action: Callable[..., object], *arguments: Path, **options: bool) -> None:
+    """Call an action that the system may refuse."""
+    with contextlib.suppress(OSError):
+        action(*arguments, **options)
+
+
+def clear(place: Path) -> None:
+    """Remove the temporary files in a folder that killed runs have left: those that are older than
+    MIN_STALE_AGE."""
+    with contextlib.suppress(OSError):
+        for path in [path for path in place.iterdir() if STAGED.fullmatch(path.name)]:
+            if path.is_symlink() or time.time() - path.lstat().st_mtime < MIN_STALE_AGE:
+                continue
+            if path.is_dir():  # as earlier versions made them
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                _attempt(path.unlink)
 
 
 DEFERRED: Final = [
@@ -293,101 +372,12 @@ def _deferred_signals() -> Iterator[None]:
             signal.raise_signal(number)
 
 
-# -- single files ----------------------------------------------------------------------------------
-
-
-def write_files(files: Files) -> None:
-    """Write single files: all of them appear or none. Raises OptionError, also if a file exists
-    that must not be replaced."""
-    check_targets(files)
-    contents = ((target.path, content) for target, content in files.items())
-    with _staged(contents) as staged, _deferred_signals():
-        _rename(staged)
-
-
-def write_new(path: Path, content: bytes) -> None:
-    """Write a file that does not exist yet, into a folder that exists. Raises OptionError."""
-    with _deferred_signals(), _write_errors(path):
-        _check_new(path)
-        if not path.parent.is_dir():
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-        with _staged([(path, content)]) as staged:
-            _link(staged)
-
-
-def write_new_files(files: Mapping[Path, bytes]) -> None:
-    """Write files that do not exist yet, and their folders: all of them or none. A file that exists
-    with the same content stays. Raises OptionError, also if a file has another content."""
-    new = {path: content for path, content in files.items() if not _has(path, content)}
-    with _deferred_signals():
-        for path in new:
-            with _write_errors(path):
-                _check_new(path)
-        with _staged(new.items()) as staged:
-            _link(staged)
-
-
-def _has(path: Path, content: bytes) -> bool:
-    try:
-        return path.read_bytes() == content
-    except (OSError, ValueError):
-        return False
-
-
-def _check_new(path: Path) -> None:
-    if os.path.lexists(path):
-        raise OptionError(
-            f"{str(path)!r} already exists; choose another name with -o, or move the file away"
-        )
-
-
 @contextlib.contextmanager
-def _staged(files: Iterable[tuple[Path, bytes]]) -> Iterator[StagedFiles]:
-    """The files under temporary names in their folders. Those that are not renamed are removed
-    afterwards. Raises OptionError."""
-    staged: StagedFiles = []
-    try:
-        for path, content in files:
-            with _write_errors(path):
-                path.parent.mkdir(parents=True, exist_ok=True)
-                clear(path.parent)
-                if path.is_dir():  # which raises for names that no file can have
-                    raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-                with tempfile.NamedTemporaryFile(
-                    prefix=PREFIX, dir=path.parent, delete=False
-                ) as stream:
-                    staged.append((Path(stream.name), path))
-                    stream.write(content)
-                staged[-1][0].chmod(0o644)
-        yield staged
-    finally:
-        for stage, _ in staged:
-            stage.unlink(missing_ok=True)
-
-
-def _rename(staged: StagedFiles) -> None:
-    """Give staged files their names. Existing files are replaced."""
-    for stage, path in staged:
-        with _write_errors(path):
-            stage.replace(path)
-
-
-def _link(staged: StagedFiles) -> None:
-    """Give staged files names that are not used yet; unlike a rename, a hard link fails for a name
-    that is used meanwhile."""
-    for stage, path in staged:
-        with _write_errors(path):
-            try:
-                path.hardlink_to(stage)
-            except OSError:  # used meanwhile, or a file system without links
-                _check_new(path)
-                stage.replace(path)
-
-
-@contextlib.contextmanager
-def _write_errors(path: Path) -> Iterator[None]:
+def _write_errors(path: Path, folder: Path | None = None) -> Iterator[None]:
     """Raises OptionError if the system refuses to write the file."""
     try:
         yield
     except (OSError, ValueError) as error:
-        raise OptionError(f"cannot write {str(path)!r}: {reason(error)}") from error
+        is_inside_folder = folder is not None and folder in path.parents
+        where = f"to {str(folder)!r}" if is_inside_folder else repr(str(path))
+        raise OptionError(f"cannot write {where}: {reason(error)}") from error

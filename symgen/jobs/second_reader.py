@@ -86,11 +86,16 @@ READERS: Final[Mapping[str, Reader]] = {
 """The libraries by the name that ``--against`` takes."""
 
 
-def check_against(module: Module, library: str, file: Path) -> Iterator[Check]:
+def check_against(module: Module, library: str, file: Path | None) -> Iterator[Check]:
     """Compare the module's robot with `file` as another library reads it: gravity, and the forces
     of all joints at random states. Raises OptionError for a library that is not installed, a file
-    that the module was not generated from, and what cannot be compared."""
+    that is missing or that the module was not generated from, and what cannot be compared."""
     row = READERS[library]
+    if file is None:
+        raise OptionError(
+            f"--against {library}: give --robot-file FILE, the '{shown(module.source.file)}' that "
+            "the folder was generated from"
+        )
     if not find_spec(row.package):
         text = f"{library} is not installed; install it: {install(row.install)}"
         raise OptionError(f"--against {library}: {text}")

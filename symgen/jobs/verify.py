@@ -1,19 +1,16 @@
 """Verification of a generated folder: its files are unchanged, and each language computes the right
 results."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from symgen.errors import OptionError
 from symgen.jobs.manifest import contained, digest_of, written
 from symgen.jobs.manifest_reader import read
 from symgen.languages.language import Language
-from symgen.languages.module import Module
 from symgen.languages.verification import Check, VerificationTarget
 from symgen.native.compiler import workspace
 from symgen.native.isolated import ProcessEnded, isolated
-from symgen.text import shown
 from symgen.tracing.singular import MASSLESS, moves_inertia
 
 
@@ -37,15 +34,19 @@ def verify(
     """
     module, hashes = read(folder)
     if against is not None:
+        from symgen.jobs.second_reader import check_against
+
         progress(f"comparing with {against}")
-        yield from _compared(module, against, robot_file)
+        yield from check_against(module, against, robot_file)
     progress("files")
     contents = contained(folder, hashes)
     if not module.robot.blocks and not moves_inertia(module.robot.model):
         yield Check("the robot has mass", True, f"{MASSLESS}: all forces are 0")
-    unchanged = _unchanged(contents, hashes, run_changed)
-    yield unchanged
-    if not unchanged.passed and not run_changed:
+    bad = [name for name, digest in hashes.items() if digest_of(contents.get(name)) != digest]
+    after = "" if run_changed else "; nothing was run (use --run-changed to run it anyway)"
+    detail = f"changed or missing: {', '.join(bad)}{after}" if bad else f"{len(hashes)} files"
+    yield Check("the files are unchanged (SHA-256)", not bad, detail)
+    if bad and not run_changed:
         return
     with workspace() as copy, workspace() as scratch:
         for name, content in contents.items():
@@ -53,17 +54,6 @@ def verify(
             (copy / name).write_bytes(content)
         target = VerificationTarget(copy, module, hashes)
         yield from _proven(target, written(module.name, hashes), progress, scratch)
-
-
-def _compared(module: Module, against: str, robot_file: Path | None) -> Iterator[Check]:
-    from symgen.jobs.second_reader import check_against
-
-    if robot_file is None:
-        raise OptionError(
-            f"--against {against}: give --robot-file FILE, the '{shown(module.source.file)}' that "
-            "the folder was generated from"
-        )
-    yield from check_against(module, against, robot_file)
 
 
 def _proven(
@@ -102,18 +92,6 @@ def _prove(
             checked = True
             say(check)
         if not checked:
-            say(
-                Check(
-                    f"{language.name}: has checks", False, "there are none, so nothing is verified"
-                )
-            )
+            missing = "there are none, so nothing is verified"
+            say(Check(f"{language.name}: has checks", False, missing))
         say(None)
-
-
-def _unchanged(
-    contents: Mapping[str, bytes], hashes: Mapping[str, str], run_changed: bool
-) -> Check:
-    bad = [name for name, digest in hashes.items() if digest_of(contents.get(name)) != digest]
-    after = "" if run_changed else "; nothing was run (use --run-changed to run it anyway)"
-    detail = f"changed or missing: {', '.join(bad)}{after}" if bad else f"{len(hashes)} files"
-    return Check("the files are unchanged (SHA-256)", not bad, detail)

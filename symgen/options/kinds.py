@@ -128,6 +128,12 @@ def _is_number(value: Any) -> float:
     return float(value)
 
 
+def _is_flag(value: Any) -> bool:
+    if isinstance(value, (str, bytes)) or value not in (True, False):
+        raise TypeError
+    return bool(value)
+
+
 def _are_texts(value: Any) -> tuple[str, ...]:
     if isinstance(value, (str, bytes)):
         raise TypeError
@@ -157,7 +163,7 @@ NUMBER: Final = ValueKind(
 WHOLE: Final = ValueKind(
     "a whole number", "0", _exactly(int), from_python=index, toml=repr, click_type=int
 )
-FLAG: Final = ValueKind("true or false", "false", _exactly(bool), flag=True)
+FLAG: Final = ValueKind("true or false", "false", _exactly(bool), from_python=_is_flag, flag=True)
 TEXTS: Final = ValueKind(
     "a list of texts", '["VALUE"]', _texts, tuple, from_python=_are_texts, repeatable=True
 )

@@ -121,13 +121,15 @@ KINDS: Final[tuple[tuple[type, str], ...]] = (
     (float, "a number"),
     (list, "a list"),
     (dict, "a table"),
+    (type(None), "null"),
 )
 
 
 def described_type(value: object) -> str:
     """A value's type in words, for a message."""
     kind = next((name for type_, name in KINDS if isinstance(value, type_)), "a date or time")
-    return kind if isinstance(value, (list, dict)) else f"{kind} ({shown(str(value), 40)})"
+    plain = isinstance(value, (list, dict, type(None)))
+    return kind if plain else f"{kind} ({shown(str(value), 40)})"
 
 
 def read(path: str | os.PathLike[str], kind: str) -> tuple[Table, bytes]:

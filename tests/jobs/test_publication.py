@@ -122,7 +122,7 @@ main(sys.argv[1:])
 @pytest.mark.parametrize(
     ("method", "number"),
     [
-        ("write_bytes", "SIGTERM"),
+        ("chmod", "SIGTERM"),
         ("replace", "SIGTERM"),
         ("replace", "SIGINT"),
         ("replace", "SIGHUP"),

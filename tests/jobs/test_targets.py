@@ -14,8 +14,7 @@ import pytest
 from symgen.errors import OptionError
 from symgen.inspection.pictures import FORMATS
 from symgen.jobs import publish as publication
-from symgen.jobs.output_files import Mark, OutputFile, holding
-from symgen.jobs.publish import publish, write_files
+from symgen.jobs.publish import Mark, OutputFile, holding, publish, write_files
 from tests.support.shell import refusal
 from tests.support.tools import invoke, robot_file, snapshot
 
@@ -199,22 +198,20 @@ def test_a_run_that_was_killed_is_healed_by_the_next(after, first, tmp_path):
     assert not [*tmp_path.glob(".symgen-*")]
 
 
-def test_what_another_run_holds_is_not_cleared(tmp_path):
-    ours, theirs, users = (
-        tmp_path / name for name in (".symgen-abcd1234", ".symgen-zzzz9999", ".symgen-notes")
+def test_only_old_temporary_files_are_cleared(tmp_path):
+    """A running run renames its files long before they are old."""
+    old, new, users, folder = (
+        tmp_path / name
+        for name in (".symgen-abcd1234", ".symgen-zzzz9999", ".symgen-notes", ".symgen-0123abcd")
     )
-    for path in (ours, theirs, users):
-        path.mkdir()
+    folder.mkdir()  # as earlier versions left them
+    for path in (old, new, users):
+        path.write_text("x")
+    for path in (old, users, folder):
         os.utime(path, (0, 0))
-    with publication.locked(theirs):
-        os.utime(theirs, (0, 0))
-        publication.clear(tmp_path)
-        assert not ours.exists() and theirs.exists() and users.exists()
     publication.clear(tmp_path)
-    assert not theirs.exists() and users.exists()
-    ours.mkdir()  # a new one may not be held yet
-    publication.clear(tmp_path)
-    assert ours.exists()
+    assert [*tmp_path.iterdir()] and not old.exists() and not folder.exists()
+    assert new.exists() and users.exists()
 
 
 def test_a_listing_of_both_runs_holds_between(tmp_path, monkeypatch):

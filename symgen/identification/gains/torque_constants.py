@@ -31,7 +31,7 @@ from symgen.identification.model.estimate import BaseMapping
 from symgen.identification.model.problem import base_kernel, torque_mapping, without_drives
 from symgen.inspection.report_tables import table
 from symgen.jobs.job import Job
-from symgen.jobs.output_files import OutputFile, holding
+from symgen.jobs.publish import OutputFile, holding
 from symgen.mechanics.coupling import position_coordinates, velocity_coordinates
 from symgen.mechanics.model import RigidBodyModel
 from symgen.numbers.types import Numbers

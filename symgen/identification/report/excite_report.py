@@ -13,7 +13,7 @@ from symgen.identification.excitation.optimizer import Excited
 from symgen.identification.excitation.task import ExcitationTask
 from symgen.inspection.pictures import BLUE, VERMILION, drawn, new_figure, picture_target, styled
 from symgen.inspection.report_tables import table
-from symgen.jobs.output_files import OutputFile, check_targets, holding
+from symgen.jobs.publish import OutputFile, check_targets, holding
 from symgen.numbers.types import Numbers
 from symgen.output import console
 from symgen.text import cited

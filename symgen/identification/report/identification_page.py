@@ -29,7 +29,7 @@ from symgen.identification.report.panels import (
 from symgen.identification.report.plots import end_of_log, parameters
 from symgen.identification.report.prediction_report import HEADS
 from symgen.inspection.pictures import new_figure, styled
-from symgen.jobs.output_files import Mark, holding
+from symgen.jobs.publish import Mark, holding
 from symgen.numbers.types import Numbers
 from symgen.render import render
 from symgen.text import shown

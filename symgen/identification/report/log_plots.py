@@ -17,7 +17,7 @@ from symgen.inspection.pictures import (
     picture_target,
     styled,
 )
-from symgen.jobs.output_files import OutputFile
+from symgen.jobs.publish import OutputFile
 from symgen.text import shown
 
 COLOURS: Final = (BLUE, GREEN, VERMILION)

@@ -35,7 +35,7 @@ from symgen.identification.report.verdicts import (
     verdicts,
 )
 from symgen.jobs.job import Job
-from symgen.jobs.output_files import Mark, OutputFile, edges
+from symgen.jobs.publish import Mark, OutputFile, edges
 from symgen.languages import LANGUAGES
 from symgen.languages.language import identifier
 from symgen.mechanics.inertia_checks import INDEFINITE, check_inertias
