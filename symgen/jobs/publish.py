@@ -112,6 +112,12 @@ def check_targets(targets: Iterable[OutputFile], taken: Iterable[Path] = ()) -> 
 # -- folders ---------------------------------------------------------------------------------------
 
 
+def check_folder(folder: Path) -> None:
+    """Raises OptionError where something else than a folder has that name."""
+    if os.path.lexists(folder) and not folder.is_dir():
+        raise OptionError(f"cannot write to {str(folder)!r}: it is not a folder")
+
+
 @dataclass(frozen=True)
 class EarlierRun:
     """An earlier run in a folder: the files of its listing that exist, and the robot's name."""
@@ -123,8 +129,7 @@ class EarlierRun:
     def of(cls, folder: Path, listing: str) -> "EarlierRun":
         """The earlier run by the listing in a folder; an empty one if there is no listing of
         symgen."""
-        if os.path.lexists(folder) and not folder.is_dir():
-            raise OptionError(f"cannot write to {str(folder)!r}: it is not a folder")
+        check_folder(folder)
         try:
             data = json.loads((folder / listing).read_text(encoding="utf-8"))
             generated = str(data["generator"]).startswith("symgen ")

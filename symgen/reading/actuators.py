@@ -9,12 +9,12 @@ else gives an inertia. The file comes first, entry by entry."""
 import hashlib
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from symgen.errors import Notice
 from symgen.mechanics.joint_forces import LAWS, SHAPE_PARAMETERS
-from symgen.mechanics.model import JOINT_FIELDS, Joint, PerCoordinate, Rotor, constant_of_velocity
+from symgen.mechanics.model import JOINT_FIELDS, Joint, Rotor, constant_of_velocity
 from symgen.mechanics.model_validation import MAX_NUMBER
 from symgen.mechanics.pose import Triple
 from symgen.numbers.decimals import norm
@@ -31,50 +31,32 @@ from symgen.reading.joint_kinds import (
 from symgen.reading.toml_reader import Table
 from symgen.text import quoted, shown
 
+Constants = Mapping[str, Any]
+"""The constants of a drive by key of `KEYS`; a key is missing where no file gives it.
 
-@dataclass(frozen=True, slots=True)
-class Actuator:
-    """A joint's drive as a file has it, None where it is silent.
+``gear_ratio`` is the rotor's angle by the joint's coordinate (rad or m); ``rotor_inertia`` (kg m²)
+is about the rotor's axis; ``rotor_mass`` (kg) and ``rotor_transverse`` (inertia across the axis)
+are what the link that carries the joint does not contain; ``rotor_axis`` (unit) and
+``rotor_position`` (m) are in that link's frame. ``armature`` is inertia at the joint (kg m² or kg)
+in addition to that of the rotor. ``torque_constant`` is that of the motor (N m/A, or N/A of a
+linear one), for logs of currents; times ``gear_ratio``, if given, it is that of the joint. The
+other keys are coefficients and shape parameters of laws of joint forces, as in `Joint`."""
 
-    `gear_ratio` is the rotor's angle by the joint's coordinate (rad or m); the rotor's inertia is
-    about its axis, its mass and `rotor_transverse` (inertia across the axis) are what the link that
-    carries the joint does not contain. `rotor_axis` (unit) and `rotor_position` are in that link's
-    frame. Friction is viscous, coulomb and offset as in `Joint`."""
-
-    gear_ratio: float | None = None
-    rotor_inertia: float | None = None
-    rotor_axis: Triple | None = None
-    rotor_position: Triple | None = None
-    rotor_mass: float | None = None
-    rotor_transverse: float | None = None
-    viscous: PerCoordinate | None = None
-    coulomb: PerCoordinate | None = None
-    offset: PerCoordinate | None = None
-    armature: PerCoordinate | None = None
-    """Inertia as the joint feels it (kg m² or kg), beside that of the rotor."""
-    stiffness: PerCoordinate | None = None
-    """The stiffness of the joint's spring (N m/rad or N/m), which is relaxed at coordinate
-    `reference` (rad or m)."""
-    reference: PerCoordinate | None = None
-    laws: tuple[tuple[str, PerCoordinate], ...] = ()
-    """Coefficients and shape parameters of the other laws of joint forces, by key."""
-    torque_constant: float | None = None
-    """The torque constant of the motor (N m/A, or N/A of a linear one), for logs of currents; times
-    `gear_ratio`, where there is one, it is that of the joint."""
-
-    @property
-    def rotor(self) -> Rotor | None:
-        """The rotor, where there is one."""
-        if not self.rotor_inertia or not self.gear_ratio:
-            return None
-        return Rotor(
-            self.gear_ratio,
-            self.rotor_inertia,
-            self.rotor_axis,
-            self.rotor_position,
-            self.rotor_mass or 0.0,
-            self.rotor_transverse or 0.0,
-        )
+OF_ROTOR: Final = ("rotor_axis", "rotor_position", "rotor_mass", "rotor_transverse")
+"""The keys that have no effect without the inertia of a rotor."""
+COMMON_FRICTION: Final = ("viscous", "coulomb", "offset")
+"""The laws of friction with fields of their own in `Joint`."""
+LAW_KEYS: Final = (
+    *(law for law in LAWS if law not in JOINT_FIELDS and law != "preload"),
+    *SHAPE_PARAMETERS,
+)
+"""The coefficients and shape parameters of the laws that have no field of their own."""
+OF_COORDINATES: Final = (*JOINT_FIELDS, *LAW_KEYS)
+"""What a joint with several coordinates can have, one number for all of them or one for each."""
+KEYS: Final = ("gear_ratio", "rotor_inertia", *OF_ROTOR, "torque_constant", *OF_COORDINATES)
+SIGNED: Final = ("gear_ratio", "offset", "stiffness", "reference", *LAW_KEYS)
+"""Numbers that may be negative."""
+SPRING_KEYS: Final = ("stiffness", "reference")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,25 +66,6 @@ class SharedMotor:
 
     inertia: float | None
     friction: tuple[tuple[str, float], ...]
-
-
-COMMON_FRICTION: Final = ("viscous", "coulomb", "offset")
-"""The laws of friction with fields of their own."""
-FIELDS: Final = tuple(field.name for field in fields(Actuator) if field.name != "laws")
-LAW_KEYS: Final = (
-    *(law for law in LAWS if law not in JOINT_FIELDS and law != "preload"),
-    *SHAPE_PARAMETERS,
-)
-"""The coefficients and shape parameters of the laws that have no field of their own."""
-KEYS: Final = (*FIELDS, *LAW_KEYS)
-TRIPLES: Final = ("rotor_axis", "rotor_position")
-SIGNED: Final = ("gear_ratio", "offset", "stiffness", "reference")
-"""Numbers that may be negative."""
-OF_COORDINATES: Final = (*JOINT_FIELDS, *LAW_KEYS)
-"""What a joint with several coordinates can have, one number for all of them or one for each."""
-SPRING_KEYS: Final = ("stiffness", "reference")
-
-OF_ROTOR: Final = tuple(key for key in KEYS if key.startswith("rotor_") and key != "rotor_inertia")
 
 
 def read(path: str | os.PathLike[str], robot: RobotDescription, rotors: str) -> "Drives":
@@ -117,8 +80,7 @@ def read(path: str | os.PathLike[str], robot: RobotDescription, rotors: str) -> 
     joints = {joint.name: joint for joint in robot.joints}
     table.only(joints, "joint")
     by_joint = {
-        name: _actuator(table.table(name), joints[name], tags.get(name, Actuator()))
-        for name in table.data
+        name: _drive(table.table(name), joints[name], tags.get(name, {})) for name in table.data
     }
     digest = hashlib.sha256(data).hexdigest()
     return Drives(tags | by_joint, rotors, digest, _motors(root.table("motors"), robot))
@@ -132,26 +94,21 @@ def _motors(table: Table, robot: RobotDescription) -> dict[str, SharedMotor]:
     for name in table.data:
         row = table.table(name)
         row.only(["rotor_inertia", *COMMON_FRICTION, *LAW_KEYS])
-        common = {
-            key: row.number(key, -MAX_NUMBER if key in SIGNED else 0.0) for key in COMMON_FRICTION
-        }
-        friction = {key: value for key, value in common.items() if value is not None}
-        friction |= {key: constant_of_velocity(value, 0) for key, value in _laws(row, "revolute")}
-        inertia = row.number("rotor_inertia", 0.0)
-        motors[name] = SharedMotor(inertia, tuple(friction.items()))
+        friction = _stated(row, (*COMMON_FRICTION, *LAW_KEYS), "revolute")
+        motors[name] = SharedMotor(row.number("rotor_inertia", 0.0), tuple(friction.items()))
     return motors
 
 
-def of_tags(robot: RobotDescription) -> dict[str, Actuator]:
+def of_tags(robot: RobotDescription) -> dict[str, Constants]:
     """The drives of the robot's own file, by joint; those with several coordinates have no rotor
     (`undriven`)."""
     wide = {joint.name for joint in robot.joints if has_several_coordinates(joint.kind)}
-    return {
-        drive.joint: Actuator(armature=drive.armature)
-        if drive.joint in wide
-        else Actuator(drive.ratio, drive.inertia, armature=drive.armature)
-        for drive in robot.drives
-    }
+    drives = dict[str, Constants]()
+    for drive in robot.drives:
+        rotor = {"gear_ratio": drive.ratio, "rotor_inertia": drive.inertia}
+        values = ({} if drive.joint in wide else rotor) | {"armature": drive.armature}
+        drives[drive.joint] = {key: x for key, x in values.items() if x is not None}
+    return drives
 
 
 def undriven(robot: RobotDescription, moving: Iterable[JointElement]) -> Iterator[Notice]:
@@ -169,47 +126,43 @@ def undriven(robot: RobotDescription, moving: Iterable[JointElement]) -> Iterato
         yield robot.notice("warning", message, many[0].line)
 
 
-def _actuator(table: Table, joint: JointElement, tags: Actuator) -> Actuator:
+def _drive(table: Table, joint: JointElement, tags: Constants) -> Constants:
+    """The constants of a joint's drive by its table, completed by those of the robot's file."""
     if joint.kind == FIXED:
         raise table.error(None, "a fixed joint cannot have an actuator; remove the table")
     table.only(KEYS)
     _check_several(table, joint)
-    numbers: dict[str, Any] = {
-        key: from_table(table, key, joint.kind, -MAX_NUMBER if key in SIGNED else 0.0)
-        if key in OF_COORDINATES
-        else table.number(key, -MAX_NUMBER if key in SIGNED else 0.0)
-        for key in FIELDS
-        if key not in TRIPLES
-    }
-    stated = Actuator(
-        **numbers,
-        rotor_axis=_unit(table),
-        rotor_position=table.triple("rotor_position"),
-        laws=_laws(table, joint.kind),
-    )
-    if stated.gear_ratio == 0:
+    stated = _stated(table, KEYS, joint.kind)
+    if stated.get("gear_ratio") == 0:
         raise table.error("gear_ratio", "is 0; give the turns of the rotor in one of the joint")
-    complete = replace(
-        tags,
-        **{key: value for key in FIELDS if (value := getattr(stated, key)) is not None},
-        laws=stated.laws,
-    )
+    complete = {**tags, **stated}
     _check_whole(table, complete)
     return complete
 
 
-def _laws(table: Table, kind: str) -> tuple[tuple[str, PerCoordinate], ...]:
-    """The coefficients and shape parameters of a joint of a kind. Raises RobotError for a shape
-    parameter that is out of its range, or absent although its coefficient is given."""
-    given = {key: from_table(table, key, kind, -MAX_NUMBER) for key in LAW_KEYS}
-    laws = {key: value for key, value in given.items() if value is not None}
+def _stated(table: Table, keys: Iterable[str], kind: str) -> dict[str, Any]:
+    """The values of a table for a joint of a kind. Raises RobotError, also for a shape parameter
+    that is out of its range, or absent although its coefficient is given."""
+    values = dict[str, Any]()
+    for key in (key for key in keys if key in table.data):
+        least = -MAX_NUMBER if key in SIGNED else 0.0
+        if key == "rotor_axis":
+            values[key] = _unit(table)
+        elif key == "rotor_position":
+            values[key] = table.triple(key)
+        elif key in OF_COORDINATES:
+            values[key] = from_table(table, key, kind, least)
+        else:
+            values[key] = table.number(key, least)
     for key, parameter in SHAPE_PARAMETERS.items():
-        if key in laws and not all(map(parameter.allowed, numbers_of(laws[key]))):
+        if key in values and not all(map(parameter.allowed, numbers_of(values[key]))):
             raise table.error(key, f"is out of range; give {parameter.requirement}")
-        needed_by = next((k for k, law in LAWS.items() if k in laws and parameter in law.shape), "")
-        if needed_by and key not in laws:
+        needed_by = next(
+            (k for k, law in LAWS.items() if k in values and parameter in law.shape), ""
+        )
+        if needed_by and key not in values:
             raise table.error(needed_by, f"has no effect without {key}; add {key}")
-    return tuple(laws.items())
+    return values
 
 
 def _check_several(table: Table, joint: JointElement) -> None:
@@ -223,20 +176,21 @@ def _check_several(table: Table, joint: JointElement) -> None:
             raise table.error(key, f"a {joint.kind} joint has no {reason}; remove the key")
 
 
-def _check_whole(table: Table, actuator: Actuator) -> None:
+def _check_whole(table: Table, drive: Constants) -> None:
     """A rotor needs its inertia and its ratio, and nothing about a rotor is without effect."""
-    ratio = ("gear_ratio",) if actuator.torque_constant is None else ()
+    inertia, gear_ratio = drive.get("rotor_inertia"), drive.get("gear_ratio")
+    ratio = () if "torque_constant" in drive else ("gear_ratio",)
     rotor_key = next((key for key in (*ratio, *OF_ROTOR) if key in table.data), None)
-    if rotor_key is not None and actuator.rotor_inertia is None:
+    if rotor_key is not None and inertia is None:
         raise table.error(
             rotor_key, "has no effect without rotor_inertia; add rotor_inertia (kg m^2)"
         )
-    if actuator.rotor_inertia and actuator.gear_ratio is None:
+    if inertia and gear_ratio is None:
         raise table.error(
             "rotor_inertia" if "rotor_inertia" in table.data else None,
             "gear_ratio is missing; add the turns of the rotor per turn of the joint",
         )
-    if (actuator.gear_ratio or 0.0) ** 2 * (actuator.rotor_inertia or 0.0) > MAX_NUMBER:
+    if (gear_ratio or 0.0) ** 2 * (inertia or 0.0) > MAX_NUMBER:
         raise table.error(
             rotor_key, "is too large; use kg and m, and give gear_ratio in turns per turn"
         )
@@ -259,40 +213,42 @@ class Drives:
     """The drives of a robot by joint, what is taken of rotors (one of ROTORS), and the SHA-256 of
     the file of actuators, None without one."""
 
-    actuators: Mapping[str, Actuator]
+    drives: Mapping[str, Constants]
     rotors: str
     sha256: str | None = None
     motors: Mapping[str, SharedMotor] = field(default_factory=dict)
     """The motors of several joints that the file of actuators has, by name."""
 
-    def _actuator(self, joint: str) -> Actuator:
-        return self.actuators.get(joint, Actuator())
-
     def ratio(self, joint: str) -> float | None:
-        """The gear ratio of a joint's drive, None where nothing is said."""
-        return self._actuator(joint).gear_ratio
+        """The gear ratio of a joint's drive, None where no file gives it."""
+        return self.drives.get(joint, {}).get("gear_ratio")
+
+    def rotor(self, joint: str) -> Rotor | None:
+        """The rotor of a joint's drive, None without one."""
+        values = self.drives.get(joint, {})
+        if not values.get("rotor_inertia") or not values.get("gear_ratio"):
+            return None
+        return Rotor(
+            values["gear_ratio"],
+            values["rotor_inertia"],
+            values.get("rotor_axis"),
+            values.get("rotor_position"),
+            values.get("rotor_mass", 0.0),
+            values.get("rotor_transverse", 0.0),
+        )
 
     def on(self, joint: Joint) -> Joint:
         """The joint with its friction, its spring and its rotor."""
-        actuator = self.actuators.get(joint.name)
-        if actuator is None:
+        if joint.name not in self.drives:
             return joint
-        rotor = None if self.rotors == "none" else actuator.rotor
-        armature = 0.0 if self.rotors == "none" else _or_default(actuator.armature, 0.0)
+        values = dict(self.drives[joint.name])
+        rotor = None if self.rotors == "none" else self.rotor(joint.name)
+        armature = 0.0 if self.rotors == "none" else values.get("armature", 0.0)
         if rotor is not None and self.rotors == "reflected":
             armature = constant_of_velocity(armature, 0) + rotor.ratio**2 * rotor.inertia
             rotor = None
-        return replace(
-            joint,
-            damping=_or_default(actuator.viscous, joint.damping),
-            friction=_or_default(actuator.coulomb, joint.friction),
-            offset=_or_default(actuator.offset, joint.offset),
-            stiffness=_or_default(actuator.stiffness, joint.stiffness),
-            reference=_or_default(actuator.reference, joint.reference),
-            armature=armature,
-            laws=actuator.laws,
-            rotor=rotor or joint.rotor,
-        )
+        values["armature"] = armature
+        return replace(joint, **joint_fields(values), rotor=rotor or joint.rotor)
 
     def left_out(self, robot: RobotDescription, moving: Collection[str]) -> list[Notice]:
         """A note for the rotor of each joint that does not move."""
@@ -305,7 +261,7 @@ class Drives:
                 summary="rotors of {count} joints that do not move are ignored ({elements})",
             )
             for joint in robot.joints
-            if joint.name not in moving and self._actuator(joint.name).rotor
+            if joint.name not in moving and self.rotor(joint.name)
         ]
 
     def springs(self, robot: RobotDescription, moving: Sequence[JointElement]) -> Iterator[Notice]:
@@ -314,7 +270,7 @@ class Drives:
         stiff = [
             joint
             for joint in moving
-            if _or_default(self._actuator(joint.name).stiffness, joint.stiffness)
+            if self.drives.get(joint.name, {}).get("stiffness", joint.stiffness)
         ]
         alone = [joint for joint in stiff if springs_are_linear(joint.kind)]
         others = [joint for joint in stiff if not springs_are_linear(joint.kind)]
@@ -333,6 +289,12 @@ class Drives:
             yield robot.notice("warning", message, others[0].line)
 
 
+def joint_fields(constants: Constants) -> dict[str, Any]:
+    """The fields of `Joint` that hold coefficients and shape parameters of joint forces."""
+    fields = {JOINT_FIELDS[key]: x for key, x in constants.items() if key in JOINT_FIELDS}
+    return {**fields, "laws": tuple((k, constants[k]) for k in LAW_KEYS if k in constants)}
+
+
 def drives_of(
     robot: RobotDescription, path: str | os.PathLike[str] | None = None, rotors: str = "exact"
 ) -> Drives:
@@ -341,7 +303,3 @@ def drives_of(
     Raises RobotError.
     """
     return Drives(of_tags(robot), rotors) if path is None else read(path, robot, rotors)
-
-
-def _or_default(value: PerCoordinate | None, otherwise: PerCoordinate) -> PerCoordinate:
-    return otherwise if value is None else value

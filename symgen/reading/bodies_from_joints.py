@@ -3,10 +3,8 @@ that move with each body."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from symgen.mechanics.model import (
-    JOINT_FIELDS,
     Body,
     Follow,
     Joint,
@@ -18,7 +16,7 @@ from symgen.mechanics.model import (
 )
 from symgen.mechanics.pose import IDENTITY, Pose, Triple
 from symgen.numbers.scalar import ZERO, dot, plain
-from symgen.reading.actuators import Drives
+from symgen.reading.actuators import Drives, joint_fields
 from symgen.reading.description import Inertial, JointElement, LinearFunction, LinkElement
 from symgen.reading.joint_couplings import resolve_couplings
 from symgen.reading.joint_kinds import JOINTS
@@ -53,13 +51,6 @@ class MotorBody:
     follows: LinearFunction | None = None
     friction: tuple[tuple[str, float], ...] = ()
     """The coefficients and shape parameters of its friction, by name."""
-
-    @property
-    def constants(self) -> dict[str, Any]:
-        """The fields of `Joint` that hold its friction."""
-        fields = {JOINT_FIELDS[k]: value for k, value in self.friction if k in JOINT_FIELDS}
-        laws = tuple((k, value) for k, value in self.friction if k not in JOINT_FIELDS)
-        return {**fields, "laws": laws}
 
     def resolved(self, laws: Mapping[str, LinearFunction]) -> "MotorBody":
         """The motor as a follower of independent joints; `laws` are those of the other joints."""
@@ -97,7 +88,7 @@ def _motor(motor: MotorBody, moving: MovingJoint | None, last: Mapping[str | Non
     rotor = moving.joint.rotor if moving is not None else None
     if moving is None or rotor is None or not rotor.inertia:
         turning, follows = (
-            Joint(motor.name, "armature", IDENTITY[2], **motor.constants),
+            Joint(motor.name, "armature", IDENTITY[2], **joint_fields(dict(motor.friction))),
             _followed(motor.follows, last),
         )
         return Body(turning, 0, Pose(), (), follows, spin=motor.inertia)

@@ -50,58 +50,8 @@ from symgen.reading.validation import (
 )
 from symgen.text import hint, shown
 
-OptionalNumbers = Mapping[str, float | None]
-"""Numbers by their words, None where they are not given."""
-
 PLACES: Final = ("xyz", "rpy", "axis", "rotation", "quaternion")
 FOLLOWS: Final = ("mimic", "multiplier", "offset")
-
-
-def _joint(
-    ends: tuple[str, int, str, str, str],
-    pose: tuple[Numbers, Numbers, Rows | None, Numbers | None],
-    axis: Numbers,
-    limits: OptionalNumbers,
-    drive: Mapping[str, Any],
-    passive: Mapping[str, PerCoordinate],
-    follows: tuple[str | Mapping[str, float] | None, float, float],
-    constants: Mapping[str, Any],
-) -> tuple[JointElement, DriveElement]:
-    """A joint and its drive from the arguments of `Builder.joint`.
-
-    `ends` are name, line, kind, parent and child; `pose` is a position with an orientation in one
-    of three ways; `follows` is a joint, or several with factors, a factor and an offset. Raises
-    OptionError."""
-    name, line, kind, *_ = ends
-    label = f"joint '{shown(name)}'"
-    row = _row(label, kind)
-    _check_words(label, constants, (*limits, *drive, *passive))
-    bounds = _optional_numbers(label, limits)
-    armature = drive["armature"]
-    if armature is not None:
-        armature = from_python(f"{label}: armature", armature, kind)
-    driven: dict[str, Any] = {
-        **_optional_numbers(label, {k: x for k, x in drive.items() if k != "armature"}),
-        "armature": armature,
-    }
-    forces = {key: from_python(f"{label}: {key}", x, kind) for key, x in passive.items()}
-    along = as_unit_vector(label, axis) if row.axis else (1.0, 0.0, 0.0)
-    _check_drive(label, driven)
-    nonzero = {key: x or None for key, x in forces.items()}  # 0 is the default of each
-    _check_several(label, kind, bounds, driven, nonzero)
-    element = JointElement(
-        *ends,
-        origin(label, line, *pose),
-        along,
-        Limits(**bounds),
-        forces["damping"],
-        forces["friction"],
-        _mimic(label, line, *follows),
-        row.given(label, along, constants),
-        forces["stiffness"],
-        forces["reference"],
-    )
-    return element, DriveElement(name, line, *driven.values())
 
 
 def _check_words(label: str, constants: Mapping[str, Any], numbers: Iterable[str]) -> None:
@@ -139,11 +89,16 @@ OF_COORDINATES: Final = (*OF_TWISTS, "stiffness", "reference")
 """What other joints with several coordinates have beside their place and axis."""
 
 
-def _optional_numbers(label: str, numbers: OptionalNumbers) -> OptionalNumbers:
-    """Numbers, some of which are not given. Raises OptionError."""
-    return {
-        key: None if x is None else as_number(f"{label}: {key}", x) for key, x in numbers.items()
-    }
+def _optional(label: str, word: str, x: Any, kind: str = "revolute") -> Any:
+    """A number, or with the word ``armature`` a constant of a joint of a kind; None if it is not
+    given. Raises OptionError."""
+    if x is None:
+        return None
+    return (
+        from_python(f"{label}: armature", x, kind)
+        if word == "armature"
+        else as_number(f"{label}: {word}", x)
+    )
 
 
 def _check_drive(label: str, numbers: Mapping[str, Any]) -> None:
@@ -274,16 +229,40 @@ class Builder:
         several coordinates damping, friction, stiffness, reference and armature are one number for
         all of them or a list with one for each velocity; ball and floating joints have no springs,
         and their armature is the same about all axes, and along all axes."""
-        ends = name, self._line_of("joint", name), kind, str(parent), str(child)
-        pose, follows = (xyz, rpy, rotation, quaternion), (mimic, multiplier, offset)
+        line, label = self._line_of("joint", name), f"joint '{shown(name)}'"
+        row = _row(label, kind)
         limits = {"lower": lower, "upper": upper, "velocity": velocity, "effort": effort}
         drive = {"ratio": ratio, "rotor_inertia": rotor_inertia, "armature": armature}
         passive = {"damping": damping, "friction": friction}
         passive |= {"stiffness": stiffness, "reference": reference}
-        joint, driven = _joint(ends, pose, axis, limits, drive, passive, follows, constants)
-        self._joints.append(joint)
-        if (driven.ratio, driven.inertia, driven.armature) != (None, None, None):
-            self._drives.append(driven)
+        _check_words(label, constants, (*limits, *drive, *passive))
+        bounds = {key: _optional(label, key, x) for key, x in limits.items()}
+        driven = {key: _optional(label, key, x, kind) for key, x in drive.items()}
+        forces = {key: from_python(f"{label}: {key}", x, kind) for key, x in passive.items()}
+        along = as_unit_vector(label, axis) if row.axis else (1.0, 0.0, 0.0)
+        _check_drive(label, driven)
+        nonzero = {key: x or None for key, x in forces.items()}  # 0 is the default of each
+        _check_several(label, kind, bounds, driven, nonzero)
+        self._joints.append(
+            JointElement(
+                name,
+                line,
+                kind,
+                str(parent),
+                str(child),
+                origin(label, line, xyz, rpy, rotation, quaternion),
+                along,
+                Limits(**bounds),
+                forces["damping"],
+                forces["friction"],
+                _mimic(label, line, mimic, multiplier, offset),
+                row.given(label, along, constants),
+                forces["stiffness"],
+                forces["reference"],
+            )
+        )
+        if any(x is not None for x in driven.values()):
+            self._drives.append(DriveElement(name, line, *driven.values()))
         return self
 
     def frame(

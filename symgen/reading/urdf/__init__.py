@@ -43,9 +43,8 @@ from symgen.reading.urdf.couplings import (
     with_couplings,
     with_ros2_control,
 )
-from symgen.reading.urdf.extensions import Extension, extensions
 from symgen.reading.urdf.ignored_elements import check_root, notice_ignored_elements
-from symgen.reading.urdf.transmissions import drives, transmissions, with_armatures
+from symgen.reading.urdf.transmissions import Extension, drives, extensions, transmissions
 from symgen.reading.xml_reader import XmlNode, parsed
 from symgen.text import shown
 
@@ -76,7 +75,7 @@ def described(root: XmlNode, path: Path, digest: str) -> RobotDescription:
     joints = with_couplings(root, joints, dependent_joints(joint_nodes(root)))
     links = _with_world(root, links, joints)
     notice_ignored_elements(root)
-    driving = with_armatures(drives(root), extended, {j.name for j in joints if j.kind != FIXED})
+    driving = drives(root, extended, {j.name for j in joints if j.kind != FIXED})
     tying = transmissions(root)
     name = _robot_name(root)
     notices = tuple(sorted(root.source.notices, key=lambda notice: notice.place.line))

@@ -14,7 +14,7 @@ from symgen.reading.ignored_elements import (
 )
 from symgen.reading.joint_kinds import DRAKES, JOINTS, joint_nodes, word_of
 from symgen.reading.urdf.couplings import COUPLING
-from symgen.reading.urdf.transmissions import has_rotor, reduction, unread_rotor
+from symgen.reading.urdf.transmissions import has_unread_rotor
 from symgen.reading.xacro.expansion import check_unexpanded_xacro, is_xacro
 from symgen.reading.xml_reader import XmlNode
 from symgen.text import shown
@@ -64,13 +64,6 @@ def _loops(root: XmlNode) -> Iterator[XmlNode]:
             yield from gazebo.children("joint")
 
 
-def _ineffective_transmissions(root: XmlNode) -> Iterator[XmlNode]:
-    """The transmissions with a reduction or a rotor that has no effect by itself."""
-    for node in root.children("transmission"):
-        if not has_rotor(node) and (reduction(node) not in (None, 1.0) or unread_rotor(node)):
-            yield node
-
-
 def _dynamics(root: XmlNode) -> Iterator[XmlNode]:
     """The first <dynamics> of each joint with damping or friction."""
     for joint in joint_nodes(root):
@@ -93,7 +86,7 @@ def _links_without_gravity(root: XmlNode) -> Iterator[str]:
 IGNORED: Final[tuple[IgnoredElement[XmlNode], ...]] = (
     IgnoredElement(
         "note",
-        _ineffective_transmissions,
+        lambda root: filter(has_unread_rotor, root.children("transmission")),
         "reduction and rotor inertia ({counted}) are ignored; use --actuators to give rotors",
         ("actuators", "coordinates"),
         "reduction and rotor inertia of {counted} (--actuators)",

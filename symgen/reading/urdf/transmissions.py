@@ -1,57 +1,122 @@
-"""Transmissions of URDF files: rotors and gear ratios of single joints (Drake's tags and the
-reductions of ROS), and motors that move several joints.
+"""Drives of URDF files: springs and rotor inertia of joints, rotors and gear ratios of single
+joints, and motors that move several joints.
 
-ROS defines simple, differential and four-bar transmissions. With a_i and n_i the reductions of
-actuators and joints and o_i the joints' offsets, the motors' angles are (ros_control,
-transmission_interface):
+Springs and reflected inertia are not part of URDF but occur in URDF files. In ``<dynamics>`` of a
+joint: ``spring_stiffness`` and ``spring_reference`` (as in SDFormat), ``stiffness``,
+``rotor_inertia`` and ``armature`` (the reflected inertia). In ``<gazebo reference="JOINT">``:
+elements of these names, or ``springStiffness`` and ``springReference``, which Gazebo reads.
+
+Rotors are given by Drake's tags and the reductions of ROS. ROS defines simple, differential and
+four-bar transmissions. With a_i and n_i the reductions of actuators and joints and o_i the joints'
+offsets, the motors' angles are (ros_control, transmission_interface):
 
     simple:       θ = a n (q - o)
     differential: θ₁ = a₁ (n₁ (q₁ - o₁) + n₂ (q₂ - o₂)),   θ₂ = a₂ (n₁ (q₁ - o₁) - n₂ (q₂ - o₂))
     four-bar:     θ₁ = a₁ n₁ (q₁ - o₁),   θ₂ = a₂ (n₂ (q₂ - o₂) + (q₁ - o₁))"""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import mul
 from typing import Final
 
-from symgen.errors import RobotError
+from symgen.errors import RobotError, gathered
+from symgen.mechanics.model import PerCoordinate
 from symgen.numbers.scalar import sum_in_order
 from symgen.reading.description import DriveElement, LinearFunction, Motor, Transmission
-from symgen.reading.urdf.extensions import Extension
+from symgen.reading.joint_kinds import from_attribute, in_words, is_negative, joint_nodes, word_of
 from symgen.reading.xml_reader import NUMBER, XML_SPACE, XmlNode
 from symgen.text import shown
+
+# -- springs and armature --------------------------------------------------------------------------
+
+WORDS: Final = {
+    "stiffness": ("spring_stiffness", "springStiffness", "stiffness"),
+    "reference": ("spring_reference", "springReference"),
+    "armature": ("rotor_inertia", "armature"),
+}
+"""The words of files for each extension."""
+ALL_WORDS: Final = tuple(word for words in WORDS.values() for word in words)
+
+
+StatedNumber = tuple[XmlNode, str, PerCoordinate]
+"""An element, and the word and the value of a number that it gives for a joint."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extension:
+    """Extensions of a joint: the stiffness of its spring (N m/rad or N/m), the coordinate at which
+    the spring is relaxed (rad or m), and the reflected inertia (kg m² or kg), None if not given."""
+
+    line: int
+    stiffness: PerCoordinate = 0.0
+    reference: PerCoordinate = 0.0
+    armature: PerCoordinate | None = None
+
+
+def extensions(root: XmlNode, errors: list[RobotError]) -> dict[str, Extension]:
+    """The extensions of a file by joint name. Invalid numbers, different numbers for the same
+    quantity and negative inertia are added to `errors`."""
+    stated: dict[str, list[StatedNumber]] = defaultdict(list)
+    joints = [(node.element.get("name") or "", node) for node in joint_nodes(root)]
+    for name, joint in joints:
+        for dynamics in joint.children("dynamics"):
+            node = dynamics.with_label(f"joint '{shown(name)}'")
+            with gathered(errors):
+                values = [(w, from_attribute(node, w, word_of(joint))) for w in ALL_WORDS]
+                stated[name] += [(node, w, x) for w, x in values if x is not None]
+    names = {joint.element.get("name") for _, joint in joints}
+    for gazebo in root.children("gazebo"):
+        name = gazebo.element.get("reference") or ""
+        for node in gazebo.with_label(f"joint '{shown(name)}'") if name in names else ():
+            if node.tag in ALL_WORDS:
+                with gathered(errors):
+                    stated[name].append((node, node.tag, node.content()))
+    merged: dict[str, Extension] = {}
+    for name, numbers in stated.items():
+        if numbers:
+            with gathered(errors):
+                merged[name] = _extension(numbers)
+    return merged
+
+
+def _extension(rows: list[StatedNumber]) -> Extension:
+    values: dict[str, PerCoordinate] = {}
+    for meant, words in WORDS.items():
+        matching = [row for row in rows if row[1] in words]
+        if not matching:
+            continue
+        first_node, first_word, value = matching[0]
+        for node, word, other in matching:
+            if other != value:
+                raise node.error(
+                    f"{word} is {in_words(other)} and {first_word} is {in_words(value)}, but both "
+                    "mean the same quantity; keep one of them"
+                )
+        if meant == "armature" and is_negative(value):
+            raise first_node.error(f"{first_word} is negative ({in_words(value)}); give 0 or more")
+        values[meant] = value
+    return Extension(rows[0][0].line, **values)
+
+
+# -- rotors of single joints -----------------------------------------------------------------------
 
 INERTIA: Final = "drake:rotor_inertia"
 RATIO: Final = "drake:gear_ratio"
 ROTORS: Final = ("motorInertia", "rotorInertia", "motor_inertia", "rotor_inertia")
 REDUCTIONS: Final = ("mechanicalReduction", "mechanical_reduction")
+LARGEST_RATIO: Final = 1e6
+"""No gears turn slower."""
 
 
-def has_rotor(transmission: XmlNode) -> bool:
-    """Whether Drake's tag gives a rotor's inertia."""
-    return bool(_tagged(_actuators(transmission), INERTIA))
-
-
-def unread_rotor(transmission: XmlNode) -> bool:
-    """Whether it states the inertia of a rotor in a tag that has no definition."""
-    parts = (transmission, *transmission.children("joint"), *_actuators(transmission))
-    texts = (child.element.text or "" for tag in ROTORS for child in _tagged(parts, tag))
-    return any(text.strip(XML_SPACE + "+-0.") for text in texts)
-
-
-def reduction(transmission: XmlNode) -> float | None:
-    """The first gear ratio that a transmission states and that is not 1; 1 where all are, None
-    where there is none."""
-    parts = (transmission, *transmission.children("joint"), *_actuators(transmission))
-    ratios = [ratio for part in parts if (ratio := _reduction((part,))) is not None]
-    return next((ratio for ratio in ratios if ratio != 1), ratios[0] if ratios else None)
-
-
-def drives(root: XmlNode) -> tuple[DriveElement, ...]:
-    """The drive of each joint that is alone in a transmission. Raises RobotError for Drake's tags
-    gone wrong."""
+def drives(
+    root: XmlNode, extended: Mapping[str, Extension], moving: Collection[str]
+) -> tuple[DriveElement, ...]:
+    """The drive of each joint that is alone in a transmission, and the armature of those joints
+    that are in `moving`. Raises RobotError for invalid tags of Drake."""
     by_joint: dict[str, DriveElement] = {}
-    for node in (*root.children("transmission"), *_nested(root)):
+    for node in _transmission_nodes(root):
         drive = _drive(node)
         known = by_joint.get(drive.joint) if drive is not None else None
         if drive is not None and (known is None or known.inertia is None):
@@ -60,14 +125,6 @@ def drives(root: XmlNode) -> tuple[DriveElement, ...]:
             raise node.with_label(f"joint '{shown(drive.joint)}'").error(
                 f"a second rotor (the first is on line {known.line}); keep one of them"
             )
-    return tuple(by_joint.values())
-
-
-def with_armatures(
-    known: Sequence[DriveElement], extended: Mapping[str, Extension], moving: Collection[str]
-) -> tuple[DriveElement, ...]:
-    """The drives with the armature of those joints that are in `moving`."""
-    by_joint = {drive.joint: drive for drive in known}
     for joint, extension in extended.items():
         if extension.armature and joint in moving:
             drive = by_joint.get(joint, DriveElement(joint, extension.line))
@@ -75,41 +132,30 @@ def with_armatures(
     return tuple(by_joint.values())
 
 
-def _nested(root: XmlNode) -> Iterator[XmlNode]:
-    """Transmissions of ros2_control."""
-    return (
-        node
-        for control in root.children("ros2_control")
-        for node in control.children("transmission")
-    )
-
-
-def _actuators(transmission: XmlNode) -> list[XmlNode]:
-    return transmission.children("actuator")
+def _transmission_nodes(root: XmlNode) -> list[XmlNode]:
+    """The transmissions of a file, then those of ros2_control."""
+    owners = (root, *root.children("ros2_control"))
+    return [node for owner in owners for node in owner.children("transmission")]
 
 
 def _drive(transmission: XmlNode) -> DriveElement | None:
-    """None where several joints share the transmission or it says nothing."""
-    joints, actuators = transmission.children("joint"), _actuators(transmission)
+    """None where several joints share the transmission."""
+    joints, actuators = transmission.children("joint"), transmission.children("actuator")
     name = joints[0].element.get("name") if len(joints) == 1 else None
     if not name or len(actuators) > 1:
         return None
-    drive = DriveElement(name, transmission.line, _reduction((transmission, *joints, *actuators)))
+    label = f"joint '{shown(name)}'"
     inertia, ratio = (
         drake_number(
-            [node.with_label(f"joint '{shown(name)}'") for node in _tagged(actuators, tag)],
+            [child.with_label(label) for node in actuators for child in node if child.tag == tag],
             tag,
             lambda node: node.number("value"),
         )
         for tag in (INERTIA, RATIO)
     )
-    if inertia is None:
-        return replace(drive, ratio=drive.ratio if ratio is None else ratio)
-    return replace(drive, inertia=inertia, ratio=1.0 if ratio is None else ratio)
-
-
-def _tagged(nodes: Sequence[XmlNode], tag: str) -> list[XmlNode]:
-    return [child for node in nodes for child in node if child.tag == tag]
+    reduction = _reduction((transmission, *joints, *actuators))
+    default = reduction if inertia is None else 1.0
+    return DriveElement(name, transmission.line, default if ratio is None else ratio, inertia)
 
 
 def drake_number(
@@ -130,17 +176,29 @@ def drake_number(
 
 def _reduction(nodes: Sequence[XmlNode]) -> float | None:
     """ROS's gear ratio, None where there is none that is a number other than 0."""
-    texts = [
-        child.element.text or "" for node in nodes for child in node if child.tag in REDUCTIONS
-    ]
-    numbers = [
-        float(text) for text in (t.strip(XML_SPACE) for t in texts) if NUMBER.fullmatch(text)
-    ]
+    texts = (_text(child) for node in nodes for child in node if child.tag in REDUCTIONS)
+    numbers = (float(text) for text in texts if NUMBER.fullmatch(text))
     return next((x for x in numbers if x and abs(x) < LARGEST_RATIO), None)
 
 
-LARGEST_RATIO: Final = 1e6
-"""No gears turn slower."""
+def _text(node: XmlNode) -> str:
+    return (node.element.text or "").strip(XML_SPACE)
+
+
+def has_unread_rotor(transmission: XmlNode) -> bool:
+    """True if a transmission states a reduction other than 1, or the inertia of a rotor in a tag
+    without a definition, but no rotor in Drake's tag, so that it has no effect by itself."""
+    actuators = transmission.children("actuator")
+    if any(child.tag == INERTIA for node in actuators for child in node):
+        return False
+    parts = (transmission, *transmission.children("joint"), *actuators)
+    stated = [_text(child) for node in parts for child in node if child.tag in ROTORS]
+    return any(text.strip("+-0.") for text in stated) or any(
+        _reduction((part,)) not in (None, 1.0) for part in parts
+    )
+
+
+# -- motors of several joints ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,18 +214,15 @@ class TransmissionEnd:
 Row = tuple[float, ...]
 """A row for a motor: how much of each joint's coordinate less its offset is in the motor's
 angle."""
-Law = Callable[[Sequence[TransmissionEnd], Sequence[TransmissionEnd]], tuple[Row, ...]]
+Ends = Sequence[TransmissionEnd]
+Law = Callable[[Ends, Ends], tuple[Row, ...]]
 
 
-def _simple(
-    joints: Sequence[TransmissionEnd], motors: Sequence[TransmissionEnd]
-) -> tuple[Row, ...]:
+def _simple(joints: Ends, motors: Ends) -> tuple[Row, ...]:
     return ((motors[0].reduction * joints[0].reduction,),)
 
 
-def _differential(
-    joints: Sequence[TransmissionEnd], motors: Sequence[TransmissionEnd]
-) -> tuple[Row, ...]:
+def _differential(joints: Ends, motors: Ends) -> tuple[Row, ...]:
     (a, b), (m, n) = motors, joints
     return (
         (a.reduction * m.reduction, a.reduction * n.reduction),
@@ -175,9 +230,7 @@ def _differential(
     )
 
 
-def _four_bar(
-    joints: Sequence[TransmissionEnd], motors: Sequence[TransmissionEnd]
-) -> tuple[Row, ...]:
+def _four_bar(joints: Ends, motors: Ends) -> tuple[Row, ...]:
     (a, b), (m, n) = motors, joints
     return (a.reduction * m.reduction, 0.0), (b.reduction, b.reduction * n.reduction)
 
@@ -195,9 +248,7 @@ def transmissions(root: XmlNode) -> tuple[Transmission, ...]:
     """The transmissions of a file whose type is known, the first for each joint; a note of others
     that say something else of it, and of one that ties no joints or whose reduction is none."""
     tied, taken = list[Transmission](), dict[str, tuple[str, Transmission]]()
-    controls = (node for control in root.children("ros2_control") for node in control)
-    nested = (node for node in controls if node.tag == "transmission")
-    for node in (*root.children("transmission"), *nested):
+    for node in _transmission_nodes(root):
         label = node.with_label(f"transmission '{shown(node.element.get('name') or '')}'")
         try:
             transmission = _transmission(label)
@@ -230,38 +281,28 @@ def _motions(tied: Transmission) -> list[object]:
 
 def _transmission(node: XmlNode) -> Transmission | None:
     size, law = LAWS.get(_kind(node), (0, _simple))
-    joints, motors = node.children("joint"), node.children("actuator")
-    if not size or (size == 1 and (len(joints), len(motors)) != (1, 1)):
+    joints, actuators = (_ordered(node.children(tag)) for tag in ("joint", "actuator"))
+    if not size or (size == 1 and (len(joints), len(actuators)) != (1, 1)):
         return None
-    if len(joints) != size or len(motors) != size:
+    if len(joints) != size or len(actuators) != size:
         raise node.error(
             f"a {_kind(node)} has {size} joints and {size} actuators, but this one has "
-            f"{len(joints)} and {len(motors)}; correct the numbers"
+            f"{len(joints)} and {len(actuators)}; correct the numbers"
         )
-    ends, motions = [_end(n) for n in _ordered(joints)], [_end(n) for n in _ordered(motors)]
-    rows = law(ends, motions)
-    inertias = [
-        next((child.number("value") for child in motor if child.tag == INERTIA), 0.0)
-        for motor in _ordered(motors)
-    ]
-    driven = [
-        Motor(
-            motion.name,
-            LinearFunction(
-                tuple((end.name, by) for end, by in zip(ends, row, strict=True) if by),
-                -sum_in_order((by * end.offset for end, by in zip(ends, row, strict=True)), 0.0),
-            ),
-            inertia,
-        )
-        for motion, row, inertia in zip(motions, rows, inertias, strict=True)
-    ]
-    return Transmission(node.line, tuple(end.name for end in ends), tuple(driven))
+    ends, motions = [_end(joint) for joint in joints], [_end(actuator) for actuator in actuators]
+    offsets, motors = [end.offset for end in ends], []
+    for actuator, motion, row in zip(actuators, motions, law(ends, motions), strict=True):
+        inertia = next((child.number("value") for child in actuator if child.tag == INERTIA), 0.0)
+        terms = tuple((end.name, by) for end, by in zip(ends, row, strict=True) if by)
+        angle = LinearFunction(terms, -sum_in_order(map(mul, row, offsets), 0.0))
+        motors.append(Motor(motion.name, angle, inertia))
+    return Transmission(node.line, tuple(end.name for end in ends), tuple(motors))
 
 
 def _kind(node: XmlNode) -> str:
     """The last word of the type, which ROS calls a plugin too."""
-    texts = (child.element.text or "" for tag in ("type", "plugin") for child in node.children(tag))
-    return next((text.strip(XML_SPACE).rpartition("/")[2] for text in texts), "")
+    texts = (_text(child) for tag in ("type", "plugin") for child in node.children(tag))
+    return next((text.rpartition("/")[2] for text in texts), "")
 
 
 def _ordered(ends: Sequence[XmlNode]) -> list[XmlNode]:
@@ -272,15 +313,13 @@ def _ordered(ends: Sequence[XmlNode]) -> list[XmlNode]:
 
 def _end(node: XmlNode) -> TransmissionEnd:
     name = node.text("name")
-    factors = list(_contents(node, *REDUCTIONS))
+    parts = [child.with_label(node.label) for child in node]
+    factors = [part.content() for part in parts if part.tag in REDUCTIONS]
     reduction = factors[0] if factors else 1.0
+    offset = next((part.content() for part in parts if part.tag == "offset"), 0.0)
     if not 0 < abs(reduction) < LARGEST_RATIO:
         raise node.error(
             f"the reduction of '{shown(name)}' is {reduction:g}; give the turns of the "
             "motor per turn of the joint"
         )
-    return TransmissionEnd(name, reduction, next(_contents(node, "offset"), 0.0))
-
-
-def _contents(node: XmlNode, *tags: str) -> Iterator[float]:
-    return (child.with_label(node.label).content() for child in node if child.tag in tags)
+    return TransmissionEnd(name, reduction, offset)
