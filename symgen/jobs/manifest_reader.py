@@ -57,7 +57,7 @@ def decoded(kind: Any, data: Any, place: str = "") -> Any:
 
 def _typed(kind: type, data: Any, place: str) -> Any:
     """A value of a type of JSON. Raises SchemaError."""
-    if type(data) is not kind and not (kind is float and type(data) is int):
+    if type(data) not in ((int, float) if kind is float else (kind,)):
         raise SchemaError(place, f"expected {NAMES[kind]}, found {described_type(data)}")
     with suppress(OverflowError):
         if kind is not float or math.isfinite(data):
