@@ -5,6 +5,7 @@ its first call in some milliseconds."""
 
 import hashlib
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -15,7 +16,6 @@ from symgen import __version__
 from symgen.errors import SymgenError
 from symgen.native.compiler import identity, processor
 from symgen.native.store import SUFFIX, Compiled, Store, digest
-from symgen.reading.dependency_scan import is_self_contained
 
 FILES: Final = ("actuators",)
 """Options that are paths of files, of which the content counts."""
@@ -93,6 +93,23 @@ def _digest_of_call(
         return digest("call", environment(), call)
     except (OSError, ValueError, TypeError, SymgenError):
         return None
+
+
+_BEFORE: Final = rb"(?:\xef\xbb\xbf)?(?:\s|<\?xml[^>]*\?>|<!--(?:[^-]|-(?!->))*-->)*"
+_ALONE: Final = re.compile(_BEFORE + rb"<(?:robot|sdf)[\s>]")
+
+LEADS: Final = (b"<include", b"xacro", b"$(")
+"""What may lead to other files."""
+
+
+def is_self_contained(name: str, data: bytes) -> bool:
+    """Whether a file with that name and content is a URDF or SDF that leads to no other file.
+
+    False for all that is not surely one: files with xacro in them, whatever they are called, and
+    those with a document type or with models of other files."""
+    if name.lower().endswith(".xacro") or any(sign in data for sign in LEADS):
+        return False
+    return _ALONE.match(data) is not None
 
 
 def _named_digest(path: Path) -> list[str]:

@@ -11,7 +11,6 @@ from symgen.mechanics.model import RigidBodyModel
 from symgen.options import Choices
 from symgen.reading.actuators import drives_of, undriven
 from symgen.reading.bodies_from_joints import joint_pose, model_of
-from symgen.reading.gravity import gravity_in_root
 from symgen.reading.inertia_tensors import repair_inertias
 from symgen.reading.joint_couplings import with_couplings
 from symgen.reading.motors import motors_of
@@ -25,7 +24,7 @@ from symgen.reading.plausibility import (
 )
 from symgen.reading.rotations import RightAngle, RightAngleSnapper
 from symgen.reading.sources import RobotSource, describe, name_of
-from symgen.reading.subtree import RobotSubtree, subtree_of, with_floating_base
+from symgen.reading.subtree import RobotSubtree, gravity_in_root, subtree_of, with_floating_base
 
 MAX_SNAP_TOLERANCE = 0.1
 """The largest tolerance of --snap-angles (rad); angles farther from a right angle are not meant to

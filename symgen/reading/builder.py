@@ -299,8 +299,7 @@ class Builder:
             (),
             f"robot '{shown(self.name)}'",
         )
-        check(robot)
-        return robot
+        return check(robot)
 
     def placed(self, place: SourceLocation) -> "Builder":
         """This builder; what is added from now on stands at that place of a file."""

@@ -3,9 +3,8 @@
 Readers of all formats give a `RobotDescription`. `check` verifies that its links and joints form
 trees with unique names."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from heapq import heapify, heappop, heappush
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from symgen.errors import Notice, RobotError, SourceLocation, together
@@ -93,11 +92,19 @@ class LinearFunction:
 
     def value(self, coordinates: Mapping[str, float]) -> float:
         """The value at some coordinates. Those with the factor 0 may be missing."""
-        value: float = (
-            sum_in_order((by * coordinates[name] for name, by in self.terms if by), 0.0)
-            + self.offset
-        )
-        return value
+        terms = (by * coordinates[name] for name, by in self.terms if by)
+        return float(sum_in_order(terms, 0.0) + self.offset)
+
+    def pivot(
+        self, laws: Mapping[str, "LinearFunction"], allowed: Collection[str] | None = None
+    ) -> tuple["LinearFunction", str]:
+        """The function without the coordinates of `laws`, and the coordinate with the largest
+        factor, of those `allowed`, for which it is solved in Gaussian elimination; an empty name if
+        the factor is rounding next to the largest one of the function itself."""
+        largest, rest = max((abs(x) for _, x in self.terms), default=0.0), self.reduce(laws)
+        sizes = {name: abs(x) for name, x in rest.terms if allowed is None or name in allowed}
+        name = max(sizes, key=lambda name: sizes[name], default="")
+        return rest, name if name and sizes[name] > MIN_RELATIVE_PIVOT * largest else ""
 
     def solve_for(self, name: str) -> "LinearFunction":
         """The coordinate `name`, whose factor is not 0, where the function is 0."""
@@ -243,16 +250,25 @@ class RobotDescription:
 
 
 Faults = Iterator[RobotError]
-Element = LinkElement | JointElement
 
 
-def check(robot: RobotDescription) -> None:
-    """Raises RobotError, with a way out, for the first rule of CHECKS that `robot` breaks, wherever
-    it does. A robot may have several roots until one is chosen (`check_one_root`)."""
+def check(robot: RobotDescription) -> RobotDescription:
+    """The robot, its notices in the order of the lines. Raises RobotError, with a way out, for the
+    first rule of CHECKS that it breaks, wherever it does. A robot may have several roots until one
+    is chosen (`check_one_root`)."""
     for rule in CHECKS:
         broken = together(rule(robot))
         if broken is not None:
             raise broken
+    ordered = sorted(robot.notices, key=lambda notice: notice.place.line)
+    return replace(robot, notices=tuple(ordered))
+
+
+def with_mimics(
+    joints: Iterable[JointElement], mimics: Mapping[str, Mimic]
+) -> tuple[JointElement, ...]:
+    """The joints, those in `mimics` with these laws."""
+    return tuple(replace(joint, mimics=mimics.get(joint.name, joint.mimics)) for joint in joints)
 
 
 def joint_above(joints: Iterable[JointElement]) -> dict[str, JointElement]:
@@ -273,48 +289,23 @@ def outward(robot: RobotDescription, root: str) -> Iterator[JointElement]:
             yield joint
 
 
-def base_to_tip(
-    joints: Sequence[JointElement], carriers: Mapping[str, str | None]
-) -> tuple[JointElement, ...]:
-    """The joints in topological order: none stands before the joint that carries it, given by name
-    in `carriers` (None for the base).
-
-    The order is the lexicographically smallest one in the given positions (Kahn 1962 with a heap),
-    so joints that are in topological order already keep their order."""
-    carried: dict[str | None, list[int]] = {}
-    for k, joint in enumerate(joints):
-        carried.setdefault(carriers[joint.name], []).append(k)
-    ready, ordered = [*carried.get(None, ())], list[JointElement]()
-    heapify(ready)
-    while ready:
-        ordered.append(joints[heappop(ready)])
-        for k in carried.get(ordered[-1].name, ()):
-            heappush(ready, k)
-    return tuple(ordered)
-
-
 def _has_links(robot: RobotDescription) -> Faults:
     if not robot.links:
         yield robot.error(robot.line, robot.tag, "has no links; add at least one")
 
 
 def _unique_names(robot: RobotDescription) -> Faults:
-    yield from _unique(robot, "link", robot.links)
-    yield from _unique(robot, "joint", robot.joints)
-
-
-def _unique(
-    robot: RobotDescription, kind: str, elements: Iterable[LinkElement | JointElement]
-) -> Faults:
-    first: dict[str, Element] = {}
-    for element in elements:
-        other = first.setdefault(element.name, element)
-        if other is not element:
-            yield robot.error(
-                element.line,
-                f"{kind} '{shown(element.name)}'",
-                f"the name is already used by the {kind} on line {other.line}; rename one of them",
-            )
+    for kind, elements in (("link", robot.links), ("joint", robot.joints)):
+        first: dict[str, LinkElement | JointElement] = {}
+        for element in elements:
+            other = first.setdefault(element.name, element)
+            if other is not element:
+                yield robot.error(
+                    element.line,
+                    f"{kind} '{shown(element.name)}'",
+                    f"the name is already used by the {kind} on line {other.line}; rename one of "
+                    "them",
+                )
 
 
 def _known_links(robot: RobotDescription) -> Faults:
@@ -339,8 +330,7 @@ def _one_parent(robot: RobotDescription) -> Faults:
                 _joint(joint),
                 f"link '{shown(joint.child)}' is already the child of joint"
                 f" '{shown(other.name)}' on line {other.line}; closed loops are not supported: "
-                f"cut the loop"
-                " by removing one of the two joints",
+                "cut the loop by removing one of the two joints",
             )
 
 

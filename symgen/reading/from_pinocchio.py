@@ -103,8 +103,7 @@ def description(model: Any) -> RobotDescription:
     robot = RobotDescription(
         name, FILE, digest, 1, *all_of, (), drives, gravity, (), f"model '{shown(name)}'"
     )
-    check(robot)
-    return robot
+    return check(robot)
 
 
 def _gravity(model: Any) -> Triple:

@@ -11,7 +11,13 @@ from typing import Final
 from symgen.errors import OptionError, RobotError
 from symgen.numbers.scalar import sum_in_order
 from symgen.options.kinds import finite
-from symgen.reading.description import JointElement, LinearFunction, Mimic, RobotDescription
+from symgen.reading.description import (
+    JointElement,
+    LinearFunction,
+    Mimic,
+    RobotDescription,
+    with_mimics,
+)
 from symgen.reading.joint_kinds import FIXED, has_several_coordinates
 from symgen.text import hint, quoted, shown
 
@@ -164,10 +170,7 @@ def with_couplings(robot: RobotDescription, couple: Sequence[tuple[str, str]]) -
                 "remove the option"
             )
         mimics[name] = _parsed(flag, joints[name].line, text, joints)
-    if not mimics:
-        return robot
-    coupled = (replace(j, mimics=mimics.get(j.name, j.mimics)) for j in robot.joints)
-    return replace(robot, joints=tuple(coupled))
+    return replace(robot, joints=with_mimics(robot.joints, mimics)) if mimics else robot
 
 
 def _parsed(flag: str, line: int, text: str, joints: Collection[str]) -> Mimic:

@@ -5,7 +5,7 @@ the gear ratio of a joint. Where the coordinates are those of joints, the rotor 
 several joints turn is a body that follows them; where they are those of actuators, the joints
 follow the motors, q = A⁻¹ (θ - a). Torques of motors are those that do the same work."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -13,7 +13,7 @@ from symgen.errors import OptionError
 from symgen.numbers.scalar import dot
 from symgen.reading.actuators import Drives, SharedMotor
 from symgen.reading.bodies_from_joints import MotorBody
-from symgen.reading.description import JointElement, LinearFunction, Mimic, Motor, Transmission
+from symgen.reading.description import LinearFunction, Mimic, Motor, Transmission, with_mimics
 from symgen.reading.joint_kinds import has_one_coordinate
 from symgen.reading.subtree import RobotSubtree
 from symgen.text import quoted, shown
@@ -125,15 +125,9 @@ def _led(
             bodies[name] = MotorBody(name, inertia, joint, None, motor.friction)
             motors.append(replace(motor, name=name))
         mimics |= _inverse(tied, motors)
-    robot = replace(part.robot, joints=_following(part.robot.joints, mimics))
-    led = replace(part, robot=robot, joints=_following(part.joints, mimics))
+    robot = replace(part.robot, joints=with_mimics(part.robot.joints, mimics))
+    led = replace(part, robot=robot, joints=with_mimics(part.joints, mimics))
     return led, tuple(bodies.values())
-
-
-def _following(
-    joints: Sequence[JointElement], mimics: Mapping[str, Mimic]
-) -> tuple[JointElement, ...]:
-    return tuple(replace(j, mimics=mimics.get(j.name, j.mimics)) for j in joints)
 
 
 def _inverse(tied: Transmission, motors: Sequence[Motor]) -> dict[str, Mimic]:

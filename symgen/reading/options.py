@@ -5,10 +5,9 @@ from typing import Any, ClassVar, Final
 from symgen.errors import OptionError
 from symgen.options import group, option
 from symgen.options.kinds import FLAG, NUMBER, NUMBER_PAIRS, PAIRS, TEXTS, choice, vector_or
-from symgen.reading.gravity import Gravity
 from symgen.reading.inertia_tensors import NEAREST
 from symgen.reading.rotations import DEFAULT_SNAP_TOLERANCE
-from symgen.reading.subtree import BASE_TO_TIP, FILE_ORDER
+from symgen.reading.subtree import BASE_TO_TIP, FILE_ORDER, Gravity
 
 ROTORS: Final = ("exact", "reflected", "none")
 

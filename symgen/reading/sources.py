@@ -8,11 +8,11 @@ converter."""
 import hashlib
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeAlias, TypeGuard, runtime_checkable
+from typing import Any, Final, Protocol, TypeAlias, TypeGuard, TypeVar, runtime_checkable
 
 from symgen.errors import Notice, OptionError, RobotError, SourceLocation
 from symgen.reading import denavit_hartenberg, urdf
@@ -61,7 +61,7 @@ def text_in_memory(source: Any) -> RobotText | None:
         return RobotText(_encoded(source if isinstance(source, str) else bytes(source)))
     if callable(getattr(source, "read", None)):
         return _of_open_file(source)
-    write = _writer(type(source))
+    write = _by_package(type(source), WRITERS)
     return None if write is None else RobotText(_encoded(write(source)))
 
 
@@ -80,18 +80,21 @@ def _of_open_file(stream: Any) -> RobotText:
     return RobotText(data, path, Path(path).parent)
 
 
+def _root(source: Any) -> Any:
+    """The root element of a document of lxml or ElementTree."""
+    return source.getroot() if hasattr(source, "getroot") else source
+
+
 def _of_lxml(source: Any) -> Document:
     from lxml import etree
 
-    root = source.getroot() if hasattr(source, "getroot") else source
-    return bytes(etree.tostring(root, with_tail=False))
+    return bytes(etree.tostring(_root(source), with_tail=False))
 
 
 def _of_element_tree(source: Any) -> Document:
     from xml.etree import ElementTree
 
-    root = source.getroot() if hasattr(source, "getroot") else source
-    return str(ElementTree.tostring(root, encoding="unicode"))
+    return str(ElementTree.tostring(_root(source), encoding="unicode"))
 
 
 WRITERS: Final[dict[str, Callable[[Any], Document]]] = {
@@ -103,16 +106,23 @@ WRITERS: Final[dict[str, Callable[[Any], Document]]] = {
 """What writes the documents of other libraries as XML, by the package of their classes."""
 
 
-def _writer(kind: type) -> Callable[[Any], Document] | None:
+Row = TypeVar("Row")
+
+
+def _by_package(kind: type, rows: Mapping[str, Row]) -> Row | None:
+    """The row for the package of a class or of one that it derives from, None if there is none."""
     modules = [f"{cls.__module__}." for cls in kind.__mro__]
-    return next(
-        (
-            write
-            for package, write in WRITERS.items()
-            if any(module.startswith(f"{package}.") for module in modules)
-        ),
-        None,
+    fitting = (
+        row
+        for package, row in rows.items()
+        if any(module.startswith(f"{package}.") for module in modules)
     )
+    return next(fitting, None)
+
+
+def _imported(module: str, function: str) -> Callable[..., RobotDescription]:
+    """A function of a module that is imported when it is called."""
+    return lambda *given: getattr(import_module(module), function)(*given)  # type: ignore[no-any-return]
 
 
 @runtime_checkable
@@ -128,13 +138,12 @@ RobotSource: TypeAlias = "str | os.PathLike[str] | RobotDescription | Described 
 library, see `symgen.reading.sources`); a description, a builder, or a model of another library
 (`CONVERTERS`)."""
 
-CONVERTERS: Final[dict[str, str]] = {
-    "pinocchio": "symgen.reading.from_pinocchio",
-    "yourdfpy": "symgen.reading.urdf",
-    "mujoco": "symgen.reading.mjcf",
+CONVERTERS: Final[dict[str, Callable[[Any], RobotDescription]]] = {
+    "pinocchio": _imported("symgen.reading.from_pinocchio", "description"),
+    "yourdfpy": _imported("symgen.reading.urdf", "description"),
+    "mujoco": _imported("symgen.reading.mjcf", "description"),
 }
-"""The modules whose ``description`` reads objects of other libraries, by the package of the
-object's class."""
+"""The functions that read objects of other libraries, by the package of the object's class."""
 
 
 def describe(source: RobotSource, options: SourceOptions = NO_SOURCE_OPTIONS) -> RobotDescription:
@@ -194,7 +203,7 @@ def _of_text(content: RobotText, options: SourceOptions) -> RobotDescription:
 def _of_object(source: Any) -> RobotDescription:
     if isinstance(source, RobotDescription):
         return source
-    converter = _converter(type(source))
+    converter = _by_package(type(source), CONVERTERS)
     if converter is not None:
         return converter(source)
     if isinstance(source, Described):
@@ -205,12 +214,6 @@ def _of_object(source: Any) -> RobotDescription:
         "document), a symgen.Builder, a symgen.Robot, or a model of "
         f"{' or '.join(CONVERTERS)}, not {kind}"
     )
-
-
-def _converter(kind: type) -> Callable[[Any], RobotDescription] | None:
-    packages = (cls.__module__.partition(".")[0] for cls in kind.__mro__)
-    module = next((CONVERTERS[name] for name in packages if name in CONVERTERS), None)
-    return None if module is None else import_module(module).description
 
 
 Reader = Callable[..., RobotDescription]
@@ -226,14 +229,9 @@ class FileFormat:
     has_models: bool = False
 
 
-def _loaded(package: str) -> Reader:
-    """The reader in a folder beside this file, which is loaded when it has something to read."""
-    return lambda *given: import_module(f"symgen.reading.{package}").described(*given)
-
-
 FORMATS: Final[dict[str, FileFormat]] = {
-    "mujoco": FileFormat(_loaded("mjcf")),
-    "sdf": FileFormat(_loaded("sdf"), has_models=True),
+    "mujoco": FileFormat(_imported("symgen.reading.mjcf", "described")),
+    "sdf": FileFormat(_imported("symgen.reading.sdf", "described"), has_models=True),
 }
 """The formats by root element; every other file is read as a URDF, whose reader says what is
 missing."""

@@ -10,13 +10,13 @@ import tomllib
 from bisect import bisect_left
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
-from symgen.errors import WHOLE_FILE, RobotError, SourceLocation
+from symgen.errors import RobotError, SourceLocation
 from symgen.mechanics.model_validation import MAX_NUMBER
 from symgen.mechanics.pose import Triple
-from symgen.text import hint, shown, unread
+from symgen.reading.xml_text import file_bytes
+from symgen.text import hint, shown
 
 MAX_BYTES: Final = 2**18
 
@@ -135,20 +135,8 @@ def described_type(value: object) -> str:
 def read(path: str | os.PathLike[str], kind: str) -> tuple[Table, bytes]:
     """The file's root table and its bytes. Raises RobotError where it is not TOML; `kind` says what
     to give."""
-    file = shown(os.fspath(path))
-    try:
-        with Path(path).open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        sentence = f"{unread(path, error)}; give {kind}"
-        raise RobotError(SourceLocation(file, WHOLE_FILE), "", sentence) from None
-    if len(data) > MAX_BYTES:
-        raise RobotError(
-            SourceLocation(file, WHOLE_FILE),
-            "",
-            f"is larger than {MAX_BYTES // 2**10} KiB; give {kind}",
-        )
-    return parsed(data, file), data
+    data = file_bytes(path, MAX_BYTES, kind)
+    return parsed(data, shown(os.fspath(path))), data
 
 
 def parsed(data: bytes, file: str) -> Table:
@@ -157,25 +145,16 @@ def parsed(data: bytes, file: str) -> Table:
         source = data.decode("utf-8-sig").replace("\r\n", "\n")
         return Table(file, source, tomllib.loads(source))
     except UnicodeDecodeError as error:
-        place = SourceLocation(file, data.count(b"\n", 0, error.start) + 1)
-        raise RobotError(
-            place, "TOML", "bytes that are not UTF-8 text; save the file as UTF-8"
-        ) from None
+        line, fault = data.count(b"\n", 0, error.start) + 1, "bytes that are not UTF-8 text"
+        advice = "save the file as UTF-8"
     except (ValueError, RecursionError) as error:
         where = _AT_LINE.search(str(error))
-        line = (
-            int(where[1])
-            if where and where[1]
-            else source.count("\n") + (not source.endswith("\n"))
-        )
-        reason = (
-            "nested too deeply"
-            if isinstance(error, RecursionError)
-            else shown(_AT_LINE.sub("", str(error)))
-        )
-        raise RobotError(
-            SourceLocation(file, max(line, 1)), "TOML", f"not well-formed: {reason}; correct it"
-        ) from None
+        end = source.count("\n") + (not source.endswith("\n"))
+        line = int(where[1]) if where and where[1] else max(end, 1)
+        deep = isinstance(error, RecursionError)
+        reason = "nested too deeply" if deep else shown(_AT_LINE.sub("", str(error)))
+        fault, advice = f"not well-formed: {reason}", "correct it"
+    raise RobotError(SourceLocation(file, line), "TOML", f"{fault}; {advice}")
 
 
 def _line(source: str, path: tuple[str | int, ...]) -> int:

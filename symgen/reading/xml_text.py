@@ -34,22 +34,23 @@ _CONTROLS: Final = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 """Bytes that no text in Latin-1 contains."""
 
 
-def file_bytes(path: str | os.PathLike[str]) -> bytes:
-    """The content of a file or pipe. Raises RobotError if it cannot be read or is larger than
-    MAX_BYTES."""
-    file = shown(os.fspath(path))
+def file_bytes(
+    path: str | os.PathLike[str], limit: int = MAX_BYTES, needed: str = "the path of a robot file"
+) -> bytes:
+    """The content of a file or pipe. Raises RobotError, which asks for what is `needed`, if it
+    cannot be read or has more than `limit` bytes."""
+    place = SourceLocation(shown(os.fspath(path)), WHOLE_FILE)
     try:
         if os.fspath(path) == STANDARD_INPUT:
             data = _standard_input()
         else:
             with Path(path).open("rb") as stream:
-                data = stream.read(MAX_BYTES + 1)
+                data = stream.read(limit + 1)
     except (OSError, ValueError) as error:
-        sentence = f"{unread(path, error)}; give the path of a robot file"
-        raise RobotError(SourceLocation(file, WHOLE_FILE), "", sentence) from None
-    if len(data) > MAX_BYTES:
-        sentence = f"is larger than {MAX_BYTES // 2**20} MiB; give a robot file"
-        raise RobotError(SourceLocation(file, WHOLE_FILE), "", sentence)
+        raise RobotError(place, "", f"{unread(path, error)}; give {needed}") from None
+    if len(data) > limit:
+        size = f"{limit >> 20} MiB" if limit >> 20 else f"{limit >> 10} KiB"
+        raise RobotError(place, "", f"is larger than {size}; give {needed}")
     return data
 
 

@@ -9,7 +9,7 @@ from benchmarks import oracle_mjcf
 from symgen.errors import RobotError
 from symgen.reading import joint_kinds as joints
 from symgen.reading.assemble import load
-from symgen.reading.mjcf.ignored_elements import IGNORED
+from symgen.reading.mjcf import IGNORED
 from tests.support.oracles import oracle
 
 mujoco = oracle("mujoco")

@@ -3,8 +3,8 @@
 import pytest
 
 from symgen.errors import RobotError
+from symgen.jobs.compiling import is_self_contained
 from symgen.reading.assemble import load
-from symgen.reading.dependency_scan import is_self_contained
 from tests.support.tools import invoke
 from tests.support.xacros import PLAIN, XMLNS, library, plain, repository, said  # noqa: F401
 

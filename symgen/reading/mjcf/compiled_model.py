@@ -1,6 +1,7 @@
 """The bodies and joints of a compiled MuJoCo model as links and joints of a `RobotDescription`."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 from symgen.mechanics.model import Limits, PerCoordinate
@@ -27,24 +28,24 @@ class CompiledMjcf:
     mujoco: Any
     model: Any
     root: XmlNode
-    bodies: tuple[str, ...] = field(init=False)
-    joints: tuple[str, ...] = field(init=False)
-    lines: dict[tuple[str, str], int] = field(init=False)
 
-    def __post_init__(self) -> None:
-        kinds = self.mujoco.mjtObj
-        bodies = self._names(kinds.mjOBJ_BODY, self.model.nbody, "body")
-        object.__setattr__(self, "bodies", ("world", *bodies[1:]))
-        object.__setattr__(self, "joints", self._names(kinds.mjOBJ_JOINT, self.model.njnt, "joint"))
-        nodes = (
-            XmlNode(element, self.root.source, self.root.label)
-            for element in self.root.element.iter("body", "joint", "freejoint")
-        )
-        lines = {
-            (node.tag.removeprefix("free"), node.element.get("name") or ""): node.line
-            for node in nodes
-        }
-        object.__setattr__(self, "lines", lines)
+    @cached_property
+    def bodies(self) -> tuple[str, ...]:
+        """The names of the bodies; the first is ``world``."""
+        names = self._names(self.mujoco.mjtObj.mjOBJ_BODY, self.model.nbody, "body")
+        return ("world", *names[1:])
+
+    @cached_property
+    def joints(self) -> tuple[str, ...]:
+        """The names of the joints."""
+        return self._names(self.mujoco.mjtObj.mjOBJ_JOINT, self.model.njnt, "joint")
+
+    @cached_property
+    def lines(self) -> dict[tuple[str, str], int]:
+        """The lines of bodies and joints, by "body" or "joint" and name."""
+        elements = self.root.element.iter("body", "joint", "freejoint")
+        nodes = (XmlNode(element, self.root.source, self.root.label) for element in elements)
+        return {(x.tag.removeprefix("free"), x.element.get("name") or ""): x.line for x in nodes}
 
     def _names(self, kind: Any, count: int, word: str) -> tuple[str, ...]:
         """The names of the file; a free one, WORD and number, where it has none."""
@@ -160,28 +161,21 @@ def _joint(robot: CompiledMjcf, joint: int, below: str, child: str, at: Pose) ->
     if word not in JOINTS:
         message = f"{word} joints are not supported yet; remove the joint"
         raise robot.root.with_label(f"joint '{shown(name)}'").error(message)
-    spring = float(model.jnt_stiffness[joint])
-    damping, friction = merged(robot.of_dofs("damping", joint)), _friction(robot, joint)
-    if not robot.single(joint):
-        origin, ends = origin_from_pose(at, line), (below, child)
-        return JointElement(
-            name, line, word, *ends, origin, damping=damping, friction=friction, stiffness=spring
-        )
-    if word == "revolute" and not model.jnt_limited[joint]:
-        word = "continuous"
+    single, spring = robot.single(joint), float(model.jnt_stiffness[joint])
+    rest = float(model.qpos_spring[model.jnt_qposadr[joint]]) if single and spring else 0.0
     return JointElement(
         name,
         line,
-        word,
+        "continuous" if word == "revolute" and not model.jnt_limited[joint] else word,
         below,
         child,
         origin_from_pose(at, line),
-        _unit(model.jnt_axis[joint]),
-        _limits(model, joint),
-        damping,
-        friction,
+        _unit(model.jnt_axis[joint]) if single else IDENTITY[0],
+        _limits(model, joint) if single else Limits(),
+        merged(robot.of_dofs("damping", joint)),
+        _friction(robot, joint),
         stiffness=spring,
-        reference=float(model.qpos_spring[model.jnt_qposadr[joint]]) if spring else 0.0,
+        reference=rest,
     )
 
 
@@ -196,7 +190,7 @@ def _limits(model: Any, joint: int) -> Limits:
 
 def _friction(robot: CompiledMjcf, joint: int) -> PerCoordinate:
     """The frictionloss of a joint. That of a free joint's translation acts along the axes of the
-    world, where no velocity is, and is left out (see `symgen.reading.mjcf.ignored_elements`)."""
+    world, where no velocity is, and is left out (see `symgen.reading.mjcf`)."""
     losses = robot.of_dofs("frictionloss", joint)
     translation = 3 if WORDS[robot.model.jnt_type[joint]] == "floating" else 0
     return merged([0.0] * translation + losses[translation:])

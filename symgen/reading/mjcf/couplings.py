@@ -5,16 +5,15 @@ constraints that have no effect. Actuators are motors, whose angles are the leng
 transmissions."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
 from symgen.reading.description import (
-    MIN_RELATIVE_PIVOT,
     JointElement,
     LinearFunction,
     Mimic,
     Motor,
     Transmission,
+    with_mimics,
 )
 from symgen.reading.mjcf.compiled_model import CompiledMjcf
 from symgen.text import quoted, shown
@@ -45,7 +44,7 @@ def coupled(robot: CompiledMjcf, joints: Sequence[JointElement]) -> tuple[JointE
     for kind, names in unused.items():
         effect = "closes a loop, which is left open" if kind in LOOPS else "has no effect"
         _warn(robot, f"<{kind}> of <equality> ({quoted(names)}) {effect}: the parts move freely")
-    return tuple(replace(joint, mimics=follows.get(joint.name)) for joint in joints)
+    return with_mimics(joints, follows)
 
 
 def _active(robot: CompiledMjcf) -> Iterator[tuple[int, str]]:
@@ -191,10 +190,8 @@ def _independent(motors: Iterable[Motor]) -> list[Motor]:
     """The motors whose angles are independent of those of the motors before them."""
     independent, laws = list[Motor](), dict[str, LinearFunction]()
     for motor in motors:
-        size = max(abs(by) for _, by in motor.angle.terms)
-        rest = motor.angle.reduce(laws)
-        joint, by = max(rest.terms, key=lambda term: abs(term[1]), default=("", 0.0))
-        if abs(by) > MIN_RELATIVE_PIVOT * size:
+        rest, joint = motor.angle.pivot(laws)
+        if joint:
             laws[joint] = rest.solve_for(joint)
             independent.append(motor)
     return independent

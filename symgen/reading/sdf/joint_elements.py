@@ -4,7 +4,6 @@ the format (``<drake:rotor_inertia>`` and ``<drake:gear_ratio>`` in ``<joint>``)
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Final
 
 from symgen.mechanics.model import Limits, PerCoordinate
@@ -74,10 +73,6 @@ class SdfJoint:
         return (x / length + 0.0, y / length + 0.0, z / length + 0.0)
 
 
-def _none(joint: SdfJoint) -> Constants:
-    return ()
-
-
 def _second(joint: SdfJoint) -> Constants:
     a, b = joint.axis(), joint.axis("axis2")
     if abs(sum(x * y for x, y in zip(a, b, strict=True))) > 1e-6:
@@ -102,7 +97,7 @@ class SdfJointType:
 
     word: str
     axis: bool = True
-    constants: Callable[[SdfJoint], Constants] = _none
+    constants: Callable[[SdfJoint], Constants] = lambda joint: ()
 
 
 TYPES: Final = {
@@ -219,19 +214,16 @@ def drives(models: Sequence[Scope], joints: Collection[str]) -> Iterator[DriveEl
     for model in models:
         for node in model.node.children("joint"):
             name = model.prefix + node.text("name")
-            inertia, ratio = map(partial(_number, node.with_label(f"joint '{shown(name)}'")), TAGS)
+            parts = [*node.with_label(f"joint '{shown(name)}'")]
+            inertia, ratio = (
+                drake_number(
+                    [part for part in parts if part.tag == tag], tag, lambda x: numbers(x, 1)[0]
+                )
+                for tag in (INERTIA, RATIO)
+            )
             if name in joints and (inertia is not None or ratio is not None):
                 default = None if inertia is None else 1.0
                 yield DriveElement(name, node.line, default if ratio is None else ratio, inertia)
-
-
-TAGS = (INERTIA, RATIO)
-"""The tags of Drake that are read."""
-
-
-def _number(joint: XmlNode, tag: str) -> float | None:
-    nodes = [child for child in joint if child.tag == tag]
-    return drake_number(nodes, tag, lambda node: numbers(node, 1)[0])
 
 
 PARALLEL: Final = 1e-6
@@ -239,12 +231,8 @@ PARALLEL: Final = 1e-6
 LEFT: Final = "a gearbox is ignored, so its joints move freely: "
 
 
-@dataclass(frozen=True)
-class Side:
-    """A joint at one side of a gearbox, and the sign of its angle beside that of the gearbox."""
-
-    joint: JointElement
-    sign: float
+Side = tuple[JointElement, float]
+"""A joint at one side of a gearbox, and the sign of its angle relative to that of the gearbox."""
 
 
 class _NotCoupled(Exception):
@@ -263,13 +251,12 @@ def geared(
     inner = {link.name for link in links}
     for box in boxes:
         try:
-            driver, driven, ratio = _sides(box, [*by_name.values()], inner, frames)
+            (driver, by), (driven, sign), ratio = _sides(box, [*by_name.values()], inner, frames)
         except _NotCoupled as error:
             box.node.notice("warning", f"{LEFT}{error}")
             continue
-        by = -ratio * driver.sign * driven.sign
-        tie = Mimic(box.node.line, driver.joint.name, by)
-        by_name[driven.joint.name] = replace(driven.joint, mimics=tie)
+        tie = Mimic(box.node.line, driver.name, -ratio * by * sign)
+        by_name[driven.name] = replace(driven, mimics=tie)
     return [*by_name.values()]
 
 
@@ -285,8 +272,8 @@ def _sides(
         _side(box, joints, inner, frames, (names[0], end), tag)
         for end, tag in zip(names[1:], ("axis", "axis2"), strict=True)
     )
-    if second.joint.mimics is not None:
-        raise _NotCoupled(f"joint '{shown(second.joint.name)}' already follows another joint")
+    if second[0].mimics is not None:
+        raise _NotCoupled(f"joint '{shown(second[0].name)}' already follows another joint")
     return first, second, number(box.node, "gearbox_ratio", 1.0)
 
 
@@ -305,7 +292,7 @@ def _side(
         tied = joint.parent, _carried(joint, joints, inner)
         if tied in (ends, ends[::-1]):
             sign = 1.0 if tied == ends else -1.0
-            return Side(joint, sign * _axis_sign(box, joint, frames, tag))
+            return joint, sign * _axis_sign(box, joint, frames, tag)
     raise _NotCoupled(f"no revolute joint is between '{shown(ends[0])}' and '{shown(ends[1])}'")
 
 

@@ -75,16 +75,21 @@ def described(root: XmlNode, path: Path, digest: str) -> RobotDescription:
     joints = with_couplings(root, joints, dependent_joints(joint_nodes(root)))
     links = _with_world(root, links, joints)
     notice_ignored_elements(root)
-    driving = drives(root, extended, {j.name for j in joints if j.kind != FIXED})
-    tying = transmissions(root)
-    name = _robot_name(root)
-    notices = tuple(sorted(root.source.notices, key=lambda notice: notice.place.line))
-    robot = RobotDescription(
-        name, root.source.file, digest, root.line, links, joints, notices, driving,
-        transmissions=tying,
-    )  # fmt: skip
-    check(robot)
-    return robot
+    moving = {joint.name for joint in joints if joint.kind != FIXED}
+    driving, tying, name = drives(root, extended, moving), transmissions(root), _robot_name(root)
+    return check(
+        RobotDescription(
+            name,
+            root.source.file,
+            digest,
+            root.line,
+            links,
+            joints,
+            tuple(root.source.notices),
+            driving,
+            transmissions=tying,
+        )
+    )
 
 
 Element = TypeVar("Element", LinkElement, JointElement)

@@ -13,11 +13,11 @@ from dataclasses import replace
 from typing import Final
 
 from symgen.reading.description import (
-    MIN_RELATIVE_PIVOT,
     JointElement,
     LinearFunction,
     Mimic,
     joint_above,
+    with_mimics,
 )
 from symgen.reading.joint_kinds import FIXED, has_one_coordinate
 from symgen.reading.xml_reader import XML_SPACE, XmlNode
@@ -115,7 +115,7 @@ def with_couplings(
             f'{names} {verb} no joint with independent="false", so that the coupled '
             "joints move freely",
         )
-    return tuple(replace(j, mimics=solved.get(j.name, j.mimics)) for j in joints)
+    return with_mimics(joints, solved)
 
 
 def dependent_joints(nodes: Sequence[XmlNode]) -> set[str]:
@@ -170,11 +170,8 @@ def _solved(
     couplings that determine no joint."""
     laws, lines, unused = dict[str, LinearFunction](), dict[str, int](), list[XmlNode]()
     for node, equation in equations:
-        size = max((abs(x) for _, x in equation.terms), default=0.0)
-        equation = equation.reduce(laws)
-        sizes = {name: abs(x) for name, x in equation.terms if name in dependent}
-        pivot = max(sizes, key=lambda name: sizes[name], default="")
-        if not pivot or sizes[pivot] <= MIN_RELATIVE_PIVOT * size or len(equation.terms) < 2:
+        equation, pivot = equation.pivot(laws, dependent)
+        if not pivot or len(equation.terms) < 2:
             unused.append(node)
             continue
         solution = equation.solve_for(pivot)

@@ -21,8 +21,8 @@ from symgen.reading.description import (
     Origin,
     RobotDescription,
 )
-from symgen.reading.gravity import gravity_of_file
 from symgen.reading.joint_kinds import JOINTS, has_one_coordinate
+from symgen.reading.subtree import gravity_of_file
 from symgen.reading.urdf.transmissions import INERTIA, RATIO
 from symgen.text import quoted
 
