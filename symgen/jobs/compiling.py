@@ -88,7 +88,10 @@ def _digest_of_call(
         data = path.read_bytes()
         if not is_self_contained(path.name, data):
             return None
-        chosen = {k: _named_digest(Path(x)) if k in FILES and x else x for k, x in options.items()}
+        chosen = dict(options)
+        for name in (name for name in FILES if options.get(name)):
+            file = Path(options[name])
+            chosen[name] = [file.name, hashlib.sha256(file.read_bytes()).hexdigest()]
         call = [path.name, hashlib.sha256(data).hexdigest(), quantities, exact, chosen]
         return digest("call", environment(), call)
     except (OSError, ValueError, TypeError, SymgenError):
@@ -110,11 +113,6 @@ def is_self_contained(name: str, data: bytes) -> bool:
     if name.lower().endswith(".xacro") or any(sign in data for sign in LEADS):
         return False
     return _ALONE.match(data) is not None
-
-
-def _named_digest(path: Path) -> list[str]:
-    """The name of a file and the SHA-256 of its content. Raises OSError."""
-    return [path.name, hashlib.sha256(path.read_bytes()).hexdigest()]
 
 
 def environment() -> list[Any]:

@@ -45,14 +45,12 @@ def notes_on_large_functions(
         )
         for wanted in functions
     }
-    return [_sentence(name, count) for name, count in counts.items() if count >= LARGE]
-
-
-def _sentence(name: str, count: int) -> str:
-    return (
+    return [
         f"{name} has {count:,} entries, which can take up to {count * C_BYTES / 1e6:.0f} MB of C, "
         f"{count * MEMORY / 1e9:.1f} GB of memory and {count * SECONDS:.0f} s"
-    )
+        for name, count in counts.items()
+        if count >= LARGE
+    ]
 
 
 TARGETS: Final = {name: (name,) for name in (*LANGUAGES, *PRODUCTS)}

@@ -137,7 +137,10 @@ def read(folder: Path) -> tuple[Module, dict[str, str]]:
         listed = decoded(Manifest, data)
         _check(listed)
         module = _module(listed)
-        _check_derived(module, listed.files, data)
+        derived = json.loads(text(module, listed.files))
+        other = (key for key in derived if key not in ECHOES and derived[key] != data[key])
+        for key in other:
+            raise SchemaError(key, "does not follow from the model")
     except OSError as error:
         raise OptionError(
             f"cannot read {str(path)!r}: {reason(error)}; give a folder that symgen generate wrote"
@@ -214,14 +217,6 @@ RULES: Final[dict[str, Callable[[Manifest], bool]]] = {
     "model.gravity": lambda m: max(map(abs, m.model.gravity)) <= 1e100,
 }
 """What holds of every manifest beyond the types of its values, by the place that is at fault."""
-
-
-def _check_derived(module: Module, files: Mapping[str, str], data: Mapping[str, Any]) -> None:
-    """Raises SchemaError where the manifest differs from the one that its own model has."""
-    derived = json.loads(text(module, files))
-    other = next((key for key in derived if key not in ECHOES and derived[key] != data[key]), None)
-    if other is not None:
-        raise SchemaError(other, "does not follow from the model")
 
 
 def _module(listed: Manifest) -> Module:

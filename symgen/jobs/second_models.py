@@ -95,14 +95,8 @@ def _matrix(quaternion: Numbers) -> Numbers:
     """The rotation by a unit quaternion x, y, z, w, as a matrix (3, 3)."""
     axis, w = quaternion[:3], quaternion[3]
     turn: Numbers = (w * w - axis @ axis) * np.eye(3)
-    turn += 2 * np.outer(axis, axis) + 2 * w * _cross(axis)
+    turn += 2 * np.outer(axis, axis) + 2 * w * np.cross(np.eye(3), axis)
     return turn
-
-
-def _cross(v: Numbers) -> Numbers:
-    """The matrix (3, 3) of the cross product with `v`."""
-    x, y, z = v
-    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
 
 
 def _quaternion_of(turn: Numbers) -> Numbers:

@@ -125,20 +125,15 @@ def rows(*groups: type, only: Iterable[str] | None = None) -> tuple[Option, ...]
             f.metadata["option"],
             name=f.name,
             default=None if f.default is MISSING else f.default,
-            section=f.metadata["option"].section or _section(cls, f.name),
+            section=f.metadata["option"].section or getattr(owner, "SECTION", ""),
         )
         for cls in groups
         for f in fields(cls)
         if "option" in f.metadata
+        for owner in [next(c for c in cls.__mro__ if f.name in get_annotations(c))]
     ]
     wanted = None if only is None else set(only)
     return tuple(row for row in options if wanted is None or row.name in wanted)
-
-
-def _section(cls: type, name: str) -> str:
-    """The section of the class that defines a field."""
-    owner = next(c for c in cls.__mro__ if name in get_annotations(c))
-    return str(getattr(owner, "SECTION", ""))
 
 
 Tags = Mapping[str, Collection[str]]

@@ -74,20 +74,10 @@ def _texts(value: Any) -> list[str]:
     return [_text(entry) for entry in _exactly(list)(value)]
 
 
-def _spelled(value: Any) -> str:
-    """A value as the command line spells it: numbers exactly, booleans as xacro does."""
-    plain = _exactly(str, int, float, bool)(value)
-    return plain if isinstance(plain, str) else str(plain).lower()
-
-
 def _table(value: Any) -> list[str]:
-    return [f"{key}={_spelled(entry)}" for key, entry in _exactly(dict)(value).items()]
-
-
-def _vector(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    return ",".join(repr(_number(x)) for x in _exactly(list)(value))
+    """Pairs as the command line spells them: numbers exactly, booleans as xacro does."""
+    entries = {key: _exactly(str, int, float, bool)(x) for key, x in _exactly(dict)(value).items()}
+    return [f"{k}={x if isinstance(x, str) else str(x).lower()}" for k, x in entries.items()]
 
 
 def _names(value: Any) -> str:
@@ -107,11 +97,6 @@ def _pair(text: str) -> tuple[str, str]:
     if not sign:
         raise ValueError(text)
     return name, value
-
-
-def _number_pair(text: str) -> tuple[str, float]:
-    name, _, value = text.rpartition("=")
-    return name, finite(value)
 
 
 def _is_text(value: Any) -> str:
@@ -187,7 +172,7 @@ NUMBER_PAIRS: Final = ValueKind(
     "a table of joints and values",
     "{ NAME = 0.0 }",
     _table,
-    lambda texts: tuple(map(_number_pair, texts)),
+    lambda texts: tuple((name, finite(x)) for name, _, x in (t.rpartition("=") for t in texts)),
     _pairs(_is_number),
     repeatable=True,
 )
@@ -200,6 +185,11 @@ def choice(*names: str) -> ValueKind:
 
 def vector_or(word: str) -> ValueKind:
     """Three numbers, or a word in their place."""
+
+    def from_toml(value: Any) -> str:
+        if isinstance(value, str):
+            return value
+        return ",".join(repr(_number(x)) for x in _exactly(list)(value))
 
     def from_text(text: str) -> Any:
         if text == word:
@@ -214,7 +204,7 @@ def vector_or(word: str) -> ValueKind:
         return _list(map(repr, value)) if isinstance(value, tuple) else None
 
     return ValueKind(
-        f'three numbers or "{word}"', "[0.0, 0.0, -9.81]", _vector, from_text, from_python, toml
+        f'three numbers or "{word}"', "[0.0, 0.0, -9.81]", from_toml, from_text, from_python, toml
     )
 
 

@@ -80,7 +80,12 @@ def load(source: RobotSource, **options: Any) -> LoadedRobot:
 def load_with(source: RobotSource, choices: Choices) -> LoadedRobot:
     """The robot of a file, as `load`, with options that are made already."""
     wanted = choices[RobotOptions]
-    rounder = RightAngleSnapper(_tolerance(wanted.snap_angles))
+    if not 0 <= wanted.snap_angles <= MAX_SNAP_TOLERANCE:
+        raise OptionError(
+            f"--snap-angles {wanted.snap_angles:g}: give an angle from 0 to "
+            f"{MAX_SNAP_TOLERANCE:g} rad"
+        )
+    rounder = RightAngleSnapper(wanted.snap_angles)
     robot = describe(source, choices[SourceOptions])
     check_joint_count(robot)
     robot = repair_inertias(robot, wanted.repair_inertia)
@@ -113,14 +118,6 @@ def load_with(source: RobotSource, choices: Choices) -> LoadedRobot:
     return LoadedRobot(
         model, ordered, part.robot.sha256, name_of(source), right_angles, places, drives.sha256
     )
-
-
-def _tolerance(snap_angles: float) -> float:
-    if not 0 <= snap_angles <= MAX_SNAP_TOLERANCE:
-        raise OptionError(
-            f"--snap-angles {snap_angles:g}: give an angle from 0 to {MAX_SNAP_TOLERANCE:g} rad"
-        )
-    return snap_angles
 
 
 def _check_supported(part: RobotSubtree) -> None:

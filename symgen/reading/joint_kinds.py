@@ -125,17 +125,12 @@ def _given_axis2(label: str, axis: Triple, second: Any) -> Constants:
     return across
 
 
-def _axis2_tag(axis: Triple, constants: Constants) -> Tag | None:
-    """The tag for a second axis that is not the default."""
-    return None if constants == default_second_axis(axis) else ("axis2", "xyz", constants)
-
-
 SECOND_AXIS: Final = JointConstants(
     "axis2",
     3,
     _second_axis,
     _given_axis2,
-    _axis2_tag,
+    lambda axis, second: None if second == default_second_axis(axis) else ("axis2", "xyz", second),
     ("axis2",),
 )
 

@@ -283,19 +283,14 @@ def gravity_in_root(
     turned = IDENTITY
     for joint in above:
         turned = (Pose(turned) @ Pose(pose_of(joint).rotation)).rotation
-    fall = _inside(turned, _of_root(part)) if fixed is None else fixed
+    in_file = gravity_of_file(part.robot, above[0].parent if above else part.root)
+    if part.root == WORLD:
+        in_file = part.robot.gravity
+    fall = _inside(turned, in_file) if fixed is None else fixed
     if turned == IDENTITY:
         return fall, ()
     text = " ".join(_words(part, above, gravity, fall))
     return fall, (Notice(part.robot.place(part.robot.line), "note", part.robot.tag, text),)
-
-
-def _of_root(part: RobotSubtree) -> Triple:
-    """Free fall in the axes of the file's root, or of the world where that floats."""
-    robot, above = part.robot, above_root(part)
-    if part.root == WORLD:
-        return robot.gravity
-    return gravity_of_file(robot, above[0].parent if above else part.root)
 
 
 def gravity_of_file(robot: RobotDescription, root: str) -> Triple:

@@ -57,17 +57,6 @@ def _tendons(robot: CompiledMjcf) -> Iterator[str]:
             yield name
 
 
-def _heavy_tendons(robot: CompiledMjcf) -> Iterator[str]:
-    """The tendons with armature, which adds inertia to M."""
-    names = _names(robot, "mjOBJ_TENDON", robot.model.ntendon)
-    return (name for name, x in zip(names, robot.model.tendon_armature, strict=True) if x)
-
-
-def _free_friction(robot: CompiledMjcf) -> Iterator[str]:
-    m = robot.model
-    return _joints(robot, lambda j, d: m.jnt_type[j] == FREE and _any(m.dof_frictionloss[d][:3]))
-
-
 IGNORED: Final[tuple[IgnoredElement[CompiledMjcf], ...]] = (
     IgnoredElement(
         "warning",
@@ -76,7 +65,9 @@ IGNORED: Final[tuple[IgnoredElement[CompiledMjcf], ...]] = (
     ),
     IgnoredElement(
         "warning",
-        _free_friction,
+        lambda r: _joints(
+            r, lambda j, d: r.model.jnt_type[j] == FREE and _any(r.model.dof_frictionloss[d][:3])
+        ),
         "frictionloss of free joints ({names}) acts on translation along the axes of the "
         "world in MuJoCo; that part is ignored",
     ),
@@ -87,7 +78,13 @@ IGNORED: Final[tuple[IgnoredElement[CompiledMjcf], ...]] = (
     ),
     IgnoredElement(
         "warning",
-        _heavy_tendons,
+        lambda r: (
+            name
+            for name, armature in zip(
+                _names(r, "mjOBJ_TENDON", r.model.ntendon), r.model.tendon_armature, strict=True
+            )
+            if armature
+        ),
         "armature of tendons ({names}) is ignored, so the mass matrix and all accelerations differ "
         "from those of MuJoCo",
     ),

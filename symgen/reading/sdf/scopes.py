@@ -12,7 +12,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from symgen.errors import RobotError
 from symgen.mechanics.pose import Pose, Triple
 from symgen.reading.rotations import rotation_from_quaternion, rotation_from_rpy
 from symgen.reading.xml_reader import NUMBER, XML_SPACE, XmlFile, XmlNode, parsed
@@ -279,11 +278,10 @@ class Frames:
 
     def _add_elements(self, scope: Scope) -> None:
         for node in scope.node:
-            adding = ADDING.get(node.tag)
-            if adding is not None:
+            if node.tag in ("link", "frame", "joint"):
                 name = node.text("name")
                 called = node.with_label(f"{node.tag} '{shown(name)}'")
-                self._frames.setdefault(scope.prefix + name, adding(scope, called, name))
+                self._frames.setdefault(scope.prefix + name, _frame_of(scope, called, name))
 
     def _add_model(self, scope: Scope) -> None:
         around = scope.around
@@ -333,12 +331,9 @@ class Frames:
         if name in self._frames:
             return self._frames[name]
         assert by is not None
-        raise self._lost(name, by)
-
-    def _lost(self, name: str, by: XmlNode) -> RobotError:
-        short = shown(name.removeprefix("::"))
-        return by.error(
-            f"'{short}' is not a link, joint, frame or model of the file; correct the name"
+        raise by.error(
+            f"'{shown(name.removeprefix('::'))}' is not a link, joint, frame or model of the file; "
+            "correct the name"
         )
 
 
@@ -354,22 +349,11 @@ def _canonical(scope: Scope) -> str:
     return next((inner.frame for inner in scope.models), WORLD)
 
 
-def _link(scope: Scope, node: XmlNode, name: str) -> SdfFrame:
+def _frame_of(scope: Scope, node: XmlNode, name: str) -> SdfFrame:
+    """The frame of a link, a joint, which is attached to its child, or a <frame> of a model."""
     place, frame = pose(node)
-    return SdfFrame(node, place, scope.absolute(frame or MODEL), scope.prefix + name)
-
-
-def _frame(scope: Scope, node: XmlNode, name: str) -> SdfFrame:
-    place, frame = pose(node)
-    holder = node.element.get("attached_to") or MODEL
+    if node.tag == "link":
+        return SdfFrame(node, place, scope.absolute(frame or MODEL), scope.prefix + name)
+    attached = node.element.get("attached_to") or MODEL
+    holder = text(node, "child") if node.tag == "joint" else attached
     return SdfFrame(node, place, scope.absolute(frame or holder), scope.absolute(holder))
-
-
-def _joint(scope: Scope, node: XmlNode, name: str) -> SdfFrame:
-    place, frame = pose(node)
-    child = text(node, "child")
-    return SdfFrame(node, place, scope.absolute(frame or child), scope.absolute(child))
-
-
-ADDING = {"link": _link, "frame": _frame, "joint": _joint}
-"""Elements of a model that have a frame, but for models themselves."""

@@ -5,7 +5,7 @@ once per kind; geometry and the content of extension blocks are not read."""
 
 import hashlib
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -30,6 +30,7 @@ from symgen.reading.joint_kinds import (
     DRAKES,
     FIXED,
     JOINTS,
+    DrakeAxes,
     JointRow,
     from_attribute,
     has_several_coordinates,
@@ -44,7 +45,7 @@ from symgen.reading.urdf.couplings import (
     with_ros2_control,
 )
 from symgen.reading.urdf.ignored_elements import check_root, notice_ignored_elements
-from symgen.reading.urdf.transmissions import Extension, drives, extensions, transmissions
+from symgen.reading.urdf.transmissions import drives, extensions, transmissions
 from symgen.reading.xml_reader import XmlNode, parsed
 from symgen.text import shown
 
@@ -64,22 +65,37 @@ def described(root: XmlNode, path: Path, digest: str) -> RobotDescription:
     file."""
     check_root(root)
     errors: list[RobotError] = []
-    links = tuple(_each(_link, root.children("link"), errors))
+    links = tuple(
+        _each(
+            lambda node: LinkElement(node.text("name"), node.line, _inertial(node)),
+            root.children("link"),
+            errors,
+        )
+    )
     plain = tuple(_each(_joint, joint_nodes(root), errors))
     extended = extensions(root, errors)
     broken = together(errors)
     if broken is not None:
         raise broken
-    joints = tuple(_sprung(joint, extended) for joint in plain)
+    springs = {j.name: extended[j.name] for j in plain if j.name in extended and j.kind != FIXED}
+    joints = tuple(
+        replace(j, stiffness=springs[j.name].stiffness, reference=springs[j.name].reference)
+        if j.name in springs
+        else j
+        for j in plain
+    )
     joints = with_ros2_control(root, joints)
     joints = with_couplings(root, joints, dependent_joints(joint_nodes(root)))
     links = _with_world(root, links, joints)
     notice_ignored_elements(root)
     moving = {joint.name for joint in joints if joint.kind != FIXED}
-    driving, tying, name = drives(root, extended, moving), transmissions(root), _robot_name(root)
+    driving, tying = drives(root, extended, moving), transmissions(root)
+    name = root.element.get("name", "").strip()
+    if not name:
+        root.notice("note", "has no name; 'robot' is used")
     return check(
         RobotDescription(
-            name,
+            name or "robot",
             root.source.file,
             digest,
             root.line,
@@ -101,7 +117,9 @@ def _each(
     """The elements read of nodes; the errors of those that cannot be."""
     for node in nodes:
         with gathered(errors):
-            yield read(node.with_label(_label(node)))
+            name = node.element.get("name")
+            label = f"{node.tag} '{shown(name)}'" if name else f"<{node.tag}>"
+            yield read(node.with_label(label))
 
 
 WORLD: Final = "world"
@@ -119,22 +137,6 @@ def _with_world(
         "note", "link 'world' is missing, but a joint refers to it; it is taken as the ground"
     )
     return (LinkElement(WORLD, root.line), *links)
-
-
-def _label(node: XmlNode) -> str:
-    name = node.element.get("name")
-    return f"{node.tag} '{shown(name)}'" if name else f"<{node.tag}>"
-
-
-def _robot_name(root: XmlNode) -> str:
-    name = root.element.get("name", "").strip()
-    if not name:
-        root.notice("note", "has no name; 'robot' is used")
-    return name or "robot"
-
-
-def _link(node: XmlNode) -> LinkElement:
-    return LinkElement(node.text("name"), node.line, _inertial(node))
 
 
 def _inertial(link: XmlNode) -> Inertial | None:
@@ -214,7 +216,11 @@ def _joint(node: XmlNode) -> JointElement:
             "<limit> of a joint with several coordinates is ignored",
             "limits of {count} joints with several coordinates ({elements}) are ignored",
         )
-    axis, constants = _axes(node, row)
+    axis = _axis(node) if row.axis else IDENTITY[0]
+    if node.tag == DRAKES and row.in_drake is not None:
+        axis, constants = _axes_in_drake(node, row, row.in_drake, axis)
+    else:
+        constants = row.constants(node, axis)
     return JointElement(
         name,
         node.line,
@@ -230,19 +236,12 @@ def _joint(node: XmlNode) -> JointElement:
     )
 
 
-def _axes(node: XmlNode, row: JointRow) -> tuple[Triple, tuple[float, ...]]:
-    """The axis of a joint and the constants of its type. Raises RobotError."""
-    axis = _axis(node) if row.axis else IDENTITY[0]
-    if node.tag != DRAKES or row.in_drake is None:
-        return axis, row.constants(node, axis)
-    return _axes_in_drake(node, row, axis)
-
-
-def _axes_in_drake(node: XmlNode, row: JointRow, written: Triple) -> tuple[Triple, Triple]:
+def _axes_in_drake(
+    node: XmlNode, row: JointRow, drake: DrakeAxes, written: Triple
+) -> tuple[Triple, tuple[float, ...]]:
     """The axis and the second axis of a ``<drake:joint>`` that Drake defines in its own way; an
     element that Drake does not read gives a warning, a default axis of a plane a note."""
-    assert row.in_drake is not None
-    axis = row.in_drake.axis or written
+    axis = drake.axis or written
     ignored = [] if written == axis or not node.children("axis") else ["axis"]
     ignored += [tag for tag in row.tags if node.children(tag)]
     if ignored:
@@ -251,21 +250,13 @@ def _axes_in_drake(node: XmlNode, row: JointRow, written: Triple) -> tuple[Tripl
             f"<{'> and <'.join(ignored)}> of a {row.kind} <{DRAKES}> is ignored, as in "
             "Drake; use a plain <joint> to include it",
         )
-    if row.in_drake.axis is None and not node.children("axis"):
+    if drake.axis is None and not node.children("axis"):
         node.notice(
             "note",
             f"{row.kind} <{DRAKES}> without <axis>: the axis is x, as in Drake; add <axis> to "
             "choose another one",
         )
-    return axis, row.in_drake.second(axis)
-
-
-def _sprung(joint: JointElement, extended: Mapping[str, Extension]) -> JointElement:
-    """The joint with its spring, where it has one."""
-    extension = extended.get(joint.name)
-    if extension is None or joint.kind == FIXED:
-        return joint
-    return replace(joint, stiffness=extension.stiffness, reference=extension.reference)
+    return axis, drake.second(axis)
 
 
 def _axis(joint: XmlNode) -> Triple:

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, starmap
 from pathlib import Path
 from typing import Final
 
@@ -40,24 +41,16 @@ class Packages:
     opened: int = 0
 
     def __post_init__(self) -> None:
-        self._rest = self._remembered_folders()
+        self._rest = chain.from_iterable(starmap(self._below, self._places()))
 
     def find(self, name: str) -> Path | None:
         """The folder of a package, None where it is not found."""
         while name not in self.named:
             if next(self._rest, None) is None:
-                return self._shared(name) or self.called.get(name)
+                prefixes = self.environment.get("AMENT_PREFIX_PATH", "").split(os.pathsep)
+                places = (Path(prefix) / "share" / name for prefix in prefixes if prefix)
+                return next(filter(os.path.isdir, places), None) or self.called.get(name)
         return self.named[name]
-
-    def _shared(self, name: str) -> Path | None:
-        prefixes = self.environment.get("AMENT_PREFIX_PATH", "").split(os.pathsep)
-        places = (Path(prefix) / "share" / name for prefix in prefixes if prefix)
-        return next((place for place in places if os.path.isdir(place)), None)
-
-    def _remembered_folders(self) -> Iterator[Path]:
-        """Every folder that is looked into, once its package is remembered."""
-        for folder, depth in self._places():
-            yield from self._below(folder, depth)
 
     def _places(self) -> Iterator[tuple[Path, int]]:
         for folder in self.given:
