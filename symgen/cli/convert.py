@@ -4,7 +4,7 @@ from typing import Any
 
 from symgen.cli.help import command
 from symgen.cli.options import FILE, JSON, VERBOSE, out, with_options
-from symgen.cli.progress import say
+from symgen.cli.progress import say_written
 from symgen.options import rows
 from symgen.reading.options import RobotOptions, SourceOptions
 
@@ -37,12 +37,7 @@ def convert(
     symgen convert model.sdf -o model.urdf
     symgen convert robot.urdf --root torso --tip tool -o arm.urdf    one arm only
     """
-    from symgen import output
     from symgen.jobs.convert import convert as run
 
     notices = run(file, out, SourceOptions(**options), repair_inertia, root, tip)
-    if as_json:
-        output.say(output.as_json(output.written([out], notices)))
-        return
-    say(notices)
-    output.say(f"wrote {out}")
+    say_written([out], notices, as_json, f"wrote {out}")

@@ -46,13 +46,9 @@ def _titles() -> dict[str, str]:
     }
     names = [name for name in files if not name.startswith(SITE_ONLY)]
     names.sort(key=lambda name: (FIRST.index(name) if name in FIRST else len(FIRST), name))
-    return {name: _title(files[name]) for name in names}
-
-
-def _title(path: Path) -> str:
-    """The first heading of a page."""
-    with path.open(encoding="utf-8") as lines:
-        return next((line[2:].strip() for line in lines if line.startswith("# ")), "")
+    texts = {name: files[name].read_text(encoding="utf-8") for name in names}
+    headings = {name: re.search(r"^# (.*)$", text, re.MULTILINE) for name, text in texts.items()}
+    return {name: heading[1].strip() if heading else "" for name, heading in headings.items()}
 
 
 PAGES: Final = _titles()

@@ -4,10 +4,10 @@ from typing import Any
 
 import click
 
-from symgen import output
 from symgen.cli.help import command
 from symgen.cli.options import JSON, with_options
 from symgen.cli.options import out as out_option
+from symgen.cli.progress import say_written
 from symgen.options import rows
 from symgen.reading.options import SourceOptions
 
@@ -29,4 +29,4 @@ def init(file: str, out: str | None, as_json: bool, **options: Any) -> None:
     from symgen.jobs.jobfile import init as run
 
     path = run(file, out, SourceOptions(**options))
-    output.say(output.as_json(output.written([path])) if as_json else f"wrote {path}")
+    say_written([path], [], as_json, f"wrote {path}")

@@ -52,7 +52,9 @@ def clicked(row: Option) -> Decorator:
     }
     if row.kind.flag:
         return option(*names, is_flag=True, **more)
-    text = _text(row)
+    text = row.default
+    if isinstance(text, tuple):  # as the command line spells it
+        text = ",".join(x if isinstance(x, str) else f"{x:g}" for x in text)
     if not row.kind.repeatable and text is not None:
         more |= {"default": text, "show_default": bool(text) or text == 0}
     if row.shown_default:
@@ -62,18 +64,10 @@ def clicked(row: Option) -> Decorator:
         metavar=row.metavar,
         multiple=row.kind.repeatable,
         type=row.kind.click_type,
-        callback=_parser(row),
+        callback=lambda ctx, param, text: None if text is None else row.from_text(text),
         shell_complete=completer(row),
         **more,
     )
-
-
-def _text(row: Option) -> Any:
-    """The default as the command line spells it."""
-    value = row.default
-    if isinstance(value, tuple):
-        return ",".join(x if isinstance(x, str) else f"{x:g}" for x in value)
-    return value
 
 
 def given(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -89,13 +83,6 @@ def given(options: Mapping[str, Any]) -> dict[str, Any]:
         for name, value in options.items()
         if source(name) is typed or name not in listed
     }
-
-
-def _parser(row: Option) -> Callable[[click.Context, click.Parameter, Any], Any]:
-    def parsed(ctx: click.Context, param: click.Parameter, given: Any) -> Any:
-        return None if given is None else row.from_text(given)
-
-    return parsed
 
 
 PICTURES: Final = option(
@@ -132,16 +119,12 @@ def path_option(flag: str, metavar: str, help: str) -> Decorator:
     )
 
 
-def _remembered(ctx: click.Context, param: click.Parameter, given: bool) -> None:
-    ctx.meta[progress.VERBOSE] = given
-
-
 VERBOSE: Final = (
     option(
         "--verbose",
         is_flag=True,
         expose_value=False,
-        callback=_remembered,
+        callback=lambda ctx, param, given: ctx.meta.update({progress.VERBOSE: given}),
         help="Print each note separately instead of one line for each kind.",
     ),
 )
@@ -154,18 +137,18 @@ def folder(ctx: click.Context, param: click.Parameter, text: str | None) -> Path
     return None if text is None else Path(text)
 
 
-def _robot_file(ctx: click.Context, param: click.Parameter, text: str) -> str:
-    """The path of a robot's file, or the one that a job file names. The options of the job file
-    become the defaults of the command."""
-    from symgen.jobs.jobfile import followed
+def _followed(
+    key: str, kind: type[Any] = str
+) -> Callable[[click.Context, click.Parameter, str], Any]:
+    """The callback of a path: the path itself or, for a job file, the path at its `key`, as a str
+    or a Path. The options of the job file become the defaults of the command."""
 
-    return followed(ctx, text, "file")
+    def path(ctx: click.Context, param: click.Parameter, text: str) -> Any:
+        from symgen.jobs.jobfile import followed
 
+        return kind(followed(ctx, text, key))
 
-def _made_folder(ctx: click.Context, param: click.Parameter, text: str) -> Path:
-    from symgen.jobs.jobfile import followed
-
-    return Path(followed(ctx, text, "out"))
+    return path
 
 
 PROCESSES: Final = option(
@@ -180,6 +163,6 @@ PROCESSES: Final = option(
 )
 
 FILE = click.argument(
-    "file", metavar="FILE", type=click.Path(), is_eager=True, callback=_robot_file
+    "file", metavar="FILE", type=click.Path(), is_eager=True, callback=_followed("file")
 )
-FOLDER = click.argument("folder", metavar="DIR", type=click.Path(), callback=_made_folder)
+FOLDER = click.argument("folder", metavar="DIR", type=click.Path(), callback=_followed("out", Path))

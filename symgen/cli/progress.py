@@ -55,6 +55,18 @@ def _in_notebook() -> Iterator[Callable[[str], None]]:
     yield tell
 
 
+def say_written(
+    paths: Sequence[object], notices: Sequence[Notice], as_json: bool, *lines: str
+) -> None:
+    """Report written files: their paths and the notices as JSON, or the notices and some lines."""
+    if as_json:
+        output.say(output.as_json(output.written(paths, notices)))
+        return
+    say(notices)
+    for line in lines:
+        output.say(line)
+
+
 def say(notices: Sequence[Notice]) -> None:
     """Notes and warnings on stderr, a line for each kind, or for each with --verbose."""
     verbose = click.get_current_context().meta.get(VERBOSE, False)

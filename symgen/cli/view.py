@@ -5,7 +5,7 @@ from typing import Any
 
 from symgen.cli.help import command
 from symgen.cli.options import FILE, JSON, ROBOT, path_option, with_options
-from symgen.cli.progress import progress, say
+from symgen.cli.progress import progress, say_written
 
 
 @command()
@@ -32,10 +32,6 @@ def view(file: str, motion: Path | None, as_json: bool, **options: Any) -> None:
     with progress() as tell:
         tell("reading the robot")
         _, notices = inspect_command(file, options, tell, False, False, page, None, False, motion)
-    if as_json:
-        output.say(output.as_json(output.written([page], notices)))
-        return
-    say(notices)
-    output.say(str(page))
-    if not webbrowser.open(page.as_uri()):
+    say_written([page], notices, as_json, str(page))
+    if not as_json and not webbrowser.open(page.as_uri()):
         output.say("no browser was found; open the file above in a browser", error=True)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+import numpy as np
 import sympy
 
 from symgen import output
@@ -83,7 +84,7 @@ class OutputExpressions:
         if self.wanted.indices is not None:
             return as_text(self.expression)
         name, entries = shown(self.out.name), sympy.flatten(self.expression)
-        places = [",".join(str(k + 1) for k in at) for at in _places(self.out.shape)]
+        places = [",".join(str(k + 1) for k in at) for at in np.ndindex(self.out.shape)]
         return "\n".join(
             f"{name}[{at}] = {as_text(x)}" for at, x in zip(places, entries, strict=True)
         )
@@ -131,7 +132,9 @@ def closed_form_of(job: Job, text: str, symbolic: str | None) -> OutputExpressio
     wanted = WantedEntry.parse(text, robot.model)
     options = dict.fromkeys(kinds, "symbols")
     out, unit = robot.output(wanted.quantity, wanted.output, **options)
-    if wanted.indices is not None and not _inside(wanted.indices, out.shape):
+    at = wanted.indices or ()
+    fits = all(1 <= k <= n for k, n in zip(at, out.shape, strict=False))
+    if wanted.indices is not None and not (fits and len(at) == len(out.shape)):
         sizes = " x ".join(map(str, out.shape))
         raise OptionError(
             f"--entry {cited(text)}: {wanted.quantity} has {sizes} entries, counted from 1"
@@ -157,20 +160,6 @@ def entry_command(
     return (entry.latex() if latex else entry.text()), entry.legend()
 
 
-def _inside(indices: Sequence[int], shape: Sequence[int]) -> bool:
-    return len(indices) == len(shape) and all(
-        1 <= k <= n for k, n in zip(indices, shape, strict=True)
-    )
-
-
-def _places(shape: Sequence[int]) -> list[tuple[int, ...]]:
-    """The indices of all entries, from 0, row-major."""
-    indices: list[tuple[int, ...]] = [()]
-    for n in shape:
-        indices = [(*at, k) for at in indices for k in range(n)]
-    return indices
-
-
 def _nested(entries: list[str], shape: Sequence[int]) -> Any:
     """The entries as nested lists in the shape of the array."""
     if len(shape) < 2:
@@ -187,16 +176,10 @@ def grouping_command(job: Job, symbolic: str, latex: bool, as_json: bool) -> str
     lines = relations(robot, setting, as_fraction)
     if as_json:
         return output.as_json(_data(lines, meanings(robot, setting)))
-    return (_latex if latex else _text)(lines)
-
-
-def _text(relations: tuple[Relation, ...]) -> str:
-    return "\n".join(f"{row.name} = {row.expression}" for row in relations)
-
-
-def _latex(relations: tuple[Relation, ...]) -> str:
-    rows = [rf"{latex_name(row.name)} &= {sympy.latex(row.expression)} \\" for row in relations]
-    return "\n".join([r"\begin{align*}", *rows, r"\end{align*}"])
+    if latex:
+        rows = [rf"{latex_name(row.name)} &= {sympy.latex(row.expression)} \\" for row in lines]
+        return "\n".join([r"\begin{align*}", *rows, r"\end{align*}"])
+    return "\n".join(f"{row.name} = {row.expression}" for row in lines)
 
 
 def _data(relations: tuple[Relation, ...], known: Any) -> dict[str, Any]:

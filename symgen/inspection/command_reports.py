@@ -15,7 +15,6 @@ from symgen.languages.module import Module
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.inertia_checks import INDEFINITE, InertiaVerdict
 from symgen.mechanics.joint_listing import (
-    ListedJoint,
     index_range,
     listed_joints,
     listed_motors,
@@ -149,7 +148,9 @@ def _row(f: Function, machine: Processor) -> dict[str, Any]:
 
 def verification(folder: Path, results: Sequence["Check"]) -> Report:
     """The result of ``symgen verify``: the checks of a folder."""
-    rows = [(_mark(check), check.what, check.detail) for check in results]
+    failed, not_run = StyledText("FAILED", "bold red"), StyledText("not run", "bold yellow")
+    marks = [(OK if c.passed else failed) if c.ran else not_run for c in results]
+    rows = [(mark, c.what, c.detail) for mark, c in zip(marks, results, strict=True)]
     data = [
         {"check": c.what, "passed": c.passed, "ran": c.ran, "figure": c.detail} for c in results
     ]
@@ -157,12 +158,6 @@ def verification(folder: Path, results: Sequence["Check"]) -> Report:
         [ReportTable(f"{folder}", ["", "check", "figure"], (), rows), _conclusion(results)],
         {"passed": all(c.passed for c in results), "checks": data},
     )
-
-
-def _mark(check: "Check") -> StyledText:
-    if not check.ran:
-        return StyledText("not run", "bold yellow")
-    return OK if check.passed else StyledText("FAILED", "bold red")
 
 
 OK: Final = StyledText("ok", "green")
@@ -192,37 +187,29 @@ def robot(loaded: LoadedRobot, verdicts: Sequence[InertiaVerdict]) -> Report:
     model = loaded.model
     joints = [*listed_joints(model), *listed_motors(model)]
     wide = coupling_of(model).positions != model.dof
-    remarks = [_remark(joint) for joint in joints]
+    remarks = []
+    for joint in joints:
+        follows = f"follows: {joint.follows}" if joint.leader else ""
+        rotor = f"rotor: {rotor_of(joint.body)}" if rotor_of(joint.body) else ""
+        remarks.append("; ".join(filter(None, (follows, rotor, *_springs(joint.body.joint)))))
     head = [*(["q", "qd"] if wide else ["index"]), "joint", "type", "moves link", "with", "range"]
     rows = []
     for joint, remark in zip(joints, remarks, strict=True):
         indices = [joint.positions, joint.velocities] if wide else [joint.velocities]
-        is_motor = joint.body.joint.type.is_rotor
+        is_motor, limits = joint.body.joint.type.is_rotor, joint.body.joint.limits
+        limited = limits.lower is not None and limits.upper is not None
         texts = (
             joint.name,
             "motor" if is_motor else joint.kind,
             "" if is_motor else joint.body.name,
             ", ".join(link.name for link in joint.body.links[1:]),
-            _range(joint),
+            f"{limits.lower:g} .. {limits.upper:g} {joint.unit}" if limited else "",
             *([remark] if any(remarks) else []),
         )
         rows.append((*map(index_range, indices), *texts))
     title = f"{model.name}: {counted(model.dof, coupling_of(model).positions)}"
     table = ReportTable(title, [*head, *(["remark"] if any(remarks) else [])], (), rows)
     return Report([table, _verdicts(verdicts)])
-
-
-def _range(joint: ListedJoint) -> str:
-    limits = joint.body.joint.limits
-    if limits.lower is None or limits.upper is None:
-        return ""
-    return f"{limits.lower:g} .. {limits.upper:g} {joint.unit}"
-
-
-def _remark(joint: ListedJoint) -> str:
-    follows = f"follows: {joint.follows}" if joint.leader else ""
-    rotor = f"rotor: {rotor_of(joint.body)}" if rotor_of(joint.body) else ""
-    return "; ".join(filter(None, (follows, rotor, *_springs(joint.body.joint))))
 
 
 def _springs(joint: Joint) -> Iterator[str]:

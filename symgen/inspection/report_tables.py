@@ -92,18 +92,13 @@ def _shared(measured: Sequence[tuple[int, int]], room: int) -> list[int]:
     """A width for each column of a piece: the best, or the least and a share of what is left; where
     even that is too much, the widest give way."""
     best, widths = [high for _, high in measured], [low for low, _ in measured]
-    while (left := room - _total(widths)) > 0 and (grow := _grow(widths, best)):
-        for k in grow[:left]:
+    while (left := room - _total(widths)) > 0 and widths != best:
+        short = [k for k, width in enumerate(widths) if width < best[k]]
+        for k in sorted(short, key=lambda k: widths[k])[:left]:  # the narrowest first
             widths[k] += 1
     while _total(widths) > room and max(widths) > 1:
         widths[widths.index(max(widths))] -= 1
     return widths
-
-
-def _grow(widths: Sequence[int], best: Sequence[int]) -> list[int]:
-    """The columns that would use more, narrowest first."""
-    short = [k for k, width in enumerate(widths) if width < best[k]]
-    return sorted(short, key=lambda k: widths[k])
 
 
 @dataclass(frozen=True, slots=True)

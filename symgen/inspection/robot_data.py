@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,12 @@ def inspect(job: Job, loaded: LoadedRobot) -> Data:
     model = lump_links(loaded.model, [body.name for body in loaded.model.moving])
     status = {v.name: v.status for v in check_inertias(loaded.model) if v.kind == "body"}
     gravity = Vector(1.0, 1.0, 1.0) if robot.runtime_gravity else None
+    world: dict[int, Pose] = {0: Pose()}
+    for i in model.outward:
+        world[i] = world[model.body(i).parent] @ model.body(i).pose
+    counts: Data = {}
+    with suppress(RefusedInertia):  # which `pseudo_inertia` of the bodies shows
+        counts = operations(job.module(loaded)).data["quantities"]
     return {
         "robot": model.name,
         "dof": model.dof,
@@ -41,7 +48,7 @@ def inspect(job: Job, loaded: LoadedRobot) -> Data:
         "velocities": list(model.joint_names),
         "base": "root link" if model.base else "world",
         "gravity": "runtime" if robot.runtime_gravity else list(model.gravity),
-        "bodies": _bodies(model, status),
+        "bodies": [_body(model, row, world, status[row.body.name]) for row in listed_joints(model)],
         "rotors": _rotors(model),
         "motors": [
             {"name": row.name, "positions": list(row.positions), "velocities": list(row.velocities)}
@@ -49,25 +56,8 @@ def inspect(job: Job, loaded: LoadedRobot) -> Data:
         ],
         "canonical_frames": _canonical(model),
         "base_parameters": _base(base_parameters(model, gravity)),
-        "operations": _operations(job, loaded),
+        "operations": counts,
     }
-
-
-def _operations(job: Job, loaded: LoadedRobot) -> Data:
-    """The operation counts of each quantity; none where quantities need inertia that no body has,
-    which `inertia` of the bodies tells."""
-    try:
-        counted: Data = operations(job.module(loaded)).data["quantities"]
-    except RefusedInertia:
-        return {}
-    return counted
-
-
-def _bodies(model: RigidBodyModel, status: Mapping[str, str]) -> list[Data]:
-    world: dict[int, Pose] = {0: Pose()}
-    for i in model.outward:
-        world[i] = world[model.body(i).parent] @ model.body(i).pose
-    return [_body(model, joint, world, status[joint.body.name]) for joint in listed_joints(model)]
 
 
 def _body(
@@ -75,6 +65,8 @@ def _body(
 ) -> Data:
     body, i = joint.body, joint.bodies[-1]
     ten = body.links[0].parameters or (0.0,) * 10
+    parts = body.freedom.turn, body.freedom.slide
+    screw = [plain(part) * x for part in parts for x in body.axis]  # angular, linear
     return {
         "index": i,
         "name": body.name,
@@ -88,7 +80,7 @@ def _body(
         "fixed_links": [link.name for link in body.links[1:]],
         "placement": homogeneous_transform(model.body(joint.bodies[0]).pose).tolist(),
         "transform_from_base": homogeneous_transform(world[i]).tolist(),
-        "screw": _screw(body) if len(joint.bodies) == 1 else None,
+        "screw": screw if len(joint.bodies) == 1 else None,
         "mass": ten[0],
         "center_of_mass": [h / ten[0] for h in ten[1:4]] if ten[0] else None,
         "parameters": dict(zip(PARAMETER_NAMES, ten, strict=True)),
@@ -122,12 +114,6 @@ def _rotors(model: RigidBodyModel) -> list[Data]:
             }
             rotors.append(row | {"inertia": body.spin})
     return rotors
-
-
-def _screw(body: Body) -> list[float]:
-    """The joint's motion subspace (angular, linear) in the body's axes at its origin."""
-    unit = body.freedom
-    return [plain(part) * x for part in (unit.turn, unit.slide) for x in body.axis]
 
 
 def spatial_inertia(ten: Sequence[float]) -> Numbers:

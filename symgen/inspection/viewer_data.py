@@ -36,7 +36,8 @@ def live(module: Module, drawn: RobotGeometry = NO_GEOMETRY, motion: Data | None
     `positions` with a row for each time), or None."""
     model = module.robot.model
     joints = listed_joints(model)
-    tips = _tips(model, joints)
+    carrying = {model.body(joint.bodies[0]).parent for joint in joints}
+    tips = [k for k, joint in enumerate(joints) if joint.bodies[-1] not in carrying][:MOST_TIPS]
     functions = tuple(trace_all(module.robot, _functions(model, joints, tips), {}))
     moving = replace(module, functions=functions)
     described = descriptions(moving)
@@ -82,12 +83,6 @@ def _functions(
     ]
 
 
-def _tips(model: RigidBodyModel, joints: Sequence[ListedJoint]) -> list[int]:
-    """Places among the joints of those whose link carries nothing, the first few."""
-    carrying = {model.body(joint.bodies[0]).parent for joint in joints}
-    return [k for k, joint in enumerate(joints) if joint.bodies[-1] not in carrying][:MOST_TIPS]
-
-
 def _bodies(
     model: RigidBodyModel, joints: Sequence[ListedJoint], drawn: RobotGeometry
 ) -> Iterator[Data]:
@@ -96,6 +91,7 @@ def _bodies(
     canonical, ellipsoids = canonical_frames(model), list(inertia_ellipsoids(model))
     for joint in joints:
         i, body = joint.bodies[-1], joint.body
+        frame = Pose() if body.in_body_axes else canonical[i - 1].pose
         ten = [sum(column) for column in zip(*_parameters(model, i), strict=True)] or [0.0] * 10
         yield {
             "name": body.name,
@@ -108,7 +104,10 @@ def _bodies(
             "points": _points(model, i, joints),
             "shapes": list(drawn.shapes.get(i, ())),
             "ellipsoid": ellipsoids[i - 1],
-            "canonical": _pose(Pose() if body.in_body_axes else canonical[i - 1].pose),
+            "canonical": {
+                "R": [list(row) for row in frame.rotation],
+                "p": list(frame.position),
+            },
         }
 
 
@@ -129,10 +128,6 @@ def _points(model: RigidBodyModel, i: int, joints: Sequence[ListedJoint]) -> lis
     if not positions and i:
         positions = [link.pose.position for link in model.body(i).links[1:]]
     return [list(point) for point in dict.fromkeys(positions)]
-
-
-def _pose(pose: Pose) -> Data:
-    return {"R": [list(row) for row in pose.rotation], "p": list(pose.position)}
 
 
 def _coordinates(model: RigidBodyModel) -> Iterator[Data]:

@@ -75,19 +75,15 @@ def linearize(
     n, nq = model.dof, len(position_coordinates(model))
     place = normalized(model, vector("q", q, nq, ()))
     speed = vector("qd", qd, n, np.zeros(n))
-    force = vector("tau", tau, n, _holding(job, place, speed))
+    at_rest = {"q": place.tolist(), "qd": speed.tolist(), "qdd": [0.0] * n}
+    holding = _values(api.trace(job, "inverse_dynamics"), at_rest)[0]
+    force = vector("tau", tau, n, holding)
     state = {"q": place.tolist(), "qd": speed.tolist(), "tau": force.tolist()}
     by_q, by_qd, by_tau = [x.reshape(n, n) for x in _values(slopes, state)]
     a = np.block([[-drift(model, speed), np.eye(n)], [by_q, by_qd]])
     b = np.vstack([np.zeros((n, n)), by_tau])
     residual = _values(api.trace(job, "forward_dynamics"), state)[0]
     return Linearized(a, b, place, speed, force, residual, model.joint_names)
-
-
-def _holding(job: Job, q: Numbers, qd: Numbers) -> Numbers:
-    """The joint forces for which the accelerations are 0."""
-    state = {"q": q.tolist(), "qd": qd.tolist(), "qdd": [0.0] * len(qd)}
-    return _values(api.trace(job, "inverse_dynamics"), state)[0]
 
 
 def _values(function: Function, state: dict[str, list[float]]) -> list[Numbers]:

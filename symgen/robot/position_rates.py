@@ -80,13 +80,10 @@ def drift(model: RigidBodyModel, v: Numbers) -> NDArray[np.float64]:
         ]
         basis = np.array([[*map(plain, u.w), *map(plain, u.v)] for u in joint.units]).T
         twist = basis @ v[order]
-        turning[np.ix_(order, order)] = np.linalg.pinv(basis) @ _ad(twist) @ basis
+        w, zero = _cross(twist[:3]), np.zeros((3, 3))
+        ad = np.block([[w, zero], [_cross(twist[3:]), w]])
+        turning[np.ix_(order, order)] = np.linalg.pinv(basis) @ ad @ basis
     return turning
-
-
-def _ad(twist: Numbers) -> NDArray[np.float64]:
-    w, v = _cross(twist[:3]), _cross(twist[3:])
-    return np.block([[w, np.zeros((3, 3))], [v, w]])
 
 
 def _cross(a: Numbers) -> NDArray[np.float64]:

@@ -62,18 +62,6 @@ Gains = Mapping[str, Numbers]
 Loop = Callable[[LoopConfiguration, Gains], tuple[Numbers, ...]]
 
 
-def _gravity_compensation(at: LoopConfiguration, gains: Gains) -> tuple[Numbers, ...]:
-    return 0 * at.mass, np.diag(gains["k_d"])
-
-
-def _computed_torque(at: LoopConfiguration, gains: Gains) -> tuple[Numbers, ...]:
-    return tuple(at.mass * gains[name] for name in ("k_p", "k_d", "k_i"))
-
-
-def _joint_impedance(at: LoopConfiguration, gains: Gains) -> tuple[Numbers, ...]:
-    return np.diag(gains["k_p"]), np.diag(gains["k_d"])
-
-
 def _cartesian_impedance(at: LoopConfiguration, gains: Gains) -> tuple[Numbers, ...]:
     j, free = at.jacobian, at.null_space(float(gains["damping"][0]))
     task, posture = (("k_x", "d_x"), ("k_p", "k_d"))
@@ -89,9 +77,9 @@ def _adaptive(at: LoopConfiguration, gains: Gains) -> tuple[Numbers, ...]:
 
 
 LOOPS: Final[dict[str, Loop]] = {
-    "gravity_compensation": _gravity_compensation,
-    "computed_torque": _computed_torque,
-    "joint_impedance": _joint_impedance,
+    "gravity_compensation": lambda at, gains: (0 * at.mass, np.diag(gains["k_d"])),
+    "computed_torque": lambda at, gains: tuple(at.mass * gains[k] for k in ("k_p", "k_d", "k_i")),
+    "joint_impedance": lambda at, gains: (np.diag(gains["k_p"]), np.diag(gains["k_d"])),
     "cartesian_impedance": _cartesian_impedance,
     "adaptive_slotine_li": _adaptive,
 }
@@ -123,7 +111,9 @@ def sampled_loop(
     if name not in LOOPS:
         return SampledLoop(controller, rate, 0, (), 0.0, math.inf, gains is None)
     places = _configurations(robot, link, configurations, controller)
-    sizes, h = _sizes(name, robot.dof), 1.0 / rate
+    shaping, of_task = {*POWERS, "damping"}, {"k_x": 6, "d_x": 6, "damping": 1}
+    loop_gains = [gain for gain in CONTROLLERS[name].gains if gain in shaping]
+    sizes, h = {gain: of_task.get(gain, robot.dof) for gain in loop_gains}, 1.0 / rate
     alone = _largest_alone(name, places, h)
     given = _given(name, gains, sizes) if gains else _proposal(name, alone, h, sizes)
     step = _Step(LOOPS[name], places, h)
@@ -194,13 +184,6 @@ def _scaled(name: str, gains: Gains, factor: float) -> dict[str, Numbers]:
     """The gains for a bandwidth that is `factor` times as large."""
     powers = POWERS | ({"k_p": 1} if name == "adaptive_slotine_li" else {})
     return {gain: values * factor ** powers.get(gain, 0) for gain, values in gains.items()}
-
-
-def _sizes(name: str, n: int) -> dict[str, int]:
-    """The gains of the loop with their numbers of entries."""
-    shaping = [*POWERS, "damping"]
-    sizes = {"k_x": 6, "d_x": 6, "damping": 1}
-    return {gain: sizes.get(gain, n) for gain in CONTROLLERS[name].gains if gain in shaping}
 
 
 def _entries(robot: "Robot", gain: str, size: int) -> Sequence[str]:

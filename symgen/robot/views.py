@@ -1,6 +1,6 @@
 """Views of the joints and links of a robot for Python, and their display in notebooks."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -82,15 +82,8 @@ def _joint(model: RigidBodyModel, row: ListedJoint) -> JointView:
 
 def links_of(model: RigidBodyModel) -> tuple[LinkInertia, ...]:
     """The links, those of the base first, then body by body."""
-    return tuple(_links(model))
-
-
-def _links(model: RigidBodyModel) -> Iterator[LinkInertia]:
-    for link in model.base:
-        yield _link(link, model.root)
-    for body in model.moving:
-        for link in body.links:
-            yield _link(link, body.name)
+    base = [_link(link, model.root) for link in model.base]
+    return (*base, *(_link(link, body.name) for body in model.moving for link in body.links))
 
 
 def _link(link: Link, body: str) -> LinkInertia:
@@ -109,23 +102,14 @@ LONGEST: Final = 18
 def robot_html(model: RigidBodyModel, joints: Sequence[JointView]) -> str:
     """A table of the joints and a picture of the tree as HTML."""
     head = ("q", "joint", "type", "from", "to", "range", "unit")
-    rows = ((_indices(j), j.name, _kind(j), j.parent, j.child, _range(j), j.unit) for j in joints)
+    rows = []
+    for j in joints:
+        indices = " to ".join(map(str, dict.fromkeys((*j.positions[:1], *j.positions[-1:]))))
+        kind = f"{j.type}, follows {j.follows}" if j.follows else j.type
+        limited = j.lower is not None and j.upper is not None
+        limits = f"{j.lower:g} .. {j.upper:g}" if limited else ""
+        rows.append((indices, j.name, kind, j.parent, j.child, limits, j.unit))
     return html_table(f"{model.name}: {model.dof} velocities", head, rows) + tree_svg(model)
-
-
-def _indices(joint: JointView) -> str:
-    at = joint.positions
-    return "" if not at else str(at[0]) if len(at) == 1 else f"{at[0]} to {at[-1]}"
-
-
-def _kind(joint: JointView) -> str:
-    return f"{joint.type}, follows {joint.follows}" if joint.follows else joint.type
-
-
-def _range(joint: JointView) -> str:
-    if joint.lower is None or joint.upper is None:
-        return ""
-    return f"{joint.lower:g} .. {joint.upper:g}"
 
 
 def tree_svg(model: RigidBodyModel) -> str:
