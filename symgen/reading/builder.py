@@ -302,7 +302,9 @@ class Builder:
         return check(robot)
 
     def placed(self, place: SourceLocation) -> "Builder":
-        """This builder; what is added from now on stands at that place of a file."""
+        """This builder; what is added from now on stands at that place of a file. The first place
+        is that of the robot."""
+        self._line = place.line if self._at is None else self._line
         self._file, self._at = place.file, place.line
         return self
 

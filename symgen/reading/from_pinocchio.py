@@ -1,30 +1,20 @@
 """Robots of Pinocchio: a ``pin.Model`` as a description, joints and coordinates in its order.
 
 A Pinocchio body has all that is fixed to it in one inertia; its other links become frames. Joint
-types are told by their short names."""
+types are identified by their short names."""
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from symgen.errors import OptionError, RobotError, SourceLocation
-from symgen.mechanics.model import Limits, PerCoordinate, constant_of_velocity
+from symgen.mechanics.model import PerCoordinate, constant_of_velocity
 from symgen.mechanics.pose import IDENTITY, Pose, Triple
-from symgen.reading.builder import digest_of
-from symgen.reading.description import (
-    DriveElement,
-    Inertial,
-    JointElement,
-    LinkElement,
-    Origin,
-    RobotDescription,
-    check,
-)
-from symgen.reading.inertia_tensors import tensor_trouble
+from symgen.reading.builder import Builder
+from symgen.reading.description import RobotDescription
 from symgen.reading.joint_kinds import merged
-from symgen.reading.validation import ZEROS, as_vector3, origin
 from symgen.text import shown
 
 FILE: Final = "pin.Model"
@@ -38,7 +28,8 @@ class PinocchioJoint:
 
     word: str
     axis: Callable[[Any, str], Triple]
-    constants: Callable[[Any], tuple[float, ...]] = lambda joint: ()
+    constants: Callable[[Any], dict[str, Any]] = lambda joint: {}
+    """The constants of the type besides the axis, as arguments of `Builder.joint`."""
 
 
 def _triple(numbers: Any) -> Triple:
@@ -59,9 +50,9 @@ def _x_axis(joint: Any, name: str) -> Triple:
     return IDENTITY[0]
 
 
-def _pitch(joint: Any) -> tuple[float, ...]:
-    """The pitch (m/rad)."""
-    return (float(joint.pitch),)
+def _pitch(joint: Any) -> dict[str, Any]:
+    """The pitch as `Builder.joint` takes it (m per turn); Pinocchio has it in m/rad."""
+    return {"pitch": 2 * math.pi * float(joint.pitch)}
 
 
 KINDS: Final[dict[str, PinocchioJoint]] = {
@@ -74,46 +65,60 @@ KINDS: Final[dict[str, PinocchioJoint]] = {
     r"PrismaticUnaligned": PinocchioJoint("prismatic", _free_axis),
     r"HelicalUnaligned": PinocchioJoint("screw", _free_axis, _pitch),
     r"Universal": PinocchioJoint(
-        "universal", lambda joint, name: _triple(joint.axis1), lambda joint: _triple(joint.axis2)
+        "universal",
+        lambda joint, name: _triple(joint.axis1),
+        lambda joint: {"axis2": _triple(joint.axis2)},
     ),
     r"FreeFlyer": PinocchioJoint("floating", _x_axis),
     r"Spherical": PinocchioJoint("ball", _x_axis),
-    r"Planar": PinocchioJoint("planar", lambda joint, name: IDENTITY[2], lambda joint: IDENTITY[0]),
+    r"Planar": PinocchioJoint(
+        "planar", lambda joint, name: IDENTITY[2], lambda joint: {"axis2": IDENTITY[0]}
+    ),
 }
 """The joint types by what stands behind ``JointModel`` in Pinocchio's short name. Pinocchio's q of
 an unbounded joint is a cosine and a sine, ours the angle."""
 
 
 def description(model: Any) -> RobotDescription:
-    """The robot in a ``pin.Model``. Raises RobotError for a joint type that has no word here and
-    for numbers that no robot has, OptionError for a gravity that turns; TypeError for another
+    """The robot in a ``pin.Model``. Raises RobotError for a joint type that has no word here,
+    OptionError for numbers that no robot has and for a gravity that turns; TypeError for another
     object of that package."""
     if not hasattr(model, "njoints"):
         kind = type(model).__qualname__
         raise TypeError(f"a pinocchio.{kind} is not a robot; give its pinocchio.Model")
-    names = _links(model)
-    gravity = _gravity(model)
-    links = tuple(_link(model, i, name) for i, name in enumerate(names))
-    joints = tuple(_joint(model, i, names) for i in range(1, model.njoints))
-    frames = [*_frames(model, names)]
-    drives = tuple(_drives(model))
-    all_of = (*links, *(link for link, _ in frames)), (*joints, *(joint for _, joint in frames))
-    name = str(model.name) or "robot"
-    digest = digest_of(name, *all_of, drives, gravity)
-    robot = RobotDescription(
-        name, FILE, digest, 1, *all_of, (), drives, gravity, (), f"model '{shown(name)}'"
-    )
-    return check(robot)
-
-
-def _gravity(model: Any) -> Triple:
-    """Free fall. Raises OptionError where it turns or is no number."""
     if any(model.gravity.angular):
         raise OptionError(
             "pin.Model: gravity has an angular part, which symgen does not support; set "
             "model.gravity.angular to 0"
         )
-    return as_vector3("pin.Model: gravity", [float(x) for x in model.gravity.linear])
+    try:
+        return _built(model).description()
+    except OptionError as error:
+        text = str(error).removeprefix("error: ")
+        raise OptionError(text if text.startswith(FILE) else f"{FILE}: {text}") from None
+
+
+def _built(model: Any) -> Builder:
+    """A builder of the robot; lines are the indices of joints and frames, counted from 1."""
+    name, links = str(model.name) or "robot", _links(model)
+    builder = Builder(name, [float(x) for x in model.gravity.linear])
+    for i, link in enumerate(links):
+        inertia = model.inertias[i]
+        rows = inertia.inertia
+        tensor = [float(rows[j, k]) + 0.0 for j in range(3) for k in range(j, 3)]
+        mass, lever = float(inertia.mass), _triple(inertia.lever)
+        place = lever if mass or any(tensor) else (0.0, 0.0, 0.0)
+        builder.placed(SourceLocation(FILE, i + 1)).link(link, mass, place, tensor)
+    for i in range(1, model.njoints):
+        _joint(builder.placed(SourceLocation(FILE, i + 1)), model, i, links)
+    taken = {*links, *(str(name) for name in model.names)}
+    for k, frame in enumerate(model.frames):  # the other links of bodies, and operational frames
+        name = str(frame.name)
+        if str(frame.type) in ("BODY", "OP_FRAME") and name not in taken:
+            taken.add(name)
+            builder.placed(SourceLocation(FILE, model.njoints + k + 1))
+            builder.frame(name, links[frame.parentJoint], **_placement(frame.placement))
+    return builder
 
 
 def _links(model: Any) -> list[str]:
@@ -135,59 +140,48 @@ def _pose(placement: Any) -> Pose:
     return Pose((a, b, c), _triple(placement.translation))
 
 
-def _placed(label: str, placement: Any, line: int) -> Origin:
-    """A placement, checked. Raises OptionError."""
-    rows = [_triple(row) for row in placement.rotation]
-    return origin(label, line, _triple(placement.translation), ZEROS, rows, None)
+def _placement(placement: Any) -> dict[str, Any]:
+    """A placement as arguments of `Builder`."""
+    pose = _pose(placement)
+    return {"xyz": pose.position, "rotation": pose.rotation}
 
 
-def _link(model: Any, i: int, name: str) -> LinkElement:
-    inertia = model.inertias[i]
-    mass = float(inertia.mass)
-    rows = inertia.inertia
-    tensor = tuple(float(rows[j, k]) + 0.0 for j in range(3) for k in range(j, 3))
-    if not mass and not any(tensor):
-        return LinkElement(name, i + 1)
-    label = f"link '{shown(name)}'"
-    lever = _triple(inertia.lever)
-    if not all(map(math.isfinite, (mass, *tensor, *lever))):
-        raise RobotError(
-            SourceLocation(FILE, i + 1),
-            label,
-            f"inertia has numbers that are not finite; correct model.inertias[{i}]",
-        )
-    if mass < 0:
-        raise RobotError(
-            SourceLocation(FILE, i + 1), label, f"mass is negative ({mass:g} kg); give 0 or more"
-        )
-    return LinkElement(
-        name,
-        i + 1,
-        Inertial(i + 1, Origin(i + 1, lever), mass, tensor, tensor_trouble(tensor, mass)),
-    )
-
-
-def _joint(model: Any, i: int, links: list[str]) -> JointElement:
-    name, (kind, axis, constants) = str(model.names[i]), _kind(model, i)
-    single = model.joints[i].nq == 1 and model.joints[i].nv == 1
-    passive = {field: _of_joint(model, field, i) for field in ("damping", "friction")}
+def _joint(builder: Builder, model: Any, i: int, links: Sequence[str]) -> None:
+    """Add joint `i` with its limits, its friction and its armature, which Pinocchio's dynamics
+    have; its rotors, which they do not have, are left out."""
+    joint, name, (kind, axis, constants) = model.joints[i], str(model.names[i]), _kind(model, i)
+    velocities = slice(joint.idx_v, joint.idx_v + joint.nv)
+    passive = {
+        field: merged(float(x) + 0.0 for x in getattr(model, field)[velocities])
+        for field in ("damping", "friction")
+        if getattr(model, field, None) is not None
+    }
+    armature = [float(x) for x in model.armature[velocities]]
     _check_planar(name, kind, passive)
-    return JointElement(
+    _check_armature(name, kind, armature)
+    limits = {
+        "lower": model.lowerPositionLimit[joint.idx_q],
+        "upper": model.upperPositionLimit[joint.idx_q],
+        "velocity": model.velocityLimit[joint.idx_v],
+        "effort": model.effortLimit[joint.idx_v],
+    }
+    known = {word: float(x) for word, x in limits.items() if abs(x) < UNLIMITED}
+    builder.joint(
         name,
-        i + 1,
         kind,
         links[model.parents[i]],
         links[i],
-        _placed(f"pin.Model: joint '{shown(name)}'", model.jointPlacements[i], i + 1),
-        axis,
-        _limits(model, i) if single else Limits(),
-        passive["damping"],
-        passive["friction"],
-        constants=constants,
+        axis=axis,
+        **_placement(model.jointPlacements[i]),
+        **(known if joint.nq == joint.nv == 1 else {}),
+        **passive,
+        armature=merged(armature) if any(armature) else None,
+        **constants,
     )
 
 
-def _kind(model: Any, i: int) -> tuple[str, Triple, tuple[float, ...]]:
+def _kind(model: Any, i: int) -> tuple[str, Triple, dict[str, Any]]:
+    """The word, the axis and the constants of joint `i`. Raises RobotError."""
     joint = model.joints[i]
     short = str(joint.shortname()).removeprefix("JointModel")
     for pattern, kind in KINDS.items():
@@ -202,22 +196,14 @@ def _kind(model: Any, i: int) -> tuple[str, Triple, tuple[float, ...]]:
     )
 
 
-def _of_joint(model: Any, field: str, i: int) -> PerCoordinate:
-    """A vector of Pinocchio's over velocities, at a joint; 0 where it has no such."""
-    values, joint = getattr(model, field, None), model.joints[i]
-    if values is None:
-        return 0.0
-    return merged(float(x) + 0.0 for x in values[joint.idx_v : joint.idx_v + joint.nv])
-
-
 def _check_planar(name: str, kind: str, passive: Mapping[str, PerCoordinate]) -> None:
     """Refuses what a planar joint, whose velocities Pinocchio has along the axes of the body, has
     not alike along those of the plane. Raises OptionError."""
     if kind != "planar":
         return
     (x, y), friction = (
-        (constant_of_velocity(passive["damping"], k) for k in (0, 1)),
-        passive["friction"],
+        (constant_of_velocity(passive.get("damping", 0.0), k) for k in (0, 1)),
+        passive.get("friction", 0.0),
     )
     if x != y or constant_of_velocity(friction, 0) or constant_of_velocity(friction, 1):
         raise OptionError(
@@ -226,28 +212,6 @@ def _check_planar(name: str, kind: str, passive: Mapping[str, PerCoordinate]) ->
             "axes of the plane in symgen; set the friction to 0 and the damping in x and "
             "y to the same number"
         )
-
-
-def _limits(model: Any, i: int) -> Limits:
-    q, v = model.joints[i].idx_q, model.joints[i].idx_v
-    rows = (
-        (model.lowerPositionLimit, q),
-        (model.upperPositionLimit, q),
-        (model.velocityLimit, v),
-        (model.effortLimit, v),
-    )
-    numbers = (float(values[k]) for values, k in rows)
-    return Limits(*(x if abs(x) < UNLIMITED else None for x in numbers))
-
-
-def _drives(model: Any) -> Iterator[DriveElement]:
-    """Armature, which Pinocchio's dynamics have; its rotors, which they have not, are left out."""
-    for i in range(1, model.njoints):
-        joint = model.joints[i]
-        felt = [float(x) for x in model.armature[joint.idx_v : joint.idx_v + joint.nv]]
-        _check_armature(str(model.names[i]), _kind(model, i)[0], felt)
-        if any(felt):
-            yield DriveElement(str(model.names[i]), i + 1, armature=merged(felt))
 
 
 def _check_armature(name: str, kind: str, felt: Sequence[float]) -> None:
@@ -260,21 +224,4 @@ def _check_armature(name: str, kind: str, felt: Sequence[float]) -> None:
             f"pin.Model: armature of the {kind} joint '{shown(name)}' differs between its "
             "coordinates, and Pinocchio ignores the resulting Coriolis forces; set the "
             "armature of translations to 0 and that of rotations to one number"
-        )
-
-
-def _frames(model: Any, links: list[str]) -> Iterator[tuple[LinkElement, JointElement]]:
-    """The other links of Pinocchio's bodies and its operational frames, fixed to their joints."""
-    taken = {*links, *(str(name) for name in model.names)}
-    for k, frame in enumerate(model.frames):
-        name, kind = str(frame.name), str(frame.type)
-        if kind not in ("BODY", "OP_FRAME") or name in taken:
-            continue
-        taken.add(name)
-        line = model.njoints + k + 1
-        where = _placed(f"pin.Model: frame '{shown(name)}'", frame.placement, line)
-        on = links[frame.parentJoint]
-        yield (
-            LinkElement(name, line),
-            JointElement(f"{name}.fixed", line, "fixed", on, name, where),
         )

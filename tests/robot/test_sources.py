@@ -131,11 +131,8 @@ def odd_turn(model):
     [
         (odd_gravity, "error: pin.Model: gravity has an angular part"),
         (odd_fall, "error: pin.Model: gravity is nan; give a finite number"),
-        (odd_mass, "pin.Model:2: error: link 'j': mass is negative (-1 kg); give 0 or more"),
-        (
-            odd_lever,
-            "pin.Model:2: error: link 'j': inertia has numbers that are not finite; correct",
-        ),
+        (odd_mass, "error: pin.Model: link 'j': mass is negative; give 0 or more"),
+        (odd_lever, "error: pin.Model: link 'j': center_of_mass is nan; give a finite number"),
         (odd_place, "error: pin.Model: joint 'j': xyz is inf; give a finite number"),
         (odd_turn, "error: pin.Model: joint 'j': rotation is not a rotation matrix"),
     ],
