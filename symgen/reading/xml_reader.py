@@ -131,12 +131,7 @@ class XmlNode:
         value = self.element.get(attribute)
         if value is None and default is not None:
             return default
-        tokens = self.text(attribute).strip(XML_SPACE) if value is None else value.strip(XML_SPACE)
-        parts = re.split(f"[{XML_SPACE}]+", tokens) if tokens else []
-        result = tuple(self._number(attribute, part) for part in parts)
-        if len(result) != count:
-            raise self.error(self._count_message(attribute, tokens, len(result), count))
-        return result
+        return self._parsed(attribute, self.text(attribute) if value is None else value, count)
 
     def number(self, attribute: str) -> float:
         """The attribute as one finite number."""
@@ -146,19 +141,37 @@ class XmlNode:
         """The attribute as one finite number, None where it is absent."""
         return None if self.element.get(attribute) is None else self.number(attribute)
 
+    def contents(self, count: int) -> tuple[float, ...]:
+        """The text inside an element as `count` finite numbers. Raises RobotError."""
+        return self._parsed("the text", self.element.text or "", count)
+
     def content(self) -> float:
         """The text inside an element as one finite number."""
-        return self._number("the text", (self.element.text or "").strip(XML_SPACE))
+        return self.contents(1)[0]
 
     def triple(self, attribute: str, default: Triple | None = None) -> Triple:
         """The attribute as three finite numbers."""
         x, y, z = self.numbers(attribute, 3, default)
         return x, y, z
 
+    def _parsed(self, what: str, text: str, count: int) -> tuple[float, ...]:
+        tokens = text.strip(XML_SPACE)
+        parts = re.split(f"[{XML_SPACE}]+", tokens) if tokens else []
+        result = tuple(self._number(what, part) for part in parts)
+        if len(result) != count:
+            are, s = "is" if count == 1 else "are", "s" * (len(result) != 1)
+            example = " ".join(["0"] * (count - 1) + ["1"]) if count > 1 else "0"
+            form = f', as in {what}="{example}"' if what in self.element.attrib else ""
+            raise self.error(
+                f"{what} of <{self.tag}> is '{shown(tokens, 60)}': {len(result)} number{s} where "
+                f"{count} {are} needed{form}"
+            )
+        return result
+
     def _number(self, attribute: str, text: str) -> float:
         if "$" in text:
             raise self.error(
-                f"{attribute} of <{self.tag}> holds '{shown(text, 60)}', and a URDF has no "
+                f"{attribute} of <{self.tag}> holds '{shown(text, 60)}', and the file has no "
                 "variables; write the number, or ${NAME} in a .xacro file that defines NAME"
             )
         if not NUMBER.fullmatch(text):
@@ -173,15 +186,6 @@ class XmlNode:
                 " use m, kg and rad"
             )
         return value + 0.0  # -0 becomes 0
-
-    def _count_message(self, attribute: str, text: str, numbers: int, count: int) -> str:
-        example = " ".join(["0", "0", "1"][:count])
-        are, s = "is" if count == 1 else "are", "s" * (numbers != 1)
-        return (
-            f"{attribute} of <{self.tag}> is '{shown(text, 60)}': {numbers} number{s} where "
-            f"{count} {are}"
-            f' needed, as in {attribute}="{example}"'
-        )
 
 
 def parsed(data: bytes, file: str) -> XmlNode:

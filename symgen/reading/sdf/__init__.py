@@ -37,7 +37,6 @@ from symgen.reading.sdf.scopes import (
     pose,
     scopes,
     text,
-    triple,
     version_of,
 )
 from symgen.reading.xml_reader import XmlNode
@@ -214,9 +213,10 @@ def described(root: XmlNode, path: Path, digest: str, model: str | None = None) 
         everything = hashlib.sha256(" ".join((digest, *top.digests)).encode()).hexdigest()
     rotors = tuple(drives(inside, {joint.name for joint in joints}))
     gravity = outer.node.only("gravity") if outer.node.tag == "world" else None
+    x, y, z = EARTH if gravity is None else gravity.contents(3)
     robot = RobotDescription(
         name, root.source.file, everything, root.line, tuple(links), tuple(joints), drives=rotors,
-        gravity=EARTH if gravity is None else triple(gravity), tag="<sdf>",
+        gravity=(x, y, z), tag="<sdf>",
     )  # fmt: skip
     check(robot)
     return _noted(robot, root, frames)

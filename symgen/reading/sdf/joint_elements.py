@@ -20,9 +20,7 @@ from symgen.reading.sdf.scopes import (
     bound,
     flag,
     number,
-    numbers,
     text,
-    triple,
 )
 from symgen.reading.urdf.transmissions import INERTIA, RATIO, drake_number
 from symgen.reading.xml_reader import XmlNode
@@ -59,7 +57,7 @@ class SdfJoint:
         if node is None:
             raise self.node.error(f"has no <{tag}>; add <{tag}><xyz>0 0 1</xyz></{tag}>")
         xyz = node.only("xyz")
-        x, y, z = (0.0, 0.0, 1.0) if xyz is None else triple(xyz)
+        x, y, z = (0.0, 0.0, 1.0) if xyz is None else xyz.contents(3)
         frame = (xyz.element.get("expressed_in") or "") if xyz is not None else ""
         if self.scope.version < (1, 5) or flag(node, "use_parent_model_frame"):
             frame = frame or MODEL
@@ -85,10 +83,10 @@ def _pitch(joint: SdfJoint) -> Constants:
     older thread_pitch in rad/m, positive for a left-handed thread."""
     new, old = joint.node.only("screw_thread_pitch"), joint.node.only("thread_pitch")
     if new is not None:
-        return (numbers(new, 1)[0] / (2 * math.pi),)
-    if old is None or not numbers(old, 1)[0]:
+        return (new.content() / (2 * math.pi),)
+    if old is None or not old.content():
         raise joint.node.error("has no pitch; add <screw_thread_pitch> (m in one turn)")
-    return (-1.0 / numbers(old, 1)[0],)
+    return (-1.0 / old.content(),)
 
 
 @dataclass(frozen=True)
@@ -216,9 +214,7 @@ def drives(models: Sequence[Scope], joints: Collection[str]) -> Iterator[DriveEl
             name = model.prefix + node.text("name")
             parts = [*node.with_label(f"joint '{shown(name)}'")]
             inertia, ratio = (
-                drake_number(
-                    [part for part in parts if part.tag == tag], tag, lambda x: numbers(x, 1)[0]
-                )
+                drake_number([part for part in parts if part.tag == tag], tag, XmlNode.content)
                 for tag in (INERTIA, RATIO)
             )
             if name in joints and (inertia is not None or ratio is not None):

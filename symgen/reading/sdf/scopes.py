@@ -12,9 +12,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from symgen.mechanics.pose import Pose, Triple
+from symgen.mechanics.pose import Pose
 from symgen.reading.rotations import rotation_from_quaternion, rotation_from_rpy
-from symgen.reading.xml_reader import NUMBER, XML_SPACE, XmlFile, XmlNode, parsed
+from symgen.reading.xml_reader import XML_SPACE, XmlFile, XmlNode, parsed
 from symgen.reading.xml_text import file_bytes
 from symgen.text import shown
 
@@ -37,24 +37,10 @@ def flag(node: XmlNode, tag: str) -> bool:
     return text(node, tag, "false").lower() in ("1", "true")
 
 
-def numbers(node: XmlNode, count: int) -> tuple[float, ...]:
-    """The text of an element as finite numbers. Raises RobotError."""
-    words = (node.element.text or "").split()
-    wrong = next((w for w in words if not NUMBER.fullmatch(w) or math.isinf(float(w))), None)
-    if wrong is not None:
-        raise node.error(
-            f"<{shown(node.tag)}> holds '{shown(wrong, 60)}', which is not a finite decimal "
-            "number; write it like 0.25 or 2.5e-1"
-        )
-    if len(words) != count:
-        raise node.error(f"<{shown(node.tag)}> has {len(words)} numbers where {count} are needed")
-    return tuple(float(w) + 0.0 for w in words)
-
-
 def number(node: XmlNode, tag: str, default: float) -> float:
     """The number in the child `tag`."""
     child = node.only(tag)
-    return default if child is None else numbers(child, 1)[0]
+    return default if child is None else child.content()
 
 
 def bound(node: XmlNode, tag: str) -> float | None:
@@ -64,12 +50,6 @@ def bound(node: XmlNode, tag: str) -> float | None:
         return None
     value = number(node, tag, 0.0)
     return None if abs(value) >= ENDLESS else value
-
-
-def triple(node: XmlNode) -> Triple:
-    """The text of an element as three numbers."""
-    x, y, z = numbers(node, 3)
-    return x, y, z
 
 
 def pose(owner: XmlNode) -> tuple[Pose, str]:
@@ -83,12 +63,12 @@ def pose(owner: XmlNode) -> tuple[Pose, str]:
     if not (node.element.text or "").strip(XML_SPACE):
         return Pose(), frame
     if node.element.get("rotation_format") == "quat_xyzw":
-        x, y, z, *quaternion = numbers(node, 7)
+        x, y, z, *quaternion = node.contents(7)
         i, j, k, w = quaternion
         if not any(quaternion):
             raise node.error("the quaternion of <pose> is zero; write 0 0 0 1 for no rotation")
         return Pose(rotation_from_quaternion(w, i, j, k), (x, y, z)), frame
-    x, y, z, *angles = numbers(node, 6)
+    x, y, z, *angles = node.contents(6)
     scale = math.pi / 180 if node.element.get("degrees") in ("true", "1") else 1.0
     roll, pitch, yaw = (angle * scale for angle in angles)
     return Pose(rotation_from_rpy((roll, pitch, yaw)), (x, y, z)), frame
