@@ -57,7 +57,7 @@ def test_bad_entries(text, said):
             ["--entry", "gravity:1", "--html", "x.html"],
             "--html: has no effect with --entry; remove one of the two options",
         ),
-        (["--html", "/dev/null/r.html"], "cannot write '/dev/null/r.html': File exists"),
+        (["--html", "/dev/null/r.html"], "cannot write '/dev/null/r.html': Not a directory"),
         (
             ["--html", "{}"],
             "'{}' exists and was not written by symgen inspect; choose another name or move it away",
@@ -72,4 +72,4 @@ def test_bad_options(options, said, tmp_path):
 def test_a_picture_that_cannot_be_written():
     pytest.importorskip("matplotlib")
     said = refusal("inspect", PENDULUM, "--plot", "/dev/null/r.png")
-    assert said == "error: cannot write '/dev/null/r.png': File exists"
+    assert said == "error: cannot write '/dev/null/r.png': Not a directory"
