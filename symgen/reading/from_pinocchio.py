@@ -151,7 +151,7 @@ def _joint(builder: Builder, model: Any, i: int, links: Sequence[str]) -> None:
     have; its rotors, which they do not have, are left out."""
     joint, name, (kind, axis, constants) = model.joints[i], str(model.names[i]), _kind(model, i)
     velocities = slice(joint.idx_v, joint.idx_v + joint.nv)
-    passive = {
+    passive: dict[str, Any] = {
         field: merged(float(x) + 0.0 for x in getattr(model, field)[velocities])
         for field in ("damping", "friction")
         if getattr(model, field, None) is not None
@@ -159,13 +159,13 @@ def _joint(builder: Builder, model: Any, i: int, links: Sequence[str]) -> None:
     armature = [float(x) for x in model.armature[velocities]]
     _check_planar(name, kind, passive)
     _check_armature(name, kind, armature)
-    limits = {
+    limits: dict[str, Any] = {
         "lower": model.lowerPositionLimit[joint.idx_q],
         "upper": model.upperPositionLimit[joint.idx_q],
         "velocity": model.velocityLimit[joint.idx_v],
         "effort": model.effortLimit[joint.idx_v],
     }
-    known = {word: float(x) for word, x in limits.items() if abs(x) < UNLIMITED}
+    known: dict[str, Any] = {word: float(x) for word, x in limits.items() if abs(x) < UNLIMITED}
     builder.joint(
         name,
         kind,
