@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from symgen.advice import command
-from symgen.compiler.objective import Processor
 from symgen.errors import Notice
 from symgen.inspection.report_tables import Cell, Report, ReportTable, StyledText
 from symgen.languages.c.options import COptions
@@ -67,19 +66,15 @@ def _sizes(module: Module, data: Mapping[str, Any]) -> ReportTable:
 def operations(module: Module) -> Report:
     """The result of ``symgen ops``: operation counts of each function, and the cycles of its
     operations and of its longest chain of dependent operations on a model of the processor."""
-    machine = module[COptions].machine
-    rows = {f.name: _row(f, machine) for f in module.functions}
+    rows = {f.name: _row(module, f) for f in module.functions}
     return Report([_counts(module, module.functions, ())], _counts_data(module, rows))
 
 
 def formulations(module: Module, traced: Sequence[Function]) -> Report:
     """The result of ``symgen ops --all``: the same for each formulation, the chosen one in bold;
     the data have a list of rows for each quantity."""
-    machine = module[COptions].machine
     chosen = [(f.name, f.formulation) for f in module.functions]
-    rows = {
-        f.name: [_row(g, machine) for g in traced if g.name == f.name] for f in module.functions
-    }
+    rows = {f.name: [_row(module, g) for g in traced if g.name == f.name] for f in module.functions}
     return Report([_counts(module, traced, chosen)], _counts_data(module, rows))
 
 
@@ -135,8 +130,8 @@ def _counts_data(module: Module, rows: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _row(f: Function, machine: Processor) -> dict[str, Any]:
-    cost = f.cost(machine)
+def _row(module: Module, f: Function) -> dict[str, Any]:
+    cost = f.cost(module[COptions].machine)
     return {
         **f.counts.as_dict(),
         "work": cost.work,

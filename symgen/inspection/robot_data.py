@@ -22,7 +22,6 @@ from symgen.mechanics.parameters import WHOLE, canonical_model, inertial_paramet
 from symgen.mechanics.pose import Pose
 from symgen.mechanics.spatial import Vector
 from symgen.numbers.scalar import plain
-from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
 
 Data = dict[str, Any]
@@ -116,7 +115,7 @@ def _rotors(model: RigidBodyModel) -> list[Data]:
     return rotors
 
 
-def spatial_inertia(ten: Sequence[float]) -> Numbers:
+def spatial_inertia(ten: Sequence[float]) -> npt.NDArray[np.float64]:
     """The 6 x 6 spatial inertia (angular first) of ten parameters about the same origin."""
     m, hx, hy, hz, ixx, ixy, ixz, iyy, iyz, izz = ten
     cross = np.array([[0.0, -hz, hy], [hz, 0.0, -hx], [-hy, hx, 0.0]])
