@@ -9,7 +9,6 @@ compiler has changed."""
 import os
 import pickle
 import re
-import runpy
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -27,12 +26,12 @@ from symgen.languages.c.backend import code_files
 from symgen.languages.c.calls import build
 from symgen.languages.casadi.backend import external, graphs
 from symgen.languages.cpp.backend import CPP_RUNNER
-from symgen.languages.cuda.compiler_checks import HOST
+from symgen.languages.cuda.backend import HOST
 from symgen.languages.describe import FunctionDescription, descriptions
-from symgen.languages.external_runner import Call, ExternalRunner, RunnerError
+from symgen.languages.external_runner import ExternalRunner, Outputs, RunnerError, package_runner
 from symgen.languages.javascript.backend import JAVASCRIPT_RUNNER
 from symgen.languages.jax.backend import native, pure
-from symgen.languages.matlab.octave_checks import FUNCTIONS, GATEWAY
+from symgen.languages.matlab.backend import FUNCTIONS, GATEWAY
 from symgen.languages.module import Module
 from symgen.languages.rust.backend import RUST_RUNNER
 from symgen.languages.verification import Arrays, VerificationTarget, error_ratio, inputs
@@ -55,16 +54,19 @@ BOTH: Final = 2.0
 """Times its bound, what two results may be apart that both have errors."""
 
 
-@contextmanager
-def _module(target: VerificationTarget) -> Iterator[Call]:
+def _module(module: Module) -> ExternalRunner:
     """The Python module of a folder."""
-    python = runpy.run_path(str(target.folder / f"{target.module.name}.py"))
+    return package_runner("Python", PYTHON.format(name=module.name))
 
-    def call(d: FunctionDescription, states: Sequence[Arrays]) -> list[list[AnyArray]]:
-        made = [python[d.name](*inputs(d, state)) for state in states]
-        return [[*(x if isinstance(x, tuple) else (x,))] for x in made]
 
-    yield call
+PYTHON: Final = """
+import runpy
+robot = runpy.run_path(sys.argv[1] + "/{name}.py")
+
+def results(name, arrays):
+    made = robot[name](*arrays)
+    return made if isinstance(made, tuple) else (made,)
+"""
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ def fixed(outside: ExternalRunner) -> Callable[[Module], ExternalRunner]:
 
 
 WAYS: Final = {
-    "python": Way("Python, the module", "python", fixed(ExternalRunner("Python", (), _module))),
+    "python": Way("Python, the module", "python", _module),
     "cpp": Way("C++", "cpp", fixed(CPP_RUNNER)),
     "rust": Way("Rust", "rust", fixed(RUST_RUNNER)),
     "javascript": Way("JavaScript", "javascript", fixed(JAVASCRIPT_RUNNER)),
@@ -156,8 +158,8 @@ class Robot:
             target = VerificationTarget(folder, module, dict.fromkeys(made, ""), STATES)
             wanted = self._of_c(target, way.scalar)
             begin = _worked()
-            with way.outside(module).started(target) as call:
-                got = {d.name: _told(call, d, target.states) for d in descriptions(module)}
+            names = [d.name for d in descriptions(module)]
+            got = _told(way.outside(module).outputs(target, names))
             return _row(target, got, wanted, way.scalar, _worked() - begin)
 
     def _of_c(self, target: VerificationTarget, scalar: str) -> dict[str, list[list[AnyArray]]]:
@@ -199,13 +201,12 @@ def _worked() -> float:
     return sum(os.times()[:4])
 
 
-def _told(call: Call, d: FunctionDescription, states: Sequence[Arrays]) -> list[list[AnyArray]]:
+def _told(outputs: Mapping[str, Outputs | RunnerError]) -> dict[str, Outputs]:
     """What a language gives, nothing where it fails."""
-    try:
-        return call(d, states)
-    except RunnerError as error:
-        click.echo(f"{d.name}: {error}")
-        return []
+    for name, x in outputs.items():
+        if isinstance(x, RunnerError):
+            click.echo(f"{name}: {x}")
+    return {name: [] if isinstance(x, RunnerError) else x for name, x in outputs.items()}
 
 
 def _results(call: Callable[..., Any], d: FunctionDescription, state: Arrays) -> list[AnyArray]:

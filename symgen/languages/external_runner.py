@@ -1,13 +1,18 @@
 """Verification of languages that another program runs: results are compared with the float run, and
-with the reference of each quantity if the folder has no C or Python that was compared with it."""
+with the reference of each quantity if the folder has no C or Python that was compared with it.
 
+The program reads the inputs of a function from the file ``NAME.in`` (the number of states as a
+64-bit integer, then the inputs of each state as doubles) and writes its outputs as doubles to
+``NAME.out``, or a message to ``NAME.error``."""
+
+import json
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
@@ -47,8 +52,11 @@ SECONDS: Final = 1800
 """Time limit of a step. All functions of a large robot may take some minutes to compile on a shared
 machine."""
 
-Call = Callable[[FunctionDescription, Sequence[Arrays]], list[list[AnyArray]]]
-"""Runs a function in all states and returns the outputs of each state. Raises RunnerError."""
+Run = Callable[[VerificationTarget, Path, Sequence[FunctionDescription]], None]
+"""Runs functions in a scratch folder with their files of inputs. Raises RunnerError."""
+
+Outputs = list[list[AnyArray]]
+"""The outputs of a function in each state."""
 
 Compared = Callable[[VerificationTarget, Function, Callable[..., Any], str], Check]
 """Compares the results of a function, called with arrays of one state, with the float run."""
@@ -74,8 +82,7 @@ class ExternalRunner:
     label: str
     tools: tuple[str, ...]
     """Required programs of the system."""
-    started: Callable[[VerificationTarget], AbstractContextManager[Call]]
-    """Prepares a module to run within the context. Raises RunnerError."""
+    run: Run
     compared: Compared = allclose_check
     packages: tuple[str, ...] = ()
     """Required Python packages."""
@@ -85,6 +92,18 @@ class ExternalRunner:
         """The required programs and packages that are not installed."""
         tools = [tool for tool in self.tools if shutil.which(tool) is None]
         return tools + [name for name in self.packages if find_spec(name) is None]
+
+    def outputs(
+        self, target: VerificationTarget, names: Collection[str]
+    ) -> dict[str, Outputs | RunnerError]:
+        """The outputs of some functions in all states of a target, by name, or the error of a
+        function. Raises RunnerError if none could be run."""
+        functions = [d for d in descriptions(target.module) if d.name in names]
+        with workspace() as folder:
+            for d in functions:
+                (folder / f"{d.name}.in").write_bytes(pack_inputs(d, target.states))
+            self.run(target, folder, functions)
+            return {d.name: _outputs(folder, d, len(target.states)) for d in functions}
 
     def checks(
         self, target: VerificationTarget, progress: Callable[[str], None]
@@ -97,31 +116,23 @@ class ExternalRunner:
             return
         judged = {file.format(name=target.module.name) for file in JUDGED}
         alone = judged.isdisjoint(target.hashes)
+        functions = {f.name: f for f in target.module.functions}
         try:
-            with self.started(target) as call:
-                for function in target.module.functions:
-                    yield from self._function(target, function, alone, call)
+            outputs = self.outputs(target, functions)
         except RunnerError as error:
             yield Check(f"{self.label} compiles", False, str(error))
-
-    def _function(
-        self, target: VerificationTarget, function: Function, alone: bool, call: Call
-    ) -> Iterator[Check]:
-        d, states = described(target, function.name), target.states
-        try:
-            rows = call(d, states)
-        except RunnerError as error:
-            yield Check(f"{function.name}: {self.label} runs", False, str(error))
             return
-        replayed = _replay(d, states, rows)
-        yield self.compared(target, function, replayed, self.label)
-        if alone:
-            yield from against_laws(target, function, replayed)
+        for name, rows in outputs.items():
+            if isinstance(rows, RunnerError):
+                yield Check(f"{name}: {self.label} runs", False, str(rows))
+                continue
+            replayed = _replay(described(target, name), target.states, rows)
+            yield self.compared(target, functions[name], replayed, self.label)
+            if alone:
+                yield from against_laws(target, functions[name], replayed)
 
 
-def _replay(
-    d: FunctionDescription, states: Sequence[Arrays], rows: Sequence[Sequence[AnyArray]]
-) -> Callable[..., Any]:
+def _replay(d: FunctionDescription, states: Sequence[Arrays], rows: Outputs) -> Callable[..., Any]:
     """A function that returns the stored outputs for the inputs of a state."""
     results = {_key(inputs(d, state)): tuple(row) for state, row in zip(states, rows, strict=True)}
     return lambda *arrays: results[_key(arrays)]
@@ -131,27 +142,37 @@ def _key(arrays: Sequence[AnyArray]) -> bytes:
     return b"".join(np.asarray(x, float).tobytes() for x in arrays)
 
 
+def pack_inputs(d: FunctionDescription, states: Sequence[Arrays]) -> bytes:
+    """The content of a file of inputs."""
+    rows = [np.concatenate([np.ravel(x) for x in inputs(d, s)] or [np.empty(0)]) for s in states]
+    return np.array([len(rows)], np.int64).tobytes() + np.array(rows, np.float64).tobytes()
+
+
+def _outputs(folder: Path, d: FunctionDescription, count: int) -> Outputs | RunnerError:
+    """The outputs of a function in `count` states from its file, or its error."""
+    message = folder / f"{d.name}.error"
+    if message.is_file():
+        return RunnerError(shown(message.read_text(encoding="utf-8", errors="replace"), 300))
+    if not (folder / f"{d.name}.out").is_file():
+        return RunnerError("no outputs")
+    sizes = [a.size for a in d.outs]
+    numbers = np.fromfile(folder / f"{d.name}.out", np.float64)
+    if numbers.size != count * sum(sizes):
+        return RunnerError(f"{numbers.size} numbers instead of {count * sum(sizes)}")
+    ends = np.cumsum(sizes)[:-1]
+    return [np.split(row, ends) for row in numbers.reshape(count, -1)]
+
+
 def run_program(
     command: Sequence[str],
     folder: Path,
     stdin: bytes = b"",
     seconds: int = SECONDS,
     environment: Mapping[str, str] = NOTHING,
-) -> bytes:
-    """The output of a program that gets `stdin` and additional environment variables.
+) -> subprocess.CompletedProcess[bytes]:
+    """The finished process of a program that gets `stdin` and additional environment variables.
 
     Raises RunnerError with the line of the program's output that describes the error."""
-    return run_process(command, folder, stdin, seconds, environment).stdout
-
-
-def run_process(
-    command: Sequence[str],
-    folder: Path,
-    stdin: bytes = b"",
-    seconds: int = SECONDS,
-    environment: Mapping[str, str] = NOTHING,
-) -> subprocess.CompletedProcess[bytes]:
-    """The finished process of a program, as for `run_program`. Raises RunnerError."""
     try:
         return subprocess.run(
             command,
@@ -171,81 +192,47 @@ def run_process(
         raise RunnerError(f"{command[0]}: {sentence}") from None
 
 
-def run_driver(folder: Path) -> Call:
-    """Calls functions by the program ``driver`` of a folder."""
-
-    def call(d: FunctionDescription, states: Sequence[Arrays]) -> list[list[AnyArray]]:
-        output = run_program([str(folder / "driver"), d.name], folder, pack_inputs(d, states))
-        return split_outputs(d, output, len(states))
-
-    return call
-
-
-def pack_inputs(d: FunctionDescription, states: Sequence[Arrays]) -> bytes:
-    """The number of states, then the inputs of each as doubles: what drivers read."""
-    rows = [np.concatenate([np.ravel(x) for x in inputs(d, s)] or [np.empty(0)]) for s in states]
-    return np.array([len(rows)], np.int64).tobytes() + np.array(rows, np.float64).tobytes()
-
-
-def split_outputs(d: FunctionDescription, output: bytes, count: int) -> list[list[AnyArray]]:
-    """The outputs of each state from the doubles that a driver has written. Raises RunnerError."""
-    sizes = [a.size for a in d.arguments if a.direction == "out"]
-    numbers = np.frombuffer(output, np.float64)
-    if numbers.size != count * sum(sizes):
-        raise RunnerError(f"{numbers.size} numbers instead of {count * sum(sizes)}")
-    ends = np.cumsum(sizes)[:-1]
-    return [np.split(row, ends) for row in numbers.reshape(count, -1)]
+def run_driver(folder: Path, functions: Sequence[FunctionDescription]) -> None:
+    """Runs functions by the program ``driver`` of a folder, which is compiled for them: it gets the
+    name of a function, reads its inputs from stdin and writes its outputs to stdout."""
+    for d in functions:
+        try:
+            given = (folder / f"{d.name}.in").read_bytes()
+            output = run_program([str(folder / "driver"), d.name], folder, given).stdout
+            (folder / f"{d.name}.out").write_bytes(output)
+        except RunnerError as error:
+            (folder / f"{d.name}.error").write_text(str(error), encoding="utf-8")
 
 
 DRIVER: Final = """
+import json
 import sys
 import numpy as np
 sys.path.insert(0, sys.argv[1])
 {setup}
-told = np.load("told.npz")
-found = {{}}
-for name in sys.argv[2:]:
-    arrays = [told[f"{{name}}/{{k}}"] for k in range(sum(x.startswith(name + "/") for x in told))]
+for name, sizes in json.loads(sys.argv[2]).items():
     try:
-        for k, x in enumerate(results(name, arrays)):
-            found[f"{{name}}/{{k}}"] = np.asarray(x, float).reshape(len(arrays[0]), -1)
+        count = int(np.fromfile(name + ".in", np.int64, 1)[0])
+        numbers = np.fromfile(name + ".in", float, offset=8).reshape(count, -1)
+        arrays = np.split(numbers, np.cumsum(sizes)[:-1], axis=1)
+        made = [np.asarray(x, float).reshape(count, -1) for x in results(name, arrays)]
+        np.concatenate(made, axis=1).tofile(name + ".out")
     except Exception as error:
-        found[f"{{name}}/error"] = np.array(f"{{type(error).__name__}}: {{error}}"[:300])
-np.savez("found.npz", **found)
+        with open(name + ".error", "w", encoding="utf-8") as file:
+            file.write(f"{{type(error).__name__}}: {{error}}")
 """
 
 
-@dataclass(frozen=True)
-class PackageRunner:
-    """How Python runs a folder's files: `setup` defines a function ``results(name, arrays)`` of a
-    function's name and its inputs, states first, that gives its outputs."""
+def package_runner(label: str, setup: str, *packages: str) -> ExternalRunner:
+    """The runner of a Python package of a folder, in a process of its own, which needs `packages`:
+    `setup` defines a function ``results(name, arrays)`` of a function's name and its inputs, states
+    first, that returns its outputs."""
+    return ExternalRunner(label, (), partial(_run_package, setup), packages=packages)
 
-    setup: str
 
-    @contextmanager
-    def started(
-        self, target: VerificationTarget, names: Sequence[str] | None = None
-    ) -> Iterator[Call]:
-        """Runs every function (or those of some names) in all states, once. Raises RunnerError."""
-        wanted = [f.name for f in target.module.functions] if names is None else names
-        functions = [d for d in descriptions(target.module) if d.name in wanted]
-        with workspace() as folder:
-            columns_of: dict[str, Any] = {
-                f"{d.name}/{k}": np.stack(column)
-                for d in functions
-                for k, column in enumerate(zip(*(inputs(d, s) for s in target.states), strict=True))
-            }
-            np.savez(folder / "told.npz", **columns_of)
-            (folder / "driver.py").write_text(DRIVER.format(setup=self.setup), encoding="utf-8")
-            command = [sys.executable, "driver.py", str(target.folder)]
-            run_program([*command, *(d.name for d in functions)], folder)
-            with np.load(folder / "found.npz") as archive:
-                results_of = dict(archive)
-
-        def call(d: FunctionDescription, states: Sequence[Arrays]) -> list[list[AnyArray]]:
-            if f"{d.name}/error" in results_of:
-                raise RunnerError(str(results_of[f"{d.name}/error"]))
-            columns = [results_of[f"{d.name}/{k}"] for k in range(len(d.outs))]
-            return [list(row) for row in zip(*columns, strict=True)]
-
-        yield call
+def _run_package(
+    setup: str, target: VerificationTarget, folder: Path, functions: Sequence[FunctionDescription]
+) -> None:
+    (folder / "driver.py").write_text(DRIVER.format(setup=setup), encoding="utf-8")
+    sizes = json.dumps({d.name: [a.size for a in d.ins] for d in functions})
+    run_program([sys.executable, "driver.py", str(target.folder), sizes], folder)

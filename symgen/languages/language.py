@@ -26,9 +26,9 @@ def any_functions(options: Any, functions: Sequence[Function]) -> None:
 class Language:
     """A target language: a row of `symgen.languages.LANGUAGES`.
 
-    The functions that write and verify code are named as ``package.module:function``, so that
-    their modules are imported when they are needed. Raises ValueError for a row that cannot
-    work."""
+    The module `backend` in the folder of the language is imported when it is needed. Its function
+    ``files(module)`` returns the files of a module, name to text, and ``checks(target, progress)``
+    yields the checks of the files in a folder. Raises ValueError for a row that cannot work."""
 
     name: str
     summary: str
@@ -48,42 +48,40 @@ class Language:
     """Its group of options (`symgen.options.group`), None if it has none."""
     refuse: Callable[[Any, Sequence[Function]], None] = any_functions
     """Raises OptionError for functions that it does not support with its options."""
-    writer: str = ""
-    """``(module) -> {name: text}``: the files of a module. The default is the function `files` of
-    the module `backend` in the folder of the language."""
-    checker: str = ""
-    """``(target, progress) -> iterator of checks``: the verification of the files in a folder. The
-    default is the function `checks` of the module `backend`."""
+    checker: str = "backend"
+    """The module in the folder of the language that has `checks`, if it is not `backend`."""
     reporter: str = ""
-    """``(module, texts) -> text``: a report on the cost of the functions, with the digests of the
-    files in all languages. Empty if the language has no report."""
+    """The module with ``report(module, texts)``, which returns a report on the cost of the
+    functions, with the digests of the files in all languages. Empty if the language has no
+    report."""
 
     def __post_init__(self) -> None:
-        backend = f"symgen.languages.{self.name}.backend"
-        for field, default in (("writer", f"{backend}:files"), ("checker", f"{backend}:checks")):
-            object.__setattr__(self, field, getattr(self, field) or default)
         if "{name}" not in self.main:
             raise ValueError(f"{self.name}: main has no {{name}}: {self.main}")
-        for path in filter(None, (self.writer, self.checker, self.reporter)):
-            if not _exists(path.partition(":")[0]):
-                raise ValueError(f"{self.name}: no module {path.partition(':')[0]}")
+        for file in filter(None, ("backend", self.checker, self.reporter)):
+            if not _exists(self._path(file)):
+                raise ValueError(f"{self.name}: no module {self._path(file)}")
+
+    def _path(self, file: str) -> str:
+        return f"symgen.languages.{self.name}.{file}"
 
     def files(self, module: Module) -> dict[str, str]:
         """The files of a module, name to text. Raises SymgenError."""
-        texts: dict[str, str] = _function(self.writer)(module)
+        texts: dict[str, str] = import_module(self._path("backend")).files(module)
         return texts
 
     def report(self, module: Module, texts: Mapping[str, str]) -> dict[str, str]:
         """The file of the report, name to text; empty for a language without a report."""
         if not self.reporter:
             return {}
-        return {f"{module.name}_report.json": _function(self.reporter)(module, texts)}
+        report = import_module(self._path(self.reporter)).report(module, texts)
+        return {f"{module.name}_report.json": report}
 
     def checks(
         self, target: "VerificationTarget", progress: Callable[[str], None]
     ) -> Iterator["Check"]:
         """The checks of its files in a folder, one by one; `progress` is called with each step."""
-        yield from _function(self.checker)(target, progress)
+        yield from import_module(self._path(self.checker)).checks(target, progress)
 
 
 def _exists(module: str) -> bool:
@@ -92,13 +90,6 @@ def _exists(module: str) -> bool:
         return find_spec(module) is not None
     except ModuleNotFoundError:  # its package does not exist
         return False
-
-
-def _function(path: str) -> Callable[..., Any]:
-    """The function at ``package.module:function``."""
-    module, _, name = path.partition(":")
-    function: Callable[..., Any] = getattr(import_module(module), name)
-    return function
 
 
 def registry(rows: Iterable[Language]) -> dict[str, Language]:

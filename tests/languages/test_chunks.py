@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symgen.languages import partition as partitions
+from symgen.languages.c import work_array as partitions
 from symgen.languages.c.calls import build
 from symgen.languages.c.printed_function import MAX_WHOLE
 from symgen.languages.c.syntax import named_arrays
+from symgen.languages.c.work_array import MAX_LIVE_RATIO, MIN_PIECE_RATIO, partition
 from symgen.languages.dialect import ATOM, Text
-from symgen.languages.partition import MAX_LIVE_RATIO, MIN_PIECE_RATIO, partition
 from symgen.languages.writer import Statement
 from tests.support.tools import STRICT_C, c_files, compiled, generated
 

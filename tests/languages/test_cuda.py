@@ -20,7 +20,7 @@ from symgen.algorithms.controllers import CONTROLLERS
 from symgen.languages.c.backend import code_files
 from symgen.languages.c.calls import build
 from symgen.languages.c.simd import SHARED
-from symgen.languages.cuda.compiler_checks import resources
+from symgen.languages.cuda.backend import resources
 from symgen.languages.describe import descriptions
 from symgen.native.compiler import EXACT
 from tests.support.tools import SIMPLE, generated, invoke, robot_file, verified
@@ -124,7 +124,7 @@ def test_the_host_build_has_the_bits_of_c(name, tmp_path):
 @pytest.fixture
 def no_nvcc(monkeypatch):
     """As where only a C++ compiler is installed."""
-    checks = import_module("symgen.languages.cuda.compiler_checks")
+    checks = import_module("symgen.languages.cuda.backend")
     monkeypatch.setattr(checks, "NVCC", ("no-such-nvcc",))
 
 

@@ -15,8 +15,8 @@ RUST = LANGUAGES["rust"]
     "change, words",
     [
         ({"main": "Cargo.toml"}, "main has no {name}"),
-        ({"writer": "symgen.languages.rust.nothing:files"}, "no module symgen.languages.rust.n"),
-        ({"reporter": "symgen.languages.rust.report:report"}, "no module symgen.languages.rust.r"),
+        ({"checker": "nothing"}, "no module symgen.languages.rust.n"),
+        ({"reporter": "report"}, "no module symgen.languages.rust.r"),
     ],
 )
 def test_a_row_without_what_it_names_is_rejected(change, words):
@@ -26,15 +26,15 @@ def test_a_row_without_what_it_names_is_rejected(change, words):
 
 def test_a_row_needs_the_folder_of_its_language():
     with pytest.raises(ValueError, match=r"no module symgen\.languages\.julia"):
-        replace(RUST, name="julia", writer="", checker="")
+        replace(RUST, name="julia")
 
 
 @pytest.mark.parametrize(
     "change, words",
     [
         ({}, "two languages have the name rust"),
-        ({"name": "rs", "aliases": ()}, "two languages have the name rs"),
-        ({"name": "julia", "aliases": ()}, "two languages have the main file"),
+        ({"name": "jax"}, "two languages have the name rs"),
+        ({"name": "jax", "aliases": ()}, "two languages have the main file"),
     ],
 )
 def test_languages_differ_in_names_and_files(change, words):

@@ -61,6 +61,6 @@ C: Final = Language(
     taken=TAKEN,
     options=COptions,
     refuse=COptions.check_functions,
-    checker="symgen.languages.c.checks:checks",
-    reporter="symgen.languages.c.report:report",
+    checker="checks",
+    reporter="report",
 )

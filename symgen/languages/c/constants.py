@@ -12,9 +12,9 @@ from symgen.languages.c.options import COptions
 from symgen.languages.c.printed_function import CFunction
 from symgen.languages.c.simd import batch_functions
 from symgen.languages.c.syntax import fits, literal, numbers, string
+from symgen.languages.c.work_array import WORK
 from symgen.languages.describe import Argument
 from symgen.languages.module import Module
-from symgen.languages.partition import WORK
 from symgen.mechanics.coupling import velocity_coordinates
 from symgen.proof.bounds import SINE_ULP
 

@@ -23,15 +23,18 @@ from symgen.languages.c.syntax import (
     with_restrict,
 )
 from symgen.languages.c.work_array import (
+    WORK,
+    Partition,
     WorkArraySegments,
     arrays_of,
+    live_counts,
+    partition,
     passed,
     slot_names,
 )
 from symgen.languages.describe import Argument, FunctionDescription
 from symgen.languages.local_names import Legend
 from symgen.languages.module import Module
-from symgen.languages.partition import WORK, Partition, live_counts, partition
 from symgen.languages.text_backend import FunctionBody, function_body
 from symgen.languages.writer import Step, blocks, signed, zeros
 from symgen.numbers.operations import OPS

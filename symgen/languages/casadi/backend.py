@@ -14,7 +14,7 @@ from symgen.languages.c.syntax import comment as c_comment
 from symgen.languages.c.syntax import literal, string
 from symgen.languages.casadi.external import externals, shape_of
 from symgen.languages.dialect import call, functions
-from symgen.languages.external_runner import Call, ExternalRunner, PackageRunner, RunnerError
+from symgen.languages.external_runner import ExternalRunner, Outputs, RunnerError, package_runner
 from symgen.languages.module import Module
 from symgen.languages.python.backend import BACKEND as PYTHON
 from symgen.languages.verification import (
@@ -98,8 +98,6 @@ def _c(module: Module) -> dict[str, str]:
     return {f"c/{name}": text for name, text in texts.items()}
 
 
-PACKAGES: Final = ("casadi",)
-
 BUILT: Final = "from {package}.build import build, library\nlibrary().is_file() or build()\n"
 
 RESULTS: Final = """
@@ -150,40 +148,41 @@ TOLERANCE: Final = 1e-8
 
 def checks(target: VerificationTarget, progress: Callable[[str], None]) -> Iterator[Check]:
     """The checks of the package of a folder."""
-    package, outside = package_name(target.module), external(target.module)
+    runner = external(target.module)
     yield from graphs(target.module).checks(target, progress)
-    yield from outside.checks(target, progress)
-    if not outside.missing:
+    yield from runner.checks(target, progress)
+    if not runner.missing:
         progress("Jacobians")
-        moved = BUILT.format(package=package) + MOVED.format(package=package)
-        yield from _jacobians(target, package, PackageRunner(moved))
+        yield from _jacobians(target)
 
 
 def graphs(module: Module) -> ExternalRunner:
     """The check of a package's graphs, the functions made of CasADi's own operations."""
-    runner = PackageRunner(
-        RESULTS.format(package=package_name(module), function="robot.graph(name)")
-    )
-    return ExternalRunner("CasADi graph", (), runner.started, packages=PACKAGES)
+    setup = RESULTS.format(package=package_name(module), function="robot.graph(name)")
+    return package_runner("CasADi graph", setup, "casadi")
 
 
 def external(module: Module) -> ExternalRunner:
     """The check of a package's external functions."""
     package = package_name(module)
     called = RESULTS.format(package=package, function="robot.external(name)")
-    runner = PackageRunner(BUILT.format(package=package) + called)
-    return ExternalRunner("external function of CasADi", (), runner.started, packages=PACKAGES)
+    setup = BUILT.format(package=package) + called
+    return package_runner("external function of CasADi", setup, "casadi")
 
 
-def _jacobians(target: VerificationTarget, package: str, runner: PackageRunner) -> Iterator[Check]:
-    names = [f.name for f in target.module.functions if _differentiated(target, package, f.name)]
+def _jacobians(target: VerificationTarget) -> Iterator[Check]:
+    package = package_name(target.module)
+    functions = {
+        f.name: f for f in target.module.functions if _differentiated(target, package, f.name)
+    }
+    setup = BUILT.format(package=package) + MOVED.format(package=package)
     try:
-        with runner.started(target, names) as call:
-            for function in target.module.functions:
-                if function.name in names:
-                    yield _jacobian(target, function, call)
+        outputs = package_runner("Jacobian", setup, "casadi").outputs(target, functions)
     except RunnerError as error:
         yield Check("Jacobians of external functions compile", False, str(error))
+        return
+    for name, rows in outputs.items():
+        yield _jacobian(target, functions[name], rows)
 
 
 def _differentiated(target: VerificationTarget, package: str, name: str) -> bool:
@@ -192,15 +191,12 @@ def _differentiated(target: VerificationTarget, package: str, name: str) -> bool
     return f"int jac_{package}_{name}(" in file.read_text(encoding="utf-8")
 
 
-def _jacobian(target: VerificationTarget, function: Function, call: Call) -> Check:
+def _jacobian(target: VerificationTarget, function: Function, rows: Outputs | RunnerError) -> Check:
     claim = f"jac_{function.name}: equals the complex step of the algorithm"
-    d = described(target, function.name)
+    if isinstance(rows, RunnerError):
+        return Check(claim, False, str(rows))
     states = target.some(function)[:FEW]
-    try:
-        rows = call(d, states)
-    except RunnerError as error:
-        return Check(claim, False, str(error))
-    names = [a.name for a in d.outs]
+    names = [a.name for a in described(target, function.name).outs]
     worst = 0.0
     for state, row in zip(states, rows, strict=False):
         wanted = _slopes(function, state)

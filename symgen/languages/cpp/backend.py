@@ -1,8 +1,9 @@
 """C++: how it is written, and the two headers of a module."""
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
 from symgen.languages.c.expressions import INLINE, LIMITS, ULP, VECTORS, rows, steps
@@ -10,12 +11,12 @@ from symgen.languages.c.options import COptions
 from symgen.languages.c.syntax import WIDTH, comment, literal, string, wrapped
 from symgen.languages.describe import Argument, FunctionDescription, descriptions
 from symgen.languages.dialect import COSINE_ARRAY, SINE_ARRAY, Dialect, call, functions
-from symgen.languages.external_runner import Call, ExternalRunner, run_driver, run_program
+from symgen.languages.external_runner import ExternalRunner, run_driver, run_program
 from symgen.languages.module import Module
 from symgen.languages.sine_loops import forms
 from symgen.languages.text_backend import TextBackend, called_functions
 from symgen.languages.verification import VerificationTarget
-from symgen.native.compiler import platform, workspace
+from symgen.native.compiler import platform
 from symgen.render import render
 
 OWN: Final = ("sign",)
@@ -105,22 +106,19 @@ def compiler() -> list[str]:
     return platform().split(os.environ.get("CXX", "")) or ["c++"]
 
 
-@contextmanager
-def started(target: VerificationTarget) -> Iterator[Call]:
-    """The header in a program of its own, ready to run. Raises RunnerError."""
-    name = target.module.name
-    text = (target.folder / f"{name}_robot.hpp").read_text(encoding="utf-8")
-    with workspace() as folder:
-        (folder / f"{name}_robot.hpp").write_text(text, encoding="utf-8")
-        driver = render(
-            "cpp/driver.cpp.jinja", module=target.module, functions=descriptions(target.module)
-        )
-        (folder / "driver.cpp").write_text(driver, encoding="utf-8")
-        run_program([*compiler(), *FLAGS, "driver.cpp", "-o", "driver"], folder)
-        yield run_driver(folder)
+def run(target: VerificationTarget, folder: Path, functions: Sequence[FunctionDescription]) -> None:
+    """Compiles the header of a folder in a driver, and runs functions. Raises RunnerError."""
+    header = f"{target.module.name}_robot.hpp"
+    shutil.copyfile(target.folder / header, folder / header)
+    driver = render(
+        "cpp/driver.cpp.jinja", module=target.module, functions=descriptions(target.module)
+    )
+    (folder / "driver.cpp").write_text(driver, encoding="utf-8")
+    run_program([*compiler(), *FLAGS, "driver.cpp", "-o", "driver"], folder)
+    run_driver(folder, functions)
 
 
-CPP_RUNNER: Final = ExternalRunner("C++", (compiler()[0],), started)
+CPP_RUNNER: Final = ExternalRunner("C++", (compiler()[0],), run)
 
 checks: Final = CPP_RUNNER.checks
 """The checks of the C++ header of a folder."""

@@ -12,5 +12,4 @@ CUDA: Final = Language(
     keywords=KEYWORDS,
     taken=MACROS
     | frozenset({"device", "finite_sum", "regular", "sine", "cosine", "sine_cosine", "std"}),
-    checker="symgen.languages.cuda.compiler_checks:checks",
 )

@@ -1,11 +1,18 @@
-"""CUDA: the files of a module."""
+"""CUDA: the files of a module, and their verification.
 
-from collections.abc import Sequence
+A C++ compiler accepts the sources under strict warnings, and their loops over states have the bits
+of the algorithms; nvcc, if it is installed, compiles them."""
+
+import re
+import shutil
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Final
 
 from symgen.languages.c.backend import FAILURE
+from symgen.languages.c.checks import against_run
 from symgen.languages.c.expressions import LIMITS, ULP, rows, steps, table
 from symgen.languages.c.options import COptions
 from symgen.languages.c.printed_function import CFunction
@@ -22,9 +29,19 @@ from symgen.languages.c.syntax import (
     numbers,
 )
 from symgen.languages.conventions import convention_lines, listed
+from symgen.languages.cpp.backend import FLAGS as CPP
+from symgen.languages.cpp.backend import compiler
 from symgen.languages.describe import Argument, FunctionDescription, descriptions, laid_out, tables
 from symgen.languages.dialect import Dialect
+from symgen.languages.external_runner import (
+    ExternalRunner,
+    RunnerError,
+    run_driver,
+    run_program,
+)
 from symgen.languages.module import Module
+from symgen.languages.verification import Check, VerificationTarget
+from symgen.native.compiler import workspace
 from symgen.render import render
 
 STEP: Final = "step"
@@ -180,3 +197,63 @@ def files(module: Module) -> dict[str, str]:
             text = render(f"cuda/function.{end}.jinja", **shared, function=function)
             texts[f"{folder}/{function.d.name}.{end}"] = text
     return texts
+
+
+NVCC: Final = ("nvcc", "-std=c++17", "-arch=sm_90", "-Werror", "all-warnings", "-Xptxas", "-v")
+"""For processors such as an H100's; ptxas tells registers and spills."""
+
+PATIENCE: Final = 1800
+"""Seconds that nvcc may take with a function: the longest of a UR5 takes minutes."""
+
+
+def _run(
+    target: VerificationTarget, folder: Path, functions: Sequence[FunctionDescription]
+) -> None:
+    kernels = cuda_functions(target.module)
+    _copy_sources(target, folder)
+    c = target.module[COptions]
+    driver = render("cuda/driver.cpp.jinja", module=target.module, c=c, functions=kernels)
+    (folder / "driver.cpp").write_text(driver, encoding="utf-8")
+    for source in ("driver.cpp", *(f"{f.d.name}.cu" for f in kernels)):
+        run_program([*compiler(), *CPP, "-x", "c++", "-c", source, "-o", f"{source}.o"], folder)
+    objects = sorted(path.name for path in folder.glob("*.o"))
+    run_program([*compiler(), *objects, "-o", "driver"], folder)
+    run_driver(folder, functions)
+
+
+def _copy_sources(target: VerificationTarget, folder: Path) -> None:
+    shutil.copytree(target.folder / f"{target.module.name}_cuda", folder, dirs_exist_ok=True)
+
+
+HOST: Final = ExternalRunner("CUDA's host build", (compiler()[0],), _run, against_run)
+
+
+def checks(target: VerificationTarget, progress: Callable[[str], None]) -> Iterator[Check]:
+    """The checks of the CUDA sources of a folder."""
+    yield from HOST.checks(target, progress)
+    if shutil.which(NVCC[0]) is None:
+        yield Check("nvcc compiles it", True, "skipped: nvcc is not installed")
+        return
+    with workspace() as folder:
+        _copy_sources(target, folder)
+        for d in descriptions(target.module):
+            progress(f"nvcc: {d.name}")
+            yield _compiled(d, folder)
+
+
+def _compiled(d: FunctionDescription, folder: Path) -> Check:
+    claim = f"{d.name}: nvcc compiles it for sm_90 without a warning"
+    try:
+        command = [*NVCC, "-cubin", f"{d.name}.cu", "-o", f"{d.name}.cubin"]
+        messages = run_program(command, folder, seconds=PATIENCE).stderr
+    except RunnerError as error:
+        return Check(claim, False, str(error))
+    return Check(claim, True, resources(messages.decode(errors="replace")))
+
+
+def resources(messages: str) -> str:
+    """Registers, and bytes of stack and of spills, of a thread, in words, from what ptxas says."""
+    registers = max(map(int, re.findall(r"Used (\d+) registers", messages)), default=0)
+    stack = max(map(int, re.findall(r"(\d+) bytes stack frame", messages)), default=0)
+    spilled = sum(map(int, re.findall(r"(\d+) bytes spill (?:stores|loads)", messages)))
+    return f"{registers} registers, {stack} bytes of stack, {spilled} bytes spilled"

@@ -1,23 +1,19 @@
 """JavaScript: how it is written, and the one file of a module."""
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-import numpy as np
-
-from symgen.languages.describe import FunctionDescription, descriptions
+from symgen.languages.describe import FunctionDescription
 from symgen.languages.dialect import Dialect, call, functions
-from symgen.languages.external_runner import Call, ExternalRunner, RunnerError, run_program
+from symgen.languages.external_runner import ExternalRunner, run_program
 from symgen.languages.module import Module
 from symgen.languages.text_backend import TextBackend, signature
-from symgen.languages.verification import Arrays, VerificationTarget, inputs
-from symgen.native.compiler import workspace
-from symgen.numbers.types import AnyArray
+from symgen.languages.verification import VerificationTarget
 from symgen.render import render
-from symgen.text import in_ascii, shown
+from symgen.text import in_ascii
 
 DIALECT = Dialect(
     operations=functions(lambda op: call(f"Math.{op.name}")),
@@ -62,55 +58,39 @@ STYLE: Final = TextBackend(DIALECT, comment, text, max_locals=MAX_LOCALS)
 
 
 DRIVER: Final = """
-import { readFileSync } from "node:fs";
-const requests = JSON.parse(readFileSync(0));
+import { readFileSync, writeFileSync } from "node:fs";
+const functions = JSON.parse(readFileSync(0));
 const module = await import("./module.mjs");
-const numbers = (result) =>
-  (ArrayBuffer.isView(result) ? [result] : Object.values(result)).map((array) => [...array]);
-const answer = ({ name, calls }) => {
+const outputs = (result) => (ArrayBuffer.isView(result) ? [result] : Object.values(result));
+for (const { name, sizes } of functions) {
   try {
-    return { rows: calls.map((call) => numbers(module[name](...call))) };
+    const file = readFileSync(`${name}.in`);
+    const bytes = file.buffer.slice(file.byteOffset, file.byteOffset + file.length);
+    const states = Number(new BigInt64Array(bytes.slice(0, 8))[0]);
+    let at = 8;
+    const take = (size) => new Float64Array(bytes.slice(at, (at += 8 * size)));
+    const made = [];
+    for (let k = 0; k < states; ++k) {
+      made.push(...outputs(module[name](...sizes.map(take))));
+    }
+    writeFileSync(`${name}.out`, Float64Array.from(made.flatMap((x) => [...x])));
   } catch (error) {
-    return { error: `${error.name}: ${error.message}` };
+    writeFileSync(`${name}.error`, `node: ${error.name}: ${error.message}`);
   }
-};
-requests.forEach((request) => process.stdout.write(`${JSON.stringify(answer(request))}\\n`));
+}
 """
-"""A line for each function: what it gives in every state, or what it throws."""
+"""Runs all functions in all states in one process, which takes long to start."""
 
 
-def _answers(target: VerificationTarget, folder: Path) -> dict[str, bytes]:
-    """The lines of the driver, by function: one process runs all in all states, once, for each
-    takes long to start. Raises RunnerError."""
-    functions = descriptions(target.module)
-    requests = [
-        {"name": d.name, "calls": [[x.tolist() for x in inputs(d, s)] for s in target.states]}
-        for d in functions
-    ]
-    lines = run_program(["node", "driver.mjs"], folder, json.dumps(requests).encode()).splitlines()
-    if len(lines) != len(functions):
-        raise RunnerError(f"node: {len(lines)} lines instead of {len(functions)}")
-    return {d.name: line for d, line in zip(functions, lines, strict=True)}
+def run(target: VerificationTarget, folder: Path, functions: Sequence[FunctionDescription]) -> None:
+    """Runs functions of the module of a folder. Raises RunnerError."""
+    shutil.copyfile(target.folder / f"{target.module.name}.mjs", folder / "module.mjs")
+    (folder / "driver.mjs").write_text(DRIVER, encoding="utf-8")
+    sizes = [{"name": d.name, "sizes": [a.size for a in d.ins]} for d in functions]
+    run_program(["node", "driver.mjs"], folder, json.dumps(sizes).encode())
 
 
-@contextmanager
-def _started(target: VerificationTarget) -> Iterator[Call]:
-    text = (target.folder / f"{target.module.name}.mjs").read_text(encoding="utf-8")
-    with workspace() as folder:
-        (folder / "module.mjs").write_text(text, encoding="utf-8")
-        (folder / "driver.mjs").write_text(DRIVER, encoding="utf-8")
-        answers = _answers(target, folder)
-
-    def call(d: FunctionDescription, states: Sequence[Arrays]) -> list[list[AnyArray]]:
-        answer = json.loads(answers[d.name])
-        if "error" in answer:
-            raise RunnerError(f"node: {shown(answer['error'])}")
-        return [[np.array(x, float) for x in outputs] for outputs in answer["rows"]]
-
-    yield call
-
-
-JAVASCRIPT_RUNNER: Final = ExternalRunner("JavaScript", ("node",), _started)
+JAVASCRIPT_RUNNER: Final = ExternalRunner("JavaScript", ("node",), run)
 
 checks: Final = JAVASCRIPT_RUNNER.checks
 """The checks of the JavaScript module of a folder."""

@@ -14,7 +14,7 @@ from symgen.languages.describe import (
     descriptions,
 )
 from symgen.languages.dialect import Dialect, call, functions
-from symgen.languages.external_runner import ExternalRunner, PackageRunner
+from symgen.languages.external_runner import ExternalRunner, package_runner
 from symgen.languages.module import Module
 from symgen.languages.python.backend import BACKEND as PYTHON
 from symgen.languages.python.backend import python_tuple
@@ -156,8 +156,6 @@ def _most(bound_functions: Sequence[BoundFunction]) -> dict[str, int]:
     }
 
 
-PACKAGES: Final = ("jax",)
-
 SHORT: Final = 120
 """Operations of a function up to which it is compiled by XLA; operation by operation is quicker for
 one that is run once."""
@@ -181,8 +179,8 @@ def pure(module: Module) -> ExternalRunner:
     """The pure functions of a package."""
     package = package_name(module)
     short = sorted(f.name for f in module.functions if f.counts.total <= SHORT)
-    runner = PackageRunner(f"{SETUP}import {package} as robot\n{RESULTS.format(short=short)}")
-    return ExternalRunner("JAX", (), runner.started, packages=PACKAGES)
+    setup = f"{SETUP}import {package} as robot\n{RESULTS.format(short=short)}"
+    return package_runner("JAX", setup, "jax")
 
 
 def native(module: Module) -> ExternalRunner:
@@ -190,8 +188,8 @@ def native(module: Module) -> ExternalRunner:
     package = package_name(module)
     built = f"from {package}.build import build\nbuild()\nfrom {package} import native as robot\n"
     names = sorted(f.name for f in module.functions)
-    runner = PackageRunner(f"{SETUP}{built}{RESULTS.format(short=names)}")
-    return ExternalRunner("C called by JAX", (), runner.started, packages=PACKAGES)
+    setup = f"{SETUP}{built}{RESULTS.format(short=names)}"
+    return package_runner("C called by JAX", setup, "jax")
 
 
 def checks(target: VerificationTarget, progress: Callable[[str], None]) -> Iterator[Check]:

@@ -18,5 +18,4 @@ MATLAB: Final = Language(
     main="{name}_matlab/{name}_build.m",
     keywords=frozenset(_WORDS.split()),
     taken=frozenset({"joint_names", "parameters", "selftest"}),
-    checker="symgen.languages.matlab.octave_checks:checks",
 )

@@ -1,19 +1,26 @@
-"""MATLAB: how it is written, and the files of a package, of a MEX gateway and of an S-function."""
+"""MATLAB: how it is written, and the files of a package, of a MEX gateway and of an S-function.
+Octave verifies the functions and the gateway."""
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from hashlib import sha256
+from pathlib import Path
 from typing import Any, Final
 
 from symgen.languages.c.backend import functions as c_functions
-from symgen.languages.c.calls import sources
+from symgen.languages.c.calls import lying, sources
+from symgen.languages.c.checks import against_run
 from symgen.languages.c.options import COptions
 from symgen.languages.c.printed_function import CFunction
+from symgen.languages.c.work_array import WORK
 from symgen.languages.conventions import Entries, bullets, gravity, meaning
 from symgen.languages.describe import FunctionDescription, descriptions, examples
 from symgen.languages.dialect import Dialect, call, functions
+from symgen.languages.external_runner import ExternalRunner, run_program
 from symgen.languages.module import Module
-from symgen.languages.partition import WORK
 from symgen.languages.text_backend import TextBackend
+from symgen.languages.verification import Check, VerificationTarget
+from symgen.native.compiler import platform
 from symgen.render import render
 from symgen.text import in_ascii
 
@@ -128,3 +135,79 @@ def entry(array: str, shape: tuple[int, ...], k: int) -> str:
         k, place = divmod(k, size)
         places.append(place + 1)
     return f"{word(array)}({', '.join(map(str, reversed(places)))})"
+
+
+OCTAVE: Final = ("octave-cli", "--norc", "--no-history", "--quiet")
+OPERATIONS: Final = 1_000_000
+"""Operations of functions in all states that one process of Octave runs before the next is started;
+it needs some 10 s for them."""
+
+CFLAGS: Final = ("-std=c99", "-O1", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror")
+
+
+def _run_in_octave(
+    folder: Path, module: Module, functions: Sequence[FunctionDescription], states: int, start: str
+) -> None:
+    """Runs functions, several in one process of Octave, which takes long to start: `start` is the
+    text before the arguments of a call, with the name of the function as ``{}``."""
+    for names in _groups(module, states):
+        calls = [(renamed(d), start.format(word(d.name))) for d in functions if d.name in names]
+        driver = render("matlab/driver.m.jinja", calls=calls)
+        (folder / "driver.m").write_text(driver, encoding="ascii")
+        run_program([*OCTAVE, "driver.m"], folder)
+
+
+def _groups(module: Module, states: int) -> Iterator[list[str]]:
+    """The functions, by name, that run in one process."""
+    group: list[str] = []
+    size = 0
+    for function in module.functions:
+        size += states * function.counts.total
+        group.append(function.name)
+        if size > OPERATIONS:
+            yield group
+            group, size = [], 0
+    yield group
+
+
+def _run_functions(
+    target: VerificationTarget, folder: Path, functions: Sequence[FunctionDescription]
+) -> None:
+    _copied(target, folder, ".m")
+    start = f"{package_name(target.module.name)}.{{}}("
+    _run_in_octave(folder, target.module, functions, len(target.states), start)
+
+
+def _run_gateway(
+    target: VerificationTarget, folder: Path, functions: Sequence[FunctionDescription]
+) -> None:
+    name = target.module.name
+    _copied(target, folder, ".c", ".h")
+    for file, text in lying(target.folder, sources(target.module)).items():
+        (folder / file).write_text(text, encoding="utf-8")
+    units = [*sources(target.module), f"{name}_mex.c"]
+    flags = [*platform().position_independent, *CFLAGS]
+    command = ["mkoctfile", "--mex", *units, "--output", f"{name}_mex.mex"]
+    run_program(command, folder, environment={"CFLAGS": " ".join(flags)})
+    start = f"{name}_mex('{{}}', "
+    _run_in_octave(folder, target.module, functions, len(target.states), start)
+
+
+def _copied(target: VerificationTarget, folder: Path, *ends: str) -> None:
+    """The files of the language with these ends, without the folder that they are in."""
+    for name in target.hashes:
+        top, _, path = name.partition("/")
+        if top == f"{target.module.name}_matlab" and path.endswith(ends):
+            (folder / path).parent.mkdir(exist_ok=True)
+            (folder / path).write_bytes((target.folder / name).read_bytes())
+
+
+FUNCTIONS: Final = ExternalRunner("Octave", OCTAVE[:1], _run_functions)
+GATEWAY: Final = ExternalRunner("MEX", ("mkoctfile", *OCTAVE[:1]), _run_gateway, against_run)
+
+
+def checks(target: VerificationTarget, progress: Callable[[str], None]) -> Iterator[Check]:
+    """The checks of the functions of a folder and, where the C is beside it, of the gateway."""
+    yield from FUNCTIONS.checks(target, progress)
+    if f"{target.module.name}.h" in target.hashes:
+        yield from GATEWAY.checks(target, progress)

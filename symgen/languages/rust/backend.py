@@ -1,8 +1,9 @@
 """Rust: how it is written, and the files of a crate."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import shutil
+from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 from symgen.languages.c.expressions import INLINE, LIMITS, ULP, steps
@@ -10,12 +11,11 @@ from symgen.languages.c.options import COptions
 from symgen.languages.c.syntax import SUFFIX, literal
 from symgen.languages.describe import FunctionDescription, descriptions, examples
 from symgen.languages.dialect import COSINE_ARRAY, SINE_ARRAY, Dialect, call, functions
-from symgen.languages.external_runner import Call, ExternalRunner, run_driver, run_program
+from symgen.languages.external_runner import ExternalRunner, run_driver, run_program
 from symgen.languages.module import Module
 from symgen.languages.sine_loops import LONGEST, forms
 from symgen.languages.text_backend import TextBackend, called_functions, signature
 from symgen.languages.verification import VerificationTarget
-from symgen.native.compiler import workspace
 from symgen.render import render
 from symgen.text import in_ascii
 
@@ -119,26 +119,21 @@ def text(name: str) -> str:
 RUSTC: Final = ("rustc", "--edition", "2021", "-O", "-D", "warnings")
 
 
-@contextmanager
-def started(target: VerificationTarget) -> Iterator[Call]:
-    """The crate with a program, ready to run. Raises RunnerError."""
+def run(target: VerificationTarget, folder: Path, functions: Sequence[FunctionDescription]) -> None:
+    """Compiles the crate of a folder with a driver, and runs functions. Raises RunnerError."""
     name = target.module.name
-    text = (target.folder / f"{name}_rust" / "src" / "lib.rs").read_text(encoding="utf-8")
-    with workspace() as folder:
-        (folder / "lib.rs").write_text(text, encoding="utf-8")
-        driver = render(
-            "rust/driver.rs.jinja", module=target.module, functions=descriptions(target.module)
-        )
-        (folder / "driver.rs").write_text(driver, encoding="utf-8")
-        std = ["--cfg", 'feature="std"']
-        run_program([*RUSTC, *std, "--crate-type", "lib", "--crate-name", name, "lib.rs"], folder)
-        run_program(
-            [*RUSTC, "--extern", f"{name}=lib{name}.rlib", "driver.rs", "-o", "driver"], folder
-        )
-        yield run_driver(folder)
+    shutil.copyfile(target.folder / f"{name}_rust" / "src" / "lib.rs", folder / "lib.rs")
+    driver = render(
+        "rust/driver.rs.jinja", module=target.module, functions=descriptions(target.module)
+    )
+    (folder / "driver.rs").write_text(driver, encoding="utf-8")
+    std = ["--cfg", 'feature="std"']
+    run_program([*RUSTC, *std, "--crate-type", "lib", "--crate-name", name, "lib.rs"], folder)
+    run_program([*RUSTC, "--extern", f"{name}=lib{name}.rlib", "driver.rs", "-o", "driver"], folder)
+    run_driver(folder, functions)
 
 
-RUST_RUNNER: Final = ExternalRunner("Rust", ("rustc",), started)
+RUST_RUNNER: Final = ExternalRunner("Rust", ("rustc",), run)
 
 checks: Final = RUST_RUNNER.checks
 """The checks of the Rust crate of a folder."""
