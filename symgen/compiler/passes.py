@@ -168,18 +168,13 @@ def names(program: Program) -> Mapping[Index, tuple[str, bool]]:
     return named(program, live_nodes(program), use_counts(program))
 
 
-Signs = tuple[tuple[Index, bool], ...]
-"""Nodes, and whether their negative is meant."""
-
-
 @cached_analysis
-def negated_variables(program: Program, fixed: Signs = ()) -> AbstractSet[Index]:
+def negated_variables(program: Program) -> AbstractSet[Index]:
     """The nodes whose variable had better hold the negative, so that hardly any negation is ever
     written.
 
     Signs pass through products and odd functions; a sum of unlike signs is a difference, which may
-    be written either way round: as its name wants it, or else as its first output wants it. The
-    signs of some nodes are `fixed`."""
+    be written either way round: as its name wants it, or else as its first output wants it."""
     wanted_sign = {
         ref.node: ref.negative
         for out in reversed(program.outputs)
@@ -191,11 +186,10 @@ def negated_variables(program: Program, fixed: Signs = ()) -> AbstractSet[Index]
     )
     wanted_sign |= dict.fromkeys(negated, True)
     wanted_sign |= {index: negative for index, (_, negative) in names(program).items()}
-    fixed_signs = dict(fixed)
-    flipped = {index for index, negative in fixed if negative}
+    flipped = set[Index]()
     for index in live_nodes(program):
         node = program.nodes[index]
-        if node.op in LEAVES or index in fixed_signs:
+        if node.op in LEAVES:
             continue
         if node.op == "mul":  # half of all, without calls
             negative = (node.a in flipped) != (node.b in flipped)

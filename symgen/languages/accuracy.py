@@ -64,8 +64,7 @@ class Accuracy:
 
     @cached_property
     def _doubles(self) -> dict[str, BoundedArray]:
-        slack = self._slack(self.regroup.program) if self.regroup else 0.0
-        return self._inputs("double", slack)
+        return self._inputs("double", self._slack(self.regroup.program) if self.regroup else 0.0)
 
     def _inputs(self, scalar: str, slack: float = 0.0) -> dict[str, BoundedArray]:
         rows = {name: np.array(x, float).T for name, x in self.states.items()}
@@ -173,14 +172,10 @@ class Accuracy:
             for name, x in self.inputs.items()
         )
         natural = max(
-            self._natural * max(1.0, longest_joint_distance(self.robot.lumped)) ** 2, self._moments
-        )
+            self._natural * max(1.0, longest_joint_distance(self.robot.lumped)) ** 2,
+            float(sum(abs(x) for ten in self._tens for x in ten[1:]) * self._fall),
+        )  # the weight at a distance, and the moments of inertia of all links about their origins
         return float(CONSTANTS * natural * (1.0 + largest) ** 3)
-
-    @property
-    def _moments(self) -> float:
-        """The moments of inertia of all links about their origins, with 1 added to gravity."""
-        return float(sum(abs(x) for ten in self._tens for x in ten[1:]) * self._fall)
 
 
 STEP: Final = 0.9
@@ -200,7 +195,9 @@ def steps(allowed: Numbers) -> Steps:
     """The smallest steps that are not below the allowed errors; an infinite one becomes the
     largest finite one."""
     finite = allowed[np.isfinite(allowed)]
-    top = _up(float(finite.max(initial=0.0)))
+    largest = float(finite.max(initial=0.0))
+    top = float(f"{largest:.2e}")  # three digits, so that no machine's last bits are seen
+    top = top if top >= largest else float(f"{largest * 1.005:.2e}")
     upward = top * _POWERS
     below = np.searchsorted(upward, allowed)  # how many steps do not reach that far
     codes = np.where(allowed == 0.0, NONE, np.maximum(LAST - below, 0))
@@ -208,8 +205,3 @@ def steps(allowed: Numbers) -> Steps:
 
 
 _POWERS: Final = np.array([STEP**code for code in range(LAST, -1, -1)])
-
-
-def _up(x: float) -> float:
-    """Rounded up to three digits, so that no machine's last bits are seen."""
-    return float(f"{x:.2e}") if float(f"{x:.2e}") >= x else float(f"{x * 1.005:.2e}")

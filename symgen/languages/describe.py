@@ -126,12 +126,14 @@ def _described(module: Module, function: Function) -> FunctionDescription:
     sources = tuple(dict.fromkeys(formulation.source for _, formulation in function.parts))
     count = operations(function.program)
     inverts = any(q.needs_inverse for q in function.quantities)
+    formulations = " + ".join(map(title, dict.fromkeys(f.name for _, f in function.parts)))
+    trees = "; long sums are added pairwise" if function.trees else ""
     return FunctionDescription(
         function.name,
         formulas,
         arguments,
         count,
-        _formulation(function),
+        formulations + trees,
         sources,
         function.program,
         pivots(function.program) if inverts else (),
@@ -145,13 +147,6 @@ def _with_units(function: Function, inputs: tuple[Array, ...]) -> tuple[Array, .
         return inputs
     units = input_units(function.quantities[0].name)
     return tuple(replace(a, unit=units.get(a.name, a.unit)) for a in inputs)
-
-
-def _formulation(function: Function) -> str:
-    """The formulations of a function in words."""
-    names = dict.fromkeys(formulation.name for _, formulation in function.parts)
-    trees = "; long sums are added pairwise" if function.trees else ""
-    return " + ".join(map(title, names)) + trees
 
 
 def _formula(q: Quantity) -> str:

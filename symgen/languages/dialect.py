@@ -113,11 +113,11 @@ class Dialect:
     operations: Mapping[str, Callable[..., Text]]
     literal: Callable[[float], str]
     """Shortest text that reads back as the same number."""
-    input: Callable[[str, int], str]
-    """Entry of an input array, from 0."""
     declare: str
     """Format of the left side of a definition, with ``{name}``."""
-    entry: Callable[[str, tuple[int, ...], int], str]
+    input: Callable[[str, int], str] = lambda array, k: f"{array}[{k}]"
+    """Entry of an input array, from 0."""
+    entry: Callable[[str, tuple[int, ...], int], str] = lambda array, shape, k: f"{array}[{k}]"
     """Entry of an output array of some shape, numbered row-major."""
     pair: str = ""
     """Format of a call that gives a sine and the cosine of the same ``{angle}``, empty where there

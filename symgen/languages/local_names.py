@@ -4,9 +4,9 @@ Variables are named after the symbols of the algorithms (Featherstone 2008 for a
 Khalil and Kleinfinger 1986 for canonical frames). A legend explains only the names that occur."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 from symgen.compiler.passes import live_nodes
 from symgen.languages.conventions import ROWS, Entries
@@ -78,22 +78,8 @@ UNNAMED: Final = re.compile(r"^t\d+$")
 NEGATED: Final = "neg_"
 
 
-class HasName(Protocol):
-    """An array argument."""
-
-    @property
-    def name(self) -> str: ...
-
-
-class DescribedFunction(Protocol):
-    """A function with output arrays."""
-
-    @property
-    def outs(self) -> Sequence[HasName]: ...
-
-
 @dataclass(frozen=True, slots=True)
-class Legend:
+class _Legend:
     """The legend of the variables of a function (or of several functions).
 
     `names` are the names of the variables in the order of definition, `outputs` those of the output
@@ -189,12 +175,10 @@ class Legend:
         return [row]
 
 
-def legend(
-    functions: Iterable[DescribedFunction], names: Iterable[str], entries: Entries = ROWS
-) -> list[str]:
-    """The lines of the legend of several functions whose variables have these names."""
-    outputs = dict.fromkeys(a.name for d in functions for a in d.outs)
-    return Legend(tuple(dict.fromkeys(names)), tuple(outputs), entries).lines()
+def legend(names: Iterable[str], outputs: Iterable[str], entries: Entries = ROWS) -> list[str]:
+    """The lines of the legend of variables with these names, in functions with these output
+    arrays."""
+    return _Legend(tuple(dict.fromkeys(names)), tuple(dict.fromkeys(outputs)), entries).lines()
 
 
 # -- constants -------------------------------------------------------------------------------------

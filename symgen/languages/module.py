@@ -175,7 +175,7 @@ class Module:
     @cached_property
     def references(self) -> References:
         """The values of the outputs at the states of the self-test, and where these come from."""
-        return references(self.robot, self.functions, self.regroup, self._test_inputs)
+        return references(self.robot, self.functions, self.regroup, _rows_of(self._drawn))
 
     @cached_property
     def _drawn(self) -> list[Drawn]:
@@ -262,10 +262,6 @@ class Module:
         if "quat_ref" in drawn:
             drawn["quat_ref"] = rng.choice(UNIT_QUATERNIONS)
         return drawn
-
-    @property
-    def _test_inputs(self) -> dict[str, list[Floats]]:
-        return _rows_of(self._drawn)
 
     @property
     def arithmetic(self) -> tuple[str, str]:

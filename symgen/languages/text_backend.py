@@ -1,39 +1,20 @@
 """Functions as statements, and the printer for languages that need no pieces, loops or work
 arrays."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from symgen.compiler.parallel import spread
 from symgen.compiler.passes import live_nodes, used_ops
-from symgen.compiler.program import Index, Program, Ref
+from symgen.compiler.program import Program
 from symgen.languages.conventions import ROWS, Entries, convention_lines, listed
 from symgen.languages.describe import Argument, FunctionDescription, descriptions, laid_out, tables
 from symgen.languages.dialect import Dialect
 from symgen.languages.local_names import legend
 from symgen.languages.module import Module
-from symgen.languages.writer import Block, Step, blocks, signed, statements, variables, zeros
+from symgen.languages.writer import Block, FunctionBody, blocks, function_body, zeros
 from symgen.numbers.operations import OPS
-
-
-@dataclass(frozen=True)
-class FunctionBody:
-    """A function as statements: the value that all backends print."""
-
-    steps: tuple[Step, ...]
-    """The statements in the order of execution."""
-    names: Mapping[Index, str]
-    """The variable of each node that has one, in the order of definition."""
-
-
-def function_body(
-    program: Program, dialect: Dialect, omitted: Collection[str], pivots: Iterable[Ref]
-) -> FunctionBody:
-    """The statements of a program. Structural zeros of the outputs `omitted` are not stored, and
-    `pivots` are variables."""
-    steps = statements(program, dialect, omitted, [ref.node for ref in pivots])
-    return FunctionBody(tuple(steps), variables(program, steps))
 
 
 @dataclass(frozen=True)
@@ -90,7 +71,7 @@ class TextBackend:
             "module": module,
             "functions": described,
             "bodies": dict(zip((d.name for d in described), bodies, strict=True)),
-            "legend": legend(described, names, self.entries),
+            "legend": legend(names, (a.name for d in described for a in d.outs), self.entries),
             "conventions": convention_lines(module, self.entries),
             "tables": tables(module, self.comment, self.entries.first),
             "comment": self.comment,
@@ -114,7 +95,7 @@ class TextBackend:
             written = blocks(body.steps, where, self.dialect, where)
         return PrintedFunction(
             [self._lines(block) for block in written],
-            tuple(signed(d.program, pivots, where)),
+            tuple(body.signed(pivots, where)),
             dict(empty),
             work,
             tuple(body.names.values()),

@@ -65,62 +65,63 @@ Step = Statement | SineLoop
 """What a function does one after the other."""
 
 
-def statements(
-    program: Program, dialect: Dialect, zeroed: Collection[str] = (), kept: Collection[Index] = ()
-) -> list[Step]:
-    """The statements of a program, in order, before its variables have names; the nodes in `kept`
-    become variables."""
-    return Writer(program, dialect, zeroed, kept).statements()
-
-
 @cached_analysis
 def zeros(program: Program) -> Mapping[str, int]:
     """How many structural zeros each output has."""
     return MappingProxyType({out.name: out.refs.count(None) for out in program.outputs})
 
 
-def variables(
-    program: Program, steps: Sequence[Step], flipped: Collection[Index] | None = None
-) -> dict[Index, str]:
-    """A name for every variable, neg_NAME where it holds the negative of what is called so (the
-    nodes in `flipped`, if not those of `flips`); else that of a part of what has one; else t1, t2,
-    ..."""
-    flipped, known = negated_variables(program) if flipped is None else flipped, names(program)
+@dataclass(frozen=True)
+class FunctionBody:
+    """A function as statements: the value that all backends print."""
+
+    program: Program
+    steps: tuple[Step, ...]
+    """The statements in the order of execution."""
+    names: Mapping[Index, str]
+    """The variable of each node that has one, in the order of definition."""
+
+    def signed(self, refs: Iterable[Ref], where: Mapping[Index, str] | None = None) -> list[str]:
+        """The text of each referred value, sign included, with each variable's text from `where`,
+        by default its name."""
+        negated, where = negated_variables(self.program), where or self.names
+        return [("-" if r.negative != (r.node in negated) else "") + where[r.node] for r in refs]
+
+
+def function_body(
+    program: Program, dialect: Dialect, omitted: Collection[str], pivots: Iterable[Ref]
+) -> FunctionBody:
+    """The statements of a program. Structural zeros of the outputs `omitted` are not stored, and
+    `pivots` are variables."""
+    steps = _Writer(program, dialect, omitted, [ref.node for ref in pivots]).statements()
+    return FunctionBody(program, tuple(steps), _variables(program, steps))
+
+
+def _variables(program: Program, steps: Sequence[Step]) -> dict[Index, str]:
+    """A name for every variable, neg_NAME where it holds the negative of what is called so; else
+    that of a part of what has one; else t1, t2, ..."""
+    negated, known = negated_variables(program), names(program)
     defined = [node for s in steps for node in s.makes]
     named = {i: f"t{k}" for k, i in enumerate(defined, 1)} | partial_sum_names(program, defined)
     for i in known.keys() & named.keys():
         name, negative = known[i]
-        named[i] = name if negative == (i in flipped) else f"neg_{name}"
+        named[i] = name if negative == (i in negated) else f"neg_{name}"
     return named
 
 
-def signed(
-    program: Program,
-    refs: Iterable[Ref],
-    where: Mapping[Index, str],
-    flipped: Collection[Index] | None = None,
-) -> list[str]:
-    """The text of each referred value, sign included."""
-    flipped = negated_variables(program) if flipped is None else flipped
-    return [
-        ("-" if ref.negative != (ref.node in flipped) else "") + where[ref.node] for ref in refs
-    ]
-
-
-class Writer:
+class _Writer:
     """Writes a program; what its variables hold the negative of is in `flipped`."""
 
     def __init__(
         self,
         program: Program,
         dialect: Dialect,
-        zeroed: Collection[str] = (),
-        kept: Collection[Index] = (),
-        flipped: Collection[Index] | None = None,
+        zeroed: Collection[str],
+        kept: Collection[Index],
     ) -> None:
         self.program, self.dialect, self.zeroed = program, dialect, zeroed
         self.kept = frozenset(kept)
-        self.flipped = negated_variables(program) if flipped is None else flipped
+        self.flipped = negated_variables(program)
         self.uses = use_counts(program)
         self.texts: dict[Index, Text] = {}
         self.inline: set[Index] = set()
@@ -129,27 +130,23 @@ class Writer:
         self.visited: set[Index] = set()
         self.looped: set[SineGroup] = set()
         self.shapes = {out.name: out.shape for out in program.outputs}
-        self.stores = self.entries()
-        self.groups = groups(program, LONGEST if dialect.loop else 1) if dialect.pair else {}
-
-    def entries(self) -> dict[Index, list[tuple[str, int, bool]]]:
+        self.stores = defaultdict[Index, list[tuple[str, int, bool]]](list)
         """The entries of outputs that each node is, each with its sign."""
-        by_node = defaultdict(list)
-        for out in self.program.outputs:
+        for out in program.outputs:
             for k, ref in enumerate(out.refs):
                 if ref is not None:
-                    by_node[ref.node].append((out.name, k, ref.negative))
-        return by_node
+                    self.stores[ref.node].append((out.name, k, ref.negative))
+        self.groups = groups(program, LONGEST if dialect.loop else 1) if dialect.pair else {}
 
     def statements(self) -> list[Step]:
         """All steps, in order."""
         for index in live_nodes(self.program):
             if self.program.nodes[index].op not in LEAVES:
-                self.visit(index, self.program.sections[index])
-        self.constant_outputs()
+                self._visit(index, self.program.sections[index])
+        self._constant_outputs()
         return self.result
 
-    def visit(self, index: Index, section: str) -> None:
+    def _visit(self, index: Index, section: str) -> None:
         """A node, unless a loop of sines wanted it before its turn."""
         if index in self.visited:
             return
@@ -161,7 +158,7 @@ class Writer:
         if group is None:
             self._value(index)
         if index in self.stores:
-            self.store(index)
+            self._store(index)
 
     def _loop(self, group: SineGroup, section: str) -> None:
         """The loop that makes a group of sines and cosines, before the first of them is read."""
@@ -170,8 +167,8 @@ class Writer:
             title = ANGLES if group.looped else section
             for node in upstream(self.program, group.angles):
                 if self.program.nodes[node].op not in LEAVES:
-                    self.visit(node, title)
-            self.result.append(SineLoop(title, tuple(map(self.text, group.angles)), group.pairs))
+                    self._visit(node, title)
+            self.result.append(SineLoop(title, tuple(map(self._text, group.angles)), group.pairs))
 
     def _value(self, index: Index) -> None:
         text = self._expression(index)
@@ -207,7 +204,7 @@ class Writer:
 
     def _product(self, node: Node) -> tuple[Text, bool]:
         """A product of what variables hold, and whether it is the negative of the node."""
-        a, b = self.text(node.a), self.text(node.b)
+        a, b = self._text(node.a), self._text(node.b)
         if _constants_first(b) < _constants_first(a):
             a, b = b, a
         negative = (node.a in self.flipped) != (node.b in self.flipped)
@@ -215,7 +212,7 @@ class Writer:
 
     def _sum(self, node: Node, wanted: bool) -> tuple[Text, bool]:
         """A sum of what variables hold, or their difference, which may be had either way round."""
-        table, a, b = self.dialect.operations, self.text(node.a), self.text(node.b)
+        table, a, b = self.dialect.operations, self._text(node.a), self._text(node.b)
         first, second = node.a in self.flipped, (node.b in self.flipped) != (node.op == "sub")
         if first == second:
             return table["add"](*((a, b) if a.binding <= b.binding else (b, a))), first
@@ -223,7 +220,7 @@ class Writer:
 
     def _function(self, node: Node) -> tuple[Text, bool]:
         read = operands(node)
-        parts, signs = [self.text(k) for k in read], [k in self.flipped for k in read]
+        parts, signs = [self._text(k) for k in read], [k in self.flipped for k in read]
         negative = result_is_negated(node, signs, False)
         if node.op == "neg":
             return parts[0], negative
@@ -231,7 +228,7 @@ class Writer:
             parts = [negated(p) if sign else p for p, sign in zip(parts, signs, strict=True)]
         return self.dialect.operations[node.op](*parts), negative
 
-    def text(self, index: Index) -> Text:
+    def _text(self, index: Index) -> Text:
         """The node's variable (or its expression), which holds its negative where it is flipped."""
         text = self.texts.get(index)
         if text is None:
@@ -247,7 +244,7 @@ class Writer:
     def _define(self, index: Index, text: Text) -> None:
         self.result.append(Statement(self.here, index, (), text))
 
-    def store(self, index: Index) -> None:
+    def _store(self, index: Index) -> None:
         """Write a node to the entries that it is."""
         stores = self.stores[index]
         for wanted in (False, True):
@@ -260,10 +257,10 @@ class Writer:
         return self.dialect.entry(array, self.shapes[array], k)
 
     def _signed(self, index: Index, negative: bool) -> Text:
-        text = self.text(index)
+        text = self._text(index)
         return negated(text) if negative != (index in self.flipped) else text
 
-    def constant_outputs(self) -> None:
+    def _constant_outputs(self) -> None:
         """Structural zeros, and outputs that are inputs or numbers."""
         entries: dict[Text, list[str]] = defaultdict(list)
         zero = self.dialect.alone(atom(self.dialect.literal(0.0)))
@@ -272,14 +269,13 @@ class Writer:
                 if ref is None and out.name not in self.zeroed:
                     entries[zero].append(self._entry(out.name, k))
                 elif ref is not None and self.program.nodes[ref.node].op in LEAVES:
-                    entries[self._leaf(ref)].append(self._entry(out.name, k))
+                    text = self._signed(*ref)
+                    constant = self.program.nodes[ref.node].op == "const"
+                    text = self.dialect.alone(text) if constant else text
+                    entries[text].append(self._entry(out.name, k))
         self.result += [
             Statement(CONSTANT_ENTRIES, None, tuple(left), right) for right, left in entries.items()
         ]
-
-    def _leaf(self, ref: Ref) -> Text:
-        text = self._signed(*ref)
-        return self.dialect.alone(text) if self.program.nodes[ref.node].op == "const" else text
 
 
 NUMBER: Final = re.compile(r"([A-Za-z:]+\()?\d")

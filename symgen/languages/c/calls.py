@@ -78,13 +78,10 @@ def build(module: Module, folder: Path, flags: Sequence[str] = EXACT) -> Compile
     files = {**lying(folder, sources(module)), LOOPS: loops(module)}
     library = Library.build("\n".join(declarations), files, flags)
     functions = {d.name: _function(module, library, d) for d in descriptions(module)}
-    return Compiled(module.name, functions, _constants(module))
-
-
-def _constants(module: Module) -> dict[str, Any]:
     names = tuple(module.robot.model.joint_names)
     constants = {"JOINT_NAMES": names, "NQ": module.dimensions["nq"], "NV": module.dof}
-    return constants | ({"PARAMETERS": module.robot.blocks} if module.regroup is not None else {})
+    constants |= {"PARAMETERS": module.robot.blocks} if module.regroup is not None else {}
+    return Compiled(module.name, functions, constants)
 
 
 def lying(folder: Path, names: Sequence[str]) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """Controllers in C: a struct for the state, one for the gains, a start and a step, around the
 function that computes it; and a closed loop that was recorded in many digits."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
@@ -84,20 +84,18 @@ class CController:
 
     @property
     def range_checks(self) -> list[str]:
-        """The conditions in C that gains and the sample time must meet."""
+        """The conditions in C that gains and the sample time must meet; zero is excluded by the
+        least number that is not denormal."""
+        scalar = self.module[COptions].scalar
         stored = {a.name: f"gains->{a.name}" for a in self.gains}
         return [
-            f"in_range({stored.get(a.name, '&h')}, {a.size}, {self._bounds(a.name)})"
+            f"in_range({stored.get(a.name, '&h')}, {a.size}, {low}, {high})"
             for a in self.function.arguments
             if a.direction == "in" and a.name in VALID_RANGES
+            for valid in (VALID_RANGES[a.name],)
+            for low in ("LEAST" if valid.excluded else literal(valid.low, scalar),)
+            for high in (literal(valid.high, scalar) if isfinite(valid.high) else "LARGEST",)
         ]
-
-    def _bounds(self, name: str) -> str:
-        """The least and the largest value of an input; zero is excluded by the least number that
-        is not denormal."""
-        valid, scalar = VALID_RANGES[name], self.module[COptions].scalar
-        low = "LEAST" if valid.excluded else literal(valid.low, scalar)
-        return f"{low}, {literal(valid.high, scalar) if isfinite(valid.high) else 'LARGEST'}"
 
     @property
     def unit_checks(self) -> list[str]:
@@ -141,7 +139,10 @@ class CController:
     def record(self) -> ClosedLoopRecord | None:
         """The closed loop, None where the robot's numbers come at run time, or where it says
         nothing: it runs away, or rounding takes it anywhere (robots that nothing can hold)."""
-        return self._recorded[0] if self._recorded and all(map(self._tells, self._tops)) else None
+        recorded, departures = self._recorded or (None, {})
+        most = MOST_ROUNDING
+        told = all(departures[k] <= most * max(top, LEAST) for k, top in self._tops.items())
+        return recorded if told else None
 
     @cached_property
     def _recorded(self) -> tuple[ClosedLoopRecord, dict[str, float]] | None:
@@ -174,14 +175,8 @@ class CController:
     @cached_property
     def _tops(self) -> dict[str, float]:
         """The largest number of each output."""
-        assert self._recorded is not None
-        wanted = self._recorded[0].wanted
+        wanted = self._recorded[0].wanted if self._recorded else {}
         return {name: max(abs(x) for row in wanted[name] for x in row) for name in wanted}
-
-    def _tells(self, name: str) -> bool:
-        """Whether more than rounding is in an output's record."""
-        assert self._recorded is not None
-        return self._recorded[1][name] <= MOST_ROUNDING * max(self._tops[name], LEAST)
 
     def allowed(self, name: str) -> float:
         """The largest difference of an output from its record."""
@@ -190,7 +185,7 @@ class CController:
         return max(least, SLACK * self._recorded[1][name])
 
 
-def controllers(module: Module, functions: tuple[CFunction, ...]) -> list[CController]:
+def controllers(module: Module, functions: Sequence[CFunction]) -> list[CController]:
     """The controllers of a module: its functions that have gains and a state."""
     names = {
         f.name: f.quantities[0].name.partition(":")[0]

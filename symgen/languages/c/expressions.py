@@ -186,7 +186,6 @@ def dialect(module: Module) -> Dialect:
     return Dialect(
         operations=table(module, real, lambda name: f"{module.name}_{name}"),
         literal=lambda x: literal(x, scalar),
-        input=lambda array, k: f"{array}[{k}]",
         declare=f"const {real} {{name}}",
         entry=lambda array, shape, k: f"{array}[{place(shape, k)}]",
         pair=f"{module.name}_sincos({{angle}}, &{{sine}}, &{{cosine}});" if inline else "",

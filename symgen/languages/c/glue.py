@@ -95,22 +95,17 @@ def ros2_context(module: Module, context: Mapping[str, Any]) -> dict[str, Any]:
     plugins = [plugin(module, controller, functions) for controller in context["controllers"]]
     model = module.robot.model
     efforts = [model.limits[name].effort for name in model.joint_names]
+    read = {kind for one in plugins for _, kind in one["measured"]}
+    read |= {"HW_IF_EFFORT" for one in plugins if one["forces"]}
     return {
         "package": f"{module.name}_controllers",
         "plugins": plugins,
         "joints": json.dumps([*model.joint_names]),
         "efforts": [x if x is not None and 0 < x < math.inf else 0.0 for x in efforts],
-        "interfaces": _interfaces(plugins),
+        "interfaces": [x.removeprefix("HW_IF_").lower() for x in MEASURED.values() if x in read],
         "messages": [m for m in MESSAGES if any(m in one["messages"] for one in plugins)],
         "quoted": lambda text: escape(plain(text), quote=False).replace('"', "&quot;"),
     }
-
-
-def _interfaces(plugins: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The kinds of interfaces of a joint that some controller reads or commands."""
-    read = {kind for one in plugins for _, kind in one["measured"]}
-    read |= {"HW_IF_EFFORT" for one in plugins if one["forces"]}
-    return [kind.removeprefix("HW_IF_").lower() for kind in MEASURED.values() if kind in read]
 
 
 MESSAGES: Final = ("geometry_msgs", "trajectory_msgs")
@@ -130,7 +125,9 @@ def plugin(
     references = _references(inputs)
     posed = any(r.field == "pose" for r in references)
     joint_references = [r for r in references if r.field != "pose"]
-    forces = [a for a in controller.results if _is_output(a, controller.row.forces)]
+    driving = controller.row.forces  # the name of a link may follow
+    names = [a.name for a in controller.results if driving]
+    forces = [x for x in names if x == driving or x.startswith(f"{driving}_")]
     return {
         "name": name,
         "type": "".join(word.capitalize() for word in name.split("_")),
@@ -152,18 +149,13 @@ def plugin(
         "call": [_value(a, references) for a in inputs],
         "timed": controller.timed,
         "results": controller.results,
-        "forces": forces[0].name if forces else "",
-        "exported": [a for a in controller.results if a not in forces],
+        "forces": forces[0] if forces else "",
+        "exported": [a for a in controller.results if a.name not in forces],
         "messages": [
             *(["geometry_msgs"] if posed else []),
             *(["trajectory_msgs"] if joint_references else []),
         ],
     }
-
-
-def _is_output(a: Argument, name: str) -> bool:
-    """True if an argument is the output of that name, which a link's name may follow."""
-    return bool(name) and (a.name == name or a.name.startswith(f"{name}_"))
 
 
 def _references(inputs: Sequence[Argument]) -> list[ReferenceArray]:
@@ -251,17 +243,11 @@ def glue_files(
     variables["headers"] += [name.format(name=module.name) for name in public]
     if any(EACH in name for name in wanted):
         variables |= ros2_context(module, shared)
+    plugins = [{"plugin": one["name"], "one": one} for one in variables["plugins"]]
     return {
         name.format(name=module.name, **target): render(
             f"glue/{template}.jinja", **variables, **target
         )
         for name, template in wanted.items()
-        for target in _each(name, variables)
+        for target in (plugins if EACH in name else [dict[str, Any]()])
     }
-
-
-def _each(name: str, context: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The targets that a file is written for: the module, or each plugin."""
-    if EACH not in name:
-        return [{}]
-    return [{"plugin": one["name"], "one": one} for one in context["plugins"]]

@@ -4,7 +4,7 @@ through a work array. `CPrinter` states how C, vectors of C, CUDA and the C for 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 from symgen.algorithms.controllers import ControllerType
 from symgen.compiler.passes import distinct_entries, used_ops
@@ -33,10 +33,9 @@ from symgen.languages.c.work_array import (
     slot_names,
 )
 from symgen.languages.describe import Argument, FunctionDescription
-from symgen.languages.local_names import Legend
+from symgen.languages.local_names import legend
 from symgen.languages.module import Module
-from symgen.languages.text_backend import FunctionBody, function_body
-from symgen.languages.writer import Step, blocks, signed, zeros
+from symgen.languages.writer import FunctionBody, Step, blocks, function_body, zeros
 from symgen.numbers.operations import OPS
 
 MAX_WHOLE: Final = 2.5
@@ -65,6 +64,15 @@ class Piece:
     lines: list[list[str]]
     checks: list[str]
     """Lines that return whether a pivot is not regular; empty if it tests none."""
+
+
+class BodySizes(NamedTuple):
+    """The sizes of the body of a function."""
+
+    work: int
+    """Entries of the work array, 0 if there is none."""
+    parts: int
+    """The number of pieces, 0 if the function is in one piece."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +122,8 @@ class CFunction:
     d: FunctionDescription
     printer: CPrinter
     loops: Loops | None = None
+    known_sizes: "BodySizes | None" = None
+    """The sizes of its body, if that was made in another process."""
 
     @property
     def c(self) -> COptions:
@@ -165,16 +175,19 @@ class CFunction:
         return None if fits else partition(steps, size)
 
     @cached_property
+    def sizes(self) -> BodySizes:
+        """The sizes of its body."""
+        if self.known_sizes is not None:
+            return self.known_sizes
+        parts = len(self.partition.pieces) if self.partition else 0
+        if self.loops is not None:
+            return BodySizes(self.loops.work, parts)
+        return BodySizes(self.partition.size if self.partition else 0, parts)
+
+    @property
     def work(self) -> int:
         """Entries of the work array, 0 if there is none."""
-        if self.loops is not None:
-            return self.loops.work
-        return self.partition.size if self.partition else 0
-
-    @cached_property
-    def parts(self) -> int:
-        """The number of pieces, 0 if the function is in one piece."""
-        return len(self.partition.pieces) if self.partition else 0
+        return self.sizes.work
 
     @property
     def segments(self) -> WorkArraySegments:
@@ -282,7 +295,7 @@ class CFunction:
         `others` are true, else the second; none without pivots."""
         if not pivots:
             return []
-        texts = signed(self.d.program, pivots, where)
+        texts = self.body.signed(pivots, where)
         tests = [*map(self.printer.pivot_test.format, texts), *others]
         joined = join_wrapped(tests, self.printer.conjunction)
         return f"return {self.printer.result.format(joined, *statuses)};".split(NEWLINE)
@@ -334,8 +347,7 @@ class CFunction:
         """The meaning of the local names; with loops over columns, of the straight-line code."""
         columns = self.loops is not None and self.loops.looped
         body = self.loops.statics[0].body if self.loops is not None and columns else self.body
-        defined = tuple(dict.fromkeys(body.names.values()))
-        return Legend(defined, tuple(a.name for a in self.outputs)).lines()
+        return legend(body.names.values(), (a.name for a in self.outputs))
 
     def number(self, x: float) -> str:
         """A number of the module's type."""

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from symgen.compiler.passes import counts, live_nodes, operands
-from symgen.compiler.program import Program
 from symgen.languages.c.backend import functions
 from symgen.languages.c.options import TARGETS, COptions, others
 from symgen.languages.c.printed_function import CFunction
@@ -70,6 +69,9 @@ def report(module: Module, files: Mapping[str, str]) -> str:
     target = c.target
     command = found_compiler(target) if target else None
     figures = _measured(module, files, command) if command else {}
+    flags = [*FLAGS, *TARGETS[target].flags] if target else []
+    name = version(command) if command else None
+    described = {"name": target, "compiler": name, "flags": flags} if target else None
     data = {
         "format": FORMAT,
         "generator": f"symgen {module.version}",
@@ -77,7 +79,7 @@ def report(module: Module, files: Mapping[str, str]) -> str:
         "prefix": module.name,
         "scalar": c.scalar,
         "trig": c.trig,
-        "target": _description(target, command) if target else None,
+        "target": described,
         "functions": {
             f.d.name: _row(f) | figures.get(f.d.name, NOTHING) for f in functions(module)
         },
@@ -93,25 +95,15 @@ NOTHING: Final = {"stack": None, "code": None}
 
 
 def _row(f: CFunction) -> dict[str, Any]:
-    return {
-        "operations": counts(f.d.program).as_dict(),
-        "literals": _literals(f.d.program),
-        "work": f.work,
-        "pieces": f.parts or 1,
-    }
-
-
-def _literals(program: Program) -> int:
-    """How many different numbers the code has."""
+    program = f.d.program
     read = {k for i in live_nodes(program) for k in operands(program.nodes[i])}
     read |= {ref.node for out in program.outputs for ref in out.refs if ref is not None}
-    return sum(program.nodes[k].op == "const" for k in read)
-
-
-def _description(target: str, command: list[str] | None) -> dict[str, Any]:
-    """The target, its compiler's first line about itself and the flags."""
-    first_line = version(command) if command else None
-    return {"name": target, "compiler": first_line, "flags": [*FLAGS, *TARGETS[target].flags]}
+    return {
+        "operations": counts(program).as_dict(),
+        "literals": sum(program.nodes[k].op == "const" for k in read),
+        "work": f.work,
+        "pieces": f.sizes.parts or 1,
+    }
 
 
 def _measured(module: Module, files: Mapping[str, str], command: list[str]) -> Figures:

@@ -204,17 +204,17 @@ def batch_files(module: Module, shared: dict[str, Any]) -> dict[str, str]:
         "zero": literal(0.0, module[COptions].scalar),
     }
     names = ", ".join(dict.fromkeys(a.name for f in batches for a in f.shared))
-    name, context = (
-        module.name,
-        shared
-        | numbers
-        | {
-            "width": width(module),
-            "lengths": _lengths(module),
-            "batches": batches,
-            "shared_names": names,
-        },
-    )
+    name, size = module.name, BYTES[module[COptions].scalar]
+    lengths = [replace(x, states=min(width(module), x.states // size)) for x in NATIVE]
+    context = {
+        **shared,
+        **numbers,
+        "width": width(module),
+        # in states, longest first; of processors that come to the same length, the least
+        "lengths": list({x.states: x for x in lengths}.values()),
+        "batches": batches,
+        "shared_names": names,
+    }
     files = {
         f"{name}_batch.h": render("c/batch.h.jinja", **context),
         f"{name}_lanes.h": render(
@@ -252,11 +252,3 @@ def width(module: Module) -> int:
         if module[COptions].batch == "auto"
         else int(str(module[COptions].batch))
     )
-
-
-def _lengths(module: Module) -> list[Length]:
-    """The lengths of vectors in states, at most a block's, longest first; of processors that come
-    to the same one, the least."""
-    size = BYTES[module[COptions].scalar]
-    lengths = [replace(x, states=min(width(module), x.states // size)) for x in NATIVE]
-    return list({x.states: x for x in lengths}.values())

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.languages.c.constants import LARGEST_MACROS
+from symgen.languages.c.backend import LARGEST_MACROS
 from symgen.languages.c.expressions import trig_header
 from symgen.languages.c.options import COptions
 from symgen.languages.c.syntax import comment as c_comment
@@ -172,9 +172,11 @@ def external(module: Module) -> ExternalRunner:
 
 def _jacobians(target: VerificationTarget) -> Iterator[Check]:
     package = package_name(target.module)
-    functions = {
-        f.name: f for f in target.module.functions if _differentiated(target, package, f.name)
-    }
+    functions = dict[str, Function]()
+    for f in target.module.functions:
+        file = target.folder / package / "c" / f"{package}_{f.name}.c"
+        if f"int jac_{package}_{f.name}(" in file.read_text(encoding="utf-8"):
+            functions[f.name] = f
     setup = BUILT.format(package=package) + MOVED.format(package=package)
     try:
         outputs = package_runner("Jacobian", setup, "casadi").outputs(target, functions)
@@ -183,12 +185,6 @@ def _jacobians(target: VerificationTarget) -> Iterator[Check]:
         return
     for name, rows in outputs.items():
         yield _jacobian(target, functions[name], rows)
-
-
-def _differentiated(target: VerificationTarget, package: str, name: str) -> bool:
-    """Whether a function has a Jacobian."""
-    file = target.folder / package / "c" / f"{package}_{name}.c"
-    return f"int jac_{package}_{name}(" in file.read_text(encoding="utf-8")
 
 
 def _jacobian(target: VerificationTarget, function: Function, rows: Outputs | RunnerError) -> Check:

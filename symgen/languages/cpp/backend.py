@@ -33,9 +33,7 @@ def dialect(module: Module) -> Dialect:
     return Dialect(
         operations=functions(lambda op: call(called.get(op.name, "{}").format(op.name))),
         literal=lambda x: f"Real({literal(x, 'double')})",
-        input=lambda array, k: f"{array}[{k}]",
         declare="const Real {name}",
-        entry=lambda array, shape, k: f"{array}[{k}]",
         pair="const auto [{sine}, {cosine}] = detail::sincos<Real>({angle});" if inline else "",
         loop=_loop if inline else None,
     )

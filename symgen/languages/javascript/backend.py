@@ -18,9 +18,7 @@ from symgen.text import in_ascii
 DIALECT = Dialect(
     operations=functions(lambda op: call(f"Math.{op.name}")),
     literal=repr,
-    input=lambda array, k: f"{array}[{k}]",
     declare="const {name}",
-    entry=lambda array, shape, k: f"{array}[{k}]",
 )
 
 

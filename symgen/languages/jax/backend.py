@@ -19,9 +19,8 @@ from symgen.languages.module import Module
 from symgen.languages.python.backend import BACKEND as PYTHON
 from symgen.languages.python.backend import python_tuple
 from symgen.languages.python.extension_source import BoundFunction, bound
-from symgen.languages.text_backend import FunctionBody
 from symgen.languages.verification import Check, VerificationTarget
-from symgen.languages.writer import Block, CodeLine, Step, blocks
+from symgen.languages.writer import Block, CodeLine, FunctionBody, Step, blocks
 from symgen.render import render
 
 HELD: Final = 6

@@ -41,7 +41,6 @@ DIALECT = Dialect(
     literal=repr,
     input=lambda array, k: f"{array}{k + 1}",
     declare="{name}",
-    entry=lambda array, shape, k: f"{array}[{k}]",
 )
 
 

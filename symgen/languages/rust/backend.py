@@ -2,7 +2,6 @@
 
 import shutil
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,9 +30,7 @@ def dialect(inline: bool) -> Dialect:
     return Dialect(
         operations=functions(lambda op: call(op.name)),
         literal=lambda x: f"T::of({literal(x, 'double')})",
-        input=lambda array, k: f"{array}[{k}]",
         declare="let {name}",
-        entry=lambda array, shape, k: f"{array}[{k}]",
         pair="let ({sine}, {cosine}) = sines::sin_cos({angle});" if inline else "",
         loop=_loop if inline else None,
     )
@@ -61,7 +58,10 @@ def files(module: Module) -> dict[str, str]:
         "limits": LIMITS,
         "ulp": ULP,
         "longest": LONGEST,
-        "steps": {scalar: steps(scalar, partial(_number, scalar)) for scalar in TYPES},
+        "steps": {
+            "double": steps("double"),
+            "float": steps("float", lambda x: literal(x, "float").removesuffix(SUFFIX["float"])),
+        },
         "literal": lambda x: literal(x, "double"),
         "markdown": markdown,
         "head": _head,
@@ -86,11 +86,6 @@ def _functions(described: Sequence[FunctionDescription], inline: bool) -> dict[s
     library = [name for name in names if name not in own]
     alone = [name for name in INLINE if sines and name in sines.alone]
     return {"called": names, "library": library, "wrapped": library + alone, "sines": sines}
-
-
-def _number(scalar: str, x: float) -> str:
-    """A literal, whose type follows from where it stands."""
-    return literal(x, scalar).removesuffix(SUFFIX[scalar])
 
 
 def _head(d: FunctionDescription) -> str:
