@@ -24,7 +24,7 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 
 from symgen.compiler.passes import live_nodes, names, operands
-from symgen.compiler.program import LEAVES, Index, Output, Program, Ref
+from symgen.compiler.program import LEAVES, Index, Program, Ref
 from symgen.numbers.operations import OPS
 
 INFIX = {"mul": "*", "div": "/", "neg": ""}
@@ -36,7 +36,11 @@ def dump(program: Program) -> str:
     named = names(program)
     parts = ["\n".join(f"input {name}{_sizes(shape)}" for name, shape in program.inputs)]
     parts += _blocks(program, named)
-    parts += ["\n".join(_output(program, named, out)) for out in program.outputs]
+    for out in program.outputs:
+        lines = [f"output {out.name}{_sizes(out.shape)}"]
+        for place, ref in zip(product(*map(range, out.shape)), out.refs, strict=True):
+            lines.append(f"  {out.name}{_sizes(place)} = {_result(program, named, ref)}")
+        parts.append("\n".join(lines))
     return "\n\n".join(part for part in parts if part)
 
 
@@ -88,12 +92,6 @@ def _read(program: Program, named: Names, index: Index) -> tuple[str, bool]:
     if node.op in LEAVES:
         return (f"{node.a}[{node.b}]" if node.op == "input" else repr(node.a)), False
     return named.get(index, (f"%{index}", False))
-
-
-def _output(program: Program, named: Names, out: Output) -> Iterator[str]:
-    yield f"output {out.name}{_sizes(out.shape)}"
-    for place, ref in zip(product(*map(range, out.shape)), out.refs, strict=True):
-        yield f"  {out.name}{_sizes(place)} = {_result(program, named, ref)}"
 
 
 def _result(program: Program, named: Names, ref: Ref | None) -> str:

@@ -247,13 +247,10 @@ def _steps(program: Program) -> _Steps:
             if node.op not in LEAVES
         ),
         tuple(
-            (out.name, tuple(_placed(ref, places) for ref in out.refs)) for out in program.outputs
+            (out.name, tuple(r and (places[r.node], r.negative) for r in out.refs))
+            for out in program.outputs
         ),
     )
-
-
-def _placed(ref: Ref | None, places: Mapping[Index, int]) -> tuple[int, bool] | None:
-    return None if ref is None else (places[ref.node], ref.negative)
 
 
 def _check(program: Program, inputs: Inputs) -> None:

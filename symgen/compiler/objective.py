@@ -264,15 +264,13 @@ class Objective:
             price = sum(map(self.price, tapes))
             contenders.append((price, total, number, candidate))
             few = MAX_OPERATIONS_RATIO * min(row[1] for row in contenders)
-            contenders = [
-                x for x in contenders if x[1] <= few and not any(_beats(y, x) for y in contenders)
+            contenders = [  # no worse in anything and better in something, or earlier
+                x
+                for x in contenders
+                if x[1] <= few
+                and not any(y[0] <= x[0] and y[1] <= x[1] and y[:3] < x[:3] for y in contenders)
             ]
         return min(contenders, key=lambda row: row[:3])[3]
-
-
-def _beats(a: tuple[float, int, int, Candidate], b: tuple[float, int, int, Candidate]) -> bool:
-    """Whether the first is no worse in anything and better in something, or came earlier."""
-    return a[0] <= b[0] and a[1] <= b[1] and a[:3] < b[:3]
 
 
 def _bytes(program: Program) -> int:

@@ -36,10 +36,6 @@ def split_windows(text: str) -> list[str]:
     return [word.strip('"') for word in shlex.split(text, posix=False)]
 
 
-def _no_flags() -> tuple[str, ...]:
-    return ()
-
-
 def _python_library() -> tuple[str, ...]:
     """The import library of this Python, which has no open symbols in a DLL."""
     version = f"{sys.version_info.major}{sys.version_info.minor}"
@@ -72,7 +68,7 @@ POSIX: Final = Platform(
     library_suffix=".so",
     position_independent=("-fPIC",),
     math_library=("-lm",),
-    extension_links=_no_flags,
+    extension_links=tuple,
     compiler_advice="install one (Debian and Ubuntu: apt install gcc; Fedora: dnf install gcc)",
     headers_advice="install the headers of this Python (python3-dev)",
 )

@@ -275,9 +275,9 @@ class Compiled:
                 "a robot that was compiled without the headers of Python cannot be pickled; "
                 "install them and compile it again"
             )
-        return _again, (self.__dict__["_module"].__name__.rpartition(".")[2],)
+        return again, (self.__dict__["_module"].__name__.rpartition(".")[2],)
 
 
-def _again(name: str) -> Compiled:
-    """The compiled robot of a module that was kept."""
+def again(name: str) -> Compiled:
+    """The compiled robot of a module that was kept: pickles refer to this function."""
     return Compiled.of(importlib.import_module(f"{CACHE_PACKAGE}.{name}"))

@@ -26,10 +26,6 @@ class Dual:
     def __repr__(self) -> str:
         return f"Dual(x={self.x!r}, d={self.d!r}, level={self.level})"
 
-    def _above(self, other: Scalar) -> bool:
-        """Whether `other` is of a higher level, to which this number is but a value."""
-        return type(other) is Dual and other.level > self.level
-
     def _dual(self, x: Scalar, d: Scalar) -> "Dual":
         return Dual(x, d, self.level)
 
@@ -67,7 +63,7 @@ class Dual:
     __rmul__ = __mul__
 
     def __truediv__(self, other: Scalar) -> Scalar:
-        if self._above(other):
+        if type(other) is Dual and other.level > self.level:
             return other.__rtruediv__(self)
         x, d = value(other, self.level), tangent(other, self.level)
         quotient = self.x / x

@@ -74,16 +74,15 @@ class Record:
     def factor(self, k: int) -> Factor | None:
         """The parts of a product with one cosine or sine."""
         step = self.steps[k] if k != NOT_NOTED else Step("input")
-        waves = [i for i, a in enumerate(step.at) if step.op == "mul" and self._wave(a)]
+        product = step.at if step.op == "mul" else ()
+        known = [(i, a) for i, a in enumerate(product) if a != NOT_NOTED]
+        waves = [i for i, a in known if self.steps[a].op in ("cos", "sin")]
         if len(waves) != 1:
             return None
         wave = self.steps[step.at[waves[0]]]
         by, x = step.of[waves[0]], step.of[1 - waves[0]]
         (slope,) = OPS[wave.op].partials(*wave.of, by)
         return Factor(wave.at[0], step.at[1 - waves[0]], by, slope * x)
-
-    def _wave(self, k: int) -> bool:
-        return k != NOT_NOTED and self.steps[k].op in ("cos", "sin")
 
 
 class RecordedNumber:

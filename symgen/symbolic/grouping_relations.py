@@ -56,7 +56,10 @@ def relations(
     model = lump_links(robot.model, [body.name for body in robot.model.moving])
     fall = Vector(1.0, 1.0, 1.0) if robot.runtime_gravity else None
     layout = canonical_model(model, gravity=fall, regrouping=WHOLE)
-    layout = _in_canonical_frames(with_lengths(layout)) if setting.lengths else layout
+    if setting.lengths:  # the parameters of the bodies are in their canonical frames
+        layout = with_lengths(layout)
+        canonical = {layout.body(i).name: LinkFrame(i, Pose()) for i in layout.link_bodies}
+        layout = replace(layout, link_frames={**layout.link_frames, **canonical})
     independents, tape = independent_parameters(layout), SymbolicTape()
     names = [f"{name}{i}" for i in layout.link_bodies for name in PARAMETER_NAMES]
     names += [f"{layout.body(i).joint.rotor_moment[0]}{i}" for i in layout.rotors]
@@ -71,12 +74,6 @@ def relations(
         Relation(name, link_of_parameter(model, name), closed.expression(ref, name))
         for name, ref in refs
     )
-
-
-def _in_canonical_frames(layout: CanonicalModel) -> CanonicalModel:
-    """The system with the bodies' parameters in their canonical frames."""
-    canonical = {layout.body(i).name: LinkFrame(i, Pose()) for i in layout.link_bodies}
-    return replace(layout, link_frames={**layout.link_frames, **canonical})
 
 
 def _has_names(layout: CanonicalModel) -> bool:

@@ -89,18 +89,15 @@ class SymbolicTape(Program):
         base, power = expression.as_base_exp()
         if power.is_Integer and power != 1:
             return self._power(self.on(base), int(power))
-        return self._atom(expression)
+        index = self._node(("input", ATOM, len(self.atoms)))
+        self.atoms.append(expression)
+        return Value(self, index)
 
     def _power(self, base: Scalar, power: int) -> Scalar:
         total = base
         for _ in range(abs(power) - 1):
             total = total * base
         return 1.0 / total if power < 0 else total
-
-    def _atom(self, expression: sympy.Expr) -> Value:
-        index = self._node(("input", ATOM, len(self.atoms)))
-        self.atoms.append(expression)
-        return Value(self, index)
 
     def atom(self, node: Index) -> sympy.Expr:
         """The expression of an input."""

@@ -226,7 +226,8 @@ def trace_symbolically(
     formulation, tape = _formulation(robot, quantity), SymbolicTape()
     regroup = symbolic_model(robot, setting, formulation.regrouping, tape)
     sizes = dimensions(regroup)
-    read = _inputs(robot, quantity)
+    used = {*quantity.inputs, *read_by_option(robot, [quantity])}
+    read = [name for name in INPUTS if name in used]  # in the order of arguments
     idle = [name for name in given or {} if name not in read]
     if idle:
         raise OptionError(f"{quantity.name} does not read {idle[0]}; it reads {', '.join(read)}")
@@ -256,12 +257,6 @@ def _formulation(robot: ParametricModel, quantity: Quantity) -> Formulation:
     )
 
 
-def _inputs(robot: ParametricModel, quantity: Quantity) -> list[str]:
-    """The inputs of the quantity in the order of arguments, including those that options add."""
-    used = {*quantity.inputs, *read_by_option(robot, [quantity])}
-    return [name for name in INPUTS if name in used]
-
-
 def _expressions(
     robot: ParametricModel,
     name: str,
@@ -284,8 +279,11 @@ def _chains(
     """The chain of parallel axes of each coordinate, by the atom of the coordinate."""
     roots: dict[int, int] = {}
     for i in layout.outward:
-        parent = layout.body(i).parent
-        roots[i] = roots[parent] if parent and _parallel(layout, i) else i
+        body = layout.body(i)
+        to_axis = body.placement.to_axis  # parallel to the axis of the parent?
+        parallel = to_axis.alpha.s0 is ZERO and to_axis.beta.is_zero
+        turns = body.joint.turn is not ZERO
+        roots[i] = roots[body.parent] if body.parent and turns and parallel else i
     nodes = {tape.atom(k): k for k, node in enumerate(tape.nodes) if node.op == "input"}
     chains: dict[int, Hashable] = {}
     for i, root in roots.items():
@@ -294,10 +292,3 @@ def _chains(
             if place < len(q) and q[place].has(x):
                 chains.setdefault(node, root)
     return chains
-
-
-def _parallel(layout: CanonicalModel, i: int) -> bool:
-    """Whether a body turns about an axis parallel to that of its parent."""
-    place = layout.body(i).placement
-    turning = layout.body(i).joint.turn is not ZERO
-    return turning and place.to_axis.alpha.s0 is ZERO and place.to_axis.beta.is_zero

@@ -7,7 +7,7 @@ checked, and neither are those that depend only on masses and their centres, suc
 import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -40,18 +40,13 @@ def sampled_mass_matrices(robot: ParametricModel) -> Numbers:
     states = [[0.0] * positions]
     while len(states) < SAMPLED_STATES:
         states.append([rng.uniform(-LARGEST_COORDINATE, LARGEST_COORDINATE) for _ in states[0]])
-    states[0] = _without_turn(mechanism, states[0])
+    for quaternion in mechanism.coupling.quaternions:  # no rotation
+        states[0][quaternion.stop - 1] = 1.0
     matrices = []
     for q in states:
         entries = coupled_mass_matrix(mechanism, mechanism.coupling.normalized_body_positions(q))
         matrices.append(np.array([plain(x) for x in entries]).reshape(n, n))
     return np.array(matrices)
-
-
-def _without_turn(mechanism: Any, q: list[float]) -> list[float]:
-    """The state with quaternions of no rotation, which have 1 as their last number."""
-    last = {quaternion.stop - 1 for quaternion in mechanism.coupling.quaternions}
-    return [1.0 if k in last else x for k, x in enumerate(q)]
 
 
 def is_positive_definite(robot: ParametricModel) -> bool:
@@ -83,11 +78,8 @@ class ImpossibleInertia(OptionError):
 
     def __init__(self, links: list[str], fault: str) -> None:
         self.links, self.fault = links, fault
-        super().__init__(f"{_named(links)}: {fault}")
-
-
-def _named(links: list[str]) -> str:
-    return ", ".join(f"link '{shown(name)}'" for name in links[:MOST_NAMED])
+        names = ", ".join(f"link '{shown(name)}'" for name in links[:MOST_NAMED])
+        super().__init__(f"{names}: {fault}")
 
 
 def impossible_links(robot: ParametricModel) -> list[Link]:

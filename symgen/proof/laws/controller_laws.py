@@ -83,14 +83,9 @@ def _holding(x: States) -> DecimalArray:
     return tau(without_friction(x).put(qd=None, qdd=None))
 
 
-def _slope(term: Callable[[DecimalArray], DecimalArray]) -> DecimalArray:
-    """The derivative of a function of time at zero."""
-    return (term(STEP) - term(-STEP)) / (2 * STEP)
-
-
 def _slope_on_branch(term: Callable[[DecimalArray], DecimalArray]) -> DecimalArray:
-    """The same of a function that may jump at zero, from the side where it does not: the turn
-    between two positions changes its sense at half a turn."""
+    """The derivative at zero of a function of time that may jump there, from the side where it does
+    not: the turn between two positions changes its sense at half a turn."""
     sides = [(term(t) - term(Decimal(0))) / t for t in (ONE_SIDED_STEP, -ONE_SIDED_STEP)]
     sizes = [abs(side).max(axis=-1, keepdims=True) for side in sides]
     return np.where(sizes[0] <= sizes[1], *sides)
@@ -110,10 +105,10 @@ def _moving(
 def _reference(x: States) -> tuple[DecimalArray, DecimalArray]:
     """The reference's velocities in the axes of the bodies where they are, and their rates."""
     g, (here, there) = x.given, _moving(x)
-    return (
-        in_body_axes(x, g["qd_ref"], g["q"], g["q_ref"]),
-        _slope(lambda t: in_body_axes(x, g["qd_ref"] + t * g["qdd_ref"], here(t), there(t))),
+    after, before = (
+        in_body_axes(x, g["qd_ref"] + t * g["qdd_ref"], here(t), there(t)) for t in (STEP, -STEP)
     )
+    return in_body_axes(x, g["qd_ref"], g["q"], g["q_ref"]), (after - before) / (2 * STEP)
 
 
 def _error(x: States) -> DecimalArray:

@@ -78,15 +78,11 @@ def _moved_block(block: TangentBlock, q: DecimalArray, v: DecimalArray) -> Decim
     turned = _turned(q[..., n:], v, n)
     if not n:
         return turned
-    arm = _exp(_rigid(v, n))[..., :3, 3]
-    return np.concatenate([_placed(q, arm), turned], axis=-1)
-
-
-def _placed(q: DecimalArray, arm: DecimalArray) -> DecimalArray:
-    """A place, and an arm in the axes of the quaternion behind it."""
+    arm = _exp(_rigid(v, n))[..., :3, 3]  # in the axes of the quaternion
     rows = orientation([q[..., k] for k in range(3, 7)])
     shift = matvec(rows, Vector(*(arm[..., k] for k in range(3))))
-    return np.stack([q[..., k] + x for k, x in enumerate(shift)], axis=-1)
+    place = np.stack([q[..., k] + x for k, x in enumerate(shift)], axis=-1)
+    return np.concatenate([place, turned], axis=-1)
 
 
 def _joined(size: int, parts: list[tuple[slice, DecimalArray]]) -> DecimalArray:
