@@ -20,6 +20,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from symgen.compiler.evaluate import evaluate
+from symgen.languages.c.options import COptions, others
 from symgen.languages.describe import FunctionDescription, descriptions
 from symgen.languages.verification import (
     Arrays,
@@ -27,14 +29,18 @@ from symgen.languages.verification import (
     VerificationTarget,
     against_laws,
     described,
+    error_ratio,
     error_ratio_to_runs,
     format_error_ratio,
     inputs,
     not_run,
+    relative_error,
     results,
 )
 from symgen.native.compiler import workspace
+from symgen.numbers.trig import TYPES
 from symgen.numbers.types import AnyArray
+from symgen.proof.closed_loop import machine_numbers
 from symgen.text import shown
 from symgen.tracing.function import Function
 
@@ -73,6 +79,55 @@ def allclose_check(
     share = error_ratio_to_runs(target, function, columns)
     claim = f"{function.name}: {label} equals the float run"
     return Check(claim, share <= 2.0, format_error_ratio(share))  # both have errors
+
+
+def against_run(
+    target: VerificationTarget, function: Function, call: Callable[..., Any], label: str
+) -> Check:
+    """The check of a compiled function in the module's scalar against the algorithms run on floats:
+    bit for bit unless functions are those of another precision's library."""
+    d, states = described(target, function.name), target.some(function)
+    scalar, runs = target.module[COptions].scalar, _runs(target, function)
+    wanted = {name: [np.array(run[name], float) for run in runs] for name in runs[0]}
+    outputs = [results(d, call, state) for state in states]
+    if scalar == "double" or _needs_no_library(target, function):
+        worst = max(
+            relative_error(g[name], row[k].astype(TYPES[scalar]))
+            for name, row in wanted.items()
+            for k, g in enumerate(outputs)
+        )
+        claim = f"{function.name}: {label} equals the float run bit for bit"
+        return Check(claim, not worst, f"largest error {worst:.1e}, {len(states)} states")
+    allowed = target.accuracy(states).allowed(function.program, wanted)
+    share = max(
+        error_ratio([g[name] for g in outputs], wanted[name], allowed[name]) for name in wanted
+    )
+    claim = f"{function.name}: {label} equals the float run"
+    return Check(claim, share <= 1.0, f"{format_error_ratio(share)}, {len(states)} states")
+
+
+def _runs(target: VerificationTarget, function: Function) -> Sequence[Mapping[str, Sequence[Any]]]:
+    """The algorithms on Python floats, with the sines of the module.
+
+    In single precision that of the tape, whose constants are made in double precision from
+    constants as in C."""
+    options = target.module[COptions]
+    if options.trig == "libm" or (
+        options.scalar == "float" and not _needs_no_library(target, function)
+    ):
+        return target.runs(function)
+    states = [
+        {name: machine_numbers(state[name].tolist(), options.scalar) for name in function.inputs}
+        for state in target.some(function)
+    ]
+    if options.scalar == "double":
+        return [function.run(**row) for row in states]
+    return [evaluate(function.program, row) for row in states]
+
+
+def _needs_no_library(target: VerificationTarget, function: Function) -> bool:
+    """Whether C needs nothing of its math library, whose bits are the machine's."""
+    return target.module[COptions].trig == "inline" and not others(function)
 
 
 @dataclass(frozen=True)

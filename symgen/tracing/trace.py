@@ -20,10 +20,11 @@ from symgen.errors import OptionError
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.parameters import REGROUPINGS, WHOLE
 from symgen.text import quoted
-from symgen.tracing.function import Function, Part, traced
+from symgen.tracing.function import Function, traced
 from symgen.tracing.physical_inertia import check_physical_inertia
 from symgen.tracing.request import FunctionRequest, of_model
 from symgen.tracing.robot import ParametricModel, RegroupedModel
+from symgen.tracing.running import Part
 from symgen.tracing.singular import check_defined
 
 Choice = Mapping[str, str]

@@ -77,6 +77,13 @@ def numbers(values: Sequence[float], scalar: str) -> str:
     return ", ".join([texts[x] for x in values])
 
 
+FAILURE: Final = (
+    "0 if M is positive definite and all outputs are finite; otherwise 1, and the outputs are "
+    "undefined."
+)
+"""The status of a function that inverts M."""
+
+
 WIDTH: Final = 110
 """Longest line of a declaration."""
 

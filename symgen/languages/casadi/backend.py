@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.languages.c.backend import LARGEST_MACROS
+from symgen.languages.c.constants import LARGEST_MACROS
 from symgen.languages.c.expressions import trig_header
 from symgen.languages.c.options import COptions
 from symgen.languages.c.syntax import comment as c_comment

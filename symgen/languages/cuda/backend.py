@@ -11,14 +11,13 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Final
 
-from symgen.languages.c.backend import FAILURE
-from symgen.languages.c.checks import against_run
 from symgen.languages.c.expressions import LIMITS, ULP, rows, steps, table
 from symgen.languages.c.options import COptions
 from symgen.languages.c.printed_function import CFunction
 from symgen.languages.c.printer import CPrinter, c_printer
 from symgen.languages.c.simd import many_states, shared_inputs
 from symgen.languages.c.syntax import (
+    FAILURE,
     LARGEST,
     SUFFIX,
     comment,
@@ -36,6 +35,7 @@ from symgen.languages.dialect import Dialect
 from symgen.languages.external_runner import (
     ExternalRunner,
     RunnerError,
+    against_run,
     run_driver,
     run_program,
 )

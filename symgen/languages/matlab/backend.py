@@ -9,14 +9,13 @@ from typing import Any, Final
 
 from symgen.languages.c.backend import functions as c_functions
 from symgen.languages.c.calls import lying, sources
-from symgen.languages.c.checks import against_run
 from symgen.languages.c.options import COptions
 from symgen.languages.c.printed_function import CFunction
 from symgen.languages.c.work_array import WORK
 from symgen.languages.conventions import Entries, bullets, gravity, meaning
 from symgen.languages.describe import FunctionDescription, descriptions, examples
 from symgen.languages.dialect import Dialect, call, functions
-from symgen.languages.external_runner import ExternalRunner, run_program
+from symgen.languages.external_runner import ExternalRunner, against_run, run_program
 from symgen.languages.module import Module
 from symgen.languages.text_backend import TextBackend
 from symgen.languages.verification import Check, VerificationTarget
