@@ -15,9 +15,9 @@ from typing import Final
 from symgen.algorithms.controllers import CONTROLLERS, ControllerType
 from symgen.compiler.passes import counts
 from symgen.compiler.program import ColumnLoop, Output, Program, Ref
+from symgen.languages.c.expressions import c_printer
 from symgen.languages.c.options import aim_of
 from symgen.languages.c.printed_function import CFunction, Loops
-from symgen.languages.c.printer import c_printer
 from symgen.languages.describe import Argument, FunctionDescription
 from symgen.languages.module import Module
 from symgen.tracing.request import FunctionRequest

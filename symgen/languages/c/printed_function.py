@@ -9,9 +9,8 @@ from typing import Final, NamedTuple
 from symgen.algorithms.controllers import ControllerType
 from symgen.compiler.passes import distinct_entries, used_ops
 from symgen.compiler.program import Index, Ref
-from symgen.languages.c.expressions import INLINE, own_functions
+from symgen.languages.c.expressions import INLINE, CPrinter, own_functions
 from symgen.languages.c.options import COptions
-from symgen.languages.c.printer import CPrinter
 from symgen.languages.c.syntax import (
     MARKS,
     NEWLINE,

@@ -9,11 +9,10 @@ from functools import cached_property
 from typing import Any, Final
 
 from symgen.compiler.passes import used_ops
-from symgen.languages.c.expressions import INLINE, dialect, place, rows, steps
+from symgen.languages.c.expressions import INLINE, CPrinter, c_printer, dialect, place, rows, steps
 from symgen.languages.c.loops import c_function
 from symgen.languages.c.options import COptions
 from symgen.languages.c.printed_function import CFunction
-from symgen.languages.c.printer import CPrinter, c_printer
 from symgen.languages.c.syntax import BYTES, constant, declarator, literal
 from symgen.languages.describe import Argument, FunctionDescription, descriptions
 from symgen.languages.dialect import Dialect, atom, call, functions

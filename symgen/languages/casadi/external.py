@@ -16,8 +16,8 @@ from symgen.compiler.copying import copied
 from symgen.compiler.derivative import pullback
 from symgen.compiler.passes import counts, pivots
 from symgen.compiler.program import Index, Program, Value
+from symgen.languages.c.expressions import c_printer
 from symgen.languages.c.printed_function import CFunction
-from symgen.languages.c.printer import c_printer
 from symgen.languages.c.syntax import wrapped
 from symgen.languages.describe import Argument, FunctionDescription, derivative_output, descriptions
 from symgen.languages.module import Module

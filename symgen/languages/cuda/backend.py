@@ -11,10 +11,9 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Final
 
-from symgen.languages.c.expressions import LIMITS, ULP, rows, steps, table
+from symgen.languages.c.expressions import LIMITS, ULP, CPrinter, c_printer, rows, steps, table
 from symgen.languages.c.options import COptions
 from symgen.languages.c.printed_function import CFunction
-from symgen.languages.c.printer import CPrinter, c_printer
 from symgen.languages.c.simd import many_states, shared_inputs
 from symgen.languages.c.syntax import (
     FAILURE,

@@ -36,7 +36,10 @@ LAWS: Final[dict[str, Law]] = {}
 
 
 def law(quantity: str, judge: str, order: int = 0) -> Callable[[Compute], Compute]:
-    """Register the decorated function as the reference of a quantity."""
+    """Register the decorated function as the reference of a quantity. Raises ValueError if it has
+    one."""
+    if quantity in LAWS:
+        raise ValueError(f"{quantity} has two laws")
 
     def register(compute: Compute) -> Compute:
         LAWS[quantity] = Law(judge, order, compute)
