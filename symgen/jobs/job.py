@@ -116,7 +116,8 @@ class Job:
             if language.options is not None:
                 language.refuse(self[language.options], functions)
         actuators = self[RobotOptions].actuators
-        source = RobotOrigin.of(self.file, loaded.sha256, actuators, loaded.actuators_sha256)
+        file, other = PurePath(self.file).name, actuators and PurePath(actuators).name
+        source = RobotOrigin(file, loaded.sha256, other, loaded.actuators_sha256)
         return Module(name, robot, functions, source, self._repeated_choices(loaded.model))
 
     def _name(self, model: RigidBodyModel) -> str:

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from math import prod
-from pathlib import PurePath
 from typing import Any, TypeVar
 
 from symgen import __version__
@@ -23,6 +22,7 @@ from symgen.mechanics.coupling import (
     with_random_unit_quaternions,
 )
 from symgen.mechanics.parameters import WHOLE
+from symgen.numbers.caching import IdentityCache
 from symgen.options import Choices, rows
 from symgen.proof.bounds import Rounding, roundings
 from symgen.proof.reference_values import References, references
@@ -65,19 +65,6 @@ class RobotOrigin:
     sha256: str
     actuators: str | None = None
     actuators_sha256: str | None = None
-
-    @classmethod
-    def of(
-        cls,
-        path: str,
-        sha256: str,
-        actuators: str | None = None,
-        actuators_sha256: str | None = None,
-    ) -> "RobotOrigin":
-        """The origin from paths and digests of the robot's file and of that of its actuators."""
-        return cls(
-            PurePath(path).name, sha256, actuators and PurePath(actuators).name, actuators_sha256
-        )
 
 
 @dataclass(frozen=True)
@@ -274,18 +261,18 @@ class Module:
         return self.accuracy_at(self._drawn)
 
     def accuracy_at(self, drawn: Sequence[Drawn]) -> Accuracy:
-        """The errors of its functions at any states; those at the two that were asked for last are
-        kept: test states are compared with others."""
-        known = next((accuracy for states, accuracy in self._last if states is drawn), None)
-        if known is None:
-            known = Accuracy(self.robot, self.regroup, *self.arithmetic, _rows_of(drawn))
-            self._last[:-1] = []
-            self._last.append((drawn, known))
-        return known
+        """The errors of its functions at any states; the latest ones of each number of states are
+        kept, because a few test states are compared with many others."""
+
+        def accuracy() -> Accuracy:
+            return Accuracy(self.robot, self.regroup, *self.arithmetic, _rows_of(drawn))
+
+        latest: Accuracy = self._accuracies.latest(len(drawn), [drawn], accuracy)
+        return latest
 
     @cached_property
-    def _last(self) -> list[tuple[Sequence[Drawn], Accuracy]]:
-        return []
+    def _accuracies(self) -> IdentityCache:
+        return IdentityCache()
 
     @cached_property
     def roundings(self) -> dict[str, tuple[Rounding, ...]]:
