@@ -9,7 +9,7 @@ from jinja2 import Environment, StrictUndefined
 
 from firmware.modules import Written
 from symgen.compiler.passes import counts
-from symgen.languages.c.controllers import CController
+from symgen.languages.c.controller_code import CController
 from symgen.languages.c.options import COptions
 from symgen.languages.c.printed_function import CFunction
 from symgen.languages.c.syntax import literal, numbers

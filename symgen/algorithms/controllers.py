@@ -2,7 +2,7 @@
 forces and the state after a time h come out.
 
 A state is zero at the start (`started` says so where a first measurement is kept), and whoever
-calls keeps it: C has a struct and a step for each (`symgen.languages.c.controllers`). Errors of
+calls keeps it: C has a struct and a step for each (`symgen.languages.c.controller_code`). Errors of
 position are q_ref ⊖ q (`steps.difference`), so that floating and ball joints are no exception.
 Joint forces stay within `limit`, which must be finite; nothing branches."""
 

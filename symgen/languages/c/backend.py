@@ -8,7 +8,7 @@ from typing import Any, Final
 from symgen.compiler.objective import Objective
 from symgen.compiler.parallel import spread
 from symgen.languages.c.constants import LARGEST_MACROS, information, selftest_context
-from symgen.languages.c.controllers import controller_files, controllers
+from symgen.languages.c.controller_code import controller_files, controllers
 from symgen.languages.c.expressions import trig_header
 from symgen.languages.c.glue import glue_files
 from symgen.languages.c.loops import c_function

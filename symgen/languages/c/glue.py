@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from symgen.algorithms.controllers import VALID_RANGES
 from symgen.errors import OptionError
-from symgen.languages.c.controllers import CController
+from symgen.languages.c.controller_code import CController
 from symgen.languages.c.options import EACH, GLUE, Release
 from symgen.languages.c.printed_function import CFunction
 from symgen.languages.describe import Argument
