@@ -113,9 +113,30 @@ EMPTY: Final = "a table of Denavit-Hartenberg parameters has one row per joint"
 
 
 def _add(builder: Builder, convention: str, k: int, row: DH) -> None:
-    """Row `k` of a table. Raises OptionError."""
-    below = f"link{k - 1}" if k > 1 else "base"
-    (_modified if convention == "modified" else _standard)(builder, k, row, below)
+    """Row `k` of a table: the joint, and the link, whose frame is that of the table. In the
+    standard convention the joint moves ``axisK``, to which the link is fixed. Raises
+    OptionError."""
+    alpha, theta = _angle(k, "alpha", row.alpha), _angle(k, "theta", row.theta)
+    a, d = as_number(f"row {k}: a", row.a), as_number(f"row {k}: d", row.d)
+    about_z, child = Pose(rotation_from_rpy((0.0, 0.0, theta))), f"link{k}"
+    if convention == "modified":
+        about_x = Pose(rotation_from_rpy((alpha, 0.0, 0.0)))
+        pose = about_x @ Pose(IDENTITY, (a, 0.0, d)) @ about_z
+    else:
+        pose, child = Pose(IDENTITY, (0.0, 0.0, d)) @ about_z, f"axis{k}"
+        builder.link(child)
+    builder.link(f"link{k}", row.mass, row.center_of_mass, row.inertia)
+    builder.joint(
+        f"joint{k}" if row.name == "" else row.name,
+        row.type,
+        f"link{k - 1}" if k > 1 else "base",
+        child,
+        pose.position,
+        rotation=None if pose.rotation == IDENTITY else pose.rotation,
+        **{name: getattr(row, name) for name in OF_JOINTS},
+    )
+    if convention == "standard":
+        builder.joint(f"link{k}.fixed", "fixed", child, f"link{k}", (a, 0, 0), (alpha, 0, 0))
 
 
 def _row(k: int, row: "DH | Mapping[str, Any]") -> DH:
@@ -144,47 +165,6 @@ def _angle(k: int, name: str, x: Any) -> float:
     if not math.isfinite(angle):
         raise OptionError(f"row {k}: {name} is {shown(repr(x), 60)}; give a number in rad")
     return angle
-
-
-def _shifted(k: int, row: DH, along_x: bool = True) -> Pose:
-    """Trans_x(a) Trans_z(d), or without a."""
-    a = as_number(f"row {k}: a", row.a)
-    return Pose(IDENTITY, (a if along_x else 0.0, 0.0, as_number(f"row {k}: d", row.d)))
-
-
-def _turned(roll: float, yaw: float) -> Pose:
-    return Pose(rotation_from_rpy((roll, 0.0, yaw)))
-
-
-def _modified(builder: Builder, k: int, row: DH, below: str) -> None:
-    """Joint k and its link, whose frame is DH's."""
-    alpha, theta = _angle(k, "alpha", row.alpha), _angle(k, "theta", row.theta)
-    pose = _turned(alpha, 0.0) @ _shifted(k, row) @ _turned(0.0, theta)
-    builder.link(f"link{k}", row.mass, row.center_of_mass, row.inertia)
-    _jointed(builder, k, row, below, f"link{k}", pose)
-
-
-def _standard(builder: Builder, k: int, row: DH, below: str) -> None:
-    """Joint k, what it turns, and on that the link, whose frame is DH's."""
-    alpha, theta = _angle(k, "alpha", row.alpha), _angle(k, "theta", row.theta)
-    pose = _shifted(k, row, along_x=False) @ _turned(0.0, theta)
-    builder.link(f"axis{k}").link(f"link{k}", row.mass, row.center_of_mass, row.inertia)
-    _jointed(builder, k, row, below, f"axis{k}", pose)
-    builder.joint(f"link{k}.fixed", "fixed", f"axis{k}", f"link{k}", (row.a, 0, 0), (alpha, 0, 0))
-
-
-def _jointed(builder: Builder, k: int, row: DH, below: str, child: str, pose: Pose) -> None:
-    options = {name: getattr(row, name) for name in OF_JOINTS}
-    turned = None if pose.rotation == IDENTITY else pose.rotation
-    builder.joint(
-        f"joint{k}" if row.name == "" else row.name,
-        row.type,
-        below,
-        child,
-        pose.position,
-        rotation=turned,
-        **options,
-    )
 
 
 # -- TOML ------------------------------------------------------------------------------------------

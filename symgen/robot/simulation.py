@@ -13,7 +13,7 @@ import numpy as np
 from symgen.advice import install
 from symgen.errors import OptionError, SymgenError
 from symgen.numbers.types import Numbers
-from symgen.robot.position_rates import normalized, rates, vector
+from symgen.robot.linearization import normalized, rates, vector
 from symgen.text import html_table
 from symgen.tracing.function import read_by_option
 from symgen.tracing.request import find_quantity

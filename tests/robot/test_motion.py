@@ -6,7 +6,7 @@ import pytest
 import symgen
 from symgen.errors import OptionError
 from symgen.mechanics.coupling import coupling_of
-from symgen.robot.position_rates import rates
+from symgen.robot.linearization import rates
 from tests.support.built import built_zoo
 from tests.support.joint_zoo import pinocchio as zoo_model
 from tests.support.oracles import oracle

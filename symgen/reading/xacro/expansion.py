@@ -141,7 +141,7 @@ def needs_expansion(path: str | os.PathLike[str], root: XmlNode) -> bool:
 def expand(path: str | os.PathLike[str], root: XmlNode, options: SourceOptions) -> Expansion:
     """Expand the file `path`, whose root element is `root`.
 
-    ``$(find PACKAGE)`` is resolved as described in `symgen.reading.xacro.packages`. Raises
+    ``$(find PACKAGE)`` is resolved as described in `symgen.reading.xacro.sandbox`. Raises
     RobotError, one line with the file, if the expansion fails."""
     twice = repeated(name for name, _ in options.xacro_args)
     if twice is not None:
