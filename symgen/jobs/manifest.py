@@ -57,6 +57,19 @@ class Runtime:
     springs_input: bool
 
 
+RUNTIME: Final = {
+    "gravity": "runtime_gravity",
+    "wrenches": "wrenches",
+    "friction": "friction",
+    "friction_input": "runtime_friction",
+    "friction_width": "friction_width",
+    "friction_compensation": "friction_compensation",
+    "springs": "springs",
+    "springs_input": "runtime_springs",
+}
+"""The keys of ``runtime`` by name, with the fields of `ParametricModel` that they hold."""
+
+
 @dataclass(frozen=True)
 class Tree:
     """A model as it is written; `symgen.mechanics.model.RigidBodyModel` takes only a sound one."""
@@ -120,15 +133,8 @@ def text(module: Module, hashes: Mapping[str, str]) -> str:
         ],
         "functions": _functions(module),
         "runtime": {
-            "parameters": {k: list(v) for k, v in module.robot.blocks.items()},
-            "gravity": module.robot.runtime_gravity,
-            "wrenches": list(module.robot.wrenches),
-            "friction": list(module.robot.friction),
-            "friction_input": module.robot.runtime_friction,
-            "friction_width": module.robot.friction_width,
-            "friction_compensation": module.robot.friction_compensation,
-            "springs": module.robot.springs,
-            "springs_input": module.robot.runtime_springs,
+            "parameters": dict(module.robot.blocks),
+            **{key: getattr(module.robot, name) for key, name in RUNTIME.items()},
         },
         "model": {
             key: value for key, value in asdict(module.robot.model).items() if key in compared

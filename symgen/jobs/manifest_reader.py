@@ -13,7 +13,7 @@ from types import NoneType, UnionType
 from typing import Any, Final, Union, get_args, get_origin, get_type_hints
 
 from symgen.errors import OptionError, SymgenError
-from symgen.jobs.manifest import FORMAT, NAME, Manifest, text, written
+from symgen.jobs.manifest import FORMAT, NAME, RUNTIME, Manifest, text, written
 from symgen.jobs.options import MODULE
 from symgen.languages.c.options import aim_of
 from symgen.languages.module import Module
@@ -226,14 +226,7 @@ def _module(listed: Manifest) -> Module:
     robot = ParametricModel(
         RigidBodyModel(tree.name, tree.bodies, tree.base, tree.gravity),
         tuple(runtime.parameters),
-        runtime.gravity,
-        runtime.wrenches,
-        runtime.friction,
-        runtime.friction_input,
-        runtime.friction_width,
-        runtime.springs,
-        runtime.springs_input,
-        runtime.friction_compensation,
+        **{name: getattr(runtime, key) for key, name in RUNTIME.items()},
         root_axes=options["wrench_axes"] == "root",
         allow_unphysical=options["allow_unphysical"],
     )

@@ -4,7 +4,7 @@ coordinates of each joint (docs/conventions.md)."""
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 
@@ -124,59 +124,45 @@ class LibraryJoint:
     convert: Conversion = unchanged
 
 
-class SecondModel(Protocol):
-    """A robot as another library reads it."""
+@dataclass(frozen=True)
+class SecondModel:
+    """A robot as another library reads it: the free-fall acceleration in the axes of the root
+    (m/s²), the joints that move, and the numbers of positions and velocities.
 
-    @property
-    def gravity(self) -> tuple[float, float, float]:
-        """Free-fall acceleration in the axes of the root (m/s^2)."""
+    `forces` are the generalised forces M a + C v + g of all velocities from positions, velocities
+    and accelerations, without friction; `friction` are the viscous and Coulomb coefficients of all
+    velocities."""
 
-    @property
-    def joints(self) -> Sequence[LibraryJoint]:
-        """The joints that move."""
-
-    @property
-    def sizes(self) -> tuple[int, int]:
-        """The numbers of positions and velocities."""
-
-    def forces(self, q: Numbers, v: Numbers, a: Numbers) -> Numbers:
-        """Generalised forces M a + C v + g of all velocities, without friction."""
-
-    def friction(self) -> tuple[Numbers, Numbers]:
-        """Viscous and Coulomb coefficients of all velocities."""
+    gravity: tuple[float, ...]
+    joints: Sequence[LibraryJoint]
+    sizes: tuple[int, int]
+    forces: Callable[[Numbers, Numbers, Numbers], Numbers]
+    friction: tuple[Numbers, Numbers]
 
 
-class PinocchioModel:
-    """A URDF as Pinocchio reads it."""
+def pinocchio_model(file: Path, floating: bool) -> SecondModel:
+    """A URDF as Pinocchio reads it. The forces are those of its recursive Newton-Euler
+    algorithm."""
+    import pinocchio
 
-    def __init__(self, file: Path, floating: bool) -> None:
-        import pinocchio
-
-        self._library = pinocchio
-        base = (pinocchio.JointModelFreeFlyer(),) if floating else ()
-        self._model = pinocchio.buildModelFromUrdf(str(file), *base)
-        self._data = self._model.createData()
-        self.sizes = self._model.nq, self._model.nv
-        names = [*self._model.names][1:]  # the first one is the universe
-        if floating:
-            names[0] = FLOATING_BASE
-        self.joints = [
-            LibraryJoint(name, *_slices(joint.idx_q, joint.nq, joint.idx_v, joint.nv), convert)
-            for name, joint in zip(names, [*self._model.joints][1:], strict=True)
-            for convert in [PINOCCHIO.get((joint.nq, joint.nv), unchanged)]
-        ]
-        x, y, z = self._model.gravity.linear
-        self.gravity = float(x), float(y), float(z)
-
-    def forces(self, q: Numbers, v: Numbers, a: Numbers) -> Numbers:
-        """The recursive Newton-Euler algorithm of Pinocchio."""
-        rnea: Numbers = self._library.rnea(self._model, self._data, q, v, a)
-        return rnea
-
-    def friction(self) -> tuple[Numbers, Numbers]:
-        """The coefficients of all velocities."""
-        dry = getattr(self._model, "upperDryFrictionLimit", None)
-        return self._model.damping, self._model.friction if dry is None else dry
+    base = (pinocchio.JointModelFreeFlyer(),) if floating else ()
+    model = pinocchio.buildModelFromUrdf(str(file), *base)
+    data, names = model.createData(), [*model.names][1:]  # the first one is the universe
+    if floating:
+        names[0] = FLOATING_BASE
+    joints = [
+        LibraryJoint(name, *_slices(joint.idx_q, joint.nq, joint.idx_v, joint.nv), convert)
+        for name, joint in zip(names, [*model.joints][1:], strict=True)
+        for convert in [PINOCCHIO.get((joint.nq, joint.nv), unchanged)]
+    ]
+    dry = getattr(model, "upperDryFrictionLimit", None)
+    return SecondModel(
+        tuple(map(float, model.gravity.linear)),
+        joints,
+        (model.nq, model.nv),
+        lambda q, v, a: pinocchio.rnea(model, data, q, v, a),
+        (model.damping, model.friction if dry is None else dry),
+    )
 
 
 PINOCCHIO: Final = {(2, 1): _cosine_and_sine, (4, 3): _planar_in_body_axes}
@@ -184,97 +170,79 @@ PINOCCHIO: Final = {(2, 1): _cosine_and_sine, (4, 3): _planar_in_body_axes}
 has planar ones only."""
 
 
-class MujocoModel:
-    """An MJCF file or a URDF as MuJoCo reads it."""
+def mujoco_model(file: Path, floating: bool) -> SecondModel:
+    """An MJCF file or a URDF as MuJoCo reads it. The forces are M a and the bias force, without
+    passive forces. Joints without a name are called as symgen calls them."""
+    import mujoco
 
-    def __init__(self, file: Path, floating: bool) -> None:
-        import mujoco
-
-        if floating:
-            raise OptionError(
-                "--against mujoco: the folder was generated with --base floating, which mujoco "
-                "does not read from the file; generate without it to compare"
-            )
-        self._library, self._model = mujoco, mujoco.MjModel.from_xml_path(str(file))
-        self._data = mujoco.MjData(self._model)
-        self.sizes = self._model.nq, self._model.nv
-        self.joints = [self._joint(k) for k in range(self._model.njnt)]
-        x, y, z = self._model.opt.gravity
-        self.gravity = float(x), float(y), float(z)
-
-    def _joint(self, k: int) -> LibraryJoint:
-        """Joint `k`. Those without a name are called as symgen calls them."""
-        model, types = self._model, self._library.mjtJoint
-        kinds = {
-            int(types.mjJNT_FREE): (7, 6, _mujoco_free),
-            int(types.mjJNT_BALL): (4, 3, _scalar_first),
-        }
+    if floating:
+        raise OptionError(
+            "--against mujoco: the folder was generated with --base floating, which mujoco "
+            "does not read from the file; generate without it to compare"
+        )
+    model: Any = mujoco.MjModel.from_xml_path(str(file))
+    data, types = mujoco.MjData(model), mujoco.mjtJoint
+    kinds = {
+        int(types.mjJNT_FREE): (7, 6, _mujoco_free),
+        int(types.mjJNT_BALL): (4, 3, _scalar_first),
+    }
+    joints = []
+    for k in range(model.njnt):
         nq, nv, convert = kinds.get(int(model.jnt_type[k]), (1, 1, unchanged))
         places = _slices(int(model.jnt_qposadr[k]), nq, int(model.jnt_dofadr[k]), nv)
-        return LibraryJoint(model.joint(k).name or f"joint{k}", *places, convert)
+        joints.append(LibraryJoint(model.joint(k).name or f"joint{k}", *places, convert))
 
-    def forces(self, q: Numbers, v: Numbers, a: Numbers) -> Numbers:
-        """M a and the bias force of MuJoCo, without passive forces."""
-        data, model = self._data, self._model
+    def forces(q: Numbers, v: Numbers, a: Numbers) -> Numbers:
         data.qpos[:], data.qvel[:] = q, v
-        self._library.mj_forward(model, data)
+        mujoco.mj_forward(model, data)
         inertial = np.zeros(model.nv)
-        self._library.mj_mulM(model, data, inertial, a)
+        mujoco.mj_mulM(model, data, inertial, a)
         total: Numbers = inertial + data.qfrc_bias
         return total
 
-    def friction(self) -> tuple[Numbers, Numbers]:
-        """The coefficients of all velocities."""
-        return np.ravel(self._model.dof_damping), np.ravel(self._model.dof_frictionloss)
+    friction = np.ravel(model.dof_damping), np.ravel(model.dof_frictionloss)
+    gravity = tuple(map(float, model.opt.gravity))
+    return SecondModel(gravity, joints, (model.nq, model.nv), forces, friction)
 
 
-class DrakeModel:
+def drake_model(file: Path, floating: bool) -> SecondModel:
     """A URDF or SDF file as Drake reads it. The root links of all models are welded to the world,
-    unless the base floats."""
+    unless the base floats. The forces are M a and the bias term, less the forces of gravity. Drake
+    reads no Coulomb friction."""
+    from pydrake.multibody.parsing import Parser
+    from pydrake.multibody.plant import MultibodyPlant
+    from pydrake.multibody.tree import BodyIndex
 
-    def __init__(self, file: Path, floating: bool) -> None:
-        from pydrake.multibody.parsing import Parser
-        from pydrake.multibody.plant import MultibodyPlant
-        from pydrake.multibody.tree import BodyIndex
-
-        plant = MultibodyPlant(0.0)
-        Parser(plant).AddModels(file)
-        default_pose: Any = getattr(plant, "GetDefaultFloatingBaseBodyPose", None)
-        default_pose = default_pose or plant.GetDefaultFreeBodyPose  # of older versions of Drake
-        parents = {
-            joint.child_body().index(): joint.parent_body().index()
-            for joint in map(plant.get_joint, plant.GetJointIndices())
-        }
-        for body in map(plant.get_body, map(BodyIndex, range(1, plant.num_bodies()))):
-            if body.index() not in parents and not floating:
-                plant.WeldFrames(plant.world_frame(), body.body_frame(), default_pose(body))
-        plant.Finalize()
-        self._plant: Any = plant
-        self._context = plant.CreateDefaultContext()
-        self.sizes = plant.num_positions(), plant.num_velocities()
-        joints = [plant.get_joint(k) for k in plant.GetJointIndices()]
-        self._joints = [joint for joint in joints if joint.num_velocities()]
-        self.joints = [self._joint(joint, floating) for joint in self._joints]
-        root = self._joints[0].parent_body().index()
-        while root in parents:
-            root = parents[root]
-        pose = plant.EvalBodyPoseInWorld(self._context, plant.get_body(root))
-        turn = np.array(pose.rotation().matrix(), float)
-        x, y, z = turn.T @ np.array(plant.gravity_field().gravity_vector(), float)
-        self.gravity = float(x), float(y), float(z)
-
-    def _joint(self, joint: Any, floating: bool) -> LibraryJoint:
+    plant: Any = MultibodyPlant(0.0)
+    Parser(plant).AddModels(file)
+    default_pose: Any = getattr(plant, "GetDefaultFloatingBaseBodyPose", None)
+    default_pose = default_pose or plant.GetDefaultFreeBodyPose  # of older versions of Drake
+    parents = {
+        joint.child_body().index(): joint.parent_body().index()
+        for joint in map(plant.get_joint, plant.GetJointIndices())
+    }
+    for body in map(plant.get_body, map(BodyIndex, range(1, plant.num_bodies()))):
+        if body.index() not in parents and not floating:
+            plant.WeldFrames(plant.world_frame(), body.body_frame(), default_pose(body))
+    plant.Finalize()
+    context: Any = plant.CreateDefaultContext()
+    moving = [j for j in map(plant.get_joint, plant.GetJointIndices()) if j.num_velocities()]
+    joints, damping = [], np.zeros(plant.num_velocities())
+    for joint in moving:
         nq, nv, kind = joint.num_positions(), joint.num_velocities(), joint.type_name()
-        is_base = floating and joint.parent_body().index() == self._plant.world_body().index()
-        return LibraryJoint(
-            FLOATING_BASE if is_base else joint.name(),
-            *_slices(joint.position_start(), nq, joint.velocity_start(), nv),
-            {"quaternion_floating": _drake_free, "ball_rpy": _drake_ball}.get(kind, unchanged),
-        )
+        is_base = floating and joint.parent_body().index() == plant.world_body().index()
+        places = _slices(joint.position_start(), nq, joint.velocity_start(), nv)
+        convert = DRAKE.get(kind, unchanged)
+        joints.append(LibraryJoint(FLOATING_BASE if is_base else joint.name(), *places, convert))
+        damping[places[1]] = joint.default_damping_vector()
+    root = moving[0].parent_body().index()
+    while root in parents:
+        root = parents[root]
+    pose = plant.EvalBodyPoseInWorld(context, plant.get_body(root))
+    turn = np.array(pose.rotation().matrix(), float)
+    gravity = turn.T @ np.array(plant.gravity_field().gravity_vector(), float)
 
-    def forces(self, q: Numbers, v: Numbers, a: Numbers) -> Numbers:
-        """M a and the bias term of Drake, less the forces of gravity."""
-        plant, context = self._plant, self._context
+    def forces(q: Numbers, v: Numbers, a: Numbers) -> Numbers:
         plant.SetPositions(context, q)
         plant.SetVelocities(context, v)
         inertial = plant.CalcMassMatrixViaInverseDynamics(context) @ a
@@ -282,12 +250,13 @@ class DrakeModel:
         total: Numbers = inertial + bias
         return total
 
-    def friction(self) -> tuple[Numbers, Numbers]:
-        """The coefficients of all velocities. Drake reads no Coulomb friction."""
-        damping = np.zeros(self.sizes[1])
-        for joint, place in zip(self._joints, self.joints, strict=True):
-            damping[place.velocities] = joint.default_damping_vector()
-        return damping, np.zeros(len(damping))
+    sizes = plant.num_positions(), plant.num_velocities()
+    friction = damping, np.zeros(len(damping))
+    return SecondModel(tuple(map(float, gravity)), joints, sizes, forces, friction)
+
+
+DRAKE: Final = {"quaternion_floating": _drake_free, "ball_rpy": _drake_ball}
+"""The conversion by the name of Drake's joint type."""
 
 
 def _slices(position: int, nq: int, velocity: int, nv: int) -> tuple[slice, slice]:

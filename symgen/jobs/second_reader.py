@@ -16,15 +16,15 @@ from symgen.advice import install
 from symgen.compiler.evaluate import evaluate
 from symgen.errors import OptionError, SymgenError
 from symgen.jobs.second_models import (
-    DrakeModel,
     LibraryJoint,
-    MujocoModel,
-    PinocchioModel,
     SecondModel,
+    drake_model,
+    mujoco_model,
+    pinocchio_model,
 )
 from symgen.languages.module import Module
 from symgen.languages.verification import Check, relative_error
-from symgen.mechanics.coupling import Coupling, coupling_of
+from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.model import Joint, RigidBodyModel
 from symgen.mechanics.pose import Pose
 from symgen.numbers.operations import tanh
@@ -79,9 +79,9 @@ class Reader:
 
 
 READERS: Final[Mapping[str, Reader]] = {
-    "pinocchio": Reader("pinocchio", "pin", (".urdf",), PinocchioModel),
-    "mujoco": Reader("mujoco", "mujoco", (".xml", ".mjcf", ".urdf"), MujocoModel),
-    "drake": Reader("pydrake", "drake", (".urdf", ".sdf"), DrakeModel, coulomb=False),
+    "pinocchio": Reader("pinocchio", "pin", (".urdf",), pinocchio_model),
+    "mujoco": Reader("mujoco", "mujoco", (".xml", ".mjcf", ".urdf"), mujoco_model),
+    "drake": Reader("pydrake", "drake", (".urdf", ".sdf"), drake_model, coulomb=False),
 }
 """The libraries by the name that ``--against`` takes."""
 
@@ -172,7 +172,9 @@ def _forces(module: Module, library: str, other: SecondModel) -> Check:
     program = trace(robot, FunctionRequest.parse("inverse_dynamics")).program
     computed, wanted = [], []
     for _ in range(STATES):
-        q = _random_positions(coupling, rng)
+        q = np.array([rng.uniform(-2, 2) for _ in range(coupling.positions)])
+        for quaternion in coupling.quaternions:
+            q[quaternion] /= np.linalg.norm(q[quaternion])
         v, a = (np.array([rng.uniform(-2, 2) for _ in range(robot.model.dof)]) for _ in "12")
         entries = {"q": q.tolist(), "qd": v.tolist(), "qdd": a.tolist()}
         computed.append(np.array(evaluate(program, entries)["tau"], float))
@@ -242,16 +244,8 @@ def _own_joints(model: RigidBodyModel) -> Iterator[_OwnJoint]:
         yield _OwnJoint(joint, model.body(first).pose, positions, rates[rows])
 
 
-def _random_positions(coupling: Coupling, rng: random.Random) -> Numbers:
-    """Positions with unit quaternions."""
-    q = np.array([rng.uniform(-2, 2) for _ in range(coupling.positions)])
-    for quaternion in coupling.quaternions:
-        q[quaternion] /= np.linalg.norm(q[quaternion])
-    return q
-
-
 def _friction(module: Module, other: SecondModel, rates: Numbers) -> Numbers:
-    viscous, coulomb = other.friction()
+    viscous, coulomb = other.friction
     kinds, width = module.options["friction"] or "", module.options["friction_width"]
     steps = [tanh(v / width) if width else copysign(1.0, v) for v in rates.tolist()]
     total: Numbers = np.zeros(len(rates))

@@ -3,7 +3,8 @@
 The expressions of a file are code of its author, so they run in a separate process with bounds on
 time and memory, and what they print is discarded. Visual and collision elements are emptied before
 anything is evaluated, so that nothing that only they need can be missing. A package that is not
-found is replaced by a path that does not exist, which is an error only if a file in it is opened."""
+found is replaced by a path that does not exist, which is an error only if a file in it is
+opened."""
 
 import contextlib
 import io
