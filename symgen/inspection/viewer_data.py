@@ -6,8 +6,6 @@ from dataclasses import replace
 from math import pi
 from typing import Any, Final
 
-import numpy as np
-
 from symgen.algorithms.registry import LINK_QUANTITIES, QUANTITIES
 from symgen.inspection.visual_geometry import NO_GEOMETRY, RobotGeometry, inertia_ellipsoids
 from symgen.languages.describe import descriptions
@@ -17,6 +15,7 @@ from symgen.mechanics.canonical_frames import canonical_frames
 from symgen.mechanics.coupling import coupling_of, position_coordinates
 from symgen.mechanics.joint_listing import ListedJoint, listed_joints
 from symgen.mechanics.model import Limits, RigidBodyModel
+from symgen.mechanics.parameters import lump_links
 from symgen.mechanics.pose import Pose
 from symgen.tracing.request import FunctionRequest
 from symgen.tracing.trace import trace_all
@@ -88,11 +87,12 @@ def _bodies(
 ) -> Iterator[Data]:
     """For each joint the body that it moves, in that body's own frame."""
     places = {joint.bodies[-1]: k for k, joint in enumerate(joints)}
+    lumped = lump_links(model, [body.name for body in model.moving])
     canonical, ellipsoids = canonical_frames(model), list(inertia_ellipsoids(model))
     for joint in joints:
         i, body = joint.bodies[-1], joint.body
         frame = Pose() if body.in_body_axes else canonical[i - 1].pose
-        ten = [sum(column) for column in zip(*_parameters(model, i), strict=True)] or [0.0] * 10
+        ten = lumped.body(i).links[0].parameters or (0.0,) * 10
         yield {
             "name": body.name,
             "joint": joint.name,
@@ -109,15 +109,6 @@ def _bodies(
                 "p": list(frame.position),
             },
         }
-
-
-def _parameters(model: RigidBodyModel, i: int) -> Iterator[tuple[float, ...]]:
-    """Mass and first moments of a body's links, in the body's frame."""
-    for link in model.body(i).links:
-        if link.parameters:
-            m, *h = link.parameters[:4]
-            turned = np.array(link.pose.rotation) @ h + m * np.array(link.pose.position)
-            yield (m, *map(float, turned))
 
 
 def _points(model: RigidBodyModel, i: int, joints: Sequence[ListedJoint]) -> list[list[float]]:

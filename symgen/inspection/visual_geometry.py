@@ -12,8 +12,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.mechanics.inertia_matrices import pseudo_inertia_in_parent, pseudo_inertia_matrix
+from symgen.mechanics.inertia_matrices import pseudo_inertia_matrix
 from symgen.mechanics.model import RigidBodyModel
+from symgen.mechanics.parameters import lump_links
 from symgen.mechanics.pose import Pose
 from symgen.numbers.types import AnyArray
 from symgen.reading.visual_shapes import VisualShape
@@ -182,12 +183,9 @@ def _as_text(vertices: AnyArray, faces: AnyArray) -> Data:
 def inertia_ellipsoids(model: RigidBodyModel) -> Iterator[Data | None]:
     """For each body the uniform ellipsoid with the mass and the moments of inertia of its links
     (semi-axes in m, pose in the body's frame); None for a body that has no such ellipsoid."""
-    for body in model.bodies:
-        total = np.zeros((4, 4))
-        for link in body.links:
-            if link.parameters:
-                total += pseudo_inertia_in_parent(pseudo_inertia_matrix(link.parameters), link.pose)
-        yield _ellipsoid(total)
+    for body in lump_links(model, [body.name for body in model.moving]).bodies:
+        ten = body.links[0].parameters if body.links else None
+        yield None if ten is None else _ellipsoid(pseudo_inertia_matrix(ten))
 
 
 def _ellipsoid(total: AnyArray) -> Data | None:
