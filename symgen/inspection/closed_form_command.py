@@ -2,7 +2,6 @@
 or data."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -97,14 +96,14 @@ class OutputExpressions:
         """The entries as plain data (documented in docs/formats.md)."""
         single = self.wanted.indices is not None
         expressions = [self.expression] if single else sympy.flatten(self.expression)
-        entries = list(map(as_text, expressions))
+        entries = np.array([as_text(x) for x in expressions], object)
         return {
             "quantity": self.wanted.quantity,
             "output": self.out.name,
             "shape": list(self.out.shape),
             "unit": self.unit,
             "indices": list(self.wanted.indices) if self.wanted.indices else None,
-            "entries": entries[0] if single else _nested(entries, self.out.shape),
+            "entries": entries[0] if single else entries.reshape(self.out.shape).tolist(),
             "latex": self.latex(),
             "symbols": {
                 name: {"meaning": row.meaning, "unit": row.unit, "value": row.value}
@@ -158,14 +157,6 @@ def entry_command(
     if as_json:
         return output.as_json(entry.data()), []
     return (entry.latex() if latex else entry.text()), entry.legend()
-
-
-def _nested(entries: list[str], shape: Sequence[int]) -> Any:
-    """The entries as nested lists in the shape of the array."""
-    if len(shape) < 2:
-        return entries
-    step = len(entries) // shape[0] if shape[0] else 0
-    return [_nested(entries[k * step : (k + 1) * step], shape[1:]) for k in range(shape[0])]
 
 
 def grouping_command(job: Job, symbolic: str, latex: bool, as_json: bool) -> str:

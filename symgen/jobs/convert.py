@@ -7,9 +7,9 @@ from symgen.jobs.publish import write_new
 from symgen.reading.inertia_tensors import repair_inertias
 from symgen.reading.options import NO_SOURCE_OPTIONS, SourceOptions
 from symgen.reading.sources import RobotSource, describe
-from symgen.reading.substitution import symbols
 from symgen.reading.subtree import extract_subtree
 from symgen.reading.urdf.urdf_writer import urdf_bytes
+from symgen.reading.validation import symbols
 from symgen.text import quoted
 
 

@@ -22,16 +22,15 @@ from symgen.reading.denavit_hartenberg import DH, dh_builder
 from symgen.reading.description import EARTH
 from symgen.reading.options import RobotOptions, SourceOptions
 from symgen.reading.sources import RobotSource, describe, is_path
-from symgen.reading.substitution import substitute, symbols
+from symgen.reading.validation import substitute, symbols
 from symgen.robot.views import JointView, LinkInertia, joints_of, links_of, robot_html
 from symgen.tracing.function import Function
 from symgen.tracing.options import FunctionOptions
 
 if TYPE_CHECKING:
     from symgen.robot.controller import Controller
-    from symgen.robot.gain_limits import SampledLoop
     from symgen.robot.linearization import Linearized
-    from symgen.robot.results import CheckResult, InspectionResult
+    from symgen.robot.results import CheckResult, InspectionResult, SampledLoop
     from symgen.robot.simulation import Simulation
     from symgen.symbolic.symbolic import Symbolic
 

@@ -18,7 +18,7 @@ from symgen.algorithms.controllers import CONTROLLERS, VALID_RANGES, unknown_con
 from symgen.errors import OptionError
 from symgen.mechanics.coupling import coupling_of, position_coordinates
 from symgen.numbers.types import Numbers
-from symgen.robot.gain_limits import ROUNDING, GainLimit, SampledLoop
+from symgen.robot.results import ROUNDING, GainLimit, SampledLoop
 from symgen.text import shown
 
 if TYPE_CHECKING:
