@@ -84,7 +84,7 @@ def test_a_variable_is_a_clear_sentence():
     done = invoke("check", wild("length_variable.urdf"))
     first, second = done.stderr.splitlines()
     assert ":7: error: joint 'j': xyz of <origin> holds '$length', and the file has no var" in first
-    assert ":13: error: link 'a': xyz of <origin> holds '-$length', and a URDF has" in second
+    assert ":13: error: link 'a': xyz of <origin> holds '-$length', and the file has" in second
     assert done.exit_code == 2
 
 

@@ -44,7 +44,9 @@ def test_arguments_of_a_urdf_with_expressions(tmp_path):
 
 
 def test_a_variable_of_nobody_is_a_sentence(tmp_path):
-    with pytest.raises(RobotError, match=r"value of <mass> holds '\$m', and the file has no variab"):
+    with pytest.raises(
+        RobotError, match=r"value of <mass> holds '\$m', and the file has no variab"
+    ):
         load(plain(tmp_path / "r.urdf", mass="$m"))
 
 
