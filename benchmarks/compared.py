@@ -201,12 +201,15 @@ def _worked() -> float:
     return sum(os.times()[:4])
 
 
-def _told(outputs: Mapping[str, Outputs | RunnerError]) -> dict[str, Outputs]:
+def _told(outputs: Mapping[str, Outputs | RunnerError]) -> dict[str, list[list[AnyArray]]]:
     """What a language gives, nothing where it fails."""
     for name, x in outputs.items():
         if isinstance(x, RunnerError):
             click.echo(f"{name}: {x}")
-    return {name: [] if isinstance(x, RunnerError) else x for name, x in outputs.items()}
+    return {
+        name: [] if isinstance(x, RunnerError) else [[*row.values()] for row in x]
+        for name, x in outputs.items()
+    }
 
 
 def _results(call: Callable[..., Any], d: FunctionDescription, state: Arrays) -> list[AnyArray]:

@@ -28,18 +28,15 @@ from symgen.languages.verification import (
     Check,
     VerificationTarget,
     against_laws,
-    described,
     error_ratio,
     error_ratio_to_runs,
     format_error_ratio,
     inputs,
     not_run,
     relative_error,
-    results,
 )
 from symgen.native.compiler import workspace
 from symgen.numbers.trig import TYPES
-from symgen.numbers.types import AnyArray
 from symgen.proof.closed_loop import machine_numbers
 from symgen.text import shown
 from symgen.tracing.function import Function
@@ -61,35 +58,33 @@ machine."""
 Run = Callable[[VerificationTarget, Path, Sequence[FunctionDescription]], None]
 """Runs functions in a scratch folder with their files of inputs. Raises RunnerError."""
 
-Outputs = list[list[AnyArray]]
-"""The outputs of a function in each state."""
+Outputs = list[Arrays]
+"""The outputs of a function by name, flat, in each of its compared states."""
 
-Compared = Callable[[VerificationTarget, Function, Callable[..., Any], str], Check]
-"""Compares the results of a function, called with arrays of one state, with the float run."""
+Compared = Callable[[VerificationTarget, Function, Sequence[Arrays], str], Check]
+"""Compares the outputs of a function in each of its compared states with the float run."""
 
 
 def allclose_check(
-    target: VerificationTarget, function: Function, call: Callable[..., Any], label: str
+    target: VerificationTarget, function: Function, outputs: Sequence[Arrays], label: str
 ) -> Check:
     """Compare results in double precision, whose operations may be in another order, with the float
     run."""
-    d = described(target, function.name)
-    rows = [list(results(d, call, state).values()) for state in target.states]
-    columns = [np.array(column) for column in zip(*rows, strict=True)]
+    columns = [np.array([row[name] for row in outputs]) for name in outputs[0]]
     share = error_ratio_to_runs(target, function, columns)
     claim = f"{function.name}: {label} equals the float run"
     return Check(claim, share <= 2.0, format_error_ratio(share))  # both have errors
 
 
 def against_run(
-    target: VerificationTarget, function: Function, call: Callable[..., Any], label: str
+    target: VerificationTarget, function: Function, outputs: Sequence[Arrays], label: str
 ) -> Check:
     """The check of a compiled function in the module's scalar against the algorithms run on floats:
     bit for bit unless functions are those of another precision's library."""
-    d, states = described(target, function.name), target.some(function)
+    states = target.some(function)
     scalar, runs = target.module[COptions].scalar, _runs(target, function)
     wanted = {name: [np.array(run[name], float) for run in runs] for name in runs[0]}
-    outputs = [results(d, call, state) for state in states]
+    outputs = outputs[: len(states)]
     if scalar == "double" or _needs_no_library(target, function):
         worst = max(
             relative_error(g[name], row[k].astype(TYPES[scalar]))
@@ -151,14 +146,15 @@ class ExternalRunner:
     def outputs(
         self, target: VerificationTarget, names: Collection[str]
     ) -> dict[str, Outputs | RunnerError]:
-        """The outputs of some functions in all states of a target, by name, or the error of a
-        function. Raises RunnerError if none could be run."""
-        functions = [d for d in descriptions(target.module) if d.name in names]
+        """The outputs of some functions of a target by name, or the error of a function. Raises
+        RunnerError if none could be run."""
+        states = {f.name: target.compared(f) for f in target.module.functions if f.name in names}
+        functions = [d for d in descriptions(target.module) if d.name in states]
         with workspace() as folder:
             for d in functions:
-                (folder / f"{d.name}.in").write_bytes(pack_inputs(d, target.states))
+                (folder / f"{d.name}.in").write_bytes(pack_inputs(d, states[d.name]))
             self.run(target, folder, functions)
-            return {d.name: _outputs(folder, d, len(target.states)) for d in functions}
+            return {d.name: _outputs(folder, d, len(states[d.name])) for d in functions}
 
     def checks(
         self, target: VerificationTarget, progress: Callable[[str], None]
@@ -181,20 +177,9 @@ class ExternalRunner:
             if isinstance(rows, RunnerError):
                 yield Check(f"{name}: {self.label} runs", False, str(rows))
                 continue
-            replayed = _replay(described(target, name), target.states, rows)
-            yield self.compared(target, functions[name], replayed, self.label)
+            yield self.compared(target, functions[name], rows, self.label)
             if alone:
-                yield from against_laws(target, functions[name], replayed)
-
-
-def _replay(d: FunctionDescription, states: Sequence[Arrays], rows: Outputs) -> Callable[..., Any]:
-    """A function that returns the stored outputs for the inputs of a state."""
-    results = {_key(inputs(d, state)): tuple(row) for state, row in zip(states, rows, strict=True)}
-    return lambda *arrays: results[_key(arrays)]
-
-
-def _key(arrays: Sequence[AnyArray]) -> bytes:
-    return b"".join(np.asarray(x, float).tobytes() for x in arrays)
+                yield from against_laws(target, functions[name], rows)
 
 
 def pack_inputs(d: FunctionDescription, states: Sequence[Arrays]) -> bytes:
@@ -214,8 +199,9 @@ def _outputs(folder: Path, d: FunctionDescription, count: int) -> Outputs | Runn
     numbers = np.fromfile(folder / f"{d.name}.out", np.float64)
     if numbers.size != count * sum(sizes):
         return RunnerError(f"{numbers.size} numbers instead of {count * sum(sizes)}")
-    ends = np.cumsum(sizes)[:-1]
-    return [np.split(row, ends) for row in numbers.reshape(count, -1)]
+    ends, names = np.cumsum(sizes)[:-1], [a.name for a in d.outs]
+    rows = numbers.reshape(count, -1)
+    return [dict(zip(names, np.split(row, ends), strict=True)) for row in rows]
 
 
 def run_program(

@@ -19,7 +19,7 @@ from symgen.languages.describe import FunctionDescription, descriptions
 from symgen.languages.module import Floats, Module
 from symgen.native.isolated import limited
 from symgen.numbers.types import AnyArray
-from symgen.proof.reference_values import EvaluatorsByCount, reference_results
+from symgen.proof.reference_values import MAX_STATES, EvaluatorsByCount, reference_results
 from symgen.tracing.function import Function
 
 STATES: Final = 50
@@ -75,6 +75,11 @@ class VerificationTarget:
         """The states that a function is run at on Python's numbers: fewer of a long one."""
         affordable = self.max_run_operations // max(function.counts.total, 1)
         return self.states[: min(self.count, max(FEWEST, affordable))]
+
+    def compared(self, function: Function) -> list[Arrays]:
+        """The states at which results of a function are compared with its float run and with the
+        laws."""
+        return self.states[: max(len(self.some(function)), MAX_STATES)]
 
     @cached_property
     def _runs(self) -> dict[str, list[dict[str, list[Any]]]]:
@@ -183,10 +188,10 @@ def format_error_ratio(share: float) -> str:
 
 
 def against_laws(
-    target: VerificationTarget, function: Function, call: Callable[..., Any]
+    target: VerificationTarget, function: Function, outputs: Sequence[Arrays]
 ) -> Iterator[Check]:
-    """Results of a compiled or Python function against the law of each of its quantities."""
-    d = described(target, function.name)
+    """The outputs of a function in each of its compared states against the law of each of its
+    quantities."""
     for judgement in reference_results(target.judges, function):
         name = judgement.quantity.name
         of = "" if name == function.name else f"{name} "
@@ -195,7 +200,7 @@ def against_laws(
             yield Check(claim, False, judgement.problem)
             continue
         states = target.states[: judgement.states]
-        computed = [results(d, call, state) for state in states]
+        computed = outputs[: judgement.states]
         allowed = target.accuracy(states).allowed(function.program, judgement.wanted)
         share = max(
             error_ratio([g[name] for g in computed], list(rows), allowed[name])

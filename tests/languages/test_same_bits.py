@@ -70,9 +70,10 @@ def differing(language, name, tmp_path, trig="libm", **options):
         for state, got in zip(subject.states, outputs[d.name], strict=True):
             wanted = getattr(c, d.name)(*inputs(d, state))
             wanted = wanted if isinstance(wanted, tuple) else (wanted,)
-            same = [np.array_equal(x, np.ravel(y)) for x, y in zip(got, wanted, strict=True)]
+            pairs = zip(got.values(), wanted, strict=True)
+            same = [np.array_equal(x, np.ravel(y)) for x, y in pairs]
             bad += [] if all(same) else [d.name]
-            count += sum(x.size for x in got)
+            count += sum(x.size for x in got.values())
     return bad, count
 
 

@@ -23,6 +23,7 @@ from symgen.languages.verification import (
     error_ratio_to_runs,
     format_error_ratio,
     inputs,
+    results,
 )
 from symgen.native.isolated import limited
 from symgen.numbers.operations import OPS, Op
@@ -107,7 +108,9 @@ def checks(target: VerificationTarget, progress: Callable[[str], None]) -> Itera
         progress(function.name)
         yield _check(target, python, function, batch)
         if alone:
-            yield from against_laws(target, function, python[function.name])
+            d, call = described(target, function.name), python[function.name]
+            outputs = [results(d, call, state) for state in target.compared(function)]
+            yield from against_laws(target, function, outputs)
 
 
 def _check(
