@@ -8,7 +8,10 @@ A sweep per output: for gradients. Derivatives of the dynamics are recursions of
 mostly have fewer operations (∂τ/∂q of a Panda: 2,084 against 4,376)."""
 
 from collections.abc import Container, Sequence
+from itertools import islice
+from math import prod
 
+from symgen.compiler.copying import copied
 from symgen.compiler.passes import operands, upstream
 from symgen.compiler.program import LEAVES, Index, Program, Ref, Value
 from symgen.numbers.operations import OPS
@@ -35,6 +38,25 @@ def pullback(outputs: Sequence[tuple[Scalar, Scalar]], inputs: Sequence[Value]) 
     return [
         signed(x.ref, adjoints.get(x.node, ZERO)) if isinstance(x, Value) else ZERO for x in inputs
     ]
+
+
+def vector_jacobian_program(source: Program) -> Program:
+    """The program of the products of row vectors with the Jacobians of a program.
+
+    Its inputs are those of `source`, then a weight ``bar_y`` with the shape of each output y; its
+    outputs are ``bar_x`` = Σ_y bar_y ∂y/∂x with the shape of each input x."""
+    program = Program()
+    inputs = {name: program.input(name, shape) for name, shape in source.inputs}
+    values = copied(source, program, inputs)
+    weighted = [
+        pair
+        for out in source.outputs
+        for pair in zip(values[out.name], program.input(f"bar_{out.name}", out.shape), strict=True)
+    ]
+    gradient = iter(pullback(weighted, [x for entries in inputs.values() for x in entries]))
+    for name, shape in source.inputs:
+        program.output(f"bar_{name}", shape, list(islice(gradient, prod(shape))))
+    return program
 
 
 def partials(

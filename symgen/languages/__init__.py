@@ -18,10 +18,11 @@ from symgen.languages.matlab import MATLAB
 from symgen.languages.module import Module
 from symgen.languages.python import PYTHON
 from symgen.languages.rust import RUST
+from symgen.languages.torch import TORCH
 from symgen.text import hint, shown
 
 LANGUAGES: Final[dict[str, Language]] = registry(
-    (C, PYTHON, CPP, RUST, JAVASCRIPT, CUDA, MATLAB, CASADI, JAX)
+    (C, PYTHON, CPP, RUST, JAVASCRIPT, CUDA, MATLAB, CASADI, JAX, TORCH)
 )
 """All languages by name."""
 

@@ -15,6 +15,7 @@ from symgen.algorithms import INPUTS
 from symgen.algorithms.controllers import input_units
 from symgen.algorithms.registry import Array, Quantity
 from symgen.algorithms.titles import title
+from symgen.compiler.derivative import vector_jacobian_program
 from symgen.compiler.passes import counts, live_nodes, pivots, used_ops
 from symgen.compiler.program import Program, Ref
 from symgen.languages import joint_documentation as words
@@ -103,9 +104,40 @@ def arguments_in_words(quantity: Quantity) -> str:
 @lru_cache(maxsize=4)
 def descriptions(module: Module) -> tuple[FunctionDescription, ...]:
     """The functions of a module in order; the regrouping of runtime parameters comes first."""
-    described = tuple(_described(module, function) for function in module.functions)
-    return (
-        described if module.regroup is None else (_regrouping(module, module.regroup), *described)
+    described = [_described(module, function) for function in module.functions]
+    if module.regroup is not None:
+        described.insert(0, _regrouping(module, module.regroup))
+    last = described
+    for _ in range(module.vector_jacobians):
+        last = [_vector_jacobian(d) for d in last]
+        described += last
+    return tuple(described)
+
+
+VECTOR_JACOBIAN: Final = "_VJP"
+"""The end of the name of a product of row vectors with Jacobians; names of functions that users
+choose have no capitals."""
+
+
+def _vector_jacobian(d: FunctionDescription) -> FunctionDescription:
+    """The product of row vectors with the Jacobians of a function."""
+    program = vector_jacobian_program(d.program)
+    weights = [replace(a, direction="in", name=f"bar_{a.name}") for a in d.outs]
+    products = [replace(a, direction="out", name=f"bar_{a.name}") for a in d.ins]
+    texts = [
+        (a, f"weight of {a.name}" if a.direction == "in" else f"derivative in {a.name[4:]}")
+        for a in (*weights, *products)
+    ]
+    changed = tuple(replace(a, meaning=text, unit="", layout="") for a, text in texts)
+    return replace(
+        d,
+        name=d.name + VECTOR_JACOBIAN,
+        formulas=(f"product of row vectors with the Jacobians of {d.name}",),
+        arguments=(*d.ins, *changed),
+        operations=operations(program),
+        program=program,
+        pivots=pivots(program) if d.pivots else (),
+        constants=(),
     )
 
 

@@ -88,6 +88,9 @@ class Module:
     source: RobotOrigin
     choices: Choices
     """The options of the job, by their groups."""
+    vector_jacobians: int = 0
+    """The order up to which each function also has its products of row vectors with Jacobians, for
+    automatic differentiation: 1 for gradients, 2 for gradients of gradients."""
 
     def __getitem__(self, group: type[Group]) -> Group:
         """The options of that group, such as those of a language."""

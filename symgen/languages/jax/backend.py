@@ -18,7 +18,7 @@ from symgen.languages.external_runner import ExternalRunner, package_runner
 from symgen.languages.module import Module
 from symgen.languages.python.backend import BACKEND as PYTHON
 from symgen.languages.python.backend import python_tuple
-from symgen.languages.python.extension_source import BoundFunction, bound
+from symgen.languages.python.extension_source import array_limits, bound
 from symgen.languages.verification import Check, VerificationTarget
 from symgen.languages.writer import Block, CodeLine, FunctionBody, Step, blocks
 from symgen.render import render
@@ -143,16 +143,10 @@ def _c(module: Module) -> dict[str, str]:
     texts = code_files(embedded)
     states = width(embedded) if embedded[COptions].batch else 1
     context = {"module": embedded, "functions": all_bound, "width": states}
-    texts[f"{embedded.name}_ffi.c"] = render("jax/ffi.c.jinja", **context, most=_most(all_bound))
+    texts[f"{embedded.name}_ffi.c"] = render(
+        "jax/ffi.c.jinja", **context, most=array_limits(all_bound)
+    )
     return {f"c/{name}": text for name, text in texts.items()}
-
-
-def _most(bound_functions: Sequence[BoundFunction]) -> dict[str, int]:
-    """The most arrays that a function has, and the most numbers in all arrays of one."""
-    return {
-        "arrays": max(len(f.arrays) for f in bound_functions),
-        "entries": max(sum(a.size for a in f.arrays) for f in bound_functions),
-    }
 
 
 SHORT: Final = 120

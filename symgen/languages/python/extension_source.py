@@ -201,6 +201,14 @@ def bound(module: Module) -> list[BoundFunction]:
     ]
 
 
+def array_limits(bound_functions: Sequence[BoundFunction]) -> dict[str, int]:
+    """The most arrays that a function has, and the most numbers in all arrays of one."""
+    return {
+        "arrays": max(len(f.arrays) for f in bound_functions),
+        "entries": max(sum(a.size for a in f.arrays) for f in bound_functions),
+    }
+
+
 def extension(module: Module) -> str:
     """The C source of the extension module."""
     bound_functions, c = bound(module), module[COptions]

@@ -1,0 +1,106 @@
+"""PyTorch: a package of operators that call compiled C, with their gradients of two orders."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from symgen.compiler.passes import counts
+from symgen.languages.c.backend import code_files
+from symgen.languages.c.options import COptions, Release, with_performance_defaults
+from symgen.languages.c.simd import width
+from symgen.languages.describe import VECTOR_JACOBIAN, Argument, FunctionDescription, descriptions
+from symgen.languages.external_runner import ExternalRunner, PackageRunner
+from symgen.languages.module import Module
+from symgen.languages.python.backend import BACKEND, python_tuple
+from symgen.languages.python.extension_source import array_limits, bound
+from symgen.languages.verification import Check, VerificationTarget
+from symgen.render import render
+
+ORDERS: Final = 2
+"""Gradients, and gradients of gradients."""
+
+WITHOUT: Final = "the package needs one"
+"""What works without a C compiler."""
+
+
+def package_name(module: Module) -> str:
+    """The name of the package, and the first part of all names of its C."""
+    return f"{module.name}_torch"
+
+
+def files(module: Module) -> dict[str, str]:
+    """The package: operators, how the C is compiled, how it is installed, and the C."""
+    package, embedded = package_name(module), _embedded(module)
+    context = BACKEND.context(module) | {
+        "package": package,
+        "functions_with_derivatives": _with_derivatives(module, embedded),
+        "count": lambda d: counts(d.program).total,
+        "shapes": _shapes,
+        "release": module[Release].module_version,
+        "headers": "",
+        "without": WITHOUT,
+    }
+    texts = {
+        "__init__.py": render("torch/package.py.jinja", **context),
+        "build.py": render("python/build.py.jinja", **context),
+        "pyproject.toml": render("torch/pyproject.toml.jinja", **context),
+        "py.typed": "",
+    }
+    return {f"{package}/{name}": text for name, text in (texts | _c(embedded)).items()}
+
+
+def _embedded(module: Module) -> Module:
+    """The module whose C the package has: double precision, and what is fastest."""
+    choices = module.choices.changed(scalar="double", zeros="always", batch=None)
+    renamed = replace(module, name=package_name(module), choices=choices, vector_jacobians=ORDERS)
+    return with_performance_defaults(renamed)
+
+
+def _with_derivatives(
+    module: Module, embedded: Module
+) -> list[tuple[FunctionDescription, list[FunctionDescription]]]:
+    """Each function with its products of row vectors with Jacobians, those of the highest order
+    first, and itself last."""
+    described = {d.name: d for d in descriptions(embedded)}
+    return [
+        (d, [described[d.name + k * VECTOR_JACOBIAN] for k in reversed(range(ORDERS + 1))])
+        for d in descriptions(module)
+    ]
+
+
+def _shapes(arguments: Sequence[Argument]) -> str:
+    """The shapes of arrays in one state, as Python."""
+    return python_tuple([str(a.sizes) for a in arguments])
+
+
+def _c(embedded: Module) -> dict[str, str]:
+    """The C in the package's folder ``c``."""
+    functions = bound(embedded)
+    texts = code_files(embedded)
+    states = width(embedded) if embedded[COptions].batch else 1
+    context = {
+        "module": embedded,
+        "functions": functions,
+        "width": states,
+        "most": array_limits(functions),
+    }
+    texts[f"{embedded.name}_states.c"] = render("torch/states.c.jinja", **context)
+    return {f"c/{name}": text for name, text in texts.items()}
+
+
+RESULTS: Final = """
+import torch
+import {package} as robot
+
+def results(name, arrays):
+    made = getattr(robot, name)(*map(torch.from_numpy, arrays))
+    return [x.numpy() for x in (made if isinstance(made, tuple) else (made,))]
+"""
+
+
+def checks(target: VerificationTarget, progress: Callable[[str], None]) -> Iterator[Check]:
+    """The checks of the package of a folder."""
+    runner = PackageRunner(RESULTS.format(package=package_name(target.module)))
+    yield from ExternalRunner("Torch", (), runner.started, packages=("torch",)).checks(
+        target, progress
+    )
