@@ -34,6 +34,7 @@ from symgen.languages.jax.backend import native, pure
 from symgen.languages.matlab.backend import FUNCTIONS, GATEWAY
 from symgen.languages.module import Module
 from symgen.languages.rust.backend import RUST_RUNNER
+from symgen.languages.torch.backend import operators
 from symgen.languages.verification import Arrays, VerificationTarget, error_ratio, inputs
 from symgen.native.compiler import workspace
 from symgen.numbers.types import AnyArray
@@ -99,6 +100,7 @@ WAYS: Final = {
     "casadi-c": Way("CasADi, the external functions", "casadi", external),
     "jax": Way("JAX", "jax", pure),
     "jax-c": Way("JAX, through C", "jax", native),
+    "torch": Way("Torch", "torch", operators),
 }
 
 

@@ -10,15 +10,26 @@ from typing import Final
 
 from fuzz.case import Case
 
-LANGUAGES: Final = ("c", "python", "cpp", "rust", "javascript", "cuda", "matlab", "casadi", "jax")
+LANGUAGES: Final = (
+    "c",
+    "python",
+    "cpp",
+    "rust",
+    "javascript",
+    "cuda",
+    "matlab",
+    "casadi",
+    "jax",
+    "torch",
+)
 QUANTITIES: Final = ("gravity", "mass_matrix", "inverse_dynamics", "regressor", "frame_pose:lower")
 BY_LANGUAGE: Final[Mapping[str, tuple[str, tuple[str, ...], Sequence[str]]]] = {
     "--scalar": ("scalar", ("float", "double"), ("c", "cuda")),
-    "--trig": ("trig", ("libm", "inline"), ("c", "cpp", "rust", "cuda", "casadi")),
+    "--trig": ("trig", ("libm", "inline"), ("c", "cpp", "rust", "cuda", "casadi", "torch")),
     "--zeros": ("zeros", ("once", "always"), ("c", "cuda")),
     "--glue": ("glue", ("zephyr", "cmake,arduino"), ("c",)),
     "--target": ("target", ("cortex-m4f", "cortex-m7"), ("c",)),
-    "--chunk": ("chunk", ("40", "70"), ("c", "cuda", "casadi", "jax")),
+    "--chunk": ("chunk", ("40", "70"), ("c", "cuda", "casadi", "jax", "torch")),
     "--module-version": ("module_version", ("2.0.0", "3.1.4"), ("c", "rust")),
     "--module-url": ("module_url", ("https://a.example/b", "https://c.example"), ("c", "rust")),
 }

@@ -50,19 +50,21 @@ SHADOWING = ("sum", "drop", "clone", "file", "size", "pow", "isize", "option", "
 """Names of preludes and libraries that generated code does not use: functions may have them."""
 
 
-@pytest.mark.parametrize("language", ["c", "cpp", "python", "rust", "javascript", "jax", "casadi"])
+@pytest.mark.parametrize(
+    "language", ["c", "cpp", "python", "rust", "javascript", "jax", "casadi", "torch"]
+)
 def test_names_of_libraries_that_the_code_does_not_use_are_free(language):
     tools = {"rust": "cargo", "javascript": "node", "cpp": "c++"}
     if language in tools and shutil.which(tools[language]) is None:
         pytest.skip(f"{tools[language]} is not installed")
-    if language in ("jax", "casadi"):
+    if language in ("jax", "casadi", "torch"):
         pytest.importorskip(language, reason=f"{language} is not installed")
     quantities = tuple(f"{name}=gravity" for name in SHADOWING)
     _, folder = generated("pendulum", languages=(language,), quantities=quantities)
     verified(folder)
 
 
-@pytest.mark.parametrize("language", ["python", "jax", "casadi"])
+@pytest.mark.parametrize("language", ["python", "jax", "casadi", "torch"])
 def test_every_builtin_that_generated_python_uses_is_reserved(language):
     """Read off the generated files: a function of the name of a built-in that its module uses would
     replace that."""

@@ -86,7 +86,9 @@ class Page:
                 if what := missing(command):
                     raise Missing(what)
                 same(self.shell(command), wanted, command)
-        elif language == "python" and "jax" in code:  # whose threads no later fork of ours outlives
+        elif language == "python" and (
+            "jax" in code or "torch" in code
+        ):  # whose threads no later fork of ours outlives
             (self.folder / "block.py").write_text(code, encoding="utf-8")
             self.printed = self.shell("python block.py")
         elif language == "python":

@@ -155,7 +155,7 @@ class COptions:
         choice("inline", "libm"),
         rare=True,
         default="inline",
-        applies_to=("c", "cpp", "rust", "cuda", "casadi", *PRODUCTS),
+        applies_to=("c", "cpp", "rust", "cuda", "casadi", "torch", *PRODUCTS),
     )
     zeros: str = option(
         "--zeros",
@@ -206,7 +206,7 @@ class COptions:
         WHOLE,
         rare=True,
         default=100,
-        applies_to=("c", "cuda", "casadi", "jax", *PRODUCTS),
+        applies_to=("c", "cuda", "casadi", "jax", "torch", *PRODUCTS),
     )
 
     @property

@@ -15,5 +15,6 @@ TORCH: Final = Language(
     standard=frozenset({"torch"}),
     taken=TAKEN
     | BUILTINS
-    | frozenset({"ctypes", "inspect", "math", "library", "build", "gamma_index", "torch"}),
+    | frozenset({"ctypes", "inspect", "math", "library", "build", "gamma_index", "torch"})
+    | frozenset({"enumerate", "frozenset", "getattr", "iter", "staticmethod"}),
 )

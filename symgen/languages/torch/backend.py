@@ -98,9 +98,12 @@ def results(name, arrays):
 """
 
 
+def operators(module: Module) -> ExternalRunner:
+    """The functions of a package."""
+    runner = PackageRunner(RESULTS.format(package=package_name(module)))
+    return ExternalRunner("Torch", (), runner.started, packages=("torch",))
+
+
 def checks(target: VerificationTarget, progress: Callable[[str], None]) -> Iterator[Check]:
     """The checks of the package of a folder."""
-    runner = PackageRunner(RESULTS.format(package=package_name(target.module)))
-    yield from ExternalRunner("Torch", (), runner.started, packages=("torch",)).checks(
-        target, progress
-    )
+    yield from operators(target.module).checks(target, progress)
