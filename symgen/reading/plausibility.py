@@ -2,13 +2,14 @@
 for robots with more joints, or with larger numbers, than can be computed with."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from symgen.errors import Notice
 from symgen.mechanics.inertia_checks import odd_units
 from symgen.mechanics.model import RigidBodyModel, constant_of_velocity
 from symgen.mechanics.model_validation import MAX_NUMBER, numbers_of
+from symgen.mechanics.pose import Pose
 from symgen.reading.description import JointElement, RobotDescription
 from symgen.reading.joint_kinds import in_words, is_negative
 from symgen.reading.subtree import RobotSubtree, above_root
@@ -168,25 +169,35 @@ def _too_many(count: int) -> str:
 
 def check_size(part: RobotSubtree, model: RigidBodyModel) -> None:
     """Raises RobotError for numbers whose products need not be finite."""
-    elements = part.links
-    for poses, links in ((((), model.base)), *(((b.pose,), b.links) for b in model.bodies)):
-        for link in links:
-            frames = (r for p in (*poses, link.pose) for r in (*p.rotation, p.position))
-            numbers = [*(link.parameters or ()), *(x for row in frames for x in row)]
-            if not all(abs(x) <= MAX_NUMBER for x in numbers):
-                message = "its inertia or pose has a number that is too large; use m, kg and rad"
-                raise part.robot.error(
-                    elements[link.name].line, f"link '{shown(link.name)}'", message
-                )
     lines = {joint.name: joint.line for joint in part.robot.joints}
+    large = "has a number that is too large; use m, kg and rad"
+    for body in model.bodies:
+        if not _limited(_entries(body.pose)):
+            name = body.joint.name
+            line = lines.get(name, part.robot.line)
+            raise part.robot.error(line, f"joint '{shown(name)}'", f"its pose {large}")
+    for link in (*model.base, *(link for body in model.bodies for link in body.links)):
+        if not _limited((*(link.parameters or ()), *_entries(link.pose))):
+            line = part.links[link.name].line
+            message = f"its inertia or pose {large}"
+            raise part.robot.error(line, f"link '{shown(link.name)}'", message)
     for _, joint in model.joints:
-        if not all(abs(x) <= MAX_NUMBER for x in numbers_of(joint)):
+        if not _limited(numbers_of(joint)):
             raise part.robot.error(
                 lines.get(joint.name, part.robot.line),
                 f"joint '{shown(joint.name)}'",
                 "its friction, spring, actuator, pitch or second axis has a number that "
                 "is too large; use m, N and rad",
             )
+
+
+def _entries(pose: Pose) -> tuple[float, ...]:
+    return tuple(float(x) for row in (*pose.rotation, pose.position) for x in row)
+
+
+def _limited(numbers: Iterable[float]) -> bool:
+    """Whether no number is too large, infinite or NaN."""
+    return all(abs(x) <= MAX_NUMBER for x in numbers)
 
 
 def check_armatures(part: RobotSubtree, model: RigidBodyModel) -> None:
