@@ -25,7 +25,7 @@ LANGUAGES: Final = (
 QUANTITIES: Final = ("gravity", "mass_matrix", "inverse_dynamics", "regressor", "frame_pose:lower")
 BY_LANGUAGE: Final[Mapping[str, tuple[str, tuple[str, ...], Sequence[str]]]] = {
     "--scalar": ("scalar", ("float", "double"), ("c", "cuda")),
-    "--trig": ("trig", ("libm", "inline"), ("c", "cpp", "rust", "cuda", "casadi", "torch")),
+    "--trig": ("trig", ("libm", "inline"), ("c", "cpp", "rust", "cuda", "casadi")),
     "--zeros": ("zeros", ("once", "always"), ("c", "cuda")),
     "--glue": ("glue", ("zephyr", "cmake,arduino"), ("c",)),
     "--target": ("target", ("cortex-m4f", "cortex-m7"), ("c",)),

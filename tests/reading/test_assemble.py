@@ -193,7 +193,9 @@ def test_numbers_whose_products_overflow(read):
         read(TREE.replace(inertial(2), inertial(2, '<origin xyz="1e200 0 0"/>')))
     for kind in ("revolute", "planar"):  # of a planar joint, the first body has no link
         moved = TREE.replace('"0 0 1"/><axis', '"0 0 1e300"/><axis').replace("revolute", kind)
-        with pytest.raises(RobotError, match="joint '.*': its pose has a number that is too large"):
+        with pytest.raises(
+            RobotError, match=r"joint '.*': its pose has a number that is too large"
+        ):
             read(moved)
 
 

@@ -107,7 +107,7 @@ class Release:
         "Address of the project. It is written into packages that name one.",
         rare=True,
         default="",
-        applies_to=("c", "rust", "torch", "symgen build"),
+        applies_to=("c", "rust", "symgen build"),
     )
 
     def validate(self) -> None:
@@ -155,7 +155,7 @@ class COptions:
         choice("inline", "libm"),
         rare=True,
         default="inline",
-        applies_to=("c", "cpp", "rust", "cuda", "casadi", "torch", *PRODUCTS),
+        applies_to=("c", "cpp", "rust", "cuda", "casadi", *PRODUCTS),
     )
     zeros: str = option(
         "--zeros",

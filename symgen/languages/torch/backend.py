@@ -9,7 +9,7 @@ from symgen.languages.c.backend import code_files
 from symgen.languages.c.options import COptions, Release, with_performance_defaults
 from symgen.languages.c.simd import width
 from symgen.languages.describe import VECTOR_JACOBIAN, Argument, FunctionDescription, descriptions
-from symgen.languages.external_runner import ExternalRunner, PackageRunner
+from symgen.languages.external_runner import ExternalRunner, package_runner
 from symgen.languages.module import Module
 from symgen.languages.python.backend import BACKEND, python_tuple
 from symgen.languages.python.extension_source import array_limits, bound
@@ -100,8 +100,7 @@ def results(name, arrays):
 
 def operators(module: Module) -> ExternalRunner:
     """The functions of a package."""
-    runner = PackageRunner(RESULTS.format(package=package_name(module)))
-    return ExternalRunner("Torch", (), runner.started, packages=("torch",))
+    return package_runner("Torch", RESULTS.format(package=package_name(module)), "torch")
 
 
 def checks(target: VerificationTarget, progress: Callable[[str], None]) -> Iterator[Check]:
