@@ -33,6 +33,7 @@ FILES: Final = (
     "absolute_angles",
     "rates",
     "tensors",
+    "closed_loops",
     "regressors",
     "parameter_tensors",
     "coriolis_newton_euler",

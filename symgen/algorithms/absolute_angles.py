@@ -18,7 +18,7 @@ from symgen.algorithms.derivatives import inverse_dynamics_derivatives_by_duals
 from symgen.algorithms.forward_kinematics import wrenches_in_link_axes
 from symgen.algorithms.motion import next_motion, next_twist, start_of
 from symgen.algorithms.newton_euler import inertial_force
-from symgen.algorithms.registry import requirement
+from symgen.algorithms.requirements import requirement
 from symgen.algorithms.virtual_power import Power
 from symgen.mechanics.canonical_model import CanonicalBody, CanonicalModel
 from symgen.mechanics.joints.joint_type import TURN

@@ -13,7 +13,6 @@ from symgen.algorithms.controllers import (
     by,
     controller,
     friction_rates,
-    joints,
     minus,
     model_forces,
     plus,
@@ -67,6 +66,7 @@ def _turn_off(system: CanonicalModel, q: Coordinates, link: str, xyzw: Coordinat
     depends_on_external_forces=True,
     supports=("load", "presliding"),
     needs_inverse=True,
+    closed_loops=True,
     source="Khatib 1987; Ott, Cartesian Impedance Control of Redundant and Flexible-Joint Robots, "
     "2008, ch. 4",
     outputs=(Array("u_cartesian", *COMMAND),),
@@ -77,7 +77,7 @@ def cartesian_impedance(system: CanonicalModel, *inputs: Coordinates, link: str)
     (x, y, z, w), in root axes; J̄ the dynamically consistent inverse, damped as
     `operational_space_inertia` is."""
     q, qd, q_ref, p_ref, quat_ref, k_x, d_x, k_p, k_d, (damping,), limit = inputs
-    at, rates = joints(system, q, qd)
+    system, at, rates = system.at_state(q, qd)
     n = system.dof
     flat = system.coupling.pull_back(frame_jacobian_aligned(system, at, link=link), (6, None))
     rows = [[*flat[k * n : k * n + n]] for k in range(6)]

@@ -87,6 +87,7 @@ def centroidal_momentum_gradient(
 @_of_mass(
     "composite_inertia",
     "I_c(q) about the centre of mass",
+    closed_loops=True,
     inputs=("q",),
     outputs=(Array("I_c", "inertia tensor of all moving links, root axes", "kg m^2", (3, 3)),),
 )

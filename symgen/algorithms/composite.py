@@ -1,18 +1,21 @@
 """The mass matrix by composite rigid bodies."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from symgen.algorithms.registry import Array, quantity, requirement
+from symgen.algorithms.registry import Array, quantity
+from symgen.algorithms.requirements import requirement
 from symgen.mechanics.canonical_model import CanonicalModel, cached_by_positions
+from symgen.mechanics.coordinate_map import multiple
 from symgen.mechanics.inertia import NO_INERTIA, Inertia
 from symgen.mechanics.moments import shift_to_parent_named
-from symgen.mechanics.spatial import ZERO_FORCE, Force, scale_constant
+from symgen.mechanics.spatial import ZERO_FORCE, Force
 from symgen.numbers.scalar import ZERO, Scalar
 
 Entries = dict[tuple[int, int], Scalar]
-Momenta = dict[int, tuple[float, Force]]
+Momenta = dict[int, tuple[Scalar, Force]]
 
 
 _formulation = partial(
@@ -32,7 +35,7 @@ def few_follow(system: CanonicalModel) -> bool:
     return system.size <= 3 * system.coupling.velocities
 
 
-_row = _formulation(applicable=few_follow)
+_row = _formulation(applicable=few_follow, closed_loops=True)
 
 
 @_row
@@ -51,7 +54,7 @@ def coupled(system: CanonicalModel) -> bool:
     return system.size != system.coupling.velocities
 
 
-@_formulation(applicable=coupled)
+@_formulation(applicable=coupled, closed_loops=True)
 def mass_matrix_shared(system: CanonicalModel, q: Sequence[Scalar]) -> list[Scalar]:
     """Where joints are coupled: Gᵀ M G at the bodies that lead, and none of those that follow, from
     one momentum for all that a coordinate moves."""
@@ -124,6 +127,7 @@ class _SharedColumns(_Columns):
     def __init__(self, system: CanonicalModel, q: Sequence[Scalar]) -> None:
         super().__init__(system, q)
         self.leaders = system.leaders
+        self.same = operator.is_ if system.coupling.rest else operator.eq
         self.beyond: dict[int, Momenta] = {i: {} for i in range(system.size + 1)}
 
     def add(self, i: int, momentum: Force) -> None:
@@ -138,11 +142,12 @@ class _SharedColumns(_Columns):
         for at, factor in leading:
             for other, (k, total) in moving.items():
                 twice = 2.0 if other == at else 1.0
-                self._count(at, other, scale_constant(twice * factor * k, project(total)))
+                self._count(at, other, multiple(twice * factor * k, project(total)))
             for other, far in leading:
                 if other >= at:
-                    self._count(at, other, scale_constant(factor * far, project(momentum)))
-        self._pass(i, _sum((*moving.items(), *((at, (k, momentum)) for at, k in leading))))
+                    self._count(at, other, multiple(factor * far, project(momentum)))
+        parts = (*moving.items(), *((at, (k, momentum)) for at, k in leading))
+        self._pass(i, _sum(parts, self.same))
 
     def _pass(self, i: int, moving: Momenta) -> None:
         """The momenta to the parent of body i."""
@@ -153,24 +158,26 @@ class _SharedColumns(_Columns):
             if not x.is_zero
         )
         if parent:
-            self.beyond[parent] = _sum((*self.beyond[parent].items(), *at_parent))
+            self.beyond[parent] = _sum((*self.beyond[parent].items(), *at_parent), self.same)
 
     def _count(self, i: int, j: int, felt: Scalar) -> None:
         at = max(i, j), min(i, j)
         self.entries[at] = self.entries.get(at, ZERO) + felt
 
 
-def _sum(parts: Iterable[tuple[int, tuple[float, Force]]]) -> Momenta:
-    """Momenta by leader; factors are multiplied out where they differ."""
+def _sum(
+    parts: Iterable[tuple[int, tuple[Scalar, Force]]], same: Callable[[Scalar, Scalar], bool]
+) -> Momenta:
+    """Momenta by leader; factors are multiplied out where they are not the same."""
     momenta: Momenta = {}
     for at, (k, momentum) in parts:
         factor, before = momenta.get(at, (k, ZERO_FORCE))
-        if factor == k:
+        if same(factor, k):
             momenta[at] = k, before + momentum
         else:
             momenta[at] = 1.0, _scaled(factor, before) + _scaled(k, momentum)
     return momenta
 
 
-def _scaled(k: float, momentum: Force) -> Force:
-    return momentum if k == 1 else momentum.scaled(k)
+def _scaled(k: Scalar, momentum: Force) -> Force:
+    return momentum if isinstance(k, (int, float)) and k == 1 else momentum.scaled(k)

@@ -276,6 +276,7 @@ def reference_motion(
     forces="u_gravity",
     units=STIFFNESS_UNITS,
 )(
+    closed_loops=True,
     depends_on_external_forces=True,
     supports=("load", "presliding"),
     inputs=("q", "qd", "k_d", "limit"),
@@ -286,7 +287,7 @@ def gravity_compensation(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, k_d: Coordinates, limit: Coordinates
 ) -> list[Scalar]:
     """g(q) - k_d q̇ with the springs' forces, shape n, within ±limit; the reference is at rest."""
-    at, rates = joints(system, q, qd)
+    system, at, rates = system.at_state(q, qd)
     still = [ZERO] * system.size
     rubbing = friction_rates(system, rates, still)
     held = model_forces(system, at, (still, still), still, rubbing)
@@ -303,6 +304,7 @@ def gravity_compensation(
     forces="u_computed",
     units={"k_p": "1/s^2", "k_d": "1/s"},
 )(
+    closed_loops=True,
     depends_on_external_forces=True,
     supports=("load", "presliding"),
     inputs=(
@@ -325,7 +327,9 @@ def computed_torque(system: CanonicalModel, *inputs: Coordinates) -> Pair:
     de = minus(qd_r, qd)
     total = [x + h * y for x, y in zip(e_int, e, strict=True)]
     wanted = plus(qdd_r, by(k_d, de), by(k_p, e), by(k_i, total))
-    at, rates, reference, accelerations = joints(system, q, qd, qd_r, wanted)
+    system, at, rates = system.at_state(q, qd)
+    reference = system.coupling.body_rates(qd_r)
+    accelerations = system.coupling.body_accelerations(wanted)
     rubbing = friction_rates(system, rates, reference)
     tau = model_forces(system, at, (rates, rates), accelerations, rubbing)
     free = [_inside(x, most) for x, most in zip(tau, limit, strict=True)]

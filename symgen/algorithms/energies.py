@@ -25,6 +25,7 @@ ORIN = "Orin, Goswami & Lee, Centroidal dynamics of a humanoid robot, Autonomous
 @quantity(
     "kinetic_energy",
     "T = qd M(q) qd / 2",
+    closed_loops=True,
     inputs=("q", "qd"),
     needs_gravity=False,
     source=F08,
@@ -43,6 +44,7 @@ def kinetic_energy(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> l
 @quantity(
     "potential_energy",
     "V(q)",
+    closed_loops=True,
     inputs=("q",),
     source=F08,
     regroupings=(WHOLE,),
@@ -118,6 +120,7 @@ def first_moment(system: CanonicalModel, total: dict[int, Inertia]) -> tuple[Sca
 @quantity(
     "com",
     "c(q)",
+    closed_loops=True,
     inputs=("q",),
     needs_gravity=False,
     needs_mass=True,
@@ -151,6 +154,7 @@ def _momenta(
 @quantity(
     "com_jacobian",
     "dc/dq",
+    closed_loops=True,
     inputs=("q",),
     needs_gravity=False,
     needs_mass=True,
@@ -170,6 +174,7 @@ def com_jacobian(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
 @quantity(
     "centroidal_momentum_matrix",
     "A(q) qd = momentum about the centre of mass",
+    closed_loops=True,
     inputs=("q",),
     needs_gravity=False,
     needs_mass=True,
@@ -199,6 +204,7 @@ def centroidal_momentum_matrix(system: CanonicalModel, q: Coordinates) -> list[S
 @quantity(
     "momentum",
     "h(q, qd)",
+    closed_loops=True,
     inputs=("q", "qd"),
     needs_gravity=False,
     source=F08,

@@ -14,7 +14,8 @@ from symgen.algorithms.forward_kinematics import rotate_wrenches
 from symgen.algorithms.loads import with_solved_loads
 from symgen.algorithms.motion import motions
 from symgen.algorithms.newton_euler import bias, inertial_force
-from symgen.algorithms.registry import Array, quantity, requirement
+from symgen.algorithms.registry import Array, quantity
+from symgen.algorithms.requirements import requirement
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.inertia import (
     NO_SECOND,
@@ -193,7 +194,7 @@ def factors_pay(system: CanonicalModel) -> bool:
     return sum(d * (d - 1) for d in depths.values()) <= MOST_ELIMINATIONS * system.size
 
 
-@accelerations(competitive=factors_pay)
+@accelerations(competitive=factors_pay, closed_loops=True)
 @with_solved_loads
 def forward_dynamics(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates
@@ -337,7 +338,7 @@ DEEP = 7
 their factors."""
 
 
-@_inverse()
+@_inverse(closed_loops=True)
 def mass_matrix_inverse(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """M⁻¹, n x n, symmetric, row-major."""
     return factors(system, coupled_mass_matrix(system, q)).inverse()

@@ -6,7 +6,7 @@ External wrenches that are given in root axes are rotated into the axes of their
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from symgen.algorithms.registry import requirement
+from symgen.algorithms.requirements import requirement
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.pose import Pose
 from symgen.mechanics.rigid_motion import (

@@ -23,7 +23,7 @@ from symgen.algorithms.forward_dynamics import (
     rigid,
 )
 from symgen.algorithms.loads import with_solved_loads
-from symgen.algorithms.registry import requirement
+from symgen.algorithms.requirements import requirement
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.joint_forces import JointState
 from symgen.mechanics.moments import shift_to_parent
@@ -61,7 +61,7 @@ class InwardPass:
     """Σ n S_rᵀ f_r."""
 
 
-@accelerations(applicable=geared)
+@accelerations(applicable=geared, closed_loops=True)
 @with_solved_loads
 def forward_dynamics(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates

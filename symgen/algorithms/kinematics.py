@@ -14,7 +14,7 @@ from symgen.mechanics.canonical_model import CanonicalModel, LinkFrame
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.rigid_motion import matvec, twist_at_frame
 from symgen.mechanics.spatial import ZERO_TWIST, ZERO_VECTOR, Twist
-from symgen.numbers.scalar import ZERO, Coordinates, Scalar
+from symgen.numbers.scalar import Coordinates, Scalar
 
 F08 = "Featherstone, Rigid Body Dynamics Algorithms (2008), ch. 2 and 4"
 JACOBIAN = "velocity Jacobian, linear rows first"
@@ -40,6 +40,7 @@ def frame_place(system: CanonicalModel, q: Coordinates, frame: LinkFrame) -> Fra
 @quantity(
     "frame_pose",
     "R(q), p(q) of a link",
+    closed_loops=True,
     inputs=("q",),
     of_link=True,
     source=F08,
@@ -62,6 +63,7 @@ def frame_pose(
 @quantity(
     "frame_jacobian_body",
     "J(q) of a link, link axes",
+    closed_loops=True,
     inputs=("q",),
     of_link=True,
     source=F08,
@@ -90,6 +92,7 @@ def _world_units(system: CanonicalModel, q: Coordinates, link: str) -> dict[int,
 @quantity(
     "frame_jacobian_world",
     "J(q) of a link, about the root's origin",
+    closed_loops=True,
     inputs=("q",),
     of_link=True,
     source=F08,
@@ -106,6 +109,7 @@ def frame_jacobian_world(system: CanonicalModel, q: Coordinates, *, link: str) -
 @quantity(
     "frame_jacobian_aligned",
     "J(q) of a link, root axes",
+    closed_loops=True,
     inputs=("q",),
     of_link=True,
     source=F08,
@@ -140,7 +144,7 @@ def link_motion(
 
 
 def _body_rate(system: CanonicalModel, q: Coordinates, qd: Coordinates, link: str) -> Twist:
-    velocity, rate = link_motion(system, q, qd, [ZERO] * system.size, link)
+    velocity, rate = link_motion(system, q, qd, system.rest_accelerations, link)
     return Twist(rate.w, rate.v - velocity.w.cross(velocity.v))
 
 
@@ -152,6 +156,7 @@ def six(twist: Twist) -> list[Scalar]:
 @quantity(
     "frame_jacobian_rate_body",
     "dJ/dt qd of a link, link axes",
+    closed_loops=True,
     inputs=("q", "qd"),
     of_link=True,
     source=F08,
@@ -170,6 +175,7 @@ def frame_jacobian_rate_body(
 @quantity(
     "frame_jacobian_rate_world",
     "dJ/dt qd of a link, about the root's origin",
+    closed_loops=True,
     inputs=("q", "qd"),
     of_link=True,
     outputs=(Array("Jd_qd_w", "rate of the Jacobian times qd", "m/s^2, rad/s^2", (6,)),),
@@ -188,6 +194,7 @@ def frame_jacobian_rate_world(
 @quantity(
     "frame_jacobian_rate_aligned",
     "dJ/dt qd of a link, root axes",
+    closed_loops=True,
     inputs=("q", "qd"),
     of_link=True,
     source=F08,
@@ -202,5 +209,5 @@ def frame_jacobian_rate_aligned(
     """dJ/dt q̇ for the Jacobian in the root link's axes: the acceleration of the link's origin, 6
     numbers."""
     rows = link_place(system, q, link).rows
-    _, rate = link_motion(system, q, qd, [ZERO] * system.size, link)
+    _, rate = link_motion(system, q, qd, system.rest_accelerations, link)
     return [*matvec(rows, rate.v), *matvec(rows, rate.w)]

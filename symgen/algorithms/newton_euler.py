@@ -27,6 +27,7 @@ SOURCE = (
 @quantity(
     "inverse_dynamics",
     "tau = M(q) qdd + C(q, qd) qd + g(q)",
+    closed_loops=True,
     depends_on_external_forces=True,
     supports=("load", "presliding", "acceleration"),
     inputs=("q", "qd", "qdd"),
@@ -82,6 +83,7 @@ def subtree_forces(
 @quantity(
     "gravity",
     "g(q)",
+    closed_loops=True,
     inputs=("q",),
     source=SOURCE,
     outputs=(Array("tau_g", "joint forces", "N m | N"),),
@@ -95,6 +97,7 @@ def gravity(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
 @quantity(
     "bias",
     "C(q, qd) qd + g(q)",
+    closed_loops=True,
     inputs=("q", "qd"),
     source=SOURCE,
     outputs=(Array("tau_b", "joint forces", "N m | N"),),
@@ -102,7 +105,7 @@ def gravity(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
 def bias(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """Joint forces at rest acceleration: C q̇ + g (N m or N, shape n); inverse dynamics with q̈ =
     0."""
-    return inverse_dynamics(system, q, qd, _still(system))
+    return inverse_dynamics(system, q, qd, system.rest_accelerations)
 
 
 def _still(system: CanonicalModel) -> Coordinates:

@@ -49,6 +49,7 @@ class Task:
 @_of_task(
     "operational_space_inertia",
     "(J M^-1 J^T + damping^2)^-1 of a link",
+    closed_loops=True,
     inputs=("q", "damping"),
     needs_gravity=False,
     outputs=(
@@ -69,6 +70,7 @@ def operational_space_inertia(
 @_of_task(
     "operational_space_bias",
     "Lambda (J M^-1 (C qd + g) - dJ/dt qd) of a link",
+    closed_loops=True,
     inputs=("q", "qd", "damping"),
     outputs=(Array("mu_task", "force at the link's origin, root axes", "N, N m", (6,)),),
 )
@@ -87,6 +89,7 @@ def operational_space_bias(
 @_of_task(
     "dynamically_consistent_inverse",
     "M^-1 J^T Lambda of a link",
+    closed_loops=True,
     inputs=("q", "damping"),
     needs_gravity=False,
     outputs=(Array("J_bar", "generalised inverse of J, root axes", "1 | 1/m", ("n", 6)),),

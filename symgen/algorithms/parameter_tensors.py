@@ -31,6 +31,7 @@ SHAPE = ("n", "n", "ten")
 @quantity(
     "mass_matrix_by_parameters",
     "dM/dpi",
+    closed_loops=True,
     inputs=("q",),
     needs_gravity=False,
     needs_inertia=False,
@@ -85,6 +86,7 @@ def coriolis_matrix_by_parameters(
 @quantity(
     "gravity_by_parameters",
     "dg/dpi",
+    closed_loops=True,
     inputs=("q",),
     needs_inertia=False,
     source=SOURCE,

@@ -6,12 +6,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib import import_module
 from typing import Any, Final, TypeVar
 
+from symgen.algorithms.requirements import Requirement, SystemPredicate, any_robot
 from symgen.algorithms.titles import printable_name, quantity_for
 from symgen.errors import OptionError, SymgenError
-from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.parameters import REGROUPINGS
 from symgen.text import shown
 
@@ -130,40 +129,6 @@ FRICTION_COLUMNS: Final = frozenset({"y", "y_b", "y_b2"})
 SPRING_COLUMNS: Final = FRICTION_COLUMNS | {"y_v"}
 """Sizes that count columns of friction and of springs besides those of inertial parameters."""
 
-SystemPredicate = Callable[[CanonicalModel], bool]
-
-
-@dataclass(frozen=True, slots=True)
-class Requirement:
-    """What a robot must have for a formulation to apply: a predicate, and a phrase for messages,
-    as in "only robots with rotors"."""
-
-    holds: SystemPredicate
-    text: str
-
-    def __call__(self, system: CanonicalModel) -> bool:
-        """Whether a robot meets it."""
-        return self.holds(system)
-
-    def __reduce__(self) -> tuple[Callable[[str, str], Any], tuple[str, str]]:
-        """Pickle by name: the decorated predicate's name is that of the requirement."""
-        return _named_in, (self.holds.__module__, self.holds.__qualname__)
-
-
-def _named_in(module: str, name: str) -> Any:
-    return getattr(import_module(module), name)
-
-
-def requirement(text: str) -> Callable[[SystemPredicate], Requirement]:
-    """Make a `Requirement` of the decorated predicate."""
-    return lambda holds: Requirement(holds, text)
-
-
-@requirement("")
-def any_robot(system: CanonicalModel) -> bool:
-    """True for every robot."""
-    return True
-
 
 @dataclass(frozen=True, slots=True)
 class Formulation:
@@ -180,6 +145,11 @@ class Formulation:
     auto_selected: bool = True
     """Whether it is considered where the regrouping is free; the others are used with runtime
     parameters, which all functions share, and by name."""
+    coordinates: str = BODIES
+    """Coordinates in which the algorithm takes motions and returns outputs. Where M is inverted,
+    outputs are always those of `JOINTS`."""
+    closed_loops: bool = False
+    """Whether it is right for robots with closed loops, whose coupling depends on the state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,9 +173,6 @@ class Quantity:
     """Whether springs are in it: in what feels wrenches, and in potential energy."""
     needs_inverse: bool = False
     needs_mass: bool = False
-    coordinates: str = BODIES
-    """Coordinates in which its algorithms take motions and return outputs. Where M is inverted,
-    outputs are always those of `JOINTS`."""
     supports: frozenset[str] = frozenset()
     """What joint friction may depend on besides position and rate: fields of
     `symgen.mechanics.joint_forces.JointState`."""
@@ -279,16 +246,11 @@ class RegistryError(SymgenError):
 
 
 def _check_inputs(row: Quantity) -> None:
-    """Raise RegistryError for an input that is not one of `INPUTS`, and for unknown coordinates."""
+    """Raise RegistryError for an input that is not one of `INPUTS`."""
     unknown = [name for name in row.inputs if name not in INPUTS]
     if unknown:
         raise RegistryError(
             f"error: quantity '{row.name}': no input is called '{unknown[0]}'; add a row to INPUTS"
-        )
-    if row.coordinates not in (BODIES, JOINTS):
-        raise RegistryError(
-            f"error: quantity '{row.name}': coordinates must be '{BODIES}' or '{JOINTS}', not "
-            f"'{row.coordinates}'"
         )
 
 
@@ -336,6 +298,7 @@ def quantity(
     applicable: Requirement = any_robot,
     competitive: SystemPredicate = any_robot,
     only_minimal_competitive: bool = False,
+    closed_loops: bool = False,
 ) -> Callable[[Registered], Registered]:
     """Register the decorated algorithm as a way to compute quantity `name`, on each of
     `regroupings`.
@@ -345,9 +308,17 @@ def quantity(
     `competitive`. With `only_minimal_competitive`, no robot was found that is cheaper on another
     regrouping. `coordinates` are those in which the algorithm takes positions, velocities and
     accelerations, and returns its outputs: `BODIES` (results are projected afterwards) or `JOINTS`.
+    `closed_loops` tells that the algorithm is right for robots with closed loops: it reads rates
+    and accelerations of the bodies and their projections from the coupling, and takes no
+    derivative.
 
-    Raises RegistryError for an input that is not one of `INPUTS`, and for an output that another
-    quantity has with another meaning."""
+    Raises RegistryError for an input that is not one of `INPUTS`, for unknown coordinates, and for
+    an output that another quantity has with another meaning."""
+    if coordinates not in (BODIES, JOINTS):
+        raise RegistryError(
+            f"error: quantity '{name}': coordinates must be '{BODIES}' or '{JOINTS}', not "
+            f"'{coordinates}'"
+        )
     row = Quantity(
         name,
         formula,
@@ -361,15 +332,41 @@ def quantity(
         depends_on_springs or (depends_on_external_forces and not wrenches_only),
         needs_inverse,
         needs_mass,
-        coordinates,
         frozenset(supports),
         subject="joint" if of_joint else "link",
     )
     formulation = partial(
-        Formulation, source=source, applicable=applicable, competitive=competitive
+        Formulation,
+        source=source,
+        applicable=applicable,
+        competitive=competitive,
+        coordinates=coordinates,
+        closed_loops=closed_loops,
     )
     selected = {r: not only_minimal_competitive or r == "minimal" for r in regroupings}
     return lambda algorithm: _registered(algorithm, row, of_link or of_joint, formulation, selected)
+
+
+def formulation_of(
+    name: str,
+    *,
+    source: str,
+    applicable: Requirement,
+    coordinates: str = BODIES,
+    closed_loops: bool = False,
+    regroupings: Sequence[str] = ("minimal",),
+) -> Callable[[Registered], Registered]:
+    """Register the decorated algorithm as one more formulation of a quantity that is registered
+    already, for robots that meet `applicable`; the other arguments are those of `quantity`."""
+    made = partial(
+        Formulation,
+        source=source,
+        applicable=applicable,
+        coordinates=coordinates,
+        closed_loops=closed_loops,
+    )
+    row, selected = QUANTITIES[name], dict.fromkeys(regroupings, True)
+    return lambda algorithm: _registered(algorithm, row, False, made, selected)
 
 
 def _registered(

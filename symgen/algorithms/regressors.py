@@ -96,6 +96,7 @@ def with_passive(
 @quantity(
     "regressor",
     "Y(q, qd, qdd) pi = tau",
+    closed_loops=True,
     inputs=("q", "qd", "qdd"),
     source=SOURCE,
     outputs=(Y,),
@@ -113,6 +114,7 @@ def regressor(
 @quantity(
     "base_regressor",
     "Y_b(q, qd, qdd) beta = tau",
+    closed_loops=True,
     inputs=("q", "qd", "qdd"),
     source=SOURCE,
     outputs=(Y_BASE,),
@@ -167,6 +169,7 @@ def slotine_li_base_regressor(
 @quantity(
     "base_parameters",
     "beta(pi)",
+    closed_loops=True,
     inputs=("ten",),
     needs_gravity=False,
     needs_inertia=False,
@@ -182,6 +185,7 @@ def base_parameters(system: CanonicalModel, ten: Sequence[Scalar]) -> list[Scala
 @quantity(
     "wrench_regressor",
     "W(q, qd, qdd) pi = force and moment on a link",
+    closed_loops=True,
     inputs=("q", "qd", "qdd"),
     of_link=True,
     outputs=(
@@ -237,6 +241,7 @@ def _sensed(system: CanonicalModel, q: Coordinates, frame: LinkFrame) -> dict[in
 @quantity(
     "momentum_regressor",
     "P(q, qd) pi = M qd",
+    closed_loops=True,
     inputs=("q", "qd"),
     needs_gravity=False,
     needs_inertia=False,
@@ -260,6 +265,7 @@ def momentum_regressor(system: CanonicalModel, q: Coordinates, qd: Coordinates) 
 @quantity(
     "kinetic_energy_regressor",
     "k(q, qd) pi = T",
+    closed_loops=True,
     inputs=("q", "qd"),
     needs_gravity=False,
     needs_inertia=False,
@@ -300,6 +306,7 @@ def _kinetic(twist: Twist) -> list[Scalar]:
 @quantity(
     "potential_energy_regressor",
     "u(q) pi = V",
+    closed_loops=True,
     inputs=("q",),
     needs_inertia=False,
     outputs=(Array("Y_V", "potential energy regressor", "J per kg, kg m, kg m^2", ("y_v",)),),

@@ -47,6 +47,7 @@ dynamic = partial(quantity, coordinates=JOINTS, needs_inverse=True, depends_on_e
 @_of_positions(
     "integrate",
     "q (+) dq",
+    closed_loops=True,
     inputs=("q", "dq"),
     outputs=(Array("q_next", "positions moved along dq", "rad | m", ("nq",)),),
 )
@@ -59,6 +60,7 @@ def integrate(system: CanonicalModel, q: Coordinates, dq: Coordinates) -> list[S
 @_of_positions(
     "difference",
     "dq with q (+) dq = q_end",
+    closed_loops=True,
     inputs=("q", "q_end"),
     outputs=(Array("q_diff", "change from q to q_end", "rad | m"),),
 )
@@ -76,6 +78,7 @@ def difference(system: CanonicalModel, q: Coordinates, q_end: Coordinates) -> li
 @_of_positions(
     "integrate_jacobians",
     "d(q (+) dq)/dq, d(q (+) dq)/d(dq)",
+    closed_loops=True,
     inputs=("dq",),
     outputs=(
         Array(
@@ -144,8 +147,8 @@ def _accelerations(
     qd: Coordinates,
     tau: Coordinates,
 ) -> list[Scalar]:
-    coupling = system.coupling
-    return formulation(system, coupling.body_positions(q), coupling.body_rates(qd), tau)
+    state, x, rates = system.at_state(q, qd)
+    return formulation(state, x, rates, tau)
 
 
 def ahead(x: Coordinates, h: Scalar, v: Coordinates) -> list[Scalar]:
@@ -190,7 +193,7 @@ def mean(slopes: Sequence[Coordinates]) -> list[Scalar]:
     return [a + (b + b) + (c + c) + d for a, b, c, d in zip(*slopes, strict=True)]
 
 
-@_step("euler")(source=EULER + "by factors of M")
+@_step("euler")(source=EULER + "by factors of M", closed_loops=True)
 def step_euler(system: CanonicalModel, *at: Coordinates) -> Pair:
     """(q⁺, q̇⁺) after a semi-implicit step of Euler: q̇⁺ = q̇ + h q̈, q⁺ = q ⊕ h q̇⁺."""
     return _euler(forward_dynamics, system, *at)
@@ -202,7 +205,7 @@ def step_euler_articulated(system: CanonicalModel, *at: Coordinates) -> Pair:
     return _euler(forward_dynamics_articulated, system, *at)
 
 
-@_step("rk4")(source=RUNGE_KUTTA + "by factors of M")
+@_step("rk4")(source=RUNGE_KUTTA + "by factors of M", closed_loops=True)
 def step_rk4(system: CanonicalModel, *at: Coordinates) -> Pair:
     """(q⁺, q̇⁺) after a step of Runge and Kutta's method of fourth order, forces held."""
     return _rk4(forward_dynamics, system, *at)

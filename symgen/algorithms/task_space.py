@@ -68,6 +68,7 @@ def _register_motion(axes: str, end: str, words: str, in_axes: InAxes) -> None:
     @_of_frame(
         f"frame_velocity_{axes}",
         f"J qd of a link, {words}",
+        closed_loops=True,
         inputs=("q", "qd"),
         outputs=(Array(f"V_frame{end}", "velocity, linear part first", "m/s, rad/s", (6,)),),
     )
@@ -83,6 +84,7 @@ def _register_motion(axes: str, end: str, words: str, in_axes: InAxes) -> None:
     @_of_frame(
         f"frame_acceleration_{axes}",
         f"J qdd + dJ/dt qd of a link, {words}",
+        closed_loops=True,
         inputs=("q", "qd", "qdd"),
         outputs=(Array(f"A_frame{end}", f"{kind} acceleration", "m/s^2, rad/s^2", (6,)),),
     )
@@ -150,6 +152,7 @@ for _axes, (_end, _said, _jacobian, _in_axes) in AXES.items():
 @_of_frame(
     "frame_acceleration_classical",
     "acceleration of a link's origin, link axes",
+    closed_loops=True,
     inputs=("q", "qd", "qdd"),
     outputs=(Array("A_frame_c", "classical acceleration", "m/s^2, rad/s^2", (6,)),),
 )
@@ -224,6 +227,7 @@ QUATERNION = "unit quaternion of the link axes in root axes, w >= 0"
 @_of_frame(
     "frame_quaternion",
     "w, x, y, z of a link",
+    closed_loops=True,
     inputs=("q",),
     outputs=(Array("quat", f"{QUATERNION}: w, x, y, z", "1", (4,)),),
 )
@@ -236,6 +240,7 @@ def frame_quaternion(system: CanonicalModel, q: Coordinates, *, link: str) -> li
 @_of_frame(
     "frame_quaternion_xyzw",
     "x, y, z, w of a link",
+    closed_loops=True,
     inputs=("q",),
     outputs=(Array("quat_xyzw", f"{QUATERNION}: x, y, z, w", "1", (4,)),),
 )
@@ -248,6 +253,7 @@ def frame_quaternion_xyzw(system: CanonicalModel, q: Coordinates, *, link: str) 
 @_of_frame(
     "frame_jacobian_rpy",
     "J(q) of a link's origin and its roll, pitch and yaw",
+    closed_loops=True,
     inputs=("q",),
     outputs=(
         Array(

@@ -103,9 +103,10 @@ def distinct_entries(program: Program, output: str) -> list[int]:
     return list(first.values())
 
 
-def pivots(program: Program) -> tuple[Ref, ...]:
+def pivots(program: Program, divisions: bool = True) -> tuple[Ref, ...]:
     """The values that must be positive and finite for every division to be one by a positive number
-    that has a reciprocal, and what an algorithm itself requires to be positive.
+    that has a reciprocal, and what an algorithm itself requires to be positive; the latter alone
+    without `divisions`.
 
     Of a reciprocal that is the reciprocal itself (infinite where the divisor is zero, zero where it
     is infinite), of another quotient the divisor; with the sign that the divisor has for the
@@ -113,7 +114,7 @@ def pivots(program: Program) -> tuple[Ref, ...]:
     signs = {}
     for index in live_nodes(program):
         node = program.nodes[index]
-        if node.op == "div":
+        if node.op == "div" and divisions:
             divisor = program.divisors[index]
             reciprocal = program.nodes[node.a].op == "const"
             signs[index if reciprocal else divisor.node] = divisor.negative

@@ -184,7 +184,7 @@ def robot(loaded: LoadedRobot, verdicts: Sequence[InertiaVerdict]) -> Report:
     wide = coupling_of(model).positions != model.dof
     remarks = []
     for joint in joints:
-        follows = f"follows: {joint.follows}" if joint.leader else ""
+        follows = f"follows: {joint.follows}" if joint.follows else ""
         rotor = f"rotor: {rotor_of(joint.body)}" if rotor_of(joint.body) else ""
         remarks.append("; ".join(filter(None, (follows, rotor, *_springs(joint.body.joint)))))
     head = [*(["q", "qd"] if wide else ["index"]), "joint", "type", "moves link", "with", "range"]

@@ -94,6 +94,8 @@ def _follows(joint: ListedJoint) -> Data | None:
         return None
     pairs = zip(joint.leaders, follow.terms, strict=True)
     rows: list[Data] = [{"joint": name, "factor": by} for name, (_, by) in pairs]
+    if not rows:
+        return {"joints": [], "loop": joint.follows}
     return (rows[0] if len(rows) == 1 else {"joints": rows}) | {"offset": follow.offset}
 
 

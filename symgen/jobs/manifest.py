@@ -13,11 +13,13 @@ from symgen.languages.conventions import conventions
 from symgen.languages.describe import descriptions
 from symgen.languages.language import Language
 from symgen.languages.module import Module, RobotOrigin
-from symgen.mechanics.model import Body, Link
+from symgen.mechanics.model import Body, Closure, Link
 from symgen.mechanics.pose import Triple
 
 NAME: Final = "manifest.json"
 FORMAT: Final = 2
+OPTIONAL: Final = ("closures",)
+"""The keys of a model that are written only if they are not empty."""
 JOINT_KEYS: Final = ("index", "joint", "link", "type", "unit")
 VELOCITY_KEYS: Final = ("index", "velocity", "link", "type", "unit")
 
@@ -79,6 +81,7 @@ class Tree:
     base: tuple[Link, ...]
     gravity: Triple
     joint_names: tuple[str, ...]
+    closures: tuple[Closure, ...]
 
 
 @dataclass(frozen=True)
@@ -137,7 +140,9 @@ def text(module: Module, hashes: Mapping[str, str]) -> str:
             **{key: getattr(module.robot, name) for key, name in RUNTIME.items()},
         },
         "model": {
-            key: value for key, value in asdict(module.robot.model).items() if key in compared
+            key: value
+            for key, value in asdict(module.robot.model).items()
+            if key in compared and (value or key not in OPTIONAL)
         },
         "files": dict(hashes),
     }

@@ -13,7 +13,7 @@ from types import NoneType, UnionType
 from typing import Any, Final, Union, get_args, get_origin, get_type_hints
 
 from symgen.errors import OptionError, SymgenError
-from symgen.jobs.manifest import FORMAT, NAME, RUNTIME, Manifest, text, written
+from symgen.jobs.manifest import FORMAT, NAME, OPTIONAL, RUNTIME, Manifest, text, written
 from symgen.jobs.options import MODULE
 from symgen.languages.c.options import aim_of
 from symgen.languages.module import Module
@@ -134,7 +134,7 @@ def read(folder: Path) -> tuple[Module, dict[str, str]]:
     path = folder / NAME
     try:
         data = _data(path)
-        listed = decoded(Manifest, data)
+        listed = decoded(Manifest, _with_optional(data))
         _check(listed)
         module = _module(listed)
         derived = json.loads(text(module, listed.files))
@@ -174,6 +174,13 @@ def _data(path: Path) -> Any:
     return data
 
 
+def _with_optional(data: Any) -> Any:
+    """The data with the keys of a model that are written only if they are not empty."""
+    if not isinstance(data, dict) or not isinstance(data.get("model"), dict):
+        return data
+    return {**data, "model": {**{key: [] for key in OPTIONAL}, **data["model"]}}
+
+
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object whose keys occur once."""
     values = dict(pairs)
@@ -187,7 +194,7 @@ def _check(listed: Manifest) -> None:
     for place, holds in RULES.items():
         if not holds(listed):
             raise SchemaError(place, "the value is not valid")
-    trouble = validate(listed.model.bodies, listed.model.base)
+    trouble = validate(listed.model.bodies, listed.model.base, listed.model.closures)
     if trouble is not None:
         raise SchemaError("model", trouble)
 
@@ -224,7 +231,7 @@ def _module(listed: Manifest) -> Module:
     tree, runtime, choices = listed.model, listed.runtime, _choices(listed.options)
     options = choices.flat()
     robot = ParametricModel(
-        RigidBodyModel(tree.name, tree.bodies, tree.base, tree.gravity),
+        RigidBodyModel(tree.name, tree.bodies, tree.base, tree.gravity, closures=tree.closures),
         tuple(runtime.parameters),
         **{name: getattr(runtime, key) for key, name in RUNTIME.items()},
         root_axes=options["wrench_axes"] == "root",

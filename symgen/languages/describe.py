@@ -168,7 +168,7 @@ def _described(module: Module, function: Function) -> FunctionDescription:
         formulations + trees,
         sources,
         function.program,
-        pivots(function.program) if inverts else (),
+        pivots(function.program, divisions=inverts),
         tuple(constants(function)),
     )
 

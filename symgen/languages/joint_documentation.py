@@ -61,6 +61,14 @@ def joints(model: RigidBodyModel) -> list[str]:
 
 
 def _followers(model: RigidBodyModel) -> Iterator[str]:
+    for closure in model.closures:
+        first, second = (model.body(i).joint.name for i in closure.dependent)
+        yield (
+            f"Closed loop {closure.name} determines joints {first} and {second}, on the assembly "
+            f"of branch {closure.branch:+d}. They have no coordinates; the forces on them act on "
+            "the joints that move them. A function whose state the loop cannot reach, or that is "
+            "at a dead point, gives no valid result."
+        )
     followers = [joint for joint in listed_joints(model) if joint.leader]
     for joint in followers:
         yield f"Joint {joint.name} follows {joint.leader}: {joint.name} = {joint.follows}."

@@ -14,14 +14,13 @@ from symgen.compiler.program import Program
 from symgen.languages.accuracy import Accuracy, Steps, steps
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.coupling import (
-    UNIT_QUATERNIONS,
     UserCoordinate,
     coupling_of,
     position_coordinates,
     velocity_coordinates,
-    with_random_unit_quaternions,
 )
 from symgen.mechanics.parameters import WHOLE
+from symgen.mechanics.random_positions import UNIT_QUATERNIONS, with_random_unit_quaternions
 from symgen.numbers.caching import IdentityCache
 from symgen.options import Choices, rows
 from symgen.proof.bounds import Rounding, roundings

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import wraps
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from symgen.errors import OptionError
 from symgen.mechanics.coupling import UNCOUPLED, Coupling
@@ -180,6 +180,20 @@ class CanonicalModel:
                 for body, x in zip(self.bodies, self.coupling.body_rates(change), strict=True)
             ]
         )
+
+    def at_state(
+        self, q: Sequence[Scalar], qd: Sequence[Scalar] | None = None
+    ) -> tuple["CanonicalModel", list[Any], list[Scalar]]:
+        """The system with its coupling at a state of the user, and the positions and rates of its
+        bodies' joints (no rates without `qd`)."""
+        coupling, x = self.coupling.at(q, qd)
+        system = self if coupling is self.coupling else replace(self, coupling=coupling)
+        return system, x, [] if qd is None else coupling.body_rates(qd)
+
+    @property
+    def rest_accelerations(self) -> list[Scalar]:
+        """The accelerations of the bodies' joints at q̈ = 0: zero but in closed loops."""
+        return [*self.coupling.rest] or [ZERO] * self.size
 
     def link_pose(self, i: int) -> Pose:
         """The pose of the frame of body `i`'s first link, in whose axes its ten parameters are, in

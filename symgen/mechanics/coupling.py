@@ -1,5 +1,5 @@
 """How the user's coordinates drive those of the bodies: q_bodies = G q + c, with the same G for all
-rates.
+rates; with closed loops q_bodies = x(q), with rates G q̇ and accelerations G q̈ + k.
 
 Joints that follow others or motors, and rotors, are bodies with coordinates of their own in every
 algorithm, which this module projects: forces and matrices by Gᵀ, axis by axis. (Featherstone, Rigid
@@ -7,8 +7,8 @@ Body Dynamics Algorithms, 2008, section 3.2; for rotors Echeandia 2020, ch. 4.) 
 quaternion have one position more than rates."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
 from math import prod
@@ -17,66 +17,45 @@ from typing import Any, Final
 
 import numpy as np
 
+from symgen.errors import OptionError
+from symgen.mechanics.closures import (
+    GOOD_SINE,
+    MIN_SINE,
+    SAMPLES,
+    ZERO_PLANE,
+    PlanarLoop,
+    Plane,
+)
+from symgen.mechanics.coordinate_map import CoordinateMap, CouplingTerm, combined, multiple
 from symgen.mechanics.joints import JointType
-from symgen.mechanics.joints.body_axes import BodyAxesJoint, quaternion_rows
-from symgen.mechanics.model import Joint, RigidBodyModel
+from symgen.mechanics.joints.body_axes import BodyAxesJoint
+from symgen.mechanics.loop_geometry import planar_loop
+from symgen.mechanics.model import Follow, Joint, RigidBodyModel
 from symgen.mechanics.spatial import scale_constant
-from symgen.numbers.scalar import ZERO, Scalar, plain
-
-
-@dataclass(frozen=True, slots=True)
-class CouplingTerm:
-    """One term of a coordinate of a body: `factor` times the user's velocity `velocity_index`, and
-    for positions times the user's position `position_index`."""
-
-    velocity_index: int
-    position_index: int
-    factor: float = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class CoordinateMap:
-    """The coordinate of a body as a linear function of the user's coordinates: the sum of its
-    terms, plus `offset` for the position."""
-
-    terms: tuple[CouplingTerm, ...]
-    offset: float = 0.0
-    follows: bool = False
-    """Whether the coordinates are those of other bodies."""
-
-    @property
-    def position_index(self) -> int:
-        """The index of the coordinate in the user's positions; only for a body with a coordinate of
-        its own."""
-        return self.terms[0].position_index
-
-    @property
-    def velocity_index(self) -> int:
-        """The index of its rate in the user's velocities; only for a body with a coordinate of its
-        own."""
-        return self.terms[0].velocity_index
-
-    def position(self, q: Sequence[Scalar]) -> Scalar:
-        """The body's coordinate from all positions of the user."""
-        parts = (scale_constant(term.factor, q[term.position_index]) for term in self.terms)
-        return sum(parts, ZERO) + (self.offset or ZERO)
-
-    def rate(self, v: Sequence[Scalar]) -> Scalar:
-        """The body's rate from all velocities of the user."""
-        return sum(
-            (scale_constant(term.factor, v[term.velocity_index]) for term in self.terms), ZERO
-        )
+from symgen.mechanics.unit_angle import UnitAngle
+from symgen.numbers.scalar import ZERO, Scalar
+from symgen.text import shown
 
 
 @dataclass(frozen=True, slots=True)
 class Coupling:
     """The coordinate maps of all bodies, and the numbers of velocities and of positions of the
-    user. `parts` has the joint type of each body and the index of the part that moves it."""
+    user. `parts` has the joint type of each body and the index of the part that moves it.
+
+    With `loops` (closed loops, each after those that it depends on), the maps of the joints that
+    loops determine have no terms; `at` gives the coupling at a state, whose maps have G and whose
+    `rest` has the accelerations k of the bodies' joints at q̈ = 0."""
 
     drives: tuple[CoordinateMap, ...]
     parts: tuple[tuple[JointType, int], ...]
     velocities: int
     positions: int
+    loops: tuple[PlanarLoop, ...] = ()
+    followers: tuple[tuple[int, Follow], ...] = ()
+    """Bodies that follow a joint that a loop determines: rotors."""
+    rest: tuple[Scalar, ...] = ()
+    of: "Coupling | None" = None
+    """The coupling of all states, of one at a state."""
 
     @property
     def is_identity(self) -> bool:
@@ -87,9 +66,82 @@ class Coupling:
         )
         return one_by_one and not self.quaternions
 
+    def at(
+        self, q: Sequence[Scalar], v: Sequence[Scalar] | None = None
+    ) -> "tuple[Coupling, list[Any]]":
+        """The coupling at a state and the positions of the bodies' joints there; the coupling
+        itself if there are no closed loops. Without velocities `rest` is zero."""
+        x = self.body_positions(q)
+        if not self.loops:
+            return self, x
+        by_body, drives = dict(enumerate(x, 1)), [*self.drives]
+        columns = [loop.columns(by_body) for loop in self.loops]
+        for loop, column in zip(self.loops, columns, strict=True):
+            self._solve_rates(loop, column, drives)
+        for i, follow in self.followers:
+            drives[i - 1] = combined(follow, drives)
+        if v is None:
+            return replace(self, drives=tuple(drives), loops=(), rest=(ZERO,) * len(x), of=self), x
+        rates = [drive.rate(v) for drive in drives]
+        rest: list[Scalar] = [ZERO] * len(x)
+        for loop, column in zip(self.loops, columns, strict=True):
+            known = dict(enumerate(rest, 1))
+            moved = _gap(loop, column, known, loop.drift(by_body, rates))
+            ((a, b),) = loop.solved(column, [moved])
+            rest[loop.dependent[0] - 1], rest[loop.dependent[1] - 1] = a, b
+        for i, follow in self.followers:
+            rest[i - 1] = sum((multiple(by, rest[k - 1]) for k, by in follow.terms), ZERO)
+        return replace(self, drives=tuple(drives), loops=(), rest=tuple(rest), of=self), x
+
+    def sine(self, q: Sequence[float]) -> float:
+        """The least sine of the loops (`PlanarLoop.sine`) at positions: 0 where one is at a dead
+        point or does not close, 1 without loops."""
+        try:
+            x = dict(enumerate(self.body_positions(q), 1))
+            return min((abs(loop.sine(x)) for loop in self.loops), default=1.0)
+        except (ValueError, ZeroDivisionError):
+            return 0.0
+
+    def reachable(self, q: Sequence[float]) -> tuple[float, ...]:
+        """The positions q, or the nearest of some between them and a centre at which all loops
+        close away from dead points. For states that are drawn at random."""
+        if not self.loops:
+            return tuple(q)
+        center = _center(self)
+        for k in range(STEPS_TO_CENTER):
+            share = 1 - k / STEPS_TO_CENTER
+            moved = [round(c + share * (x - c), 4) for x, c in zip(q, center, strict=True)]
+            if self.sine(moved) >= MIN_SINE:
+                return tuple(moved)
+        return center
+
+    def _solve_rates(
+        self, loop: PlanarLoop, columns: Mapping[int, Plane], drives: list[CoordinateMap]
+    ) -> None:
+        """Puts the rows of G of the dependent joints of a loop."""
+        others = {*loop.bodies} - {*loop.dependent}
+        rows = {body: {t.velocity_index: t for t in drives[body - 1].terms} for body in others}
+        known = {k: t for row in rows.values() for k, t in sorted(row.items())}
+        none = CouplingTerm(0, 0, ZERO)
+        sums = [
+            _gap(loop, columns, {b: row.get(k, none).factor for b, row in rows.items()})
+            for k in known
+        ]
+        solutions = loop.solved(columns, sums)
+        for n, body in enumerate(loop.dependent):
+            pairs = zip(known.values(), solutions, strict=True)
+            terms = (replace(term, factor=solution[n]) for term, solution in pairs)
+            drives[body - 1] = CoordinateMap(tuple(terms), follows=True)
+
     def body_positions(self, q: Sequence[Scalar]) -> list[Any]:
         """The positions of the joints of the bodies from the user's positions q (nq)."""
-        return [self._place(k, drive, q) for k, drive in enumerate(self.drives)]
+        x = [self._place(k, drive, q) for k, drive in enumerate(self.drives)]
+        if not self.loops:
+            return x
+        by_body = dict(enumerate(map(_unit_angle, x, self.parts), 1))
+        for loop in self.loops:
+            by_body |= loop.positions(by_body)
+        return [by_body[i] for i in range(1, len(x) + 1)]
 
     def _place(self, k: int, drive: CoordinateMap, q: Sequence[Scalar]) -> Any:
         joint, part = self.parts[k]
@@ -102,11 +154,18 @@ class Coupling:
         (n)."""
         return [drive.rate(v) for drive in self.drives]
 
+    def body_accelerations(self, a: Sequence[Scalar]) -> list[Scalar]:
+        """The accelerations of the joints of the bodies from the user's (n)."""
+        rates = self.body_rates(a)
+        return [x + k for x, k in zip(rates, self.rest, strict=True)] if self.rest else rates
+
     def pull_back(self, values: Sequence[Scalar], axes: Sequence[int | None]) -> list[Scalar]:
         """Gᵀ applied to a row-major array of the bodies. `axes` has the size of each axis, None for
         an axis over bodies, to which Gᵀ is applied."""
         if self.is_identity:
             return list(values)
+        if self.rest:
+            return self._contracted(list(values), axes)
         by_body = [
             [(term.velocity_index, term.factor) for term in drive.terms] for drive in self.drives
         ]
@@ -119,9 +178,36 @@ class Coupling:
                 out[place] = out[place] + scale_constant(factor, value)
         return out
 
+    def _contracted(self, values: list[Scalar], axes: Sequence[int | None]) -> list[Scalar]:
+        """`pull_back` with a G that depends on the state, one axis after the other. Of a matrix
+        that is symmetric by construction, one half is computed."""
+        bodies, n = len(self.drives), self.velocities
+        shape = [bodies if axis is None else axis for axis in axes]
+        symmetric = [*axes] == [None, None] and all(
+            values[i * bodies + j] is values[j * bodies + i]
+            for i in range(bodies)
+            for j in range(i)
+        )
+        for k in (k for k, axis in enumerate(axes) if axis is None):
+            before, after = prod(shape[:k]), prod(shape[k + 1 :])
+            out: list[Scalar] = [ZERO] * (before * n * after)
+            upper = symmetric and k == 1
+            for a, i, b in product(range(before), range(bodies), range(after)):
+                value = values[(a * bodies + i) * after + b]
+                for term in self.drives[i].terms if value is not ZERO else ():
+                    if not upper or a <= term.velocity_index:
+                        at = (a * n + term.velocity_index) * after + b
+                        out[at] = out[at] + multiple(term.factor, value)
+            values, shape[k] = out, n
+        if symmetric:
+            return [values[min(i, j) * n + max(i, j)] for i in range(n) for j in range(n)]
+        return values
+
     @property
     def velocity_matrix(self) -> Any:
-        """G (bodies by velocities)."""
+        """G (bodies by velocities). Raises OptionError where it depends on the state."""
+        if self.loops:
+            raise OptionError(CONSTANT_ONLY)
         matrix = np.zeros((len(self.drives), self.velocities))
         for k, drive in enumerate(self.drives):
             for term in drive.terms:
@@ -131,20 +217,23 @@ class Coupling:
     @property
     def position_map(self) -> tuple[Any, Any]:
         """The coordinates of the bodies as a matrix (bodies by positions) times the user's
-        positions plus offsets. Rows of joints with a quaternion are zero."""
+        positions plus offsets. Rows of joints with a quaternion are zero. Raises OptionError for
+        robots with closed loops."""
+        if self.loops:
+            raise OptionError(CONSTANT_ONLY)
         matrix, offsets = np.zeros((len(self.drives), self.positions)), np.zeros(len(self.drives))
         for k, drive in enumerate(self.drives):
             for term in () if self.parts[k][0].in_body_axes else drive.terms:
                 matrix[k, term.position_index], offsets[k] = term.factor, drive.offset
         return matrix, offsets
 
-    def normalized_body_positions(self, q: Sequence[float]) -> list[Any]:
-        """`body_positions` after normalization of quaternions."""
+    def normalized(self, q: Sequence[float]) -> list[float]:
+        """Positions with unit quaternions, at which closed loops close (`reachable`)."""
         unit = list(q)
         for four in self.quaternions:
             size = math.hypot(*unit[four])
             unit[four] = [x / size for x in unit[four]]
-        return self.body_positions(unit)
+        return [*self.reachable(unit)]
 
     @property
     def quaternions(self) -> list[slice]:
@@ -166,6 +255,30 @@ class Coupling:
 UNCOUPLED: Final = Coupling((), (), 0, 0)
 
 
+def _unit_angle(x: Any, part: tuple[JointType, int]) -> Any:
+    """A position that is an angle as one that can be added to those that loops determine."""
+    joint, at = part
+    return x if joint.in_body_axes or joint.positions[at].unit != "rad" else UnitAngle.of(x)
+
+
+CONSTANT_ONLY: Final = "robots with closed loops are not supported here; remove the loops"
+
+
+def _gap(
+    loop: PlanarLoop,
+    columns: Mapping[int, Plane],
+    rates: Mapping[int, Scalar],
+    start: Plane = ZERO_PLANE,
+) -> Plane:
+    """The motion of the gap of a loop at the rates of its joints that it does not determine."""
+    x, y = start
+    for body in (body for body in loop.bodies if body not in loop.dependent):
+        if rates[body] is not ZERO:
+            by = (multiple(rates[body], c) for c in columns[body])
+            x, y = (a + c for a, c in zip((x, y), by, strict=True))
+    return x, y
+
+
 def _target(ways: Sequence[tuple[int, float]], shape: Sequence[int]) -> tuple[int, float]:
     """The flat index that an entry is added to, and its factor, by index and factor of each
     axis."""
@@ -173,6 +286,31 @@ def _target(ways: Sequence[tuple[int, float]], shape: Sequence[int]) -> tuple[in
     for (index, by), size in zip(ways, shape, strict=True):
         place, factor = place * size + index, factor * by
     return place, factor
+
+
+STEPS_TO_CENTER: Final = 32
+"""How many positions are tried between one drawn at random and the centre."""
+
+
+@lru_cache(maxsize=8)
+def _center(coupling: Coupling) -> tuple[float, ...]:
+    """Positions at which all loops close away from dead points: 0 if they do. Raises OptionError
+    where none are found."""
+    random, best = Random(0), (0.0,) * coupling.positions
+    trial = best
+    for _ in range(SAMPLES):
+        if coupling.sine(trial) > coupling.sine(best):
+            best = trial
+        if coupling.sine(best) >= GOOD_SINE:
+            break
+        trial = tuple(round(random.uniform(-3.14, 3.14), 4) for _ in best)
+    if coupling.sine(best) < MIN_SINE:
+        names = ", ".join(loop.closure.name for loop in coupling.loops)
+        raise OptionError(
+            f"the closed loops of this robot ({shown(names)}) do not close at any of {SAMPLES} "
+            "positions that were tried; correct the lengths of their links"
+        )
+    return best
 
 
 @lru_cache(maxsize=8)
@@ -186,15 +324,24 @@ def coupling_of(model: RigidBodyModel) -> Coupling:
             drives[i + k] = CoordinateMap((CouplingTerm(index + part.velocity, place + apart * k),))
         index += len(joint.type.velocities)
         place += len(joint.type.positions)
+    determined = {body for closure in model.closures for body in closure.dependent}
+    followers = list[tuple[int, Follow]]()
     for i, body in enumerate(model.bodies, 1):
-        if body.follows is not None:
-            terms = (
-                CouplingTerm(drives[leader].velocity_index, drives[leader].position_index, factor)
-                for leader, factor in body.follows.terms
-            )
-            drives[i] = CoordinateMap(tuple(terms), body.follows.offset, True)
+        if body.follows is None:
+            continue
+        if i in determined or determined.intersection(leader for leader, _ in body.follows.terms):
+            drives[i] = CoordinateMap((), 0.0, True)
+            followers += [(i, body.follows)] if body.follows.terms else []
+            continue
+        terms = (
+            CouplingTerm(drives[leader].velocity_index, drives[leader].position_index, factor)
+            for leader, factor in body.follows.terms
+        )
+        drives[i] = CoordinateMap(tuple(terms), body.follows.offset, True)
     ordered = tuple(drives[i] for i in range(1, model.size + 1))
-    return Coupling(ordered, tuple((b.joint.type, b.at) for b in model.bodies), index, place)
+    parts = tuple((b.joint.type, b.at) for b in model.bodies)
+    loops = tuple(planar_loop(model, closure) for closure in model.closures)
+    return Coupling(ordered, parts, index, place, loops, tuple(followers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,25 +382,3 @@ def _leading_joints(model: RigidBodyModel) -> list[tuple[str, Joint]]:
     """The joints with coordinates of their own, each with the link that it moves."""
     last = ((i + len(joint.type.velocities) - 1, joint) for i, joint in model.leading)
     return [(model.body(i).name, joint) for i, joint in last]
-
-
-def with_random_unit_quaternions(
-    coupling: Coupling, q: Sequence[float], random: Random
-) -> tuple[float, ...]:
-    """The positions with random unit quaternions of two decimals, for tests in any precision."""
-    drawn = list(q)
-    for four in coupling.quaternions:
-        drawn[four] = random.choice(UNIT_QUATERNIONS)
-    return tuple(drawn)
-
-
-UNIT_QUATERNIONS: Final = tuple(
-    quaternion
-    for a, b, c in product(range(-90, 91, 10), repeat=3)
-    for w in (math.isqrt(max(10000 - a * a - b * b - c * c, 0)),)
-    if a * b * c * w and a * a + b * b + c * c + w * w == 10000
-    for quaternion in ((a / 100, b / 100, c / 100, w / 100),)
-    if all(abs(plain(x)) < 0.999 for row in quaternion_rows(quaternion) for x in row)
-)
-"""Some whose squares add up to 1 exactly, without those by which an axis becomes another one, as
-there angles of roll and yaw are not defined."""

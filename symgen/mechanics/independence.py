@@ -113,10 +113,8 @@ class Geometry:
             if not (system.gravity_is_input and system.body(i).on_robot)
         }
         parents, places = zip(*((b.parent, b.placement) for b in system.bodies), strict=True)
-        keys = tuple(remaining_parameters(system))
-        return cls(
-            parents, system.order, places, keys, tuple(sorted(falls.items())), system.coupling
-        )
+        keys, coupling = tuple(remaining_parameters(system)), system.coupling.of or system.coupling
+        return cls(parents, system.order, places, keys, tuple(sorted(falls.items())), coupling)
 
 
 def independent_parameters(system: CanonicalModel, seed: int = 0) -> IndependentParameters:
@@ -216,8 +214,10 @@ def _regressor(geometry: Geometry, random: "np.random.Generator") -> Numbers:
     q, v = (
         random.uniform(-2, 2, (STATE_COUNT, k)) for k in (coupling.positions, coupling.velocities)
     )
-    places = [coupling.normalized_body_positions(row.tolist()) for row in q]
-    qd = v @ coupling.velocity_matrix.T
+    at = [coupling.at(coupling.normalized(row.tolist())) for row in q]
+    places = [x for _, x in at]
+    g = np.array([coupling.velocity_matrix for coupling, _ in at])
+    qd = np.einsum("snu,su->sn", g, v)
     directions = random.normal(size=(STATE_COUNT, 3)) * 9.81
     falls, frames = dict(geometry.falls), _frames(geometry, places)
     motions = {j: _motion(geometry.placements[j - 1], frames[j]) for j in geometry.order}
@@ -234,7 +234,7 @@ def _regressor(geometry: Geometry, random: "np.random.Generator") -> Numbers:
                 :, [3, 0, 1, 2]
             ]
     columns = [len(MOMENTS) * (i - 1) + k for i, k in geometry.keys]
-    felt = np.einsum("snkbm,nu->sukbm", rows, coupling.velocity_matrix)
+    felt = np.einsum("snkbm,snu->sukbm", rows, g)
     return np.asarray(felt.reshape(STATE_COUNT * coupling.velocities * 2, -1)[:, columns])
 
 

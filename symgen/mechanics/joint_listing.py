@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.model import Body, RigidBodyModel, constant_of_velocity, is_nonzero
+from symgen.text import shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class ListedJoint:
     leaders: tuple[str, ...] = ()
     """The joints or motors that it follows."""
     follows: str = ""
-    """How it follows others, as in ``0.8 near + 0.01``."""
+    """How it follows others, as in ``0.8 near + 0.01``, or the closed loop that determines it."""
 
     @property
     def leader(self) -> str:
@@ -51,10 +52,13 @@ def _rows(model: RigidBodyModel, firsts: Iterable[int]) -> list[ListedJoint]:
     coupling, rows = coupling_of(model), list[ListedJoint]()
     for i, joint in ((i, model.body(i).joint) for i in firsts):
         first, run = model.body(i), tuple(range(i, i + len(joint.type.velocities)))
-        start = coupling.drives[i - 1].position_index
-        places = tuple(range(start, start + len(joint.type.positions)))
-        indices = tuple(sorted(coupling.drives[k - 1].velocity_index for k in run))
-        coordinates = (places, indices) if first.follows is None else ((), ())
+        coordinates: tuple[tuple[int, ...], tuple[int, ...]] = (), ()
+        if first.follows is None:
+            start = coupling.drives[i - 1].position_index
+            coordinates = (
+                tuple(range(start, start + len(joint.type.positions))),
+                tuple(sorted(coupling.drives[k - 1].velocity_index for k in run)),
+            )
         terms = first.follows.terms if first.follows else ()
         leaders = tuple(model.body(number).joint.name for number, _ in terms)
         rows.append(
@@ -72,9 +76,14 @@ def _rows(model: RigidBodyModel, firsts: Iterable[int]) -> list[ListedJoint]:
 
 
 def coupling_text(model: RigidBodyModel, body: Body) -> str:
-    """The coupling of a body as text, such as ``0.8 near + 0.01``; empty if it follows no other."""
+    """The coupling of a body as text, such as ``0.8 near + 0.01``; empty if it follows no other.
+    Of a joint that a closed loop determines it names the loop."""
     if body.follows is None:
         return ""
+    if not body.follows.terms:
+        number = model.bodies.index(body) + 1
+        name = next(c.name for c in model.closures if number in c.dependent)
+        return f"closed loop '{shown(name)}'"
     (first, factor), *others = body.follows.terms
     times = "" if factor == 1 else "-" if factor == -1 else f"{factor!r} "
     text = f"{times}{model.body(first).joint.name}"

@@ -127,10 +127,27 @@ class Link:
 @dataclass(frozen=True, slots=True)
 class Follow:
     """A coordinate that is the sum of those of other bodies, each times a factor, plus `offset`:
-    `terms` are their numbers and the factors."""
+    `terms` are their numbers and the factors. A coordinate that a closed loop determines has no
+    terms."""
 
     terms: tuple[tuple[int, float], ...]
     offset: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """A cut joint, which closes a loop: the point `points[0]` of the body `bodies[0]` and the point
+    `points[1]` of the body `bodies[1]` (0: the base) coincide; points are in the frames of their
+    bodies (m).
+
+    The loop determines the coordinates of the bodies `dependent`, whose `follows` has no terms.
+    `branch` (1 or -1) tells which of the two assemblies is meant (`symgen.mechanics.closures`)."""
+
+    name: str
+    bodies: tuple[int, int]
+    points: tuple[Triple, Triple]
+    dependent: tuple[int, int]
+    branch: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +251,9 @@ class RigidBodyModel:
     file_order: tuple[str, ...] = field(default=(), compare=False)
     """The joints with coordinates of their own in the order of the robot's file, if the coordinates
     have another order; empty otherwise, and for models from a manifest."""
+    closures: tuple[Closure, ...] = ()
+    """The cut joints of closed loops; each comes after those whose dependent joints it has in its
+    own chains."""
     joint_names: tuple[str, ...] = field(init=False)
     _children: tuple[tuple[int, ...], ...] = field(init=False, repr=False, compare=False)
     _hash: int = field(init=False, repr=False, compare=False)
@@ -245,7 +265,11 @@ class RigidBodyModel:
         for i, body in enumerate(self.bodies, 1):
             children[body.parent].append(i)
         object.__setattr__(self, "_children", tuple(map(tuple, children)))
-        object.__setattr__(self, "_hash", hash((self.name, self.bodies, self.base, self.gravity)))
+        object.__setattr__(
+            self,
+            "_hash",
+            hash((self.name, self.bodies, self.base, self.gravity, self.closures)),
+        )
 
     def __hash__(self) -> int:
         return self._hash

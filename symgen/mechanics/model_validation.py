@@ -9,7 +9,7 @@ from math import hypot
 from typing import Final
 
 from symgen.mechanics.joints import JOINT_TYPES
-from symgen.mechanics.model import PARAMETER_NAMES, Body, Joint, Link, PerCoordinate
+from symgen.mechanics.model import PARAMETER_NAMES, Body, Closure, Joint, Link, PerCoordinate
 from symgen.mechanics.pose import Matrix3
 from symgen.numbers.scalar import dot
 from symgen.text import shown
@@ -30,8 +30,10 @@ MAX_FRAME_ERROR: Final = 1e-6
 """How far lengths and products of the axes of a frame may be from 1 and 0."""
 
 
-def validate(bodies: Sequence[Body], base: Sequence[Link]) -> str | None:
-    """A sentence about the first invalid body (or base link), None if all are valid."""
+def validate(
+    bodies: Sequence[Body], base: Sequence[Link], closures: Sequence[Closure] = ()
+) -> str | None:
+    """A sentence about the first invalid body, base link or closure, None if all are valid."""
     if not bodies:
         return "has no moving body"
     trouble = _of_tree(bodies) or next(
@@ -43,9 +45,26 @@ def validate(bodies: Sequence[Body], base: Sequence[Link]) -> str | None:
         ),
         None,
     )
+    trouble = trouble or _of_closures(bodies, closures)
     if trouble is None and not base and not bodies[0].in_body_axes:
         trouble = "has no fixed link"
     return trouble or next((f"base link {wrong}" for wrong in map(_of_link, base) if wrong), None)
+
+
+def _of_closures(bodies: Sequence[Body], closures: Sequence[Closure]) -> str | None:
+    """Closures are of bodies of the tree, and each determined coordinate is that of a joint that
+    one closure determines."""
+    for closure in closures:
+        numbers = (*closure.bodies, *closure.dependent)
+        if not all(0 <= i <= len(bodies) for i in numbers) or 0 in closure.dependent:
+            return f"has a closure '{shown(closure.name)}' of a body that does not exist"
+        if abs(closure.branch) != 1:
+            return f"has a closure '{shown(closure.name)}' with a branch other than 1 and -1"
+        if any(abs(x) > MAX_NUMBER for point in closure.points for x in point):
+            return f"has a closure '{shown(closure.name)}' with a number beyond {MAX_NUMBER:g}"
+    determined = sorted(i for closure in closures for i in closure.dependent)
+    marked = [i for i, body in enumerate(bodies, 1) if body.follows and not body.follows.terms]
+    return None if determined == marked else "has closures that do not determine its coordinates"
 
 
 def _of_tree(bodies: Sequence[Body]) -> str | None:
@@ -87,11 +106,14 @@ def _leader(bodies: Sequence[Body], i: int) -> str | None:
     leaders = [leader for leader, _ in follow.terms] if follow is not None else []
     if any(not 1 <= leader <= len(bodies) for leader in leaders):
         return "follows a body that does not exist"
-    if follow is not None and (not leaders or len({*leaders}) < len(leaders)):
-        return "follows no body, or follows a body twice"
+    if follow is not None and len({*leaders}) < len(leaders):
+        return "follows a body twice"
     for leader in (bodies[k - 1] for k in leaders):
         single = leader.joint.type.has_one_coordinate and body.joint.type.has_one_coordinate
-        if leader.follows is not None or not (single or body.joint.type.is_rotor):
+        determined = leader.follows is not None and not leader.follows.terms
+        if (leader.follows is not None and not (determined and body.joint.type.is_rotor)) or not (
+            single or body.joint.type.is_rotor
+        ):
             return "follows a body that is not independent"
     if body.in_body_axes and follow is not None and not _is_shadow(bodies, body):
         return "follows a body that is not independent"

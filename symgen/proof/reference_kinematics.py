@@ -11,8 +11,12 @@ from typing import Final
 from symgen.mechanics.spatial import ZERO_VECTOR, Vector
 from symgen.mechanics.spatial import scale_constant as multiple
 from symgen.numbers.caching import IdentityCache
-from symgen.numbers.operations import cos, sin
 from symgen.numbers.scalar import ZERO, Scalar
+from symgen.proof.reference_loops import (
+    with_loop_accelerations,
+    with_loop_positions,
+    with_loop_rates,
+)
 from symgen.proof.reference_model import (
     WORLD,
     Frame,
@@ -21,6 +25,7 @@ from symgen.proof.reference_model import (
     Rows,
     matmul,
     matvec,
+    rotation,
     transpose,
 )
 
@@ -138,23 +143,6 @@ def bodies_of_joint(robot: ReferenceModel, first: int) -> range:
     return range(first, first + len(JOINTS[robot.part(first).kind].kinds(robot.part(first))))
 
 
-def _rotation(axis: Vector, angle: Scalar) -> Rows:
-    """Rodrigues' formula about a unit axis: c 1 + (1 - c) a aᵀ + s [a]x."""
-    c, s = cos(angle), sin(angle)
-    x, y, z = axis
-    cross = ((ZERO, -z, y), (z, ZERO, -x), (-y, x, ZERO))
-    first, second, third = (
-        Vector(
-            *(
-                (c if i == j else ZERO) + (1 - c) * (axis[i] * axis[j]) + s * cross[i][j]
-                for j in range(3)
-            )
-        )
-        for i in range(3)
-    )
-    return first, second, third
-
-
 def _unit(four: Sequence[Scalar]) -> Sequence[Scalar]:
     """A quaternion that is a unit one to a double's last digit, so to all digits: a rotation that
     is none would stretch what does not depend on it at all. Two steps of Newton's for 1/√."""
@@ -211,43 +199,115 @@ class State:
     root_axes: bool = False
 
 
-def body_rates(robot: ReferenceModel, v: Sequence[Scalar]) -> list[Scalar]:
-    """The rates of the bodies' joints, from the user's."""
+def body_rates(robot: ReferenceModel, x: JointPositions, v: Sequence[Scalar]) -> list[Scalar]:
+    """The rates of the bodies' joints at positions, from the user's."""
+    rates = _linear_rates(robot, v)
+    if not robot.loops:
+        return rates
+    return _following(robot, with_loop_rates(robot.loops, body_poses(robot, x), rates))
+
+
+def _linear_rates(robot: ReferenceModel, v: Sequence[Scalar]) -> list[Scalar]:
     return [
         sum((multiple(by, v[index]) for index, _, by in part.terms), ZERO) for part in robot.parts
     ]
 
 
-def body_coordinate(part: ReferenceBody, x: JointPositions) -> Scalar:
+def _following(robot: ReferenceModel, rates: list[Scalar]) -> list[Scalar]:
+    """The rates with those of rotors that follow joints that loops determine."""
+    for i, terms in robot.followers:
+        rates[i - 1] = sum((by * rates[leader - 1] for leader, by in terms), ZERO)
+    return rates
+
+
+def body_accelerations(robot: ReferenceModel, x: JointTrajectory) -> list[Scalar]:
+    """The accelerations of the bodies' joints along a motion."""
+    accelerations = _linear_rates(robot, x.qdd)
+    if not robot.loops:
+        return accelerations
+    poses, rates = body_poses(robot, x.positions), body_rates(robot, x.positions, x.qd)
+    solved = with_loop_accelerations(
+        robot.loops,
+        poses,
+        accelerations,
+        lambda trial: _motions_at(robot, x, rates, trial),
+    )
+    return _following(robot, solved)
+
+
+def velocity_matrix(robot: ReferenceModel, x: JointPositions) -> Sequence[Sequence[Scalar]] | None:
+    """G at positions, a row for each body; None where it is constant."""
+    if not robot.loops:
+        return None
+    n = robot.velocities
+    units = ([1 if i == k else ZERO for i in range(n)] for k in range(n))
+    columns = lambda: [body_rates(robot, x, unit) for unit in units]  # noqa: E731
+    g = x.cache.value("G", (robot.motion_key,), columns)
+    return [*zip(*g, strict=True)]
+
+
+def body_coordinate(robot: ReferenceModel, i: int, x: JointPositions) -> Scalar:
     """The coordinate of a body whose joint has its positions one by one."""
-    return sum((multiple(by, x.q[place]) for _, place, by in part.terms), part.offset)
+    if robot.start is None:
+        part = robot.part(i)
+        return sum((multiple(by, x.q[place]) for _, place, by in part.terms), part.offset)
+    return _loop_coordinates(robot, x)[i - 1]
+
+
+def _loop_coordinates(robot: ReferenceModel, x: JointPositions) -> list[Scalar]:
+    """The coordinates of all bodies of a robot with closed loops."""
+    coordinates: list[Scalar] = x.cache.value(
+        "coordinates", (robot.motion_key,), lambda: _solved_coordinates(robot, x)
+    )
+    return coordinates
+
+
+def _solved_coordinates(robot: ReferenceModel, x: JointPositions) -> list[Scalar]:
+    if robot.start is None:
+        return []
+    start = robot.start(x.q)
+    for i, part in enumerate(robot.parts):
+        if part.terms and JOINTS[part.kind].translation_count is None:
+            linear = (multiple(by, x.q[place]) for _, place, by in part.terms)
+            start[i] = sum(linear, part.offset)
+    return with_loop_positions(robot.loops, start, lambda trial: _body_poses(robot, x, trial))
 
 
 def body_poses(robot: ReferenceModel, x: JointPositions) -> Mapping[int, BodyInWorld]:
     """The pose of every body in the world."""
     poses: Mapping[int, BodyInWorld] = x.cache.value(
-        "poses", (robot.motion_key,), lambda: _body_poses(robot, x)
+        "poses",
+        (robot.motion_key,),
+        lambda: _body_poses(robot, x, _loop_coordinates(robot, x) if robot.loops else None),
     )
     return poses
 
 
-def _body_poses(robot: ReferenceModel, x: JointPositions) -> Mapping[int, BodyInWorld]:
+def _body_poses(
+    robot: ReferenceModel, x: JointPositions, coordinates: Sequence[Scalar] | None
+) -> Mapping[int, BodyInWorld]:
+    """The poses at positions, with the coordinates of bodies where they are known already."""
     bodies = {0: BodyInWorld(Frame().axes, ZERO_VECTOR)}
     for i in robot.outward:
         part = robot.part(i)
-        bodies[i] = _placed(part, bodies[part.parent], x)
+        q = None if coordinates is None else coordinates[i - 1]
+        bodies[i] = _placed(robot, i, bodies[part.parent], x, q)
     return bodies
 
 
-def _placed(part: ReferenceBody, before: BodyInWorld, x: JointPositions) -> BodyInWorld:
+def _placed(
+    robot: ReferenceModel, i: int, before: BodyInWorld, x: JointPositions, q: Scalar | None
+) -> BodyInWorld:
     """A body, by the one that carries it: against it along and about an axis that stays on that
     one, or by a position with a quaternion, of which the joint's first body takes all."""
+    part = robot.part(i)
     kind, places = unit_motion(part), JOINTS[part.kind].translation_count
     if places is None:
-        frame, q = before.carrying(part.frame), body_coordinate(part, x)
+        frame = before.carrying(part.frame)
+        q = body_coordinate(robot, i, x) if q is None else q
         z = matvec(frame.axes, part.axis)
         fixed = kind.balanced or kind.turn is ZERO
-        axes = frame.axes if fixed else matmul(frame.axes, _rotation(part.axis, kind.turn * q))
+        axes = frame.axes if fixed else matmul(frame.axes, rotation(part.axis, kind.turn * q))
         return BodyInWorld(axes, frame.place + z.scaled(kind.slide * q), z, kind.turn, kind.slide)
     frame = Frame(before.axes, before.place)
     if part.at == 0:
@@ -268,12 +328,16 @@ def body_motions(robot: ReferenceModel, x: JointTrajectory) -> Mapping[int, Body
 
 
 def _body_motions(robot: ReferenceModel, x: JointTrajectory) -> Mapping[int, BodyMotion]:
+    rates = body_rates(robot, x.positions, x.qd)
+    return _motions_at(robot, x, rates, body_accelerations(robot, x))
+
+
+def _motions_at(
+    robot: ReferenceModel, x: JointTrajectory, speed: Sequence[Scalar], change: Sequence[Scalar]
+) -> Mapping[int, BodyMotion]:
+    """The motions at rates and accelerations of the bodies' joints."""
     bodies = {0: BodyMotion(ZERO_VECTOR, a=-x.gravity)}
-    at, speed, change = (
-        body_poses(robot, x.positions),
-        body_rates(robot, x.qd),
-        body_rates(robot, x.qdd),
-    )
+    at = body_poses(robot, x.positions)
     for i in robot.outward:
         part, before = robot.part(i), bodies[robot.part(i).parent]
         if not part.parent and part.grounded:

@@ -5,16 +5,19 @@ in all digits, so that the mechanism is rigid."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any, Final
 
 import numpy as np
 
 from symgen.mechanics.coupling import coupling_of
+from symgen.mechanics.loop_geometry import paths_of
 from symgen.mechanics.model import Body, Link, RigidBodyModel
 from symgen.mechanics.pose import Pose
 from symgen.mechanics.spatial import ZERO_VECTOR, Vector
+from symgen.numbers.operations import cos, sin
 from symgen.numbers.scalar import ZERO, Scalar
+from symgen.proof.reference_loops import ReferenceLoop, loop_start
 
 Rows = tuple[Vector, Vector, Vector]
 Number = Callable[[float], Scalar]
@@ -106,6 +109,13 @@ class ReferenceModel:
     gravity: Vector
     velocities: int
     positions: int
+    loops: tuple[ReferenceLoop, ...] = ()
+    """The closed loops, in the order in which they are solved."""
+    followers: tuple[tuple[int, tuple[tuple[int, Scalar], ...]], ...] = ()
+    """The rotors of joints that loops determine: the body, and the bodies that it follows with
+    factors."""
+    start: Callable[[Sequence[Scalar]], list[Scalar]] | None = None
+    """Coordinates of all bodies near those at positions of the user, of robots with loops."""
     motion_key: object = field(default_factory=object)
     """The same for mechanisms that move alike, whatever their inertia."""
 
@@ -127,17 +137,33 @@ class ReferenceModel:
         solids += [(i, s) for i, part in enumerate(self.parts, 1) for s in part.links]
         return next(pair for pair in solids if pair[1].name == link)
 
-    def pull_back(self, of_bodies: Any, axes: int = 1) -> Any:
-        """Gᵀ on the last `axes` axes of an array, from the joints of the bodies to the
-        velocities."""
+    def pull_back(self, of_bodies: Any, axes: int = 1, g: Any = None, inner: int = 0) -> Any:
+        """Gᵀ on the last `axes` axes of an array, from the joints of the bodies to the velocities.
+        A `g` that depends on the state has a row of entries for each body, numbers or arrays with
+        the axes of the batch; `inner` axes are between these and the last `axes`."""
         if self._apart:
             return of_bodies
+        if g is not None:
+            return self._pulled_back(of_bodies, axes, g, inner)
         for _ in range(axes):
             of_bodies = np.moveaxis(of_bodies, -axes, -1)
             out = np.full((*of_bodies.shape[:-1], self.velocities), 0 * self.gravity.z, object)
             for k, part in enumerate(self.parts):
                 for index, _, factor in part.terms:
                     out[..., index] += factor * of_bodies[..., k]
+            of_bodies = out
+        return of_bodies
+
+    def _pulled_back(self, of_bodies: Any, axes: int, g: Any, inner: int) -> Any:
+        for _ in range(axes):
+            of_bodies = np.moveaxis(of_bodies, -axes, -1)
+            shape, extra = of_bodies.shape[:-1], inner + axes - 1
+            out = np.full((*shape, self.velocities), 0 * self.gravity.z, object)
+            for k, row in enumerate(g):
+                for index, factor in ((j, x) for j, x in enumerate(row) if x is not ZERO):
+                    by = np.asarray(factor, object)
+                    by = by.reshape((*by.shape, *(1 for _ in range(extra))))
+                    out[..., index] += by * of_bodies[..., k]
             of_bodies = out
         return of_bodies
 
@@ -151,7 +177,7 @@ class ReferenceModel:
 @lru_cache(maxsize=8)
 def reference_model(model: RigidBodyModel, number: Number) -> ReferenceModel:
     """The robot of a model in numbers made by `number`."""
-    coupling = coupling_of(model)
+    coupling, exact = coupling_of(model), _structural(number)
     pairs = zip(model.bodies, coupling.drives, strict=True)
     parts = (_part(body, drive, number) for body, drive in pairs)
     return ReferenceModel(
@@ -161,6 +187,15 @@ def reference_model(model: RigidBodyModel, number: Number) -> ReferenceModel:
         Vector(*(number(x) for x in model.gravity)),
         coupling.velocities,
         coupling.positions,
+        tuple(
+            ReferenceLoop.of(c, paths_of(model, c.bodies), lambda p: Vector(*map(exact, p)))
+            for c in model.closures
+        ),
+        tuple(
+            (i, tuple((leader, number(by)) for leader, by in follow.terms))
+            for i, follow in coupling.followers
+        ),
+        partial(loop_start, coupling, number=number) if coupling.loops else None,
     )
 
 
@@ -175,7 +210,7 @@ def _part(body: Body, drive: Any, number: Number) -> ReferenceBody:
         body.at,
         tuple(map(exact, joint.constants)),
         exact(body.spin),
-        drive.terms[0].position_index,
+        drive.terms[0].position_index if drive.terms else 0,
         tuple(
             (term.velocity_index, term.position_index, number(term.factor)) for term in drive.terms
         ),
@@ -202,6 +237,23 @@ def frame_of(pose: Pose, number: Number) -> Frame:
     x, y, z = (Vector(*map(to_number, row)) for row in pose.rotation)
     axes, place = _orthonormal((x, y, z), number(0.5)), Vector(*map(to_number, pose.position))
     return Frame(WORLD if axes == WORLD else axes, ZERO_VECTOR if place == ZERO_VECTOR else place)
+
+
+def rotation(axis: Vector, angle: Scalar) -> Rows:
+    """Rodrigues' formula about a unit axis: c 1 + (1 - c) a aᵀ + s [a]x."""
+    c, s = cos(angle), sin(angle)
+    x, y, z = axis
+    cross = ((ZERO, -z, y), (z, ZERO, -x), (-y, x, ZERO))
+    first, second, third = (
+        Vector(
+            *(
+                (c if i == j else ZERO) + (1 - c) * (axis[i] * axis[j]) + s * cross[i][j]
+                for j in range(3)
+            )
+        )
+        for i in range(3)
+    )
+    return first, second, third
 
 
 def normalize(v: Vector, half: Scalar) -> Vector:

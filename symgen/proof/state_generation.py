@@ -135,7 +135,8 @@ def with_large_angles(
 
 def _angles(model: RigidBodyModel) -> dict[int, int]:
     """By body the place of its angle among the positions, where nothing else depends on that."""
-    drives = coupling_of(model).drives
+    coupling, drives = coupling_of(model), coupling_of(model).drives
+    looped = {i for loop in coupling.loops for i in loop.bodies}
     rotors = {i for i, body in enumerate(model.bodies, 1) if body.joint.type.is_rotor}
     uses = Counter(
         term.position_index
@@ -147,6 +148,7 @@ def _angles(model: RigidBodyModel) -> dict[int, int]:
         i: drive.position_index
         for i, (body, drive) in enumerate(zip(model.bodies, drives, strict=True), 1)
         if i not in rotors
+        and i not in looped
         and not drive.follows
         and not body.joint.type.in_body_axes
         and uses[drive.position_index] == 1

@@ -19,7 +19,12 @@ from symgen.mechanics.spatial import Vector
 from symgen.numbers.caching import IdentityCache, cached_method
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.numbers.types import DecimalArray
-from symgen.proof.reference_kinematics import JointPositions, JointTrajectory, State
+from symgen.proof.reference_kinematics import (
+    JointPositions,
+    JointTrajectory,
+    State,
+    velocity_matrix,
+)
 from symgen.proof.reference_model import ReferenceModel, reference_model
 from symgen.proof.tangent import displaced, turned_accelerations
 from symgen.tracing.robot import SPRING_FIELDS, ParametricModel
@@ -157,6 +162,13 @@ class States:
         )
         gravity = Vector(*_columns(self.given["g"])) if "g" in self.given else None
         return JointTrajectory(positions, qd, qdd, gravity or self.mechanism.gravity)
+
+    def pull_back(self, of_bodies: DecimalArray, axes: int = 1, inner: int = 0) -> DecimalArray:
+        """Gᵀ on the last `axes` axes of an array, from the joints of the bodies to the velocities;
+        `inner` axes are between those of the batch and these."""
+        g = velocity_matrix(self.mechanism, self.textbook.course.positions)
+        pulled: DecimalArray = self.mechanism.pull_back(of_bodies, axes, g, inner)
+        return pulled
 
     @property
     def _pushed(self) -> dict[str, list[Scalar]]:

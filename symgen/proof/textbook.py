@@ -15,6 +15,7 @@ from symgen.proof.reference_kinematics import (
     BodyMotion,
     State,
     UnitMotion,
+    body_accelerations,
     body_coordinate,
     body_motions,
     body_poses,
@@ -216,8 +217,8 @@ def _load(robot: ReferenceModel, i: int, tau: Sequence[Scalar]) -> Scalar:
 
 def _passive(robot: ReferenceModel, x: State, tau: Sequence[Scalar]) -> Iterator[Scalar]:
     """Friction, and springs by Hooke's law, where the joints transmit `tau`."""
-    accelerations = body_rates(robot, x.course.qdd)
-    for i, rate in enumerate(body_rates(robot, x.course.qd), 1):
+    accelerations = body_accelerations(robot, x.course)
+    for i, rate in enumerate(body_rates(robot, x.course.positions, x.course.qd), 1):
         if i in x.passive:
             row = x.passive[i]
             laws = [k for k in FRICTION if {k, NEEDED.get(k, k)} <= {*row}]
@@ -231,7 +232,7 @@ def _passive(robot: ReferenceModel, x: State, tau: Sequence[Scalar]) -> Iterator
                 load = _load(robot, i, tau)
                 total = total + load_factor(rate, row) * load * sign(load)
             if "stiffness" in row:
-                place = body_coordinate(robot.part(i), x.course.positions)
+                place = body_coordinate(robot, i, x.course.positions)
                 total = total + row["stiffness"] * (place - row["reference"])
             yield total
         else:
@@ -242,7 +243,7 @@ def spring_energy(robot: ReferenceModel, x: State) -> Scalar:
     """The energy of the springs, ½ k (q - r)² each (J)."""
     total: Scalar = ZERO
     for i, row in ((i, row) for i, row in x.passive.items() if "stiffness" in row):
-        strain = body_coordinate(robot.part(i), x.course.positions) - row["reference"]
+        strain = body_coordinate(robot, i, x.course.positions) - row["reference"]
         total = total + row["stiffness"] * strain * strain / 2
     return total
 

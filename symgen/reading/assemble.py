@@ -13,6 +13,7 @@ from symgen.reading.actuators import drives_of, undriven
 from symgen.reading.bodies_from_joints import joint_pose, model_of
 from symgen.reading.inertia_tensors import repair_inertias
 from symgen.reading.joint_couplings import with_couplings
+from symgen.reading.loops import notices_on_loops
 from symgen.reading.motors import motors_of
 from symgen.reading.options import GROUPS, RobotOptions, SourceOptions
 from symgen.reading.plausibility import (
@@ -107,6 +108,7 @@ def load_with(source: RobotSource, choices: Choices) -> LoadedRobot:
         *fall,
         *unused,
         *notices_on_values(part, model),
+        *notices_on_loops(part, model),
         *undriven(part.robot, part.moving),
         *drives.springs(part.robot, part.moving),
         *notices_on_selection(part, wanted.gravity is not None),

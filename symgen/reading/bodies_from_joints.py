@@ -20,6 +20,7 @@ from symgen.reading.actuators import Drives, joint_fields
 from symgen.reading.description import Inertial, JointElement, LinearFunction, LinkElement
 from symgen.reading.joint_couplings import resolve_couplings
 from symgen.reading.joint_kinds import JOINTS
+from symgen.reading.loops import with_loops
 from symgen.reading.rotations import RightAngleSnapper, rotation_about_axis
 from symgen.reading.subtree import WORLD, RobotSubtree
 from symgen.text import shown
@@ -227,13 +228,14 @@ def model_of(
         )
         for j in part.moving
     ]
-    return RigidBodyModel(
+    model = RigidBodyModel(
         part.robot.name,
         bodies(joints, [motor.resolved(followers) for motor in motors]),
         tuple(links.get(None, ())),
         gravity,
         part.file_order_if_changed,
     )
+    return with_loops(part, model)
 
 
 def _links(

@@ -37,6 +37,7 @@ from symgen.reading.joint_kinds import (
     is_negative,
     springs_are_linear,
 )
+from symgen.reading.loop_elements import LoopElement
 from symgen.reading.rotations import Rows
 from symgen.reading.validation import (
     ZEROS,
@@ -151,6 +152,7 @@ class Builder:
         self._links: list[LinkElement] = []
         self._joints: list[JointElement] = []
         self._drives: list[DriveElement] = []
+        self._loops: list[LoopElement] = []
 
     def __repr__(self) -> str:
         return f"Builder({self.name!r}, {len(self._links)} links, {len(self._joints)} joints)"
@@ -283,13 +285,44 @@ class Builder:
         self._joints.append(JointElement(f"{name}.fixed", line, FIXED, str(on), name, where))
         return self
 
+    def close(
+        self,
+        name: str,
+        first: str,
+        second: str,
+        at_first: Numbers = ZEROS,
+        at_second: Numbers = ZEROS,
+        *,
+        dependent: Iterable[str] = (),
+        branch: int | None = None,
+    ) -> "Builder":
+        """Close a loop: the point `at_first` (m, link axes) of the link `first` and the point
+        `at_second` of the link `second` coincide, as by a revolute or ball joint there. The loop
+        must be planar: its joints turn about parallel axes or slide across them.
+
+        `dependent` names the two joints whose coordinates the loop determines; by default they are
+        those farthest from the link that carries both chains. `branch` (1 or -1) chooses one of the
+        two assemblies; by default it is the one in which the dependent joints are nearest to 0."""
+        line, label = self._line_of("loop", name), f"loop '{shown(name)}'"
+        if branch not in (None, 1, -1):
+            raise OptionError(f"{label}: branch is {shown(repr(branch), 40)}; give 1 or -1")
+        points = (
+            as_vector3(f"{label}: at_first", at_first),
+            as_vector3(f"{label}: at_second", at_second),
+        )
+        names = (dependent,) if isinstance(dependent, str) else tuple(map(str, dependent))
+        links = str(first), str(second)
+        self._loops.append(LoopElement(name, line, links, points, names, branch or 0))
+        return self
+
     def description(self) -> RobotDescription:
         """The robot built so far, checked. Raises RobotError where it is no tree of links."""
         links, joints, drives = tuple(self._links), tuple(self._joints), tuple(self._drives)
+        loops = tuple(self._loops)
         robot = RobotDescription(
             self.name,
             self._file,
-            digest_of(self.name, links, joints, drives, self.gravity),
+            digest_of(self.name, links, joints, drives, self.gravity, *([loops] if loops else [])),
             self._line,
             links,
             joints,
@@ -298,6 +331,7 @@ class Builder:
             self.gravity,
             (),
             f"robot '{shown(self.name)}'",
+            loops=loops,
         )
         return check(robot)
 

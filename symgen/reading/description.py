@@ -11,6 +11,7 @@ from symgen.errors import Notice, RobotError, SourceLocation, together
 from symgen.mechanics.model import Limits, PerCoordinate
 from symgen.mechanics.pose import IDENTITY, Matrix3, Triple
 from symgen.numbers.scalar import sum_in_order
+from symgen.reading.loop_elements import LoopElement
 from symgen.text import quoted, shown
 
 EARTH: Final = (0.0, 0.0, -9.81)
@@ -54,8 +55,7 @@ class LinkElement:
 
 
 MIN_RELATIVE_PIVOT: Final = 1e-9
-"""In Gaussian elimination, a pivot below this part of the largest factor of its equation counts as
-0."""
+"""A pivot below this part of its equation's largest factor counts as 0 in Gaussian elimination."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +221,8 @@ class RobotDescription:
     """How messages call the whole file."""
     transmissions: tuple[Transmission, ...] = ()
     """What ties motors to joints, no joint in two of them."""
+    loops: tuple[LoopElement, ...] = ()
+    """The joints that close loops."""
 
     def place(self, line: int) -> SourceLocation:
         """The place of a line in the robot's file."""
@@ -295,8 +297,8 @@ def _has_links(robot: RobotDescription) -> Faults:
 
 
 def _unique_names(robot: RobotDescription) -> Faults:
-    for kind, elements in (("link", robot.links), ("joint", robot.joints)):
-        first: dict[str, LinkElement | JointElement] = {}
+    for kind, elements in (("link", robot.links), ("joint", robot.joints), ("loop", robot.loops)):
+        first: dict[str, Any] = {}
         for element in elements:
             other = first.setdefault(element.name, element)
             if other is not element:

@@ -44,7 +44,8 @@ def sampled_mass_matrices(robot: ParametricModel) -> Numbers:
         states[0][quaternion.stop - 1] = 1.0
     matrices = []
     for q in states:
-        entries = coupled_mass_matrix(mechanism, mechanism.coupling.normalized_body_positions(q))
+        state, places, _ = mechanism.at_state(mechanism.coupling.normalized(q))
+        entries = coupled_mass_matrix(state, places)
         matrices.append(np.array([plain(x) for x in entries]).reshape(n, n))
     return np.array(matrices)
 

@@ -2,7 +2,8 @@
 
 All algorithms but a few work with the coordinates of bodies. The few are those that need the
 inverse of M (`Quantity.needs_inverse`): what they take as forces and what they return is the
-user's own. Those whose `coordinates` are `JOINTS` take all inputs as the user has them."""
+user's own. Those whose `coordinates` are `JOINTS` take all inputs as the user has them. With closed
+loops, algorithms run on a system whose coupling is that at the state of the inputs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -39,39 +40,48 @@ def outputs(
         passive_kinds=regroup.robot.passive_kinds,
         friction_compensation=regroup.robot.friction_compensation,
     )
+    positions: Sequence[Scalar] = ()
+    if formulation.coordinates != JOINTS and "q" in quantity.inputs:
+        system, positions, _ = system.at_state(
+            inputs["q"], inputs["qd"] if "qd" in quantity.inputs else None
+        )
     result = formulation.algorithm(
         system,
         *(
-            expand_to_bodies(system.coupling, quantity, name, inputs[name])
+            positions
+            if name == "q" and positions
+            else expand_to_bodies(system.coupling, part, name, inputs[name])
             for name in quantity.inputs
         ),
     )
     arrays = zip(quantity.outputs, result if len(quantity.outputs) > 1 else (result,), strict=True)
     return {
-        out.name: list(project_to_coordinates(system.coupling, quantity, out, values))
+        out.name: list(project_to_coordinates(system.coupling, part, out, values))
         for out, values in arrays
     }
 
 
 def expand_to_bodies(
-    coupling: Coupling, quantity: Quantity, name: str, values: Sequence[Scalar]
+    coupling: Coupling, part: Part, name: str, values: Sequence[Scalar]
 ) -> Sequence[Scalar]:
     """An input as algorithms take it: positions, velocities and accelerations by body, not by the
     user's coordinates; all else as it is."""
     array = INPUTS[name]
-    if JOINTS in (quantity.coordinates, array.coordinates):
+    if JOINTS in (part[1].coordinates, array.coordinates):
         return values
+    if name == "qdd":
+        return coupling.body_accelerations(values)
     if array.shape == ("nq",):
         return coupling.body_positions(values)
     return coupling.body_rates(values) if array.shape == ("n",) else values
 
 
 def project_to_coordinates(
-    coupling: Coupling, quantity: Quantity, out: Array, values: Sequence[Scalar]
+    coupling: Coupling, part: Part, out: Array, values: Sequence[Scalar]
 ) -> Sequence[Scalar]:
     """An output as the user gets it: what belongs to the joints of the bodies, by the user's
     coordinates."""
-    if quantity.needs_inverse or quantity.coordinates == JOINTS or coupling.is_identity:
+    if part[0].needs_inverse or part[1].coordinates == JOINTS or coupling.is_identity:
         return values
     if out.layout == PACKED_PAIRS:
         return _packed(coupling, values)

@@ -47,7 +47,7 @@ def all_joints_move_inertia(robot: CanonicalModel, q: Sequence[float]) -> bool:
 
     An articulated inertia is a difference. A bound of its rounding errors is carried along as a
     quadratic form of motions, so that a remainder of nothing but rounding is not taken for one."""
-    places = robot.coupling.normalized_body_positions(q)
+    places = robot.coupling.body_positions(robot.coupling.normalized(q))
     articulated = np.zeros((robot.size + 1, 6, 6))
     errors, composite = np.zeros_like(articulated), np.zeros_like(articulated)
     for i in robot.inward:
@@ -222,8 +222,8 @@ def _pivots(robot: CanonicalModel, q: list[float]) -> list[float]:
     A pivot is vᵀ M v of the motion v in which its joint moves by 1 and those beyond it take no
     momentum. So errors of the entries of M, each relative to the roots of those on the diagonal,
     make at most as much of it as the same sum has without signs."""
-    n, coupling = robot.dof, robot.coupling
-    entries = coupled_mass_matrix(robot, coupling.normalized_body_positions(q))
+    n, (state, places, _) = robot.dof, robot.at_state(robot.coupling.normalized(q))
+    entries = coupled_mass_matrix(state, places)
     m = np.array([plain(x) for x in entries]).reshape(n, n)
     diagonal, relative, motions = m.diagonal().copy(), [0.0] * n, np.eye(n)
     roots = np.sqrt(np.abs(diagonal))

@@ -207,4 +207,8 @@ def _chosen(q: Quantity, name: str | None, layout: CanonicalModel) -> Sequence[F
         raise OptionError(
             f"{q.name}={name} does not apply to this robot: {named[0].applicable.text}."
         )
-    return suited
+    if layout.coupling.loops and not any(f.closed_loops for f in suited):
+        raise OptionError(
+            f"{q.name}: not supported for robots with closed loops; remove it, or cut the loops"
+        )
+    return [f for f in suited if f.closed_loops or not layout.coupling.loops]

@@ -13,11 +13,8 @@ from benchmarks.right_modules import compiled, modules
 from symgen.compiler.program import Program
 from symgen.jobs.job import Job
 from symgen.languages.accuracy import FACTOR, LAST, NONE, STEP, steps
-from symgen.mechanics.coupling import (
-    coupling_of,
-    velocity_coordinates,
-    with_random_unit_quaternions,
-)
+from symgen.mechanics.coupling import coupling_of, velocity_coordinates
+from symgen.mechanics.random_positions import with_random_unit_quaternions
 from symgen.numbers.decimals import in_decimals
 from symgen.proof.laws.frame_laws import aligned, by_axes
 from symgen.proof.state_generation import SELF_TEST_CHANGES, select_test_states, sensitivity

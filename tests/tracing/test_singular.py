@@ -8,8 +8,8 @@ from symgen.algorithms import QUANTITIES, composite
 from symgen.compiler.evaluate import evaluate
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
-from symgen.mechanics.coupling import UNIT_QUATERNIONS
 from symgen.mechanics.joints.body_axes import quaternion_rows
+from symgen.mechanics.random_positions import UNIT_QUATERNIONS
 from symgen.numbers.scalar import plain
 from symgen.tracing.singular import singular_joints
 from tests.support.shell import refusal

@@ -213,7 +213,7 @@ def _external(
         name=name,
         arguments=(*flat_inputs, *written),
         program=program,
-        pivots=pivots(program) if d.pivots else (),
+        pivots=pivots(program, divisions=bool(d.pivots)),
     )
     inputs = [CasadiArgument(a.name, SparsityPattern(shape_of(a.sizes))) for a in d.ins]
     return External(name, (*inputs, *unread), tuple(outputs), _core(module, core))

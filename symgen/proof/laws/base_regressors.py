@@ -149,5 +149,7 @@ def _random(x: States, count: int) -> States:
         name: decimals([[rng.uniform(-2, 2) for _ in range(size)] for _ in range(count)])
         for name, size in rows.items()
     }
+    if coupling.loops:
+        inputs["q"] = decimals([coupling.reachable(row) for row in inputs["q"].astype(float)])
     inputs["q"] = with_unit_quaternions(inputs["q"], coupling.quaternions)
     return replace(x, given=inputs, shape=(count,))

@@ -34,7 +34,7 @@ ELIMINATION = "elimination on the reference M"
 def tau(x: States) -> DecimalArray:
     """Joint forces, the states first: (..., n)."""
     forces = textbook.inverse_dynamics(x.mechanism, x.textbook)
-    return x.mechanism.pull_back(entries_array(forces, x.shape, Decimal(0)))
+    return x.pull_back(entries_array(forces, x.shape, Decimal(0)))
 
 
 @law("mass_matrix", "kinetic energy of the links at unit velocities")
@@ -50,7 +50,7 @@ def _mass(x: States) -> DecimalArray:
     m, size = textbook.mass_matrix(x.mechanism, x.textbook), len(x.mechanism.parts)
     shape = np.broadcast_shapes(*(getattr(entry, "shape", ()) for entry in m))
     flat = entries_array(m, shape, Decimal(0))
-    return x.mechanism.pull_back(flat.reshape(*shape, size, size), 2)
+    return x.pull_back(flat.reshape(*shape, size, size), 2)
 
 
 @law("gravity", NEWTON)

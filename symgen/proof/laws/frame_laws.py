@@ -72,7 +72,7 @@ def by_axes(x: States, link: str) -> DecimalArray:
         for row, entry in enumerate((*v, *w)):
             columns[row * len(robot.parts) + j - 1] = entry
     flat = entries_array(columns, x.shape, Decimal(0))
-    return robot.pull_back(flat.reshape(*x.shape, 6, len(robot.parts)))
+    return x.pull_back(flat.reshape(*x.shape, 6, len(robot.parts)), inner=1)
 
 
 def body(x: States, link: str, jacobian: Term = aligned) -> DecimalArray:
@@ -145,7 +145,7 @@ def momenta(x: States) -> DecimalArray:
             for row, e in enumerate((*p, *(spin + link.place.cross(p)))):
                 columns[row][j - 1] = columns[row][j - 1] + e
     flat = entries_array([e for row in columns for e in row], x.shape, Decimal(0))
-    return robot.pull_back(flat.reshape(*x.shape, 6, len(robot.parts)))
+    return x.pull_back(flat.reshape(*x.shape, 6, len(robot.parts)), inner=1)
 
 
 @law("kinetic_energy", "qd^T M qd / 2 with the reference M")

@@ -146,7 +146,7 @@ def with_passive(columns: DecimalArray, x: States) -> DecimalArray:
 def stored_columns(x: States) -> DecimalArray:
     """The columns of k and of k r in ½ k (q - r)² less its value at q = 0: (..., 1, 2 x joints)."""
     joints = [i for i, kind in passive_terms(x) if kind == "stiffness"]
-    at = [body_coordinate(x.mechanism.part(i), x.textbook.course.positions) for i in joints]
+    at = [body_coordinate(x.mechanism, i, x.textbook.course.positions) for i in joints]
     columns = [column for q in at for column in (q * q / 2, -q)]
     return entries_array(columns, x.shape, Decimal(0))[..., None, :]
 
@@ -260,7 +260,9 @@ def _spatial(link: Any, shape: tuple[int, ...]) -> DecimalArray:
 def _speeds(x: States) -> DecimalArray:
     qd = x.given["qd"]
     return entries_array(
-        body_rates(x.mechanism, [qd[..., k] for k in range(x.n)]), x.shape, Decimal(0)
+        body_rates(x.mechanism, x.textbook.course.positions, [qd[..., k] for k in range(x.n)]),
+        x.shape,
+        Decimal(0),
     )
 
 
@@ -281,7 +283,7 @@ def newton_euler(x: States) -> DecimalArray:
             force, batch_matmul(inertia, j)
         )
         total = total + batch_matmul(np.swapaxes(j, -1, -2), inner)
-    return robot.pull_back(total, 2)
+    return x.pull_back(total, 2)
 
 
 law("coriolis_matrix_newton_euler_rate", f"finite differences in time of the {PRINTED}", 1)(

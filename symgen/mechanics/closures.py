@@ -1,0 +1,400 @@
+"""Closed loops: the coordinates that a loop determines, from the independent ones.
+
+A closure joins a point of one link to a point of another by a cut joint. Both links are at the ends
+of chains of joints that start at the same body, the carrier of the loop. The positions of the
+dependent joints have a closed form; their rates follow from the Jacobian of the gap between the two
+points by elimination, whatever the geometry. With the coordinates x of the tree and the
+independent ones y, the gap Φ(x) = 0 gives ẋ = G ẏ and ẍ = G ÿ + k:
+
+    G_d = -Φ_d⁻¹ Φ_i G_i,   k_d = -Φ_d⁻¹ (Φ̇ ẋ + Φ_i k_i)
+
+(Featherstone, Rigid Body Dynamics Algorithms, 2008, section 8.8 and chapter 8.12.)
+
+All vectors are in the axes of the loop: fixed to the carrier, with z along the joint axes of a
+planar loop."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from random import Random
+from typing import Any, Final
+
+from symgen.mechanics.canonical_frames import tidy
+from symgen.mechanics.model import Closure
+from symgen.mechanics.unit_angle import Direction, UnitAngle
+from symgen.numbers.decimals import norm
+from symgen.numbers.operations import sqrt
+from symgen.numbers.scalar import ZERO, Scalar, plain, positive
+
+Positions = Mapping[int, Any]
+"""Positions of joints by number of the body."""
+
+
+class LoopError(ValueError):
+    """A closure that has no closed form; the message says why and what to do."""
+
+
+Plane = tuple[Scalar, Scalar]
+"""A vector in the plane of a loop."""
+
+MIN_SINE: Final = 0.1
+"""The least sine of the angle between the two ways in which the dependent joints can move the end
+of the loop, for states that are drawn at random: at 0 the mechanism is at a dead point."""
+GOOD_SINE: Final = 0.3
+"""A sine that is large enough to stop the search for positions at which a loop closes."""
+SAMPLES: Final = 400
+"""How many positions are tried in that search."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hinge:
+    """A joint of a loop: the body that it moves, and with all joints at 0 the `arm` from its origin
+    to that of the next joint, or to the cut point. A joint that turns has the `sign` of its axis
+    along the normal of the loop; one that slides has a `direction`."""
+
+    body: int
+    arm: Plane
+    sign: int = 1
+    direction: Plane | None = None
+
+
+Chain = tuple[Hinge, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """A place in a chain: the origin of a joint, the rotation of what carries the joint, and its
+    direction of sliding and displacement."""
+
+    at: Plane
+    turn: UnitAngle
+    slide: Plane | None = None
+    displacement: Plane = (ZERO, ZERO)
+    arm: Plane = (ZERO, ZERO)
+
+
+def _plus(a: Plane, b: Plane) -> Plane:
+    return a[0] + b[0], a[1] + b[1]
+
+
+def _minus(a: Plane, b: Plane) -> Plane:
+    return a[0] - b[0], a[1] - b[1]
+
+
+def _times(k: Scalar, a: Plane) -> Plane:
+    return k * a[0], k * a[1]
+
+
+def _across(a: Plane) -> Plane:
+    """The vector after a quarter turn to the left."""
+    return -a[1], a[0]
+
+
+def _dot(a: Plane, b: Plane) -> Scalar:
+    return a[0] * b[0] + a[1] * b[1]
+
+
+def _cross(a: Plane, b: Plane) -> Scalar:
+    return a[0] * b[1] - a[1] * b[0]
+
+
+def _turned(a: Plane, turn: UnitAngle) -> Plane:
+    c, s = turn.applied("cos"), turn.applied("sin")
+    return c * a[0] - s * a[1], s * a[0] + c * a[1]
+
+
+def _quotient(target: Plane, source: Plane, square: Scalar) -> UnitAngle:
+    """The rotation that takes a vector to another one of the same length, whose square is given."""
+    unit = source[0] / square, source[1] / square
+    return UnitAngle(((Direction(_dot(target, unit), _cross(unit, target)), 1),))
+
+
+def _walk(chain: Sequence[Hinge], x: Positions, at: Plane, turn: UnitAngle) -> list[Reach]:
+    """The places of the joints of a chain that starts at a point of a body with a rotation, and of
+    its end."""
+    places = []
+    for hinge in chain:
+        if hinge.direction is None:
+            after = turn + _signed(hinge, UnitAngle.of(x[hinge.body]))
+            place = Reach(at, turn, arm=_turned(hinge.arm, after))
+        else:
+            after, slide = turn, _turned(hinge.direction, turn)
+            moved = _times(x[hinge.body], slide)
+            place = Reach(at, turn, slide, moved, _turned(hinge.arm, turn))
+        places.append(place)
+        at, turn = _plus(_plus(at, place.displacement), place.arm), after
+    return [*places, Reach(at, turn)]
+
+
+STILL: Final = UnitAngle(())
+ZERO_PLANE: Final[Plane] = (ZERO, ZERO)
+
+
+def _circles(base: Plane, first: Scalar, second: Scalar, branch: int) -> Plane:
+    """The point at two distances, whose squares are given, from the origin and from `base`: to the
+    left of the base for the branch 1."""
+    inverse = 1.0 / _dot(base, base)
+    along = 0.5 * ((first - second) * inverse + 1.0)
+    height = sqrt(positive(first * inverse - along * along))
+    return _plus(_times(along, base), _times(branch * height, _across(base)))
+
+
+def _on_line(start: Plane, unit: Plane, square: Scalar, branch: int) -> Scalar:
+    """How far to go along a line from `start` until the distance from the origin has the square."""
+    off = _cross(unit, start)
+    return branch * sqrt(positive(square - off * off)) - _dot(start, unit)
+
+
+@dataclass(frozen=True)
+class PlanarLoop:
+    """A loop whose joints turn about parallel axes or slide across them, two of them dependent.
+
+    `chains` lead from the carrier to the cut point, the first from the origin of the loop's axes,
+    the second from `start`. With `orientation` (1 or -1) the determinant of the dependent joints'
+    velocities at the cut point is positive on the branch."""
+
+    closure: Closure
+    chains: tuple[Chain, Chain]
+    start: Plane
+    orientation: int = 1
+
+    @property
+    def dependent(self) -> tuple[int, int]:
+        """The bodies whose coordinates the loop determines."""
+        return self.closure.dependent
+
+    @property
+    def bodies(self) -> list[int]:
+        """The bodies of all joints of the loop."""
+        return [hinge.body for chain in self.chains for hinge in chain]
+
+    def positions(self, x: Positions) -> dict[int, Any]:
+        """The positions of the dependent joints from those of the others in the loop."""
+        places = {h.body: (k, n) for k, c in enumerate(self.chains) for n, h in enumerate(c)}
+        (side, i), (other, j) = sorted(places[body] for body in self.dependent)
+        chain = self.chains[side]
+        slides = [places[b] for b in self.dependent if self._hinge(places[b]).direction is not None]
+        if side == other:
+            end = self._ends(x, 1 - side)
+            return self._on_one_side(x, chain, (i, j), end, self._starts[side], bool(slides))
+        if slides:
+            return self._across_slider(x, slides[0], ({(side, i), (other, j)} - {*slides}).pop())
+        return self._on_both_sides(x, i, j)
+
+    def _hinge(self, place: tuple[int, int]) -> Hinge:
+        return self.chains[place[0]][place[1]]
+
+    @property
+    def _starts(self) -> tuple[Plane, Plane]:
+        return ZERO_PLANE, self.start
+
+    def _ends(self, x: Positions, side: int) -> Plane:
+        return _walk(self.chains[side], x, self._starts[side], STILL)[-1].at
+
+    def _before(self, x: Positions, place: tuple[int, int]) -> Reach:
+        """The place of a joint."""
+        side, k = place
+        return _walk(self.chains[side][:k], x, self._starts[side], STILL)[-1]
+
+    def _beyond(self, x: Positions, place: tuple[int, int]) -> Plane:
+        """From the origin of a turning joint to the cut point, in the axes of its body."""
+        side, k = place
+        chain = self.chains[side]
+        return _walk(chain[k + 1 :], x, chain[k].arm, STILL)[-1].at
+
+    def _on_both_sides(self, x: Positions, i: int, j: int) -> dict[int, Any]:
+        """Two turning joints on different sides: circle and circle."""
+        a, b = self._before(x, (0, i)), self._before(x, (1, j))
+        first, second = self._beyond(x, (0, i)), self._beyond(x, (1, j))
+        base = _minus(b.at, a.at)
+        squares = _dot(first, first), _dot(second, second)
+        apex = _circles(base, *squares, self.closure.branch)
+        turns = (
+            _quotient(apex, first, squares[0]),
+            _quotient(_minus(apex, base), second, squares[1]),
+        )
+        hinges = self.chains[0][i], self.chains[1][j]
+        return {
+            hinge.body: _signed(hinge, turn - place.turn)
+            for hinge, turn, place in zip(hinges, turns, (a, b), strict=True)
+        }
+
+    def _across_slider(
+        self, x: Positions, slider: tuple[int, int], turning: tuple[int, int]
+    ) -> dict[int, Any]:
+        """A joint that slides on one side and one that turns on the other: line and circle."""
+        line, hinge = self._hinge(slider), self._hinge(turning)
+        direction = _turned(line.direction or ZERO_PLANE, self._before(x, slider).turn)
+        start = self._ends({**x, line.body: ZERO}, slider[0])
+        center, reach = self._before(x, turning), self._beyond(x, turning)
+        from_center, square = _minus(start, center.at), _dot(reach, reach)
+        shift = _on_line(from_center, direction, square, self.closure.branch)
+        point = _plus(from_center, _times(shift, direction))
+        turn = _quotient(point, reach, square) - center.turn
+        return {line.body: shift, hinge.body: _signed(hinge, turn)}
+
+    def _on_one_side(
+        self,
+        x: Positions,
+        chain: Chain,
+        pair: tuple[int, int],
+        end: Plane,
+        start: Plane,
+        slides: bool,
+    ) -> dict[int, Any]:
+        """Two joints on one side, from the cut point as the other side has it."""
+        i, j = pair
+        first, second = chain[i], chain[j]
+        before = _walk(chain[:i], x, start, STILL)[-1]
+        base = _minus(end, before.at)
+        if first.direction is not None:
+            return self._slider_first(x, chain, pair, before, base)
+        between = _walk(chain[i + 1 : j], x, first.arm, STILL)[-1]
+        if slides:
+            return self._slider_last(x, chain, pair, before, base, between)
+        far = _walk(chain[j + 1 :], x, second.arm, STILL)[-1].at
+        near, squares = between.at, (_dot(between.at, between.at), _dot(far, far))
+        apex = _circles(base, *squares, self.closure.branch)
+        turn = _quotient(apex, near, squares[0])
+        after = _quotient(_minus(base, apex), far, squares[1])
+        return {
+            first.body: _signed(first, turn - before.turn),
+            second.body: _signed(second, after - turn - between.turn),
+        }
+
+    def _slider_last(
+        self,
+        x: Positions,
+        chain: Chain,
+        pair: tuple[int, int],
+        before: Reach,
+        base: Plane,
+        between: Reach,
+    ) -> dict[int, Any]:
+        """A joint that turns and one beyond it that slides, such as a cylinder: point and point."""
+        first, second = chain[pair[0]], chain[pair[1]]
+        direction = _turned(second.direction or ZERO_PLANE, between.turn)
+        beyond = _plus(between.at, _turned(second.arm, between.turn))
+        beyond = _walk(chain[pair[1] + 1 :], x, beyond, between.turn)[-1].at
+        off, square = _cross(direction, beyond), _dot(base, base)
+        if pair == (len(chain) - 2, len(chain) - 1):  # constants
+            off = tidy(plain(off), norm(*map(plain, beyond)))
+        length = self.closure.branch * sqrt(positive(square - off * off))
+        if off is ZERO:
+            inverse = 1.0 / length
+            turn = Direction(_dot(base, direction) * inverse, _cross(direction, base) * inverse)
+        else:
+            arm = _plus(_times(length, direction), _times(off, _across(direction)))
+            inverse = 1.0 / square
+            turn = Direction(_dot(base, arm) * inverse, _cross(arm, base) * inverse)
+        return {
+            first.body: _signed(first, UnitAngle(((turn, 1),)) - before.turn),
+            second.body: length - _dot(direction, beyond),
+        }
+
+    def _slider_first(
+        self, x: Positions, chain: Chain, pair: tuple[int, int], before: Reach, base: Plane
+    ) -> dict[int, Any]:
+        """A joint that slides and one beyond it that turns: line and circle."""
+        first, second = chain[pair[0]], chain[pair[1]]
+        direction = _turned(first.direction or ZERO_PLANE, before.turn)
+        start = _turned(first.arm, before.turn)
+        center = _walk(chain[pair[0] + 1 : pair[1]], x, start, before.turn)[-1]
+        far = _walk(chain[pair[1] + 1 :], x, second.arm, STILL)[-1].at
+        square, from_end = _dot(far, far), _minus(center.at, base)
+        shift = _on_line(from_end, direction, square, self.closure.branch)
+        point = _minus(_minus(ZERO_PLANE, from_end), _times(shift, direction))
+        return {
+            first.body: shift,
+            second.body: _signed(second, _quotient(point, far, square) - center.turn),
+        }
+
+    # -- rates -------------------------------------------------------------------------------------
+
+    def columns(self, x: Positions) -> dict[int, Plane]:
+        """The Jacobian of the gap, from the end of the second chain to that of the first: a column
+        for the joint of each body."""
+        columns = dict[int, Plane]()
+        for side, chain in enumerate(self.chains):
+            *places, end = _walk(chain, x, self._starts[side], STILL)
+            for hinge, place in zip(chain, places, strict=True):
+                moved = place.slide
+                if moved is None:
+                    moved = _across(_minus(end.at, place.at))
+                    moved = moved if hinge.sign > 0 else _minus(ZERO_PLANE, moved)
+                columns[hinge.body] = _minus(ZERO_PLANE, moved) if side else moved
+        return columns
+
+    def drift(self, x: Positions, rates: Sequence[Scalar]) -> Plane:
+        """The second derivative of the gap while the rates of all joints are constant."""
+        total: list[Plane] = []
+        for side, chain in enumerate(self.chains):
+            places, a = _walk(chain, x, self._starts[side], STILL), ZERO_PLANE
+            w: Scalar = ZERO
+            for hinge, place in zip(chain, places, strict=False):
+                rate = rates[hinge.body - 1]
+                if place.slide is None:
+                    w = w + _signed(hinge, rate)
+                else:
+                    a = _plus(a, _times(2.0 * (w * rate), _across(place.slide)))
+                a = _minus(a, _times(w * w, _plus(place.displacement, place.arm)))
+            total.append(a)
+        return _minus(*total)
+
+    def sine(self, x: Positions) -> float:
+        """The sine of the angle between the motions that the dependent joints give the cut point,
+        at numbers; 0 where the loop does not close. A joint that does not move it has none."""
+        try:
+            columns = self.columns({**x, **self.positions(x)})
+        except (ValueError, ZeroDivisionError):  # the root of a negative number, or no distance
+            return 0.0
+        a, b = ([plain(e) for e in columns[body]] for body in self.dependent)
+        size = norm(*a) * norm(*b)
+        return (a[0] * b[1] - a[1] * b[0]) / size if size else 0.0
+
+    def values(self, x: Positions) -> dict[int, float]:
+        """The positions of the dependent joints as numbers (rad from -π to π, or m)."""
+        return {body: as_number(p) for body, p in self.positions(x).items()}
+
+    @cached_property
+    def sample(self) -> Positions:
+        """Positions of the joints that the loop does not determine, at which it closes far from a
+        dead point: 0 if they do. Raises LoopError where none are found."""
+        others = [body for body in self.bodies if body not in self.dependent]
+        random, best = Random(0), dict.fromkeys(others, 0.0)
+        size = max(norm(*map(plain, hinge.arm)) for chain in self.chains for hinge in chain)
+        trial = best
+        for _ in range(SAMPLES):
+            if abs(self.sine(trial)) > abs(self.sine(best)):
+                best = trial
+            if abs(self.sine(best)) >= GOOD_SINE:
+                return best
+            slides = {h.body for chain in self.chains for h in chain if h.direction is not None}
+            trial = {
+                body: random.uniform(-size, size) if body in slides else random.uniform(-3.14, 3.14)
+                for body in others
+            }
+        if abs(self.sine(best)) < MIN_SINE:
+            raise LoopError(
+                "its links are too short or too long to close it; correct their lengths"
+            )
+        return best
+
+    def solved(self, columns: Mapping[int, Plane], sums: Sequence[Plane]) -> list[Plane]:
+        """The rates of the dependent joints that balance each of some motions of the gap."""
+        a, b = (columns[body] for body in self.dependent)
+        inverse = 1.0 / positive(self.orientation * _cross(a, b))
+        inverse = inverse if self.orientation > 0 else -inverse
+        return [(_cross(b, r) * inverse, -(_cross(a, r) * inverse)) for r in sums]
+
+
+def as_number(p: Any) -> float:
+    """A position of a joint as a number (rad from -π to π, or m)."""
+    if isinstance(p, UnitAngle):
+        return math.atan2(plain(p.applied("sin")), plain(p.applied("cos")))
+    return plain(p)
+
+
+def _signed(hinge: Hinge, x: Any) -> Any:
+    return x if hinge.sign > 0 else -x

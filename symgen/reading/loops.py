@@ -1,0 +1,208 @@
+"""Closed loops of a file: from cut joints between links to closures of a model.
+
+Two joints of each planar loop are dependent. By default these are the joints farthest from the
+carrier of the loop, of equally far ones the last in the file."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from symgen.errors import Notice
+from symgen.mechanics.closures import LoopError
+from symgen.mechanics.loop_geometry import paths_of, planar_loop
+from symgen.mechanics.model import Closure, Follow, RigidBodyModel
+from symgen.mechanics.pose import Triple
+from symgen.reading.description import RobotDescription
+from symgen.reading.loop_elements import LoopElement
+from symgen.reading.subtree import RobotSubtree
+from symgen.text import hint, quoted, shown
+
+DEPENDENT_JOINTS: Final = 2
+"""The number of coordinates that a planar loop determines."""
+
+
+def with_loops(part: RobotSubtree, model: RigidBodyModel) -> RigidBodyModel:
+    """The model with the closed loops of a file. Raises RobotError for a loop that is not
+    supported."""
+    closures = list[Closure]()
+    for loop in part.robot.loops:
+        ends = _ends(part, model, loop)
+        if ends is not None:
+            closures.append(_closure(part.robot, model, loop, ends, closures))
+    if not closures:
+        return model
+    determined = {i for closure in closures for i in closure.dependent}
+    bodies = tuple(
+        replace(body, follows=Follow(())) if i in determined else body
+        for i, body in enumerate(model.bodies, 1)
+    )
+    return replace(model, bodies=bodies, closures=_ordered(part.robot, model, closures))
+
+
+def _error(robot: RobotDescription, loop: LoopElement, message: str) -> Exception:
+    return robot.error(loop.line, f"loop '{shown(loop.name)}'", message)
+
+
+def _ends(
+    part: RobotSubtree, model: RigidBodyModel, loop: LoopElement
+) -> tuple[tuple[int, int], tuple[Triple, Triple]] | None:
+    """The two bodies of a loop and the cut point on each; None if the part has neither of the
+    links. Raises RobotError for a link that does not exist or is excluded."""
+    places = {link.name: (0, link.pose) for link in model.base}
+    places |= {link.name: (i, link.pose) for i, b in enumerate(model.bodies, 1) for link in b.links}
+    known = [link.name for link in part.robot.links]
+    for name in loop.links:
+        if name not in known:
+            raise _error(
+                part.robot, loop, f"no link is called '{shown(name)}'; {hint(name, known)}"
+            )
+    missing = [name for name in loop.links if name not in places]
+    if len(missing) == len(loop.links):
+        return None
+    if missing:
+        raise _error(
+            part.robot,
+            loop,
+            f"--root and --tip exclude link '{shown(missing[0])}', so that the loop is open; "
+            "choose a part with both links, or remove the loop",
+        )
+    (first, pose), (second, other) = (places[name] for name in loop.links)
+    return (first, second), (pose.move(loop.points[0]), other.move(loop.points[1]))
+
+
+def _closure(
+    robot: RobotDescription,
+    model: RigidBodyModel,
+    loop: LoopElement,
+    ends: tuple[tuple[int, int], tuple[Triple, Triple]],
+    before: Sequence[Closure],
+) -> Closure:
+    """The closure of a loop, with its dependent joints and its branch. Raises RobotError."""
+    paths = paths_of(model, ends[0])
+    taken = {i for closure in before for i in closure.dependent}
+    depth = {i: k for path in paths for k, i in enumerate(path)}
+    free = [i for i in depth if i not in taken and model.body(i).follows is None]
+    if len(free) < DEPENDENT_JOINTS:
+        raise _error(
+            robot,
+            loop,
+            f"has {len(free)} joints that could follow from the others, and a planar loop "
+            f"determines {DEPENDENT_JOINTS}; give it more joints, or remove it",
+        )
+    dependent = sorted(free, key=lambda i: (depth[i], i))[-DEPENDENT_JOINTS:]
+    if loop.dependent:
+        dependent = [_dependent(robot, model, loop, name, free) for name in loop.dependent]
+    for i in dependent:
+        _check_dependent(robot, model, loop, i)
+    first, second = sorted(dependent)
+    closure = Closure(loop.name, *ends, (first, second))
+    try:
+        return replace(closure, branch=loop.branch or _branch(model, closure))
+    except LoopError as error:
+        raise _error(robot, loop, str(error)) from None
+
+
+def _dependent(
+    robot: RobotDescription,
+    model: RigidBodyModel,
+    loop: LoopElement,
+    name: str,
+    free: Sequence[int],
+) -> int:
+    """The body of a joint that a loop is to determine. Raises RobotError."""
+    names = {model.body(i).joint.name: i for i in free}
+    if len(loop.dependent) != DEPENDENT_JOINTS or len({*loop.dependent}) != DEPENDENT_JOINTS:
+        raise _error(robot, loop, f"names {quoted(loop.dependent)} as dependent; name two joints")
+    if name not in names:
+        raise _error(
+            robot,
+            loop,
+            f"'{shown(name)}' is no joint that this loop can determine; name two of "
+            f"{quoted(names)}",
+        )
+    return names[name]
+
+
+def _check_dependent(
+    robot: RobotDescription, model: RigidBodyModel, loop: LoopElement, i: int
+) -> None:
+    """Raises RobotError if a spring or another joint depends on the angle of a joint that the loop
+    determines, of which only the cosine and the sine are known."""
+    joint = model.body(i).joint
+    followers = (
+        body.joint.name
+        for body in model.bodies
+        if body.follows and not body.joint.type.is_rotor
+        if i in dict(body.follows.terms)
+    )
+    follower = next(followers, None)
+    if follower is not None:
+        raise _error(
+            robot,
+            loop,
+            f"determines joint '{shown(joint.name)}', which joint '{shown(follower)}' follows; "
+            "make one of the two independent",
+        )
+
+
+def _branch(model: RigidBodyModel, closure: Closure) -> int:
+    """The assembly in which the dependent joints are nearest to 0, where the file draws them."""
+    return min((1, -1), key=lambda branch: _distance(model, replace(closure, branch=branch)))
+
+
+def _distance(model: RigidBodyModel, closure: Closure) -> float:
+    loop = planar_loop(model, closure)
+    return sum(abs(x) for x in loop.values(loop.sample).values())
+
+
+def _ordered(
+    robot: RobotDescription, model: RigidBodyModel, closures: Sequence[Closure]
+) -> tuple[Closure, ...]:
+    """The closures, each after those that determine joints of its chains. Raises RobotError for
+    loops that determine each other's joints."""
+    reads = {
+        closure.name: {i for path in paths_of(model, closure.bodies) for i in path}
+        for closure in closures
+    }
+    waiting, ordered = [*closures], list[Closure]()
+    while waiting:
+        ready = next(_ready(waiting, reads), None)
+        if ready is None:
+            loop = next(x for x in robot.loops if x.name == waiting[0].name)
+            raise _error(
+                robot,
+                loop,
+                f"and other loops determine each other's joints ({quoted(c.name for c in waiting)})"
+                "; name other dependent joints, so that one can be solved after the other",
+            )
+        ordered.append(ready)
+        waiting.remove(ready)
+    return tuple(ordered)
+
+
+def _ready(waiting: Sequence[Closure], reads: Mapping[str, set[int]]) -> Iterator[Closure]:
+    """The closures that read no joint of another one that is waiting."""
+    for closure in waiting:
+        others = {i for other in waiting if other is not closure for i in other.dependent}
+        if not reads[closure.name] & others:
+            yield closure
+
+
+def notices_on_loops(part: RobotSubtree, model: RigidBodyModel) -> Iterator[Notice]:
+    """A note for each closed loop: the joints that it determines, from which others, and how many
+    coordinates the robot has."""
+    lines = {loop.name: loop.line for loop in part.robot.loops}
+    for closure in model.closures:
+        bodies = [i for path in paths_of(model, closure.bodies) for i in path]
+        dependent, others = (
+            [model.body(i).joint.name for i in bodies if (i in closure.dependent) is chosen]
+            for chosen in (True, False)
+        )
+        yield part.robot.notice(
+            "note",
+            f"closes a planar loop that determines joints {quoted(dependent)} from "
+            f"{quoted(others)} on branch {closure.branch:+d}; the robot has {model.dof} "
+            "independent coordinates",
+            lines[closure.name],
+            f"loop '{shown(closure.name)}'",
+        )

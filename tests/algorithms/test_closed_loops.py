@@ -1,0 +1,284 @@
+"""Robots with closed loops: accelerations of Pinocchio's constrained dynamics, laws of physics, the
+references in 75 digits, and operation counts."""
+
+from functools import cache
+from math import atan2, pi
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symgen
+from symgen.errors import OptionError
+from symgen.mechanics.coupling import Coupling, coupling_of
+from symgen.mechanics.unit_angle import UnitAngle
+from symgen.proof.laws import LawEvaluator
+from tests.support.loops import LOOPS, five_bar, four_bar
+from tests.support.oracles import oracle
+
+pinocchio = oracle("pinocchio")
+STATES = 3
+
+
+@cache
+def robot(name: str) -> symgen.Robot:
+    return symgen.Robot(four_bar(skew=True) if name == "skew" else LOOPS[name]())
+
+
+@cache
+def traced(name: str, quantity: str) -> Any:
+    return robot(name).trace(quantity)
+
+
+def states(name: str, count: int = STATES) -> list[dict[str, list[float]]]:
+    """Random states at which all loops close."""
+    rng, n = np.random.default_rng(3), robot(name).dof
+    coupling = coupling_of(robot(name).model)
+    rows = []
+    for _ in range(count):
+        row = {k: rng.normal(size=n).tolist() for k in ("qd", "qdd", "qddd", "dq", "dqd", "dqdd")}
+        row |= {k: rng.normal(size=n).tolist() for k in ("dtau", "lam_tau", "lam_qdd")}
+        row["tau"] = (5 * rng.normal(size=n)).tolist()
+        rows.append(row | {"q": list(coupling.reachable(rng.uniform(-2, 2, n).tolist()))})
+    return rows
+
+
+def run(name: str, quantity: str, **inputs: Any) -> list[np.ndarray]:
+    function = traced(name, quantity)
+    outputs = function.run(**{k: list(inputs[k]) for k in function.inputs})
+    return [np.array(list(map(float, outputs[out.name]))) for out in function.quantities[0].outputs]
+
+
+def number(x: Any) -> float:
+    return atan2(x.applied("sin"), x.applied("cos")) if isinstance(x, UnitAngle) else float(x)
+
+
+def expanded(coupling: Coupling, q: Any, qd: Any) -> tuple[np.ndarray, ...]:
+    """Positions and rates of all joints, G and k."""
+    at, x = coupling.at(list(q), list(qd))
+    rates = np.array([float(r) for r in at.body_rates(list(qd))])
+    return np.array([number(p) for p in x]), rates, at.velocity_matrix, np.array(at.rest, float)
+
+
+@pytest.mark.parametrize("name", [*LOOPS, "skew"])
+def test_accelerations_are_those_of_pinocchios_constrained_dynamics(
+    name: str, tmp_path: Path
+) -> None:
+    """With μ > 0: at μ = 0 Pinocchio's redundant rows of planar loops give wrong accelerations."""
+    model = robot(name).model
+    tree = four_bar(skew=True, closed=False) if name == "skew" else LOOPS[name](closed=False)
+    symgen.Robot(tree).write_urdf(tmp_path / "tree.urdf")
+    other = pinocchio.buildModelFromUrdf(str(tmp_path / "tree.urdf"))
+    names = [body.joint.name for body in model.bodies]
+    order = [names.index(n) for n in list(other.names)[1:]]
+
+    def place(body: int, point: Any) -> tuple[int, Any]:
+        number = other.getJointId(names[body - 1]) if body else 0
+        return number, pinocchio.SE3(np.eye(3), np.array(point))
+
+    constraints, data = pinocchio.StdVec_RigidConstraintModel(), other.createData()
+    for closure in model.closures:
+        ends = [x for pair in map(place, closure.bodies, closure.points) for x in pair]
+        kind, frame = pinocchio.ContactType.CONTACT_3D, pinocchio.ReferenceFrame.LOCAL
+        constraints.append(pinocchio.RigidConstraintModel(kind, other, *ends, frame))
+    workspaces = pinocchio.StdVec_RigidConstraintData()
+    workspaces.extend([c.createData() for c in constraints])
+    pinocchio.initConstraintDynamics(other, data, constraints, workspaces)
+    settings = pinocchio.ProximalSettings(1e-14, 1e-10, 200)
+    leading = [names.index(joint) for joint in model.joint_names]
+    for state in states(name):
+        x, rates, g, k = expanded(coupling_of(model), state["q"], state["qd"])
+        forces = np.zeros(len(names))
+        forces[leading] = state["tau"]
+        wanted = pinocchio.constraintDynamics(
+            other, data, x[order], rates[order], forces[order], constraints, workspaces, settings
+        )
+        (qdd,) = run(name, "forward_dynamics", **state)
+        found = (g @ qdd + k)[order]
+        assert np.abs(found - wanted).max() <= 1e-9 * np.abs(wanted).max()
+
+
+@pytest.mark.parametrize("name", [*LOOPS, "skew"])
+def test_both_ends_of_a_loop_move_alike(name: str) -> None:
+    """Positions, velocities and accelerations of the two points are equal, in the textbook's
+    kinematics of the open tree, which knows nothing of loops."""
+    from dataclasses import replace
+
+    from symgen.mechanics.spatial import Vector
+    from symgen.numbers.scalar import ZERO
+    from symgen.proof.reference_kinematics import (
+        JointPositions,
+        JointTrajectory,
+        body_motions,
+        body_poses,
+    )
+    from symgen.proof.reference_loops import ends
+    from symgen.proof.reference_model import reference_model
+
+    model = robot(name).model
+    with_loops = reference_model(model, float)
+    free = [replace(body, follows=None) for body in model.bodies]
+    tree = reference_model(replace(model, bodies=tuple(free), closures=()), float)
+    for state in states(name):
+        x, rates, g, k = expanded(coupling_of(model), state["q"], state["qd"])
+        course = JointTrajectory(
+            JointPositions(x.tolist()),
+            rates.tolist(),
+            (g @ state["qdd"] + k).tolist(),
+            Vector(ZERO, ZERO, ZERO),
+        )
+        poses, motions = body_poses(tree, course.positions), body_motions(tree, course)
+        for loop in with_loops.loops:
+            points = ends(loop, poses)
+            moved = []
+            for body, point in zip(loop.bodies, points, strict=True):
+                velocity = motions[body].w.cross(point - motions[body].place)
+                velocity = velocity + _velocity_of_origin(tree, poses, rates, body)
+                moved.append([*point, *velocity, *motions[body].acceleration(point)])
+            first, second = (np.array([float(e) for e in row]) for row in moved)
+            assert np.abs(first - second).max() < 1e-13 * max(1.0, np.abs(first).max())
+
+
+def _velocity_of_origin(tree: Any, poses: Any, rates: np.ndarray, body: int) -> Any:
+    from symgen.mechanics.spatial import ZERO_VECTOR
+
+    place = poses[body].place
+    parts = (poses[i].twist(place)[1].scaled(float(rates[i - 1])) for i in tree.path(body))
+    return sum(parts, ZERO_VECTOR)
+
+
+QUANTITIES = (
+    *("inverse_dynamics", "mass_matrix", "gravity", "bias", "forward_dynamics"),
+    *("mass_matrix_inverse", "kinetic_energy", "potential_energy", "com", "com_jacobian"),
+    *("momentum", "centroidal_momentum_matrix", "composite_inertia", "regressor"),
+    *("momentum_regressor", "base_regressor", "coriolis_matrix", "christoffel_symbols"),
+    *("inverse_dynamics_derivatives", "forward_dynamics_derivatives", "inverse_dynamics_jvp"),
+    *("forward_dynamics_jvp", "inverse_dynamics_vjp", "forward_dynamics_vjp", "gravity_rate"),
+    *("mass_matrix_rate", "inverse_dynamics_rate", "mass_matrix_gradient", "gravity_gradient"),
+    *("christoffel_symbols_full", "frame_pose:{}", "frame_jacobian_body:{}", "wrench_regressor:{}"),
+    *("frame_jacobian_world:{}", "frame_jacobian_rate_aligned:{}", "frame_acceleration_world:{}"),
+    *("frame_velocity_body:{}", "frame_acceleration_classical:{}", "mass_matrix_by_parameters"),
+)
+
+
+@pytest.mark.parametrize("quantity", QUANTITIES)
+@pytest.mark.parametrize("name", ["four-bar", "bucket"])
+def test_quantities_equal_the_reference(name: str, quantity: str) -> None:
+    """The reference finds positions by Newton's method and rates by least squares, and takes
+    derivatives by steps in 75 digits."""
+    link = robot(name).model.bodies[3].name
+    function = traced(name, quantity.format(link))
+    rows = states(name, 2)
+    parameters = function.regroups[function.parts[0][1].regrouping].robot
+    judge = LawEvaluator(parameters, {k: [row[k] for row in rows] for k in rows[0]})
+    wanted = judge.of(function.quantities[0])
+    for k, row in enumerate(rows):
+        found = run(name, quantity.format(link), **row)
+        for out, values in zip(function.quantities[0].outputs, found, strict=True):
+            exact = np.array(wanted[out.name][k]).astype(float).reshape(-1)
+            assert np.abs(values - exact).max() <= 3e-14 * max(np.abs(exact).max(), 1e-3)
+
+
+def test_energy_is_kept_over_ten_seconds() -> None:
+    """Runge and Kutta's step of 0.5 ms without forces and friction."""
+    q, qd, h = [0.3, 0.4, -0.2], [0.5, 1.5, -1.0], [5e-4]
+    q = list(coupling_of(robot("four-bar").model).reachable(q))
+    step = symgen.Robot(four_bar()).compile("step:rk4", "kinetic_energy", "potential_energy")
+    energy = lambda: step.kinetic_energy(q, qd) + step.potential_energy(q)  # noqa: E731
+    start = energy()
+    for _ in range(20_000):
+        q, qd = step.step_rk4(q, qd, [0.0, 0.0, 0.0], h)
+    assert abs(energy() - start) < 1e-8 * abs(start)
+
+
+@pytest.mark.parametrize(
+    ("name", "quantity", "operations"),
+    [
+        ("four-bar", "inverse_dynamics", 407),
+        ("four-bar", "mass_matrix", 166),
+        ("four-bar", "forward_dynamics", 492),
+        ("four-bar", "forward_dynamics_vjp", 1242),
+        ("skew", "forward_dynamics", 719),
+        ("excavator", "inverse_dynamics", 342),
+        ("excavator", "mass_matrix", 123),
+        ("excavator", "forward_dynamics", 403),
+    ],
+)
+def test_operations_do_not_rise(name: str, quantity: str, operations: int) -> None:
+    assert traced(name, quantity).counts.total <= operations
+
+
+@pytest.mark.parametrize(("name", "of_tree", "of_loop"), [("four-bar", 29, 26), ("skew", 31, 28)])
+def test_base_parameters_are_fewer_than_those_of_the_tree(
+    name: str, of_tree: int, of_loop: int
+) -> None:
+    """As many as the numerical rank of Gᵀ Y at random states."""
+    regressors = [run(name, "regressor", **state)[0].reshape(3, -1) for state in states(name, 40)]
+    values = np.linalg.svd(np.concatenate(regressors), compute_uv=False)
+    rank = int((values > 1e-10 * values[0]).sum())
+    (beta,) = run(name, "base_parameters", ten=[1.0] * 50)
+    tree = symgen.Robot(four_bar(skew=name == "skew", closed=False)).trace("base_parameters")
+    assert len(beta) == rank == of_loop
+    assert tree.program.outputs[0].shape == (of_tree,)
+
+
+def test_inertia_of_a_drive_on_a_determined_joint() -> None:
+    """The armature of the coupler's joint adds J G_3ᵀ G_3 to M and J G_3ᵀ k_3 to the bias."""
+    plain, driven = (symgen.Robot(four_bar(armature=x)) for x in (None, 0.02))
+    state = states("four-bar", 1)[0]
+    _, _, g, k = expanded(coupling_of(plain.model), state["q"], state["qd"])
+    for quantity, wanted in (
+        ("mass_matrix", 0.02 * np.outer(g[2], g[2]).ravel()),
+        ("bias", 0.02 * g[2] * k[2]),
+    ):
+        values = []
+        for each in (plain, driven):
+            function = each.trace(quantity)
+            (out,) = function.run(**{name: state[name] for name in function.inputs}).values()
+            values.append(np.array([float(x) for x in out]))
+        assert values[1] - values[0] == pytest.approx(wanted, abs=1e-14)
+
+
+def test_assembly_branch() -> None:
+    """The two branches mirror the apex of the triangle at the line between its other corners."""
+    model = symgen.Robot(five_bar()).model
+    other = symgen.Robot(
+        LOOPS["five-bar"](closed=False).close(
+            "tip",
+            "left_rod",
+            "right_rod",
+            (0.3, 0, 0.05),
+            (0.28, 0.02, 0),
+            branch=-model.closures[0].branch,
+        )
+    ).model
+    q = coupling_of(model).reachable([0.4, -0.6])
+    first, second = (
+        [number(x) for x in coupling_of(m).body_positions(list(q))] for m in (model, other)
+    )
+    assert abs(first[1] - second[1]) > 0.1
+    assert pi > abs(first[1])
+
+
+@pytest.mark.parametrize("quantity", ["slotine_li_regressor", "forward_dynamics_hessian"])
+def test_what_is_not_supported_is_refused(quantity: str) -> None:
+    with pytest.raises(OptionError, match="not supported for robots with closed loops"):
+        robot("four-bar").trace(quantity)
+
+
+def test_springs_of_determined_joints_are_refused() -> None:
+    arm = symgen.Robot(four_bar(stiffness=3.0), springs=True)
+    with pytest.raises(OptionError, match="cosine and sine only"):
+        arm.trace("gravity")
+
+
+def test_unreachable_states_give_a_status() -> None:
+    """Two rods that are too short to meet: no function that depends on the loop gives numbers."""
+    compiled = symgen.Robot(five_bar()).compile("inverse_dynamics", "mass_matrix")
+    assert coupling_of(robot("five-bar").model).sine([pi, 0.0]) == 0.0
+    assert np.isfinite(compiled.mass_matrix([0.0, 0.0])).all()
+    with pytest.raises(np.linalg.LinAlgError, match="mass_matrix"):
+        compiled.mass_matrix([pi, 0.0])
+    with pytest.raises(np.linalg.LinAlgError, match="inverse_dynamics"):
+        compiled.inverse_dynamics([pi, 0.0], [0.0, 0.0], [0.0, 0.0])

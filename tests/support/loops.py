@@ -1,0 +1,125 @@
+"""Robots with closed loops of our own dimensions: each kind of planar loop, and loops on a skew
+carrier."""
+
+from math import cos, pi, sin
+from typing import Any
+
+import numpy as np
+
+import symgen
+
+HALF = pi / 2
+Numbers = tuple[float, ...]
+
+
+def _with_links(builder: Any, masses: dict[str, float], seed: int) -> Any:
+    rng = np.random.default_rng(seed)
+    for name, mass in masses.items():
+        r = rng.normal(size=(3, 3))
+        i = np.round(0.01 * mass * (r @ r.T + 3 * np.eye(3)), 5)
+        six = (i[0, 0], i[0, 1], i[0, 2], i[1, 1], i[1, 2], i[2, 2])
+        center = tuple(rng.uniform(-0.1, 0.1, 3).round(4))
+        builder = builder.link(name, mass, center, tuple(map(float, six)))
+    return builder
+
+
+def four_bar(skew: bool = False, closed: bool = True, **options: Any) -> Any:
+    """A shoulder that carries a four-bar linkage, and a wrist on its rocker; straight axes, or a
+    carrier with general angles."""
+    a, b, c, ground = 0.21, 0.47, 0.33, (0.42, 0.05)
+    tilt = 1.1 if skew else HALF
+    x, y, z = ground[0], ground[1] * cos(tilt), ground[1] * sin(tilt)
+    masses = {"shoulder": 3.0, "crank": 1.0, "coupler": 0.7, "rocker": 0.9, "wrist": 0.5}
+    arm = _with_links(symgen.Builder("fourbar").link("base"), masses, 1)
+    lean = (0.4, -0.3, 0.0) if skew else (0.0, 0.0, 0.0)
+    pivot = (0.2 + x, y if skew else 0.0, 0.1 + z)
+    arm = arm.joint("q1", "revolute", "base", "shoulder", (0.1, 0.2, 0.3), lean)
+    arm = arm.joint("q2", "revolute", "shoulder", "crank", (0.2, 0, 0.1), (tilt, 0, 0))
+    arm = arm.joint("q3", "revolute", "crank", "coupler", (a, 0, 0), **options)
+    arm = arm.joint("q4", "revolute", "shoulder", "rocker", pivot, (tilt, 0, 0))
+    turn, axis = ((0, 0.5, 0), (1, 0, 0)) if skew else ((HALF, 0, 0), (0, 0, 1))
+    arm = arm.joint("q5", "revolute", "rocker", "wrist", (c, 0.02, 0), turn, axis)
+    return arm.close("loop", "coupler", "rocker", (b, 0, 0), (c, 0, 0)) if closed else arm
+
+
+def excavator(closed: bool = True) -> Any:
+    """A boom that a cylinder raises, on a swing, with a stick: the cylinder follows the boom."""
+    masses = {"swing": 9.0, "boom": 5.0, "cylinder": 1.0, "rod": 0.8, "stick": 2.5}
+    arm = _with_links(symgen.Builder("excavator").link("base"), masses, 2)
+    arm = arm.joint("q1", "revolute", "base", "swing", (0, 0, 0.5))
+    arm = arm.joint("q2", "revolute", "swing", "boom", (0.2, 0, 0.3), (HALF, 0, 0))
+    arm = arm.joint("q3", "revolute", "swing", "cylinder", (0.5, 0, 0.1), (HALF, 0, 0))
+    arm = arm.joint("q4", "prismatic", "cylinder", "rod", axis=(1, 0, 0))
+    arm = arm.joint("q5", "revolute", "boom", "stick", (2.0, 0, 0))
+    return arm.close("lift", "boom", "rod", (0.9, -0.15, 0)) if closed else arm
+
+
+def engine(closed: bool = True) -> Any:
+    """A crank, a rod and a piston that slides on the base: line and circle, on two sides."""
+    masses = {"crank": 1.0, "rod": 0.6, "piston": 0.4}
+    arm = _with_links(symgen.Builder("engine").link("base"), masses, 3)
+    arm = arm.joint("q1", "revolute", "base", "crank", rpy=(HALF, 0, 0))
+    arm = arm.joint("q2", "revolute", "crank", "rod", (0.1, 0, 0))
+    arm = arm.joint("q3", "prismatic", "base", "piston", (0, 0, 0.02), axis=(1, 0, 0))
+    return arm.close("pin", "rod", "piston", (0.35, 0.03, 0), (0.01, 0, 0)) if closed else arm
+
+
+def inverted_engine(closed: bool = True) -> Any:
+    """The same with the crank closed last: a piston and a rod on one side, line and circle."""
+    masses = {"crank": 1.0, "piston": 0.4, "rod": 0.6}
+    arm = _with_links(symgen.Builder("inverted").link("base"), masses, 4)
+    arm = arm.joint("q1", "revolute", "base", "crank", rpy=(HALF, 0, 0))
+    arm = arm.joint("q2", "prismatic", "base", "piston", (0, 0, 0.02), axis=(1, 0, 0))
+    arm = arm.joint("q3", "revolute", "piston", "rod", (0.01, 0, 0), (-HALF, 0, 0))
+    return arm.close("pin", "crank", "rod", (0.1, 0, 0), (0.35, 0.03, 0)) if closed else arm
+
+
+def five_bar(closed: bool = True) -> Any:
+    """Two motors on the base and two rods that meet: two independent coordinates."""
+    masses = {"left": 1.0, "left_rod": 0.5, "right": 1.1, "right_rod": 0.45}
+    arm = _with_links(symgen.Builder("fivebar").link("base"), masses, 5)
+    arm = arm.joint("q1", "revolute", "base", "left", (-0.1, 0, 0))
+    arm = arm.joint("q2", "revolute", "left", "left_rod", (0.2, 0, 0))
+    arm = arm.joint("q3", "revolute", "base", "right", (0.1, 0, 0.05), (pi, 0, 0))
+    arm = arm.joint("q4", "revolute", "right", "right_rod", (0.2, 0, 0))
+    ends = (0.3, 0, 0.05), (0.28, 0.02, 0)
+    return arm.close("tip", "left_rod", "right_rod", *ends) if closed else arm
+
+
+def rocker_of_one_side(closed: bool = True) -> Any:
+    """A four-bar linkage cut at its crank: rocker and coupler are on one side."""
+    masses = {"crank": 1.0, "rocker": 0.9, "coupler": 0.7}
+    arm = _with_links(symgen.Builder("cut").link("base"), masses, 6)
+    arm = arm.joint("q1", "revolute", "base", "crank")
+    arm = arm.joint("q2", "revolute", "base", "rocker", (0.42, 0.05, 0))
+    arm = arm.joint("q3", "revolute", "rocker", "coupler", (0.33, 0, 0))
+    ends = (0.21, 0, 0), (0.47, 0, 0)
+    return arm.close("loop", "crank", "coupler", *ends) if closed else arm
+
+
+def bucket(closed: bool = True) -> Any:
+    """Two loops, one after the other: a cylinder moves a rocker, which moves a bucket by a rod; a
+    cylinder with an offset, on a stick that turns."""
+    masses = {"stick": 3.0, "rocker": 0.8, "barrel": 0.7, "rod": 0.5, "link": 0.3, "bucket": 2.0}
+    arm = _with_links(symgen.Builder("bucket").link("base"), masses, 7)
+    arm = arm.joint("q1", "revolute", "base", "stick", (0, 0, 1), (HALF, 0, 0))
+    arm = arm.joint("q2", "revolute", "stick", "rocker", (0.9, 0.1, 0))
+    arm = arm.joint("q3", "revolute", "stick", "barrel", (0.1, 0.2, 0))
+    arm = arm.joint("q4", "prismatic", "barrel", "rod", (0.3, 0.04, 0), axis=(1, 0, 0))
+    arm = arm.joint("q5", "revolute", "rocker", "link", (0.2, 0, 0))
+    arm = arm.joint("q6", "revolute", "stick", "bucket", (1.1, 0, 0))
+    if not closed:
+        return arm
+    arm = arm.close("linkage", "link", "bucket", (0.25, 0, 0), (0.2, 0.05, 0))
+    return arm.close("cylinder", "rocker", "rod", (0.2, 0.02, 0))
+
+
+LOOPS = {
+    "four-bar": four_bar,
+    "excavator": excavator,
+    "engine": engine,
+    "inverted": inverted_engine,
+    "five-bar": five_bar,
+    "one side": rocker_of_one_side,
+    "bucket": bucket,
+}
