@@ -87,14 +87,14 @@ def change(term: Term, system: CanonicalModel, flow: Sequence[Coordinates]) -> l
 
 def rate(term: Term, system: CanonicalModel, *flow: Coordinates) -> list[Scalar]:
     """The rate of a term along a motion, of which `flow` has one derivative more than the term."""
-    return change(term, system, (*flow[:-1], *flow[1:]))
+    return change(term, system, (*flow[: len(flow) - 1], *flow[1:]))
 
 
 # -- inverse dynamics ------------------------------------------------------------------------------
 
 
 @_on_user("inverse_dynamics_derivatives", source=FORWARD)
-def inverse_dynamics_derivatives_of_loops(
+def inverse_dynamics_derivatives(
     system: CanonicalModel, *at: Coordinates
 ) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
     """∂τ/∂q, ∂τ/∂q̇ and M, n x n each."""
@@ -102,13 +102,13 @@ def inverse_dynamics_derivatives_of_loops(
 
 
 @_on_user("inverse_dynamics_jvp", source=FORWARD)
-def inverse_dynamics_jvp_of_loops(system: CanonicalModel, *inputs: Coordinates) -> list[Scalar]:
+def inverse_dynamics_jvp(system: CanonicalModel, *inputs: Coordinates) -> list[Scalar]:
     """Change of τ along (dq, dq̇, dq̈), shape n."""
     return change(torques, system, inputs)
 
 
 @_on_user("inverse_dynamics_vjp", source=REVERSE)
-def inverse_dynamics_vjp_of_loops(
+def inverse_dynamics_vjp(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
 ) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
     """λᵀ ∂τ/∂q, λᵀ ∂τ/∂q̇ and λᵀ M, each of shape n."""
@@ -120,7 +120,7 @@ def inverse_dynamics_vjp_of_loops(
 
 
 @_on_user("inverse_dynamics_rate", source=FORWARD)
-def inverse_dynamics_rate_of_loops(system: CanonicalModel, *flow: Coordinates) -> list[Scalar]:
+def inverse_dynamics_rate(system: CanonicalModel, *flow: Coordinates) -> list[Scalar]:
     """τ̇(q, q̇, q̈, q⃛), shape n."""
     return rate(torques, system, *flow)
 
@@ -129,7 +129,7 @@ def inverse_dynamics_rate_of_loops(system: CanonicalModel, *flow: Coordinates) -
 
 
 @_on_user("forward_dynamics_derivatives", source=FORWARD)
-def forward_dynamics_derivatives_of_loops(
+def forward_dynamics_derivatives(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates
 ) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
     """∂q̈/∂q = -M⁻¹ ∂τ/∂q, ∂q̈/∂q̇ = -M⁻¹ ∂τ/∂q̇ and M⁻¹, n x n each."""
@@ -140,7 +140,7 @@ def forward_dynamics_derivatives_of_loops(
 
 
 @_on_user("forward_dynamics_jvp", source=FORWARD)
-def forward_dynamics_jvp_of_loops(system: CanonicalModel, *inputs: Coordinates) -> list[Scalar]:
+def forward_dynamics_jvp(system: CanonicalModel, *inputs: Coordinates) -> list[Scalar]:
     """Change of q̈ along (dq, dq̇, dτ), shape n."""
     q, qd, tau, dq, dqd, dtau = inputs
     solver, qdd = solved(system, q, qd, tau)
@@ -149,13 +149,13 @@ def forward_dynamics_jvp_of_loops(system: CanonicalModel, *inputs: Coordinates) 
 
 
 @_on_user("forward_dynamics_vjp", source=REVERSE)
-def forward_dynamics_vjp_of_loops(
+def forward_dynamics_vjp(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates, lam: Coordinates
 ) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
     """λᵀ ∂q̈/∂q, λᵀ ∂q̈/∂q̇ and μ = M⁻¹ λ, each of shape n."""
     solver, qdd = solved(system, q, qd, tau)
     mu = solver.solve(lam)
-    by_q, by_qd, _ = inverse_dynamics_vjp_of_loops(system, q, qd, qdd, mu)
+    by_q, by_qd, _ = inverse_dynamics_vjp(system, q, qd, qdd, mu)
     return [-x for x in by_q], [-x for x in by_qd], mu
 
 
@@ -163,9 +163,7 @@ def forward_dynamics_vjp_of_loops(
 
 
 @_on_user("coriolis_matrix", source=EMBEDDED)
-def coriolis_matrix_of_loops(
-    system: CanonicalModel, q: Coordinates, qd: Coordinates
-) -> list[Scalar]:
+def coriolis_matrix(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """C = Gᵀ (C_x G + M_x Ġ), n x n, from the Christoffel symbols of the tree."""
     state, x, xd = system.at_state(q, qd)
     embedded = state.coupling.matrix(coriolis_matrix_from_symbols(state, x, xd))
@@ -184,33 +182,33 @@ def coriolis_matrix_of_loops(
 
 
 @_on_user("mass_matrix_rate", source=FORWARD)
-def mass_matrix_rate_of_loops(system: CanonicalModel, *flow: Coordinates) -> list[Scalar]:
+def mass_matrix_rate(system: CanonicalModel, *flow: Coordinates) -> list[Scalar]:
     """Ṁ(q, q̇), n x n."""
     return rate(masses, system, *flow)
 
 
 @_on_user("mass_matrix_gradient", source=FORWARD)
-def mass_matrix_gradient_of_loops(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
+def mass_matrix_gradient(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """∂M_ij/∂q_k at [i, j, k]."""
     return slopes(masses, system, (q,), 0)
 
 
 @_on_user("gravity_rate", source=FORWARD)
-def gravity_rate_of_loops(system: CanonicalModel, *flow: Coordinates) -> list[Scalar]:
+def gravity_rate(system: CanonicalModel, *flow: Coordinates) -> list[Scalar]:
     """ġ(q, q̇), shape n."""
     return rate(weights, system, *flow)
 
 
 @_on_user("gravity_gradient", source=FORWARD)
-def gravity_gradient_of_loops(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
+def gravity_gradient(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """∂g_i/∂q_k at [i, k]."""
     return slopes(weights, system, (q,), 0)
 
 
 @_on_user("christoffel_symbols_full", source=FORWARD)
-def christoffel_symbols_full_of_loops(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
+def christoffel_symbols_full(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """Γ_ijk = (∂M_ij/∂q_k + ∂M_ik/∂q_j - ∂M_jk/∂q_i) / 2 at [i, j, k]."""
-    m, n = mass_matrix_gradient_of_loops(system, q), len(q)
+    m, n = mass_matrix_gradient(system, q), len(q)
 
     def entry(i: int, j: int, k: int) -> Scalar:
         return m[(i * n + j) * n + k]
@@ -224,7 +222,7 @@ def christoffel_symbols_full_of_loops(system: CanonicalModel, q: Coordinates) ->
 
 
 @_on_user("christoffel_symbols", source=FORWARD)
-def christoffel_symbols_of_loops(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
+def christoffel_symbols(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """Γ_ijk of the pairs j <= k, row by row."""
-    full, n = christoffel_symbols_full_of_loops(system, q), len(q)
+    full, n = christoffel_symbols_full(system, q), len(q)
     return [full[(i * n + j) * n + k] for i in range(n) for j in range(n) for k in range(j, n)]

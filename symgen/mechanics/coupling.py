@@ -138,7 +138,10 @@ class Coupling:
         x = [self._place(k, drive, q) for k, drive in enumerate(self.drives)]
         if not self.loops:
             return x
-        by_body = dict(enumerate(map(_unit_angle, x, self.parts), 1))
+        by_body = dict(enumerate(x, 1))
+        for i, (joint, at) in enumerate(self.parts, 1):
+            if not joint.in_body_axes and joint.positions[at].unit == "rad":
+                by_body[i] = UnitAngle.of(by_body[i])
         for loop in self.loops:
             by_body |= loop.positions(by_body)
         return [by_body[i] for i in range(1, len(x) + 1)]
@@ -253,12 +256,6 @@ class Coupling:
 
 
 UNCOUPLED: Final = Coupling((), (), 0, 0)
-
-
-def _unit_angle(x: Any, part: tuple[JointType, int]) -> Any:
-    """A position that is an angle as one that can be added to those that loops determine."""
-    joint, at = part
-    return x if joint.in_body_axes or joint.positions[at].unit != "rad" else UnitAngle.of(x)
 
 
 CONSTANT_ONLY: Final = "robots with closed loops are not supported here; remove the loops"

@@ -321,15 +321,13 @@ def _placed(
 
 def body_motions(robot: ReferenceModel, x: JointTrajectory) -> Mapping[int, BodyMotion]:
     """The motion of every body; the base accelerates against gravity."""
-    motions: Mapping[int, BodyMotion] = x.cache.value(
-        "motions", (robot.motion_key,), lambda: _body_motions(robot, x)
-    )
+
+    def compute() -> Mapping[int, BodyMotion]:
+        rates = body_rates(robot, x.positions, x.qd)
+        return _motions_at(robot, x, rates, body_accelerations(robot, x))
+
+    motions: Mapping[int, BodyMotion] = x.cache.value("motions", (robot.motion_key,), compute)
     return motions
-
-
-def _body_motions(robot: ReferenceModel, x: JointTrajectory) -> Mapping[int, BodyMotion]:
-    rates = body_rates(robot, x.positions, x.qd)
-    return _motions_at(robot, x, rates, body_accelerations(robot, x))
 
 
 def _motions_at(

@@ -11,9 +11,9 @@ from symgen.mechanics.model import RigidBodyModel
 from symgen.options import Choices
 from symgen.reading.actuators import drives_of, undriven
 from symgen.reading.bodies_from_joints import joint_pose, model_of
+from symgen.reading.closed_loop_joints import notices_on_loops
 from symgen.reading.inertia_tensors import repair_inertias
 from symgen.reading.joint_couplings import with_couplings
-from symgen.reading.loops import notices_on_loops
 from symgen.reading.motors import motors_of
 from symgen.reading.options import GROUPS, RobotOptions, SourceOptions
 from symgen.reading.plausibility import (

@@ -17,10 +17,10 @@ from symgen.mechanics.model import (
 from symgen.mechanics.pose import IDENTITY, Pose, Triple
 from symgen.numbers.scalar import ZERO, dot, plain
 from symgen.reading.actuators import Drives, joint_fields
+from symgen.reading.closed_loop_joints import with_loops
 from symgen.reading.description import Inertial, JointElement, LinearFunction, LinkElement
 from symgen.reading.joint_couplings import resolve_couplings
 from symgen.reading.joint_kinds import JOINTS
-from symgen.reading.loops import with_loops
 from symgen.reading.rotations import RightAngleSnapper, rotation_about_axis
 from symgen.reading.subtree import WORLD, RobotSubtree
 from symgen.text import shown

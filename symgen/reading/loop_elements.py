@@ -9,7 +9,7 @@ from symgen.mechanics.pose import Triple
 class LoopElement:
     """A joint that closes a loop: a point of each of two `links` (m, in link axes) at which they
     stay together. `dependent` names the two joints that the loop determines, `branch` (1 or -1)
-    the assembly; empty and 0 leave the choice to `symgen.reading.loops`."""
+    the assembly; empty and 0 leave the choice to `symgen.reading.closed_loop_joints`."""
 
     name: str
     line: int

@@ -270,7 +270,7 @@ def test_what_is_not_supported_is_refused(quantity: str) -> None:
 def test_springs_of_determined_joints_are_refused() -> None:
     arm = symgen.Robot(four_bar(stiffness=3.0), springs=True)
     with pytest.raises(OptionError, match="cosine and sine only"):
-        arm.trace("gravity")
+        arm.trace("inverse_dynamics")
 
 
 def test_unreachable_states_give_a_status() -> None:

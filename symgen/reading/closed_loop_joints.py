@@ -12,6 +12,7 @@ from symgen.mechanics.closures import LoopError
 from symgen.mechanics.loop_geometry import paths_of, planar_loop
 from symgen.mechanics.model import Closure, Follow, RigidBodyModel
 from symgen.mechanics.pose import Triple
+from symgen.numbers.scalar import sum_in_order
 from symgen.reading.description import RobotDescription
 from symgen.reading.loop_elements import LoopElement
 from symgen.reading.subtree import RobotSubtree
@@ -97,7 +98,8 @@ def _closure(
     first, second = sorted(dependent)
     closure = Closure(loop.name, *ends, (first, second))
     try:
-        return replace(closure, branch=loop.branch or _branch(model, closure))
+        distances = {branch: _distance(model, closure, branch) for branch in (1, -1)}
+        return replace(closure, branch=loop.branch or min(distances, key=distances.__getitem__))
     except LoopError as error:
         raise _error(robot, loop, str(error)) from None
 
@@ -145,14 +147,12 @@ def _check_dependent(
         )
 
 
-def _branch(model: RigidBodyModel, closure: Closure) -> int:
-    """The assembly in which the dependent joints are nearest to 0, where the file draws them."""
-    return min((1, -1), key=lambda branch: _distance(model, replace(closure, branch=branch)))
-
-
-def _distance(model: RigidBodyModel, closure: Closure) -> float:
-    loop = planar_loop(model, closure)
-    return sum(abs(x) for x in loop.values(loop.sample).values())
+def _distance(model: RigidBodyModel, closure: Closure, branch: int) -> float:
+    """How far the dependent joints of an assembly are from 0, where files mostly draw them."""
+    loop = planar_loop(model, replace(closure, branch=branch))
+    positions = loop.values(loop.sample)
+    distance: float = sum_in_order(map(abs, positions.values()), 0.0)
+    return distance
 
 
 def _ordered(
