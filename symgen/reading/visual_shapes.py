@@ -5,9 +5,10 @@ picture is no reason to refuse a robot."""
 
 import math
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -64,8 +65,10 @@ def shapes(
         root = etree.fromstring(
             expanded_text(path, options), etree.XMLParser(resolve_entities=False)
         )
-        reader = {"mujoco": _of_mjcf, "sdf": _of_sdf}.get(root.tag, _of_urdf)
-        return tuple(reader(root, path))
+        if root.tag == "mujoco":
+            return tuple(_of_mjcf(path))
+        visuals = _sdf_visuals if root.tag == "sdf" else _urdf_visuals
+        return tuple(_shapes(visuals(root), path))
     return ()
 
 
@@ -80,65 +83,60 @@ def _numbers(text: str | None, count: int) -> tuple[float, ...]:
     return values
 
 
-def _of_urdf(root: Any, path: Path) -> Iterator[VisualShape]:
-    packages = Packages(path.absolute())
-    colors = {material.get("name"): _urdf_color(material) for material in root.findall("material")}
+Visual = tuple[str, Any, str, str | None]
+"""The name of a link, a <visual> of it, the six numbers of its pose (position in m, and roll, pitch
+and yaw in rad), and the four of its color, if it has one."""
+
+
+def _urdf_visuals(root: Any) -> Iterator[Visual]:
+    colors = {row.get("name"): row.find("color") for row in root.findall("material")}
     for link in root.findall("link"):
         for visual in link.findall("visual"):
-            with suppress(ValueError, StopIteration):
-                yield _urdf_shape(link.get("name", ""), visual, colors, path, packages)
+            origin, material = visual.find("origin"), visual.find("material")
+            placed = {} if origin is None else origin.attrib
+            place = f"{placed.get('xyz', '0 0 0')} {placed.get('rpy', '0 0 0')}"
+            color = None if material is None else material.find("color")
+            if color is None and material is not None:
+                color = colors.get(material.get("name"))
+            yield link.get("name", ""), visual, place, None if color is None else color.get("rgba")
 
 
-def _urdf_color(material: Any) -> tuple[float, ...] | None:
-    color = material.find("color")
-    with suppress(ValueError):
-        return None if color is None else _numbers(color.get("rgba"), 4)
-    return None
+def _sdf_visuals(root: Any) -> Iterator[Visual]:
+    for link in root.iter("link"):
+        outer = [node.get("name", "") for node in link.iterancestors("model")][:-1]
+        name = "::".join([*reversed(outer), link.get("name", "")])
+        for visual in link.findall("visual"):
+            pose = visual.find("pose")
+            if pose is None or not pose.get("relative_to"):  # else it is in another frame
+                text = "" if pose is None else pose.text
+                yield name, visual, text or "0 0 0 0 0 0", visual.findtext("material/diffuse")
 
 
-def _urdf_shape(
-    link: str, visual: Any, colors: dict[str, Any], path: Path, packages: Packages
-) -> VisualShape:
-    origin, material = visual.find("origin"), visual.find("material")
-    pose, color = Pose(), None
-    if origin is not None:
-        pose = _pose(
-            _numbers(origin.get("xyz", "0 0 0"), 3), _numbers(origin.get("rpy", "0 0 0"), 3)
-        )
-    if material is not None:
-        color = _urdf_color(material) or colors.get(material.get("name"))
-    return _shape(link, visual, lambda node, name: node.get(name), pose, color, path, packages)
+def _shapes(visuals: Iterable[Visual], path: Path) -> Iterator[VisualShape]:
+    """The shapes of visuals; one that is not known or not complete is left out."""
+    packages = Packages(path.absolute())
+    for link, visual, place, rgba in visuals:
+        with suppress(ValueError, StopIteration):
+            x, y, z, roll, pitch, yaw = _numbers(place, 6)
+            pose, color = Pose(rotation_from_rpy((roll, pitch, yaw)), (x, y, z)), None
+            with suppress(ValueError):
+                color = _numbers(rgba, 4)
+            shape = next(node for node in visual.find("geometry") if isinstance(node.tag, str))
+            if shape.tag == "mesh":
+                file = _value(shape, "filename") or _value(shape, "uri") or ""
+                scale = _numbers(_value(shape, "scale") or "1 1 1", 3)
+                mesh = _mesh_path(file.strip(), path, packages)
+                yield VisualShape(link, "mesh", scale, pose, color, mesh)
+            elif shape.tag in SIZES:
+                count = 3 if shape.tag == "box" else 1
+                rows = [_numbers(_value(shape, name), count) for name in SIZES[shape.tag]]
+                yield VisualShape(link, shape.tag, tuple(chain(*rows)), pose, color)
 
 
-def _pose(xyz: Sequence[float], rpy: Sequence[float]) -> Pose:
-    x, y, z = xyz
-    roll, pitch, yaw = rpy
-    return Pose(rotation_from_rpy((roll, pitch, yaw)), (x, y, z))
-
-
-def _shape(
-    link: str,
-    visual: Any,
-    value: Callable[[Any, str], str | None],
-    pose: Pose,
-    color: tuple[float, ...] | None,
-    path: Path,
-    packages: Packages,
-) -> VisualShape:
-    """The shape in the <geometry> of a `visual`; `value` reads a value of the shape by its name.
-    Raises ValueError for a shape that is not known or not complete."""
-    shape = next(node for node in visual.find("geometry") if isinstance(node.tag, str))
-    if shape.tag == "mesh":
-        file = value(shape, "filename") or value(shape, "uri") or ""
-        scale = _numbers(value(shape, "scale") or "1 1 1", 3)
-        mesh = _mesh_path(file.strip(), path, packages)
-        return VisualShape(link, "mesh", scale, pose, color, mesh)
-    count = 3 if shape.tag == "box" else 1
-    names = SIZES.get(shape.tag, ())
-    size = tuple(x for name in names for x in _numbers(value(shape, name), count))
-    if not size:
-        raise ValueError(shape.tag)
-    return VisualShape(link, shape.tag, size, pose, color)
+def _value(shape: Any, name: str) -> str | None:
+    """A value of a shape, which is an attribute in URDF and a child in SDF."""
+    text: str | None = shape.get(name) or shape.findtext(name)
+    return text
 
 
 def _mesh_path(name: str, path: Path, packages: Packages) -> Path:
@@ -153,37 +151,10 @@ def _mesh_path(name: str, path: Path, packages: Packages) -> Path:
     return path.parent / name.removeprefix("file://")
 
 
-def _of_sdf(root: Any, path: Path) -> Iterator[VisualShape]:
-    packages = Packages(path.absolute())
-    for link in root.iter("link"):
-        outer = [node.get("name", "") for node in link.iterancestors("model")][:-1]
-        name = "::".join([*reversed(outer), link.get("name", "")])
-        for visual in link.findall("visual"):
-            with suppress(ValueError, StopIteration):
-                yield _sdf_shape(name, visual, path, packages)
-
-
-def _sdf_shape(link: str, visual: Any, path: Path, packages: Packages) -> VisualShape:
-    placed, color = visual.find("pose"), visual.findtext("material/diffuse")
-    if placed is not None and placed.get("relative_to"):
-        raise ValueError("a pose relative to another frame")
-    six = _numbers(placed.text, 6) if placed is not None and placed.text else (0.0,) * 6
-    rgba = _numbers(color, 4) if color else None
-    return _shape(
-        link,
-        visual,
-        lambda node, name: node.findtext(name),
-        _pose(six[:3], six[3:]),
-        rgba,
-        path,
-        packages,
-    )
-
-
 # -- MuJoCo ----------------------------------------------------------------------------------------
 
 
-def _of_mjcf(root: Any, path: Path) -> Iterator[VisualShape]:
+def _of_mjcf(path: Path) -> Iterator[VisualShape]:
     """The geoms of a compiled model that MuJoCo's viewer shows."""
     import mujoco
 

@@ -65,24 +65,18 @@ def _standard_input() -> bytes:
 def decoded(data: bytes, file: str) -> tuple[str, list[Notice]]:
     """The text of an XML file, by its byte order mark or declaration, and a note if bytes that are
     not UTF-8 are read as Latin-1. Raises RobotError for an encoding that is not supported."""
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return _text(data, "utf-16", file), []
     body, encoding = data.removeprefix(codecs.BOM_UTF8), encoding_of(data, file)
-    invalid = _first_error(body) if encoding == "utf-8" and len(body) == len(data) else -1
-    if invalid < 0 or _CONTROLS.search(body):
-        return _text(body, encoding, file), []
-    place = SourceLocation(file, body.count(b"\n", 0, invalid) + 1)
+    if encoding.startswith("utf-16"):
+        encoding = "utf-16"  # which takes the byte order mark away
+    try:
+        return body.decode(encoding), []
+    except UnicodeDecodeError as error:
+        place = SourceLocation(file, body.count(b"\n", 0, error.start) + 1)
+    if encoding != "utf-8" or len(body) < len(data) or _CONTROLS.search(body):
+        sentence = f"bytes that are not {encoding.upper()} text; save the file as UTF-8"
+        raise RobotError(place, "XML", sentence)
     sentence = "bytes that are not UTF-8 are read as Latin-1; save the file as UTF-8"
     return body.decode(LATIN_1), [Notice(place, "note", "XML", sentence)]
-
-
-def _first_error(data: bytes) -> int:
-    """The index of the first byte that is not UTF-8, -1 if there is none."""
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        return error.start
-    return -1
 
 
 def encoding_of(data: bytes, file: str) -> str:
@@ -97,16 +91,6 @@ def encoding_of(data: bytes, file: str) -> str:
         message = f"encoding '{shown(name)}' is not supported; save the file as UTF-8"
         raise RobotError(SourceLocation(file, 1), "XML", message)
     return ENCODINGS[name.lower()]
-
-
-def _text(data: bytes, encoding: str, file: str) -> str:
-    try:
-        return data.decode(encoding)
-    except UnicodeDecodeError as error:
-        place = SourceLocation(file, data.count(b"\n", 0, error.start) + 1)
-        raise RobotError(
-            place, "XML", f"bytes that are not {encoding.upper()} text; save the file as UTF-8"
-        ) from None
 
 
 # -- deviations from XML ---------------------------------------------------------------------------
