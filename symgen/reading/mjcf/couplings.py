@@ -30,14 +30,12 @@ def coupled(robot: CompiledMjcf, joints: Sequence[JointElement]) -> tuple[JointE
     follows: dict[str, Mimic] = {}
     unused: dict[str, list[str]] = {}
     for i, kind in _active(robot):
-        if kind == "joint":
-            _tie(robot, i, follows)
-        elif kind == "tendon" and all(
-            fixed_tendon_length(robot, int(tendon[i])) is not None
-            for tendon in (robot.model.eq_obj1id, robot.model.eq_obj2id)
-            if tendon[i] >= 0
+        ends = (int(ids[i]) for ids in (robot.model.eq_obj1id, robot.model.eq_obj2id))
+        if kind == "joint" or (
+            kind == "tendon"
+            and all(fixed_tendon_length(robot, k) is not None for k in ends if k >= 0)
         ):
-            _tie_tendon(robot, i, follows)
+            _tie(robot, i, kind, follows)
         else:
             name = robot.name(robot.mujoco.mjtObj.mjOBJ_EQUALITY, i)
             unused.setdefault(kind, []).append(name)
@@ -62,27 +60,41 @@ def _active(robot: CompiledMjcf) -> Iterator[tuple[int, str]]:
         )
 
 
-def _tie(robot: CompiledMjcf, i: int, follows: dict[str, Mimic]) -> None:
-    model = robot.model
-    a0, a1, *higher = map(float, model.eq_data[i][:5])
-    follower, leader = int(model.eq_obj1id[i]), int(model.eq_obj2id[i])
-    name, y0 = robot.joints[follower], float(model.qpos0[model.jnt_qposadr[follower]])
-    if leader < 0:
+def _tie(robot: CompiledMjcf, i: int, kind: str, follows: dict[str, Mimic]) -> None:
+    """A joint, or a fixed tendon, whose coordinate is linear in that of another or constant."""
+    a0, a1, *higher = map(float, robot.model.eq_data[i][:5])
+    first, second = int(robot.model.eq_obj1id[i]), int(robot.model.eq_obj2id[i])
+    name, weights, right = _coordinate(robot, kind, first)
+    subject = f"{kind} '{shown(name)}' is coupled"
+    right += a0
+    if second < 0 and kind == "joint":
         _warn(
             robot,
             f"joint '{shown(name)}' is locked by <equality> but moves freely here; use "
-            f"--lock '{shown(name)}={y0 + a0:.12g}' to lock it",
+            f"--lock '{shown(name)}={right:.12g}' to lock it",
         )
-    elif any(higher):
-        _warn(robot, f"joint '{shown(name)}' is coupled {CURVED}; the coupling is ignored")
-    else:
-        x0 = float(model.qpos0[model.jnt_qposadr[leader]])
-        factors = {name: 1.0, robot.joints[leader]: -a1}
-        equation = LinearFunction(tuple(factors.items()), -(y0 + a0 - a1 * x0))
-        _follow(robot, equation, follows, f"joint '{shown(name)}' is coupled")
+        return
+    if second >= 0 and any(higher):
+        _warn(robot, f"{subject} by a polynomial that is not linear; the coupling is ignored")
+        return
+    if second >= 0:
+        _, others, at = _coordinate(robot, kind, second)
+        right -= a1 * at
+        for other, by in others.items():
+            weights[other] = weights.get(other, 0.0) - a1 * by
+    _follow(robot, LinearFunction(tuple(weights.items()), -right), follows, subject)
 
 
-CURVED: Final = "by a polynomial that is not linear"
+def _coordinate(robot: CompiledMjcf, kind: str, k: int) -> tuple[str, dict[str, float], float]:
+    """The name of joint or tendon `k`, its coordinate as factors of joints' coordinates, and its
+    value in the configuration of the file."""
+    model = robot.model
+    if kind == "joint":
+        name = robot.joints[k]
+        return name, {name: 1.0}, float(model.qpos0[model.jnt_qposadr[k]])
+    weights = fixed_tendon_length(robot, k) or {}
+    name = robot.name(robot.mujoco.mjtObj.mjOBJ_TENDON, k)
+    return name, weights, float(model.tendon_length0[k])
 
 
 def fixed_tendon_length(robot: CompiledMjcf, tendon: int) -> dict[str, float] | None:
@@ -93,26 +105,6 @@ def fixed_tendon_length(robot: CompiledMjcf, tendon: int) -> dict[str, float] | 
     if any(int(model.wrap_type[k]) != joint for k in wraps):
         return None
     return {robot.joints[int(model.wrap_objid[k])]: float(model.wrap_prm[k]) for k in wraps}
-
-
-def _tie_tendon(robot: CompiledMjcf, i: int, follows: dict[str, Mimic]) -> None:
-    """A tendon of a length that is linear in that of another, or constant."""
-    model, (a0, a1, *higher) = robot.model, map(float, robot.model.eq_data[i][:5])
-    first, second = int(model.eq_obj1id[i]), int(model.eq_obj2id[i])
-    tendon = robot.name(robot.mujoco.mjtObj.mjOBJ_TENDON, first)
-    subject = f"tendon '{shown(tendon)}' is coupled"
-    if any(higher) and second >= 0:
-        _warn(robot, f"{subject} {CURVED}; the coupling is ignored")
-        return
-    weights, right = (
-        dict(fixed_tendon_length(robot, first) or {}),
-        float(model.tendon_length0[first]) + a0,
-    )
-    if second >= 0:
-        right -= a1 * float(model.tendon_length0[second])
-        for name, by in (fixed_tendon_length(robot, second) or {}).items():
-            weights[name] = weights.get(name, 0.0) - a1 * by
-    _follow(robot, LinearFunction(tuple(weights.items()), -right), follows, subject)
 
 
 def _follow(
