@@ -1,12 +1,14 @@
 """Elements that a format has and symgen does not compute, as one table for each format: which
 elements are known, and what is reported of those that have no effect."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Final, Generic, TypeVar
 
 from symgen.reading.xml_reader import XmlNode
-from symgen.text import quoted
+from symgen.text import quoted, shown
 
 LINKS_WITHOUT_GRAVITY: Final = (
     "links without gravity ({names}) are subject to gravity here, as all others"
@@ -54,6 +56,27 @@ def notice_ignored(node: XmlNode, rows: Sequence[IgnoredElement[Source]], source
         place = node if isinstance(first, str) else first.with_label(f"<{first.tag}>")
         text, offer = row.message.format(**words), row.offer.format(**words)
         place.notice(row.level, text, unless=row.unless, offer=offer)
+
+
+UNKNOWN: Final = "unknown tags, ignored: {elements}"
+"""The summary of notices of unknown elements."""
+MIN_SIMILARITY: Final = 0.75
+"""The least similarity (difflib's ratio) of an unknown tag to a known one that it may mean."""
+
+
+def notice_unknown(elements: Iterable[tuple[str, XmlNode]], known: Mapping[str, str]) -> None:
+    """Add a notice for each tag of unknown elements, at the first of them. An element comes with
+    its kind of parent, for which `known` has the known tags, separated by blanks."""
+    unknown = list(elements)
+    first = {node.tag: (part, node) for part, node in reversed(unknown)}
+    count = Counter(node.tag for _, node in unknown)
+    for tag, (part, node) in first.items():
+        near = get_close_matches(tag.lower(), known[part].split(), 1, MIN_SIMILARITY)
+        hint = f"; if <{near[0]}> is meant, correct the name" if near else ""
+        times = f" ({count[tag]} of them)" if count[tag] > 1 else ""
+        node.with_label(f"<{shown(tag)}>").notice(
+            "note", f"unknown in <{part}>, ignored{times}{hint}", "" if near else UNKNOWN
+        )
 
 
 def loops_left_open(names: Iterable[str], count: int) -> str:

@@ -193,7 +193,7 @@ def test_included_models(tmp_path):
     [
         (simple(axis=AXIS % "<dynamics><spring_stiffness>3</spring_stiffness></dynamics>"), "warning: spring of 'j' is ignored; add --springs to include it"),
         (simple(link="<gravity>false</gravity>"), "warning: links without gravity ('a')"),
-        (simple(link="<odd/>"), "note: in <link>, ignored"),
+        (simple(link="<odd/>"), "note: unknown in <link>, ignored"),
         (simple(), "note: link 'base' has no joint to the world, so it floats"),
         (simple().replace(INERTIAL, "", 1), "warning: links without <inertial> ('base') have the default inertia"),
     ],

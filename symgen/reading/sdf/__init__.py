@@ -1,7 +1,6 @@
 """SDFormat (Gazebo's), versions 1.4 to 1.12: models, nested and included ones, frames, joints."""
 
 import hashlib
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +22,7 @@ from symgen.reading.ignored_elements import (
     IgnoredElement,
     loops_left_open,
     notice_ignored,
+    notice_unknown,
 )
 from symgen.reading.inertia_tensors import tensor_trouble
 from symgen.reading.joint_kinds import has_several_coordinates
@@ -59,15 +59,13 @@ KNOWN: Final = {
 def notice_ignored_elements(root: XmlNode, models: Sequence[Scope]) -> None:
     """Add one notice for each kind of element without effect, and for each unknown element."""
     notice_ignored(root.with_label("<sdf>"), IGNORED, models)
-    unknown = Counter(
-        (part, child.tag)
+    unknown = (
+        (part, child)
         for part, node in _parts(models)
         for child in node
         if child.tag not in KNOWN[part].split()
     )
-    for (part, tag), count in unknown.items():
-        times = f" ({count} of them)" if count > 1 else ""
-        root.with_label(f"<{shown(tag)}>").notice("note", f"in <{part}>, ignored{times}")
+    notice_unknown(unknown, KNOWN)
 
 
 def _parts(models: Sequence[Scope]) -> Iterator[tuple[str, XmlNode]]:

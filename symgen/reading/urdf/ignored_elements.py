@@ -1,8 +1,6 @@
 """Elements of URDF files: those that are known, those that have no effect, and xacro, which must
 have been expanded."""
 
-import difflib
-from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
@@ -11,6 +9,7 @@ from symgen.reading.ignored_elements import (
     IgnoredElement,
     loops_left_open,
     notice_ignored,
+    notice_unknown,
 )
 from symgen.reading.joint_kinds import DRAKES, JOINTS, joint_nodes, word_of
 from symgen.reading.urdf.couplings import COUPLING
@@ -30,7 +29,6 @@ KNOWN: Final = {
 """Elements that need no note, by their parent element, separated by blanks."""
 EXTENSIONS: Final = (DRAKES, COUPLING, *LOOP_TAGS)
 """Elements of <robot> that are not part of URDF but are read or reported."""
-UNKNOWN: Final = "unknown tags, ignored: {elements}"
 TRUE: Final = ("true", "1")
 FALSE: Final = ("false", "0")
 
@@ -47,7 +45,13 @@ def check_root(root: XmlNode) -> None:
 
 def notice_ignored_elements(root: XmlNode) -> None:
     """Add one notice for each kind of element that has no effect on the model."""
-    _notice_unknown(root)
+    unknown = (
+        (part, node)
+        for part, owner in _parts(root)
+        for node in owner
+        if not _is_known(part, owner, node, root)
+    )
+    notice_unknown(unknown, KNOWN)
     _notice_foreign_attributes(root)
     notice_ignored(root, IGNORED, root)
     loops = list(_loops(root))
@@ -102,24 +106,6 @@ IGNORED: Final[tuple[IgnoredElement[XmlNode], ...]] = (
     IgnoredElement("warning", _links_without_gravity, LINKS_WITHOUT_GRAVITY),
 )
 """The elements of URDF without effect. Loops are reported with their names."""
-
-
-def _notice_unknown(root: XmlNode) -> None:
-    unknown = [
-        (part, node)
-        for part, owner in _parts(root)
-        for node in owner
-        if not _is_known(part, owner, node, root)
-    ]
-    first = {node.tag: (part, node) for part, node in reversed(unknown)}
-    count = Counter(node.tag for _, node in unknown)
-    for tag, (part, node) in first.items():
-        near = difflib.get_close_matches(tag.lower(), KNOWN[part].split(), 1, 0.75)
-        hint = f"; if <{near[0]}> is meant, correct the name" if near else ""
-        times = f" ({count[tag]} of them)" if count[tag] > 1 else ""
-        node.with_label(f"<{shown(tag)}>").notice(
-            "note", f"unknown in <{part}>, ignored{times}{hint}", "" if near else UNKNOWN
-        )
 
 
 def _parts(root: XmlNode) -> Iterator[tuple[str, XmlNode]]:
