@@ -108,12 +108,19 @@ class Tally:
                         f"{worst:.4g}, but the range of the joint is {limits.lower:.4g} to "
                         f"{limits.upper:.4g} {unit}, as with {words} ({worst * factor:.3g} {unit})"
                     )
-            if limits.velocity and self.fastest[k] > 10 * limits.velocity:
+            if limits.velocity and self.fastest[k] > 10 * limits.velocity and not self._multiple(k):
                 yield (
                     f"the units are probably wrong: '{shown(self.layout.qd[k].name)}' reaches "
                     f"{self.fastest[k]:.4g}, but the limit of the joint is "
                     f"{limits.velocity:.4g} {unit}/s, as with {words} per second"
                 )
+
+    def _multiple(self, k: int) -> bool:
+        """Whether a velocity is clearly a multiple of the derivative of its position, which the
+        diagnosis of the log reports with its factor."""
+        products, rates, qd = self.sums[:, k].tolist()
+        clear = abs(products) > CLEAR * math.sqrt(rates * qd) and qd > 0
+        return bool(clear and abs(products / qd - 1) > NEAR)
 
 
 UNIT: Final = 1e-3

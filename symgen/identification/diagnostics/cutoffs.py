@@ -16,7 +16,7 @@ from symgen.identification.data.dataset import Reading, ReadOptions, reading
 from symgen.identification.data.differentiation import Derivation
 from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.samples import Samples, pieces
-from symgen.identification.diagnostics.diagnostic_fit import BLOCKS, Evidence, ridged
+from symgen.identification.diagnostics.diagnostic_fit import BLOCKS, Picked, drive_model, ridged
 from symgen.identification.model.equations import JointForceEquations
 from symgen.identification.model.problem import Problem
 from symgen.numbers.types import Numbers
@@ -27,6 +27,8 @@ RATIO: Final = 1.5
 """Each cutoff by the next lower one."""
 LOWEST: Final = 2.0
 """The least cutoff that is tried (Hz)."""
+ROWS: Final = 4000
+"""The largest number of rows of all blocks."""
 FOLDS: Final = 5
 """Consecutive parts of the rows, each of which is predicted from the others."""
 GAIN: Final = 0.01
@@ -88,8 +90,8 @@ def _error(
     inner: list[Samples] = [s.part(slice(lost, len(s) - lost)) for s in samples]
     if not sum(map(len, inner)):
         return np.inf
-    evidence = Evidence(tuple(inner), equations.kernel)
-    rows, measured = evidence.regressor, evidence.measured()
+    trial = Picked(tuple(inner), ROWS).trial()
+    rows, measured = drive_model(equations.kernel, trial), trial.measured * trial.used
     edges = np.linspace(0, len(rows), FOLDS + 1).astype(int)
     parts = [slice(a, b) for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)]
     squares = np.maximum(np.sum(measured**2, axis=0), 1e-300)

@@ -14,7 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.identification.data.dataset import Reading
-from symgen.identification.diagnostics.diagnostic_fit import Evidence, Fit, chosen
+from symgen.identification.diagnostics.diagnostic_fit import (
+    DRIVES,
+    Picked,
+    chosen,
+    drive_model,
+    ridged,
+)
 from symgen.identification.model.equations import JointForceEquations
 from symgen.identification.model.problem import Problem
 from symgen.identification.model.terms import ARMATURE
@@ -23,6 +29,8 @@ from symgen.text import shown
 
 REACH: Final = 10
 """Steps by which forces are shifted at most."""
+ROWS: Final = 4000
+"""The largest number of rows of all blocks."""
 SWEEPS: Final = 4
 PARTS: Final = 8
 """Parts of the rows, each of which in turn is left out for standard errors."""
@@ -41,12 +49,12 @@ def delays(reading: Reading, sought: Problem) -> Delays | None:
     equations = sought.equations(None)
     if sought.joints is None or not isinstance(equations, JointForceEquations):
         return None
-    evidence = Evidence(chosen(reading), equations.kernel)
-    rows = evidence.regressor
+    picked = Picked(chosen(reading), ROWS)
+    rows, used = drive_model(equations.kernel, picked.trial()), picked.used
     if not {*ARMATURE} & {*sought.terms}:  # a rotor that is free makes up for late viscous friction
-        rows[:, :, len(sought.mapping) + 3 :: 4] = 0.0
+        rows[:, :, len(sought.mapping) + 3 :: DRIVES] = 0.0
     shifts = (np.arange(-REACH, REACH) + 0.5) * reading.step
-    table = np.stack([evidence.shifted(shift) for shift in shifts])
+    table = np.stack([picked.measured(shift) * used for shift in shifts.tolist()])
     search = _Search(rows, table)
     places = search.settled(np.full(table.shape[2], REACH))
     values = search.lowest(places)
@@ -91,14 +99,17 @@ class _Search:
         shifted = places.copy()
         shifted[joint] = shift
         measured = self.measured[shifted, :, range(len(shifted))].T
-        return float(
-            np.sum(np.log(np.maximum(self._fit.with_measured(measured).residuals(), 1e-300)))
-        )
+        squares = np.maximum(np.sum(measured**2, axis=0), 1e-300)
+        mixed = np.einsum("njp,nj->jp", self.rows, measured)
+        x = ridged(np.einsum("jpq,j->pq", self._grams, 1 / squares), mixed.T @ (1 / squares))
+        rest = squares - 2 * mixed @ x + np.einsum("p,jpq,q->j", x, self._grams, x)
+        return float(np.sum(np.log(np.maximum(rest / squares, 1e-300))))
 
     @cached_property
-    def _fit(self) -> Fit:
-        """The products of the rows, which no shift changes."""
-        return Fit.of(self.rows, self.measured[0])
+    def _grams(self) -> Numbers:
+        """The products of the columns of each channel (n x p x p), which no shift changes."""
+        rows = self.rows.transpose(1, 0, 2)
+        return np.asarray(rows.transpose(0, 2, 1) @ rows)
 
 
 def note_of_delays(reading: Reading, delays: Delays) -> str:

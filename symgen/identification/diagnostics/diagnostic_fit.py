@@ -1,6 +1,13 @@
-"""A small, even choice of a log's samples, on which suspicions about its channels are tried."""
+"""The diagnostic fit: how well a model with a prior explains some rows of a log, as they are and
+with a change.
 
-from dataclasses import dataclass
+The model has base parameters with the robot's file as a prior, and viscous and Coulomb friction, an
+offset and a rotor of each joint. Its cost is the same for every change of a log, so that changes
+can be compared: the logarithm of the part of the squares that is left of each channel, and the
+distance of the parameters from the prior."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
@@ -9,179 +16,265 @@ from numpy.typing import NDArray
 
 from symgen.identification.data.dataset import Reading
 from symgen.identification.data.samples import Samples
+from symgen.identification.diagnostics.thresholds import Thresholds
 from symgen.identification.model.compiled_kernel import Kernel
+from symgen.identification.model.estimate import BaseMapping
+from symgen.identification.model.prior_file import deviations
 from symgen.numbers.types import Numbers
 
 BLOCKS: Final = 8
-"""Blocks that are kept, evenly over the log,"""
-ROWS: Final = 4000
-"""and rows of all of them of which regressors are made."""
+"""Blocks of samples that are used, evenly over the log."""
 SLOW: Final = 0.02
-"""Rows in which a joint is slower than this part of its greatest speed do not count for it, for the
-sign of its friction is not known."""
+"""Rows in which a joint is slower than this part of its greatest speed do not count for it, because
+the sign of its friction is not known."""
 RIDGE: Final = 1e-10
-"""What is added to the products of columns of unit length, for those that nothing moves."""
+"""Added to the products of columns of unit length, for columns that nothing excites."""
+DRIVES: Final = 4
+"""Columns of each joint's drive: viscous, Coulomb, offset, rotor."""
+CHUNK: Final = 256
+"""Rows whose products are computed at a time, which stay in the cache."""
+LOOSE: Final = 10.0
+"""The deviation of a loose body by the largest of all bodies."""
+REWEIGHTED: Final = 5
+"""Iterations that find the weights of channels."""
 
 
 def chosen(reading: Reading) -> tuple[Samples, ...]:
-    """Some blocks of a log's samples, evenly."""
+    """Some blocks of a log's samples, evenly spaced."""
     count = len(reading.plan.training) + len(reading.plan.validation)
     return tuple(reading.blocks(every=max(-(-count // BLOCKS), 1)))
 
 
 def ridged(gram: Numbers, right: Numbers) -> Numbers:
-    """The least squares (p) of products of columns with each other (p x p) and with what was
-    measured (p)."""
+    """The least-squares solution (p) from the products of columns (p x p) and those of columns and
+    measurements (p)."""
     lengths = np.sqrt(np.maximum(np.diag(gram), 1e-300))
     scaled = gram / np.outer(lengths, lengths) + RIDGE * np.eye(len(gram))
     return np.asarray(np.linalg.solve(scaled, right / lengths) / lengths)
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """Blocks of samples and the regressor of joint forces in base parameters.
+def by_joint(columns: Sequence[Numbers]) -> Numbers:
+    """Columns of each joint (N x n each), which act on this joint alone (N x n x k n)."""
+    own = np.stack(columns, axis=2)
+    n = own.shape[1]
+    return np.asarray(np.einsum("nik,ij->nijk", own, np.eye(n)).reshape(len(own), n, -1))
 
-    The model that they are held against has, beside base parameters, viscous and Coulomb friction,
-    an offset and a rotor of each joint, so that these explain no suspicion."""
+
+@dataclass(frozen=True)
+class Picked:
+    """Evenly spaced rows of some blocks of samples, at most `most` in all."""
 
     samples: tuple[Samples, ...]
-    kernel: Kernel
+    most: int
 
     @cached_property
     def _rows(self) -> tuple[NDArray[np.intp], ...]:
-        per_block = max(ROWS // max(len(self.samples), 1), 1)
+        per_block = max(self.most // max(len(self.samples), 1), 1)
         return tuple(
             np.unique(np.linspace(0, len(s) - 1, min(per_block, len(s))).astype(np.intp))
             for s in self.samples
         )
 
-    def _picked(self, name: str) -> Numbers:
-        return np.concatenate(
-            [getattr(s, name)[k] for s, k in zip(self.samples, self._rows, strict=True)]
-        )
-
-    @cached_property
-    def states(self) -> tuple[Numbers, Numbers, Numbers]:
-        """Positions, velocities and accelerations of the rows."""
-        return self._picked("q"), self._picked("qd"), self._picked("qdd")
+    def column(self, name: str) -> Numbers:
+        """A field of the samples."""
+        pairs = zip(self.samples, self._rows, strict=True)
+        return np.concatenate([getattr(s, name)[k] for s, k in pairs])
 
     @cached_property
     def used(self) -> NDArray[np.bool_]:
         """Which measurements count (N x n)."""
-        rates = np.abs(self.states[1])
-        return np.asarray(self._picked("usable") & (rates >= SLOW * rates.max(axis=0)), np.bool_)
+        rates = np.abs(self.column("qd"))
+        return np.asarray(self.column("usable") & (rates >= SLOW * rates.max(axis=0)), np.bool_)
 
-    def measured(self, later: int = 0) -> Numbers:
-        """The measurements so many samples after the rows (N x n), 0 where it does not count."""
-        picked = [
-            s.bridged[np.clip(rows + later, 0, len(s) - 1)]
-            for s, rows in zip(self.samples, self._rows, strict=True)
-        ]
-        return np.concatenate(picked) * self.used
+    def measured(self, later: float = 0.0) -> Numbers:
+        """The measurements `later` seconds after the rows (N x n), linearly interpolated."""
+        pairs = zip(self.samples, self._rows, strict=True)
+        return np.concatenate(
+            [
+                np.stack([np.interp(s.t[k] + later, s.t, y) for y in s.bridged.T], axis=1)
+                for s, k in pairs
+            ]
+        )
 
-    def shifted(self, later: float) -> Numbers:
-        """The same so many seconds after the rows, between samples by straight lines."""
-        picked = [
-            np.stack([np.interp(s.t[rows] + later, s.t, y) for y in s.bridged.T], axis=1)
-            for s, rows in zip(self.samples, self._rows, strict=True)
-        ]
-        return np.concatenate(picked) * self.used
-
-    def inertial(self, q: Numbers, qd: Numbers, qdd: Numbers) -> Numbers:
-        """The regressor of base parameters (N x n x b)."""
-        return self.kernel(q, qd, qdd)
-
-    def equations(self, q: Numbers, qd: Numbers, qdd: Numbers) -> Numbers:
-        """The regressor of the whole model (N x n x p)."""
-        of_drives = np.stack([qd, np.sign(qd), np.ones_like(qd), qdd], axis=2)
-        n = qd.shape[1]
-        rubbing = np.einsum("nik,ij->nijk", of_drives, np.eye(n)).reshape(len(qd), n, 4 * n)
-        return np.concatenate([self.inertial(q, qd, qdd), rubbing], axis=2)
-
-    def against(self, prior: Numbers) -> tuple[Numbers, Numbers]:
-        """For each channel the factor between measured forces and those of the prior, friction,
-        offset and rotor left free, and how well they correlate then."""
-        foreseen = self.inertial(*self.states) @ prior
-        measured, n = self.measured(), foreseen.shape[1]
-        factors, alike = np.ones(n), np.zeros(n)
-        b = len(prior)
-        for j in range(n):
-            used = self.used[:, j]
-            of_drives = self.fit.equations[used, j, b:]
-            of_drives = of_drives[:, np.abs(of_drives).max(axis=0, initial=0.0) > 0]
-            pair = np.column_stack([foreseen[used, j], measured[used, j]])
-            free = (
-                pair - of_drives @ np.linalg.lstsq(of_drives, pair, rcond=None)[0]
-                if of_drives.size
-                else pair
-            )
-            sizes = np.sqrt(np.sum(free**2, axis=0))
-            if sizes[0] > 1e-3 * np.linalg.norm(foreseen) / np.sqrt(n) and sizes[1] > 0:
-                alike[j] = float(free[:, 0] @ free[:, 1] / (sizes[0] * sizes[1]))
-                factors[j] = float(free[:, 0] @ free[:, 1] / sizes[0] ** 2)
-        return factors, alike
-
-    @property
-    def regressor(self) -> Numbers:
-        """The regressor of the rows (N x n x p), 0 where a measurement does not count."""
-        return self.equations(*self.states) * self.used[:, :, None]
-
-    @cached_property
-    def fit(self) -> "Fit":
-        """The fit of the log as it is."""
-        return Fit.of(self.regressor, self.measured())
+    def trial(self) -> "Trial":
+        """The rows as the log has them."""
+        t, q, qd, qdd = (self.column(name) for name in ("t", "q", "qd", "qdd"))
+        return Trial(t, q, qd, qdd, self.measured(), self.used)
 
 
 @dataclass(frozen=True)
-class Fit:
-    """Products for least squares with any channel in the place of any other: `grams` (n x p x p) of
-    the regressor's rows of each channel, `mixed` (n x n x p) of these with each measurement, and
-    `squares` (n) of measurements. `equations` (N x n x p)."""
+class Trial:
+    """Rows of a log, perhaps changed: time (N), positions, velocities, accelerations, measurements
+    and whether these count (N x n).
 
-    equations: Numbers
+    `extra` (N x n x e) are further columns of the model. `gravity` is the acceleration of free fall
+    by that of the robot's file where it is a number, and (m/s²) where it is a vector (3). `loose`
+    are the numbers of bodies of which the prior knows next to nothing."""
+
+    t: Numbers
+    q: Numbers
+    qd: Numbers
+    qdd: Numbers
+    measured: Numbers
+    used: NDArray[np.bool_]
+    extra: Numbers | None = None
+    gravity: float | Numbers = 1.0
+    loose: tuple[int, ...] = ()
+
+    @property
+    def drives(self) -> list[Numbers]:
+        """The columns of the joints' drives (N x n each)."""
+        one = np.ones_like(self.qd)
+        return [self.qd, np.sign(self.qd), one, self.qdd]
+
+    def scaled(self, name: str, factors: Numbers) -> "Trial":
+        """With a field times factors of its columns."""
+        return replace(self, **{name: getattr(self, name) * factors})
+
+    def reordered(self, order: list[int], *names: str) -> "Trial":
+        """With the columns of some fields in another order."""
+        return replace(self, **{name: getattr(self, name)[:, order] for name in names})
+
+    def has_columns_of(self, other: "Trial") -> bool:
+        """Whether the model has the same columns in both."""
+        same = ("q", "qd", "qdd", "used", "extra", "gravity")
+        return all(getattr(self, name) is getattr(other, name) for name in same)
+
+
+def drive_model(kernel: Kernel, trial: Trial) -> Numbers:
+    """The columns of the inertial parameters and of the drives (N x n x p), 0 where a measurement
+    does not count."""
+    inertial = kernel(trial.q, trial.qd, trial.qdd)
+    columns = np.concatenate([inertial, by_joint(trial.drives)], axis=2)
+    return np.asarray(columns * trial.used[:, :, None])
+
+
+@dataclass(frozen=True)
+class Score:
+    """The cost of a trial, the parameters (p) with the least cost, the part of the squares of each
+    channel (n) that is left, and the distance of the parameters from the prior (a sum of squares of
+    normal deviates)."""
+
+    cost: float
+    x: Numbers
+    residuals: Numbers
+    distance: float
+
+
+@dataclass(frozen=True)
+class TrialProducts:
+    """TrialProducts of the columns of a trial: `rows` (n x N x p), `grams` (n x p x p)."""
+
+    trial: Trial
+    rows: Numbers
     grams: Numbers
-    mixed: Numbers
-    squares: Numbers
 
-    @classmethod
-    def of(cls, equations: Numbers, measured: Numbers) -> "Fit":
-        """Of a regressor and measurements (N x n)."""
-        rows = equations.transpose(1, 0, 2)
-        grams = rows.transpose(0, 2, 1) @ rows
-        return cls(equations, grams, *cls._products(rows, measured))
 
-    @staticmethod
-    def _products(rows: Numbers, measured: Numbers) -> tuple[Numbers, Numbers]:
-        mixed = (rows.transpose(0, 2, 1) @ measured).transpose(0, 2, 1)
-        return mixed, np.sum(measured**2, axis=0)
+@dataclass
+class DiagnosticModel:
+    """The model: a kernel of the base regressor, its parameters, and a function that makes the
+    kernel of the standard regressor with gravity as an input."""
 
-    def with_measured(self, measured: Numbers) -> "Fit":
-        """The same with other measurements."""
-        rows = self.equations.transpose(1, 0, 2)
-        return Fit(self.equations, self.grams, *self._products(rows, measured))
+    kernel: Kernel
+    mapping: BaseMapping
+    with_gravity: Callable[[], Kernel]
+    thresholds: Thresholds = field(default_factory=Thresholds)
+    _kept: list[TrialProducts] = field(default_factory=list)
 
-    def without(self, columns: list[int]) -> "Fit":
-        """The same without some columns."""
-        grams, mixed = self.grams.copy(), self.mixed.copy()
-        grams[:, columns], grams[:, :, columns], mixed[:, :, columns] = 0.0, 0.0, 0.0
-        return Fit(self.equations, grams, mixed, self.squares)
+    def score(self, trial: Trial) -> Score:
+        """The least cost of a trial."""
+        limits = self.thresholds
+        products = self._products(trial)
+        y = trial.measured * trial.used
+        mixed = np.einsum("jnp,nj->jp", products.rows, y)
+        squares = np.maximum(np.sum(y**2, axis=0), 1e-300)
+        information, pull, constant = self._prior(trial, products.grams.shape[1])
+        left = np.full(len(squares), 0.04)
+        for _ in range(REWEIGHTED):
+            weights = limits.effective_rows / (np.maximum(left, limits.floor**2) * squares)
+            gram = np.einsum("jpq,j->pq", products.grams, weights) + information
+            x = ridged(gram, mixed.T @ weights + pull)
+            rest = squares - 2 * mixed @ x + np.einsum("p,jpq,q->j", x, products.grams, x)
+            left = np.clip(rest / squares, 0.0, None)
+        distance = max(float(x @ information @ x - 2 * pull @ x + constant), 0.0)
+        logs = np.log(np.maximum(left, limits.floor**2))
+        driven = limits.cost_of_driving * int(self._driving(trial, x).sum())
+        return Score(
+            limits.effective_rows * float(logs.sum()) + distance + driven, x, left, distance
+        )
 
-    def residuals(self, order: list[int] | None = None, factors: Numbers | None = None) -> Numbers:
-        """The residual of each channel (n) with the best parameters, the part of its sum of
-        squares, where channel j has the measurement of channel order[j] times factors[j]."""
-        return self.solved(order, factors)[1]
+    def predicted(self, trial: Trial, x: Numbers) -> Numbers:
+        """The forces (N x n) of the model, 0 where a measurement does not count."""
+        return np.asarray((self._products(trial).rows @ x).T)
 
-    def solved(
-        self, order: list[int] | None = None, factors: Numbers | None = None
-    ) -> tuple[Numbers, Numbers]:
-        """The best parameters (p) too."""
-        n = len(self.squares)
-        order = list(range(n)) if order is None else order
-        c = np.ones(n) if factors is None else factors
-        mixed = self.mixed[range(n), order] * c[:, None]
-        squares = np.maximum(self.squares[order] * c**2, 1e-300)
-        gram = np.einsum("jpq,j->pq", self.grams, 1 / squares)
-        right = mixed.T @ (1 / squares)
-        x = ridged(gram, right)
-        rest = squares - 2 * mixed @ x + np.einsum("p,jpq,q->j", x, self.grams, x)
-        return x, np.asarray(np.clip(rest / squares, 0.0, None))
+    def standard(self, trial: Trial) -> Numbers:
+        """The most probable standard parameters (s) of a trial."""
+        mapping, b = self.mapping, len(self.mapping)
+        half = mapping.factors * self._deviations(trial)
+        change = self.score(trial).x[:b] - mapping.base(mapping.prior)
+        gain = (self._deviations(trial) * half).T
+        return np.asarray(mapping.prior + gain @ np.linalg.solve(half @ half.T, change))
+
+    def inertial(self, trial: Trial) -> Numbers:
+        """The columns of the inertial parameters (N x n x b)."""
+        if isinstance(trial.gravity, float):
+            still = np.zeros_like(trial.qd)
+            columns = self.kernel(trial.q, trial.qd, trial.qdd)
+            if trial.gravity == 1.0:
+                return columns
+            return columns + (trial.gravity - 1.0) * self.kernel(trial.q, still, still)
+        gravity = np.tile(trial.gravity, (len(trial.q), 1))
+        return self._gravity_kernel(trial.q, trial.qd, trial.qdd, gravity)
+
+    @cached_property
+    def _gravity_kernel(self) -> Kernel:
+        return self.with_gravity()
+
+    def _products(self, trial: Trial) -> TrialProducts:
+        """The products of a trial; those of the last trials are kept."""
+        for kept in self._kept:
+            if trial.has_columns_of(kept.trial):
+                return kept
+        drives = by_joint(trial.drives)
+        parts = [self.inertial(trial), drives, *([] if trial.extra is None else [trial.extra])]
+        rows = (np.concatenate(parts, axis=2) * trial.used[:, :, None]).transpose(1, 0, 2)
+        chunks = (rows[:, k : k + CHUNK] for k in range(0, rows.shape[1], CHUNK))
+        grams = sum((c.transpose(0, 2, 1) @ c for c in chunks), np.zeros(1))
+        products = TrialProducts(trial, rows, grams)
+        self._kept[:] = [products, *self._kept[:1]]
+        return products
+
+    def _prior(self, trial: Trial, size: int) -> tuple[Numbers, Numbers, float]:
+        """The information of the prior (p x p), that times its mean (p), and the square of its
+        mean; zero for a robot whose file has no inertia."""
+        mapping, information = self.mapping, np.zeros((size, size))
+        if not mapping.prior.any():
+            return information, np.zeros(size), 0.0
+        deviation = self._deviations(trial)
+        if isinstance(trial.gravity, float):
+            half = mapping.factors * deviation
+            own, mean = np.linalg.inv(half @ half.T), mapping.base(mapping.prior)
+        else:
+            own, mean = np.diag(deviation**-2.0), mapping.prior
+        b = len(mean)
+        information[:b, :b] = own
+        pull = np.zeros(size)
+        pull[:b] = own @ mean
+        return information, pull, float(mean @ own @ mean)
+
+    def _deviations(self, trial: Trial) -> Numbers:
+        """The standard deviations of the standard parameters (s)."""
+        result = deviations(self.mapping, self.thresholds.prior_deviation)
+        bodies = result[: 10 * len(self.mapping.bodies)].reshape(-1, 10).copy()
+        for body in trial.loose:
+            result[10 * body : 10 * body + 10] = LOOSE * bodies.max(axis=0)
+        return result
+
+    def _driving(self, trial: Trial, x: Numbers) -> NDArray[np.bool_]:
+        """The joints (n) whose friction drives them: it adds a part of the work of the joint."""
+        n = trial.qd.shape[1]
+        first = len(x) - DRIVES * n - (0 if trial.extra is None else trial.extra.shape[2])
+        viscous, coulomb, *_ = x[first : first + DRIVES * n].reshape(n, DRIVES).T
+        rates, forces = trial.qd * trial.used, trial.measured * trial.used
+        lost = viscous * np.sum(rates**2, axis=0) + coulomb * np.sum(np.abs(rates), axis=0)
+        return np.asarray(-lost > self.thresholds.driving * np.sum(np.abs(forces * rates), axis=0))

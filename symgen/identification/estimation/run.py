@@ -14,9 +14,9 @@ from symgen.identification.data.log_file import LogError
 from symgen.identification.data.log_options import AUTO
 from symgen.identification.data.presliding import PreslidingStates
 from symgen.identification.data.samples import Samples
-from symgen.identification.diagnostics.channels import gated
 from symgen.identification.diagnostics.cutoffs import tuned
 from symgen.identification.diagnostics.delays import Delays, delays, note_of_delays
+from symgen.identification.diagnostics.diagnose import diagnosed
 from symgen.identification.estimation.block_reduction import block_factors
 from symgen.identification.estimation.iterative import FactoredEquations, IterativeEstimator
 from symgen.identification.estimation.result import (
@@ -117,7 +117,7 @@ def solved(
     if late:
         remarks = (*read.remarks, note_of_delays(read, late))
         read = replace(read, delays=late.values, remarks=remarks)
-    read = gated(read, sought, settings.full)
+    read = diagnosed(read, sought, job, settings.full)
     source = LogReducer(read, settings, progress)
     estimator = IterativeEstimator(
         sought,

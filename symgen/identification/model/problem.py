@@ -118,6 +118,12 @@ def base_kernel(job: Job, loaded: LoadedRobot) -> Kernel:
     return _kernel(job, loaded, "base_regressor")
 
 
+def gravity_kernel(job: Job) -> Kernel:
+    """The regressor of joint forces in standard parameters, with gravity as its last input."""
+    free = without_drives(job).changed(gravity="runtime")
+    return _kernel(free, free.load(), "regressor")
+
+
 def _force(unit: str) -> str:
     return "N m" if unit.startswith("rad") else "N"
 

@@ -1,0 +1,145 @@
+"""Diagnoses a log: finds the changes that explain it far better than the log as it is."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from symgen.advice import use_prior
+from symgen.identification.data.dataset import Reading
+from symgen.identification.data.log_file import LogError
+from symgen.identification.diagnostics.candidates import Candidate, Context, Names
+from symgen.identification.diagnostics.diagnostic_fit import DiagnosticModel, Picked, chosen
+from symgen.identification.diagnostics.hypotheses import HYPOTHESES, all_factor
+from symgen.identification.diagnostics.robot_hypotheses import gravity_sizes, payload
+from symgen.identification.diagnostics.thresholds import Thresholds
+from symgen.identification.diagnostics.velocity_consistency import kinematic_changes
+from symgen.identification.model.equations import JointForceEquations
+from symgen.identification.model.problem import Problem, gravity_kernel
+from symgen.jobs.job import Job
+from symgen.text import shown
+
+DEFAULT: Final = Thresholds()
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What was found: sentences with their cures, and the rows of the log with all changes."""
+
+    findings: tuple[str, ...]
+    context: Context
+    applied: tuple[Candidate, ...] = ()
+
+
+def diagnosed(
+    reading: Reading, sought: Problem, job: Job, full: bool, limits: Thresholds = DEFAULT
+) -> Reading:
+    """A log with what is probably wrong with it as `doubts`, if its channels are joint forces.
+    Raises LogError for a joint that never moves, unless a prior determines it (`full`)."""
+    if sought.wanted.plain and not full:
+        _check_moving(reading)
+    equations = sought.equations(None)
+    if sought.joints is None or not isinstance(equations, JointForceEquations):
+        return reading
+    model = DiagnosticModel(equations.kernel, sought.mapping, lambda: gravity_kernel(job), limits)
+    picked = Picked(chosen(reading), limits.rows(len(sought.channels)))
+    if not picked.samples or not sought.wanted.plain:
+        return reading
+    context = Context.of(model, picked, Names.of(reading, sought), reading.step)
+    found = diagnosis(context)
+    ceilings, floors = reading.survey.ceilings.copy(), reading.survey.floors.copy()
+    for candidate in found.applied:
+        for channel, low, high in candidate.limits:
+            floors[channel], ceilings[channel] = low, high
+    survey = replace(reading.survey, ceilings=ceilings, floors=floors)
+    file = shown(reading.log.file)
+    doubts = tuple(f"{file}: warning: {text}" for text in found.findings)
+    return replace(reading, doubts=doubts, survey=survey)
+
+
+def diagnosis(context: Context) -> Diagnosis:
+    """The changes that explain a log far better, the most important first, each tried on top of
+    those before it."""
+    found = list[Candidate]()
+    for alternatives in kinematic_changes(context) if context.names.velocities else ():
+        best = min(alternatives, key=lambda c: context.model.score(c.trial).cost)
+        found.append(best)
+        context = context.with_trial(best.trial)
+    common = min(_of_all_forces(context), key=lambda c: context.model.score(c.trial).cost)
+    if common.trial is not context.trial:
+        found.append(common)
+        context = context.with_trial(common.trial)
+    for _ in range(0 if common.final else context.model.thresholds.most_changes):
+        cured = _cure(context)
+        if cured is None or (cured.final and found):
+            break
+        found.append(cured)
+        context = context.with_trial(cured.trial)
+        if cured.final:
+            break
+    texts = (f"{c.finding}; {c.cure}" for c in found)
+    return Diagnosis((*texts, *_copies(context), *_unlike(context)), context, tuple(found))
+
+
+def _of_all_forces(context: Context) -> Iterator[Candidate]:
+    """The rows as they are, all forces times a factor, and the changes of gravity and of the last
+    body, which may look like one."""
+    yield Candidate(context.trial, "", "")
+    scaled = [*all_factor(context)]
+    yield from scaled
+    if scaled:
+        yield from gravity_sizes(context)
+        yield from payload(context)
+
+
+def _cure(context: Context) -> Candidate | None:
+    """The change that explains the log best, if it does so far better than no change."""
+    limits, poor = context.model.thresholds, bool(context.poor())
+    best: tuple[float, Candidate] | None = None
+    for row in HYPOTHESES:
+        if row.poor_only and not poor:
+            continue
+        least = row.least_gain(len(context.names.forces), limits)
+        least = max(least, limits.least_gain_of_poor) if poor else least
+        for candidate in row.tries(context):
+            gain = context.score.cost - context.model.score(candidate.trial).cost
+            if gain > least and (best is None or gain > best[0]):
+                best = gain, candidate
+    return None if best is None else best[1]
+
+
+def _copies(context: Context) -> Iterator[str]:
+    """Columns of forces with the same values."""
+    y, names = context.trial.measured, context.names.forces
+    for j in range(y.shape[1]):
+        for k in range(j + 1, y.shape[1]):
+            if np.array_equal(y[:, j], y[:, k]) and np.ptp(y[:, j]):
+                yield (
+                    f"'{shown(names[j])}' and '{shown(names[k])}' have the same values in all "
+                    "rows; choose another column with --column"
+                )
+
+
+def _unlike(context: Context) -> Iterator[str]:
+    """A robot whose base parameters are far from those of its file."""
+    limits, b = context.model.thresholds, len(context.model.mapping)
+    distance = context.score.distance / max(b, 1)
+    if distance > limits.unlike:
+        yield (
+            "the robot that was recorded is probably not the one of the robot file: the base "
+            f"parameters differ from it by {np.sqrt(distance):.2g} standard deviations of "
+            f"{100 * limits.prior_deviation:.0f} %; check the robot file and its units"
+        )
+
+
+def _check_moving(reading: Reading) -> None:
+    constant = reading.survey.constant[: len(reading.layout.q)]
+    if constant.any() and not constant.all():
+        k = int(np.argmax(constant))
+        raise LogError(
+            shown(reading.log.file),
+            f"'{shown(reading.layout.q[k].name)}' is {reading.survey.low[k]:.4g} in every row: the "
+            "joint does not move, or its encoder is defective; lock it with --lock JOINT=VALUE, "
+            f"choose another column, or {use_prior(full=False)}",
+        )

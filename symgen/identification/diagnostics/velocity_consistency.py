@@ -1,0 +1,173 @@
+"""Kinematic consistency of a log: the recorded velocities must be the derivatives of the recorded
+positions. The slope of one on the other, for every pair of joints, shows wrong units, signs,
+orders of columns and rates of samples. Whether positions or velocities are wrong is decided by the
+diagnostic fit."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from symgen.identification.data.samples import Samples
+from symgen.identification.diagnostics.candidates import (
+    Candidate,
+    Context,
+    Names,
+    by_columns,
+    renamed,
+    scales,
+    unit_of,
+)
+from symgen.identification.diagnostics.diagnostic_fit import Trial
+from symgen.identification.diagnostics.thresholds import Thresholds
+from symgen.numbers.types import Numbers
+from symgen.text import shown
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """Travels of positions i regressed on integrals of velocities j (n x n): the slope, and the
+    correlation (0 where one of them does not move)."""
+
+    slope: Numbers
+    correlation: Numbers
+
+    @classmethod
+    def of(cls, samples: Sequence[Samples], window: float) -> "Slopes":
+        """From blocks of samples, over windows of some seconds."""
+        parts = [_travels(s, window) for s in samples]
+        q, integral = (np.concatenate(x) for x in zip(*parts, strict=True))
+        a, b = np.sum(q**2, axis=0), np.sum(integral**2, axis=0)
+        products = q.T @ integral
+        sizes = np.sqrt(np.outer(a, b))
+        correlation = np.divide(products, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+        return cls(products / np.maximum(b, 1e-300), correlation)
+
+    def order(self, limits: Thresholds) -> list[int]:
+        """The column of velocities of each position."""
+        n, sure = len(self.slope), np.abs(self.correlation)
+        order = linear_sum_assignment(-sure)[1].tolist()
+        moved = [k for k in range(n) if order[k] != k]
+        clear = all(
+            sure[k, order[k]] > limits.consistent and sure[k, k] < limits.inconsistent
+            for k in moved
+        )
+        return order if clear else list(range(n))
+
+    def reordered(self, order: list[int]) -> "Slopes":
+        """With the velocities in another order."""
+        return Slopes(self.slope[:, order], self.correlation[:, order])
+
+    def factors(self, limits: Thresholds) -> dict[int, float]:
+        """The slope of each joint whose velocity is a multiple of the derivative of its
+        position."""
+        rows = zip(np.diag(self.slope).tolist(), np.diag(self.correlation).tolist(), strict=True)
+        return {
+            k: slope
+            for k, (slope, correlation) in enumerate(rows)
+            if abs(correlation) > limits.consistent and abs(slope - 1) > limits.slope
+        }
+
+
+def _travels(samples: Samples, window: float) -> tuple[Numbers, Numbers]:
+    """Travels of the positions within windows, and the integrals of the velocities (M x n)."""
+    t, q, qd = samples.t, samples.q, samples.qd
+    if len(t) < 3:
+        return q[:0], qd[:0]
+    steps = np.diff(t)[:, None]
+    integral = np.vstack([np.zeros(qd.shape[1]), np.cumsum((qd[1:] + qd[:-1]) / 2 * steps, axis=0)])
+    rows = min(max(1, round(window / float(np.median(steps)))), len(t) - 1)
+    return q[rows:] - q[:-rows], integral[rows:] - integral[:-rows]
+
+
+def kinematic_changes(context: Context) -> Iterator[list[Candidate]]:
+    """Groups of alternatives, of which one holds; the trial of each is that of the context with
+    the change."""
+    limits = context.model.thresholds
+    slopes = Slopes.of(context.picked.samples, limits.window)
+    order = slopes.order(limits)
+    if order != list(range(len(order))):
+        yield _orders(context, order)
+        slopes = slopes.reordered(order)
+    factors = slopes.factors(limits)
+    values = np.array(list(factors.values()))
+    if (
+        len(factors) > 1
+        and np.ptp(values) < limits.slope * abs(values.mean())
+        and len(factors) == int((np.abs(np.diag(slopes.correlation)) > limits.consistent).sum())
+    ):
+        yield _common(context, float(values.mean()))
+        return
+    for k, slope in factors.items():
+        yield _single(context, k, slope)
+
+
+def _orders(context: Context, order: list[int]) -> list[Candidate]:
+    names, inverse = context.names, np.argsort(order).tolist()
+    moved = [shown(names.velocities[k]) for k in range(len(order)) if order[k] != k]
+    places = [shown(names.positions[k]) for k in range(len(order)) if order[k] != k]
+    verb = "are probably exchanged"
+    return [
+        Candidate(
+            context.trial.reordered(order, *context.names.rates),
+            f"the columns {by_columns(moved)} {verb}: they are the derivatives of other positions",
+            f"give {renamed('qd', order, names.joints, names.velocities)}",
+        ),
+        Candidate(
+            context.trial.reordered(inverse, "q"),
+            f"the columns {by_columns(places)} {verb}: their derivatives are other velocities",
+            f"give {renamed('q', inverse, names.joints, names.positions)}",
+        ),
+    ]
+
+
+def _single(context: Context, k: int, slope: float) -> list[Candidate]:
+    names, trial = context.names, context.trial
+    factors = np.where(np.arange(len(names.joints)) == k, slope, 1.0)
+    finding = (
+        f"the derivative of '{shown(names.positions[k])}' is {slope:.4g} times "
+        f"'{shown(names.velocities[k])}'"
+    )
+    exact = float(np.round(slope, 2)) if abs(slope) >= 1 else slope
+    return [
+        Candidate(
+            rates_scaled(trial, factors, names),
+            finding,
+            f"give {scales(names.joints[k], exact, 'qd')}",
+        ),
+        Candidate(
+            trial.scaled("q", 1 / factors),
+            finding,
+            f"give {scales(names.joints[k], 1 / exact, 'q')}",
+        ),
+    ]
+
+
+def _common(context: Context, slope: float) -> list[Candidate]:
+    """All velocities, all positions or the time are wrong by a factor."""
+    names, trial = context.names, context.trial
+    n = len(names.joints)
+    factors = np.full(n, slope)
+    finding = f"the derivatives of all positions are {slope:.4g} times the recorded velocities"
+
+    def cure(group: str, factor: float) -> str:
+        unit = unit_of(group, factor, "rad") or unit_of(group, factor, "m")
+        return f"give {unit or ' '.join(scales(joint, factor, group) for joint in names.joints)}"
+
+    changes = [
+        Candidate(rates_scaled(trial, factors, names), finding, cure("qd", slope)),
+        Candidate(trial.scaled("q", 1 / factors), finding, cure("q", 1 / slope)),
+    ]
+    if slope > 0:
+        slower = replace(trial, qdd=trial.qdd / slope, t=trial.t * slope)
+        rate = 1 / (slope * context.step)
+        changes.append(Candidate(slower, finding, f"give the sample rate: --rate {rate:.4g}"))
+    return changes
+
+
+def rates_scaled(trial: Trial, factors: Numbers, names: Names) -> Trial:
+    """With the velocities times factors, and what is derived from them."""
+    for name in names.rates:
+        trial = trial.scaled(name, factors)
+    return trial

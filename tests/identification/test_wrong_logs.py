@@ -1,0 +1,62 @@
+"""Wrong logs: each is refused, named with its cure, or mended, as in the table of wrong logs."""
+
+from functools import cache
+
+import pytest
+
+from benchmarks.simulated_logs import write
+from symgen.errors import SymgenError
+from symgen.identification.data.dataset import ReadOptions, reading
+from symgen.identification.diagnostics.diagnose import diagnosed
+from symgen.identification.estimation.run import identify
+from symgen.identification.model.problem import problem
+from symgen.identification.model.settings import Settings
+from symgen.jobs.job import Job
+from tests.support.wrong_logs import ARM, MENDED, NAMED, REFUSED, TABLE, columns
+
+OPTIONS = ReadOptions(0.2, True)
+
+
+@cache
+def robot():
+    job = Job.of(ARM)
+    loaded = job.load()
+    return job, loaded, problem(job, loaded, Settings())
+
+
+def notes(path, log):
+    """The warnings and notes of a log."""
+    write(path, log)
+    job, loaded, sought = robot()
+    read = reading(str(path), sought.wanted, loaded.model, Settings(), OPTIONS)
+    return diagnosed(read, sought, job, False).notes
+
+
+def named(lines):
+    return any("warning: " in line for line in lines)
+
+
+def test_a_clean_log_has_no_warning(tmp_path):
+    assert not named(notes(tmp_path / "log.npz", columns()))
+
+
+@pytest.mark.parametrize("name", [n for n, fault in TABLE.items() if fault.outcome == NAMED])
+def test_a_fault_is_named_with_its_cure(tmp_path, name):
+    lines = notes(tmp_path / "log.npz", TABLE[name].make())
+    assert named(lines) and TABLE[name].text in " ".join(lines), lines
+
+
+@pytest.mark.parametrize("name", [n for n, fault in TABLE.items() if fault.outcome == MENDED])
+def test_a_harmless_fault_has_no_warning(tmp_path, name):
+    lines = notes(tmp_path / "log.npz", TABLE[name].make())
+    assert not named(lines) and TABLE[name].text in " ".join(lines), lines
+
+
+@pytest.mark.parametrize("name", [n for n, fault in TABLE.items() if fault.outcome == REFUSED])
+def test_a_log_without_use_is_refused(tmp_path, name):
+    path = tmp_path / "log.npz"
+    write(path, TABLE[name].make())
+    job, loaded, _ = robot()
+    with pytest.raises(SymgenError) as refused:
+        identify(job, loaded, str(path), Settings(friction="viscous,coulomb,offset"))
+    assert TABLE[name].text in str(refused.value)
