@@ -45,6 +45,7 @@ def includes() -> list[str]:
     """Headers of Pinocchio, Boost, Eigen and CasADi in the wheels."""
     roots = [Path(entry) for entry in sys.path]
     headers = ("cmeel.prefix/include", "cmeel.prefix/include/eigen3", "casadi/include")
+    headers += ("casadi/include/eigen3",)
     found = [root / name for root in roots for name in headers if (root / name).is_dir()]
     return [word for path in found for word in ("-isystem", str(path))]
 

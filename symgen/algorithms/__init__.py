@@ -42,6 +42,7 @@ FILES: Final = (
     "kinematics",
     "centroidal",
     "task_space",
+    "inverse_kinematics",
     "operational_space",
     "controllers",
     "observers",

@@ -54,9 +54,6 @@ class ControllerType:
     """The output that drives the robot; empty of an observer, which only looks on."""
     units: Mapping[str, str] = field(default_factory=dict)
     """Units of the inputs whose unit depends on the controller."""
-    loops: str = ""
-    """The quantity whose output it goes through in loops where a language has these (in C by the
-    template of its name); empty where all is straight lines."""
 
     def beginning(self, state: str, size: int) -> list[float]:
         """The numbers of a state of that size at the start, where it is none that a gain tells."""
@@ -136,7 +133,6 @@ def controller(
     by_inertia: Sequence[str] = (),
     forces: str = "",
     units: Mapping[str, str] | None = None,
-    loops: str = "",
 ) -> partial[Callable[[Registered], Registered]]:
     """A row of `CONTROLLERS` and of quantities, whose remaining facts are still to be told."""
     by_name = {k: x if isinstance(x, tuple) else (x,) for k, x in gains.items()}
@@ -152,7 +148,6 @@ def controller(
         tuple(by_inertia),
         forces,
         units or {},
-        loops,
     )
     CONTROLLERS[name] = row
     return partial(quantity, name, formula, coordinates=JOINTS)

@@ -114,8 +114,8 @@ def _reference_regressor(
     gains={"forget": 0.99},
     start={"P": START_VARIANCE},
     packed=("P",),
-    loops="base_regressor",
 )(
+    loops=("base_regressor",),
     inputs=("q", "qd", "qdd", "tau", "beta_hat", "P", "forget"),
     needs_inertia=False,
     regroupings=(WHOLE,),

@@ -23,7 +23,6 @@ Registered = TypeVar("Registered", bound=Algorithm)
 Shape = tuple[str | int, ...]
 """Sizes of an array: numbers, or names of sizes that depend on the robot (``"n"``: coordinates)."""
 
-
 BODIES: Final = "bodies"
 """Coordinates with an entry for each moving body, those of coupled joints and rotors among them."""
 JOINTS: Final = "joints"
@@ -80,6 +79,10 @@ INPUTS: Final[dict[str, Array]] = {
         Array("qdd_ref", "reference joint accelerations", "rad/s^2 | m/s^2"),
         Array("p_ref", "reference position of a link's origin", "m", (3,)),
         Array("quat_ref", "reference orientation of a link, unit quaternion x, y, z, w", "1", (4,)),
+        Array("task_weight", "weights of a link's linear and angular errors, root axes", "1", (6,)),
+        Array("null_gain", "part of the way to q_ref per step in the null space", "1", (1,)),
+        Array("q_min", "least joint positions", "rad | m", ("nq",)),
+        Array("q_max", "largest joint positions", "rad | m", ("nq",)),
         Array("k_x", "stiffness of a link, along and about root axes", "N/m, N m/rad", (6,)),
         Array("d_x", "damping of a link, along and about root axes", "N s/m, N m s/rad", (6,)),
         Array("started", "0 at the first step, then 1", "1", (1,)),
@@ -123,7 +126,6 @@ INPUTS: Final[dict[str, Array]] = {
     )
 }
 """Every input, in argument order. The last seven come by options, not by quantity."""
-
 
 FRICTION_COLUMNS: Final = frozenset({"y", "y_b", "y_b2"})
 SPRING_COLUMNS: Final = FRICTION_COLUMNS | {"y_v"}
@@ -176,6 +178,8 @@ class Quantity:
     supports: frozenset[str] = frozenset()
     """What joint friction may depend on besides position and rate: fields of
     `symgen.mechanics.joint_forces.JointState`."""
+    loops: tuple[str, ...] = ()
+    """The quantities that its C calls in loops, by the template of its name (``c/loops``)."""
     link: str = ""
     """The link or joint that it belongs to, if it is one of `LINK_QUANTITIES`."""
     subject: str = "link"
@@ -294,6 +298,7 @@ def quantity(
     needs_mass: bool = False,
     coordinates: str = BODIES,
     supports: Sequence[str] = ("presliding",),
+    loops: Sequence[str] = (),
     regroupings: Sequence[str] = tuple(REGROUPINGS),
     applicable: Requirement = any_robot,
     competitive: SystemPredicate = any_robot,
@@ -333,6 +338,7 @@ def quantity(
         needs_inverse,
         needs_mass,
         frozenset(supports),
+        tuple(loops),
         subject="joint" if of_joint else "link",
     )
     formulation = partial(

@@ -30,6 +30,7 @@ ALGORITHMS: Final[dict[str, str]] = {
     "forward_dynamics_by_pairs": "composite-rigid-body algorithm, factorization in 2 x 2 blocks",
     "forward_dynamics_by_tree": "factorization of M or articulated bodies, by depth of the tree",
     "geared": "articulated-body algorithm with rotors",
+    "inverse_kinematics": "damped least squares on forward kinematics",
     "kinematics": "forward kinematics from the root outward",
     "learning": "adaptive law on recursive regressors",
     "newton_euler": "recursive Newton-Euler algorithm",

@@ -25,7 +25,7 @@ SECTIONS: Final = {
         "learning",
         "cartesian_impedance",
     ),
-    "Links and frames": ("kinematics", "task_space", "operational_space"),
+    "Links and frames": ("kinematics", "task_space", "inverse_kinematics", "operational_space"),
 }
 """The sections of the list: files of `symgen.algorithms` whose quantities belong to each."""
 OTHER: Final = "Other"

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isfinite
 
-from symgen.algorithms.controllers import CONTROLLERS
 from symgen.algorithms.registry import INPUTS, Quantity
 from symgen.compiler.dump import dump
 from symgen.compiler.evaluate import evaluate
@@ -56,8 +55,7 @@ class Function:
     def shaped(self, aim: Objective) -> "Function":
         """This function in the shape that is best for an aim; one whose C has loops, which add up
         in the order of the algorithm, as it is."""
-        names = [q.name for q in self.quantities]
-        if len(names) == 1 and names[0] in CONTROLLERS and CONTROLLERS[names[0]].loops:
+        if len(self.quantities) == 1 and self.quantities[0].loops:
             return self
         program = aim.shaped(self.program)
         return self if program is self.program else replace(self, program=program, trees=True)

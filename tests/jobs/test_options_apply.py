@@ -27,6 +27,7 @@ OF_LANGUAGES = {
     "trig": "libm",
     "zeros": "once",
     "batch": "8",
+    "per_state": ("g",),
     "glue": ("zephyr",),
     "target": "cortex-m4f",
     "chunk": 1,
@@ -34,6 +35,9 @@ OF_LANGUAGES = {
     "module_url": "https://example.com/arm",
 }
 """Another value than the default of each option that applies to some languages only."""
+
+NEEDED = {"per_state": {"gravity": "runtime", "batch": "8"}}
+"""Further options without which an option has no effect."""
 
 CHANGES_OTHERS = {
     "target": set(LANGUAGES) - {"c"},  # it also chooses the formulations that all of them have
@@ -76,7 +80,11 @@ def test_every_option_of_some_languages_is_tried():
 @pytest.mark.parametrize("name", OF_LANGUAGES)
 def test_an_option_changes_the_languages_that_it_applies_to_and_no_others(name, usual):
     row = next(row for row in rows(*MODULE) if row.name == name)
-    changed = texts(**{name: OF_LANGUAGES[name]})
+    needed = NEEDED.get(name, {})
+    changed, usual = (
+        texts(**{name: OF_LANGUAGES[name]}, **needed),
+        texts(**needed) if needed else usual,
+    )
     different = {language for language in LANGUAGES if changed[language] != usual[language]}
     assert different == {*row.applies_to} - {*PRODUCTS} | CHANGES_OTHERS.get(name, set())
 
@@ -124,6 +132,10 @@ REFUSED = {
     "0,0,-9.81 --gravity runtime",
     "--processes: two values are given, '1' and '2'; keep one of them": "-j 1 --processes 2",
     "--out: two values are given, 'a' and 'b'; keep one of them": "-o a --out b",
+    "--per-state pi: no function has this input; remove it": "--batch 8 --per-state pi",
+    "--per-state q: use some of g, par, pi, friction, springs": "--batch 8 --per-state q",
+    "--per-state: the C code has no functions for many states; add --batch": "--gravity runtime "
+    "--per-state g",
     "--chunk: two values are given, '50' and '60'; keep one of them": "--chunk 50 --chunk 60",
 }
 

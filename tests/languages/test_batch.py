@@ -5,7 +5,8 @@ import subprocess
 import numpy as np
 import pytest
 
-from symgen.languages.c.simd import SHARED, batch_functions
+from symgen.languages.c.options import ROBOT_INPUTS
+from symgen.languages.c.simd import batch_functions
 from tests.support.batches import MODULES, N, inputs, made, many, results, same_bits, single
 from tests.support.tools import STRICT_C, compiled
 
@@ -41,7 +42,8 @@ def test_rows_have_the_bits_of_single_states(which, flags):
 def test_blocks_have_the_bits_of_single_states(which, flags):
     for name, f in many(which).functions.items():
         ins = [a.name for a in f.d.arguments if a.direction == "in"]
-        one = {*SHARED} - ({"pi"} if name == "regroup" else set())
+        one = {*ROBOT_INPUTS} - {*made(which)[0].options["per_state"]}
+        one -= {"pi"} if name == "regroup" else set()
         given = [
             np.repeat(x[:1], N, 0) if k in one else x
             for k, x in zip(ins, inputs(which, name), strict=True)
@@ -67,6 +69,9 @@ def test_pieces_and_zeroed_outputs_are_tried_here():
         "g",
         "par",
         "friction",
+    }
+    assert {a.name for f in batch_functions(made("own inputs")[0]) for a in f.shared} == {
+        "friction"
     }
 
 

@@ -19,7 +19,7 @@ from symgen.algorithms import QUANTITIES
 from symgen.algorithms.controllers import CONTROLLERS
 from symgen.languages.c.backend import code_files
 from symgen.languages.c.calls import build
-from symgen.languages.c.simd import SHARED
+from symgen.languages.c.options import ROBOT_INPUTS
 from symgen.languages.cuda.backend import resources
 from symgen.languages.describe import descriptions
 from symgen.native.compiler import EXACT
@@ -36,6 +36,12 @@ CASES = {
         "gravity": "runtime",
         "friction": "runtime:coulomb",
         "quantities": ("inverse_dynamics", "forward_dynamics"),
+    },
+    "scara": {
+        "parameters": "runtime",
+        "friction": "runtime:viscous",
+        "per_state": ("par", "friction"),
+        "quantities": ("inverse_dynamics",),
     },
     "biped": {
         "base": "floating",
@@ -58,9 +64,10 @@ def host(folder, module, to, *flags):
     return ctypes.CDLL(str(to / "host.so"))
 
 
-def shared(d, name):
+def shared(module, d, name):
     """Whether an input is one for all states."""
-    return name in SHARED and d.name != "regroup"
+    own = module.options["per_state"]
+    return name in ROBOT_INPUTS and name not in own and d.name != "regroup"
 
 
 def launched(module, library, d, rows, step):
@@ -68,11 +75,11 @@ def launched(module, library, d, rows, step):
     kind = np.float32 if module.arithmetic[0] == "float" else np.float64
     n, arrays, outs = len(next(iter(rows.values()))), [], []
     for a in d.arguments:
-        if shared(d, a.name):
+        if shared(module, d, a.name):
             x = np.ascontiguousarray(rows[a.name][0], kind)
         else:
             x = np.full((a.size, step), 0 if module.options["zeros"] == "once" else np.nan, kind)
-        if a.direction == "in" and not shared(d, a.name):
+        if a.direction == "in" and not shared(module, d, a.name):
             x[:, :n] = np.array(rows[a.name], kind).T
         if a.direction == "out":
             outs.append(x)
@@ -100,7 +107,7 @@ def same_bits_as_c(name, tmp_path, **options):
         rows = {
             a.name: rng.uniform(0.5, 1.5, (7, a.size)) for a in d.arguments if a.direction == "in"
         }
-        for x in (rows[a] for a in rows if shared(d, a)):
+        for x in (rows[a] for a in rows if shared(module, d, a)):
             x[:] = x[0]
         try:
             wanted = getattr(c, d.name)(*rows.values())

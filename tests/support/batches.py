@@ -28,6 +28,12 @@ MODULES = {
         "batch": "8",
         **FREE,
     },
+    "own inputs": {
+        "quantities": ("inverse_dynamics", "forward_dynamics"),
+        "batch": "8",
+        "per_state": ("g", "par"),
+        **FREE,
+    },
     "pieces": {
         "quantities": ("terms=bias+mass_matrix", "forward_dynamics_derivatives"),
         "batch": "2",

@@ -2,17 +2,19 @@
 their own in ``templates/c/loops``.
 
 The loops are those that an algorithm states: the update of recursive least squares row by row (of a
-Panda, 46,000 operations and some 600 kB of straight-line code), and columns that the same
-operations compute (`symgen.compiler.program.ColumnLoop`), with ``--optimize size``. They do the
-same operations in the same order as the expression graph, those with structural zeros too, so they
-give the same bits, except for the signs of zeros."""
+Panda, 46,000 operations and some 600 kB of straight-line code), the iterations of inverse
+kinematics, and columns that the same operations compute (`symgen.compiler.program.ColumnLoop`),
+with ``--optimize size``. They do the same operations in the same order as the expression graph,
+those with structural zeros too, so they give the same bits, except for the signs of zeros."""
 
 import copy
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from symgen.algorithms.controllers import CONTROLLERS, ControllerType
+from symgen.algorithms.controllers import CONTROLLERS
+from symgen.algorithms.inverse_kinematics import ITERATIONS
+from symgen.algorithms.registry import Quantity
 from symgen.compiler.passes import counts
 from symgen.compiler.program import ColumnLoop, Output, Program, Ref
 from symgen.languages.c.expressions import c_printer
@@ -57,27 +59,58 @@ def _loops(module: Module, d: FunctionDescription) -> Loops | None:
     traced = next((f for f in module.functions if f.name == d.name), None)
     if traced is None or traced.trees:
         return None
-    names = [q.name for q in traced.quantities]
-    row = CONTROLLERS.get(names[0]) if len(names) == 1 else None
-    if row is not None and row.loops:
-        return _rows_of_controller(module, d, row)
+    if len(traced.quantities) == 1 and traced.quantities[0].loops:
+        quantity = traced.quantities[0]
+        return STATED_LOOPS[quantity.name.partition(":")[0]](module, d, quantity)
     return _columns(module, d) if aim_of(module.choices).name == "size" else None
 
 
-def _rows_of_controller(module: Module, d: FunctionDescription, row: ControllerType) -> Loops:
-    """Loops over the rows of an array that straight-line code computes."""
-    read = trace(module.robot, FunctionRequest.parse(row.loops))
+def _part(module: Module, d: FunctionDescription, quantity: str, name: str) -> CFunction:
+    """A static function that computes one output of a quantity from inputs of `d`."""
+    read = trace(module.robot, FunctionRequest.parse(quantity))
     (out,) = read.program.outputs
-    rows = Argument("out", out.name, out.shape, "what the loops go through", "")
-    arguments = (*(a for a in d.ins if a.name in read.inputs), rows)
-    front = replace(d, name="front", arguments=arguments, program=read.program, pivots=())
+    result = Argument("out", out.name, out.shape, "what the loops go through", "")
+    arguments = (*(a for a in d.ins if a.name in read.inputs), result)
+    part = replace(d, name=name, arguments=arguments, program=read.program, pivots=())
+    return static_function(module, part, "part{}" if name == "front" else name + "_part{}")
+
+
+def _iterations(module: Module, d: FunctionDescription, quantity: Quantity) -> Loops:
+    """A loop that repeats a step on the first output; the other outputs are those of quantities
+    there."""
+    parts = tuple(
+        _part(module, d, f"{name}:{quantity.link}", name if k else "front")
+        for k, name in enumerate(quantity.loops)
+    )
+    names = [quantity.inputs[0], *(part.d.outs[0].name for part in parts[1:])]
+    return Loops(
+        "c/loops/iterations.jinja",
+        f"the {ITERATIONS} iterations",
+        parts,
+        d.outs[0].size,
+        iterations=ITERATIONS,
+        passed=dict(zip(names, (a.name for a in d.outs), strict=True)),
+    )
+
+
+def _rows_of_controller(module: Module, d: FunctionDescription, quantity: Quantity) -> Loops:
+    """Loops over the rows of an array that straight-line code computes."""
+    row, front = CONTROLLERS[quantity.name], _part(module, d, quantity.loops[0], "front")
+    rows = front.d.outs[0]
     return Loops(
         f"c/loops/{row.name}.jinja",
         f"the operations that follow {rows.name}",
-        (static_function(module, front),),
+        (front,),
         rows.size + rows.sizes[1],
         controller=row,
     )
+
+
+STATED_LOOPS: Final = {
+    "recursive_least_squares": _rows_of_controller,
+    "inverse_kinematics": _iterations,
+}
+"""The loops of the quantities that have some (`symgen.algorithms.registry.Quantity.loops`)."""
 
 
 def _columns(module: Module, d: FunctionDescription) -> Loops | None:

@@ -82,6 +82,11 @@ WIDTHS: Final = ("auto", "2", "4", "8", "16", "32", "64")
 """What ``--batch`` can be: GNU C has vectors of powers of two."""
 
 
+ROBOT_INPUTS: Final = ("g", "par", "pi", "friction", "springs")
+"""Inputs that belong to the robot, not to its state: one for all states of a batch, unless
+``--per-state`` names them."""
+
+
 NUMBER: Final = r"(0|[1-9][0-9]{0,8})"
 ADDRESS: Final = r"https?://[\w.~:/?@+,=%-]{1,200}"
 
@@ -178,6 +183,17 @@ class COptions:
         names=WIDTHS,
         applies_to=("c", *PRODUCTS),
     )
+    per_state: tuple[str, ...] = option(
+        "--per-state",
+        "INPUT[,INPUT...]",
+        "Inputs of the robot that have a value for each state in functions for many states (blocks "
+        f"of --batch, and CUDA) instead of one for all: {', '.join(ROBOT_INPUTS)}.",
+        NAMES,
+        default=(),
+        names=ROBOT_INPUTS,
+        parted=",",
+        applies_to=("c", "cuda"),
+    )
     glue: tuple[str, ...] = option(
         "--glue",
         "NAME[,NAME...]",
@@ -221,6 +237,11 @@ class COptions:
         unknown = [name for name in self.glue if name not in GLUE]
         if unknown:
             raise OptionError(f"--glue {cited(unknown[0])}: use some of {', '.join(GLUE)}")
+        unknown = [name for name in self.per_state if name not in ROBOT_INPUTS]
+        if unknown:
+            raise OptionError(
+                f"--per-state {cited(unknown[0])}: use some of {', '.join(ROBOT_INPUTS)}"
+            )
         if self.batch is not None:
             self._check_batch()
 
@@ -239,6 +260,10 @@ class COptions:
     def check_functions(self, functions: Sequence[Function]) -> None:
         """Raises OptionError for functions that cannot be generated with these options."""
         names = [function.name for function in functions]
+        read = {name for function in functions for name in function.inputs}
+        unread = [name for name in self.per_state if name not in read]
+        if unread:
+            raise OptionError(f"--per-state {unread[0]}: no function has this input; remove it")
         if self.batch is not None:
             _check_batch_names(names)
             _check_portable(functions)

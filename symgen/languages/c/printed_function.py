@@ -2,7 +2,7 @@
 through a work array. `CPrinter` states how C, vectors of C, CUDA and the C for CasADi differ."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -89,6 +89,11 @@ class Loops:
     """The controller whose algorithm has the loops."""
     looped: tuple[Argument, ...] = ()
     """The outputs whose columns are computed in a loop."""
+    iterations: int = 0
+    """The number of iterations of a loop that repeats the first static function."""
+    passed: Mapping[str, str] = field(default_factory=dict)
+    """The arrays of the function that static functions receive, by the names of their
+    parameters where these differ."""
 
     @property
     def read(self) -> Argument:
@@ -108,7 +113,7 @@ class Loops:
     def call(self, k: int = 0) -> str:
         """The call of a static function."""
         function = self.statics[k]
-        renamed = {self.read.name: WORK, WORK: f"&{WORK}[{self.entries}]"}
+        renamed = {**self.passed, self.read.name: WORK, WORK: f"&{WORK}[{self.entries}]"}
         arguments = ", ".join(renamed.get(a.name, a.name) for a in function.arguments)
         return f"{function.full_name}({arguments})"
 

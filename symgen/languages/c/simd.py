@@ -11,7 +11,7 @@ from typing import Any, Final
 from symgen.compiler.passes import used_ops
 from symgen.languages.c.expressions import INLINE, CPrinter, c_printer, dialect, place, rows, steps
 from symgen.languages.c.loops import c_function
-from symgen.languages.c.options import COptions
+from symgen.languages.c.options import ROBOT_INPUTS, COptions
 from symgen.languages.c.printed_function import CFunction
 from symgen.languages.c.syntax import BYTES, constant, declarator, literal
 from symgen.languages.describe import Argument, FunctionDescription, descriptions
@@ -48,13 +48,11 @@ LONGER: Final = 8
 """Pieces of a batch function are this much longer: it is for hosts, where stack is no matter and
 slots cost time."""
 
-SHARED: Final = ("g", "par", "pi", "friction", "springs")
-"""Inputs that belong to the robot, not to its state: one for all states of a batch."""
 
-
-def shared_inputs(d: FunctionDescription) -> list[Argument]:
+def shared_inputs(module: Module, d: FunctionDescription) -> list[Argument]:
     """The inputs of a function for many states that are the same for all states."""
-    return [a for a in d.arguments if a.name in SHARED and d.name != "regroup"]
+    shared = {*ROBOT_INPUTS} - {*module[COptions].per_state}
+    return [a for a in d.arguments if a.name in shared and d.name != "regroup"]
 
 
 def many_states(module: Module, printer: CPrinter) -> CPrinter:
@@ -114,7 +112,7 @@ class BatchFunction(CFunction):
     @cached_property
     def shared(self) -> list[Argument]:
         """The inputs that are the same for all states."""
-        return shared_inputs(self.d)
+        return shared_inputs(self.module, self.d)
 
     @property
     def block_signature(self) -> str:

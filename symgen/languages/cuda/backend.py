@@ -51,7 +51,7 @@ OWN: Final = {"sin": "sine", "cos": "cosine"}
 
 def cuda_printer(module: Module, d: FunctionDescription) -> CPrinter:
     """How a function is printed as CUDA: entries `step` apart, and sines in pairs."""
-    scalar, shared = module[COptions].scalar, {a.name for a in shared_inputs(d)}
+    scalar, shared = module[COptions].scalar, {a.name for a in shared_inputs(module, d)}
 
     def at(array: str, k: int) -> str:
         """An entry of the state of this thread, or of an input that all states share."""
@@ -94,7 +94,7 @@ class CudaFunction(CFunction):
     @cached_property
     def shared(self) -> list[Argument]:
         """The inputs that are the same for all states."""
-        return shared_inputs(self.d)
+        return shared_inputs(self.module, self.d)
 
     @property
     def thread_signature(self) -> str:

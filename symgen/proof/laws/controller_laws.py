@@ -231,7 +231,7 @@ def recursive_least_squares(x: States) -> tuple[DecimalArray, DecimalArray]:
     return beta, u[..., lower[1], lower[0]]
 
 
-def _half_turn(here: DecimalArray, xyzw: DecimalArray) -> DecimalArray:
+def half_turn(here: DecimalArray, xyzw: DecimalArray) -> DecimalArray:
     """2 sin(θ/2) about the axis of the rotation E that turns a link's axes into those of a
     quaternion, from its matrix: vee(E - Eᵀ) / sqrt(1 + tr E)."""
     v, w = xyzw[..., :3], xyzw[..., 3]
@@ -251,7 +251,7 @@ def cartesian_impedance(x: States, link: str) -> DecimalArray:
     g = x.given
     j, right, inverse = task(x, link)
     here = pose(x, link)
-    e = np.concatenate([g["p_ref"] - here[..., 9:], _half_turn(here, g["quat_ref"])], axis=-1)
+    e = np.concatenate([g["p_ref"] - here[..., 9:], half_turn(here, g["quat_ref"])], axis=-1)
     force = g["k_x"] * e - g["d_x"] * batch_matvec(j, g["qd"])
     free = g["k_p"] * _error(x) - g["k_d"] * g["qd"]
     felt = solve(inverse, batch_matvec(np.swapaxes(right, -1, -2), free)[..., None])[..., 0]
