@@ -1,15 +1,211 @@
-"""Feedforward of robots with elastic joints, which needs two rates of the joint forces.
+"""Robots with elastic joints: their dynamics, its derivatives and steps, and feedforward.
 
-Between motor and link stands a spring, τ = K (θ - q), and the motor's inertia B is felt in its own
-equation alone, τ_m = B θ̈ + τ (Spong, Modeling and control of elastic joint robots, J. Dyn. Sys.
-Meas. Control 1987): so positions and four derivatives of a motion tell all (De Luca & Book, Robots
-with flexible elements, Springer Handbook of Robotics, eq. 11.36)."""
+A spring with the stiffness K and the damping D connects motor and link. With its deflection δ = θ -
+q it transmits τ = K δ + D δ̇ to the link, and the motor with the inertia B moves by its own equation
+B θ̈ = τ_m - τ (Spong, Modeling and control of elastic joint robots, J. Dyn. Sys. Meas. Control
+1987). The state is (q, q̇, δ, δ̇), so positions of links may contain quaternions. Friction is that
+between spring and link.
 
+Without damping, positions and four derivatives of a motion determine the motor torques (De Luca &
+Book, Robots with flexible elements, Springer Handbook of Robotics, eq. 11.36)."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from symgen.algorithms.derivatives import MATRIX, Derivatives, forward_derivatives
+from symgen.algorithms.forward_dynamics import (
+    forward_dynamics,
+    forward_dynamics_articulated,
+    uncoupled,
+)
+from symgen.algorithms.forward_kinematics import wrenches_in_link_axes
+from symgen.algorithms.gradients import gradients, gradients_by_duals
+from symgen.algorithms.manifold import moved
 from symgen.algorithms.newton_euler import inverse_dynamics
 from symgen.algorithms.rates import rate, second_rate
 from symgen.algorithms.registry import JOINTS, Array, quantity
+from symgen.algorithms.steps import (
+    STAGES,
+    Accelerations,
+    Pair,
+    ahead,
+    bodies_accelerations,
+    mean,
+    rate_of,
+)
 from symgen.mechanics.canonical_model import CanonicalModel
-from symgen.numbers.scalar import Coordinates, Scalar
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar
+
+SPONG = "Spong, J. Dyn. Sys. Meas. Control 1987"
+SPRINGS = ("joint_stiffness", "spring_damping")
+STATE = ("q", "qd", "delta", "deltad")
+_elastic = partial(
+    quantity, coordinates=JOINTS, needs_inverse=True, depends_on_external_forces=True, supports=()
+)
+Four = tuple[list[Scalar], list[Scalar], list[Scalar], list[Scalar]]
+
+
+def _torques(
+    springs: Sequence[Coordinates], delta: Coordinates, deltad: Coordinates
+) -> list[Scalar]:
+    """K δ + D δ̇."""
+    return [k * x + d * v for k, d, x, v in zip(*springs, delta, deltad, strict=True)]
+
+
+# -- dynamics --------------------------------------------------------------------------------------
+
+_of_dynamics = partial(
+    _elastic,
+    "elastic_forward_dynamics",
+    "qdd = M^-1 (K delta + D deltad - bias), thetadd = (tau_m - K delta - D deltad) / B",
+    inputs=(*STATE, *SPRINGS, "motor_inertia", "tau_m"),
+    outputs=(
+        Array("qdd_elastic", "accelerations of the links", "rad/s^2 | m/s^2"),
+        Array("thetadd", "accelerations of the motors at the joints", "rad/s^2 | m/s^2"),
+    ),
+)
+
+
+def _accelerations(
+    formulation: Accelerations, system: CanonicalModel, *inputs: Coordinates
+) -> Pair:
+    q, qd, delta, deltad, *springs, inertia, motor = inputs
+    force = _torques(springs, delta, deltad)
+    links = bodies_accelerations(formulation, system, q, qd, force)
+    return links, [(t - f) / b for t, f, b in zip(motor, force, inertia, strict=True)]
+
+
+@_of_dynamics(source=f"{SPONG}; by factors of M")
+def elastic_forward_dynamics(system: CanonicalModel, *inputs: Coordinates) -> Pair:
+    """q̈ and θ̈, shape n each, from (q, q̇, δ, δ̇), K, D, B and the motor torques τ_m."""
+    return _accelerations(forward_dynamics, system, *inputs)
+
+
+@_of_dynamics(source=f"{SPONG}; by articulated bodies", applicable=uncoupled)
+def elastic_forward_dynamics_articulated(system: CanonicalModel, *inputs: Coordinates) -> Pair:
+    """q̈ by articulated bodies, and θ̈."""
+    return _accelerations(forward_dynamics_articulated, system, *inputs)
+
+
+_of_derivatives = partial(
+    _elastic,
+    "elastic_forward_dynamics_derivatives",
+    "dqdd/dq, dqdd/dqd, M^-1 K, M^-1 D",
+    inputs=(*STATE, *SPRINGS),
+    outputs=(
+        Array("dqdd_dq_elastic", "derivative of link accelerations in q", "1/s^2", MATRIX),
+        Array("dqdd_dqd_elastic", "derivative of link accelerations in qd", "1/s", MATRIX),
+        Array("dqdd_ddelta", "derivative of link accelerations in delta", "1/s^2", MATRIX),
+        Array("dqdd_ddeltad", "derivative of link accelerations in deltad", "1/s", MATRIX),
+    ),
+)
+
+
+def _derivatives(formulation: Derivatives, system: CanonicalModel, *inputs: Coordinates) -> Four:
+    q, qd, delta, deltad, *springs = inputs
+    coupling, n = system.coupling, system.dof
+    by_q, by_qd, inverse, _ = forward_derivatives(
+        system,
+        coupling.body_positions(q),
+        coupling.body_rates(qd),
+        _torques(springs, delta, deltad),
+        formulation,
+    )
+    by_delta, by_deltad = ([x * k[i % n] for i, x in enumerate(inverse)] for k in springs)
+    return by_q, by_qd, by_delta, by_deltad
+
+
+@_of_derivatives(source=SPONG, applicable=wrenches_in_link_axes)
+def elastic_forward_dynamics_derivatives(system: CanonicalModel, *inputs: Coordinates) -> Four:
+    """∂q̈/∂q, ∂q̈/∂q̇, ∂q̈/∂δ = M⁻¹ K and ∂q̈/∂δ̇ = M⁻¹ D, n x n each, row-major. The derivatives of
+    θ̈ are diagonal: -K/B in δ, -D/B in δ̇ and 1/B in τ_m."""
+    return _derivatives(gradients, system, *inputs)
+
+
+@_of_derivatives(source=f"{SPONG}; dual numbers", regroupings=("minimal",))
+def elastic_forward_dynamics_derivatives_by_duals(
+    system: CanonicalModel, *inputs: Coordinates
+) -> Four:
+    """The same matrices by dual numbers."""
+    return _derivatives(gradients_by_duals, system, *inputs)
+
+
+# -- steps -----------------------------------------------------------------------------------------
+
+
+def _step(method: str) -> Callable[..., Callable[[Callable[..., Four]], Callable[..., Four]]]:
+    return partial(
+        _elastic,
+        f"elastic_step:{method}",
+        f"(q, qd, delta, deltad) after a step h of {method}",
+        inputs=(*STATE, *SPRINGS, "motor_inertia", "tau_m", "h"),
+        outputs=(
+            Array(f"q_elastic_{method}", "positions after the step", "rad | m", ("nq",)),
+            Array(f"qd_elastic_{method}", "velocities after the step", "rad/s | m/s"),
+            Array(f"delta_{method}", "deflections after the step", "rad | m"),
+            Array(f"deltad_{method}", "rates of the deflections after the step", "rad/s | m/s"),
+        ),
+    )
+
+
+def _euler(formulation: Accelerations, system: CanonicalModel, *inputs: Coordinates) -> Four:
+    q, qd, delta, deltad, *_, (h,) = inputs
+    links, motors = _accelerations(formulation, system, *inputs[:-1])
+    later = ahead(qd, h, links)
+    rates = ahead(deltad, h, [a - b for a, b in zip(motors, links, strict=True)])
+    return moved(system.coupling, q, [h * v for v in later]), later, ahead(delta, h, rates), rates
+
+
+def _rk4(formulation: Accelerations, system: CanonicalModel, *inputs: Coordinates) -> Four:
+    q, qd, delta, deltad, *constants, (h,) = inputs
+    slopes: list[tuple[list[Scalar], ...]] = []
+    for share in (ZERO, *(share for share, _ in STAGES)):
+        u: list[Scalar] = [ZERO] * system.dof
+        at = [[*qd], [*delta], [*deltad]]
+        if slopes:
+            rates, *others = slopes[-1]
+            u = [share * h * x for x in rates]
+            at = [ahead(x, share * h, v) for x, v in zip(at, others, strict=True)]
+        links, motors = _accelerations(
+            formulation, system, moved(system.coupling, q, u) if slopes else q, *at, *constants
+        )
+        change = [a - b for a, b in zip(motors, links, strict=True)]
+        slopes.append((rate_of(system, u, at[0]) if slopes else at[0], links, at[2], change))
+    (u, *steps) = (mean(x) for x in zip(*slopes, strict=True))
+    later = [ahead(x, h / 6.0, v) for x, v in zip((qd, delta, deltad), steps, strict=True)]
+    return moved(system.coupling, q, [(h / 6.0) * x for x in u]), later[0], later[1], later[2]
+
+
+EULER = f"semi-implicit Euler; {SPONG}; by "
+RUNGE_KUTTA = f"Munthe-Kaas 1999; {SPONG}; by "
+
+
+@_step("euler")(source=EULER + "factors of M")
+def elastic_step_euler(system: CanonicalModel, *inputs: Coordinates) -> Four:
+    """(q⁺, q̇⁺, δ⁺, δ̇⁺) after a semi-implicit step of Euler: velocities first, then positions and
+    deflections with the new velocities."""
+    return _euler(forward_dynamics, system, *inputs)
+
+
+@_step("euler")(source=EULER + "articulated bodies", applicable=uncoupled)
+def elastic_step_euler_articulated(system: CanonicalModel, *inputs: Coordinates) -> Four:
+    """The same step, accelerations by articulated bodies."""
+    return _euler(forward_dynamics_articulated, system, *inputs)
+
+
+@_step("rk4")(source=RUNGE_KUTTA + "factors of M")
+def elastic_step_rk4(system: CanonicalModel, *inputs: Coordinates) -> Four:
+    """(q⁺, q̇⁺, δ⁺, δ̇⁺) after a step of Runge and Kutta's method of fourth order, torques held."""
+    return _rk4(forward_dynamics, system, *inputs)
+
+
+@_step("rk4")(source=RUNGE_KUTTA + "articulated bodies", applicable=uncoupled)
+def elastic_step_rk4_articulated(system: CanonicalModel, *inputs: Coordinates) -> Four:
+    """The same step, accelerations by articulated bodies."""
+    return _rk4(forward_dynamics_articulated, system, *inputs)
+
+
+# -- feedforward -----------------------------------------------------------------------------------
 
 
 @quantity(

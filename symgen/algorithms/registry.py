@@ -33,8 +33,7 @@ JOINTS: Final = "joints"
 class Array:
     """An array that a generated function reads or writes, row-major.
 
-    `layout` names an order that row and column do not tell; every language then gives a function of
-    the indices."""
+    `layout` names an order for which every language gives a function of the indices."""
 
     name: str
     meaning: str
@@ -42,8 +41,7 @@ class Array:
     shape: Shape = ("n",)
     layout: str = ""
     coordinates: str = BODIES
-    """Coordinates in which an algorithm takes an input with an entry for each joint; forces are
-    always those of `JOINTS`."""
+    """Coordinates in which algorithms take inputs of joints; those of forces are `JOINTS`."""
 
     def sizes(self, dimensions: Mapping[str, int]) -> tuple[int, ...]:
         """The sizes of the axes, by the named sizes of a robot's arrays."""
@@ -102,9 +100,11 @@ INPUTS: Final[dict[str, Array]] = {
         Array("forget", "forgetting factor, above 0, at most 1", "1", (1,)),
         Array("limit", "largest absolute joint forces", "N m | N"),
         Array("joint_stiffness", "stiffness of joints", "N m/rad | N/m", coordinates=JOINTS),
-        Array(
-            "motor_inertia", "inertia of motors at their joints", "kg m^2 | kg", coordinates=JOINTS
-        ),
+        Array("motor_inertia", "inertia of motors at joints", "kg m^2 | kg", coordinates=JOINTS),
+        Array("spring_damping", "damping of springs", "N m s/rad | N s/m", coordinates=JOINTS),
+        Array("delta", "deflections of springs, motor minus link", "rad | m", coordinates=JOINTS),
+        Array("deltad", "rates of the deflections", "rad/s | m/s", coordinates=JOINTS),
+        Array("tau_m", "motor torques at joints", "N m | N", coordinates=JOINTS),
         Array("damping", "damping of the inverse inertia of a task, 0: none", "1/sqrt(kg)", (1,)),
         Array("presliding", "states of presliding friction, -1 to 1", "1"),
         Array("wrench", "external wrenches, six entries per link", "N, N m", ("wrench",)),

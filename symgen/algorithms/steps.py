@@ -140,13 +140,14 @@ def _step(method: str) -> Row:
     )
 
 
-def _accelerations(
+def bodies_accelerations(
     formulation: Accelerations,
     system: CanonicalModel,
     q: Coordinates,
     qd: Coordinates,
     tau: Coordinates,
 ) -> list[Scalar]:
+    """The accelerations that a formulation gives, from the positions and velocities of the user."""
     state, x, rates = system.at_state(q, qd)
     return formulation(state, x, rates, tau)
 
@@ -158,7 +159,7 @@ def ahead(x: Coordinates, h: Scalar, v: Coordinates) -> list[Scalar]:
 
 def _euler(formulation: Accelerations, system: CanonicalModel, *at: Coordinates) -> Pair:
     q, qd, tau, (h,) = at
-    later = ahead(qd, h, _accelerations(formulation, system, q, qd, tau))
+    later = ahead(qd, h, bodies_accelerations(formulation, system, q, qd, tau))
     return moved(system.coupling, q, [h * v for v in later]), later
 
 
@@ -175,13 +176,13 @@ STAGES = ((0.5, 1.0), (0.5, 2.0), (1.0, 2.0))
 
 def _rk4(formulation: Accelerations, system: CanonicalModel, *at: Coordinates) -> Pair:
     q, qd, tau, (h,) = at
-    rate, fast = [*qd], _accelerations(formulation, system, q, qd, tau)
+    rate, fast = [*qd], bodies_accelerations(formulation, system, q, qd, tau)
     rates, fasts = [rate], [fast]
     for share, _ in STAGES:
         u, later = [share * h * x for x in rate], ahead(qd, share * h, fast)
         rate = rate_of(system, u, later)
         sliding = system.with_presliding_after(u)
-        fast = _accelerations(formulation, sliding, moved(system.coupling, q, u), later, tau)
+        fast = bodies_accelerations(formulation, sliding, moved(system.coupling, q, u), later, tau)
         rates.append(rate)
         fasts.append(fast)
     u = [(h / 6.0) * x for x in mean(rates)]

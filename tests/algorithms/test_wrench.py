@@ -101,6 +101,10 @@ def test_only_forces_and_their_derivatives_feel_wrenches():
         "inverse_dynamics_rate",
         "inverse_dynamics_second_rate",
         "inverse_dynamics_second_derivatives",
+        "elastic_forward_dynamics",
+        "elastic_forward_dynamics_derivatives",
+        "elastic_step:euler",
+        "elastic_step:rk4",
         "elastic_feedforward",
     ]
     assert {*FELT} & {*CONTROLLERS} == {

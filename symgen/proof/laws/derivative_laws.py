@@ -153,14 +153,3 @@ for _quantity, (_words, _term, _order) in TERMS.items():
     _source = f"finite differences in time of {_words} in 75 digits"
     law(f"{_quantity}_rate", _source, _order)(partial(rate, _term))
     law(f"{_quantity}_second_rate", _source, _order)(partial(second_rate, _term))
-
-
-@law("elastic_feedforward", "finite differences in time of the reference tau in 75 digits", 1)
-def elastic_feedforward(x: States) -> tuple[DecimalArray, DecimalArray, DecimalArray]:
-    """Motor torques, deflections and their rates."""
-    g = x.given
-    stiffness, inertia = g["joint_stiffness"], g["motor_inertia"]
-    joint, change = tau(x), rate(tau, x)
-    second = second_rate(tau, x)
-    motor = joint + inertia * (g["qdd"] + second / stiffness)
-    return motor, joint / stiffness, change / stiffness

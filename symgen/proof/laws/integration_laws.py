@@ -160,7 +160,7 @@ def rk4(x: States) -> tuple[DecimalArray, DecimalArray]:
     rates, fasts = [qd], [accelerations(x)]
     for share in (Decimal("0.5"), Decimal("0.5"), Decimal(1)):
         u, later = share * h * rates[-1], qd + share * h * fasts[-1]
-        rates.append(_series(x.mechanism, u, later))
+        rates.append(series(x.mechanism, u, later))
         there = x.put(q=moved(x.mechanism, q, u), qd=later)
         fasts.append(accelerations(_after_presliding(there, u)))
     u, a = (y[0] + 2 * y[1] + 2 * y[2] + y[3] for y in (rates, fasts))
@@ -198,7 +198,7 @@ def presliding_update(x: States) -> DecimalArray:
     return out
 
 
-def _series(robot: ReferenceModel, u: DecimalArray, v: DecimalArray) -> DecimalArray:
+def series(robot: ReferenceModel, u: DecimalArray, v: DecimalArray) -> DecimalArray:
     """v + [u, v]/2 + [u, [u, v]]/12."""
     parts = []
     for b in blocks(robot):
