@@ -34,7 +34,7 @@ from symgen.algorithms.steps import (
     rate_of,
 )
 from symgen.mechanics.canonical_model import CanonicalModel
-from symgen.numbers.scalar import ZERO, Coordinates, Scalar
+from symgen.numbers.scalar import Coordinates, Scalar
 
 SPONG = "Spong, J. Dyn. Sys. Meas. Control 1987"
 SPRINGS = ("joint_stiffness", "spring_damping")
@@ -149,8 +149,8 @@ def _step(method: str) -> Callable[..., Callable[[Callable[..., Four]], Callable
 
 
 def _euler(formulation: Accelerations, system: CanonicalModel, *inputs: Coordinates) -> Four:
-    q, qd, delta, deltad, *_, (h,) = inputs
-    links, motors = _accelerations(formulation, system, *inputs[:-1])
+    q, qd, delta, deltad, *constants, (h,) = inputs
+    links, motors = _accelerations(formulation, system, q, qd, delta, deltad, *constants)
     later = ahead(qd, h, links)
     rates = ahead(deltad, h, [a - b for a, b in zip(motors, links, strict=True)])
     return moved(system.coupling, q, [h * v for v in later]), later, ahead(delta, h, rates), rates
@@ -158,22 +158,23 @@ def _euler(formulation: Accelerations, system: CanonicalModel, *inputs: Coordina
 
 def _rk4(formulation: Accelerations, system: CanonicalModel, *inputs: Coordinates) -> Four:
     q, qd, delta, deltad, *constants, (h,) = inputs
-    slopes: list[tuple[list[Scalar], ...]] = []
-    for share in (ZERO, *(share for share, _ in STAGES)):
-        u: list[Scalar] = [ZERO] * system.dof
-        at = [[*qd], [*delta], [*deltad]]
-        if slopes:
-            rates, *others = slopes[-1]
-            u = [share * h * x for x in rates]
-            at = [ahead(x, share * h, v) for x, v in zip(at, others, strict=True)]
-        links, motors = _accelerations(
-            formulation, system, moved(system.coupling, q, u) if slopes else q, *at, *constants
-        )
+
+    def slope(u: Coordinates, *at: list[Scalar]) -> tuple[list[Scalar], ...]:
+        """The rates of u, q̇, δ and δ̇ at q ⊕ u."""
+        there = moved(system.coupling, q, u) if u else q
+        links, motors = _accelerations(formulation, system, there, *at, *constants)
         change = [a - b for a, b in zip(motors, links, strict=True)]
-        slopes.append((rate_of(system, u, at[0]) if slopes else at[0], links, at[2], change))
-    (u, *steps) = (mean(x) for x in zip(*slopes, strict=True))
-    later = [ahead(x, h / 6.0, v) for x, v in zip((qd, delta, deltad), steps, strict=True)]
-    return moved(system.coupling, q, [(h / 6.0) * x for x in u]), later[0], later[1], later[2]
+        return rate_of(system, u, at[0]) if u else at[0], links, at[2], change
+
+    last = slope([], [*qd], [*delta], [*deltad])
+    slopes = [last]
+    for share, _ in STAGES:
+        pairs = zip((qd, delta, deltad), last[1:], strict=True)
+        last = slope([share * h * x for x in last[0]], *(ahead(x, share * h, v) for x, v in pairs))
+        slopes.append(last)
+    u, *rates = (mean(x) for x in zip(*slopes, strict=True))
+    ends = [ahead(x, h / 6.0, v) for x, v in zip((qd, delta, deltad), rates, strict=True)]
+    return moved(system.coupling, q, [(h / 6.0) * x for x in u]), ends[0], ends[1], ends[2]
 
 
 EULER = f"semi-implicit Euler; {SPONG}; by "

@@ -133,7 +133,7 @@ REFUSED = {
     "--processes: two values are given, '1' and '2'; keep one of them": "-j 1 --processes 2",
     "--out: two values are given, 'a' and 'b'; keep one of them": "-o a --out b",
     "--per-state pi: no function has this input; remove it": "--batch 8 --per-state pi",
-    "--per-state q: use some of g, par, pi, friction, springs": "--batch 8 --per-state q",
+    "--per-state 'q': use some of g, par, pi, friction, springs": "--batch 8 --per-state q",
     "--per-state: the C code has no functions for many states; add --batch": "--gravity runtime "
     "--per-state g",
     "--chunk: two values are given, '50' and '60'; keep one of them": "--chunk 50 --chunk 60",

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from symgen.compiler.objective import Objective
 from symgen.compiler.parallel import spread
-from symgen.errors import OptionError
 from symgen.languages.c.constants import LARGEST_MACROS, information, selftest_context
 from symgen.languages.c.controller_code import controller_files, controllers
 from symgen.languages.c.expressions import trig_header
@@ -48,8 +47,7 @@ def files(module: Module) -> dict[str, str]:
 
     Raises OptionError where the scalar type cannot hold the robot's numbers, and for
     ``--per-state`` without functions for many states."""
-    if module[COptions].per_state and not module[COptions].batch:
-        raise OptionError("--per-state: the C code has no functions for many states; add --batch")
+    module[COptions].check_per_state()
     name, shared = module.name, _context(module)
     code = _functions(module, shared)
     code |= controller_files(module, shared) | batch_files(module, shared)

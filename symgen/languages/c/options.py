@@ -257,6 +257,13 @@ class COptions:
                 "--batch and --zeros once: blocks of states are written whole; remove one of them"
             )
 
+    def check_per_state(self) -> None:
+        """Raises OptionError for ``--per-state`` in C without functions for many states."""
+        if self.per_state and not self.batch:
+            raise OptionError(
+                "--per-state: the C code has no functions for many states; add --batch"
+            )
+
     def check_functions(self, functions: Sequence[Function]) -> None:
         """Raises OptionError for functions that cannot be generated with these options."""
         names = [function.name for function in functions]

@@ -135,7 +135,9 @@ def _move(module: Module, d: FunctionDescription) -> DerivativeCalls | None:
 
 def _c(module: Module) -> dict[str, str]:
     """The C in the package's folder ``c``: double precision, and what is fastest."""
-    choices = module.choices.changed(scalar="double", zeros="always", trig="libm", batch=None)
+    choices = module.choices.changed(
+        scalar="double", zeros="always", trig="libm", batch=None, per_state=()
+    )
     embedded = with_performance_defaults(
         replace(module, name=package_name(module), choices=choices)
     )

@@ -1,0 +1,275 @@
+"""The space that a motion needs: a box that the collision geometry of the moving links must stay in,
+and a distance that links keep from each other.
+
+Shapes are convex (meshes count as their convex hulls). A motion is checked at given times. Between
+two times, a point is at most half of the distance that it moves away from one of the two positions,
+if it moves along a straight line; by this much every shape counts as larger."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, product
+from typing import Any, Final
+
+import numpy as np
+
+from symgen.advice import install
+from symgen.algorithms.forward_kinematics import forward_kinematics
+from symgen.errors import OptionError, SymgenError
+from symgen.mechanics.canonical_model import CanonicalModel
+from symgen.mechanics.parameters import WHOLE
+from symgen.mechanics.pose import Pose
+from symgen.numbers.types import Numbers
+from symgen.reading.visual_shapes import VisualShape
+from symgen.text import shown
+from symgen.tracing.robot import ParametricModel
+
+SIDES: Final = 16
+"""Corners of the polygon that contains the end of a cylinder."""
+SAMPLED_POSTURES: Final = 100
+"""Postures between the limits at which pairs of links are tested for permanent contact."""
+
+
+@dataclass(frozen=True, eq=False)
+class CollisionShape:
+    """A convex shape on a body, or the origin of a link without collision geometry: all points
+    within `radius` (m) of the hull of `points` (K x 3, m, in the canonical frame of the body)."""
+
+    link: str
+    body: int
+    points: Numbers
+    radius: float
+    pose: Pose
+    source: VisualShape | None = None
+
+    @property
+    def centre(self) -> Numbers:
+        """The centre of the bounding box of its points."""
+        return np.asarray((self.points.max(axis=0) + self.points.min(axis=0)) / 2)
+
+    @property
+    def bounding_radius(self) -> float:
+        """The radius of a sphere about the centre that contains the shape."""
+        away = np.linalg.norm(self.points - self.centre, axis=1)
+        return float(away.max()) + self.radius
+
+
+@dataclass(frozen=True, eq=False)
+class Clearance:
+    """The free space of a robot: `lower` and `upper` corners of the box (m, axes of the root link)
+    and the `distance` (m) that links keep, None without a check of self-collision."""
+
+    system: CanonicalModel
+    shapes: tuple[CollisionShape, ...]
+    lower: Numbers
+    upper: Numbers
+    distance: float | None = None
+    ignored: frozenset[tuple[str, str]] = frozenset()
+    """Pairs of links that touch at nearly all postures."""
+
+    def excess(self, q: Numbers) -> float:
+        """The largest distance (m) by which a motion with the positions `q` (N x n, one time after
+        the other) violates the box or the distance; negative if it keeps both."""
+        at, half = self._placed(q)
+        worst = max((self._beyond(at[k], half[k], s) for k, s in self._moving), default=-np.inf)
+        if worst > 0 or self.distance is None:
+            return float(worst)
+        return max(float(worst), self.distance - self.nearest(q)[0])
+
+    def nearest(self, q: Numbers) -> tuple[float, str, str]:
+        """The least distance (m) of two links that are not neighbours along a motion, as far as it
+        is below `distance`, and the links."""
+        assert self.distance is not None
+        at, half = self._placed(q)
+        best = (self.distance, "", "")
+        centres = [x.mean(axis=1) if len(x) else x for x in at]
+        for k, (i, j) in enumerate(self._pairs):
+            a, b = self.shapes[i], self.shapes[j]
+            spread = [np.abs(at[x] - centres[x][:, None]).max() * np.sqrt(3) for x in (i, j)]
+            least = np.linalg.norm(centres[i] - centres[j], axis=1) - sum(spread) - a.radius
+            slack = half[i] + half[j]
+            for t in np.flatnonzero(least - b.radius - slack < best[0]):
+                found = self._measured(k, q, int(t)) - float(slack[t])
+                if found < best[0]:
+                    best = (found, a.link, b.link)
+        return best
+
+    def _beyond(self, at: Numbers, half: Numbers, shape: CollisionShape) -> float:
+        """The largest excess of a shape over the box."""
+        reach = (half + shape.radius)[:, None, None]
+        return float(max((self.lower - at + reach).max(), (at + reach - self.upper).max()))
+
+    @property
+    def _moving(self) -> list[tuple[int, CollisionShape]]:
+        return [(k, shape) for k, shape in enumerate(self.shapes) if shape.body]
+
+    def poses(self, q: Numbers) -> Mapping[int, tuple[Numbers, Numbers]]:
+        """Rotations (N x 3 x 3) and origins (N x 3) of bodies in the root link."""
+        bodies = sorted({shape.body for shape in self.shapes} - {0})
+        positions = self.system.coupling.body_positions(list(q.T))
+        found = forward_kinematics(self.system, positions, bodies)
+        numbers = lambda x: np.broadcast_to(x if isinstance(x, np.ndarray) else float(x), len(q))  # noqa: E731
+        fixed = np.broadcast_to(np.eye(3), (len(q), 3, 3)), np.zeros((len(q), 3))
+        return {0: fixed} | {
+            i: (
+                np.stack([np.stack([*map(numbers, row)], 1) for row in found[i].rows], 1),
+                np.stack([*map(numbers, found[i].origin)], 1),
+            )
+            for i in bodies
+        }
+
+    def _placed(self, q: Numbers) -> tuple[list[Numbers], list[Numbers]]:
+        """For each shape its points (N x K x 3) and half of the distance that they move between a
+        time and its neighbours (N)."""
+        poses, at = self.poses(q), []
+        for shape in self.shapes:
+            rows, origin = poses[shape.body]
+            at.append(np.einsum("tij,kj->tki", rows, shape.points) + origin[:, None])
+        half = []
+        for x in at:
+            step = np.linalg.norm(np.diff(x, axis=0), axis=2).max(axis=1, initial=0.0) / 2
+            half.append(np.maximum(np.append(step, 0.0), np.append(0.0, step)))
+        return at, half
+
+    # -- pairs -------------------------------------------------------------------------------------
+
+    @cached_property
+    def _pairs(self) -> list[tuple[int, int]]:
+        """The shapes whose distance counts: on different bodies that no joint connects."""
+        parents = {i: self._carrier(i) for i in {s.body for s in self.shapes} - {0}}
+        numbered = [(k, s) for k, s in enumerate(self.shapes) if s.source is not None]
+        return [
+            (i, j)
+            for (i, a), (j, b) in combinations(numbered, 2)
+            if a.body != b.body
+            and parents.get(a.body) != b.body
+            and parents.get(b.body) != a.body
+            and (a.link, b.link) not in self.ignored
+        ]
+
+    def _carrier(self, i: int) -> int:
+        """The nearest body with links that carries body `i`."""
+        return next((j for j in self.system.ancestors(i) if j in self.system.link_bodies), 0)
+
+    def _measured(self, pair: int, q: Numbers, t: int) -> float:
+        """The distance of a pair of shapes at a time, negative where they overlap."""
+        coal, poses = _coal(), self.poses(q[t : t + 1])
+        placed = []
+        for k in self._pairs[pair]:
+            shape = self.shapes[k]
+            rows, origin = poses[shape.body]
+            turned = rows[0] @ np.array(shape.pose.rotation)
+            where = rows[0] @ np.array(shape.pose.position) + origin[0]
+            placed += [self._solids[k], coal.Transform3s(turned, where)]
+        return float(coal.distance(*placed, coal.DistanceRequest(), coal.DistanceResult()))
+
+    @cached_property
+    def _solids(self) -> dict[int, Any]:
+        """The shapes as geometry of coal."""
+        return {k: _solid(s) for k, s in enumerate(self.shapes) if s.source is not None}
+
+    def touching(self, postures: Numbers) -> frozenset[tuple[str, str]]:
+        """The pairs of links that touch at more than nine tenths of some postures."""
+        counts: dict[tuple[str, str], set[int]] = {}
+        for k, (i, j) in enumerate(self._pairs):
+            names = self.shapes[i].link, self.shapes[j].link
+            for t in range(len(postures)):
+                if self._measured(k, postures, t) <= 0:
+                    counts.setdefault(names, set()).add(t)
+        return frozenset(x for x, times in counts.items() if len(times) > 0.9 * len(postures))
+
+
+def _coal() -> Any:
+    """The package coal. Raises SymgenError where it is missing."""
+    try:
+        import coal
+    except ImportError:
+        text = f"error: collision geometry needs coal; install it: {install('coal')}"
+        raise SymgenError(text) from None
+    return coal
+
+
+def _solid(shape: CollisionShape) -> Any:
+    """The geometry of coal for a shape."""
+    coal, source = _coal(), shape.source
+    assert source is not None
+    made = {"box": "Box", "sphere": "Sphere", "cylinder": "Cylinder", "capsule": "Capsule"}
+    if source.kind in made:
+        return getattr(coal, made[source.kind])(*source.size)
+    vertices = coal.StdVec_Vec3s()
+    for vertex in _vertices(source):
+        vertices.append(vertex)
+    return coal.Convex.convexHull(vertices, True, "")
+
+
+def _vertices(source: VisualShape) -> Numbers:
+    """The vertices of a mesh (m). Raises OptionError for a file that cannot be read."""
+    if source.triangles is not None:
+        return np.array(source.triangles[0]) * np.array(source.size)
+    try:
+        mesh = _coal().MeshLoader().load(str(source.mesh), np.array(source.size))
+    except (RuntimeError, ValueError):
+        raise OptionError(
+            f"the collision mesh {shown(str(source.mesh))} of link '{shown(source.link)}' cannot "
+            "be read; check the file"
+        ) from None
+    return np.array([mesh.vertex(k) for k in range(mesh.num_vertices)])
+
+
+def _points(source: VisualShape) -> tuple[Numbers, float]:
+    """The points of a shape in its own frame, and the radius around them."""
+    size, end = source.size, np.array([[0.0, 0.0, source.size[-1] / 2]])
+    if source.kind == "box":
+        return np.array([*product((-0.5, 0.5), repeat=3)]) * np.array(size), 0.0
+    if source.kind == "sphere":
+        return np.zeros((1, 3)), size[0]
+    if source.kind == "capsule":
+        return np.vstack([end, -end]), size[0]
+    if source.kind == "cylinder":
+        turn = 2 * np.pi / SIDES * np.arange(SIDES)
+        ring = np.stack([np.cos(turn), np.sin(turn), 0 * turn], 1) * (
+            size[0] / np.cos(np.pi / SIDES)
+        )
+        return np.vstack([ring + end, ring - end]), 0.0
+    vertices = _vertices(source)
+    return vertices, 0.0
+
+
+def collision_shapes(
+    system: CanonicalModel, shapes: Sequence[VisualShape]
+) -> Iterator[CollisionShape]:
+    """The collision geometry of a robot on its bodies; a moving link without any counts with its
+    origin."""
+    known = {shape.link for shape in shapes}
+    for shape in (s for s in shapes if s.link in system.link_frames):
+        frame = system.link_frames[shape.link]
+        pose, (points, radius) = frame.pose @ shape.pose, _points(shape)
+        placed = points @ np.array(pose.rotation).T + np.array(pose.position)
+        yield CollisionShape(shape.link, frame.body, placed, radius, pose, shape)
+    for link, frame in system.link_frames.items():
+        if frame.body and link not in known:
+            origin = np.array([frame.pose.position])
+            yield CollisionShape(link, frame.body, origin, 0.0, frame.pose)
+
+
+def clearance(
+    robot: ParametricModel,
+    shapes: Sequence[VisualShape],
+    box: tuple[Numbers, Numbers],
+    distance: float | None,
+    postures: Numbers,
+) -> Clearance:
+    """The free space of a robot. Pairs of links that touch at nearly all `postures` (N x n) are
+    ignored. Raises SymgenError, also for a distance without collision geometry."""
+    system = robot.regroups[WHOLE].layout
+    found = tuple(collision_shapes(system, shapes))
+    free = Clearance(system, found, *box, distance)
+    if distance is None:
+        return free
+    _coal()
+    if sum(shape.source is not None for shape in found) < 2:
+        raise OptionError(
+            "--self-clearance: the file has collision geometry of less than two links; add "
+            "<collision> to them or remove the option"
+        )
+    return Clearance(system, found, *box, distance, free.touching(postures[:SAMPLED_POSTURES]))
