@@ -1,5 +1,5 @@
-"""The space that a motion needs: a box that the collision geometry of the moving links must stay in,
-and a distance that links keep from each other.
+"""The space that a motion needs: a box that contains the collision geometry of moving links, and
+a distance that links keep from each other.
 
 Shapes are convex (meshes count as their convex hulls). A motion is checked at given times. Between
 two times, a point is at most half of the distance that it moves away from one of the two positions,
