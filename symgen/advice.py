@@ -9,6 +9,7 @@ from symgen.text import shown
 
 PACKAGES: Final = (
     "clarabel",
+    "coal",
     "drake",
     "matplotlib",
     "mujoco",

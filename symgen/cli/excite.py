@@ -14,8 +14,8 @@ from symgen.errors import OptionError
 from symgen.identification.excitation.motion_plan import ExcitationPlan
 from symgen.options import Option, rows
 from symgen.options.kinds import FLAG, NUMBER, TEXTS
-from symgen.reading.options import RobotOptions, moving_joints
-from symgen.text import cited
+from symgen.reading.options import RobotOptions, SourceOptions, moving_joints
+from symgen.text import cited, hint, shown
 
 if TYPE_CHECKING:
     from symgen.identification.excitation.task import ExcitationTask
@@ -97,13 +97,16 @@ def excite(file: str, out: Path, plot: Path | None, as_json: bool, **options: An
 
     The motion of each joint is a Fourier series (Swevers 1997) within the limits of position,
     velocity and force. Forces are computed by inverse dynamics with the parameters of the robot's
-    file. The optimization minimizes the condition number of the base regressor. Collisions are NOT
-    checked: review the motion before you run it on a robot.
+    file. The optimization minimizes the condition number of the base regressor. With --around,
+    --keep-above, --workspace and --self-clearance, the motion and a straight approach from its
+    centre stay in a free space. Other objects are NOT checked: review the motion before you run
+    it on a robot.
 
     \b
     symgen excite robots/panda_arm.urdf -o motion.csv --plot motion.png
     symgen excite robots/ur5.urdf -o motion.csv --harmonics 4 --rest --friction viscous,coulomb
     symgen excite arm.urdf -o motion.csv --limit slide.velocity=0.5 --limit slide.effort=200
+    symgen excite robots/ur5.urdf -o motion.csv --around joint2=-1.6 --keep-above 0.1
     """
     from symgen.cli.progress import progress
     from symgen.identification.excitation.optimizer import excite as excited
@@ -145,12 +148,51 @@ def task(file: str, options: dict[str, Any]) -> "ExcitationTask":
         raise OptionError("--gravity runtime: symgen excite needs a constant; give X,Y,Z")
     loaded = job.load()
     bound, mapping = bounds(loaded, limits), torque_mapping(loaded.model)
+    posture, free = _space(job, loaded, plan, bound)
     drives = friction(job, loaded.model)
     values = np.array([*mapping.base(mapping.prior), *drives.values()])
     return ExcitationTask(
         loaded.model.joint_names, dynamics(job, loaded), values, bound, plan,
-        _lengths(loaded.model), tuple(drives),
+        _lengths(loaded.model), tuple(drives), posture, free,
     )  # fmt: skip
+
+
+def _space(job: Any, loaded: Any, plan: ExcitationPlan, bound: Any) -> tuple[Any, Any]:
+    """The centre of the motion and its free space, None for what no option asks for. Raises
+    SymgenError."""
+    import numpy as np
+
+    from symgen.identification.excitation.clearance import POSTURES, clearance
+    from symgen.reading.visual_shapes import COLLISION, shapes
+
+    posture, names = None, loaded.model.joint_names
+    allowed = bound.within(plan.margin)
+    if plan.around:
+        posture = (allowed.lower + allowed.upper) / 2
+        for name, value in plan.around:
+            if name not in names:
+                raise OptionError(
+                    f"--around {shown(name)}: no joint is called so; {hint(name, names)}"
+                )
+            k = names.index(name)
+            if not allowed.lower[k] < value < allowed.upper[k]:
+                raise OptionError(
+                    f"--around {shown(name)}={value:g}: the position must be between the limits "
+                    f"{allowed.lower[k]:.4g} and {allowed.upper[k]:.4g} (with --margin)"
+                )
+            posture[k] = value
+    if not plan.limits_space:
+        return posture, None
+    try:
+        found = shapes(loaded.file, job[SourceOptions], COLLISION)
+    except ValueError:
+        raise OptionError(
+            "--keep-above, --workspace, --self-clearance: the file has collision geometry that "
+            "symgen cannot read; use box, sphere, cylinder, capsule or mesh"
+        ) from None
+    random = np.random.default_rng([plan.seed, 2])
+    postures = random.uniform(allowed.lower, allowed.upper, (POSTURES, len(names)))
+    return posture, clearance(job.robot(loaded), found, plan, postures)
 
 
 def _limit(text: str) -> tuple[str, str, float]:

@@ -1,12 +1,13 @@
-"""The shapes that a robot's file draws its links with: visual geometry of URDF, SDF and MJCF.
+"""The shapes that a robot's file gives its links: visual and collision geometry of URDF, SDF, MJCF.
 
-Dynamics never read geometry; the viewer does. A shape that cannot be read is left out, because a
-picture is no reason to refuse a robot."""
+Dynamics never read geometry; the viewer and the planning of motions do. A visual shape that cannot
+be read is left out, because a picture is no reason to refuse a robot; a collision shape is an
+error."""
 
 import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -34,6 +35,9 @@ SIZES: Final = {
 }
 """The attributes of a URDF shape that give its size."""
 PACKAGE: Final = "package://"
+VISUAL: Final = "visual"
+COLLISION: Final = "collision"
+"""The elements of a link that contain shapes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +59,11 @@ class VisualShape:
 
 
 def shapes(
-    source: RobotSource, options: SourceOptions = NO_SOURCE_OPTIONS
+    source: RobotSource, options: SourceOptions = NO_SOURCE_OPTIONS, element: str = VISUAL
 ) -> tuple[VisualShape, ...]:
-    """The visual geometry of a robot's file; empty for a source that is no file or has none."""
+    """The visual geometry of a robot's file, or with `element` ``collision`` its collision
+    geometry; empty for a source that is no file or has none. Raises ValueError for collision
+    geometry that cannot be read."""
     if not is_path(source):
         return ()
     path = Path(os.fspath(source))
@@ -66,9 +72,9 @@ def shapes(
             expanded_text(path, options), etree.XMLParser(resolve_entities=False)
         )
         if root.tag == "mujoco":
-            return tuple(_of_mjcf(path))
+            return tuple(_of_mjcf(path, element))
         visuals = _sdf_visuals if root.tag == "sdf" else _urdf_visuals
-        return tuple(_shapes(visuals(root), path))
+        return tuple(_shapes(visuals(root, element), path, element))
     return ()
 
 
@@ -88,10 +94,10 @@ Visual = tuple[str, Any, str, str | None]
 and yaw in rad), and the four of its color, if it has one."""
 
 
-def _urdf_visuals(root: Any) -> Iterator[Visual]:
+def _urdf_visuals(root: Any, element: str) -> Iterator[Visual]:
     colors = {row.get("name"): row.find("color") for row in root.findall("material")}
     for link in root.findall("link"):
-        for visual in link.findall("visual"):
+        for visual in link.findall(element):
             origin, material = visual.find("origin"), visual.find("material")
             placed = {} if origin is None else origin.attrib
             place = f"{placed.get('xyz', '0 0 0')} {placed.get('rpy', '0 0 0')}"
@@ -101,27 +107,38 @@ def _urdf_visuals(root: Any) -> Iterator[Visual]:
             yield link.get("name", ""), visual, place, None if color is None else color.get("rgba")
 
 
-def _sdf_visuals(root: Any) -> Iterator[Visual]:
+def _sdf_visuals(root: Any, element: str) -> Iterator[Visual]:
     for link in root.iter("link"):
         outer = [node.get("name", "") for node in link.iterancestors("model")][:-1]
         name = "::".join([*reversed(outer), link.get("name", "")])
-        for visual in link.findall("visual"):
+        for visual in link.findall(element):
             pose = visual.find("pose")
             if pose is None or not pose.get("relative_to"):  # else it is in another frame
                 text = "" if pose is None else pose.text
                 yield name, visual, text or "0 0 0 0 0 0", visual.findtext("material/diffuse")
+            elif element == COLLISION:
+                raise ValueError("a pose relative to another frame")
 
 
-def _shapes(visuals: Iterable[Visual], path: Path) -> Iterator[VisualShape]:
-    """The shapes of visuals; one that is not known or not complete is left out."""
+def _tolerant(element: str) -> AbstractContextManager[None]:
+    """A context that leaves out a shape that cannot be read if it is only drawn."""
+    return suppress(ValueError) if element == VISUAL else nullcontext()
+
+
+def _shapes(visuals: Iterable[Visual], path: Path, element: str) -> Iterator[VisualShape]:
+    """The shapes of visual or collision elements. A visual one that is not known or not complete is
+    left out; raises ValueError for such a collision shape."""
     packages = Packages(path.absolute())
     for link, visual, place, rgba in visuals:
-        with suppress(ValueError, StopIteration):
+        with _tolerant(element):
             x, y, z, roll, pitch, yaw = _numbers(place, 6)
             pose, color = Pose(rotation_from_rpy((roll, pitch, yaw)), (x, y, z)), None
             with suppress(ValueError):
                 color = _numbers(rgba, 4)
-            shape = next(node for node in visual.find("geometry") if isinstance(node.tag, str))
+            nodes = visual.iterfind("geometry/*")
+            shape = next((node for node in nodes if isinstance(node.tag, str)), None)
+            if shape is None:
+                raise ValueError("geometry")
             if shape.tag == "mesh":
                 file = _value(shape, "filename") or _value(shape, "uri") or ""
                 scale = _numbers(_value(shape, "scale") or "1 1 1", 3)
@@ -131,6 +148,8 @@ def _shapes(visuals: Iterable[Visual], path: Path) -> Iterator[VisualShape]:
                 count = 3 if shape.tag == "box" else 1
                 rows = [_numbers(_value(shape, name), count) for name in SIZES[shape.tag]]
                 yield VisualShape(link, shape.tag, tuple(chain(*rows)), pose, color)
+            else:
+                raise ValueError(shape.tag)
 
 
 def _value(shape: Any, name: str) -> str | None:
@@ -154,15 +173,21 @@ def _mesh_path(name: str, path: Path, packages: Packages) -> Path:
 # -- MuJoCo ----------------------------------------------------------------------------------------
 
 
-def _of_mjcf(path: Path) -> Iterator[VisualShape]:
-    """The geoms of a compiled model that MuJoCo's viewer shows."""
+def _of_mjcf(path: Path, element: str) -> Iterator[VisualShape]:
+    """The geoms of a compiled model that MuJoCo's viewer shows, or those that collide."""
     import mujoco
 
-    with suppress(ValueError, RuntimeError, mujoco.FatalError):
+    try:
         model = mujoco.MjModel.from_xml_path(os.fspath(path))
-        for geom in range(model.ngeom):
-            if model.geom_group[geom] < VISIBLE_GROUPS:
-                yield from _geom(mujoco, model, geom)
+    except (ValueError, RuntimeError, mujoco.FatalError):
+        return
+    for geom in range(model.ngeom):
+        collides = model.geom_contype[geom] or model.geom_conaffinity[geom]
+        if collides if element == COLLISION else model.geom_group[geom] < VISIBLE_GROUPS:
+            found = [*_geom(mujoco, model, geom)]
+            if element == COLLISION and model.geom_bodyid[geom] and not found:
+                raise ValueError("a geom that is no box, sphere, cylinder, capsule or mesh")
+            yield from found
 
 
 def _geom(mujoco: Any, model: Any, geom: int) -> Iterator[VisualShape]:

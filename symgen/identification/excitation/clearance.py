@@ -6,7 +6,7 @@ two times, a point is at most half of the distance that it moves away from one o
 if it moves along a straight line; by this much every shape counts as larger."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, product
 from typing import Any, Final
@@ -16,6 +16,7 @@ import numpy as np
 from symgen.advice import install
 from symgen.algorithms.forward_kinematics import forward_kinematics
 from symgen.errors import OptionError, SymgenError
+from symgen.identification.excitation.motion_plan import ExcitationPlan
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.pose import Pose
@@ -24,10 +25,18 @@ from symgen.reading.visual_shapes import VisualShape
 from symgen.text import shown
 from symgen.tracing.robot import ParametricModel
 
+POSTURES: Final = 100
+"""Random postures at which pairs of links are tested for permanent contact."""
+SAME: Final = 1e-3
+"""Distances from the box that differ by less (m) are the same."""
+PENALTY_SCALE: Final = 0.05
+"""The excess over the box (m) that a search penalises as a force of twice its limit."""
+DIFFERENCE: Final = 1e-5
+"""Half of the step of differences (rad or m)."""
 SIDES: Final = 16
 """Corners of the polygon that contains the end of a cylinder."""
-SAMPLED_POSTURES: Final = 100
-"""Postures between the limits at which pairs of links are tested for permanent contact."""
+CONTACT_SHARE: Final = 0.9
+"""Pairs of links that touch at more than this part of random postures are not checked."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +75,8 @@ class Clearance:
     distance: float | None = None
     ignored: frozenset[tuple[str, str]] = frozenset()
     """Pairs of links that touch at nearly all postures."""
+    exempt: frozenset[str] = frozenset()
+    """Links that are outside of the box by the same distance at all postures."""
 
     def excess(self, q: Numbers) -> float:
         """The largest distance (m) by which a motion with the positions `q` (N x n, one time after
@@ -99,9 +110,24 @@ class Clearance:
         reach = (half + shape.radius)[:, None, None]
         return float(max((self.lower - at + reach).max(), (at + reach - self.upper).max()))
 
+    def penalty(self, q: Numbers) -> tuple[Numbers, Numbers]:
+        """The sum of the squared excesses over the box at each of N postures, in units of
+        `PENALTY_SCALE`, and its derivatives in q (N x n) by central differences."""
+        count, n = q.shape
+        steps = DIFFERENCE * np.vstack([np.zeros(n), np.eye(n), -np.eye(n)])
+        at, _ = self._placed((q + steps[:, None]).reshape(-1, n))
+        total = np.zeros(len(steps) * count)
+        for k, shape in self._moving:
+            for over in (self.lower - at[k], at[k] - self.upper):
+                beyond = np.maximum(over + shape.radius, 0.0) / PENALTY_SCALE
+                total += (beyond**2).sum(axis=(1, 2))
+        here, forth, back = np.split(total.reshape(-1, count), [1, n + 1])
+        return here[0], (forth - back).T / (2 * DIFFERENCE)
+
     @property
     def _moving(self) -> list[tuple[int, CollisionShape]]:
-        return [(k, shape) for k, shape in enumerate(self.shapes) if shape.body]
+        numbered = enumerate(self.shapes)
+        return [(k, s) for k, s in numbered if s.body and s.link not in self.exempt]
 
     def poses(self, q: Numbers) -> Mapping[int, tuple[Numbers, Numbers]]:
         """Rotations (N x 3 x 3) and origins (N x 3) of bodies in the root link."""
@@ -169,14 +195,26 @@ class Clearance:
         return {k: _solid(s) for k, s in enumerate(self.shapes) if s.source is not None}
 
     def touching(self, postures: Numbers) -> frozenset[tuple[str, str]]:
-        """The pairs of links that touch at more than nine tenths of some postures."""
+        """The pairs of links that touch at more than `CONTACT_SHARE` of some postures."""
         counts: dict[tuple[str, str], set[int]] = {}
         for k, (i, j) in enumerate(self._pairs):
             names = self.shapes[i].link, self.shapes[j].link
             for t in range(len(postures)):
                 if self._measured(k, postures, t) <= 0:
                     counts.setdefault(names, set()).add(t)
-        return frozenset(x for x, times in counts.items() if len(times) > 0.9 * len(postures))
+        least = CONTACT_SHARE * len(postures)
+        return frozenset(pair for pair, times in counts.items() if len(times) > least)
+
+    def outside(self, postures: Numbers) -> frozenset[str]:
+        """The links that are outside of the box by the same distance at all of some postures, such
+        as that which turns about a vertical axis on a table."""
+        at, _ = self._placed(postures)
+        rest, found = np.zeros(1), set()
+        for k, shape in self._moving:
+            excess = [self._beyond(x[None], rest, shape) for x in at[k]]
+            if min(excess) > 0 and max(excess) - min(excess) < SAME:
+                found.add(shape.link)
+        return frozenset(found)
 
 
 def _coal() -> Any:
@@ -205,7 +243,7 @@ def _solid(shape: CollisionShape) -> Any:
 def _vertices(source: VisualShape) -> Numbers:
     """The vertices of a mesh (m). Raises OptionError for a file that cannot be read."""
     if source.triangles is not None:
-        return np.array(source.triangles[0]) * np.array(source.size)
+        return np.asarray(np.array(source.triangles[0], float) * np.array(source.size))
     try:
         mesh = _coal().MeshLoader().load(str(source.mesh), np.array(source.size))
     except (RuntimeError, ValueError):
@@ -255,21 +293,22 @@ def collision_shapes(
 def clearance(
     robot: ParametricModel,
     shapes: Sequence[VisualShape],
-    box: tuple[Numbers, Numbers],
-    distance: float | None,
+    plan: ExcitationPlan,
     postures: Numbers,
 ) -> Clearance:
-    """The free space of a robot. Pairs of links that touch at nearly all `postures` (N x n) are
-    ignored. Raises SymgenError, also for a distance without collision geometry."""
-    system = robot.regroups[WHOLE].layout
+    """The free space of a robot by the options of a motion. Pairs of links that touch at nearly all
+    `postures` (N x n) are ignored. Raises SymgenError, also for a distance between links without
+    collision geometry."""
+    system, distance = robot.regroups[WHOLE].layout, plan.self_clearance
     found = tuple(collision_shapes(system, shapes))
-    free = Clearance(system, found, *box, distance)
+    free = Clearance(system, found, *plan.box, distance)
+    free = replace(free, exempt=free.outside(postures))
     if distance is None:
         return free
     _coal()
-    if sum(shape.source is not None for shape in found) < 2:
+    if len({shape.link for shape in found if shape.source is not None}) < 2:
         raise OptionError(
-            "--self-clearance: the file has collision geometry of less than two links; add "
-            "<collision> to them or remove the option"
+            "--self-clearance: the file has collision geometry for less than two links; add "
+            "<collision> to the links or remove the option"
         )
-    return Clearance(system, found, *box, distance, free.touching(postures[:SAMPLED_POSTURES]))
+    return replace(free, ignored=free.touching(postures))

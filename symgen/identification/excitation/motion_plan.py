@@ -8,14 +8,16 @@ import numpy as np
 from symgen.errors import OptionError
 from symgen.numbers.types import Numbers
 from symgen.options import group, option
-from symgen.options.kinds import FLAG, NUMBER, WHOLE
+from symgen.options.kinds import FLAG, NUMBER, NUMBER_PAIRS, TEXT, WHOLE
+from symgen.reading.options import joint_values
+from symgen.text import cited
 
 
 @group
 class ExcitationPlan:
     """The options of a motion: harmonics, period (s), sample rate (Hz), the fraction of each limit
-    that is kept free, whether it starts and ends at rest, the seed and the budget of the search.
-    Raises OptionError."""
+    that is kept free, whether it starts and ends at rest, its centre and the space that it may use,
+    the seed and the budget of the search. Raises OptionError."""
 
     SECTION: ClassVar[str] = "Motion"
 
@@ -43,6 +45,40 @@ class ExcitationPlan:
     )
     rest: bool = option(
         "--rest", None, "Start and end with zero velocity and acceleration.", FLAG, default=False
+    )
+    around: tuple[tuple[str, float], ...] = option(
+        "--around",
+        "JOINT=VALUE",
+        "Position of a joint (rad or m) that the motion is centred on; other joints are centred on "
+        "the middle of their range.",
+        NUMBER_PAIRS.like("{ JOINT = 0.0 }"),
+        default=(),
+        give="give JOINT=VALUE (rad or m), as in elbow=1.2",
+        names=joint_values,
+        parted="=",
+    )
+    keep_above: float | None = option(
+        "--keep-above",
+        "Z",
+        "Lowest height (m) of the collision geometry of moving links in the frame of the root.",
+        NUMBER,
+        default=None,
+    )
+    workspace: str = option(
+        "--workspace",
+        "X0,X1,Y0,Y1,Z0,Z1",
+        "Box (m) that contains the collision geometry of moving links, in the axes of the root "
+        "link.",
+        TEXT,
+        default="",
+    )
+    self_clearance: float | None = option(
+        "--self-clearance",
+        "M",
+        "Smallest distance (m) of links that no joint connects, by the collision geometry of the "
+        "file. Needs coal (pip install coal).",
+        NUMBER,
+        default=None,
     )
     seed: int = option(
         "--seed",
@@ -87,6 +123,42 @@ class ExcitationPlan:
             if not fine:
                 raise OptionError(f"{flag} {value:g}: give {give}")
         self._check_rows()
+        if self.self_clearance is not None and not 0 <= self.self_clearance <= 10:
+            raise OptionError(
+                f"--self-clearance {self.self_clearance:g}: give a distance in m from 0 to 10"
+            )
+        lower, upper = self.box
+        if not (lower < upper).all():
+            raise OptionError(
+                "--workspace and --keep-above: the box is empty; give X0 < X1, Y0 < Y1, Z0 < Z1"
+            )
+
+    @property
+    def limits_space(self) -> bool:
+        """Whether the motion has to keep to a free space."""
+        return any(x is not None for x in (self.keep_above, self.self_clearance)) or bool(
+            self.workspace
+        )
+
+    @property
+    def box(self) -> tuple[Numbers, Numbers]:
+        """Lower and upper corner (3 each, m, axes of the root link) of the box that moving links
+        stay in. Raises OptionError."""
+        sides = np.array([-np.inf, np.inf] * 3)
+        if self.workspace:
+            try:
+                sides = np.array([float(x) for x in self.workspace.split(",")])
+            except ValueError:
+                sides = np.array([])
+            if sides.shape != (6,) or not np.isfinite(sides).all():
+                raise OptionError(
+                    f"--workspace {cited(self.workspace)}: give X0,X1,Y0,Y1,Z0,Z1 in m, as in "
+                    "-0.5,0.9,-0.6,0.6,0.05,1.2"
+                )
+        lower, upper = sides[::2].copy(), sides[1::2].copy()
+        if self.keep_above is not None:
+            lower[2] = max(lower[2], self.keep_above)
+        return lower, upper
 
     def _check_rows(self) -> None:
         rows = self.period * self.rate

@@ -30,6 +30,10 @@ STARTS: Final = 20
 """Random motions of which the best is where the search begins."""
 ROUNDS: Final = (1e1, 1e3)
 """Weights of the penalty, one search after the other."""
+PRECISION: Final = 1e-6
+"""The largest relative difference of a motion's size from the largest one within limits."""
+GROWTHS: Final = (1.0, 0.5, 0.25, 0.125)
+"""Parts of a joint's excursion that are tried to be given back after a motion was shrunk."""
 SHRINKS: Final = 60
 """Halvings of the interval in which the largest motion within limits is found."""
 
@@ -55,9 +59,7 @@ def excite(task: ExcitationTask, progress: Progress = lambda step: None) -> Exci
     best = starts[min(judged)[1]]
     searched = _search(task, best, progress)
     progress("enforcing the limits between the samples (stage 3 of 3)")
-    first, best, searched = (
-        _within(task, motion, task.fine) for motion in (starts[0], best, searched)
-    )
+    first, best, searched = (_fitted(task, motion) for motion in (starts[0], best, searched))
     motion = min((best, searched), key=lambda m: condition(task.rows(m))[1])
     return Excited(task, first, motion, condition(task.rows(first)), condition(task.rows(motion)))
 
@@ -77,7 +79,8 @@ def _starts(task: ExcitationTask) -> Iterator[Fourier]:
         used = np.maximum(
             np.abs(q - centre).max(axis=0) / room, np.abs(qd).max(axis=0) / allowed.speed
         )
-        yield _within(task, Fourier(centre, y / used[:, None], task.plan.period), task.coarse)
+        motion = Fourier(centre, y / used[:, None], task.plan.period)
+        yield _within(lambda m: task.excess(m, task.coarse), motion)
 
 
 def _freedom(task: ExcitationTask) -> Numbers:
@@ -87,19 +90,20 @@ def _freedom(task: ExcitationTask) -> Numbers:
 
 
 def _centre(task: ExcitationTask) -> Numbers:
-    """The middle of the ranges, or where gravity asks too much there, the random posture that needs
-    least force."""
+    """The posture of the task, or the middle of the ranges; or where gravity asks too much there,
+    or space is not free, the random posture that needs least force. Raises SymgenError."""
     allowed, random = task.allowed, np.random.default_rng([task.plan.seed, 1])
     middle = (allowed.upper + allowed.lower) / 2
     others = (
         random.uniform(-0.4, 0.4, (TRIES, task.joints)) * (allowed.upper - allowed.lower) + middle
     )
-    postures = np.vstack([middle, others])
+    postures = np.vstack([middle, others]) if task.posture is None else task.posture[None]
+    postures = _free(task, postures)
     at_rest = np.zeros_like(postures)
     used = np.abs(task.dynamics.forces((postures, at_rest, at_rest))) / allowed.force
     worst = used.max(axis=1)
     if worst[0] < 0.7:  # leaves force to move with
-        return middle
+        return np.asarray(postures[0])
     if worst.min() >= 1:
         k = int(np.argmin(worst))
         joint = int(np.argmax(used[k]))
@@ -113,15 +117,48 @@ def _centre(task: ExcitationTask) -> Numbers:
     return np.asarray(postures[np.argmin(worst)])
 
 
-def _within(task: ExcitationTask, motion: Fourier, t: Numbers) -> Fourier:
-    """The motion, shrunk about its centre as far as limits ask at times t."""
-    if task.excess(motion, t) <= 0:
+def _free(task: ExcitationTask, postures: Numbers) -> Numbers:
+    """The postures that keep to the free space. Raises SymgenError if there are none."""
+    if task.clearance is None:
+        return postures
+    worst = [task.clearance.excess(q[None]) for q in postures]
+    if min(worst) > 0:
+        which = "the posture of --around" if task.posture is not None else "each of 201 postures"
+        raise SymgenError(
+            f"error: {which} leaves the free space by {min(worst):.3g} m or more; give another "
+            "posture with --around, or change --keep-above, --workspace or --self-clearance"
+        )
+    return np.asarray(postures[np.array(worst) <= 0])
+
+
+def _fitted(task: ExcitationTask, motion: Fourier) -> Fourier:
+    """The motion within all limits and the free space: shrunk about its centre, then, if space is
+    limited, with each joint's excursion as large as the others allow."""
+    shrunk = _within(task.whole_excess, motion)
+    if task.clearance is None or shrunk is motion:
+        return shrunk
+    factors = np.array(shrunk.coefficients)
+    for joint in range(task.joints):
+        wide = factors.copy()
+        wide[joint] = motion.coefficients[joint]
+        for share in GROWTHS:
+            grown = factors.copy()
+            grown[joint] += share * (wide[joint] - factors[joint])
+            if task.whole_excess(Fourier(motion.centre, grown, motion.period)) <= 0:
+                factors = grown
+                break
+    return Fourier(motion.centre, factors, motion.period)
+
+
+def _within(excess: Callable[[Fourier], float], motion: Fourier) -> Fourier:
+    """The motion, shrunk about its centre until it has no excess."""
+    if excess(motion) <= 0:
         return motion
     low, high = 0.0, 1.0
     for _ in range(SHRINKS):
         factor = (low + high) / 2
-        low, high = (factor, high) if task.excess(motion.scaled(factor), t) <= 0 else (low, factor)
-        if high - low < 1e-6 * high:
+        low, high = (factor, high) if excess(motion.scaled(factor)) <= 0 else (low, factor)
+        if high - low < PRECISION * high:
             break
     return motion.scaled(low)
 
@@ -182,9 +219,12 @@ class ExcitationSearch:
         over = np.maximum(allowed.excess(q, qd, tau), 0.0)
         weight = self.weight / len(q)
         places, rates, forces = np.hsplit(2 * weight * over, 3)
+        outside, by_position = np.zeros(len(q)), np.zeros_like(q)
+        if self.task.clearance is not None:
+            outside, by_position = self.task.clearance.penalty(q)
         return (
-            float(weight * np.sum(over**2)),
-            places * np.sign(q - middle) / half,
+            float(weight * (np.sum(over**2) + np.sum(outside))),
+            places * np.sign(q - middle) / half + weight * by_position,
             rates * np.sign(qd) / allowed.speed,
             forces * np.sign(tau) / allowed.force,
         )
@@ -198,6 +238,8 @@ class ExcitationSearch:
             np.zeros((self.task.joints, 2 * plan.harmonics)),
         )
         centre = by_states[0].sum(axis=1) * (allowed.upper - allowed.lower) / 2
+        if self.task.fixed_centre:
+            centre = 0.0 * centre
         return np.hstack(
             [centre[:, None], (by_coefficients @ self.free) * allowed.speed[:, None]]
         ).ravel()

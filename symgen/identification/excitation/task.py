@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from symgen.identification.excitation.clearance import Clearance
 from symgen.identification.excitation.fourier import Fourier
 from symgen.identification.excitation.motion_limits import Bounds
 from symgen.identification.excitation.motion_plan import ExcitationPlan
@@ -18,6 +19,8 @@ PER_HARMONIC: Final = 12
 """Samples a period of the highest harmonic: what the search looks at."""
 FINE: Final = 1000
 """Samples a period, at least, on which limits must hold."""
+APPROACH: Final = 100
+"""Postures on the way to the start of a motion at which free space is checked."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,10 @@ class ExcitationTask:
     """Whether the coordinate of each joint is a length; nothing is said where it is empty."""
     drives: tuple[str, ...] = ()
     """The names of the last parameters, those of friction and springs."""
+    posture: Numbers | None = None
+    """The centre of the motion (n, rad or m), None if the search chooses it."""
+    clearance: Clearance | None = None
+    """The free space that the motion keeps to."""
 
     @cached_property
     def separable(self) -> NDArray[np.intp]:
@@ -76,6 +83,26 @@ class ExcitationTask:
         all."""
         states = motion.states(t)
         return float(self.allowed.excess(states[0], states[1], self.dynamics.forces(states)).max())
+
+    @property
+    def fixed_centre(self) -> bool:
+        """Whether the search keeps the centre of the motion. With free space it does, because a
+        motion is shrunk about its centre until it fits."""
+        return self.posture is not None or self.clearance is not None
+
+    def path(self, motion: Fourier) -> Numbers:
+        """The positions (N x n) at which free space is checked: on the straight way from the centre
+        of the motion to its start, then a period."""
+        q, share = motion.states(self.fine)[0], np.linspace(0.0, 1.0, APPROACH)[:, None]
+        return np.vstack([motion.centre + share * (q[0] - motion.centre), q, q[:1]])
+
+    def whole_excess(self, motion: Fourier) -> float:
+        """The largest excess of the motion over its limits at the fine times, and over the free
+        space (m) on its path; negative if it keeps to both."""
+        worst = self.excess(motion, self.fine)
+        if worst > 0 or self.clearance is None:
+            return worst
+        return max(worst, self.clearance.excess(self.path(motion)))
 
     def rows(self, motion: Fourier) -> Numbers:
         """The stacked regressor (N n x b), each joint's rows divided by its limit of force."""

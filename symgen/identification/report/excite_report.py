@@ -92,7 +92,23 @@ def on_terminal(excited: Excited) -> None:
         out.print(
             f"{names} cannot be distinguished from other parameters by any motion and are left out"
         )
-    out.print("Collisions are not checked; review the motion before you run it on a robot.")
+    out.print(space_sentence(excited.task))
+
+
+def space_sentence(task: ExcitationTask) -> str:
+    """What is checked of the space that a motion needs, and what is not."""
+    if task.clearance is None:
+        return "Collisions are not checked; review the motion before you run it on a robot."
+    kept = "The motion and the straight approach from its centre stay in the free space."
+    exempt = ", ".join(map(escape, sorted(task.clearance.exempt)))
+    if exempt:
+        kept += f" Links that no joint can bring into the box are not checked: {exempt}."
+    if task.clearance.distance is None:
+        return f"{kept} Self-collision is not checked; review the motion before you run it."
+    pairs = ", ".join(f"{a} and {b}" for a, b in sorted(task.clearance.ignored))
+    if pairs:
+        kept += f" Pairs of links that always touch are not checked: {escape(pairs)}."
+    return f"{kept} Other objects are not checked; review the motion before you run it."
 
 
 def data(excited: Excited, files: Sequence[Path]) -> dict[str, Any]:
@@ -109,6 +125,8 @@ def data(excited: Excited, files: Sequence[Path]) -> dict[str, Any]:
             for name, parts in joints
         ],
         "left_out": list(excited.task.left_out),
+        "centre": excited.motion.centre.tolist(),
+        "space_checked": excited.task.clearance is not None,
         "condition": {"random": excited.before[1], "found": excited.after[1]},
         "condition_as_is": {"random": excited.before[0], "found": excited.after[0]},
         "files": [str(path) for path in files],
