@@ -119,12 +119,12 @@ def distances(file, q):
 
 def test_links_keep_their_distance(arm, tmp_path):
     pytest.importorskip("coal")
-    folded = ("--around", "b=1.7", "--around", "c=1.4")
-    _, whole, said = motion(arm, tmp_path, *folded, "--self-clearance", "0.06")
-    assert distances(arm, whole) > 0.06
+    folded = ("--around", "b=2.2", "--around", "c=2.0")
+    _, whole, said = motion(arm, tmp_path, *folded, "--self-clearance", "0.12")
+    assert distances(arm, whole) > 0.12
     assert "stay in the free space" in said
     _, free, _ = motion(arm, tmp_path, *folded)
-    assert distances(arm, free) < 0.06
+    assert distances(arm, free) < 0.12
 
 
 REFUSED = {
