@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from symgen.advice import install
 from symgen.errors import OptionError
 from symgen.numbers.types import Numbers
 from symgen.options import group, option
@@ -76,7 +77,7 @@ class ExcitationPlan:
         "--self-clearance",
         "M",
         "Smallest distance (m) of links that no joint connects, by the collision geometry of the "
-        "file. Needs coal (pip install coal).",
+        f"file. Needs coal ({install('coal')}).",
         NUMBER,
         default=None,
     )
