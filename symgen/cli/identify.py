@@ -15,7 +15,7 @@ from symgen.cli.options import out as out_option
 from symgen.errors import OptionError
 from symgen.identification.model.settings import Settings
 from symgen.options import rows
-from symgen.reading.options import links
+from symgen.reading.options import MODEL_FILE, links
 from symgen.text import shown
 
 if TYPE_CHECKING:
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 RESULTS: Final = (
     out_option(
         "DIR",
-        "Folder for identification.json and plots. Files of an earlier run are replaced.",
+        "Folder for identification.json, model.toml (for --estimate) and plots. Files of an "
+        "earlier run are replaced.",
         callback=folder,
     ),
     path_option(
@@ -115,6 +116,8 @@ class ExtraOutputs:
     """Write the URDF even if the estimate is implausible."""
     html: Path | None = None
     """The path of an HTML report."""
+    folder: Path | None = None
+    """The folder for the estimate."""
 
 
 @command()
@@ -155,7 +158,7 @@ def identify(
     with progress() as tell:
         if out is not None:
             check_folder(out)
-        wishes = ExtraOutputs(urdf, payload, validation, actuators_out, force, html)
+        wishes = ExtraOutputs(urdf, payload, validation, actuators_out, force, html, out)
         identified, extra = run(file, log, options, tell, wishes)
         if out is not None:
             tell("drawing the plots")
@@ -204,7 +207,14 @@ def run(
     progress("reading the robot")
     loaded = job.load()
     extra = estimate_outputs(
-        job, loaded, wishes.urdf, wishes.payload, wishes.force, wishes.actuators, wishes.html
+        job,
+        loaded,
+        wishes.urdf,
+        wishes.payload,
+        wishes.force,
+        wishes.actuators,
+        wishes.html,
+        wishes.folder,
     )
     result = identified(job, loaded, log, settings, progress)
     result = validated(job, loaded, result, wishes.validation, progress)
@@ -237,12 +247,14 @@ def _say(identified: "Identified", extra: "EstimateOutputs", as_json: bool) -> N
 def written(
     identified: "Identified", folder: Path, extra: "EstimateOutputs", kind: str
 ) -> list[Path]:
-    """Write identification.json and pictures of a kind into a folder, and the other requested
-    files. Raises SymgenError; then nothing was written."""
+    """Write identification.json, the model file and pictures of a kind into a folder, and the other
+    requested files. Raises SymgenError; then nothing was written."""
     from symgen.identification.report.identification_tables import LISTING, data, listed
     from symgen.identification.report.plots import pictures
     from symgen.jobs.publish import publish
 
     drawn = pictures(identified, kind)
+    if extra.model is not None:
+        drawn[MODEL_FILE] = extra.model
     text = output.as_json(listed({**data(identified), **extra.data}, drawn)) + "\n"
     return publish({LISTING: text, **drawn}, folder, LISTING, extra.files)

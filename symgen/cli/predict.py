@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from symgen import output
-from symgen.cli.help import command, option
+from symgen.cli.help import command
 from symgen.cli.options import FILE, JSON, PICTURES, ROBOT, folder, with_options
 from symgen.cli.options import out as out_option
 from symgen.identification.data.log_options import LogOptions
@@ -20,13 +20,6 @@ RESULTS = (
     ),
     PICTURES,
     *JSON,
-    option(
-        "--estimate",
-        metavar="FILE.json|DIR",
-        help="Use the parameters of this identification.json, or of the folder that symgen "
-        "identify -o wrote, instead of those of the robot's file.",
-        section="Prediction",
-    ),
 )
 
 
@@ -37,7 +30,6 @@ RESULTS = (
 def predict(
     file: str,
     log: str,
-    estimate: str | None,
     out: Path | None,
     pictures: str,
     as_json: bool,
@@ -45,12 +37,13 @@ def predict(
 ) -> None:
     """Predict the joint forces of a log and report the error.
 
-    The model is the robot's file with friction, springs and rotors of --actuators, or an
-    estimate. LOG is a log as for symgen identify.
+    The model is the robot's file with friction, springs and rotors of --actuators, or the estimate
+    of --estimate: a model.toml, an identification.json, or the folder that symgen identify -o
+    wrote. LOG is a log as for symgen identify.
 
     \b
     symgen predict robots/ur5.urdf log.csv
-    symgen predict robots/ur5.urdf log.csv --estimate DIR/identification.json -o PICTURES
+    symgen predict robots/ur5.urdf log.csv --estimate DIR -o PICTURES
     symgen predict identified.urdf log.csv --actuators identified.toml
     """
     from symgen.cli.progress import progress
@@ -63,7 +56,7 @@ def predict(
     with progress() as tell:
         if out is not None:
             check_folder(out)
-        model, reading = model_of(file, log, estimate, log_options, options, tell)
+        model, reading = model_of(file, log, log_options, options, tell)
         prediction = predicted(reading, model, tell)
         if out is not None:
             tell("drawing the plots")

@@ -40,7 +40,8 @@ def compiled_job(
     read = None
     if job.given is None:  # the robot of a file, and the options
         flat = job.choices.flat()
-        flat["actuators"] = flat["actuators"] and loaded.actuators_sha256
+        for name in ("actuators", "estimate"):
+            flat[name] = flat[name] and loaded.actuators_sha256
         of_file = [PurePath(job.file).name, loaded.sha256, sorted(given), exact]
         with suppress(TypeError):  # values that JSON does not have
             read = digest("robot", environment(), of_file, flat)

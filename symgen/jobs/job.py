@@ -76,7 +76,10 @@ class Job:
         does not have."""
         wanted = self[RobotOptions]
         robot = self[FunctionOptions].robot(
-            loaded.model, wanted.gravity == "runtime", wanted.actuators is not None
+            loaded.model,
+            wanted.gravity == "runtime",
+            wanted.drive_file is not None,
+            wanted.estimate is not None,
         )
         return replace(robot, allow_unphysical=wanted.allow_unphysical)
 
@@ -115,7 +118,7 @@ class Job:
         for language in LANGUAGES.values():
             if language.options is not None:
                 language.refuse(self[language.options], functions)
-        actuators = self[RobotOptions].actuators
+        actuators = self[RobotOptions].drive_file
         file, other = PurePath(self.file).name, actuators and PurePath(actuators).name
         source = RobotOrigin(file, loaded.sha256, other, loaded.actuators_sha256)
         return Module(name, robot, functions, source, self._repeated_choices(loaded.model))
@@ -144,10 +147,12 @@ class Job:
 
     def _repeated_choices(self, model: RigidBodyModel) -> Choices:
         """The options that are written into a module: gravity is in the axes of the root link, the
-        objective is named, and the actuator file is named without its folder, which is private."""
+        objective is named, and files of drives are named without their folders, which are
+        private."""
         wanted = self[RobotOptions]
         return self.choices.changed(
             actuators=wanted.actuators and PurePath(wanted.actuators).name,
+            estimate=wanted.estimate and PurePath(wanted.estimate).name,
             gravity=wanted.gravity or model.gravity,
             optimize=self.aim.name,
         )

@@ -236,6 +236,7 @@ def _module(listed: Manifest) -> Module:
         **{name: getattr(runtime, key) for key, name in RUNTIME.items()},
         root_axes=options["wrench_axes"] == "root",
         allow_unphysical=options["allow_unphysical"],
+        estimated=options["estimate"] is not None,
     )
     requests = {
         name: FunctionRequest.parse(f"{name}={'+'.join(row.quantities)}")

@@ -48,6 +48,7 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     "lock": (),
     "couple": (),
     "actuators": None,
+    "estimate": None,
     "coordinates": "joints",
     "repair_inertia": None,
     "xacro_args": (),

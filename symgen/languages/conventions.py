@@ -11,7 +11,7 @@ from symgen.languages import joint_documentation as words
 from symgen.languages.module import Module
 from symgen.mechanics.base_parameters import base_names, link_of_parameter
 from symgen.mechanics.independence import independent_parameters
-from symgen.mechanics.joint_forces import LAWS
+from symgen.mechanics.joint_forces import FRICTION_WIDTH, LAWS
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.tracing.options import COMPENSATING
 
@@ -226,11 +226,11 @@ def _files(module: Module) -> str:
 def _friction_law(module: Module) -> str:
     """The friction force of a joint as a formula with the laws of the module."""
     width, laws = module.robot.friction_width, module.robot.friction
-    step, remark = (
-        (f"tanh(qd / {width!r})", ", with the width in rad/s or m/s")
-        if width
-        else ("sign(qd)", ", with sign(0) = 0")
-    )
+    step, remark = "sign(qd)", ", with sign(0) = 0"
+    if width:
+        step, remark = f"tanh(qd / {width!r})", ", with the width in rad/s or m/s"
+    elif any(module.robot.width(body) for body in module.robot.model.bodies):
+        remark += ", and tanh(qd / friction_width) at the joints that have this width"
     order = sorted(laws, key=["viscous", *LAWS].index)
     terms = [f"{law} {LAWS[law].formula}".removesuffix(" 1") for law in order]
     text = " + ".join(["tau = ...", *terms]).replace("sign(qd)", step)
@@ -242,6 +242,9 @@ def _shape_parameters(module: Module) -> list[str]:
     robot, sentences = module.robot, list[str]()
     for body in robot.model.bodies:
         shape = robot.shape(body) if body.has_friction else {}
+        width = 0.0 if robot.friction_width else robot.width(body)
+        if width and any(LAWS[law].has_width for law in robot.friction):
+            shape = {**shape, FRICTION_WIDTH.name: width}
         if shape:
             numbers = ", ".join(f"{name} {value:.9g}" for name, value in shape.items())
             sentences.append(f"Joint {body.velocity} has the {numbers}.")

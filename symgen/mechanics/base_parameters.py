@@ -11,6 +11,7 @@ the joint axis, JR inertia of a rotor about its axis. Where their set has XXR an
 keeps the second moments SXXR and SYYR (the integrals of x² and y²): ZZ = SXX + SYY and XX - YY =
 SYY - SXX; products are SXYR = -XYR and so on."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -92,6 +93,18 @@ def grouping_text(factors: Iterable[float], names: Sequence[str]) -> str:
 
 def _times(factor: float, name: str) -> str:
     return name if factor == 1 else f"{factor!r}*{name}"
+
+
+COEFFICIENT: Final = re.compile(r"(?<![\w.])\d[\d.]*(?:e[-+]?\d+)?")
+"""A factor in a sum of parameters; numbers of bodies are parts of names."""
+
+
+def is_same_sum(text: str, other: str) -> bool:
+    """Whether two sums of `grouping_text` are the same except for rounding."""
+    if COEFFICIENT.sub("#", text) != COEFFICIENT.sub("#", other):
+        return False
+    a, b = ([float(x) for x in COEFFICIENT.findall(one)] for one in (text, other))
+    return bool(np.allclose(a, b, rtol=1e-6, atol=1e-9))
 
 
 def latex_name(name: str) -> str:

@@ -42,12 +42,21 @@ of the state decide on the force."""
 @dataclass(frozen=True, slots=True)
 class ShapeParameter:
     """A parameter of a column, in the unit of a revolute joint. `allowed` tests a value, and
-    `requirement` completes the sentence "give ..." for one that fails."""
+    `requirement` completes the sentence "give ..." for one that fails. `search` are the values
+    among which identification chooses: multiples of the largest rate of the joint for a parameter
+    in rad/s, of its range of motion for one in rad, and the values themselves for one in 1."""
 
     name: str
     unit: str
+    search: tuple[float, ...] = ()
     allowed: Callable[[float], bool] = lambda value: SMALLEST_SHAPE <= value <= LARGEST_SHAPE
     requirement: str = f"a number from {SMALLEST_SHAPE:g} to {LARGEST_SHAPE:g}"
+
+
+FRICTION_WIDTH: Final = ShapeParameter("friction_width", "rad/s", (0.02,))
+"""The width that smooths the sign of the rate in the laws with `has_width`. Files can state one for
+each joint; the shape of a coordinate has it as `width`. 0.02 of the largest rate is about six
+standard deviations of a velocity that is differentiated from the positions of an encoder."""
 
 
 FRICTION_GROUP: Final = "friction"
@@ -124,7 +133,8 @@ def _strain(x: JointState, shape: Shape) -> Scalar:
     return x.position - shape["reference"]
 
 
-PRESLIDING_DISTANCE: Final = ShapeParameter("presliding_distance", "rad")
+PRESLIDING_DISTANCE: Final = ShapeParameter("presliding_distance", "rad", (1e-4, 3e-4, 1e-3, 3e-3))
+"""The searched distances cover the 0.3 to 1 mrad of a UR10e and the 3 to 5 mrad of a Panda."""
 EXPONENTS: Final = (0.5, 1.5, 2.0, 2.5, 3.0)
 
 LAWS: Final[dict[str, ForceLaw]] = {
@@ -157,7 +167,7 @@ LAWS: Final[dict[str, ForceLaw]] = {
         "N m",
         _stribeck,
         lower=None,
-        shape=(ShapeParameter("stribeck_velocity", "rad/s"),),
+        shape=(ShapeParameter("stribeck_velocity", "rad/s", (0.03, 0.06, 0.12, 0.25)),),
         dissipates=True,
         has_width=True,
     ),
@@ -171,6 +181,7 @@ LAWS: Final[dict[str, ForceLaw]] = {
             ShapeParameter(
                 "power_exponent",
                 "1",
+                (0.5,),
                 lambda value: value in EXPONENTS,
                 f"one of {', '.join(f'{p:g}' for p in EXPONENTS)}",
             ),
@@ -184,7 +195,7 @@ LAWS: Final[dict[str, ForceLaw]] = {
         "N m",
         lambda x, shape: tanh(x.rate * (1.0 / shape["saturating_velocity"])),
         lower=None,
-        shape=(ShapeParameter("saturating_velocity", "rad/s"),),
+        shape=(ShapeParameter("saturating_velocity", "rad/s", (0.1, 0.2, 0.4, 0.8)),),
         dissipates=True,
     ),
     # frictional lag, first order: Armstrong-Hélouvry et al. 1994, section 2.4
@@ -193,7 +204,7 @@ LAWS: Final[dict[str, ForceLaw]] = {
         "-d/dt tanh(qd / lag_velocity)",
         "N m s",
         lambda x, shape: -_lagging(x.rate, shape["lag_velocity"]) * x.acceleration,
-        shape=(ShapeParameter("lag_velocity", "rad/s"),),
+        shape=(ShapeParameter("lag_velocity", "rad/s", (0.02, 0.05)),),
         reads=frozenset({"acceleration"}),
     ),
     # Hamon, Gautier & Garrec, IROS 2010

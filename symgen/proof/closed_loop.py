@@ -109,7 +109,9 @@ def loop_of(
 
 def _inertias(robot: ParametricModel) -> list[float]:
     """The inertia that each joint feels at the start, in three digits."""
-    constant = ParametricModel(robot.model, allow_unphysical=robot.allow_unphysical)
+    constant = ParametricModel(
+        robot.model, allow_unphysical=robot.allow_unphysical, estimated=robot.estimated
+    )
     n, program = robot.model.dof, _traced(constant, "mass_matrix")
     with in_decimals():
         mass_matrix = evaluate(
@@ -142,6 +144,7 @@ def with_known_forces(robot: ParametricModel) -> ParametricModel:
         friction_width=robot.friction_width if friction else 0.0,
         springs=robot.springs and not robot.runtime_springs,
         allow_unphysical=robot.allow_unphysical,
+        estimated=robot.estimated,
     )
 
 

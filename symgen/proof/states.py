@@ -121,10 +121,10 @@ class States:
 
     def force_shape(self, i: int) -> dict[str, Scalar]:
         """The shape parameters of the friction of body `i`, and the state of its presliding."""
-        of_file = self.robot.shape(self.robot.lumped.bodies[i - 1])
-        shape = {"width": self.robot.friction_width, **of_file}
+        body = self.robot.lumped.bodies[i - 1]
+        shape = {"width": self.robot.width(body), **self.robot.shape(body)}
         numbers: dict[str, Scalar] = {name: Decimal(x) if x else ZERO for name, x in shape.items()}
-        if "presliding" in self.given and self.robot.lumped.bodies[i - 1].follows is None:
+        if "presliding" in self.given and body.follows is None:
             index = self.mechanism.part(i).terms[0][0]
             numbers["state"] = self.given["presliding"][..., index]
         return numbers

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from symgen.errors import Notice
-from symgen.mechanics.joint_forces import LAWS, SHAPE_PARAMETERS
+from symgen.mechanics.joint_forces import FRICTION_WIDTH, LAWS, SHAPE_PARAMETERS
 from symgen.mechanics.model import JOINT_FIELDS, Joint, Rotor, constant_of_velocity
 from symgen.mechanics.model_validation import MAX_NUMBER
 from symgen.mechanics.pose import Triple
@@ -49,6 +49,7 @@ COMMON_FRICTION: Final = ("viscous", "coulomb", "offset")
 LAW_KEYS: Final = (
     *(law for law in LAWS if law not in JOINT_FIELDS and law != "preload"),
     *SHAPE_PARAMETERS,
+    FRICTION_WIDTH.name,
 )
 """The coefficients and shape parameters of the laws that have no field of their own."""
 OF_COORDINATES: Final = (*JOINT_FIELDS, *LAW_KEYS)
@@ -68,25 +69,32 @@ class SharedMotor:
     friction: tuple[tuple[str, float], ...]
 
 
+ESTIMATE_TABLES: Final = ("estimate", "base_parameters", "groupings", "channels")
+"""The tables of a model file (`symgen.reading.estimate_file`), which is an actuator file too."""
+
+
 def read(path: str | os.PathLike[str], robot: RobotDescription, rotors: str) -> "Drives":
-    """The drives by a file of actuators, completed by what the robot's own file says, with the
-    SHA-256 of its bytes.
+    """The drives by a file of actuators or a model file, completed by what the robot's own file
+    says, with the SHA-256 of its bytes.
 
     Raises RobotError, one line with file and line, for what no drive of this robot can be.
     """
     root, data = toml_reader.read(path, "a TOML file of actuators")
-    root.only(["joints", "motors"])
+    root.only(["joints", "motors", *ESTIMATE_TABLES])
+    estimated = "base_parameters" in root.data
     table, tags = root.table("joints"), of_tags(robot)
     joints = {joint.name: joint for joint in robot.joints}
     table.only(joints, "joint")
     by_joint = {
-        name: _drive(table.table(name), joints[name], tags.get(name, {})) for name in table.data
+        name: _drive(table.table(name), joints[name], tags.get(name, {}), estimated)
+        for name in table.data
     }
     digest = hashlib.sha256(data).hexdigest()
-    return Drives(tags | by_joint, rotors, digest, _motors(root.table("motors"), robot))
+    motors = _motors(root.table("motors"), robot, estimated)
+    return Drives(tags | by_joint, rotors, digest, motors, root)
 
 
-def _motors(table: Table, robot: RobotDescription) -> dict[str, SharedMotor]:
+def _motors(table: Table, robot: RobotDescription, estimated: bool) -> dict[str, SharedMotor]:
     """The constants of the motors that several joints share."""
     shared = {m.name for t in robot.transmissions if len(t.joints) > 1 for m in t.motors}
     table.only(sorted(shared), "motor of several joints")
@@ -94,8 +102,10 @@ def _motors(table: Table, robot: RobotDescription) -> dict[str, SharedMotor]:
     for name in table.data:
         row = table.table(name)
         row.only(["rotor_inertia", *COMMON_FRICTION, *LAW_KEYS])
-        friction = _stated(row, (*COMMON_FRICTION, *LAW_KEYS), "revolute")
-        motors[name] = SharedMotor(row.number("rotor_inertia", 0.0), tuple(friction.items()))
+        keys = (*COMMON_FRICTION, *LAW_KEYS)
+        friction = _stated(row, keys, "revolute", estimated)
+        inertia = row.number("rotor_inertia", -MAX_NUMBER if estimated else 0.0)
+        motors[name] = SharedMotor(inertia, tuple(friction.items()))
     return motors
 
 
@@ -126,13 +136,13 @@ def undriven(robot: RobotDescription, moving: Iterable[JointElement]) -> Iterato
         yield robot.notice("warning", message, many[0].line)
 
 
-def _drive(table: Table, joint: JointElement, tags: Constants) -> Constants:
+def _drive(table: Table, joint: JointElement, tags: Constants, estimated: bool) -> Constants:
     """The constants of a joint's drive by its table, completed by those of the robot's file."""
     if joint.kind == FIXED:
         raise table.error(None, "a fixed joint cannot have an actuator; remove the table")
     table.only(KEYS)
     _check_several(table, joint)
-    stated = _stated(table, KEYS, joint.kind)
+    stated = _stated(table, KEYS, joint.kind, estimated)
     if stated.get("gear_ratio") == 0:
         raise table.error("gear_ratio", "is 0; give the turns of the rotor in one of the joint")
     complete = {**tags, **stated}
@@ -140,12 +150,13 @@ def _drive(table: Table, joint: JointElement, tags: Constants) -> Constants:
     return complete
 
 
-def _stated(table: Table, keys: Iterable[str], kind: str) -> dict[str, Any]:
-    """The values of a table for a joint of a kind. Raises RobotError, also for a shape parameter
+def _stated(table: Table, keys: Iterable[str], kind: str, estimated: bool) -> dict[str, Any]:
+    """The values of a table for a joint of a kind; `estimated` coefficients can have any sign.
+    Raises RobotError, also for a shape parameter
     that is out of its range, or absent although its coefficient is given."""
     values = dict[str, Any]()
     for key in (key for key in keys if key in table.data):
-        least = -MAX_NUMBER if key in SIGNED else 0.0
+        least = -MAX_NUMBER if estimated or key in SIGNED else 0.0
         if key == "rotor_axis":
             values[key] = _unit(table)
         elif key == "rotor_position":
@@ -154,7 +165,7 @@ def _stated(table: Table, keys: Iterable[str], kind: str) -> dict[str, Any]:
             values[key] = from_table(table, key, kind, least)
         else:
             values[key] = table.number(key, least)
-    for key, parameter in SHAPE_PARAMETERS.items():
+    for key, parameter in {**SHAPE_PARAMETERS, FRICTION_WIDTH.name: FRICTION_WIDTH}.items():
         if key in values and not all(map(parameter.allowed, numbers_of(values[key]))):
             raise table.error(key, f"is out of range; give {parameter.requirement}")
         needed_by = next(
@@ -218,6 +229,8 @@ class Drives:
     sha256: str | None = None
     motors: Mapping[str, SharedMotor] = field(default_factory=dict)
     """The motors of several joints that the file of actuators has, by name."""
+    root: Table | None = None
+    """The root table of that file."""
 
     def ratio(self, joint: str) -> float | None:
         """The gear ratio of a joint's drive, None where no file gives it."""

@@ -12,6 +12,7 @@ from symgen.options import Choices
 from symgen.reading.actuators import drives_of, undriven
 from symgen.reading.bodies_from_joints import joint_pose, model_of
 from symgen.reading.closed_loop_joints import notices_on_loops
+from symgen.reading.estimate_file import with_estimate
 from symgen.reading.inertia_tensors import repair_inertias
 from symgen.reading.joint_couplings import with_couplings
 from symgen.reading.motors import motors_of
@@ -97,9 +98,12 @@ def load_with(source: RobotSource, choices: Choices) -> LoadedRobot:
     gravity, fall = gravity_in_root(
         part, wanted.gravity, lambda joint: joint_pose(part, joint, rounder)
     )
-    drives = drives_of(part.robot, wanted.actuators, wanted.rotors)
+    drives = drives_of(part.robot, wanted.drive_file, wanted.rotors)
     part, motors = motors_of(part, drives, wanted.coordinates)
     model = model_of(part, gravity, rounder, drives, motors)
+    changed: tuple[Notice, ...] = ()
+    if wanted.estimate is not None and drives.root is not None:
+        model, changed = with_estimate(model, drives.root, robot.sha256)
     check_size(part, model)
     check_armatures(part, model)
     unused = drives.left_out(part.robot, [joint.name for joint in part.moving])
@@ -113,6 +117,7 @@ def load_with(source: RobotSource, choices: Choices) -> LoadedRobot:
         *drives.springs(part.robot, part.moving),
         *notices_on_selection(part, wanted.gravity is not None),
         *rounder.notices(),
+        *changed,
     )
     ordered = tuple(sorted(notices, key=lambda notice: notice.place.line))
     places = {name: part.robot.place(link.line) for name, link in part.links.items()}

@@ -1,5 +1,6 @@
 """The options that select and modify the robot that is read from a file."""
 
+from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from symgen.errors import OptionError
@@ -130,6 +131,14 @@ class RobotOptions:
         path=True,
         default=None,
     )
+    estimate: str | None = option(
+        "--estimate",
+        "FILE.toml|DIR",
+        "Use the base parameters and the laws of joint forces of this model file, or of the folder "
+        "that symgen identify -o wrote, instead of the inertia and the drives of the robot's file.",
+        path=True,
+        default=None,
+    )
     base: str = option(
         "--base",
         "KIND",
@@ -204,7 +213,28 @@ class RobotOptions:
                 "--allow-unphysical and --repair-inertia: the first keeps the inertia of the file "
                 "and the second changes it; remove one of them"
             )
+        conflicts = {
+            "--actuators": self.actuators is not None,
+            "--gravity runtime": self.gravity == "runtime",
+            "--repair-inertia": self.repair_inertia is not None,
+        }
+        other = next((flag for flag, given in conflicts.items() if given), None)
+        if self.estimate is not None and other is not None:
+            raise OptionError(
+                f"--estimate and {other}: an estimate contains the drives, and its base parameters "
+                f"are those of one direction of gravity; remove {other}"
+            )
+
+    @property
+    def drive_file(self) -> str | None:
+        """The file that drives are read from: the model file of an estimate or the actuator
+        file."""
+        if self.estimate is not None and Path(self.estimate).is_dir():
+            return str(Path(self.estimate) / MODEL_FILE)
+        return self.estimate or self.actuators
 
 
+MODEL_FILE: Final = "model.toml"
+"""The name of the model file in a folder of ``symgen identify -o``."""
 GROUPS: Final = (RobotOptions, SourceOptions)
 """What `load` takes."""

@@ -37,6 +37,9 @@ COMPENSATING: Final = frozenset(name for name, row in CONTROLLERS.items() if row
 RUNTIME: Final = "runtime"
 
 
+NO_FRICTION: Final = "none"
+
+
 def at_runtime(text: str) -> tuple[bool, tuple[str, ...]]:
     """Whether a text is ``runtime:NAME[,NAME...]``, not ``NAME[,NAME...]``, and its names."""
     kind, colon, names = text.partition(":")
@@ -120,8 +123,9 @@ class FunctionOptions:
         "Add joint friction to inverse and forward dynamics, their derivatives and regressors. "
         f"KINDS is a list of {', '.join(FRICTION)} (see symgen docs friction). The "
         "coefficients are those of --actuators or, for viscous and coulomb, of the robot's file. "
-        "runtime:KINDS makes them inputs. sign(0) is 0.",
+        "runtime:KINDS makes them inputs. none leaves out the laws of --estimate. sign(0) is 0.",
         default="",
+        shown_default="none; all laws of --estimate",
         names=_friction,
         parted=":,",
         applies_to=("friction",),
@@ -270,6 +274,8 @@ class FunctionOptions:
         """Whether the coefficients of joint friction are inputs, and its laws; `has_actuators` if
         an actuator file gives coefficients. Raises OptionError."""
         inputs, kinds = at_runtime(self.friction)
+        if self.friction == NO_FRICTION:
+            return False, ()
         if any(name not in FRICTION for name in kinds) or len(set(kinds)) != len(kinds):
             raise OptionError(
                 f"--friction {self.friction}: give a list of {', '.join(FRICTION)}; write "
@@ -326,11 +332,19 @@ class FunctionOptions:
         return known_links(model, names, "--parameters")
 
     def robot(
-        self, model: RigidBodyModel, runtime_gravity: bool, has_actuators: bool
+        self,
+        model: RigidBodyModel,
+        runtime_gravity: bool,
+        has_actuators: bool,
+        estimated: bool = False,
     ) -> ParametricModel:
-        """The model with the inputs that these options request. Raises OptionError."""
+        """The model with the inputs that these options request. An `estimated` model has all laws
+        of joint forces of its file, unless ``--friction`` names others. Raises OptionError."""
         inputs, kinds = self.friction_kinds(has_actuators)
         springs = self.springs or self.runtime_springs
+        if estimated and not self.friction:
+            kinds = tuple(law for law in FRICTION if any(b.coefficient(law) for b in model.bodies))
+            springs = springs or any(b.coefficient("stiffness") for b in model.bodies)
         missing = {
             f"--friction {self.friction}": inputs and not any(b.has_friction for b in model.bodies),
             "--runtime-springs": self.runtime_springs
@@ -361,6 +375,7 @@ class FunctionOptions:
             springs=springs,
             runtime_springs=self.runtime_springs,
             root_axes=self.wrench_axes == "root",
+            estimated=estimated,
         )
 
 

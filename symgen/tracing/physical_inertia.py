@@ -11,16 +11,20 @@ from typing import Final
 
 import numpy as np
 
+from symgen.algorithms.controllers import CONTROLLERS
 from symgen.algorithms.factors import coupled_mass_matrix
 from symgen.algorithms.registry import Quantity
 from symgen.errors import OptionError
+from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.inertia_checks import principal_moments
-from symgen.mechanics.model import Body, Link
-from symgen.mechanics.parameters import canonical_model
+from symgen.mechanics.model import Body, Limits, Link
+from symgen.mechanics.parameters import WHOLE, canonical_model
 from symgen.numbers.scalar import plain
 from symgen.numbers.types import Numbers
 from symgen.text import shown
 from symgen.tracing.robot import ParametricModel
+
+Span = tuple[float, ...]
 
 SAMPLED_STATES: Final = 200
 """The number of sampled states, the one with all coordinates at 0 included."""
@@ -35,31 +39,54 @@ def sampled_mass_matrices(robot: ParametricModel) -> Numbers:
 
     The states depend only on the number of coordinates. Parameters that are inputs have the values
     of the robot's file."""
-    mechanism, rng = canonical_model(robot.model), random.Random(0)
-    n, positions = mechanism.dof, mechanism.coupling.positions
-    states = [[0.0] * positions]
+    mechanism = canonical_model(robot.model)
+    span = (-LARGEST_COORDINATE, LARGEST_COORDINATE)
+    states = _sampled_states(mechanism, [span] * mechanism.coupling.positions)
+    return np.array([_mass_matrix(mechanism, q) for q in states])
+
+
+def _sampled_states(mechanism: CanonicalModel, spans: Sequence[Span]) -> list[list[float]]:
+    """The state 0 and random ones with coordinates in some spans."""
+    rng, states = random.Random(0), [[0.0] * len(spans)]
     while len(states) < SAMPLED_STATES:
-        states.append([rng.uniform(-LARGEST_COORDINATE, LARGEST_COORDINATE) for _ in states[0]])
+        states.append([rng.uniform(*span) for span in spans])
     for quaternion in mechanism.coupling.quaternions:  # no rotation
         states[0][quaternion.stop - 1] = 1.0
-    matrices = []
-    for q in states:
-        state, places, _ = mechanism.at_state(mechanism.coupling.normalized(q))
-        entries = coupled_mass_matrix(state, places)
-        matrices.append(np.array([plain(x) for x in entries]).reshape(n, n))
-    return np.array(matrices)
+    return states
+
+
+def _mass_matrix(mechanism: CanonicalModel, q: Sequence[float]) -> Numbers:
+    state, places, _ = mechanism.at_state(mechanism.coupling.normalized(q))
+    entries = coupled_mass_matrix(state, places)
+    return np.array([plain(x) for x in entries]).reshape(mechanism.dof, mechanism.dof)
+
+
+def indefinite_posture(robot: ParametricModel) -> list[float] | None:
+    """A sampled posture within the limits of the joints at which the mass matrix is not positive
+    definite; None if there is none."""
+    mechanism, limits = canonical_model(robot.model), robot.model.limits
+    span = (-LARGEST_COORDINATE, LARGEST_COORDINATE)
+    spans: list[Span] = [span] * mechanism.coupling.positions
+    if len(spans) == robot.model.dof:
+        rows = (limits.get(name, Limits()) for name in robot.model.joint_names)
+        ends = (zip((row.lower, row.upper), span, strict=True) for row in rows)
+        spans = [tuple(x if end is None else end for end, x in pair) for pair in ends]
+    states = _sampled_states(mechanism, spans)
+    return next((q for q in states if not _is_definite(_mass_matrix(mechanism, q))), None)
+
+
+def _is_definite(matrix: Numbers) -> bool:
+    """Whether a mass matrix is positive definite beyond rounding."""
+    diagonal = np.diag(matrix)
+    if not (diagonal > 0).all():
+        return False
+    scale = 1 / np.sqrt(diagonal)
+    return bool(np.linalg.eigvalsh(matrix * np.outer(scale, scale))[0] > ROUNDING)
 
 
 def is_positive_definite(robot: ParametricModel) -> bool:
     """Whether the mass matrix is positive definite in all sampled states."""
-    for matrix in sampled_mass_matrices(robot):
-        diagonal = np.diag(matrix)
-        if not (diagonal > 0).all():
-            return False
-        scale = 1 / np.sqrt(diagonal)
-        if np.linalg.eigvalsh(matrix * np.outer(scale, scale))[0] <= ROUNDING:
-            return False
-    return True
+    return all(map(_is_definite, sampled_mass_matrices(robot)))
 
 
 def largest_relative_change(robot: ParametricModel, other: ParametricModel) -> float:
@@ -97,6 +124,9 @@ def check_physical_inertia(
     at once, unless the robot allows it and its mass matrix is positive definite. `reads` tells of a
     quantity whether it is another one for a robot that differs from this one in the moments of
     inertia of those bodies. Raises ImpossibleInertia."""
+    if robot.estimated:
+        _check_estimated(robot, [*quantities])
+        return
     asking = [q for q in quantities if q.needs_inertia]
     bad = impossible_links(robot) if asking else []
     names = {link.name for link in bad}
@@ -114,6 +144,30 @@ def check_physical_inertia(
         f"runtime:{joined}, or replace it by the nearest possible one with "
         f"--repair-inertia nearest{_way_out(robot, definite)}",
     )
+
+
+def _check_estimated(robot: ParametricModel, quantities: Sequence[Quantity]) -> None:
+    """Refuses what base parameters do not determine, and what needs a positive definite mass matrix
+    where that of the estimate is not. Raises OptionError."""
+    whole = (q for q in quantities if all(f.regrouping == WHOLE for f in q.formulations))
+    single = next((q.name for q in whole if q.needs_inertia), None)
+    if single is not None:
+        raise OptionError(
+            f"--estimate: {single} depends on the parameters of single links, which joint forces "
+            "do not determine; use the file of symgen identify --urdf instead"
+        )
+    needing = next(
+        (q.name for q in quantities if q.needs_inverse or q.name.partition(":")[0] in CONTROLLERS),
+        None,
+    )
+    posture = None if needing is None else indefinite_posture(robot)
+    if posture is not None:
+        numbers = ", ".join(f"{x:.3g}" for x in posture)
+        raise OptionError(
+            f"--estimate: {needing} needs a positive definite mass matrix, but that of the "
+            f"estimate is not positive definite at q = ({numbers}); identify it from a log with "
+            "more motion, or use the file of symgen identify --urdf instead"
+        )
 
 
 def negative_moments(links: Sequence[Link]) -> str:

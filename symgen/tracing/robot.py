@@ -16,7 +16,7 @@ from symgen.mechanics.canonical_model import CanonicalBody, CanonicalModel, Sect
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.independence import independent_parameters
 from symgen.mechanics.inertia import Inertia, SecondMoment
-from symgen.mechanics.joint_forces import COMPENSATION, LAWS, SPRINGS, JointForce
+from symgen.mechanics.joint_forces import COMPENSATION, FRICTION_WIDTH, LAWS, SPRINGS, JointForce
 from symgen.mechanics.model import PARAMETER_NAMES, Body, RigidBodyModel
 from symgen.mechanics.parameters import (
     REGROUPINGS,
@@ -59,6 +59,9 @@ class ParametricModel:
     allow_unphysical: bool = False
     """Whether inertia that no body has is used as written where the mass matrix is positive
     definite."""
+    estimated: bool = False
+    """Whether the links have only the base parameters of an estimate
+    (`symgen.reading.estimate_file`): joint forces and M are right, single links are not."""
 
     def with_external_wrench(
         self, system: CanonicalModel, wrench: Sequence[Scalar]
@@ -140,11 +143,16 @@ class ParametricModel:
             if counts[name]
             for field in kinds
         }
-        shape: dict[str, Scalar] = {"width": self.friction_width, **self.shape(body)}
+        shape: dict[str, Scalar] = {"width": self.width(body), **self.shape(body)}
         known = {field: structural(x) for field, x in row.items()}
         shape["reference"] = known.get("reference", ZERO)
         laws = {law: x for law, x in known.items() if law in LAWS and x is not ZERO}
         return JointForce(laws, shape)
+
+    def width(self, body: Body) -> float:
+        """The width of the sign of the rate at a body's coordinate (rad/s or m/s): that of
+        ``--friction-width``, else that of the file, 0 for none."""
+        return self.friction_width or body.coefficient(FRICTION_WIDTH.name)
 
     def shape(self, body: Body) -> dict[str, float]:
         """The shape parameters that the files give the friction of a body's coordinate."""
@@ -340,7 +348,7 @@ def check_coefficients(
     coefficients come at run time; `width` is that of --friction-width."""
     rubbing = [body for body in model.bodies if body.has_friction]
     for body, law in ((body, law) for law in laws for body in rubbing):
-        for fault in _faults(body, law, inputs, width):
+        for fault in _faults(body, law, inputs, width or body.coefficient(FRICTION_WIDTH.name)):
             raise OptionError(f"--friction {law}: joint '{shown(body.velocity)}' {fault}")
 
 

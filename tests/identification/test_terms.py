@@ -11,18 +11,20 @@ import pytest
 
 from benchmarks.simulated_logs import moved, write
 from symgen.identification.estimation.run import identify
+from symgen.identification.model.drive_columns import DEFAULT_LAWS
 from symgen.identification.model.settings import Settings
-from symgen.identification.model.terms import DEFAULT, TERMS
 from symgen.jobs.job import Job
 from tests.support.term_logs import FILE, RECIPE, log
 from tests.support.tools import invoke
 
+WIDTH = 0.01
+"""The width of friction (rad/s) in a law that needs one."""
 LAWS = {
     "viscous": lambda q, qd, qdd, load: 2.0 * qd,
     "coulomb": lambda q, qd, qdd, load: 2.0 * np.sign(qd),
     "offset": lambda q, qd, qdd, load: 2.0 + 0 * qd,
     "asymmetric": lambda q, qd, qdd, load: 2.0 * np.abs(qd),
-    "root": lambda q, qd, qdd, load: 2.0 * np.sign(qd) * np.sqrt(np.abs(qd)),
+    "power": lambda q, qd, qdd, load: 2.0 * qd / np.sqrt(np.hypot(qd, WIDTH)),
     "load": lambda q, qd, qdd, load: 0.1 * np.abs(load) * np.sign(qd),
     "armature": lambda q, qd, qdd, load: 2.0 * qdd,
     "stiffness": lambda q, qd, qdd, load: 2.0 * q,
@@ -40,7 +42,10 @@ def test_each_term_is_found(tmp_path, term):
     job, loaded, path = log(tmp_path, LAWS[term])
     asked = {"springs": True} if term == "stiffness" else {"armature": term == "armature"}
     friction = term if term in ("viscous", "coulomb", "offset") else f"viscous,coulomb,{term}"
-    settings = Settings(friction="viscous" if term in ("armature", "stiffness") else friction)
+    settings = Settings(
+        friction="viscous" if term in ("armature", "stiffness") else friction,
+        friction_width=str(WIDTH) if term == "power" else "",
+    )
     found = identify(job, loaded, path, replace(settings, **asked))
     x, error = value(found, f"{term} {loaded.model.joint_names[1]}")
     assert abs(x - (0.1 if term == "load" else 2.0)) < 4 * error < 1.0
@@ -63,8 +68,11 @@ def test_speeds_are_found_by_variable_projection(tmp_path, term, speed):
     found = identify(job, loaded, path, Settings(friction=f"viscous,coulomb,{term}"))
     name = f"{term} {loaded.model.joint_names[1]}"
     x, error = value(found, name)
-    speeds = dict(zip(found.estimate.friction, found.estimate.speeds, strict=True))
-    assert speeds[name] == pytest.approx(own) and abs(x - 2.0) < 4 * error < 1.0
+    shapes = dict(zip(found.estimate.friction, found.estimate.shapes, strict=True))
+    assert (
+        dict(shapes[name])[f"{term}_velocity"] == pytest.approx(own)
+        and abs(x - 2.0) < 4 * error < 1.0
+    )
 
 
 def test_the_default_finds_friction_that_grows_with_the_load(tmp_path):
@@ -78,7 +86,7 @@ def test_the_default_finds_friction_that_grows_with_the_load(tmp_path):
     joint = loaded.model.joint_names[1]
     parts = [value(found, f"{term} {joint}") for term in ("load", "presliding_load")]
     assert sum(x for x, _ in parts) == pytest.approx(0.2, abs=0.03)
-    assert {name.split()[0] for name in found.estimate.friction} >= {*DEFAULT} - {"armature"}
+    assert {name.split()[0] for name in found.estimate.friction} >= {*DEFAULT_LAWS} - {"armature"}
     assert all(
         c.validation_residual < 0.03 * c.validation_measured for c in found.estimate.channels
     )
@@ -116,7 +124,7 @@ def test_what_no_motion_tells_apart_is_left_out_and_said(tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--friction", "lag"], "use presliding"),
+        (["--friction", "viscous,root"], "use power"),
         (["--friction", "viscous,crosstalk_x"], "use presliding,presliding_load"),
         (["--method", "momentum"], "fits the joint force of every sample"),
         (["--interval", "0.2"], "belonged to --method momentum"),
@@ -129,11 +137,6 @@ def test_what_was_removed_is_refused_with_what_replaces_it(tmp_path, options, sa
     *_, path = log(tmp_path, LAWS["viscous"])
     done = invoke("identify", FILE, path, *options)
     assert done.exit_code == 2 and said in done.stderr and "removed" in done.stderr
-
-
-def test_every_term_says_what_it_is():
-    assert all(term.words and term.unit for term in TERMS.values())
-    assert {*DEFAULT} <= {*TERMS}
 
 
 def test_prediction_of_an_estimate_and_of_the_files(tmp_path, monkeypatch):

@@ -12,7 +12,6 @@ from symgen.identification.consistency.nearest_bodies import free_links
 from symgen.identification.consistency.sdp import BodiesError, Programme
 from symgen.identification.model.drive_columns import DriveUnknowns
 from symgen.identification.model.estimate import BaseMapping, Solution
-from symgen.identification.model.terms import TERMS
 from symgen.numbers.types import Numbers
 
 
@@ -35,9 +34,7 @@ def _problem(mapping: BaseMapping, drives: DriveUnknowns | None) -> tuple[Progra
     """The bodies that may change, and the numbers of the values that are not below 0."""
     programme = Programme(tuple(free_links(mapping.model, mapping)), mapping)
     columns = drives.columns if drives else ()
-    positive = [
-        len(mapping) + k for k, column in enumerate(columns) if TERMS[column.term].least == 0.0
-    ]
+    positive = [len(mapping) + k for k, column in enumerate(columns) if column.row.lower == 0.0]
     return programme, positive
 
 

@@ -23,7 +23,6 @@ from symgen.identification.diagnostics.diagnostic_fit import (
 )
 from symgen.identification.model.equations import JointForceEquations
 from symgen.identification.model.problem import Problem
-from symgen.identification.model.terms import ARMATURE
 from symgen.numbers.types import Numbers
 from symgen.text import shown
 
@@ -51,7 +50,7 @@ def delays(reading: Reading, sought: Problem) -> Delays | None:
         return None
     picked = Picked(chosen(reading), ROWS)
     rows, used = drive_model(equations.kernel, picked.trial()), picked.used
-    if not {*ARMATURE} & {*sought.terms}:  # a rotor that is free makes up for late viscous friction
+    if "armature" not in sought.laws:  # a rotor that is free makes up for late viscous friction
         rows[:, :, len(sought.mapping) + 3 :: DRIVES] = 0.0
     shifts = (np.arange(-REACH, REACH) + 0.5) * reading.step
     table = np.stack([picked.measured(shift) * used for shift in shifts.tolist()])

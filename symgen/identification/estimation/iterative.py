@@ -34,13 +34,15 @@ from symgen.identification.model.estimate import Solution
 from symgen.identification.model.problem import Problem
 from symgen.identification.model.separable import inseparable
 from symgen.identification.model.settings import Settings
-from symgen.identification.model.terms import TERMS
 from symgen.identification.model.velocity_survey import Rates
 from symgen.numbers.types import Numbers
 
 MAX_ITERATIONS: Final = 8
 MIN_BATCHES: Final = 10
 """Parts of a log that cross-validation of the prior needs: two in each fold."""
+MAX_PER_LOAD: Final = 0.9
+"""The largest sum of the coefficients of friction per load at a joint. With 1 the joint could not
+move under its load, and forward dynamics would have no unique solution."""
 SETTLED: Final = 0.05
 """Standard errors by which values may still change in the last iteration."""
 
@@ -110,13 +112,45 @@ class IterativeEstimator:
         drives = self.drives
         fit = self._selected(self._read(drives, None, "fitting the parameters"))
         if drives and drives.loaded:
-            drives = replace(drives, load=self._base(fit.solution))
+            drives = self._with_load(drives, fit)
             stage = "fitting with load-dependent friction"
             fit = self._selected(self._read(drives, None, stage))
         fit = self._with_prior(fit)
         if fit.equations.drives and fit.equations.drives.loaded:
-            fit = self._repeated(fit, self._with_loads)
-        return self._repeated(fit, self._robust) if self.settings.loss == "huber" else fit
+            fit = self._movable(self._repeated(fit, self._with_loads))
+        if self.settings.loss == "huber":
+            fit = self._repeated(fit, self._robust)
+        return self._evaluated(fit)
+
+    def _movable(self, fit: FittedSystem) -> FittedSystem:
+        """The fit without the laws that depend on the load at joints where the coefficients of
+        these add up to so much that the joint could not move under its load: there the load is too
+        small beside the friction to determine them."""
+        drives = fit.equations.drives
+        assert drives is not None
+        sums: dict[int, float] = {}
+        first = fit.system.size - len(drives.columns)
+        for column, value in zip(drives.columns, fit.solution.values[first:].tolist(), strict=True):
+            if "load" in column.row.reads:
+                sums[column.joint] = sums.get(column.joint, 0.0) + abs(value)
+        kept = [
+            k
+            for k, column in enumerate(drives.columns)
+            if "load" not in column.row.reads or sums[column.joint] < MAX_PER_LOAD
+        ]
+        if len(kept) == len(drives.columns):
+            return fit
+        equations = self.problem.equations(drives.only(kept))
+        reduced = fit.only([*range(first), *(first + k for k in kept)], equations)
+        return self._repeated(reduced, self._with_loads)
+
+    def _evaluated(self, fit: FittedSystem) -> FittedSystem:
+        """The fit with the rows as its own values predict them, loads included."""
+        drives = fit.equations.drives
+        if drives is None or not drives.loaded:
+            return fit
+        seen = self._read(self._with_load(drives, fit), None, "evaluating the estimate")
+        return replace(fit, equations=seen.equations, rows=seen.rows, after=seen.after)
 
     def _repeated(
         self, fit: FittedSystem, step: Callable[[FittedSystem, str], FittedSystem]
@@ -135,7 +169,7 @@ class IterativeEstimator:
         """With the loads of the gears by the fit before."""
         drives = fit.equations.drives
         assert drives is not None
-        drives = replace(drives, load=self._base(fit.solution))
+        drives = self._with_load(drives, fit)
         return self._read(drives, None, f"fitting the loads of the gears, {number}")
 
     def _robust(self, fit: FittedSystem, number: str) -> FittedSystem:
@@ -158,10 +192,11 @@ class IterativeEstimator:
         joints, rates = self.problem.joints, self.rates
         if joints is None or rates is None:
             return None
-        terms = [name for name in TERMS if name in self.problem.terms]
-        columns = candidates(terms, joints, rates.fastest, rates.travel, self.settings.width)
+        columns = candidates(
+            self.problem.laws, joints, rates.fastest, rates.travel, self.settings.width
+        )
         states = presliding_states(columns, joints)
-        drives = DriveUnknowns(joints, columns, rates.slowest, rates.margin, None, states)
+        drives = DriveUnknowns(joints, columns, rates.slowest, rates.margin, presliding=states)
         left_out = inseparable(self.problem.mapping.model, drives, self.problem.equations)
         return drives.only({*range(len(columns))} - {*left_out})
 
@@ -171,10 +206,9 @@ class IterativeEstimator:
         drives, joints = self.drives, self.problem.joints
         if drives is None or joints is None:
             return ()
-        present = {(column.joint, column.term) for column in drives.columns}
-        terms = [term for term in TERMS if term in self.problem.terms]
-        pairs = ((k, term) for k in range(len(joints.names)) for term in terms)
-        return tuple(f"{term} {joints.names[k]}" for k, term in pairs if (k, term) not in present)
+        present = {(column.joint, column.law) for column in drives.columns}
+        pairs = ((k, law) for k in range(len(joints.names)) for law in self.problem.laws)
+        return tuple(f"{law} {joints.names[k]}" for k, law in pairs if (k, law) not in present)
 
     def _read(
         self, drives: DriveUnknowns | None, before: FittedSystem | None, stage: str
@@ -202,9 +236,7 @@ class IterativeEstimator:
     def _selected(self, fit: FittedSystem) -> FittedSystem:
         """With the best shape parameters alone."""
         drives = fit.equations.drives
-        if drives is None or len({(c.joint, c.term) for c in drives.columns}) == len(
-            drives.columns
-        ):
+        if drives is None or len({(c.joint, c.law) for c in drives.columns}) == len(drives.columns):
             return fit
         prior = fit.prior or regularizer(fit.system)
         kept = ShapeSearch(replace(fit.system, batches=()), drives, prior).best()
@@ -212,5 +244,7 @@ class IterativeEstimator:
         equations = self.problem.equations(drives.only(kept))
         return fit.only([*range(first), *(first + k for k in kept)], equations)
 
-    def _base(self, solution: Solution) -> Numbers:
-        return solution.values[: len(self.problem.mapping)]
+    def _with_load(self, drives: DriveUnknowns, fit: FittedSystem) -> DriveUnknowns:
+        """The unknowns with the loads of an estimate."""
+        before = fit.equations.drives
+        return drives.with_loads(before.columns if before else (), fit.solution.values)

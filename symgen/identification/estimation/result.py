@@ -72,7 +72,7 @@ def estimate(
         judged.condition,
         judged.scaled if fit.prior is None else scaled_condition(solution.factor),
         np.array([sought.known.get(name, 0.0) for name in names]),
-        tuple(column.speed for column in drives.columns) if drives else (),
+        tuple(column.shape for column in drives.columns) if drives else (),
         fit.robust_errors(solution),
     )
     if neutral:

@@ -186,7 +186,7 @@ def _biased(estimated: Estimate, log: str) -> tuple[str, ...]:
 def _check_length(reading: Reading, sought: Problem) -> None:
     plan, log = reading.plan, reading.log
     usable = sum(b - a - 2 * plan.half for a, b in plan.training)
-    drives = len(sought.joints.names) * len(sought.terms) if sought.joints else 0
+    drives = len(sought.joints.names) * len(sought.laws) if sought.joints else 0
     wanted = len(sought.mapping.names) + drives + 1
     if usable < wanted:
         lost = f" ({2 * plan.half} rows are needed for derivatives)" if plan.half else ""

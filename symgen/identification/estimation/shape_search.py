@@ -18,12 +18,11 @@ from symgen.identification.estimation.weighted_solve import (
     solve,
     solve_weighted,
 )
-from symgen.identification.model.drive_columns import DriveUnknowns
-from symgen.identification.model.terms import TERMS
+from symgen.identification.model.drive_columns import DriveUnknowns, ShapePairs
 
 Numbers = NDArray[np.float64]
-Key = tuple[int, str]
-"""A joint's number and the name of a shape parameter."""
+Key = tuple[int, tuple[str, ...]]
+"""A joint's number and the names of shape parameters."""
 
 SWEEPS: Final = 2
 """Passes over the shape parameters: each depends little on the others."""
@@ -45,12 +44,12 @@ class ShapeSearch:
 
     @cached_property
     def candidates(self) -> Mapping[Key, list[list[int]]]:
-        """For each shape parameter the numbers of the columns of each candidate value. Terms that
-        read the presliding state have the distance in common, others a parameter of their own."""
-        values: dict[Key, dict[float, list[int]]] = {}
+        """For the shape parameters of a joint the numbers of the columns of each candidate. Laws
+        with the same parameters have them in common, such as the presliding distance."""
+        values: dict[Key, dict[ShapePairs, list[int]]] = {}
         for k, column in enumerate(self.drives.columns):
-            name = "presliding" if TERMS[column.term].state else column.term
-            values.setdefault((column.joint, name), {}).setdefault(column.speed, []).append(k)
+            key = column.joint, tuple(name for name, _ in column.shape)
+            values.setdefault(key, {}).setdefault(column.shape, []).append(k)
         return {key: [numbers for _, numbers in sorted(x.items())] for key, x in values.items()}
 
     def best(self) -> tuple[int, ...]:

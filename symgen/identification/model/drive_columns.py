@@ -1,38 +1,78 @@
-"""The columns that the drives of all joints add to the equations, and the rows that have no place
-in them: near standstill nobody knows the sign of friction."""
+"""The columns that the laws of joint forces add to the equations, and the rows that are left out
+because the sign of friction is not known near standstill.
 
-from collections.abc import Collection, Sequence
+Each column is that of a row of `LAWS` (`symgen.mechanics.joint_forces`), evaluated on arrays. Its
+coefficient is an unknown. The force is not linear in the shape parameters, so each candidate of
+them has a column of its own; `shape_search` selects by variable projection (Golub & Pereyra, SIAM
+J. Numer. Anal. 1973)."""
+
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from symgen.identification.data.presliding import PreslidingStates
 from symgen.identification.data.samples import Samples
-from symgen.identification.model.terms import TERMS, JointSamples
 from symgen.mechanics.coupling import coupling_of
+from symgen.mechanics.joint_forces import (
+    FRICTION_WIDTH,
+    INERTIA_GROUP,
+    LAWS,
+    PRESLIDING_DISTANCE,
+    ForceLaw,
+    JointState,
+    ShapeParameter,
+)
 from symgen.mechanics.model import Body, RigidBodyModel
 from symgen.mechanics.parameters import WHOLE, canonical_model
 from symgen.numbers.types import Numbers
 
 Flags = NDArray[np.bool_]
+ShapePairs = tuple[tuple[str, float], ...]
+
+DEFAULT_LAWS: Final = (
+    *("viscous", "coulomb", "offset", "saturating", "load", "presliding", "presliding_load"),
+    "armature",
+)
+"""The laws of ``--friction auto``: those that reach or beat every selection of laws on logs of real
+robots that were not fitted (docs/benchmarks/identification.md)."""
+NO_SHAPE: Final = {"width": 0.0, "reference": 0.0}
 
 
 @dataclass(frozen=True, order=True)
 class DriveColumn:
-    """One unknown: a term of TERMS at joint number `joint`, with its shape parameter `speed` (rad/s
-    or m/s; for a presliding distance rad or m), 0 if the term has none."""
+    """One unknown: the coefficient of law `law` at joint number `joint`, with its shape parameters
+    by name (rad/s, m/s, rad or m), ``friction_width`` among them if it is not 0."""
 
     joint: int
-    term: str
-    speed: float = 0.0
+    law: str
+    shape: ShapePairs = ()
+
+    @property
+    def row(self) -> ForceLaw:
+        """The row of the registry."""
+        return LAWS[self.law]
 
     @property
     def jumps(self) -> bool:
         """True if the force jumps with the sign of the velocity."""
-        term = TERMS[self.term]
-        return term.jumps and not (term.smoothed and self.speed)
+        return self.row.has_width and FRICTION_WIDTH.name not in dict(self.shape)
+
+    @property
+    def distance(self) -> float | None:
+        """The presliding distance (rad or m), None for a law without one."""
+        return dict(self.shape).get(PRESLIDING_DISTANCE.name)
+
+    def force(self, state: JointState) -> Numbers:
+        """The force per unit of the coefficient at N states (N)."""
+        shape = dict(self.shape)
+        width = {"width": shape.pop(FRICTION_WIDTH.name, 0.0)}
+        of_joint = self.row.column(state, {**NO_SHAPE, **width, **shape})
+        return np.zeros(len(np.asarray(state.rate))) + np.asarray(of_joint, np.float64)
 
 
 def _owner(body: Body) -> tuple[str, int, int]:
@@ -73,19 +113,19 @@ class Joints:
         """Which joint acts on which force of the user (k x n)."""
         return np.asarray(self.rates != 0)
 
-    def motions(self, samples: Samples, load: Numbers) -> list[JointSamples]:
-        """The motion of each joint, with an unknown presliding state; `load` (N x n) are forces of
-        the user's coordinates."""
+    def states(self, samples: Samples, load: Numbers) -> list[JointState]:
+        """The states of each joint, without presliding; `load` (N x n) are forces of the user's
+        coordinates."""
         positions = samples.q @ self.places.T + self.offsets
         squares = np.square(self.rates).sum(axis=1)
         rows = (
             positions,
             samples.qd @ self.rates.T,
-            samples.qdd @ self.rates.T if samples.qdd.size else np.zeros_like(positions),
             load @ (self.rates.T / squares) if len(squares) else positions,
             np.zeros_like(positions),
+            samples.qdd @ self.rates.T if samples.qdd.size else np.zeros_like(positions),
         )
-        return [JointSamples(*(row[:, k] for row in rows)) for k in range(len(self.names))]
+        return [JointState(*(row[:, k] for row in rows)) for k in range(len(self.names))]
 
 
 @dataclass(frozen=True)
@@ -94,20 +134,31 @@ class DriveUnknowns:
 
     `slowest` (k) is the rate of each joint (rad/s or m/s) below which its sign is not known, and
     `margin` the number of rows by which derivatives are uncertain around a standstill, half a
-    window of theirs. `load` (b) are the base parameters that loads are computed from; without them
-    loads are the measured forces. `presliding` computes the states that columns read."""
+    window of theirs. `load` are the values (base parameters, then those of `load_columns`) that
+    loads are computed from; without them loads are the measured forces. `presliding` computes the
+    states that columns read."""
 
     joints: Joints
     columns: tuple[DriveColumn, ...]
     slowest: Numbers
     margin: int = 0
     load: Numbers | None = None
+    load_columns: tuple[DriveColumn, ...] = ()
     presliding: PreslidingStates | None = None
+
+    def with_loads(self, columns: Sequence[DriveColumn], values: Numbers) -> "DriveUnknowns":
+        """The unknowns with loads by an estimate: `values` are base parameters and then the
+        coefficients of `columns`. The load contains the inertia of rotors, as in generated code,
+        and neither friction nor springs."""
+        first = len(values) - len(columns)
+        inertias = [k for k, column in enumerate(columns) if column.row.group == INERTIA_GROUP]
+        load = np.concatenate([values[:first], values[[first + k for k in inertias]]])
+        return replace(self, load=load, load_columns=tuple(columns[k] for k in inertias))
 
     @property
     def names(self) -> tuple[str, ...]:
         """Of the unknowns, such as ``viscous shoulder``."""
-        return tuple(f"{column.term} {self.joints.names[column.joint]}" for column in self.columns)
+        return tuple(f"{column.law} {self.joints.names[column.joint]}" for column in self.columns)
 
     @cached_property
     def supports(self) -> Flags:
@@ -125,32 +176,50 @@ class DriveUnknowns:
     @property
     def loaded(self) -> bool:
         """Whether some column depends on the load."""
-        return any(TERMS[column.term].loaded for column in self.columns)
+        return any("load" in column.row.reads for column in self.columns)
 
     def only(self, numbers: Collection[int]) -> "DriveUnknowns":
         """With some of the columns."""
         return replace(self, columns=tuple(self.columns[k] for k in sorted(numbers)))
 
-    def values(self, samples: Samples, load: Numbers) -> Numbers:
-        """The forces of the user that one unit of each unknown adds (N x n x f)."""
-        motions = self.joints.motions(samples, load)
-        states = samples.presliding
-        if self.presliding is not None and not states.size:
-            states = self.presliding.states(samples.q)
+    def values(self, samples: Samples, regressor: Numbers) -> Numbers:
+        """The forces of the user that one unit of each unknown adds (N x n x f); `regressor`
+        (N x n x b) are the columns of the base parameters."""
+        states = self.joints.states(samples, self._loads(samples, regressor))
+        presliding = samples.presliding
+        if self.presliding is not None and not presliding.size:
+            presliding = self.presliding.states(samples.q)
         forces = np.zeros((len(samples), samples.qd.shape[1], len(self.columns)))
         for k, column in enumerate(self.columns):
-            motion = motions[column.joint]
-            if TERMS[column.term].state:
-                motion = replace(motion, presliding=states[:, column.joint, self._distance(column)])
-            of_joint = TERMS[column.term].column(motion, column.speed)
-            for u in np.flatnonzero(self.joints.rates[column.joint]):
-                forces[:, u, k] = self.joints.rates[column.joint, u] * of_joint
+            state = states[column.joint]
+            if column.distance is not None:
+                place = self._distance(column.joint, column.distance)
+                state = state._replace(presliding=presliding[:, column.joint, place])
+            self._add(forces[:, :, k], column, state)
         return forces
 
-    def _distance(self, column: DriveColumn) -> int:
-        """The number of a column's presliding distance among those of its joint."""
+    def _loads(self, samples: Samples, regressor: Numbers) -> Numbers:
+        """The forces of the user that the links and rotors need (N x n)."""
+        if self.load is None:
+            return samples.measured
+        first = regressor.shape[2]
+        load = np.asarray(regressor @ self.load[:first])
+        if self.load_columns:
+            states = self.joints.states(samples, load)
+            for column, value in zip(self.load_columns, self.load[first:].tolist(), strict=True):
+                self._add(load, column, states[column.joint], value)
+        return load
+
+    def _add(self, forces: Numbers, column: DriveColumn, state: JointState, by: float = 1) -> None:
+        """Add `by` times the column of a joint to the forces of the user (N x n)."""
+        of_joint = by * column.force(state)
+        for u in np.flatnonzero(self.joints.rates[column.joint]):
+            forces[:, u] += self.joints.rates[column.joint, u] * of_joint
+
+    def _distance(self, joint: int, distance: float) -> int:
+        """The number of a presliding distance among those of its joint."""
         assert self.presliding is not None
-        return int(np.argmin(np.abs(self.presliding.distances[column.joint] - column.speed)))
+        return int(np.argmin(np.abs(self.presliding.distances[joint] - distance)))
 
     def known(self, samples: Samples) -> Flags:
         """The rows (N x n) in which the sign of each friction that acts on a force is known."""
@@ -185,36 +254,47 @@ def dilated(rows: Flags, by: int) -> Flags:
 
 
 def candidates(
-    terms: Sequence[str], joints: Joints, fastest: Numbers, travel: Numbers, width: float | None
+    laws: Sequence[str], joints: Joints, fastest: Numbers, travel: Numbers, width: float | None
 ) -> tuple[DriveColumn, ...]:
-    """The columns of some terms at every joint, joint by joint, with every candidate of a shape
-    parameter; none of a term that needs one at a joint that never moves.
+    """The columns of some laws at every joint, joint by joint, with every candidate of the shape
+    parameters; none of a law that needs one at a joint that never moves.
 
     `fastest` (k) are the joints' largest velocities, `travel` (k) the ranges of their positions;
-    `width` is that of the direction, None if it is to be chosen."""
+    `width` is that of the direction, None if it is to be a part of the largest velocity."""
+    sizes = [{"rad/s": x, "rad": y, "1": 1.0} for x, y in zip(fastest, travel, strict=True)]
     return tuple(
-        DriveColumn(k, name, shape)
+        DriveColumn(k, law, shape)
         for k in range(len(joints.names))
-        for name in terms
-        for shape in _shapes(name, float(fastest[k]), float(travel[k]), width)
+        for law in laws
+        for shape in _shapes(LAWS[law], sizes[k], width)
     )
 
 
-def _shapes(name: str, fastest: float, travel: float, width: float | None) -> list[float]:
-    term = TERMS[name]
-    if not term.shapes or (term.smoothed and width is not None):
-        return [float(width or 0.0) if term.smoothed else 0.0]
-    return sorted({x * (travel if term.state else fastest) for x in term.shapes} - {0.0})
+def _shapes(law: ForceLaw, sizes: dict[str, float], width: float | None) -> Iterator[ShapePairs]:
+    """Every choice of the shape parameters of a law; `sizes` are those of a joint by unit. A power
+    of the speed has no slope at rest without a width, so it always has one."""
+    choices = [_choices(parameter, sizes) for parameter in law.shape]
+    is_power = any(parameter.unit == "1" for parameter in law.shape)
+    if law.has_width and (width is None or (not width and is_power)):
+        choices.append(_choices(FRICTION_WIDTH, sizes))
+    elif law.has_width and width:
+        choices.append([(FRICTION_WIDTH.name, width)])
+    yield from product(*choices)
+
+
+def _choices(parameter: ShapeParameter, sizes: dict[str, float]) -> list[tuple[str, float]]:
+    size = float(sizes[parameter.unit])
+    return [(parameter.name, x * size) for x in parameter.search if size]
 
 
 def presliding_states(columns: Sequence[DriveColumn], joints: Joints) -> PreslidingStates | None:
     """The states that some columns read; None if none does."""
-    distances = [
-        sorted({c.speed for c in columns if c.joint == k and TERMS[c.term].state})
-        for k in range(len(joints.names))
-    ]
+    distances: list[list[float]] = [[] for _ in joints.names]
+    for column in columns:
+        if column.distance is not None and column.distance not in distances[column.joint]:
+            distances[column.joint].append(column.distance)
     most = max(map(len, distances), default=0)
     if not most:
         return None
-    padded = [(row + [row[-1] if row else 1.0] * most)[:most] for row in distances]
+    padded = [sorted(row + [row[-1] if row else 1.0] * (most - len(row))) for row in distances]
     return PreslidingStates(joints.places, joints.offsets, np.array(padded))

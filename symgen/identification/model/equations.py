@@ -75,8 +75,6 @@ class JointForceEquations:
         regressor = self.kernel(samples.q, samples.qd, samples.qdd)
         if self.drives is None:
             return LinearEquations(regressor, samples.measured, samples.usable)
-        known = self.drives.load
-        load = samples.measured if known is None else regressor @ known
-        columns = np.concatenate([regressor, self.drives.values(samples, load)], axis=2)
+        columns = np.concatenate([regressor, self.drives.values(samples, regressor)], axis=2)
         used = samples.usable & self.drives.known(samples)
         return LinearEquations(columns, samples.measured, used)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from symgen.identification.model.drive_columns import ShapePairs
 from symgen.mechanics.base_parameters import grouping_text, link_of_parameter
 from symgen.mechanics.model import PARAMETER_NAMES, RigidBodyModel
 from symgen.numbers.types import Numbers
@@ -95,10 +96,10 @@ class Estimate:
     """Base parameters and coefficients of drives from a log by weighted least squares.
 
     `values` are the b base parameters and then the f coefficients of `friction` (names such as
-    ``viscous shoulder``), whose terms have the speeds `speeds` (rad/s or m/s; 0 where there is
-    none). `factor` (upper triangle, b + f square) is R of the weighted regressor: RᵀR is the
-    information, its inverse the covariance if residuals are white, and `factor` @ x is the part of
-    the weighted measurements that x explains. `robust` are standard errors that hold for coloured
+    ``viscous shoulder``), whose laws have the shape parameters `shapes`. `factor` (upper triangle,
+    b + f square) is R of the weighted regressor: RᵀR is the information, its inverse the covariance
+    if residuals are white, and `factor` @ x is the part of the weighted measurements that x
+    explains. `robust` are standard errors that hold for coloured
     residuals too, None where the log is too short for them; `bias` is what windows of derivatives
     do to each value, None where there are none. `condition` is the condition number of
     the regressor as it is, `scaled_condition` that of `factor` with columns of unit length.
@@ -113,7 +114,7 @@ class Estimate:
     condition: float
     scaled_condition: float
     prior_friction: Numbers
-    speeds: tuple[float, ...] = ()
+    shapes: tuple[ShapePairs, ...] = ()
     robust: Numbers | None = None
     bias: Numbers | None = None
     standard: Numbers | None = None

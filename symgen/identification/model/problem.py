@@ -9,7 +9,7 @@ import numpy as np
 from symgen.errors import OptionError
 from symgen.identification.data.needed_columns import NeededColumns, Sensed
 from symgen.identification.model.compiled_kernel import Kernel, kernel
-from symgen.identification.model.drive_columns import DriveUnknowns, Joints
+from symgen.identification.model.drive_columns import DEFAULT_LAWS, DriveUnknowns, Joints
 from symgen.identification.model.equations import Equations, JointForceEquations
 from symgen.identification.model.estimate import BaseMapping
 from symgen.identification.model.sensors import (
@@ -21,22 +21,22 @@ from symgen.identification.model.sensors import (
     wrenches,
 )
 from symgen.identification.model.settings import Settings
-from symgen.identification.model.terms import ARMATURE, DEFAULT, FRICTION, SPRINGS
 from symgen.jobs.job import Job
 from symgen.mechanics.base_parameters import base_parameters, regrouped_name
 from symgen.mechanics.coupling import coupling_of, position_coordinates, velocity_coordinates
 from symgen.mechanics.independence import independent_columns
+from symgen.mechanics.joint_forces import FRICTION, SPRINGS
 from symgen.mechanics.model import RigidBodyModel
 from symgen.mechanics.parameters import WHOLE, canonical_model, lump_links
 from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
 from symgen.reading.options import RobotOptions
-from symgen.tracing.options import FunctionOptions, at_runtime
+from symgen.tracing.options import NO_FRICTION, FunctionOptions, at_runtime
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A problem of identification: the mapping of parameters, the joints with drives and the terms
+    """A problem of identification: the mapping of parameters, the joints with drives and the laws
     of these, what is measured, and the equations.
 
     `known` has the coefficients of drives that the robot's files give, by names such as ``viscous
@@ -45,7 +45,7 @@ class Problem:
 
     mapping: BaseMapping
     joints: Joints | None
-    terms: tuple[str, ...]
+    laws: tuple[str, ...]
     known: Mapping[str, float]
     channels: tuple[tuple[str, str], ...]
     wanted: NeededColumns
@@ -146,8 +146,8 @@ def _joint_forces(job: Job, loaded: LoadedRobot, settings: Settings) -> Problem:
     return Problem(
         torque_mapping(model),
         Joints.of(model),
-        settings.terms,
-        _coefficients(model, ("viscous", "coulomb", "offset", *SPRINGS)),
+        settings.laws,
+        _coefficients(model, (*FRICTION, *SPRINGS)),
         _torque_channels(model),
         _wanted(job, model),
         lambda drives: JointForceEquations(regressor, drives),
@@ -156,7 +156,9 @@ def _joint_forces(job: Job, loaded: LoadedRobot, settings: Settings) -> Problem:
 
 def without_drives(job: Job) -> Job:
     """The job without what joints do by themselves."""
-    return job.changed(friction="", friction_width=0.0, springs=False, runtime_springs=False)
+    return job.changed(
+        friction=NO_FRICTION, friction_width=0.0, springs=False, runtime_springs=False
+    )
 
 
 # -- wrenches --------------------------------------------------------------------------------------
@@ -183,7 +185,7 @@ def _wrenches(job: Job, loaded: LoadedRobot, settings: Settings) -> Problem:
         measured = (*problem.channels, *measured)
         felt = (*problem.wanted.sensors, *felt)
     else:
-        problem = replace(problem, joints=None, terms=(), known={})
+        problem = replace(problem, joints=None, laws=(), known={})
     return replace(
         problem,
         mapping=mapping,
@@ -198,11 +200,11 @@ def _check_not_felt(settings: Settings) -> None:
     felt = {
         "--friction": ("friction", FRICTION),
         "--springs": ("springs", SPRINGS),
-        "--armature": ("rotors", ARMATURE),
+        "--armature": ("rotors", ("armature",)),
     }
-    terms = {*settings.terms} - {*(DEFAULT if settings.automatic else ())}
+    laws = {*settings.laws} - {*(DEFAULT_LAWS if settings.automatic else ())}
     for flag, (name, kinds) in felt.items():
-        if terms & {*kinds}:
+        if laws & {*kinds}:
             raise OptionError(
                 f"{flag}: a measured wrench does not depend on the {name} of joints; remove {flag}"
             )

@@ -48,7 +48,7 @@ def channels(joints: Sequence[str]) -> tuple[tuple[str, str], ...]:
 def torque_constants(job: Job, joints: Sequence[str]) -> tuple[float, ...]:
     """Force by ampere of each joint by the job's file of actuators; none where it does not say all
     of them. Raises RobotError."""
-    path = job[RobotOptions].actuators
+    path = job[RobotOptions].drive_file
     if path is None:
         return ()
     table, constants = toml_reader.read(path, "a TOML file of actuators")[0].table("joints"), []
@@ -105,10 +105,9 @@ class Stacked:
         regressor = self.regressor(samples.q, samples.qd, samples.qdd)
         if self.drives is None:
             return LinearEquations(regressor, samples.measured, samples.usable)
-        n, known = self._joints, self.drives.load
+        n = self._joints
         torques = replace(samples, measured=samples.measured[:, :n], usable=samples.usable[:, :n])
-        load = torques.measured if known is None else regressor[:, :n] @ known
-        values = self.drives.values(torques, load)
+        values = self.drives.values(torques, regressor[:, :n])
         of_wrenches = np.zeros((len(regressor), regressor.shape[1] - n, values.shape[2]))
         columns = np.concatenate([regressor, np.concatenate([values, of_wrenches], axis=1)], axis=2)
         used = samples.usable.copy()

@@ -8,9 +8,8 @@ from typing import Final
 import numpy as np
 
 from symgen.identification.data.samples import Samples
-from symgen.identification.model.drive_columns import DriveColumn, DriveUnknowns
+from symgen.identification.model.drive_columns import DriveColumn, DriveUnknowns, ShapePairs
 from symgen.identification.model.equations import Equations
-from symgen.identification.model.terms import TERMS
 from symgen.mechanics.coupling import Coupling, coupling_of
 from symgen.mechanics.independence import independent_columns
 from symgen.mechanics.model import RigidBodyModel
@@ -60,7 +59,7 @@ def inseparable(
 
 def _jumps(column: DriveColumn) -> bool:
     """Whether a column has a sign or a shape parameter."""
-    return TERMS[column.term].jumps or bool(TERMS[column.term].shapes)
+    return column.row.has_width or bool(column.row.shape)
 
 
 def _repeated(drives: DriveUnknowns) -> tuple[int, ...]:
@@ -72,13 +71,19 @@ def _repeated(drives: DriveUnknowns) -> tuple[int, ...]:
         for before in drives.columns[:k] if _jumps(column) else ():
             other = rates[before.joint]
             factor = rate @ other / (other @ other) if other.any() else 0.0
-            alike = before.term == column.term and np.allclose(
+            alike = before.law == column.law and np.allclose(
                 rate, factor * other, rtol=0, atol=1e-9
             )
-            if alike and np.isclose(column.speed, abs(factor) * before.speed, rtol=1e-6, atol=0):
+            if alike and _scaled(before.shape, abs(factor), column.shape):
                 repeated.append(k)
                 break
     return tuple(repeated)
+
+
+def _scaled(shape: ShapePairs, factor: float, other: ShapePairs) -> bool:
+    """Whether shape parameters are those of a joint that moves `factor` times as fast."""
+    wanted = [x if name == "power_exponent" else factor * x for name, x in shape]
+    return np.allclose(wanted, [x for _, x in other], rtol=1e-6, atol=0)
 
 
 def _random(model: RigidBodyModel) -> Samples:

@@ -5,7 +5,8 @@ from typing import Any, ClassVar, Final
 
 from symgen.errors import OptionError
 from symgen.identification.data.log_options import AUTO, LogOptions, check_number
-from symgen.identification.model.terms import ARMATURE, DEFAULT, FRICTION, SPRINGS
+from symgen.identification.model.drive_columns import DEFAULT_LAWS
+from symgen.mechanics.joint_forces import FRICTION, LAWS, SPRINGS
 from symgen.options import group, option
 from symgen.options.kinds import FLAG, NUMBER, choice, finite
 from symgen.reading.options import moving_joints
@@ -13,15 +14,14 @@ from symgen.text import cited
 
 LOSSES: Final = ("huber", "squares")
 NONE: Final = "none"
-REMOVED_TERMS: Final = {
-    "lag": "the lag of friction was removed; use presliding, which describes the same reversals "
-    "better",
+REMOVED_LAWS: Final = {
+    "root": "this name was removed, because the law is called power; use power",
     "crosstalk_x": "the crosstalk of transverse moments was removed, because presliding friction "
     "explains the same residuals; use presliding,presliding_load",
     "crosstalk_y": "the crosstalk of transverse moments was removed, because presliding friction "
     "explains the same residuals; use presliding,presliding_load",
 }
-"""Terms of earlier versions, with what replaces them."""
+"""Laws of earlier versions, with what replaces them."""
 WRENCH: Final = "wrench:"
 RUNTIME: Final = "runtime:"
 GIVE_WIDTH: Final = "give a velocity (rad/s or m/s) such as 0.01, 0 for sign(qd), or auto"
@@ -54,8 +54,8 @@ class Settings(LogOptions):
     )
     friction: str = option(
         "--friction",
-        "auto|none|TERMS",
-        "Joint friction to identify: auto (the terms that predict logs of real robots best, and "
+        "auto|none|LAWS",
+        "Joint friction to identify: auto (the laws that predict logs of real robots best, and "
         f"the inertia of rotors), none, or a list of {', '.join(FRICTION)} (see symgen docs "
         "identification).",
         default=AUTO,
@@ -165,7 +165,7 @@ class Settings(LogOptions):
     def validate(self) -> None:
         """Raises OptionError."""
         LogOptions.validate(self)
-        self._check_terms("--friction", self.friction.removeprefix(RUNTIME), FRICTION)
+        self._check_laws("--friction", self.friction.removeprefix(RUNTIME), FRICTION)
         if self.width is not None and not 0 <= self.width < 1e6:
             raise OptionError(f"--friction-width {self.friction_width}: {GIVE_WIDTH}")
         if self.slowest is not None and not 0 <= self.slowest < 1e6:
@@ -198,11 +198,11 @@ class Settings(LogOptions):
             "--max-condition", self.max_condition, 1, 1e16, "a number above 1, such as 1e4"
         )
 
-    def _check_terms(self, flag: str, given: str, known: tuple[str, ...]) -> None:
+    def _check_laws(self, flag: str, given: str, known: tuple[str, ...]) -> None:
         names = [] if given in ("", AUTO, NONE) else given.split(",")
-        gone = [name for name in names if name in REMOVED_TERMS]
+        gone = [name for name in names if name in REMOVED_LAWS]
         if gone:
-            raise OptionError(f"{flag} {gone[0]}: {REMOVED_TERMS[gone[0]]}")
+            raise OptionError(f"{flag} {gone[0]}: {REMOVED_LAWS[gone[0]]}")
         if len(set(names)) < len(names) or not set(names) <= set(known):
             raise OptionError(f"{flag} {given}: use some of {', '.join(known)}")
         if "offset" in names and self.springs:
@@ -213,17 +213,18 @@ class Settings(LogOptions):
 
     @property
     def automatic(self) -> bool:
-        """True if the terms of friction are the default ones."""
+        """True if the laws of friction are the default ones."""
         return self.friction == AUTO
 
     @property
-    def terms(self) -> tuple[str, ...]:
-        """The terms of drives that are to be identified. A spring's preload replaces the offset."""
-        named = self.friction.removeprefix(RUNTIME).split(",")
+    def laws(self) -> tuple[str, ...]:
+        """The laws of joint forces that are to be identified, in the order of the registry. A
+        spring's preload replaces the offset."""
+        named = {*self.friction.removeprefix(RUNTIME).split(",")}
         if self.automatic:
-            named = [name for name in DEFAULT if name != "offset" or not self.springs]
-        more = (*(SPRINGS * self.springs), *(ARMATURE * (self.armature and not self.automatic)))
-        return (*(name for name in named if name not in ("", NONE)), *more)
+            named = {name for name in DEFAULT_LAWS if name != "offset" or not self.springs}
+        named |= {*(SPRINGS if self.springs else ()), *(("armature",) if self.armature else ())}
+        return tuple(law for law in LAWS if law in named)
 
     @property
     def width(self) -> float | None:

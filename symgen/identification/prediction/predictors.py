@@ -2,7 +2,6 @@
 has written to identification.json."""
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -10,10 +9,17 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.errors import OptionError
-from symgen.identification.model.drive_columns import DriveColumn, DriveUnknowns, presliding_states
+from symgen.identification.model.drive_columns import (
+    DriveColumn,
+    DriveUnknowns,
+    ShapePairs,
+    presliding_states,
+)
 from symgen.identification.model.problem import Problem
-from symgen.identification.model.terms import TERMS
 from symgen.identification.prediction.prediction_errors import Predictor
+from symgen.mechanics.base_parameters import is_same_sum
+from symgen.mechanics.joint_forces import FRICTION_WIDTH, INERTIA_GROUP, LAWS, ForceLaw
+from symgen.mechanics.model import Body
 from symgen.numbers.types import Numbers
 from symgen.text import shown
 
@@ -23,42 +29,52 @@ def predictor(
 ) -> Predictor:
     """The predictor of base parameters (b) and the coefficients of some columns of drives."""
     drives = None
+    all_values = np.concatenate([base, np.asarray(values, np.float64)])
     if sought.joints is not None:
         slowest = np.zeros(len(sought.joints.names))
         states = presliding_states(columns, sought.joints)
-        drives = DriveUnknowns(sought.joints, tuple(columns), slowest, load=base, presliding=states)
-    all_values = np.concatenate([base, np.asarray(values, np.float64)])
+        drives = DriveUnknowns(sought.joints, tuple(columns), slowest, presliding=states)
+        drives = drives.with_loads(columns, all_values)
     return Predictor(sought.equations(drives), all_values, sought.channels)
 
 
 def of_robot(sought: Problem) -> Predictor:
-    """The predictor of the robot's files: inertial parameters, friction and springs. Raises
-    OptionError for other laws of friction than viscous, coulomb and offset."""
-    bodies = [body for body in sought.mapping.model.bodies if body.has_friction]
-    others = [body for body in bodies if body.joint.laws or body.joint.type.is_rotor]
-    if others:
-        raise OptionError(
-            f"--actuators: '{shown(others[0].velocity)}' has a law of friction that predictions do "
-            "not support; keep viscous, coulomb and offset of joints"
-        )
-    names = sought.joints.names if sought.joints else ()
-    rows = [
-        (DriveColumn(k, term), value)
-        for k, joint in enumerate(names)
-        for term in TERMS
-        if (value := sought.known.get(f"{term} {joint}", 0.0))
-    ]
+    """The predictor of the robot's files: inertial parameters, rotors, friction and springs."""
+    columns = columns_of_files(sought)
     base = sought.mapping.base(sought.mapping.prior)
-    return predictor(sought, base, [column for column, _ in rows], [value for _, value in rows])
+    return predictor(sought, base, [column for column, _ in columns], [x for _, x in columns])
+
+
+def columns_of_files(sought: Problem) -> list[tuple[DriveColumn, float]]:
+    """The laws of joint forces that the robot's files give, with their coefficients. Rotors are
+    bodies of the model."""
+    if sought.joints is None:
+        return []
+    bodies = {body.velocity: body for body in sought.mapping.model.bodies}
+    laws = [law for law, row in LAWS.items() if row.group != INERTIA_GROUP]
+    return [
+        (DriveColumn(k, law, _shape(bodies[name], LAWS[law])), value)
+        for k, name in enumerate(sought.joints.names)
+        for law in laws
+        if (value := bodies[name].coefficient(law))
+    ]
+
+
+def _shape(body: Body, law: ForceLaw) -> ShapePairs:
+    """The shape parameters of a law at the coordinate of a body."""
+    parameters = (*law.shape, *((FRICTION_WIDTH,) if law.has_width else ()))
+    values = ((parameter.name, body.coefficient(parameter.name)) for parameter in parameters)
+    return tuple((name, value) for name, value in values if value)
 
 
 def of_file(sought: Problem, path: str) -> Predictor:
-    """The predictor of an identification.json of the same robot. Raises OptionError."""
+    """The predictor of an identification.json of the same robot, with the laws of joint forces of
+    ``--actuators`` at joints for which the estimate has none. Raises OptionError."""
     rows = _rows(path)
     base = [_number(path, rows, name, "estimate") for name in sought.mapping.names]
     for name, grouping in zip(sought.mapping.names, sought.mapping.groupings, strict=True):
         other = rows[name].get("grouping")
-        if isinstance(other, str) and not _alike(other, grouping):
+        if isinstance(other, str) and not is_same_sum(other, grouping):
             raise OptionError(
                 f"--estimate {shown(path)}: '{shown(name)}' has another definition than for this "
                 "robot; use the robot file and the options (--lock, --root, ...) with which the "
@@ -67,10 +83,10 @@ def of_file(sought: Problem, path: str) -> Predictor:
     names = {name: k for k, name in enumerate(sought.joints.names)} if sought.joints else {}
     columns, values = [], []
     for name in rows:
-        term, _, joint = name.partition(" ")
-        if term in TERMS and joint in names:
-            speed = rows[name].get("speed") or 0.0
-            columns.append(DriveColumn(names[joint], term, float(speed)))
+        law, _, joint = name.partition(" ")
+        law = FORMER_NAMES.get(law, law)
+        if law in LAWS and joint in names:
+            columns.append(DriveColumn(names[joint], law, _shape_of(path, law, rows[name])))
             values.append(_number(path, rows, name, "estimate"))
         elif name not in sought.mapping.names:
             raise OptionError(
@@ -80,16 +96,22 @@ def of_file(sought: Problem, path: str) -> Predictor:
     return predictor(sought, np.array(base), columns, values)
 
 
-COEFFICIENT: Final = re.compile(r"(?<![\w.])\d[\d.]*(?:e[-+]?\d+)?")
-"""A number in a grouping; those of bodies are parts of names."""
+FORMER_NAMES: Final = {"root": "power"}
+"""Laws by the names that earlier versions wrote."""
 
 
-def _alike(name: str, other: str) -> bool:
-    """Whether two groupings are the same but for rounding."""
-    if COEFFICIENT.sub("#", name) != COEFFICIENT.sub("#", other):
-        return False
-    a, b = ([float(x) for x in COEFFICIENT.findall(text)] for text in (name, other))
-    return bool(np.allclose(a, b, rtol=1e-6, atol=1e-9))
+def _shape_of(path: str, law: str, row: Mapping[str, Any]) -> ShapePairs:
+    """The shape parameters of a law in a row of a file. Earlier versions wrote one number, `speed`,
+    and none for the power 1/2. Raises OptionError."""
+    parameters, shape = LAWS[law].shape, row.get("shape")
+    if not isinstance(shape, dict):
+        name = parameters[0].name if parameters else FRICTION_WIDTH.name
+        former = 0.5 if name == "power_exponent" else row.get("speed")
+        shape = {name: former} if former else {}
+    known = {parameter.name for parameter in (*parameters, FRICTION_WIDTH)}
+    if not set(shape) <= known or not all(parameter.name in shape for parameter in parameters):
+        raise OptionError(f"--estimate {shown(path)}: a row of {law} has no {', '.join(known)}")
+    return tuple((name, _finite(path, name, x)) for name, x in shape.items())
 
 
 def _rows(path: str) -> Mapping[str, Any]:
@@ -111,7 +133,10 @@ def _rows(path: str) -> Mapping[str, Any]:
 
 
 def _number(path: str, rows: Mapping[str, Any], name: str, key: str) -> float:
-    value = rows.get(name, {}).get(key)
+    return _finite(path, name, rows.get(name, {}).get(key))
+
+
+def _finite(path: str, name: str, value: Any) -> float:
     if not isinstance(value, (int, float)) or isinstance(value, bool):
         raise OptionError(
             f"--estimate {shown(path)}: has no parameter '{shown(name)}'; give the estimate of "

@@ -80,7 +80,7 @@ def _parameters(estimate: Estimate) -> Any:
     groups, links = [*estimate.mapping.groupings, *none], [*estimate.mapping.links, *none]
     values, errors, naive = estimate.values, estimate.standard_errors, estimate.naive_errors
     for name, link, group, x, error, white, before in zip(
-        _with_speeds(estimate), links, groups, values, errors, naive, prior, strict=True
+        _with_shapes(estimate), links, groups, values, errors, naive, prior, strict=True
     ):
         rows.add_row(
             escape(name),
@@ -96,14 +96,11 @@ def _parameters(estimate: Estimate) -> Any:
     return rows
 
 
-def _with_speeds(estimate: Estimate) -> list[str]:
-    """Names of parameters, with the shape parameter that a term has."""
-    speeds = [
-        f" ({speed:.3g} {'rad' if name.startswith('presliding') else 'rad/s'})" * bool(speed)
-        for name, speed in zip(estimate.friction, estimate.speeds, strict=False)
-    ]
-    none = [""] * len(estimate.mapping)
-    return [name + text for name, text in zip(estimate.names, none + speeds, strict=True)]
+def _with_shapes(estimate: Estimate) -> list[str]:
+    """Names of parameters, with the shape parameters of the laws that have some."""
+    listed = [", ".join(f"{name} {x:.3g}" for name, x in shape) for shape in estimate.shapes]
+    texts = [""] * len(estimate.mapping) + [f" ({text})" * bool(text) for text in listed]
+    return [name + text for name, text in zip(estimate.names, texts, strict=True)]
 
 
 def _standard(estimate: Estimate) -> Any:
@@ -189,7 +186,7 @@ def _named(estimate: Estimate) -> dict[str, Any]:
         estimate.values.tolist(),
         estimate.standard_errors.tolist(),
         estimate.naive_errors.tolist(),
-        [0.0] * len(estimate.mapping) + list(estimate.speeds),
+        [()] * len(estimate.mapping) + list(estimate.shapes),
         estimate.prior_values.tolist(),
         strict=True,
     )
@@ -200,10 +197,10 @@ def _named(estimate: Estimate) -> dict[str, Any]:
             "estimate": x,
             "standard_error": error,
             "naive_error": naive,
-            "speed": speed or None,
+            "shape": dict(shape),
             "prior": before,
         }
-        for name, link, group, x, error, naive, speed, before in rows
+        for name, link, group, x, error, naive, shape, before in rows
     }
 
 

@@ -8,7 +8,6 @@ import numpy as np
 from symgen.identification.estimation.run import Identified
 from symgen.identification.model.equations import JointForceEquations
 from symgen.identification.model.estimate import Estimate
-from symgen.identification.model.terms import TERMS
 from symgen.identification.prediction.prediction_errors import Points
 from symgen.identification.report.panels import (
     MEASURED,
@@ -20,6 +19,7 @@ from symgen.identification.report.panels import (
     residuals,
 )
 from symgen.inspection.pictures import new_figure, styled
+from symgen.mechanics.joint_forces import LAWS
 from symgen.numbers.types import Numbers
 
 MOST: Final = 4000
@@ -32,7 +32,7 @@ TITLES: Final = {
     "S": "second moments (kg m²)",
     "J": "inertias of the rotors (kg m²)",
     **dict.fromkeys("XYZ", "inertias (kg m²)"),
-    **{name: f"{term.words} ({term.unit})" for name, term in TERMS.items()},
+    **{name: f"{law.meaning} ({law.unit})" for name, law in LAWS.items()},
 }
 """The panels of the picture of parameters, by the beginning of a parameter's name."""
 

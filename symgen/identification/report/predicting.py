@@ -15,12 +15,14 @@ from symgen.identification.model.problem import Problem, problem
 from symgen.identification.model.settings import Settings
 from symgen.identification.prediction.prediction_errors import Prediction, Predictor, predict
 from symgen.identification.prediction.predictors import of_file, of_robot, predictor
+from symgen.identification.report.identification_tables import LISTING as IDENTIFICATION
 from symgen.identification.report.identification_tables import listed
 from symgen.identification.report.prediction_plots import pictures
 from symgen.identification.report.prediction_report import data
 from symgen.jobs.job import Job
 from symgen.jobs.publish import publish
 from symgen.reading.assemble import LoadedRobot
+from symgen.reading.options import MODEL_FILE
 
 LISTING: Final = "prediction.json"
 
@@ -28,20 +30,29 @@ LISTING: Final = "prediction.json"
 def model_of(
     file: str,
     log: str,
-    estimate: str | None,
     options: LogOptions,
     robot: Mapping[str, Any],
     progress: Callable[[str], None],
 ) -> tuple[Predictor, Reading]:
     """The model that predicts and the log. Raises SymgenError."""
     progress("reading the robot")
-    job = Job.of(file, **robot)
+    estimate = robot.get("estimate")
+    listing = _listing(estimate) if estimate else None
+    job = Job.of(file, **robot if listing is None else {**robot, "estimate": None})
     loaded = job.load()
     progress("preparing regressors")
     sought = problem(job, loaded, Settings())
-    model = of_file(sought, estimate) if estimate else of_robot(sought)
+    model = of_robot(sought) if listing is None else of_file(sought, listing)
     progress("reading the log")
     return model, read(log, sought, loaded, options)
+
+
+def _listing(estimate: str) -> str | None:
+    """The identification.json that an estimate is, or is in; None for a model file."""
+    path = Path(estimate)
+    if path.is_dir():
+        return None if (path / MODEL_FILE).exists() else str(path / IDENTIFICATION)
+    return None if path.suffix == ".toml" else estimate
 
 
 def validated(

@@ -1,7 +1,7 @@
 """Outputs of ``symgen identify`` beyond numbers: a URDF with consistent bodies, and a payload."""
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
@@ -16,9 +16,14 @@ from symgen.identification.consistency.sdp import BodiesError
 from symgen.identification.estimation.run import Identified
 from symgen.identification.model.estimate import Estimate
 from symgen.identification.model.problem import standard_parameters
-from symgen.identification.report.actuator_file import BEGIN, ActuatorFile, actuator_file
 from symgen.identification.report.identification_page import PAGE, page
 from symgen.identification.report.inertials import with_inertials
+from symgen.identification.report.model_file import (
+    BEGIN,
+    DriveTables,
+    drive_tables,
+    model_file,
+)
 from symgen.identification.report.shape_report import (
     Shape,
     lines_of_bodies,
@@ -39,10 +44,11 @@ from symgen.jobs.publish import Mark, OutputFile, edges
 from symgen.languages import LANGUAGES
 from symgen.languages.language import identifier
 from symgen.mechanics.inertia_checks import INDEFINITE, check_inertias
+from symgen.mechanics.joint_forces import FRICTION
 from symgen.mechanics.parameters import lump_links
 from symgen.options import typed
 from symgen.reading.assemble import LoadedRobot
-from symgen.reading.options import RobotOptions, SourceOptions
+from symgen.reading.options import MODEL_FILE, RobotOptions, SourceOptions
 from symgen.reading.sources import expanded_text
 from symgen.text import shown
 
@@ -128,7 +134,11 @@ class EstimateOutputs:
     actuators: Path | None = None
     html: Path | None = None
     page: bytes = b""
-    drives: ActuatorFile | None = None
+    folder: Path | None = None
+    """The folder for the model file."""
+    drives: DriveTables | None = None
+    model: bytes | None = None
+    """The model file."""
     shape: Shape | None = None
     no_bodies: bool = False
     """Whether no physically consistent bodies were found for the URDF."""
@@ -146,15 +156,17 @@ class EstimateOutputs:
             )
         if self.urdf is not None and not extended.refused:
             extended = extended._with_bodies(identified, progress)
-        if self.actuators is not None and not extended._drives_refused:
-            extended = replace(
-                extended, drives=actuator_file(identified, self.job[RobotOptions].actuators)
-            )
+        if (self.actuators or self.folder) and identified.settings.torque:
+            tables = drive_tables(identified, self.job[RobotOptions].drive_file)
+            extended = replace(extended, drives=tables)
+            if self.folder is not None and not identified.settings.wrenches:
+                text = model_file(identified, tables, self.job, self.loaded)
+                extended = replace(extended, model=text)
         if self.html is not None:
             progress("drawing the report")
             warnings = tuple(verdict.text for verdict in extended.verdicts)
-            text = page(identified, extended.summary, extended.refuted, warnings)
-            extended = replace(extended, page=text.encode())
+            html = page(identified, extended.summary, extended.refuted, warnings)
+            extended = replace(extended, page=html.encode())
         return extended
 
     def _with_bodies(
@@ -187,6 +199,11 @@ class EstimateOutputs:
         return None if self.shape is None or self.refused else self.urdf
 
     @property
+    def _written_drives(self) -> Path | None:
+        """The path of the actuator file, or None if none is written."""
+        return None if self.drives is None or self._drives_refused else self.actuators
+
+    @property
     def refuted(self) -> bool:
         """True if there are warnings about the estimate or its bodies."""
         return bool(self.verdicts)
@@ -201,24 +218,34 @@ class EstimateOutputs:
         """The lines of the report, for people."""
         shaped = lines_of_bodies(self.shape) if self.shape else []
         carried = lines_of_payload(self.payload) if self.payload else []
-        drives = [*self.drives.remarks, *self._again(self.drives)] if self.drives else []
-        return [*shaped, *carried, *drives]
+        return [*shaped, *carried, *self._commands()]
 
-    def _again(self, drives: ActuatorFile) -> list[str]:
-        """The command that generates code for the estimate, with the inertias of the robot's file
-        if no URDF is written."""
+    def _commands(self) -> Iterator[str]:
+        """The commands that generate code for the estimate: from its base parameters, and from the
+        URDF with the actuator file."""
+        drive_files = ("actuators", "estimate")
+        given = typed(self.job.choices, RobotOptions, SourceOptions, leave=drive_files)
+        if self.model is not None and self.folder is not None:
+            words = ["--estimate", str(self.folder / MODEL_FILE), *given]
+            yield self._command(self.job.file, words)
+        if self._written_drives is None or self.drives is None:
+            return
         urdf = self._written_urdf
-        robot = str(urdf or self.job.file)
-        source = [] if urdf else [f"the command below uses the inertias of {shown(robot)}"]
-        folder = f"build/{identifier(self.loaded.model.name, LANGUAGES.values())}"
+        if urdf is None and self.model is not None:
+            return
+        if urdf is None:
+            yield f"the command below uses the inertias of {shown(self.job.file)}"
+        laws = [law for law in self.drives.laws if law in FRICTION]
         words = ["--actuators", str(self.actuators)]
-        words += ["--friction", ",".join(drives.kinds)] if drives.kinds else []
-        words += ["--friction-width", f"{drives.width:g}"] if drives.width else []
-        words += ["--springs"] if drives.springs else []
-        words += typed(self.job.choices, RobotOptions, SourceOptions, leave=("actuators",))
+        words += ["--friction", ",".join(laws)] if laws else []
+        words += ["--springs"] if self.drives.springs else []
+        yield self._command(str(urdf or self.job.file), [*words, *given])
+
+    def _command(self, robot: str, words: list[str]) -> str:
+        folder = f"build/{identifier(self.loaded.model.name, LANGUAGES.values())}"
         options = " ".join(shown(quote(word)) for word in words)
         generate = command("regenerate", robot=robot, folder=folder)
-        return [*source, f"to generate code for the estimate: {generate} {options}"]
+        return f"to generate code for the estimate: {generate} {options}"
 
     @property
     def data(self) -> dict[str, Any]:
@@ -236,8 +263,8 @@ class EstimateOutputs:
         contents = dict[OutputFile, bytes]()
         if self.shape is not None and (urdf := self._written_urdf) is not None:
             contents[_target(urdf, self.job)] = marked(self.shape.text)
-        if self.actuators is not None and self.drives is not None:
-            contents[_actuators(self.actuators, self.job)] = self.drives.text
+        if self._written_drives is not None and self.drives is not None:
+            contents[_actuators(self._written_drives, self.job)] = self.drives.text
         if self.html is not None:
             contents[OutputFile(self.html, PAGE, (self.job.file,))] = self.page
         return contents
@@ -248,7 +275,7 @@ class EstimateOutputs:
         reasons = dict[Path, str]()
         if self.urdf is not None and self._written_urdf is None:
             reasons[self.urdf] = NO_BODIES if self.no_bodies else IMPLAUSIBLE
-        if self.actuators is not None and self.drives is None:
+        if self.actuators is not None and self._written_drives is None:
             reasons[self.actuators] = IMPLAUSIBLE
         return reasons
 
@@ -258,7 +285,7 @@ def _target(urdf: Path, job: Job) -> OutputFile:
 
 
 def _actuators(path: Path, job: Job) -> OutputFile:
-    given = job[RobotOptions].actuators
+    given = job[RobotOptions].drive_file
     return OutputFile(path, DRIVES, (job.file, *([given] if given else ())))
 
 
@@ -273,6 +300,7 @@ def estimate_outputs(
     force: bool = False,
     actuators: Path | None = None,
     html: Path | None = None,
+    folder: Path | None = None,
 ) -> EstimateOutputs:
     """The outputs asked for. Raises OptionError early where it cannot be had."""
     if urdf is not None:
@@ -283,4 +311,4 @@ def estimate_outputs(
         OutputFile(html, PAGE, (job.file,)).check()
     if link is not None:
         check_link(loaded.model, link)
-    return EstimateOutputs(job, loaded, urdf, link, force, actuators, html)
+    return EstimateOutputs(job, loaded, urdf, link, force, actuators, html, folder=folder)

@@ -18,7 +18,7 @@ from symgen.identification.estimation.run import Identified
 from symgen.identification.model.equations import JointForceEquations
 from symgen.identification.model.estimate import BaseMapping
 from symgen.identification.model.settings import Settings
-from symgen.identification.model.terms import FRICTION
+from symgen.mechanics.joint_forces import FRICTION
 from symgen.numbers.types import Numbers
 from symgen.text import shown
 
@@ -83,7 +83,7 @@ def _forgotten(identified: Identified) -> Iterator[Verdict]:
         or not identified.last
     ):
         return
-    modelled = {c.joint for c in drives.columns if c.term in FRICTION and c.term not in SMOOTH}
+    modelled = {c.joint for c in drives.columns if c.law in FRICTION and c.law not in SMOOTH}
     shares = _friction_shares(identified)
     forgotten = [k for k in range(len(shares)) if k not in modelled and shares[k] > EXPLAINED]
     if forgotten:

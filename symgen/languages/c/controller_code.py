@@ -151,7 +151,9 @@ class CController:
         if not recordable(self.row, traced):
             return None
         robot = self.module.robot
-        bare = ParametricModel(robot.model, allow_unphysical=robot.allow_unphysical)
+        bare = ParametricModel(
+            robot.model, allow_unphysical=robot.allow_unphysical, estimated=robot.estimated
+        )
         plants = dict.fromkeys((with_known_forces(robot), bare))
         return next(filter(None, (self._recorded_on(plant, traced) for plant in plants)), None)
 
