@@ -31,7 +31,7 @@ SIMULATED: Final = {
     "panda": (
         "panda_arm",
         Recipe(duration=8.0, rate=200.0, sensors=Sensors(noise=0.02, position_noise=1e-5)),
-        "--friction viscous,coulomb,offset --consistent",
+        "--friction viscous,coulomb,offset",
     ),
 }
 """Simulated logs: robot, recipe and options."""

@@ -45,18 +45,6 @@ def command(name: str, **words: str) -> str:
     return COMMANDS[name].format(**{key: shown(quote(word)) for key, word in words.items()})
 
 
-def stay_near_prior(entropic: float, full: bool) -> str:
-    """The advice for bodies that the log leaves open, such as those with implausible masses: they
-    approach the prior as the weight of ``--entropic`` grows. `entropic` and `full` are the options
-    given; ``--entropic`` excludes ``--full``."""
-    if entropic:
-        return (
-            f"keep the bodies nearer to the prior with a larger weight than --entropic {entropic:g}"
-        )
-    instead = " instead of --full" if full else ""
-    return f"keep the bodies near the prior with --consistent --entropic 100{instead}"
-
-
 def use_prior(full: bool) -> str:
     """The advice to let the prior determine parameters; empty if ``--full`` is given already."""
     return "" if full else "let the prior determine the remaining parameters with --full"

@@ -32,8 +32,9 @@ RESULTS: Final = (
     path_option(
         "--urdf",
         "OUT.urdf",
-        "Write a copy of the robot's file whose inertias are physically consistent and have the "
-        "identified base parameters. Only <inertial> elements are changed.",
+        "Write a copy of the robot's file with the physically consistent inertias nearest to those "
+        "of the file that predict the log almost as well as the estimate. Only <inertial> elements "
+        "are changed.",
     ),
     path_option(
         "--actuators-out",
@@ -73,6 +74,10 @@ RESULTS: Final = (
 """The options for the results of an estimate."""
 
 REMOVED: Final = {
+    "--consistent": "the bodies of --urdf are physically consistent, and least squares without "
+    "constraints predicted logs of real robots as well",
+    "--entropic": "it made predictions worse; --urdf writes the physically consistent bodies that "
+    "are nearest to the robot file and predict almost as well",
     "--method": "identify fits the joint force of every sample; the momentum, energy and "
     "instrumental methods predicted no log of a real robot better",
     "--interval": "it belonged to --method momentum and --method energy, which were removed",
@@ -95,7 +100,7 @@ def _removed(flag: str) -> Callable[..., Any]:
     """The hidden option that refuses `flag`."""
     return click.option(
         flag,
-        is_flag=flag == "--refine",
+        is_flag=flag in ("--refine", "--consistent"),
         hidden=True,
         expose_value=False,
         callback=_refused,
@@ -150,7 +155,7 @@ def identify(
     symgen identify robots/ur5.urdf log.npz --sensor wrench:joint6 --full
     symgen identify robots/panda_arm.urdf log.csv --payload flange
     symgen identify robots/panda_arm.urdf log.csv --friction viscous,coulomb,offset \\
-        --consistent --entropic 100 --urdf identified.urdf --actuators-out drives.toml
+        --urdf identified.urdf --actuators-out drives.toml
     """
     from symgen.cli.progress import progress
     from symgen.jobs.publish import check_folder, write_files

@@ -81,7 +81,7 @@ def read(path: str | os.PathLike[str], robot: RobotDescription, rotors: str) -> 
     """
     root, data = toml_reader.read(path, "a TOML file of actuators")
     root.only(["joints", "motors", *ESTIMATE_TABLES])
-    estimated = "base_parameters" in root.data
+    estimated = "estimate" in root.data
     table, tags = root.table("joints"), of_tags(robot)
     joints = {joint.name: joint for joint in robot.joints}
     table.only(joints, "joint")

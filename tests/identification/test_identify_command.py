@@ -20,6 +20,7 @@ def test_it_writes_what_it_prints_and_replaces_only_its_own(tmp_path):
     assert sorted(before) == [
         "identification.json",
         "measured.png",
+        "model.toml",
         "parameters.png",
         "residuals.png",
     ]
@@ -30,7 +31,8 @@ def test_it_writes_what_it_prints_and_replaces_only_its_own(tmp_path):
     stored = json.loads((tmp_path / "out" / "identification.json").read_text())
     printed = json.loads(invoke("identify", ARM, path, "--json").stdout)
     assert (
-        set(stored.pop("files")) == {"measured.png", "parameters.png", "residuals.png"}
+        set(stored.pop("files"))
+        == {"measured.png", "model.toml", "parameters.png", "residuals.png"}
         and stored == printed
     )
     names = [row["name"] for row in printed["channels"]]
@@ -52,7 +54,7 @@ def test_pictures_of_another_kind_take_the_place_of_those_before(tmp_path):
     path, out = log(tmp_path, good()), tmp_path / "out"
     assert invoke("identify", ARM, path, "-o", out).exit_code == 0
     assert invoke("identify", ARM, path, "-o", out, "--pictures", "svg").exit_code == 0
-    names = {"measured.svg", "parameters.svg", "residuals.svg", "identification.json"}
+    names = {"measured.svg", "parameters.svg", "residuals.svg", "identification.json", "model.toml"}
     assert {p.name for p in out.iterdir()} == names
 
 

@@ -1,22 +1,32 @@
-"""From base parameters to bodies: the physically consistent standard parameters nearest to the
-prior.
+"""From base parameters to bodies: the physically consistent bodies nearest to the file's that
+predict the log almost as well as the estimate.
 
-Each link that may change has P = L X Lᵀ with its prior's P₀ = L Lᵀ. Among the X ⪰ δ 1 with K π = β
-that with the least Σ |X - 1|² is taken: |P₀^(-1/2) (P - P₀) P₀^(-1/2)|², the metric of Lee, Wensing
-& Park (T-RO 2020, "constant pullback") which is that of the log-det divergence at the prior. It
-depends on no choice of frames or units, weighs a small link's kilogram like a large one's ten, and
-is quadratic, so that the whole is one conic programme with an exact optimum.
+The standard errors of a model that is never exact are far smaller than what another log of the
+same robot changes. So the bodies need not have the estimated base parameters: the residual of the
+log may grow by GROWTH, with the drives fitted again. Among the bodies within this budget those
+nearest to the file's are taken, by a distance with the scale of each body: with mass m₀ and size l
+of the file and the changes of mass, first moments and inertia
 
-Where no mass distribution has β, the nearest β that has one comes first, in the metric of the
-covariance of β. Inertias of rotors stay at the prior, since no <inertial> holds them."""
+    10 (Δm / m₀)² + |Δh|² / (l m₀)² + |ΔI|² / (l² m₀)²
 
+Distances that are relative to the pseudo-inertia (log-det; Lee, Wensing & Park, T-RO 2020) are
+dominated by the thin directions of drawn bodies, and change masses to keep these. Each link that
+may change has the pseudo-inertia P = L X Lᵀ with P₀ = L Lᵀ of the file and X ⪰ LEAST, so that
+bodies are solid (Sousa & Cortesao, IJRR 2014). The whole is one conic programme with an exact
+optimum, solved by Clarabel. If no bodies are within the budget, it is that of the nearest ones.
+Inertias of rotors stay those of the file, since no <inertial> holds them."""
+
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from functools import cached_property
+from typing import Any, Final
 
 import numpy as np
 
-from symgen.identification.consistency.sdp import BodiesError, FreeLink, Programme
+from symgen.advice import install
+from symgen.errors import SymgenError
+from symgen.identification.consistency.pseudo_inertia import linear, packed
 from symgen.identification.model.estimate import BaseMapping, Estimate
 from symgen.mechanics.inertia_matrices import (
     homogeneous_transform,
@@ -26,28 +36,244 @@ from symgen.mechanics.inertia_matrices import (
 from symgen.mechanics.model import Link, RigidBodyModel
 from symgen.numbers.types import Numbers
 
+GROWTH: Final = 0.005
+"""The part by which the residual may grow. Another log of a UR10e changes it by ten times as much,
+and 2 % would bring the bodies only little nearer (docs/concepts/identification.md)."""
+ABOVE: Final = 1.02
+"""The budget relative to the nearest possible base parameters, if these are beyond the budget."""
+LEAST: Final = 1e-3
+"""The part of the file's inertia that stays in every direction."""
 THIN: Final = 1e-3
-"""A second moment of the prior below this part of the mean is taken as this, to measure distances
-with."""
+"""A second moment of the file below this part of the mean is taken as this."""
 SIZE: Final = 0.05
-"""Radius of gyration of a body of which nothing is known (m)."""
+"""The radius of gyration of a body of which nothing is known (m)."""
+MASS_WEIGHT: Final = 10.0
+"""The weight of a relative change of mass beside one of first moments or inertia."""
+REGULARISATION: Final = 1e-8
+"""The weight of the file where the nearest possible base parameters are looked for."""
+
+
+class BodiesError(SymgenError):
+    """No bodies can be found, or the solver is missing."""
 
 
 @dataclass(frozen=True)
 class Bodies:
     """Consistent bodies: `links` has the ten numbers of the changed links, `standard` those of all
-    bodies (s), `base` the base parameters that they have.
+    bodies (s), `base` the base parameters that they have (b), `drives` the coefficients of drives
+    fitted again (f).
 
-    `distance` is the root of the sum of squares to the prior in the metric, `consistent` whether β
-    itself can be had; if not, `misfit` is |R (base - β)|², to be compared with the number of base
-    parameters."""
+    `loss` is the part by which the residual of the log is larger than that of the estimate."""
 
     links: dict[str, Numbers]
     standard: Numbers
     base: Numbers
-    distance: float
-    consistent: bool
-    misfit: float
+    drives: Numbers
+    loss: float
+
+
+def bodies(model: RigidBodyModel, estimate: Estimate, rows: int) -> Bodies:
+    """The consistent bodies nearest to the prior within the budget.
+
+    `model` is the robot with all its links, `rows` the number of equations of the fit. The heaviest
+    link of each body changes, all of its links where that is not enough. Raises BodiesError."""
+    mapping, metric = estimate.mapping, ResidualMetric(estimate)
+    budget = math.sqrt(rows * ((1 + GROWTH) ** 2 - 1))
+    few, all_links = (
+        BodiesProgramme(tuple(free_links(model, mapping, several)), mapping, metric)
+        for several in (False, True)
+    )
+    programme = few if len(few.links) == len(all_links.links) else all_links
+    x = few.nearest(budget)
+    if x is None and programme is not few:
+        x = programme.nearest(budget)
+    else:
+        programme = few
+    if x is None:
+        x = programme.nearest(ABOVE * programme.misfit(programme.possible()))
+    if x is None:
+        raise BodiesError(
+            "error: --urdf: no physically consistent bodies have base parameters near the estimate"
+        )
+    standard = programme.standard(x)
+    base = mapping.base(standard)
+    parts = zip(programme.links, x.reshape(-1, 10), strict=True)
+    return Bodies(
+        {link.name: link.columns_of_link @ part for link, part in parts},
+        standard,
+        base,
+        metric.drives(base),
+        math.sqrt(1 + programme.misfit(x) ** 2 / rows) - 1,
+    )
+
+
+@dataclass(frozen=True)
+class ResidualMetric:
+    """The growth of the weighted squares of residuals by changes of base parameters, with the
+    drives fitted again."""
+
+    estimate: Estimate
+
+    @cached_property
+    def _triangle(self) -> tuple[Numbers, int]:
+        """The factor with the columns of the drives first, and the number of these."""
+        b, p = len(self.estimate.mapping), len(self.estimate.values)
+        order = [*range(b, p), *range(b)]
+        return np.asarray(np.linalg.qr(self.estimate.factor[:, order], mode="r")), p - b
+
+    @property
+    def factor(self) -> Numbers:
+        """R (b x b) of the base parameters."""
+        triangle, f = self._triangle
+        return triangle[f:, f:]
+
+    def drives(self, base: Numbers) -> Numbers:
+        """The coefficients of drives (f) that fit best with base parameters (b)."""
+        triangle, f = self._triangle
+        b = len(base)
+        change = triangle[:f, f:] @ (base - self.estimate.base)
+        return self.estimate.values[b:] - np.linalg.solve(triangle[:f, :f], change)
+
+
+@dataclass(frozen=True)
+class FreeLink:
+    """A link whose inertia may change: its body's number among those with links, its transform
+    there, its prior's P and L, and its size (m) and mass (kg) in the distance."""
+
+    name: str
+    body: int
+    place: Numbers
+    prior: Numbers
+    root: Numbers
+    size: float
+    mass: float
+
+    @cached_property
+    def columns(self) -> Numbers:
+        """From X to the ten of the body (10 x 10)."""
+        return linear(self.place @ self.root)
+
+    @cached_property
+    def columns_of_link(self) -> Numbers:
+        """From X to the ten about the link's origin in its axes (10 x 10)."""
+        return linear(self.root)
+
+    @cached_property
+    def start(self) -> Numbers:
+        """X of the prior, packed: that of 1, but for priors that are flat."""
+        inverse = np.linalg.inv(self.root)
+        return packed(inverse @ self.prior @ inverse.T)
+
+    @property
+    def weights(self) -> Numbers:
+        """The weights of the ten in the distance."""
+        off = math.sqrt(2.0)
+        tensor = np.array([1.0, off, off, 1.0, off, 1.0]) / self.size**2
+        return np.array([math.sqrt(MASS_WEIGHT), *[1 / self.size] * 3, *tensor]) / self.mass
+
+
+@dataclass(frozen=True)
+class BodiesProgramme:
+    """The conic programme: K π = `matrix` x + `constant` for X of all free links, one after the
+    other in x."""
+
+    links: tuple[FreeLink, ...]
+    mapping: BaseMapping
+    metric: ResidualMetric
+
+    @cached_property
+    def start(self) -> Numbers:
+        """x of the prior."""
+        return np.concatenate([link.start for link in self.links])
+
+    @cached_property
+    def embedding(self) -> Numbers:
+        """From x to π (s x 10 k)."""
+        matrix = np.zeros((self.mapping.factors.shape[1], 10 * len(self.links)))
+        for k, link in enumerate(self.links):
+            matrix[10 * link.body : 10 * link.body + 10, 10 * k : 10 * k + 10] = link.columns
+        return matrix
+
+    def standard(self, x: Numbers) -> Numbers:
+        """π of x."""
+        return np.asarray(self.mapping.prior + self.embedding @ (x - self.start))
+
+    @cached_property
+    def _weighted(self) -> tuple[Numbers, Numbers]:
+        """A and y with the weighted change of base parameters A x - y."""
+        factor = self.metric.factor
+        matrix = self.mapping.factors @ self.embedding
+        constant = self.mapping.base(self.mapping.prior) - matrix @ self.start
+        base = self.metric.estimate.base
+        return np.asarray(factor @ matrix), np.asarray(factor @ (base - constant))
+
+    def misfit(self, x: Numbers) -> float:
+        """The root of the growth of the weighted squares."""
+        a, y = self._weighted
+        return float(np.linalg.norm(a @ x - y))
+
+    def nearest(self, budget: float) -> Numbers | None:
+        """x nearest to the prior with a misfit of at most `budget`; None where there is none."""
+        a, y = self._weighted
+        rows = [link.weights[:, None] * link.columns_of_link for link in self.links]
+        quadratic = np.zeros((len(self.start), len(self.start)))
+        for k, row in enumerate(rows):
+            quadratic[10 * k : 10 * k + 10, 10 * k : 10 * k + 10] = row.T @ row
+        cone = np.vstack([np.zeros(len(self.start)), -a]) / budget
+        right = np.concatenate([[1.0], -y / budget])
+        return _solved(quadratic, -quadratic @ self.start, (cone, right), 0, LEAST, len(self.links))
+
+    def possible(self) -> Numbers:
+        """x with the least misfit. Raises BodiesError."""
+        a, y = self._weighted
+        n, b, scale = len(self.start), len(y), float(np.abs(a).max(initial=1e-300))
+        quadratic = np.diag(np.concatenate([np.full(n, REGULARISATION), np.ones(b)]))
+        right = np.concatenate([-REGULARISATION * self.start, np.zeros(b)])
+        equal = (np.hstack([a / scale, -np.eye(b)]), y / scale)
+        x = _solved(quadratic, right, equal, b, 2 * LEAST, len(self.links))
+        if x is None:
+            raise BodiesError("error: --urdf: no physically consistent bodies were found")
+        return x[:n]
+
+
+def _solved(
+    quadratic: Numbers,
+    linear_part: Numbers,
+    rows: tuple[Numbers, Numbers],
+    equalities: int,
+    least: float,
+    matrices: int,
+) -> Numbers | None:
+    """The minimum of ½ xᵀ Q x + lᵀ x by Clarabel, the first numbers of x matrices X ⪰ least 1; the
+    `rows` (A, y) are `equalities` A x = y or, without these, y - A x in a second-order cone."""
+    try:
+        import clarabel
+        from scipy.sparse import csc_matrix
+    except ImportError:
+        raise BodiesError(
+            "error: consistent bodies need Clarabel and SciPy; install them: "
+            + install("clarabel", "scipy")
+        ) from None
+    size = 10 * matrices
+    cone = np.hstack([-np.eye(size), np.zeros((size, len(linear_part) - size))])
+    floor = np.tile(-least * packed(np.eye(4)), matrices)
+    settings: Any = clarabel.DefaultSettings()
+    settings.verbose, settings.max_threads = False, 1
+    kind = clarabel.ZeroConeT if equalities else clarabel.SecondOrderConeT
+    cones = [kind(len(rows[1])), *[clarabel.PSDTriangleConeT(4)] * matrices]
+    solver = clarabel.DefaultSolver(
+        csc_matrix(quadratic),
+        linear_part,
+        csc_matrix(np.vstack([rows[0], cone])),
+        np.concatenate([rows[1], floor]),
+        cones,
+        settings,
+    )
+    answer = solver.solve()
+    return np.array(answer.x) if str(answer.status) in ("Solved", "AlmostSolved") else None
+
+
+# -- the bodies of the file ------------------------------------------------------------------------
 
 
 def solid(p: Numbers, mass: float, size: float) -> Numbers:
@@ -111,57 +337,11 @@ def _free(link: Link, body: int, extra: Numbers, mass: float) -> FreeLink:
     place = homogeneous_transform(link.pose)
     back = np.linalg.inv(place)
     prior = pseudo_inertia_matrix(link.parameters or (0.0,) * 10) + back @ extra @ back.T
-    return FreeLink(
-        link.name,
-        body,
-        place,
-        prior,
-        np.asarray(np.linalg.cholesky(solid(prior, mass, SIZE)), np.float64),
-    )
-
-
-def bodies(model: RigidBodyModel, estimate: Estimate) -> Bodies:
-    """The consistent bodies nearest to the prior with the base parameters of an estimate, or the
-    nearest possible ones.
-
-    `model` is the robot with all its links. The heaviest link of each body changes, all of its
-    links where that is not enough. Raises BodiesError."""
-    mapping, base = estimate.mapping, estimate.base
-    programmes = [
-        Programme(tuple(free_links(model, mapping, all_links)), mapping)
-        for all_links in (False, True)
-    ]
-    several = len(programmes[0].links) < len(programmes[1].links)
-    for programme in programmes[: 1 + several]:
-        x = programme.nearest(base)
-        if x is not None:
-            return _bodies(programme, x, True, 0.0)
-    programme = programmes[several]
-    nearest = programme.possible(base, estimate.base_factor)
-    x = None if nearest is None else programme.nearest(nearest)
-    if nearest is None or x is None:
-        raise BodiesError(
-            "error: --urdf: no physically consistent bodies have base parameters near the estimate"
-        )
-    return _bodies(
-        programme, x, False, float(np.sum((estimate.base_factor @ (nearest - base)) ** 2))
-    )
-
-
-def _bodies(programme: Programme, x: Numbers, consistent: bool, misfit: float) -> Bodies:
-    links = {
-        link.name: link.ten(entries)
-        for link, entries in zip(programme.links, x.reshape(-1, 10), strict=True)
-    }
-    standard = programme.standard(x)
-    return Bodies(
-        links,
-        standard,
-        programme.mapping.base(standard),
-        float(np.linalg.norm(x - programme.start)),
-        consistent,
-        misfit,
-    )
+    definite = solid(prior, mass, SIZE)
+    own = float(definite[3, 3])
+    size = max(math.sqrt(float(np.trace(definite[:3, :3])) / own), SIZE)
+    root = np.asarray(np.linalg.cholesky(definite), np.float64)
+    return FreeLink(link.name, body, place, prior, root, size, own)
 
 
 def differences(

@@ -7,10 +7,8 @@ import numpy as np
 
 from symgen.advice import use_prior
 from symgen.errors import SymgenError
-from symgen.identification.consistency.consistent import consistent, distance, entropic
 from symgen.identification.data.log_file import Log
 from symgen.identification.estimation.iterative import FittedSystem
-from symgen.identification.estimation.robust_errors import inflation
 from symgen.identification.estimation.standard_parameters import Prior
 from symgen.identification.estimation.uniform_rods import with_neutral_prior
 from symgen.identification.estimation.weighted_solve import (
@@ -40,7 +38,7 @@ def estimate(
 ) -> tuple[Estimate, tuple[str, ...]]:
     """The estimate from the equations that rounds through the log have fit on, and what is to
     be said of it. Raises ExcitationError where the motion does not tell all parameters apart."""
-    system, drives = fit.system, fit.equations.drives
+    drives = fit.equations.drives
     mapping = with_neutral_prior(sought.mapping, fit.rows)
     neutral, sought = mapping is not sought.mapping, replace(sought, mapping=mapping)
     names = drives.names if drives else ()
@@ -52,17 +50,6 @@ def estimate(
     if prior:
         fit = replace(fit, prior=prior.of_values(len(names)))
     solution = fit.solution
-    standard = None
-    if settings.consistent:
-        free = solution
-        if settings.entropic:
-            tells = inflation(system, solution)
-            solution, standard = entropic(mapping, drives, solution, settings.entropic, tells)
-        else:
-            solution = consistent(mapping, drives, solution, settings.full)
-        note = f"the constraints of --consistent increase chi² by {distance(free, solution):.3g}"
-        text = f"{note}; the standard errors are those of the estimate without constraints"
-        notes = (*notes, f"{shown(log.file)}: note: {text}")
     result = Estimate(
         sought.mapping,
         names,
@@ -78,7 +65,6 @@ def estimate(
     if neutral:
         note = "the robot file has no inertia; the prior is uniform rods between the joints"
         notes = (*notes, f"{shown(log.file)}: note: {note}")
-    result = result if standard is None else replace(result, standard=standard)
     return result, notes
 
 

@@ -117,26 +117,6 @@ class Settings(LogOptions):
         FLAG,
         default=False,
     )
-    consistent: bool = option(
-        "--consistent",
-        None,
-        "Constrain the least-squares estimate to physically consistent parameters (linear matrix "
-        "inequalities): inertias that bodies can have; friction, rotor inertias and stiffnesses "
-        "that are not negative.",
-        FLAG,
-        default=False,
-    )
-    entropic: float = option(
-        "--entropic",
-        "W",
-        "With --consistent: add W times the log-det divergence between the estimated and the prior "
-        "pseudo-inertias to the objective, and estimate the standard parameters of every body. W "
-        "= 1 has the weight of one observation of each body.",
-        NUMBER,
-        default=0.0,
-        shown_default="no prior",
-        rare=True,
-    )
     prior: str = option(
         "--prior",
         "urdf|FILE",
@@ -187,13 +167,6 @@ class Settings(LogOptions):
             1e6,
             "a relative deviation, such as 0.3",
         )
-        if self.entropic:
-            check_number("--entropic", self.entropic, 0, 1e12, "a weight, such as 1")
-            if not self.consistent or self.full:
-                raise OptionError(
-                    "--entropic: this prior needs --consistent and excludes the prior of --full; "
-                    "use --consistent without --full"
-                )
         check_number(
             "--max-condition", self.max_condition, 1, 1e16, "a number above 1, such as 1e4"
         )
@@ -218,13 +191,13 @@ class Settings(LogOptions):
 
     @property
     def laws(self) -> tuple[str, ...]:
-        """The laws of joint forces that are to be identified, in the order of the registry. A
-        spring's preload replaces the offset."""
+        """The laws of joint forces that are to be identified: viscous friction, then the others in
+        the order of the registry. A spring's preload replaces the offset."""
         named = {*self.friction.removeprefix(RUNTIME).split(",")}
         if self.automatic:
             named = {name for name in DEFAULT_LAWS if name != "offset" or not self.springs}
         named |= {*(SPRINGS if self.springs else ()), *(("armature",) if self.armature else ())}
-        return tuple(law for law in LAWS if law in named)
+        return tuple(law for law in dict.fromkeys(("viscous", *LAWS)) if law in named)
 
     @property
     def width(self) -> float | None:

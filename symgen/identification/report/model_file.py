@@ -17,15 +17,17 @@ from symgen.identification.model.drive_columns import DriveColumn, Joints
 from symgen.identification.model.estimate import Channel
 from symgen.jobs.job import Job
 from symgen.mechanics.base_parameters import base_parameters
-from symgen.mechanics.joint_forces import LAWS
+from symgen.mechanics.joint_forces import SPRINGS
 from symgen.mechanics.model import RigidBodyModel
 from symgen.mechanics.parameters import lump_links
+from symgen.numbers.types import Numbers
 from symgen.options.kinds import quoted
 from symgen.reading import toml_reader
 from symgen.reading.assemble import LoadedRobot
 
 BEGIN: Final = b"# drives by symgen identify\n"
 """The first line, by which the next run knows that it may replace the file."""
+GENERATOR: Final[Mapping[str, Any]] = {"generator": f"symgen {__version__}"}
 ROTOR: Final = ".rotor"
 """The end of the name of a motor of several joints, whose table is under `motors`."""
 
@@ -45,24 +47,29 @@ class DriveTables:
         """Whether joints have springs."""
         return "stiffness" in self.laws
 
-    @property
-    def text(self) -> bytes:
-        """The file."""
-        return BEGIN + "".join(_lines({"joints": self.joints, "motors": self.motors})).encode()
+    def file(self, about: Mapping[str, Any] = GENERATOR) -> bytes:
+        """The file; its table `estimate` is `about`. With this table coefficients can have any
+        sign."""
+        head = _table("estimate", about)
+        rows = _lines({"joints": self.joints, "motors": self.motors})
+        return BEGIN + "".join([head, *rows]).encode()
 
 
-def drive_tables(identified: Identified, given: str | None) -> DriveTables:
-    """The tables of an estimate; entries of the file `given` about other things stay. Raises
-    RobotError."""
+def drive_tables(
+    identified: Identified, given: str | None, values: Numbers | None = None
+) -> DriveTables:
+    """The tables of an estimate, or with other coefficients `values` (f); entries of the file
+    `given` about other things stay. Raises RobotError."""
     drives, first = identified.equations.drives, len(identified.estimate.mapping)
     data = toml_reader.read(given, "a TOML file of actuators")[0].data if given else {}
     joints, motors = ({k: {**row} for k, row in data.get(x, {}).items()} for x in TABLES)
     columns = drives.columns if drives else ()
+    values = identified.estimate.values[first:] if values is None else values
     rows: Tables = {}
     if drives is not None:
         for name, law in _absent(drives.joints, columns):
             rows.setdefault(name, {})[law] = 0.0
-    for column, value in zip(columns, identified.estimate.values[first:].tolist(), strict=True):
+    for column, value in zip(columns, values.tolist(), strict=True):
         assert drives is not None
         row = rows.setdefault(drives.joints.names[column.joint], {})
         row |= {column.law: value, **dict(column.shape)}
@@ -75,7 +82,7 @@ def drive_tables(identified: Identified, given: str | None) -> DriveTables:
     for name, constant in identified.settings.torque_constant:
         row = joints.setdefault(name, {})
         row["torque_constant"] = constant / row.get("gear_ratio", 1.0)
-    laws = tuple(law for law in LAWS if any(column.law == law for column in columns))
+    laws = tuple(dict.fromkeys(column.law for column in columns))
     return DriveTables(joints, motors, laws)
 
 
@@ -86,12 +93,14 @@ def _absent(joints: Joints, columns: Sequence[DriveColumn]) -> Iterator[tuple[st
     """The joints and laws that the estimate has at other joints and not here: a coefficient of the
     robot's file must not count."""
     present = {(column.joint, column.law) for column in columns}
-    laws = [law for law in COMMON if any(column.law == law for column in columns)]
+    known = {column.law for column in columns}
+    known |= {*SPRINGS} if known & {*SPRINGS} else set()
+    laws = [law for law in COMMON if law in known]
     for joint, name in enumerate(joints.names):
         yield from ((name, law) for law in laws if (joint, law) not in present)
 
 
-COMMON: Final = ("viscous", "coulomb", "offset", "stiffness")
+COMMON: Final = ("viscous", "coulomb", "offset", *SPRINGS)
 """The laws that robot files can state too."""
 
 
@@ -128,7 +137,7 @@ def model_file(identified: Identified, tables: DriveTables, job: Job, loaded: Lo
     `tables`. Raises SymgenError."""
     with TemporaryDirectory(prefix="symgen-") as folder:
         path = Path(folder) / "drives.toml"
-        path.write_bytes(tables.text.replace(BEGIN, BEGIN + b"[base_parameters]\n"))
+        path.write_bytes(tables.file())
         model = job.changed(actuators=str(path), estimate=None).load().model
     base = base_parameters(lump_links(model, [body.name for body in model.moving]))
     known = _known(identified, model)
@@ -139,20 +148,19 @@ def model_file(identified: Identified, tables: DriveTables, job: Job, loaded: Lo
             "report this fault"
         )
     about: dict[str, Any] = {
+        **GENERATOR,
         "format": 1,
-        "generator": f"symgen {__version__}",
         "robot": model.name,
         "robot_sha256": loaded.sha256,
         "log": Path(identified.reading.log.file).name,
     }
-    content = {
-        "estimate": about,
+    content: Tables = {
         "base_parameters": {name: known[name] for name in base.columns},
         "groupings": dict(zip(base.columns, base.groupings, strict=True)),
     }
     channels = {channel.name: _channel(channel) for channel in identified.estimate.channels}
     head = "".join(_table(name, row) for name, row in content.items())
-    return tables.text + (head + "".join(_lines({"channels": channels}))).encode()
+    return tables.file(about) + (head + "".join(_lines({"channels": channels}))).encode()
 
 
 def _known(identified: Identified, model: RigidBodyModel) -> dict[str, float]:

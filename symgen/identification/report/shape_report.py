@@ -25,22 +25,14 @@ class Shape:
 
 def lines_of_bodies(shape: Shape) -> list[str]:
     """The bodies of a URDF, a line each."""
-    bodies, estimate = shape.bodies, shape.estimate
+    bodies = shape.bodies
     lines = [
         f"the URDF has new, physically consistent inertias of "
-        f"{', '.join(shown(name) for name in bodies.links)}; its base parameters are "
-        f"{'the estimate' if bodies.consistent else 'those described below'} within {shape.off:.1e}"
+        f"{', '.join(shown(name) for name in bodies.links)}; the residual of the log is "
+        f"{100 * bodies.loss:.2g} % larger with them than with the estimate"
     ]
-    if not bodies.consistent:
-        steps = np.abs(bodies.base - estimate.base) / estimate.standard_errors[: len(bodies.base)]
-        worst = int(np.argmax(steps))
-        name = estimate.mapping.names[worst]
-        lines.append(
-            "no physically consistent bodies have the estimated base parameters; the nearest "
-            f"differ by chi² = {bodies.misfit:.3g} for {len(bodies.base)} parameters; {name} "
-            f"differs most, by {steps[worst]:.2g} standard errors"
-        )
-    return lines + [_difference(*row) for row in differences(estimate.mapping, bodies.standard)]
+    rows = differences(shape.estimate.mapping, bodies.standard)
+    return lines + [_difference(*row) for row in rows]
 
 
 def _difference(name: str, mass: float, centre: Numbers | None) -> str:
@@ -81,9 +73,7 @@ def shape_data(shape: Shape) -> dict[str, Any]:
         "base_parameters": dict(
             zip(shape.estimate.mapping.names, bodies.base.tolist(), strict=True)
         ),
-        "consistent": bodies.consistent,
-        "chi_squared": bodies.misfit,
-        "distance": bodies.distance,
+        "loss": bodies.loss,
         "read_again": shape.off,
         "differences": [
             {"body": name, "mass": mass, "centre": None if centre is None else centre.tolist()}

@@ -10,9 +10,8 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.advice import command
-from symgen.identification.consistency.nearest_bodies import Bodies, bodies
+from symgen.identification.consistency.nearest_bodies import Bodies, BodiesError, bodies
 from symgen.identification.consistency.payload_estimate import Payload, check_link, payload
-from symgen.identification.consistency.sdp import BodiesError
 from symgen.identification.estimation.run import Identified
 from symgen.identification.model.estimate import Estimate
 from symgen.identification.model.problem import standard_parameters
@@ -61,12 +60,12 @@ EXACT: Final = 1e-9
 
 
 def shape(
-    job: Job, loaded: LoadedRobot, estimate: Estimate, progress: Callable[[str], None]
+    job: Job, loaded: LoadedRobot, estimate: Estimate, rows: int, progress: Callable[[str], None]
 ) -> Shape:
-    """The robot's file with the bodies of an estimate, read again and judged. Raises
-    BodiesError if there are no such bodies, and other SymgenErrors."""
+    """The robot's file with the consistent bodies of an estimate from `rows` equations, read again
+    and checked. Raises BodiesError if there are no such bodies, and other SymgenErrors."""
     progress("computing consistent bodies")
-    consistent = bodies(loaded.model, estimate)
+    consistent = bodies(loaded.model, estimate, rows)
     data = expanded_text(job.file, job[SourceOptions])
     text = with_inertials(data, shown(job.file), consistent.links)
     reread = _read_again(job, text)
@@ -78,7 +77,7 @@ def shape(
     )
     if off > EXACT * max(1.0, float(np.abs(consistent.base).max(initial=0.0))):
         raise BodiesError(
-            f"error: --urdf: the base parameters of the file differ from the estimate by "
+            f"error: --urdf: the base parameters of the file differ from those of its bodies by "
             f"{off:.2g}, and the file was not written; please report this fault"
         )
     _check_consistent(reread, consistent)
@@ -157,8 +156,10 @@ class EstimateOutputs:
         if self.urdf is not None and not extended.refused:
             extended = extended._with_bodies(identified, progress)
         if (self.actuators or self.folder) and identified.settings.torque:
-            tables = drive_tables(identified, self.job[RobotOptions].drive_file)
-            extended = replace(extended, drives=tables)
+            given, shaped = self.job[RobotOptions].drive_file, extended._written_shape
+            tables = drive_tables(identified, given)
+            fitted_again = shaped and drive_tables(identified, given, shaped.bodies.drives)
+            extended = replace(extended, drives=fitted_again or tables)
             if self.folder is not None and not identified.settings.wrenches:
                 text = model_file(identified, tables, self.job, self.loaded)
                 extended = replace(extended, model=text)
@@ -174,13 +175,14 @@ class EstimateOutputs:
     ) -> "EstimateOutputs":
         """The outputs with the bodies of the estimate, or with a warning if it has none. Raises
         SymgenError."""
-        mapping, settings = identified.estimate.mapping, identified.settings
+        system, estimate = identified.system, identified.estimate
+        rows = sum(map(system.rows, system.channels))
         try:
-            shaped = shape(self.job, self.loaded, identified.estimate, progress)
+            shaped = shape(self.job, self.loaded, estimate, rows, progress)
         except BodiesError as fault:
-            warning = no_bodies(fault, settings)
+            warning = no_bodies(fault)
             return replace(self, no_bodies=True, verdicts=(*self.verdicts, warning))
-        against = of_bodies(mapping, shaped.bodies, settings)
+        against = of_bodies(estimate.mapping, shaped.bodies)
         return replace(self, shape=shaped, verdicts=(*self.verdicts, *against))
 
     @property
@@ -194,9 +196,14 @@ class EstimateOutputs:
         return not self.force and any(not verdict.bodies_only for verdict in self.verdicts)
 
     @property
+    def _written_shape(self) -> Shape | None:
+        """The bodies that are written as a URDF, or None if none is written."""
+        return None if self.refused else self.shape
+
+    @property
     def _written_urdf(self) -> Path | None:
         """The path of the URDF, or None if none is written."""
-        return None if self.shape is None or self.refused else self.urdf
+        return None if self._written_shape is None else self.urdf
 
     @property
     def _written_drives(self) -> Path | None:
@@ -264,7 +271,7 @@ class EstimateOutputs:
         if self.shape is not None and (urdf := self._written_urdf) is not None:
             contents[_target(urdf, self.job)] = marked(self.shape.text)
         if self._written_drives is not None and self.drives is not None:
-            contents[_actuators(self._written_drives, self.job)] = self.drives.text
+            contents[_actuators(self._written_drives, self.job)] = self.drives.file()
         if self.html is not None:
             contents[OutputFile(self.html, PAGE, (self.job.file,))] = self.page
         return contents

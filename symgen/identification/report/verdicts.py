@@ -10,14 +10,11 @@ from typing import Final
 
 import numpy as np
 
-from symgen.advice import stay_near_prior
-from symgen.identification.consistency.nearest_bodies import Bodies
+from symgen.identification.consistency.nearest_bodies import Bodies, BodiesError
 from symgen.identification.consistency.payload_estimate import Payload
-from symgen.identification.consistency.sdp import BodiesError
 from symgen.identification.estimation.run import Identified
 from symgen.identification.model.equations import JointForceEquations
 from symgen.identification.model.estimate import BaseMapping
-from symgen.identification.model.settings import Settings
 from symgen.mechanics.joint_forces import FRICTION
 from symgen.numbers.types import Numbers
 from symgen.text import shown
@@ -34,6 +31,7 @@ LISTED: Final = 3
 """The largest number of reasons in a summary."""
 REASON: Final = re.compile(": |; ")
 """What separates the finding of a verdict from its details and its advice."""
+MORE_MOTION: Final = "use a log in which all joints move more"
 HEAVY: Final = 4.0
 """A link does not weigh so many times what its prior says, or so much less."""
 
@@ -158,24 +156,19 @@ def _noise(identified: Identified) -> Numbers:
 # -- bodies ----------------------------------------------------------------------------------------
 
 
-def of_bodies(mapping: BaseMapping, bodies: Bodies, settings: Settings) -> Iterator[Verdict]:
+def of_bodies(mapping: BaseMapping, bodies: Bodies) -> Iterator[Verdict]:
     """Links of a URDF whose mass is far from that in the robot's file."""
-    cure = f"check units, friction and the mass in that file, or {_near_prior(settings)}"
+    cure = f"check units, friction and the mass in that file, or {MORE_MOTION}"
     stated = _stated_masses(mapping)
     for name, ten in bodies.links.items():
         masses = float(ten[0]), stated.get(name, 0.0)
         yield from _of_mass(f"link '{shown(name)}'", masses, "the robot file", cure)
 
 
-def no_bodies(fault: BodiesError, settings: Settings) -> Verdict:
+def no_bodies(fault: BodiesError) -> Verdict:
     """The warning for an estimate for which no bodies were found."""
     text = str(fault).removeprefix("error: ")
-    cure = f"use a log in which all joints move more, or {_near_prior(settings)}"
-    return Verdict(f"{text}; {cure}", bodies_only=True)
-
-
-def _near_prior(settings: Settings) -> str:
-    return stay_near_prior(settings.entropic, settings.full)
+    return Verdict(f"{text}; {MORE_MOTION}", bodies_only=True)
 
 
 def _of_standard(identified: Identified) -> Iterator[Verdict]:
@@ -188,8 +181,7 @@ def _of_standard(identified: Identified) -> Iterator[Verdict]:
         return
     cure = (
         "the mass may include effects that are missing in the model, such as a rotor "
-        "(--actuators), a wrong torque constant or friction; model them, or "
-        f"{_near_prior(identified.settings)}"
+        f"(--actuators), a wrong torque constant or friction; model them, or {MORE_MOTION}"
     )
     prior = mapping.by_body(mapping.prior)
     for name, ten in mapping.by_body(estimate.standard).items():
