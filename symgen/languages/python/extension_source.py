@@ -4,7 +4,6 @@ The functions are built in: a call of one state runs no Python. They broadcast o
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final
 
 from symgen.compiler.passes import counts
@@ -14,7 +13,7 @@ from symgen.languages.c.options import COptions
 from symgen.languages.c.printed_function import CFunction
 from symgen.languages.c.simd import BatchFunction, batch_functions, width
 from symgen.languages.c.syntax import string
-from symgen.languages.describe import Argument
+from symgen.languages.describe import Argument, FunctionDescription
 from symgen.languages.module import Module
 from symgen.languages.python.backend import comment
 from symgen.render import render
@@ -62,52 +61,22 @@ class BoundFunction:
     @property
     def name(self) -> str:
         """The name of the Python function."""
-        return self.single.d.name
+        return self.d.name
 
-    @cached_property
+    @property
+    def d(self) -> FunctionDescription:
+        """The description of the function."""
+        return self.single.d
+
+    @property
     def arrays(self) -> list[Argument]:
         """Inputs, then outputs."""
-        return [a for a in self.single.arguments if a.direction != "work"]
-
-    @property
-    def inputs(self) -> list[str]:
-        """The names of its inputs."""
-        return [a.name for a in self.arrays if a.direction == "in"]
-
-    @property
-    def ins(self) -> int:
-        """How many inputs it has."""
-        return len(self.inputs)
-
-    @property
-    def outs(self) -> int:
-        """How many outputs it has."""
-        return len(self.arrays) - self.ins
-
-    @property
-    def entries(self) -> int:
-        """The number of entries of all inputs."""
-        return sum(a.size for a in self.arrays[: self.ins])
-
-    @property
-    def takes(self) -> str:
-        """The inputs of a function in words."""
-        return ", ".join(self.inputs)
-
-    @property
-    def gives(self) -> str:
-        """The outputs of a function in words."""
-        return ", ".join(a.name for a in self.arrays[self.ins :])
-
-    @property
-    def work(self) -> int:
-        """Entries of the work array for one state, 0 where there is none."""
-        return self.single.work
+        return [*self.d.ins, *self.d.outs]
 
     @property
     def apart(self) -> int:
         """States from which on a call gives the GIL away."""
-        return max(1, APART // max(1, counts(self.single.d.program).total))
+        return max(1, APART // max(1, counts(self.d.program).total))
 
     @property
     def one(self) -> str:
@@ -115,7 +84,7 @@ class BoundFunction:
         places = iter(f"a[{k}]" for k in range(len(self.arrays)))
         arguments = ["w" if a.direction == "work" else next(places) for a in self.single.arguments]
         call = f"{self.single.full_name}({', '.join(arguments)});"
-        return f"return (int){call}" if self.single.d.pivots else f"{call}\n    return 0;"
+        return f"return (int){call}" if self.d.pivots else f"{call}\n    return 0;"
 
     @property
     def rows(self) -> str:
@@ -130,25 +99,18 @@ class BoundFunction:
     @property
     def doc(self) -> list[str]:
         """The lines of its docstring, its signature for Python first."""
-        lines = [f"{self.name}($module, {self.takes}, *, out=None, threads=1)", "--", ""]
-        lines += note(self)
+        inputs = ", ".join(a.name for a in self.d.ins)
+        lines = [f"{self.name}($module, {inputs}, *, out=None, threads=1)", "--", "", *note(self)]
         return [f"{line}\n" for line in lines[:-1]] + [lines[-1]]
 
     @property
     def signature(self) -> str:
-        """The parameters of a function as in a stub."""
-        parameters = ", ".join(f"{name}: ArrayLike" for name in self.inputs)
-        return f"{parameters}, *, out: {self.given} | None = None, threads: int = 1"
-
-    @property
-    def result(self) -> str:
-        """The type of what it returns."""
-        return "Array" if self.outs == 1 else f"tuple[{', '.join(['Array'] * self.outs)}]"
-
-    @property
-    def given(self) -> str:
-        """The type of what `out` may be."""
-        return "Array" if self.outs == 1 else f"Sequence[Array] | {self.result}"
+        """The parameters and the result of a function as in a stub."""
+        parameters = ", ".join(f"{a.name}: ArrayLike" for a in self.d.ins)
+        one = len(self.d.outs) == 1
+        result = "Array" if one else f"tuple[{', '.join(['Array'] * len(self.d.outs))}]"
+        given = result if one else f"Sequence[Array] | {result}"
+        return f"({parameters}, *, out: {given} | None = None, threads: int = 1) -> {result}"
 
     @property
     def note(self) -> str:
@@ -173,14 +135,14 @@ def note(f: BoundFunction) -> list[str]:
     table = ["  ".join(x.ljust(w) for x, w in zip(row, widths, strict=True)) for row in rows]
     states = "Leading axes of the arguments are states and broadcast. `out` receives "
     lines = [
-        f"{comment('; '.join(f.single.d.formulas))}.",
+        f"{comment('; '.join(f.d.formulas))}.",
         "",
         *(comment(line).rstrip() for line in table),
         "",
-        f"{states}{f.gives};",
+        f"{states}{', '.join(a.name for a in f.d.outs)};",
         "`threads` is the number of threads that share the states.",
     ]
-    return lines + (list(IRREGULAR) if f.single.d.pivots else [])
+    return lines + (list(IRREGULAR) if f.d.pivots else [])
 
 
 IRREGULAR: Final = (
@@ -213,9 +175,9 @@ def extension(module: Module) -> str:
     """The C source of the extension module."""
     bound_functions, c = bound(module), module[COptions]
     most = {
-        "ins": max(f.ins for f in bound_functions),
-        "outs": max(f.outs for f in bound_functions),
-        "entries": max(f.entries for f in bound_functions),
+        "ins": max(len(f.d.ins) for f in bound_functions),
+        "outs": max(len(f.d.outs) for f in bound_functions),
+        "entries": max(sum(a.size for a in f.d.ins) for f in bound_functions),
         "axes": max(len(a.sizes) for f in bound_functions for a in f.arrays),
     }
     return render(
