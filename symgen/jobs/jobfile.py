@@ -21,8 +21,8 @@ from symgen.jobs.options import JOB
 from symgen.jobs.publish import Mark, OutputFile, write_files, write_new
 from symgen.languages import LANGUAGES
 from symgen.languages.language import identifier
-from symgen.options import Option
-from symgen.options.kinds import TEXT, ValueKind, quoted
+from symgen.options import Option, rows
+from symgen.options.kinds import PAIRS, TEXT, ValueKind, quoted
 from symgen.reading import toml_reader
 from symgen.reading.denavit_hartenberg import is_table
 from symgen.reading.options import NO_SOURCE_OPTIONS, SourceOptions
@@ -171,10 +171,7 @@ def with_formulations(text: str, formulations: dict[str, str]) -> str | None:
 
 def formulations_line(formulations: dict[str, str]) -> str:
     """The line of a job file for these formulations."""
-    pairs = ", ".join(
-        f"{quoted(name)} = {quoted(formulation)}" for name, formulation in formulations.items()
-    )
-    return f"formulations = {{ {pairs} }}"
+    return f"formulations = {PAIRS.toml(formulations.items())}"
 
 
 # -- writing ---------------------------------------------------------------------------------------
@@ -202,16 +199,12 @@ def init(file: str, out: str | None, options: SourceOptions = NO_SOURCE_OPTIONS)
     if path.suffix.lower() != ".toml":
         raise OptionError(f"--out {str(path)!r}: the name of a job file must end in .toml")
     set_ = {"out": quoted(f"build/{identifier(robot.name, LANGUAGES.values())}")}
-    if options.xacro_args:
-        set_["xacro_args"] = (
-            "{ " + ", ".join(f"{quoted(k)} = {quoted(v)}" for k, v in options.xacro_args) + " }"
-        )
     try:
-        if options.package_paths:
-            folders = (os.path.relpath(folder, path.parent) for folder in options.package_paths)
-            set_["package_paths"] = f"[{', '.join(map(quoted, folders))}]"
-        if options.model is not None:
-            set_["model"] = quoted(options.model)
+        folders = [os.path.relpath(folder, path.parent) for folder in options.package_paths]
+        for row in rows(SourceOptions):
+            value = folders if row.name == "package_paths" else getattr(options, row.name)
+            toml = row.kind.toml(value)
+            set_ |= {} if toml is None else {row.name: toml}
         text = written(path.name, os.path.relpath(file, path.parent), set_)
     except (OSError, ValueError) as error:
         raise OptionError(f"cannot write {str(path)!r}: {reason(error)}") from None

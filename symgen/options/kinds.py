@@ -24,7 +24,7 @@ class ValueKind:
     from_python: Callable[[Any], Any] = lambda value: value
     """From a value in Python to the field's value; raises TypeError or ValueError."""
     toml: Callable[[Any], str | None] = lambda value: None
-    """The default as TOML, None if there is no default."""
+    """A value as TOML, None if there is none."""
     click_type: type | None = None
     """The type that the command line converts to: ``int`` or ``float``."""
     repeatable: bool = False
@@ -92,6 +92,11 @@ def _list(values: Iterable[str]) -> str | None:
     return f"[{', '.join(entries)}]" if entries else None
 
 
+def _inline_table(pairs: Iterable[tuple[str, str]]) -> str | None:
+    entries = [f"{quoted(key)} = {value}" for key, value in pairs]
+    return f"{{ {', '.join(entries)} }}" if entries else None
+
+
 def _pair(text: str) -> tuple[str, str]:
     name, sign, value = text.partition("=")
     if not sign:
@@ -150,7 +155,13 @@ WHOLE: Final = ValueKind(
 )
 FLAG: Final = ValueKind("true or false", "false", _exactly(bool), from_python=_is_flag, flag=True)
 TEXTS: Final = ValueKind(
-    "a list of texts", '["VALUE"]', _texts, tuple, from_python=_are_texts, repeatable=True
+    "a list of texts",
+    '["VALUE"]',
+    _texts,
+    tuple,
+    _are_texts,
+    lambda value: _list(map(quoted, value)),
+    repeatable=True,
 )
 NAMES: Final = ValueKind(
     "a list of names without commas",
@@ -166,6 +177,7 @@ PAIRS: Final = ValueKind(
     _table,
     lambda texts: tuple(map(_pair, texts)),
     _pairs(_is_text),
+    lambda value: _inline_table((key, quoted(x)) for key, x in value),
     repeatable=True,
 )
 NUMBER_PAIRS: Final = ValueKind(
@@ -174,6 +186,7 @@ NUMBER_PAIRS: Final = ValueKind(
     _table,
     lambda texts: tuple((name, finite(x)) for name, _, x in (t.rpartition("=") for t in texts)),
     _pairs(_is_number),
+    lambda value: _inline_table((key, repr(x)) for key, x in value),
     repeatable=True,
 )
 
