@@ -7,13 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from symgen.errors import Notice
+from symgen.errors import Notice, RobotError
 from symgen.mechanics.closures import LoopError
 from symgen.mechanics.loop_geometry import paths_of, planar_loop
 from symgen.mechanics.model import Closure, Follow, RigidBodyModel
 from symgen.mechanics.pose import Triple
 from symgen.numbers.scalar import sum_in_order
 from symgen.reading.description import RobotDescription
+from symgen.reading.ignored_elements import loops_left_open
 from symgen.reading.loop_elements import LoopElement
 from symgen.reading.subtree import RobotSubtree
 from symgen.text import hint, quoted, shown
@@ -23,13 +24,9 @@ DEPENDENT_JOINTS: Final = 2
 
 
 def with_loops(part: RobotSubtree, model: RigidBodyModel) -> RigidBodyModel:
-    """The model with the closed loops of a file. Raises RobotError for a loop that is not
-    supported."""
-    closures = list[Closure]()
-    for loop in part.robot.loops:
-        ends = _ends(part, model, loop)
-        if ends is not None:
-            closures.append(_closure(part.robot, model, loop, ends, closures))
+    """The model with the closed loops of a file. Raises RobotError for a loop that is not supported
+    and not optional."""
+    closures, _ = _closures(part, model)
     if not closures:
         return model
     determined = {i for closure in closures for i in closure.dependent}
@@ -40,7 +37,25 @@ def with_loops(part: RobotSubtree, model: RigidBodyModel) -> RigidBodyModel:
     return replace(model, bodies=bodies, closures=_ordered(part.robot, model, closures))
 
 
-def _error(robot: RobotDescription, loop: LoopElement, message: str) -> Exception:
+def _closures(
+    part: RobotSubtree, model: RigidBodyModel
+) -> tuple[list[Closure], list[tuple[LoopElement, str]]]:
+    """The closures of a tree, and the optional loops that are left open with the reasons. Raises
+    RobotError."""
+    closures, left = list[Closure](), list[tuple[LoopElement, str]]()
+    for loop in part.robot.loops:
+        try:
+            ends = _ends(part, model, loop)
+            if ends is not None:
+                closures.append(_closure(part.robot, model, loop, ends, closures))
+        except RobotError as error:
+            if not loop.optional:
+                raise
+            left.append((loop, error.message))
+    return closures, left
+
+
+def _error(robot: RobotDescription, loop: LoopElement, message: str) -> RobotError:
     return robot.error(loop.line, f"loop '{shown(loop.name)}'", message)
 
 
@@ -189,8 +204,16 @@ def _ready(waiting: Sequence[Closure], reads: Mapping[str, set[int]]) -> Iterato
 
 
 def notices_on_loops(part: RobotSubtree, model: RigidBodyModel) -> Iterator[Notice]:
-    """A note for each closed loop: the joints that it determines, from which others, and how many
-    coordinates the robot has."""
+    """A warning for each loop that is left open, and a note for each closed one: the joints that it
+    determines, from which others, and how many coordinates the robot has."""
+    free = (
+        replace(b, follows=None) if b.follows and not b.follows.terms else b for b in model.bodies
+    )
+    for loop, reason in _closures(part, replace(model, bodies=tuple(free), closures=()))[1]:
+        text = loops_left_open((loop.name,), 1)
+        yield part.robot.notice(
+            "warning", f"{text}; {reason}", loop.line, f"loop '{shown(loop.name)}'"
+        )
     lines = {loop.name: loop.line for loop in part.robot.loops}
     for closure in model.closures:
         bodies = [i for path in paths_of(model, closure.bodies) for i in path]

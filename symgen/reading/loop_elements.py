@@ -9,7 +9,8 @@ from symgen.mechanics.pose import Triple
 class LoopElement:
     """A joint that closes a loop: a point of each of two `links` (m, in link axes) at which they
     stay together. `dependent` names the two joints that the loop determines, `branch` (1 or -1)
-    the assembly; empty and 0 leave the choice to `symgen.reading.closed_loop_joints`."""
+    the assembly; empty and 0 leave the choice to `symgen.reading.closed_loop_joints`. A loop that
+    is `optional` is left open with a warning where it is not supported."""
 
     name: str
     line: int
@@ -17,3 +18,4 @@ class LoopElement:
     points: tuple[Triple, Triple]
     dependent: tuple[str, ...] = ()
     branch: int = 0
+    optional: bool = False

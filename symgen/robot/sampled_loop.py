@@ -207,7 +207,7 @@ def _configurations(
     random, n, found = np.random.default_rng(0), robot.dof, []
     low, high = _limits(robot)
     for _ in range(count):
-        q = random.uniform(low, high)
+        q = np.array(coupling_of(robot.model).reachable(random.uniform(low, high).tolist()))
         for four in coupling_of(robot.model).quaternions:
             q[four] = random.normal(size=4)
             q[four] /= np.linalg.norm(q[four])

@@ -221,6 +221,10 @@ def trace_symbolically(
 ) -> SymbolicTrace:
     """The symbolic trace of a quantity. `given` has expressions for some of its inputs. Raises
     OptionError."""
+    if robot.model.closures:
+        raise OptionError(
+            "closed forms of robots with closed loops are not supported; remove the loops"
+        )
     (quantity,) = of_model(robot.model, (quantity,))
     names = tuple(body.name for body in robot.model.moving) if setting.masses else ()
     check_defined(replace(robot, runtime=names), [quantity])

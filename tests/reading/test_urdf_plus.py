@@ -126,3 +126,85 @@ def test_joints_with_several_coordinates_cannot_be_coupled():
     text = leg(*BELT).replace('name="hip" type="continuous"', 'name="hip" type="ball"')
     with pytest.raises(RobotError, match="joint 'hip' on its path is ball"):
         load(text)
+
+
+MASS = (
+    '<inertial><mass value="1"/>'
+    '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+)
+CLOSED = f"""<robot name="bars"><link name="base"/>
+<link name="crank">{MASS}</link><link name="rod">{MASS}</link><link name="rocker">{MASS}</link>
+<joint name="a" type="continuous"><parent link="base"/><child link="crank"/>
+<axis xyz="0 0 1"/></joint>
+<joint name="b" type="continuous"><origin xyz="0.2 0 0"/><parent link="crank"/><child link="rod"/>
+<axis xyz="{{axis}}"/></joint>
+<joint name="c" type="continuous"><origin xyz="0.4 0 0"/><parent link="base"/><child link="rocker"/>
+<axis xyz="0 0 -1"/></joint>
+{{loop}}</robot>"""
+PLUS = (
+    '<loop name="pin" type="{}"><predecessor link="rod"><origin xyz="0.45 0 0"/></predecessor>'
+    '<successor link="{}"><origin xyz="0.3 0 0"/></successor></loop>'
+)
+DRAKE = (
+    '<loop_joint name="pin" type="continuous"><link1 link="rod" xyz="0.45 0 0"/>'
+    '<link2 link="rocker" xyz="0.3 0 0"/></loop_joint>'
+)
+
+
+@pytest.mark.parametrize("loop", [PLUS.format("revolute", "rocker"), DRAKE])
+def test_planar_loops_are_closed(loop):
+    """The four-bar linkage has one coordinate; the points of both links coincide."""
+    loaded = load(CLOSED.format(axis="0 0 1", loop=loop))
+    assert loaded.model.joint_names == ("a",)
+    (closure,) = loaded.model.closures
+    assert (closure.bodies, closure.dependent) == ((2, 3), (2, 3))
+    (said,) = [n for n in loaded.notices if "pin" in n.element]
+    assert said.level == "note" and "determines joints 'b' and 'c' from 'a'" in said.message
+
+
+@pytest.mark.parametrize(
+    ("axis", "loop", "reason"),
+    [
+        ("0 1 0", PLUS.format("revolute", "rocker"), "parallel axes"),
+        ("0 0 1", PLUS.format("revolute", "nowhere"), "no link is called 'nowhere'"),
+        ("0 0 1", PLUS.format("prismatic", "rocker"), ""),
+        ("0 0 1", PLUS.format("revolute", "rocker").replace("0.3 0 0", "0.3 0 1"), "1 m apart"),
+        ("0 0 1", PLUS.format("revolute", "rocker").replace("0.3 0 0", "9 0 0"), "too short"),
+    ],
+)
+def test_other_loops_stay_open_with_the_reason(axis, loop, reason):
+    loaded = load(CLOSED.format(axis=axis, loop=loop))
+    assert loaded.model.joint_names == ("a", "b", "c")
+    (said,) = [n.message for n in loaded.notices if n.level == "warning"]
+    assert said.startswith("'pin' closes a loop, which is left open") and reason in said
+
+
+def test_loops_are_written_to_urdf(tmp_path):
+    source, out = tmp_path / "in.urdf", tmp_path / "out.urdf"
+    source.write_text(CLOSED.format(axis="0 0 1", loop=DRAKE), encoding="utf-8")
+    done = invoke("convert", source, "--out", out)
+    assert done.exit_code == 0 and "closed loops ('pin')" in done.stderr
+    assert load(out).model.closures == load(source).model.closures
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (("excite", "{}", "--out", "x.csv"), "symgen excite does not support robots with closed"),
+        (("inspect", "{}", "--entry", "gravity"), "closed forms of robots with closed loops"),
+        (
+            ("generate", "{}", "-o", "x", "--quantity", "slotine_li_regressor"),
+            "not supported for robots with",
+        ),
+    ],
+)
+def test_what_closed_loops_do_not_support_is_refused_in_one_sentence(
+    tmp_path, monkeypatch, command, words
+):
+    monkeypatch.chdir(tmp_path)
+    source = tmp_path / "in.urdf"
+    source.write_text(CLOSED.format(axis="0 0 1", loop=DRAKE), encoding="utf-8")
+    done = invoke(*(part.format(source) for part in command))
+    assert done.exit_code == 2
+    (line,) = [line for line in done.stderr.splitlines() if "note:" not in line]
+    assert words in line

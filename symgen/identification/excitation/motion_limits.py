@@ -51,6 +51,8 @@ def bounds(loaded: LoadedRobot, given: Sequence[tuple[str, str, float]]) -> Boun
     Joints that mimic others bind their leaders. Raises SymgenError, one sentence, where a limit is
     missing or leaves nothing."""
     model, stated = loaded.model, _given(loaded.model, given)
+    if model.closures:
+        raise OptionError("symgen excite does not support robots with closed loops; remove them")
     several = next((joint for _, joint in model.joints if not joint.type.has_one_coordinate), None)
     if several is not None:
         name = shown(several.name)

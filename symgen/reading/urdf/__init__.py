@@ -45,6 +45,7 @@ from symgen.reading.urdf.couplings import (
     with_ros2_control,
 )
 from symgen.reading.urdf.ignored_elements import check_root, notice_ignored_elements
+from symgen.reading.urdf.loops_of_urdf import loops_of
 from symgen.reading.urdf.transmissions import drives, extensions, transmissions
 from symgen.reading.xml_reader import XmlNode, parsed
 from symgen.text import shown
@@ -87,7 +88,8 @@ def described(root: XmlNode, path: Path, digest: str) -> RobotDescription:
     joints = with_ros2_control(root, joints)
     joints = with_couplings(root, joints, dependent_joints(joint_nodes(root)))
     links = _with_world(root, links, joints)
-    notice_ignored_elements(root)
+    loops, other_loops = loops_of(root)
+    notice_ignored_elements(root, other_loops)
     moving = {joint.name for joint in joints if joint.kind != FIXED}
     driving, tying = drives(root, extended, moving), transmissions(root)
     name = root.element.get("name", "").strip()
@@ -104,6 +106,7 @@ def described(root: XmlNode, path: Path, digest: str) -> RobotDescription:
             tuple(root.source.notices),
             driving,
             transmissions=tying,
+            loops=tuple(loops),
         )
     )
 

@@ -1,7 +1,7 @@
 """Elements of URDF files: those that are known, those that have no effect, and xacro, which must
 have been expanded."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from symgen.reading.ignored_elements import (
@@ -13,6 +13,7 @@ from symgen.reading.ignored_elements import (
 )
 from symgen.reading.joint_kinds import DRAKES, JOINTS, joint_nodes, word_of
 from symgen.reading.urdf.couplings import COUPLING
+from symgen.reading.urdf.loops_of_urdf import ENDS
 from symgen.reading.urdf.transmissions import has_unread_rotor
 from symgen.reading.xacro.expansion import check_unexpanded_xacro, is_xacro
 from symgen.reading.xml_reader import XmlNode
@@ -43,8 +44,9 @@ def check_root(root: XmlNode) -> None:
     check_unexpanded_xacro(root)
 
 
-def notice_ignored_elements(root: XmlNode) -> None:
-    """Add one notice for each kind of element that has no effect on the model."""
+def notice_ignored_elements(root: XmlNode, unread: Sequence[XmlNode]) -> None:
+    """Add one notice for each kind of element that has no effect on the model; `unread` are the
+    loops of URDF+ and Drake that are not read."""
     unknown = (
         (part, node)
         for part, owner in _parts(root)
@@ -54,7 +56,7 @@ def notice_ignored_elements(root: XmlNode) -> None:
     notice_unknown(unknown, KNOWN)
     _notice_foreign_attributes(root)
     notice_ignored(root, IGNORED, root)
-    loops = list(_loops(root))
+    loops = [*unread, *_loops(root)]
     if loops:
         names = dict.fromkeys(node.element.get("name") or f"<{node.tag}>" for node in loops)
         first = loops[0].with_label(f"<{loops[0].tag}>")
@@ -62,7 +64,7 @@ def notice_ignored_elements(root: XmlNode) -> None:
 
 
 def _loops(root: XmlNode) -> Iterator[XmlNode]:
-    yield from (node for node in root if node.tag in LOOP_TAGS)
+    yield from (node for node in root if node.tag in LOOP_TAGS and node.tag not in ENDS)
     for gazebo in root.children("gazebo"):
         if not gazebo.element.get("reference"):
             yield from gazebo.children("joint")

@@ -23,6 +23,7 @@ from symgen.reading.description import (
 )
 from symgen.reading.joint_kinds import JOINTS, has_one_coordinate
 from symgen.reading.subtree import gravity_of_file
+from symgen.reading.urdf.loops_of_urdf import write_loops
 from symgen.reading.urdf.transmissions import INERTIA, RATIO
 from symgen.text import quoted
 
@@ -52,6 +53,7 @@ def urdf_bytes(robot: RobotDescription) -> tuple[bytes, tuple[Notice, ...]]:
     for joint in robot.joints:
         _joint(root, joint, armatures.get(joint.name, 0.0))
     _drives(root, robot)
+    write_loops(root, robot.loops)
     if not any(drive.inertia for drive in robot.drives):
         etree.cleanup_namespaces(root)
     etree.indent(root)
@@ -267,6 +269,17 @@ IN_DYNAMICS: Final = (
     " ({}) is written in <dynamics>; this is not part of URDF, and few programs read it"
 )
 EXTENSIONS: Final[tuple[tuple[str, Callable[[RobotDescription], Iterable[str]], str], ...]] = (
+    (
+        "note",
+        lambda robot: (loop.name for loop in robot.loops),
+        "closed loops ({}) are written as <loop> of URDF+, which other programs may ignore",
+    ),
+    (
+        "warning",
+        lambda robot: (loop.name for loop in robot.loops if loop.dependent or loop.branch),
+        "the dependent joints and the branch of closed loops ({}) are not written to the URDF; "
+        "read again, the loops have those that symgen chooses",
+    ),
     (
         "warning",
         lambda robot: sorted({joint.kind for joint in robot.joints if joint.kind not in OWN}),
