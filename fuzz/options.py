@@ -140,8 +140,15 @@ def entry(rng: Random, names: Names) -> str:
     return quantity(rng, names) + tail
 
 
+def thruster(rng: Random, names: Names) -> str:
+    """A thruster, of which one in three has no axis."""
+    tail = rng.choice((":z", ":-y:0.02", "", ":x:nan", ":0,0.6,0.8:-1", ":0,0,0"))
+    return link(rng, names) + tail
+
+
 VALUES: Final[dict[str, Value]] = {
     "root": link,
+    "reroot": link,
     "tip": link,
     "payload": link,
     "lock": locked,
@@ -156,6 +163,7 @@ VALUES: Final[dict[str, Value]] = {
         one("constant", "runtime"), lambda rng, names: f"runtime:{some(link)(rng, names)}"
     ),
     "external_wrench": some(link),
+    "thrusters": thruster,
     "friction": one(
         *("viscous", "coulomb", "viscous,coulomb", "runtime:viscous,coulomb,offset"),
         *("runtime:asymmetric,viscous", "runtime:load", "viscous,load,presliding,stribeck"),

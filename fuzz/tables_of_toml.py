@@ -90,7 +90,7 @@ def job(rng: Random, names: Names, file: str = "robot.urdf") -> bytes:
 
 def _job_value(rng: Random, key: str, names: Names) -> Any:
     value = VALUES[key](rng, names) if key in VALUES else argument(rng)
-    if key in ("quantities", "languages"):
+    if key in ("quantities", "languages", "thrusters"):
         return [value]
     if key in ("glue", "external_wrench"):
         return value.split(",")

@@ -30,10 +30,7 @@ from symgen.algorithms.adjoints import (
     power,
 )
 from symgen.algorithms.coriolis import Entries, composites, square
-from symgen.algorithms.derivatives import (
-    Three,
-    inverse_dynamics_derivatives,
-)
+from symgen.algorithms.derivatives import Matrices, inverse_dynamics_derivatives
 from symgen.algorithms.factors import MassMatrixFactors, coupled_mass_matrix, factors
 from symgen.algorithms.forward_dynamics import driving
 from symgen.algorithms.forward_kinematics import wrenches_in_link_axes
@@ -47,7 +44,7 @@ from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
 Four = tuple[list[Scalar], list[Scalar], list[Scalar], list[Scalar]]
 Hessian = Callable[[CanonicalModel, Coordinates, Coordinates, Coordinates, Coordinates], Four]
-Gradient = Callable[[CanonicalModel, Coordinates, Coordinates, Coordinates], Three]
+Gradient = Callable[[CanonicalModel, Coordinates, Coordinates, Coordinates], Matrices]
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +259,7 @@ def of_forward(
     solver = factors(system, coupled_mass_matrix(system, q))
     qdd, mu = (coupling.body_rates(solver.solve(x)) for x in (driving(system, q, qd, tau), lam))
     second = (coupling.matrix(x) for x in formulations[0](system, q, qd, qdd, mu))
-    by_q, by_qd, _ = (coupling.matrix(x) for x in formulations[1](system, q, qd, qdd))
+    by_q, by_qd = (coupling.matrix(x) for x in formulations[1](system, q, qd, qdd)[:2])
     qq, qqd, qdqd, qqdd = ([-x for x in block] for block in second)
     w, n = _solved(solver, qqdd), len(lam)
     products, rates = _product(w, by_q, n), _product(w, by_qd, n)

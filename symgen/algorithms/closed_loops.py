@@ -12,6 +12,7 @@ from functools import partial
 
 from symgen.algorithms.christoffel import coriolis_matrix_from_symbols
 from symgen.algorithms.composite import mass_matrix
+from symgen.algorithms.external_inputs import external_matrices
 from symgen.algorithms.factors import MassMatrixFactors, coupled_mass_matrix, factors
 from symgen.algorithms.forward_dynamics import driving
 from symgen.algorithms.newton_euler import gravity, inverse_dynamics
@@ -96,9 +97,12 @@ def rate(term: Term, system: CanonicalModel, *flow: Coordinates) -> list[Scalar]
 @_on_user("inverse_dynamics_derivatives", source=FORWARD)
 def inverse_dynamics_derivatives(
     system: CanonicalModel, *at: Coordinates
-) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
-    """∂τ/∂q, ∂τ/∂q̇ and M, n x n each."""
-    return (*(slopes(torques, system, at, k) for k in (0, 1)), masses(system, at[0]))  # type: ignore[return-value]
+) -> tuple[list[Scalar], ...]:
+    """∂τ/∂q, ∂τ/∂q̇ and M, n x n each, and that in the thrusts, if there are any."""
+    state, x, _ = system.at_state(at[0])
+    thrusts = external_matrices(state, x)[1]
+    external = ([-e for e in thrusts],) if thrusts else ()
+    return (*(slopes(torques, system, at, k) for k in (0, 1)), masses(system, at[0]), *external)
 
 
 @_on_user("inverse_dynamics_jvp", source=FORWARD)
@@ -131,12 +135,15 @@ def inverse_dynamics_rate(system: CanonicalModel, *flow: Coordinates) -> list[Sc
 @_on_user("forward_dynamics_derivatives", source=FORWARD)
 def forward_dynamics_derivatives(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates
-) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
-    """∂q̈/∂q = -M⁻¹ ∂τ/∂q, ∂q̈/∂q̇ = -M⁻¹ ∂τ/∂q̇ and M⁻¹, n x n each."""
+) -> tuple[list[Scalar], ...]:
+    """∂q̈/∂q = -M⁻¹ ∂τ/∂q, ∂q̈/∂q̇ = -M⁻¹ ∂τ/∂q̇ and M⁻¹, n x n each, and those in external
+    wrenches and thrusts, if there are any."""
     solver, qdd = solved(system, q, qd, tau)
     at = q, qd, qdd
     dq, dqd = (solver.solve_columns([-x for x in slopes(torques, system, at, k)]) for k in (0, 1))
-    return dq, dqd, solver.inverse()
+    state, x, _ = system.at_state(q)
+    external = (solver.solve_columns(a) for a in external_matrices(state, x) if a)
+    return dq, dqd, solver.inverse(), *external
 
 
 @_on_user("forward_dynamics_jvp", source=FORWARD)

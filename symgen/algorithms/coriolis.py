@@ -35,7 +35,6 @@ from symgen.mechanics.spatial import (
     ZERO_VECTOR,
     Force,
     Step,
-    Turn,
     Twist,
     Vector,
 )
@@ -68,28 +67,34 @@ def composites(
 
 @dataclass(frozen=True, slots=True)
 class CoriolisColumn:
-    """The effect of joint i on its ancestors: momentum (f2, n2), n3 of the module's formulas, and
-    forces like F1."""
+    """The effect of joint i on its ancestors: momentum (f2, n2), the force whose moment is n3 of
+    the module's formulas, without a linear part for Christoffel's C, and forces like F1."""
 
     momentum: Force
-    n3: Vector
+    n3: Force
     forces: tuple[Force, ...]
 
     def to_parent(self, step: Step) -> "CoriolisColumn":
         """The column about the frame from which `step` leads to the present one."""
-        n3 = self.n3.expressed_after(-step) if isinstance(step, Turn) else self.n3
         return CoriolisColumn(
-            self.momentum.to_parent(step), n3, tuple(f.to_parent(step) for f in self.forces)
+            self.momentum.to_parent(step),
+            self.n3.to_parent(step),
+            tuple(f.to_parent(step) for f in self.forces),
         )
 
     def named(self, label: str) -> "CoriolisColumn":
         """This column, named for generated code: f, n, e and, of its forces, F and N."""
         self.momentum.named(label)
-        self.n3.named(f"e{label}")
+        self.n3.angular.named(f"e{label}")
         for force in self.forces:
             force.linear.named(f"F{label}")
             force.angular.named(f"N{label}")
         return self
+
+    def with_skew(self, force: Force) -> "CoriolisColumn":
+        """The column of another C: S_jᵀ times the force is added to C_ji and taken from C_ij."""
+        first, *others = self.forces
+        return CoriolisColumn(self.momentum, self.n3 + -force, (first + force, *others))
 
     def with_force(self, force: Force) -> "CoriolisColumn":
         """One more force to carry."""
@@ -111,7 +116,8 @@ def column(joint: Freedom, composite: MovingBody, x: Twist) -> CoriolisColumn:
     force = force + t_rate.scaled(inertia.m)
     moment = sigma_rate.scaled(s.across) + lever - stretch.without(2) + h.cross(t_rate)
     n3 = stretch + rates.u_cross_turning.scaled(sigma.z) + (w.cross(h) + rates.p).cross(t)
-    return CoriolisColumn(momentum, n3 + x.v.cross(momentum.linear), (Force(force, moment),))
+    turned = Force(ZERO_VECTOR, n3 + x.v.cross(momentum.linear))
+    return CoriolisColumn(momentum, turned, (Force(force, moment),))
 
 
 def row_entry(joint: Freedom, x: Twist, at: CoriolisColumn) -> Scalar:
@@ -122,7 +128,8 @@ def row_entry(joint: Freedom, x: Twist, at: CoriolisColumn) -> Scalar:
     return (
         rate.angular.dot(at.momentum.angular)
         + rate.linear.dot(at.momentum.linear)
-        + at.n3.dot(sigma)
+        + at.n3.angular.dot(sigma)
+        + at.n3.linear.dot(t)
     )
 
 
@@ -149,17 +156,31 @@ C_MATRIX = Array(
 def coriolis_matrix(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """C(q, q̇), n x n, row-major: C q̇ + g is the bias, dM/dt = C + Cᵀ, and C_ij = Σ_k Γ_ijk
     q̇_k."""
+    return square(system, coriolis_entries(system, q, qd))
+
+
+def coriolis_entries(
+    system: CanonicalModel,
+    q: Coordinates,
+    qd: Coordinates,
+    skew: Mapping[int, Force] | None = None,
+) -> Entries:
+    """The entries of C by row and column, from 1. With `skew`, a force K S in the joint frame of
+    each joint with unit twist S and a skew-symmetric K, they are those of C and the matrix with the
+    entries S_jᵀ K_i S_i of another C with the same Ṁ - 2 C."""
     moving = velocities(system, q, qd)
     entries: Entries = {}
     for i, _, composite in composites(system, q, moving):
         with system.section(i, "column"):
             own_column = column(system.body(i).joint, composite, moving[i].joint)
             entries[i, i] = system.body(i).joint.project(own_column.forces[0])
+            if skew:
+                own_column = own_column.with_skew(skew[i])
             for j, at, _ in shift_to_ancestors(system, i, q, own_column.named(joint_label(i))):
                 joint, at = system.body(j).joint, at.named(f"{i}_{j}")
                 entries[j, i] = joint.project(at.forces[0])
                 entries[i, j] = row_entry(joint, moving[j].body, at)
-    return square(system, entries)
+    return entries
 
 
 @quantity(
@@ -186,7 +207,7 @@ def coriolis_transpose_product(
         body, x = system.body(i), moving[i]
         with system.section(i, "momentum"):
             momenta[i] = (momenta[i] + spatial_momentum(body.inertia, x)).named(f"{i}")
-            entries[i - 1] = row_entry(body.joint, x, CoriolisColumn(momenta[i], ZERO_VECTOR, ()))
+            entries[i - 1] = row_entry(body.joint, x, CoriolisColumn(momenta[i], ZERO_FORCE, ()))
             momenta[body.parent] = momenta[body.parent] + body.placement.to_parent(
                 momenta[i], q[i - 1]
             )

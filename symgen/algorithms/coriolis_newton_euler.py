@@ -9,15 +9,18 @@ joint j and β = v × x,
 
     D x = I β and the couple ∫ (v + w × r) × (x_v + x_w × r) dm.
 
-Of a body with mass m, first moment h and second moment S it has the force m w × x_v + G x_w and the
-couple -Gᵀ x_v + b × x_w, b = h × v + tr(S) w, G = m [v]x - w hᵀ + (h·w) 1. D reads how the mass of
-each body is spread, so nothing may be regrouped; of a rotor it has the inertia about its axis."""
+Of a body with mass m, first moment h and second moment S it has the force a × x_v + G x_w and the
+couple -Gᵀ x_v + b × x_w, a = m w, b = h × v + tr(S) w, G = m [v]x - w hᵀ + (h·w) 1. The D of all
+bodies that a joint carries add up to one of the same form (`SkewOperator`), which is passed inward
+like a composite inertia (Echeandia & Wensing 2021, algorithm 4 with their B for this C). D reads
+how the mass of each body is spread, so nothing may be regrouped; of a rotor it has the inertia
+about its axis."""
 
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 
-from symgen.algorithms.coriolis import coriolis_matrix
+from symgen.algorithms.coriolis import coriolis_entries, square
 from symgen.algorithms.motion import twists, unit_twists
 from symgen.algorithms.parameter_tensors import SHAPE, coriolis_matrix_by_parameters
 from symgen.algorithms.rates import rate
@@ -26,10 +29,19 @@ from symgen.algorithms.regressors import Y, slotine_li_regressor
 from symgen.algorithms.tensors import CUBE, gradient
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.inertia import Inertia
+from symgen.mechanics.joints import Freedom
 from symgen.mechanics.joints.joint_type import BalancedFreedom
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.rigid_motion import twist_at_frame
-from symgen.mechanics.spatial import Force, Twist, Vector
+from symgen.mechanics.spatial import (
+    ZERO_VECTOR,
+    Force,
+    Step,
+    Turn,
+    Twist,
+    Vector,
+    axis_vector,
+)
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
 GOA13 = "Garofalo, Ott & Albu-Schäffer, IROS 2013, eq. {}, as Christoffel's C and a skew matrix"
@@ -38,22 +50,61 @@ _of_matrix = partial(quantity, needs_gravity=False, regroupings=(WHOLE,))
 
 
 @dataclass(frozen=True, slots=True)
-class Skew:
-    """D of a body that moves at `v`: what it makes of a twist, and what another finds in that."""
+class SkewOperator:
+    """A skew-symmetric map of twists to forces at a frame: force a × x_v + G x_w and couple
+    -Gᵀ x_v + b × x_w, G by its columns."""
 
-    inertia: Inertia
-    v: Twist
-    trace: Scalar
-    """The trace of its second moment."""
+    a: Vector = ZERO_VECTOR
+    g: tuple[Vector, Vector, Vector] = (ZERO_VECTOR, ZERO_VECTOR, ZERO_VECTOR)
+    b: Vector = ZERO_VECTOR
 
-    def on(self, x: Twist) -> Force:
-        """D x."""
-        m, h, w, v = self.inertia.m, self.inertia.h, self.v.w, self.v.v
-        hw, angular = h.dot(w), h.cross(v) + w.scaled(self.trace)
-        force = w.cross(x.v).scaled(m) + v.cross(x.w).scaled(m)
-        force = force - w.scaled(h.dot(x.w)) + x.w.scaled(hw)
-        couple = v.cross(x.v).scaled(m) + h.scaled(w.dot(x.v)) - x.v.scaled(hw)
-        return Force(force, couple + angular.cross(x.w))
+    @classmethod
+    def of_body(cls, inertia: Inertia, trace: Scalar, x: Twist) -> "SkewOperator":
+        """D of a body that moves at `x`, from its inertia and the trace of its second moment."""
+        a, p, h, w = x.w.scaled(inertia.m), x.v.scaled(inertia.m), inertia.h, x.w
+        hw = h.dot(w)
+        columns = (
+            p.cross(e) - w.scaled(h[k]) + axis_vector(k, hw)
+            for k, e in enumerate(axis_vector(k, 1.0) for k in range(3))
+        )
+        first, second, third = columns
+        return cls(a, (first, second, third), h.cross(x.v) + w.scaled(trace))
+
+    def __add__(self, other: "SkewOperator") -> "SkewOperator":
+        first, second, third = (x + y for x, y in zip(self.g, other.g, strict=True))
+        return SkewOperator(self.a + other.a, (first, second, third), self.b + other.b)
+
+    def to_parent(self, step: Step) -> "SkewOperator":
+        """The map at the frame from which `step` leads to the present one. A shift by p makes
+        G - p aᵀ + (a·p) 1 of G, and b + tr(G) p - G p + (a·p) p of b."""
+        if isinstance(step, Turn):
+            return self._turned(-step)
+        k, d, a = step.axis, step.length, self.a
+        i, j = (k + 1) % 3, (k + 2) % 3
+        along, moved = d * a[k], [[*column] for column in self.g]
+        for c in (i, j):
+            moved[c][c] = moved[c][c] + along
+            moved[c][k] = moved[c][k] - d * a[c]
+        b = [*(self.b - self.g[k].scaled(d))]
+        b[k] = self.b[k] + d * (self.g[i][i] + self.g[j][j] + along)
+        first, second, third = (Vector(*column) for column in moved)
+        return SkewOperator(a, (first, second, third), Vector(*b))
+
+    def _turned(self, back: Turn) -> "SkewOperator":
+        """R G Rᵀ, and the vectors in other axes: first the columns, then the rows."""
+        half = [column.expressed_after(back) for column in self.g]
+        rows = [Vector(*(column[k] for column in half)).expressed_after(back) for k in range(3)]
+        first, second, third = (Vector(*(row[k] for row in rows)) for k in range(3))
+        return SkewOperator(
+            self.a.expressed_after(back), (first, second, third), self.b.expressed_after(back)
+        )
+
+    def along_axis(self, joint: Freedom) -> Force:
+        """The force that the map makes of the unit twist of a joint, which is along z."""
+        turn, slide = joint.S.w, joint.S.v
+        force = self.a.cross(slide) + self.g[2].scaled(turn.z)
+        rows = Vector(*(column.z for column in self.g))
+        return Force(force, self.b.cross(turn) - rows.scaled(slide.z))
 
 
 def _trace(system: CanonicalModel, i: int) -> Scalar:
@@ -62,19 +113,21 @@ def _trace(system: CanonicalModel, i: int) -> Scalar:
     return 0.5 * s.across if disc else s.xx + s.yy + s.zz
 
 
-def _skew(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> dict[tuple[int, int], Scalar]:
-    """K_ij for j beyond i, from 1."""
-    moving, units = twists(system, q, qd), unit_twists(system, q)
-    entries: dict[tuple[int, int], Scalar] = {}
-    for b in system.outward:
-        body = Skew(system.body(b).inertia, moving[b], _trace(system, b))
-        path = [*units[b].items()]
-        for at, (j, x) in enumerate(path):
-            force = body.on(x)
-            for i, y in path[at + 1 :]:
-                felt = y.v.dot(force.linear) + y.w.dot(force.angular)
-                entries[i, j] = entries.get((i, j), ZERO) + felt
-    return entries
+def _skew(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> dict[int, Force]:
+    """D S of each joint, in its joint frame, with the D of all bodies that it carries."""
+    moving, forces = twists(system, q, qd), dict[int, Force]()
+    total = dict.fromkeys(range(system.size + 1), SkewOperator())
+    for i in system.inward:
+        body = system.body(i)
+        own = SkewOperator.of_body(body.inertia, _trace(system, i), moving[i])
+        operator = total[i] + own
+        for step in reversed(system.to_body(i, q)):
+            operator = operator.to_parent(step)
+        forces[i] = operator.along_axis(body.joint)
+        for step in reversed(body.placement.to_joint_frame(q[i - 1])):
+            operator = operator.to_parent(step)
+        total[body.parent] = total[body.parent] + operator
+    return forces
 
 
 @_of_matrix(
@@ -96,11 +149,7 @@ def coriolis_matrix_newton_euler(
 ) -> list[Scalar]:
     """C = Σ Jᵀ (I dJ/dt + v ×* I J), n x n, row-major: C q̇ + g is the bias and dM/dt = C + Cᵀ, as
     with Christoffel's, from which it differs."""
-    entries, n = coriolis_matrix(system, q, qd), system.size
-    for (i, j), x in _skew(system, q, qd).items():
-        upper, lower = (i - 1) * n + j - 1, (j - 1) * n + i - 1
-        entries[upper], entries[lower] = entries[upper] + x, entries[lower] - x
-    return entries
+    return square(system, coriolis_entries(system, q, qd, _skew(system, q, qd)))
 
 
 @_of_matrix(

@@ -2,9 +2,11 @@
 differentiating the algorithm (Singh, Russell & Wensing, RA-L 2022)."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from symgen.algorithms.coriolis import Entries, square
+from symgen.algorithms.external_inputs import external_matrices, row_major, thrust_columns
 from symgen.algorithms.factors import factors
 from symgen.algorithms.forward_dynamics import INVERSE
 from symgen.algorithms.forward_kinematics import wrenches_in_link_axes
@@ -20,7 +22,8 @@ SOURCE = (
 DIFFERENTIATED = "forward differentiation of inverse dynamics, Christoffel symbols"
 MATRIX = ("n", "n")
 
-Three = tuple[list[Scalar], list[Scalar], list[Scalar]]
+Matrices = tuple[list[Scalar], ...]
+"""Derivatives in the order of the outputs; those in external inputs only where there are any."""
 Derivatives = Callable[[CanonicalModel, Coordinates, Coordinates, Coordinates], Gradients]
 
 _of_inverse = partial(
@@ -43,6 +46,12 @@ _of_inverse = partial(
             MATRIX,
         ),
         Array("M", "joint-space inertia, symmetric", "kg m^2 | kg m | kg", MATRIX),
+        Array(
+            "dtau_dthrust",
+            "derivative of joint forces with respect to the thrusts, minus the allocation matrix",
+            "m | 1",
+            ("n", "thrust"),
+        ),
     ),
 )
 _of_forward = partial(
@@ -66,6 +75,18 @@ _of_forward = partial(
             MATRIX,
         ),
         INVERSE,
+        Array(
+            "dqdd_dw",
+            "derivative of accelerations with respect to the external wrenches",
+            "1/kg, 1/(kg m) | 1/(kg m), 1/(kg m^2)",
+            ("n", "wrench"),
+        ),
+        Array(
+            "dqdd_dthrust",
+            "derivative of accelerations with respect to the thrusts",
+            "1/kg | 1/(kg m)",
+            ("n", "thrust"),
+        ),
     ),
 )
 
@@ -73,25 +94,29 @@ _of_forward = partial(
 @_of_inverse(source=SOURCE, applicable=wrenches_in_link_axes)
 def inverse_dynamics_derivatives(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates
-) -> Three:
+) -> Matrices:
     """∂τ/∂q, ∂τ/∂q̇ and ∂τ/∂q̈ = M of τ = M q̈ + C q̇ + g, each n x n, row-major with a row for
     each force."""
-    return _matrices(system, qd, gradients(system, q, qd, qdd))
+    return _matrices(system, q, qd, gradients(system, q, qd, qdd))
 
 
 @_of_inverse(source=DIFFERENTIATED, regroupings=("minimal",))
 def inverse_dynamics_derivatives_by_duals(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates
-) -> Three:
+) -> Matrices:
     """∂τ/∂q, ∂τ/∂q̇ and M, n x n each, by forward differentiation and Christoffel symbols."""
-    return _matrices(system, qd, gradients_by_duals(system, q, qd, qdd))
+    return _matrices(system, q, qd, gradients_by_duals(system, q, qd, qdd))
 
 
-def _matrices(system: CanonicalModel, qd: Coordinates, slopes: Gradients) -> Three:
+def _matrices(
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, slopes: Gradients
+) -> Matrices:
+    thrusts = [-x for x in row_major(thrust_columns(system, q))]
     return (
         square(system, slopes.dq),
         square(system, damped(system, qd, slopes.dqd)),
         square(system, slopes.m),
+        *([thrusts] if system.thrusters else ()),
     )
 
 
@@ -105,7 +130,7 @@ def damped(system: CanonicalModel, qd: Coordinates, dqd: Entries) -> Entries:
 @_of_forward(source=SOURCE, applicable=wrenches_in_link_axes)
 def forward_dynamics_derivatives(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates
-) -> Three:
+) -> Matrices:
     """∂q̈/∂q = -M⁻¹ ∂τ/∂q, ∂q̈/∂q̇ = -M⁻¹ ∂τ/∂q̇ and ∂q̈/∂τ = M⁻¹ at the accelerations that `tau`
     causes, n x n."""
     return _forward(system, q, qd, tau, gradients)
@@ -114,7 +139,7 @@ def forward_dynamics_derivatives(
 @_of_forward(source=DIFFERENTIATED, regroupings=("minimal",))
 def forward_dynamics_derivatives_by_duals(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates
-) -> Three:
+) -> Matrices:
     """Derivatives of forward dynamics from those of inverse dynamics by dual numbers."""
     return _forward(system, q, qd, tau, gradients_by_duals)
 
@@ -125,8 +150,23 @@ def _forward(
     qd: Coordinates,
     tau: Coordinates,
     formulation: Derivatives,
-) -> Three:
-    return forward_derivatives(system, q, qd, tau, formulation)[:3]
+) -> Matrices:
+    slopes = forward_derivatives(system, q, qd, tau, formulation)
+    external = (slopes.dwrench, slopes.dthrust)
+    return slopes.dq, slopes.dqd, slopes.inverse, *(x for x in external if x)
+
+
+@dataclass(frozen=True, slots=True)
+class ForwardDerivatives:
+    """q̈ of the user and its derivatives, row-major: in q, q̇ and τ (M⁻¹), in external wrenches and
+    in thrusts (both M⁻¹ Jᵀ, empty where these are no inputs)."""
+
+    qdd: list[Scalar]
+    dq: list[Scalar]
+    dqd: list[Scalar]
+    inverse: list[Scalar]
+    dwrench: list[Scalar]
+    dthrust: list[Scalar]
 
 
 def forward_derivatives(
@@ -135,8 +175,8 @@ def forward_derivatives(
     qd: Coordinates,
     tau: Coordinates,
     formulation: Derivatives,
-) -> tuple[list[Scalar], list[Scalar], list[Scalar], list[Scalar]]:
-    """∂q̈/∂q, ∂q̈/∂q̇, M⁻¹ and q̈ of the user.
+) -> ForwardDerivatives:
+    """q̈ of the user and its derivatives.
 
     Solved with the sparse factors column by column; M⁻¹ itself would fill the zeros between
     branches."""
@@ -155,7 +195,11 @@ def forward_derivatives(
         coupling.matrix(square(system, x)) for x in (slopes.dq, damped(system, qd, slopes.dqd))
     )
     dq, dqd = (solver.solve_columns([-x for x in matrix]) for matrix in matrices)
-    return dq, dqd, solver.inverse(), qdd
+    inverse = solver.inverse()
+    dwrench, dthrust = (
+        solver.solve_columns(matrix) if matrix else [] for matrix in external_matrices(system, q)
+    )
+    return ForwardDerivatives(qdd, dq, dqd, inverse, dwrench, dthrust)
 
 
 def _half_product(twice_c: Sequence[Scalar], qd: Coordinates) -> list[Scalar]:

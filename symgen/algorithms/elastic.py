@@ -104,15 +104,15 @@ _of_derivatives = partial(
 def _derivatives(formulation: Derivatives, system: CanonicalModel, *inputs: Coordinates) -> Four:
     q, qd, delta, deltad, *springs = inputs
     coupling, n = system.coupling, system.dof
-    by_q, by_qd, inverse, _ = forward_derivatives(
+    slopes = forward_derivatives(
         system,
         coupling.body_positions(q),
         coupling.body_rates(qd),
         _torques(springs, delta, deltad),
         formulation,
     )
-    by_delta, by_deltad = ([x * k[i % n] for i, x in enumerate(inverse)] for k in springs)
-    return by_q, by_qd, by_delta, by_deltad
+    by_delta, by_deltad = ([x * k[i % n] for i, x in enumerate(slopes.inverse)] for k in springs)
+    return slopes.dq, slopes.dqd, by_delta, by_deltad
 
 
 @_of_derivatives(source=SPONG, applicable=wrenches_in_link_axes)

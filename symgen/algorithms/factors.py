@@ -70,8 +70,9 @@ class MassMatrixFactors:
         return [x[i] for i in sorted(x)]
 
     def solve_columns(self, matrix: Sequence[Scalar]) -> list[Scalar]:
-        """X of M X = B, both n x n, row-major."""
+        """X of M X = B, both n x m, row-major."""
         n = len(self.pattern.inward)
+        m = len(matrix) // n
         low = [(i, j) for b in self.blocks for i, j in product(b, self.pattern.above[min(b)])]
         diagonal = [(i, j) for b in self.blocks for i, j in product(b, b)]
 
@@ -80,7 +81,7 @@ class MassMatrixFactors:
             return replace(self, low=entries, inverse_d=entries).solve(column)
 
         shared = [*(self.low[k] for k in low), *(self.inverse_d[k] for k in diagonal)]
-        columns = by_columns(solve, shared, [matrix[k::n] for k in range(n)])
+        columns = by_columns(solve, shared, [matrix[k::m] for k in range(m)])
         return [column[i] for i in range(n) for column in columns]
 
     def inverse(self) -> list[Scalar]:

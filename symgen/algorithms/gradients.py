@@ -80,7 +80,7 @@ class SecondRate:
     def on(self, at: CoriolisColumn) -> Scalar:
         """The entry ∂τ_i/∂q_j, from the column `at` of joint j."""
         products = self.w.dot(at.momentum.angular) + self.v.dot(at.momentum.linear)
-        return products + self.sigma_rate.dot(at.n3)
+        return products + self.sigma_rate.dot(at.n3.angular)
 
 
 def second_rate(joint: Freedom, x: Motion, v: Vector) -> SecondRate:

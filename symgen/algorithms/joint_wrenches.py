@@ -9,6 +9,7 @@ the joint's frame of the robot's file, which moves with the child."""
 
 from functools import partial
 
+from symgen.algorithms.external_inputs import row_major
 from symgen.algorithms.kinematics import frame_place
 from symgen.algorithms.motion import motions
 from symgen.algorithms.newton_euler import subtree_forces
@@ -153,8 +154,4 @@ def joint_wrench_derivatives(
             for k in range(n)
         ]
 
-    return tuple(_row_major(columns(varied)) for varied in range(len(state)))
-
-
-def _row_major(columns: list[list[Scalar]]) -> list[Scalar]:
-    return [x for row in zip(*columns, strict=True) for x in row]
+    return tuple(row_major(columns(varied)) for varied in range(len(state)))

@@ -6,6 +6,7 @@ and n the force and moment on the body at its origin, all in the body's own axes
 accelerations."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from symgen.algorithms.forward_kinematics import rotate_wrenches
 from symgen.algorithms.loads import joint_loads
@@ -15,7 +16,7 @@ from symgen.mechanics.canonical_model import CanonicalBody, CanonicalModel
 from symgen.mechanics.joint_forces import JointState
 from symgen.mechanics.moments import shift_to_parent_named
 from symgen.mechanics.rigid_motion import Motion
-from symgen.mechanics.spatial import ZERO_FORCE, Force
+from symgen.mechanics.spatial import ZERO_FORCE, ZERO_VECTOR, Force
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
 SOURCE = (
@@ -106,6 +107,21 @@ def bias(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> list[Scalar
     """Joint forces at rest acceleration: C q̇ + g (N m or N, shape n); inverse dynamics with q̈ =
     0."""
     return inverse_dynamics(system, q, qd, system.rest_accelerations)
+
+
+@quantity(
+    "coriolis_force",
+    "C(q, qd) qd",
+    closed_loops=True,
+    inputs=("q", "qd"),
+    source=SOURCE,
+    needs_gravity=False,
+    outputs=(Array("tau_c", "joint forces", "N m | N"),),
+)
+def coriolis_force(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> list[Scalar]:
+    """Coriolis and centrifugal joint forces C q̇ (N m or N, shape n): the bias without gravity."""
+    weightless = replace(system, gravity=dict.fromkeys(system.gravity, ZERO_VECTOR))
+    return bias(weightless, q, qd)
 
 
 def _still(system: CanonicalModel) -> Coordinates:

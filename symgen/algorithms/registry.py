@@ -108,6 +108,7 @@ INPUTS: Final[dict[str, Array]] = {
         Array("damping", "damping of the inverse inertia of a task, 0: none", "1/sqrt(kg)", (1,)),
         Array("presliding", "states of presliding friction, -1 to 1", "1"),
         Array("wrench", "external wrenches, six entries per link", "N, N m", ("wrench",)),
+        Array("thrust", "thrusts along the axes of the thrusters", "N", ("thrust",)),
         Array(
             "friction",
             "coefficients of joint friction",
@@ -125,11 +126,14 @@ INPUTS: Final[dict[str, Array]] = {
         Array("pi", "inertial parameters, ten per link", "kg, kg m, kg m^2", ("pi",)),
     )
 }
-"""Every input, in argument order. The last seven come by options, not by quantity."""
+"""Every input, in argument order. The last eight come by options, not by quantity."""
 
 FRICTION_COLUMNS: Final = frozenset({"y", "y_b", "y_b2"})
 SPRING_COLUMNS: Final = FRICTION_COLUMNS | {"y_v"}
 """Sizes that count columns of friction and of springs besides those of inertial parameters."""
+
+EXTERNAL_SIZES: Final = frozenset({"wrench", "thrust"})
+"""Sizes that count external inputs; outputs with them exist only for robots with such inputs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,8 +210,7 @@ class Quantity:
         return frozenset(name for name, contained in parts.items() if contained)
 
     def of(self, link: str) -> "Quantity":
-        """One of `LINK_QUANTITIES` for a link or joint, whose name is appended to its outputs.
-        `symgen.tracing.request` adds numbers to outputs that would have the same name."""
+        """The quantity for a link or joint, whose name is appended to those of the outputs."""
         suffix = re.sub(r"\W", "_", link, flags=re.ASCII)
         formulations = tuple(
             replace(formulation, algorithm=partial(formulation.algorithm, **{self.subject: link}))
@@ -382,8 +385,7 @@ def _registered(
     formulation: Callable[..., Formulation],
     selected: Mapping[str, bool],
 ) -> Registered:
-    """The algorithm, once its row in the registry has it on some regroupings, behind what is known
-    already of that name."""
+    """Register an algorithm as one more formulation of a quantity, and return it."""
     rows = LINK_QUANTITIES if has_subject else QUANTITIES
     _check_inputs(row)
     _check_outputs(row.name, row.outputs)

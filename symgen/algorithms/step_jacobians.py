@@ -5,8 +5,9 @@ Symbols of `steps`. Changes of positions are in the tangent spaces at both ends.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate
 
-from symgen.algorithms.derivatives import Derivatives, forward_derivatives
+from symgen.algorithms.derivatives import Derivatives, Matrices, forward_derivatives
 from symgen.algorithms.forward_kinematics import wrenches_in_link_axes
 from symgen.algorithms.gradients import gradients, gradients_by_duals
 from symgen.algorithms.manifold import Matrix, bracket, moved, slopes
@@ -15,7 +16,6 @@ from symgen.algorithms.steps import (
     EULER,
     RUNGE_KUTTA,
     STAGES,
-    Pair,
     Row,
     ahead,
     dynamic,
@@ -50,6 +50,18 @@ def _step_jacobians(method: str) -> Row:
                 UNIT,
                 ("n_twice", "n"),
             ),
+            Array(
+                f"B_w_{method}",
+                "derivative of (q, qd) after the step with respect to the external wrenches",
+                "s/kg, s^2/kg, and these per m or rad",
+                ("n_twice", "wrench"),
+            ),
+            Array(
+                f"B_thrust_{method}",
+                "derivative of (q, qd) after the step with respect to the thrusts",
+                "s/kg, s^2/kg, and these per m or rad",
+                ("n_twice", "thrust"),
+            ),
         ),
     )
 
@@ -61,13 +73,15 @@ def _slopes(
     qd: Coordinates,
     tau: Coordinates,
 ) -> tuple[list[Scalar], Matrix, Matrix, Matrix]:
-    """q̈ and its derivatives in q, q̇ and τ."""
+    """q̈ and its derivatives in q, in q̇, and in all inputs: τ, external wrenches, thrusts."""
     coupling, n = system.coupling, system.coupling.velocities
-    results = forward_derivatives(
+    x = forward_derivatives(
         system, coupling.body_positions(q), coupling.body_rates(qd), tau, formulation
     )
-    by_q, by_qd, by_tau = ([[*x[k * n : k * n + n]] for k in range(n)] for x in results[:3])
-    return results[3], by_q, by_qd, by_tau
+    sized = ((a, len(a) // n) for a in (x.dq, x.dqd, x.inverse, x.dwrench, x.dthrust))
+    by_q, by_qd, *inputs = ([[*a[k * m : k * m + m]] for k in range(n)] for a, m in sized)
+    by_inputs = [[e for row in rows for e in row] for rows in zip(*inputs, strict=True)]
+    return x.qdd, by_q, by_qd, by_inputs
 
 
 def _product(a: Matrix, b: Matrix) -> Matrix:
@@ -84,8 +98,8 @@ def _scaled(k: Scalar, a: Matrix) -> Matrix:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """How something changes with q, q̇ and τ at the start: a row for each of its n numbers, 3 n
-    columns."""
+    """How something changes with q and q̇ at the start and with the inputs (τ, external wrenches,
+    thrusts): a row for each of its n numbers, 2 n + m columns."""
 
     rows: Matrix
 
@@ -110,16 +124,21 @@ class Changes:
         return [row[k] for row in self.rows]
 
 
-def _at_start(n: int) -> tuple[Changes, Changes, Changes]:
-    """The changes of q, q̇ and τ themselves: unit columns."""
-    eye: Matrix = [[1.0 if k == i else ZERO for k in range(3 * n)] for i in range(3 * n)]
+def _at_start(system: CanonicalModel) -> tuple[Changes, Changes, Changes]:
+    """The changes of q, q̇ and the inputs themselves: unit columns."""
+    n = system.coupling.velocities
+    size = 3 * n + 6 * len(system.wrench_links) + len(system.thrusters)
+    eye: Matrix = [[1.0 if k == i else ZERO for k in range(size)] for i in range(size)]
     return Changes(eye[:n]), Changes(eye[n : 2 * n]), Changes(eye[2 * n :])
 
 
-def _parts(q: Changes, qd: Changes, n: int) -> Pair:
-    """A and B."""
-    rows = [*q.rows, *qd.rows]
-    return flat([row[: 2 * n] for row in rows]), flat([row[2 * n :] for row in rows])
+def _parts(system: CanonicalModel, q: Changes, qd: Changes) -> Matrices:
+    """A, B, and the derivatives in those external inputs that there are."""
+    rows, n = [*q.rows, *qd.rows], system.coupling.velocities
+    sizes = (2 * n, n, 6 * len(system.wrench_links), len(system.thrusters))
+    ends = [*accumulate(sizes)]
+    spans = (slice(end - size, end) for end, size in zip(ends, sizes, strict=True) if size)
+    return tuple(flat([row[span] for row in rows]) for span in spans)
 
 
 def _carried(system: CanonicalModel, u: Coordinates, q: Changes, change: Changes) -> Changes:
@@ -128,15 +147,17 @@ def _carried(system: CanonicalModel, u: Coordinates, q: Changes, change: Changes
     return q.by(start) + change.by(along)
 
 
-def _euler_jacobians(formulation: Derivatives, system: CanonicalModel, *at: Coordinates) -> Pair:
+def _euler_jacobians(
+    formulation: Derivatives, system: CanonicalModel, *at: Coordinates
+) -> Matrices:
     q, qd, tau, (h,) = at
     fast, *by = _slopes(formulation, system, q, qd, tau)
-    start = _at_start(len(qd))
+    start = _at_start(system)
     later = start[1]
     for matrix, change in zip(by, start, strict=True):
         later = later + change.by(_scaled(h, matrix))
     u = [h * v for v in ahead(qd, h, fast)]
-    return _parts(_carried(system, u, start[0], later.scaled(h)), later, len(qd))
+    return _parts(system, _carried(system, u, start[0], later.scaled(h)), later)
 
 
 def _rate_changes(
@@ -154,9 +175,9 @@ def _rate_changes(
     return Changes([[*row] for row in zip(*columns, strict=True)])
 
 
-def _rk4_jacobians(formulation: Derivatives, system: CanonicalModel, *at: Coordinates) -> Pair:
+def _rk4_jacobians(formulation: Derivatives, system: CanonicalModel, *at: Coordinates) -> Matrices:
     q, qd, tau, (h,) = at
-    start = _at_start(len(qd))
+    start = _at_start(system)
     fast, *by = _slopes(formulation, system, q, qd, tau)
     rate, drate, dfast = [*qd], start[1], _accelerated(by, *start)
     rates, drates, fasts, dfasts = [rate], [drate], [fast], [dfast]
@@ -172,11 +193,11 @@ def _rk4_jacobians(formulation: Derivatives, system: CanonicalModel, *at: Coordi
         dfasts.append(dfast)
     u, sixth = [(h / 6.0) * x for x in mean(rates)], h / 6.0
     dq = _carried(system, u, start[0], _mean_change(drates).scaled(sixth))
-    return _parts(dq, start[1] + _mean_change(dfasts).scaled(sixth), len(qd))
+    return _parts(system, dq, start[1] + _mean_change(dfasts).scaled(sixth))
 
 
 def _accelerated(by: Sequence[Matrix], *changes: Changes) -> Changes:
-    """The change of q̈ by those of q, q̇ and τ and its derivatives in them."""
+    """The change of q̈ by those of q, q̇ and the inputs and its derivatives in them."""
     first, second, third = (x.by(matrix) for matrix, x in zip(by, changes, strict=True))
     return first + second + third
 
@@ -195,14 +216,14 @@ RECURSION, DUALS = "derivatives of forward dynamics by recursion", "those by dua
 
 
 @_step_jacobians("euler")(source=_way("euler", RECURSION), applicable=wrenches_in_link_axes)
-def step_jacobians_euler(system: CanonicalModel, *at: Coordinates) -> Pair:
+def step_jacobians_euler(system: CanonicalModel, *at: Coordinates) -> Matrices:
     """A = ∂(q⁺, q̇⁺)/∂(q, q̇), 2n x 2n, and B = ∂(q⁺, q̇⁺)/∂τ, 2n x n, of a semi-implicit step of
     Euler; changes of positions in the tangent spaces at both ends."""
     return _euler_jacobians(gradients, system, *at)
 
 
 @_step_jacobians("euler")(source=_way("euler", DUALS), regroupings=("minimal",))
-def step_jacobians_euler_by_duals(system: CanonicalModel, *at: Coordinates) -> Pair:
+def step_jacobians_euler_by_duals(system: CanonicalModel, *at: Coordinates) -> Matrices:
     """A and B of a semi-implicit step of Euler, by the other derivatives of forward dynamics."""
     return _euler_jacobians(gradients_by_duals, system, *at)
 
@@ -210,14 +231,14 @@ def step_jacobians_euler_by_duals(system: CanonicalModel, *at: Coordinates) -> P
 @_step_jacobians("rk4")(
     source=_way("rk4", RECURSION), only_minimal_competitive=True, applicable=wrenches_in_link_axes
 )
-def step_jacobians_rk4(system: CanonicalModel, *at: Coordinates) -> Pair:
+def step_jacobians_rk4(system: CanonicalModel, *at: Coordinates) -> Matrices:
     """A = ∂(q⁺, q̇⁺)/∂(q, q̇), 2n x 2n, and B = ∂(q⁺, q̇⁺)/∂τ, 2n x n, of a step of Runge and
     Kutta's method of fourth order."""
     return _rk4_jacobians(gradients, system, *at)
 
 
 @_step_jacobians("rk4")(source=_way("rk4", DUALS), regroupings=("minimal",))
-def step_jacobians_rk4_by_duals(system: CanonicalModel, *at: Coordinates) -> Pair:
+def step_jacobians_rk4_by_duals(system: CanonicalModel, *at: Coordinates) -> Matrices:
     """A and B of a step of Runge and Kutta's method of fourth order, by the other derivatives of
     forward dynamics."""
     return _rk4_jacobians(gradients_by_duals, system, *at)

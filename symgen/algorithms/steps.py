@@ -23,7 +23,7 @@ from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 Accelerations = Callable[[CanonicalModel, Coordinates, Coordinates, Coordinates], list[Scalar]]
 LIE = "Solà, Deray & Atchuthan, A micro Lie theory for state estimation in robotics, 2018"
 Pair = tuple[list[Scalar], list[Scalar]]
-Step = Callable[..., Pair]
+Step = Callable[..., tuple[list[Scalar], ...]]
 Row = Callable[..., Callable[[Step], Step]]
 """A quantity's row, whose source and formulation are still to be told."""
 

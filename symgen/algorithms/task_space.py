@@ -22,7 +22,7 @@ from symgen.algorithms.kinematics import (
     six,
 )
 from symgen.algorithms.motion import twists
-from symgen.algorithms.rates import rate
+from symgen.algorithms.rates import rate, second_rate
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.parameters import WHOLE
@@ -103,7 +103,7 @@ def _register_motion(axes: str, end: str, words: str, in_axes: InAxes) -> None:
 
 
 def _register_slopes(axes: str, end: str, words: str, jacobian: Any) -> None:
-    """Registers rate and gradient of the Jacobian in such axes."""
+    """Registers rates and gradient of the Jacobian in such axes."""
 
     @_of_frame(
         f"frame_jacobian_dot_{axes}",
@@ -117,6 +117,19 @@ def _register_slopes(axes: str, end: str, words: str, jacobian: Any) -> None:
     ) -> list[Scalar]:
         """dJ/dt, 6 x n, row-major."""
         return rate(partial(jacobian, link=link), system, (q, qd), 1)
+
+    @_of_frame(
+        f"frame_jacobian_ddot_{axes}",
+        f"d2J/dt2 of a link, {words}",
+        inputs=("q", "qd", "qdd"),
+        outputs=(Array(f"Jdd{end}", "second rate of the Jacobian", "1/s^2 | m/s^2", (6, "n")),),
+    )
+    @_named(f"frame_jacobian_ddot_{axes}")
+    def matrix_second_rate(
+        system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, *, link: str
+    ) -> list[Scalar]:
+        """d²J/dt², 6 x n, row-major."""
+        return second_rate(partial(jacobian, link=link), system, (q, qd, qdd), 1)
 
     @_of_frame(
         f"frame_hessian_{axes}",

@@ -15,13 +15,14 @@ from symgen.reading.options import RobotOptions, SourceOptions
 @with_options(
     JSON,
     rows(SourceOptions),
-    rows(RobotOptions, only=("root", "tip", "repair_inertia")),
+    rows(RobotOptions, only=("root", "reroot", "tip", "repair_inertia")),
     VERBOSE,
 )
 def convert(
     file: str,
     out: str,
     root: str | None,
+    reroot: str | None,
     tip: str | None,
     repair_inertia: str | None,
     as_json: bool,
@@ -39,5 +40,5 @@ def convert(
     """
     from symgen.jobs.convert import convert as run
 
-    notices = run(file, out, SourceOptions(**options), repair_inertia, root, tip)
+    notices = run(file, out, SourceOptions(**options), repair_inertia, root, tip, reroot)
     say_written([out], notices, as_json, f"wrote {out}")

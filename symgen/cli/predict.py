@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from symgen import output
-from symgen.cli.help import command
+from symgen.cli.help import command, option
 from symgen.cli.options import FILE, JSON, PICTURES, ROBOT, folder, with_options
 from symgen.cli.options import out as out_option
 from symgen.identification.data.log_options import LogOptions
@@ -20,6 +20,13 @@ RESULTS = (
     ),
     PICTURES,
     *JSON,
+    option(
+        "--joint-wrenches",
+        is_flag=True,
+        help="Also report the largest and root-mean-square force and moment in each joint, from "
+        "the inertial parameters of the robot's file.",
+        section="Prediction",
+    ),
 )
 
 
@@ -30,6 +37,7 @@ RESULTS = (
 def predict(
     file: str,
     log: str,
+    joint_wrenches: bool,
     out: Path | None,
     pictures: str,
     as_json: bool,
@@ -47,8 +55,7 @@ def predict(
     symgen predict identified.urdf log.csv --actuators identified.toml
     """
     from symgen.cli.progress import progress
-    from symgen.identification.prediction.prediction_errors import predict as predicted
-    from symgen.identification.report.predicting import model_of, written
+    from symgen.identification.report.predicting import predicted, written
     from symgen.identification.report.prediction_report import data, on_terminal
     from symgen.jobs.publish import check_folder
 
@@ -56,12 +63,11 @@ def predict(
     with progress() as tell:
         if out is not None:
             check_folder(out)
-        model, reading = model_of(file, log, log_options, options, tell)
-        prediction = predicted(reading, model, tell)
+        prediction = predicted(file, log, joint_wrenches, log_options, options, tell)
         if out is not None:
             tell("drawing the plots")
             written(prediction, out, pictures)
-    for note in reading.notes:
+    for note in prediction.reading.notes:
         output.say(note, error=True)
     if as_json:
         output.say(output.as_json(data(prediction)))

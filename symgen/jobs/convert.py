@@ -6,6 +6,7 @@ from symgen.errors import Notice, OptionError
 from symgen.jobs.publish import write_new
 from symgen.reading.inertia_tensors import repair_inertias
 from symgen.reading.options import NO_SOURCE_OPTIONS, SourceOptions
+from symgen.reading.rerooting import rerooted
 from symgen.reading.sources import RobotSource, describe
 from symgen.reading.subtree import extract_subtree
 from symgen.reading.urdf.urdf_writer import urdf_bytes
@@ -20,14 +21,19 @@ def convert(
     repair: str | None = None,
     root: str | None = None,
     tip: str | None = None,
+    reroot: str | None = None,
 ) -> tuple[Notice, ...]:
     """Write the robot of a `source` to a new URDF file `out`. With `root` and `tip`, only the part
-    from link `root` out to link `tip` is written. `repair` repairs impossible inertias
+    from link `root` out to link `tip` is written; `reroot` is the link that becomes the root of
+    that part (`symgen.reading.rerooting`). `repair` repairs impossible inertias
     (`symgen.reading.inertia_tensors`). Returns the notices of reading and of properties that URDF
     cannot represent. Raises SymgenError; then nothing is written."""
     if Path(out).suffix.lower() != ".urdf":
         raise OptionError(f"--out {out!r}: the name of a URDF file must end in .urdf")
-    robot = extract_subtree(repair_inertias(describe(source, options), repair), root, tip)
+    robot = repair_inertias(describe(source, options), repair)
+    if reroot is not None:
+        robot, root = rerooted(extract_subtree(robot, root, None), reroot), reroot
+    robot = extract_subtree(robot, root, tip)
     names = symbols(robot)
     if names:
         raise OptionError(

@@ -23,7 +23,7 @@ from symgen.mechanics.model_validation import validate
 from symgen.options import Choices, rows
 from symgen.reading.toml_reader import described_type
 from symgen.text import quoted, reason, shown
-from symgen.tracing.request import FunctionRequest
+from symgen.tracing.request import FunctionRequest, thrusters
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
 
@@ -230,11 +230,13 @@ def _module(listed: Manifest) -> Module:
     """The module, traced anew. Raises SymgenError where its functions cannot be."""
     tree, runtime, choices = listed.model, listed.runtime, _choices(listed.options)
     options = choices.flat()
+    model = RigidBodyModel(tree.name, tree.bodies, tree.base, tree.gravity, closures=tree.closures)
     robot = ParametricModel(
-        RigidBodyModel(tree.name, tree.bodies, tree.base, tree.gravity, closures=tree.closures),
+        model,
         tuple(runtime.parameters),
         **{name: getattr(runtime, key) for key, name in RUNTIME.items()},
         root_axes=options["wrench_axes"] == "root",
+        thrusters=thrusters(model, options["thrusters"]),
         allow_unphysical=options["allow_unphysical"],
         estimated=options["estimate"] is not None,
     )

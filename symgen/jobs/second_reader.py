@@ -44,6 +44,7 @@ ones exact (--snap-angles), which moves them by up to 1e-9 rad."""
 
 DEFAULTS: Final[Mapping[str, Any]] = {
     "root": None,
+    "reroot": None,
     "tip": None,
     "lock": (),
     "couple": (),
@@ -55,13 +56,15 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     "model": None,
     "parameters": "constant",
     "external_wrench": (),
+    "thrusters": (),
     "springs": False,
 }
 """Options with the values at which another library reads the same robot."""
 
 
 PART_ADVICE: Final = (
-    "write that part to a URDF with symgen convert --root LINK --tip LINK, then generate and "
+    "write that part to a URDF with symgen convert --root LINK --tip LINK or --reroot LINK, then "
+    "generate and "
     "compare that file"
 )
 
@@ -153,7 +156,11 @@ def _check_options(module: Module, library: str, row: Reader) -> None:
         value = options[name]
         if (tuple(value) if isinstance(value, list) else value) != default:
             flag = "--" + name.replace("_", "-")
-            advice = PART_ADVICE if name in {"root", "tip"} else "generate without it to compare"
+            advice = (
+                PART_ADVICE
+                if name in {"root", "tip", "reroot"}
+                else "generate without it to compare"
+            )
             raise OptionError(
                 f"--against {library}: the folder was generated with {flag}, which {library} does "
                 f"not read from the file; {advice}"

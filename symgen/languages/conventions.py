@@ -87,6 +87,7 @@ def conventions(module: Module, entries: Entries = ROWS) -> list[str]:
         gravity(module),
         *_parameters(module),
         *_wrenches(module),
+        *_thrusters(module),
         *_friction(module),
         *_springs(module),
         *_base_parameters(module),
@@ -273,6 +274,18 @@ def _wrenches(module: Module) -> list[str]:
         f"External wrenches are included in {_containing(module, 'wrench')}. Derivatives and rates "
         "treat the six components as constants.",
     ]
+
+
+def _thrusters(module: Module) -> list[str]:
+    rows = [
+        f"thrust[{k}] acts on {x.link} along ({', '.join(f'{e:.9g}' for e in x.axis)})"
+        + (f" with a moment of {x.moment_ratio:.9g} m times the thrust" if x.moment_ratio else "")
+        for k, x in enumerate(module.robot.thrusters)
+    ]
+    return [
+        f"{'; '.join(rows)}. Axes are those of the link, through its origin; a moment is about the "
+        f"same axis. Thrusts are included in {_containing(module, 'wrench')}."
+    ][: len(rows)]
 
 
 def _law(module: Module) -> list[str]:

@@ -13,10 +13,18 @@ from symgen.mechanics.inertia import Inertia
 from symgen.mechanics.joint_forces import NO_JOINT_FORCE, SPRINGS, JointForce
 from symgen.mechanics.joints import Freedom
 from symgen.mechanics.placement import Placement
-from symgen.mechanics.pose import Pose
-from symgen.mechanics.spatial import ZERO_FORCE, ZERO_TWIST, Force, Step, Twist, Vector
+from symgen.mechanics.pose import Pose, Triple
+from symgen.mechanics.spatial import (
+    ZERO_FORCE,
+    ZERO_TWIST,
+    Force,
+    Step,
+    Twist,
+    Vector,
+    scale_constant,
+)
 from symgen.numbers.caching import IdentityCache
-from symgen.numbers.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Scalar, structural
 from symgen.text import hint, shown
 
 Sections = Callable[[str], AbstractContextManager[None]]
@@ -71,6 +79,21 @@ class LinkFrame:
 
 
 @dataclass(frozen=True, slots=True)
+class Thruster:
+    """A thrust on a link along a unit axis through the link's origin, in link axes. The reaction
+    moment about the axis is `moment_ratio` (m) times the thrust."""
+
+    link: str
+    axis: Triple
+    moment_ratio: float = 0.0
+
+    def wrench(self, thrust: Scalar) -> list[Scalar]:
+        """The six numbers of the external wrench on the link at a thrust (N)."""
+        directions = (*self.axis, *(self.moment_ratio * x for x in self.axis))
+        return [scale_constant(structural(x), thrust) for x in directions]
+
+
+@dataclass(frozen=True, slots=True)
 class CanonicalModel:
     """The tree of bodies in canonical frames, which algorithms read. `gravity[i]` is the
     acceleration of free fall in the base axes of base joint i. `roots[i]` is the pose of these axes
@@ -108,6 +131,10 @@ class CanonicalModel:
     link axes where the robot is."""
     wrenches_in_root_axes: bool = False
     """Whether external wrenches come in root axes, so that they turn against their links."""
+    wrench_links: tuple[str, ...] = ()
+    """The links on which external wrenches are inputs."""
+    thrusters: tuple[Thruster, ...] = ()
+    """The thrusters whose thrusts are inputs."""
     joint_bodies: Mapping[int, range] = field(default_factory=dict)
     """For every body of a joint with all its axes in the body: the numbers of all that it has."""
     cache: IdentityCache = field(

@@ -184,19 +184,27 @@ class JointTrajectory:
 
 
 @dataclass(frozen=True)
+class LinkWrench:
+    """An external wrench: force and moment about the origin of a link (6), in the axes of the link
+    or the root."""
+
+    link: str
+    six: Sequence[Scalar]
+    root_axes: bool
+
+
+@dataclass(frozen=True)
 class State:
     """The state that a textbook run reads. Numbers, or arrays of one batch.
 
-    `link_parameters` replaces inertial parameters by link; `wrenches` are
-    external ones by link, force and moment about the link's origin in its axes, or (`root_axes`) in
-    the root's; `passive` has the coefficients and shape parameters of friction and springs by body
-    and name (`symgen.mechanics.joint_forces`)."""
+    `link_parameters` replaces inertial parameters by link; `wrenches` are external ones; `passive`
+    has the coefficients and shape parameters of friction and springs by body and name
+    (`symgen.mechanics.joint_forces`)."""
 
     course: JointTrajectory
     link_parameters: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
-    wrenches: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
+    wrenches: Sequence[LinkWrench] = ()
     passive: Mapping[int, Mapping[str, Scalar]] = field(default_factory=dict)
-    root_axes: bool = False
 
 
 def body_rates(robot: ReferenceModel, x: JointPositions, v: Sequence[Scalar]) -> list[Scalar]:

@@ -22,10 +22,11 @@ from symgen.numbers.types import DecimalArray
 from symgen.proof.reference_kinematics import (
     JointPositions,
     JointTrajectory,
+    LinkWrench,
     State,
     velocity_matrix,
 )
-from symgen.proof.reference_model import ReferenceModel, reference_model
+from symgen.proof.reference_model import ReferenceModel, normalize, reference_model
 from symgen.proof.tangent import displaced, turned_accelerations
 from symgen.tracing.robot import SPRING_FIELDS, ParametricModel
 
@@ -146,9 +147,8 @@ class States:
                 "course", [self.given.get(k) for k in (*FLOW[:3], "g")], self._course
             ),
             self.link_parameters,
-            self._pushed if self.wrenched and "wrench" in self.given else {},
+            self._pushed if self.wrenched else (),
             self.passive,
-            self.robot.root_axes,
         )
 
     def _course(self) -> JointTrajectory:
@@ -171,9 +171,20 @@ class States:
         return pulled
 
     @property
-    def _pushed(self) -> dict[str, list[Scalar]]:
-        six = _columns(self.given["wrench"])
-        return {link: six[6 * k : 6 * k + 6] for k, link in enumerate(self.robot.wrenches)}
+    def _pushed(self) -> tuple[LinkWrench, ...]:
+        """External wrenches and those of thrusters."""
+        named = ("wrench", "thrust")
+        six, thrusts = (_columns(self.given[k]) if k in self.given else [] for k in named)
+        wrenches = [
+            LinkWrench(link, six[6 * k : 6 * k + 6], self.robot.root_axes)
+            for k, link in enumerate(self.robot.wrenches if six else ())
+        ]
+        for thruster, thrust in zip(self.robot.thrusters if thrusts else (), thrusts, strict=True):
+            direction = normalize(Vector(*map(Decimal, thruster.axis)), Decimal("0.5"))
+            force = [thrust * x for x in direction]
+            moment = [Decimal(thruster.moment_ratio) * x for x in force]
+            wrenches.append(LinkWrench(thruster.link, [*force, *moment], False))
+        return tuple(wrenches)
 
     def put(self, **values: DecimalArray) -> "States":
         """The states with other values of some inputs; None takes one away."""
@@ -255,6 +266,17 @@ Term = Callable[[States], DecimalArray]
 def units(x: States) -> DecimalArray:
     """The unit changes of all velocities, one after another on a new first axis."""
     return decimals(np.eye(x.n)).reshape(x.n, *(1 for _ in x.shape), x.n)
+
+
+def slope_by_input(term: Term, x: States, name: str) -> DecimalArray:
+    """The derivative of a term in every entry of an input of any size, the last axis."""
+    return slope(term, x, **{name: input_units(x, name)})
+
+
+def input_units(x: States, name: str) -> DecimalArray:
+    """The unit changes of all entries of an input, one after another on a new first axis."""
+    size = x.given[name].shape[-1]
+    return decimals(np.eye(size)).reshape(size, *(1 for _ in x.shape), size)
 
 
 def slope(term: Term, x: States, **directions: DecimalArray) -> DecimalArray:

@@ -264,12 +264,12 @@ def wrenches_in_world(
     """The external wrenches: the body, the origin of the link, force and moment about it, in world
     axes."""
     bodies = body_poses(robot, x.course.positions)
-    for link, six in x.wrenches.items():
-        i, solid = robot.body_of(link)
+    for wrench in x.wrenches:
+        i, solid = robot.body_of(wrench.link)
         frame = bodies[i].carrying(solid.frame)
         force, moment = (
-            Vector(*three) if x.root_axes else matvec(frame.axes, Vector(*three))
-            for three in (six[:3], six[3:])
+            Vector(*three) if wrench.root_axes else matvec(frame.axes, Vector(*three))
+            for three in (wrench.six[:3], wrench.six[3:])
         )
         yield i, frame.place, force, moment
 

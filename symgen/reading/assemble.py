@@ -24,9 +24,16 @@ from symgen.reading.plausibility import (
     notices_on_selection,
     notices_on_values,
 )
+from symgen.reading.rerooting import check_rotors, path_to_root, rerooted
 from symgen.reading.rotations import RightAngle, RightAngleSnapper
 from symgen.reading.sources import RobotSource, describe, name_of
-from symgen.reading.subtree import RobotSubtree, gravity_in_root, subtree_of, with_floating_base
+from symgen.reading.subtree import (
+    RobotSubtree,
+    extract_subtree,
+    gravity_in_root,
+    subtree_of,
+    with_floating_base,
+)
 
 MAX_SNAP_TOLERANCE = 0.1
 """The largest tolerance of --snap-angles (rad); angles farther from a right angle are not meant to
@@ -92,7 +99,12 @@ def load_with(source: RobotSource, choices: Choices) -> LoadedRobot:
     check_joint_count(robot)
     robot = repair_inertias(robot, wanted.repair_inertia)
     robot = with_couplings(robot, wanted.couple)
-    part = subtree_of(robot, wanted.root, wanted.tip, wanted.lock, wanted.joint_order)
+    root, turned = wanted.root, set[str]()
+    if wanted.reroot is not None:
+        robot, root = extract_subtree(robot, root, None), wanted.reroot
+        turned = {joint.name for joint in path_to_root(robot, root)}
+        robot = rerooted(robot, root)
+    part = subtree_of(robot, root, wanted.tip, wanted.lock, wanted.joint_order)
     part = with_floating_base(part) if wanted.base == "floating" else part
     _check_supported(part)
     gravity, fall = gravity_in_root(
@@ -106,6 +118,7 @@ def load_with(source: RobotSource, choices: Choices) -> LoadedRobot:
         model, changed = with_estimate(model, drives.root, robot.sha256)
     check_size(part, model)
     check_armatures(part, model)
+    check_rotors(model, turned)
     unused = drives.left_out(part.robot, [joint.name for joint in part.moving])
     notices = (
         *part.robot.notices,

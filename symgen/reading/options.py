@@ -86,6 +86,15 @@ class RobotOptions:
         default=None,
         names=links,
     )
+    reroot: str | None = option(
+        "--reroot",
+        "LINK",
+        "Use this link as the base and keep all links: the joints between it and the root are "
+        "reversed, and coordinates keep their signs. With --root, links that --root removes are "
+        "removed first. Use it for a stance foot or a robot that is held at its hand.",
+        default=None,
+        names=links,
+    )
     tip: str | None = option(
         "--tip",
         "LINK",

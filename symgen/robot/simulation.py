@@ -12,6 +12,7 @@ import numpy as np
 
 from symgen.advice import install
 from symgen.errors import OptionError, SymgenError
+from symgen.identification.prediction.bearing_loads import JointLoads, bearing_loads
 from symgen.numbers.types import Numbers
 from symgen.robot.linearization import normalized, rates, vector
 from symgen.text import html_table
@@ -35,8 +36,9 @@ class SimulationError(SymgenError):
 @dataclass(frozen=True)
 class Simulation:
     """A simulated motion: times `t` (N), positions `q` (N x nq), velocities `qd` (N x n), joint
-    forces `tau` (N x n), the number of evaluations of the dynamics, and the states of `presliding`
-    friction (N x n; N x 0 without)."""
+    forces `tau` (N x n), the number of evaluations of the dynamics, the states of `presliding`
+    friction (N x n; N x 0 without), and the output of ``joint_wrenches`` (N x joints x 6; N x 0 x
+    6 if it was not requested)."""
 
     t: Numbers
     q: Numbers
@@ -46,6 +48,9 @@ class Simulation:
     velocities: tuple[str, ...]
     evaluations: int
     presliding: Numbers
+    joint_wrenches: Numbers
+    joint_loads: tuple[JointLoads, ...]
+    """The largest and root-mean-square load of each joint, from `joint_wrenches`."""
 
     def __repr__(self) -> str:
         return f"Simulation({len(self.t)} rows, {self.t[0]:g} to {self.t[len(self.t) - 1]:g} s)"
@@ -67,6 +72,9 @@ def simulate(
     tau: Any = None,
     *,
     times: Sequence[float] | None = None,
+    wrench: Any = None,
+    thrust: Any = None,
+    joint_wrenches: bool = False,
     rtol: float = 1e-8,
     atol: float = 1e-10,
     method: str = "DOP853",
@@ -77,7 +85,9 @@ def simulate(
 
     `tau` is None for no joint forces, an array (n), or a function ``tau(t, q, qd)`` that returns
     one. `times` (s, from 0) are the times of the rows, by default 200 at equal intervals.
-    Quaternions keep their length. `method`, `rtol` and `atol` are those of
+    `wrench` and `thrust` are given like `tau` for a robot with the options ``external_wrench`` and
+    ``thrusters``. Quaternions keep their length. With `joint_wrenches` the force and moment in each
+    moving joint and their largest values are computed. `method`, `rtol` and `atol` are those of
     ``scipy.integrate.solve_ivp``; `options` are those of `symgen.compile`, such as
     ``friction="viscous"``. The states s of presliding friction are 0 at the start and follow
     ``ds/dt = (qd - s abs(qd)) / delta``. Requires SciPy and a C compiler. Raises SymgenError, also
@@ -85,6 +95,7 @@ def simulate(
     robot = robot.with_options(**options)
     solve, model, n = _solver(), robot.model, robot.dof
     distances = _presliding_distances(robot)
+    external = _external_inputs(robot, wrench=wrench, thrust=thrust)
     start = np.concatenate(
         [
             normalized(model, vector("q", q, len(robot.positions), robot.neutral)),
@@ -93,13 +104,14 @@ def simulate(
         ]
     )
     nq = len(start) - n - len(distances)
-    forces, at = _forces(tau, n), _times(duration, times)
+    forces, at = _forces("tau", tau, n), _times(duration, times)
     dynamics = robot.compile("forward_dynamics").forward_dynamics
 
     def rate(t: float, x: Numbers) -> Numbers:
         place, speed, state = normalized(model, x[:nq]), x[nq : nq + n], x[nq + n :]
         states = (state,) if len(distances) else ()
-        acceleration = dynamics(place, speed, forces(t, place, speed), *states)
+        pushes = (push(t, place, speed) for push in external)
+        acceleration = dynamics(place, speed, forces(t, place, speed), *states, *pushes)
         sliding = (speed - state * abs(speed)) / distances if states else state
         return np.concatenate([rates(model, place, speed), acceleration, sliding])
 
@@ -108,6 +120,14 @@ def simulate(
     places = np.array([normalized(model, row[:nq]) for row in rows])
     speeds = rows[:, nq : nq + n]
     felt = np.array([forces(t, *x) for t, *x in zip(solved.t, places, speeds, strict=True)])
+    wrenches = np.zeros((len(places), 0, 6))
+    if joint_wrenches:
+        states = (rows[:, nq + n :],) if len(distances) else ()
+        motion = [*zip(solved.t, places, speeds, strict=True)]
+        pushes = [np.array([push(*x) for x in motion]) for push in external]
+        accelerations = dynamics(places, speeds, felt, *states, *pushes)
+        transmitted = robot.compile("joint_wrenches").joint_wrenches
+        wrenches = transmitted(places, speeds, accelerations, *pushes)
     return Simulation(
         solved.t,
         places,
@@ -117,6 +137,8 @@ def simulate(
         robot.velocities,
         int(solved.nfev),
         rows[:, nq + n :],
+        wrenches,
+        bearing_loads(model, [wrenches]) if joint_wrenches else (),
     )
 
 
@@ -126,7 +148,7 @@ def _presliding_distances(robot: "Robot") -> Numbers:
     traced = robot.job.robot(robot.loaded)
     needed = {*read_by_option(traced, [find_quantity("forward_dynamics")])}
     needed |= {"par"} if traced.runtime else set()
-    needed -= {"presliding"}
+    needed -= {"presliding", "wrench", "thrust"}
     if needed:
         raise OptionError(
             f"simulate: {', '.join(sorted(needed))} would be inputs; do not make gravity, "
@@ -143,11 +165,23 @@ def _solver() -> Callable[..., Any]:
     return solve_ivp  # type: ignore[no-any-return]
 
 
-def _forces(tau: Any, n: int) -> Forces:
-    """Joint forces as a function of t, q and qd. Raises OptionError."""
-    if callable(tau):
-        return lambda t, q, qd: vector("tau", tau(t, q, qd), n, ())
-    constant = vector("tau", tau, n, np.zeros(n))
+def _external_inputs(robot: "Robot", **given: Any) -> list[Forces]:
+    """The external wrenches and thrusts that the robot has, as functions of t, q and qd. Raises
+    OptionError for one that it does not have."""
+    traced = robot.job.robot(robot.loaded)
+    sizes = {"wrench": 6 * len(traced.wrenches), "thrust": len(traced.thrusters)}
+    options = {"wrench": "external_wrench", "thrust": "thrusters"}
+    for name, value in given.items():
+        if value is not None and not sizes[name]:
+            raise OptionError(f"simulate: {name} needs the option {options[name]}")
+    return [_forces(name, given[name], size) for name, size in sizes.items() if size]
+
+
+def _forces(name: str, given: Any, n: int) -> Forces:
+    """An input of forces as a function of t, q and qd, 0 by default. Raises OptionError."""
+    if callable(given):
+        return lambda t, q, qd: vector(name, given(t, q, qd), n, ())
+    constant = vector(name, given, n, np.zeros(n))
     return lambda t, q, qd: constant
 
 

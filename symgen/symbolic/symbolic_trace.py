@@ -30,7 +30,7 @@ from symgen.symbolic.symbolic_tape import SymbolicTape
 from symgen.symbolic.symbols import Meaning, input_meanings, input_symbols, symbol
 from symgen.text import cited, shown
 from symgen.tracing.function import read_by_option
-from symgen.tracing.request import of_model
+from symgen.tracing.request import of_robot
 from symgen.tracing.robot import ParametricModel, RegroupedModel, dimensions
 from symgen.tracing.running import outputs
 from symgen.tracing.singular import check_defined
@@ -225,7 +225,7 @@ def trace_symbolically(
         raise OptionError(
             "closed forms of robots with closed loops are not supported; remove the loops"
         )
-    (quantity,) = of_model(robot.model, (quantity,))
+    (quantity,) = of_robot(robot, (quantity,))
     names = tuple(body.name for body in robot.model.moving) if setting.masses else ()
     check_defined(replace(robot, runtime=names), [quantity])
     formulation, tape = _formulation(robot, quantity), SymbolicTape()

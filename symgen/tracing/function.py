@@ -185,5 +185,6 @@ def read_by_option(robot: ParametricModel, quantities: Sequence[Quantity]) -> se
         "springs": robot.runtime_springs and any(q.depends_on_springs for q in quantities),
         "presliding": robot.has_presliding and any("friction" in q.tags for q in quantities),
         "wrench": bool(robot.wrenches) and any(q.depends_on_external_forces for q in quantities),
+        "thrust": bool(robot.thrusters) and any(q.depends_on_external_forces for q in quantities),
     }
     return {name for name, read in by_option.items() if read}

@@ -15,7 +15,7 @@ from symgen.options import group, option
 from symgen.options.kinds import FLAG, NAMES, NUMBER, PAIRS, TEXTS, choice
 from symgen.reading.options import links, moving_joints
 from symgen.text import cited, hint, repeated, shown
-from symgen.tracing.request import FunctionRequest
+from symgen.tracing.request import FunctionRequest, thrusters
 from symgen.tracing.robot import ParametricModel, check_coefficients, check_support
 
 
@@ -105,6 +105,19 @@ class FunctionOptions:
         default=(),
         names=links,
         parted=",",
+        applies_to=("wrench",),
+        requests=bool,
+    )
+    thrusters: tuple[str, ...] = option(
+        "--thruster",
+        "LINK:AXIS[:RATIO]",
+        "Add a thrust (N) on this link as an input, wherever external wrenches count. It acts "
+        "through the link's origin along AXIS (x, -x, y, -y, z, -z or X,Y,Z in link axes) with "
+        "the moment RATIO (m) times the thrust about AXIS.",
+        TEXTS.like('["rotor1:z:0.016"]'),
+        default=(),
+        names=links,
+        parted=":",
         applies_to=("wrench",),
         requests=bool,
     )
@@ -243,10 +256,10 @@ class FunctionOptions:
             for q in quantities
             if q.name.partition(":")[0] in CONTROLLERS and not q.depends_on_external_forces
         ]
-        if self.external_wrench and deaf:
+        flag = "--external-wrench" if self.external_wrench else "--thruster"
+        if (self.external_wrench or self.thrusters) and deaf:
             raise OptionError(
-                f"--external-wrench: {deaf[0]} has no input for external wrenches; "
-                "remove one of them"
+                f"{flag}: {deaf[0]} has no input for external wrenches; remove one of them"
             )
 
     def _controllers(self, texts: Collection[str]) -> list[str]:
@@ -376,6 +389,7 @@ class FunctionOptions:
             runtime_springs=self.runtime_springs,
             root_axes=self.wrench_axes == "root",
             estimated=estimated,
+            thrusters=thrusters(model, self.thrusters),
         )
 
 

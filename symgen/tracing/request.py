@@ -1,4 +1,4 @@
-"""Requested functions: their quantities by name, and the names of their outputs.
+"""Requested functions, their quantities by name and the names of their outputs; thrusters.
 
 The outputs of a quantity of a link or joint end with its name. Where two outputs of a robot would
 have the same name (those of the links ``arm.1`` and ``arm-1``, or J_w of link ``x`` and J of link
@@ -10,8 +10,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Final
 
 from symgen.algorithms.registry import (
+    EXTERNAL_SIZES,
     INPUTS,
     LINK_QUANTITIES,
     QUANTITIES,
@@ -20,8 +22,13 @@ from symgen.algorithms.registry import (
     unknown_quantity,
 )
 from symgen.errors import OptionError
+from symgen.mechanics.canonical_model import Thruster
 from symgen.mechanics.model import RigidBodyModel
-from symgen.text import cited
+from symgen.mechanics.pose import Triple
+from symgen.numbers.decimals import norm
+from symgen.options.kinds import finite
+from symgen.text import cited, hint
+from symgen.tracing.robot import ParametricModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +88,21 @@ Names = dict[tuple[str, str, str], str]
 """The name of an output by quantity, output, and link or joint."""
 
 
-def of_model(model: RigidBodyModel, quantities: Sequence[Quantity]) -> tuple[Quantity, ...]:
-    """The quantities, those of links and joints with outputs whose names are unique in the robot.
+def of_robot(robot: ParametricModel, quantities: Sequence[Quantity]) -> tuple[Quantity, ...]:
+    """The quantities as a robot has them: with the outputs for its external inputs, and those of
+    links and joints with outputs whose names are unique in the robot.
 
     The algorithms refuse links and joints that the robot does not have."""
+    given = {"wrench": robot.wrenches, "thrust": robot.thrusters}
+    absent = {size for size in EXTERNAL_SIZES if not given[size]}
+    present = tuple(
+        replace(q, outputs=tuple(out for out in q.outputs if not absent & {*out.shape}))
+        for q in quantities
+    )
     if not any(q.link for q in quantities):
-        return tuple(quantities)
-    names = _names(model)
-    return tuple(_renamed(q, names) for q in quantities)
+        return present
+    names = _names(robot.model)
+    return tuple(_renamed(q, names) for q in present)
 
 
 def _renamed(quantity: Quantity, names: Names) -> Quantity:
@@ -140,3 +154,50 @@ def _free(name: str, taken: set[str], reserved: set[str]) -> str:
     while f"{name}_{k}" in taken or f"{name}_{k}" in reserved:
         k += 1
     return f"{name}_{k}"
+
+
+# -- thrusters -------------------------------------------------------------------------------------
+
+THRUST_AXES: Final[dict[str, Triple]] = {
+    "x": (1.0, 0.0, 0.0),
+    "y": (0.0, 1.0, 0.0),
+    "z": (0.0, 0.0, 1.0),
+    "-x": (-1.0, 0.0, 0.0),
+    "-y": (0.0, -1.0, 0.0),
+    "-z": (0.0, 0.0, -1.0),
+}
+THRUSTER: Final = re.compile(
+    r"(?P<link>.+?):(?P<axis>-?[xyz]|[^:,]+,[^:,]+,[^:,]+)(?::(?P<ratio>[^:]+))?"
+)
+THRUSTER_FORM: Final = (
+    "give LINK:AXIS or LINK:AXIS:RATIO with AXIS x, -x, y, -y, z, -z or X,Y,Z, as in rotor1:z:0.016"
+)
+
+
+def thrusters(model: RigidBodyModel, texts: Sequence[str]) -> tuple[Thruster, ...]:
+    """The thrusters of a robot, one for each text. Raises OptionError for a text of another form
+    and for a link that does not move."""
+    moving = [link.name for body in model.bodies for link in body.links]
+    found = tuple(_thruster(text) for text in texts)
+    for thruster in found:
+        if thruster.link not in moving:
+            raise OptionError(
+                f"--thruster: no moving link is called {cited(thruster.link)}; "
+                f"{hint(thruster.link, moving)}"
+            )
+    return found
+
+
+def _thruster(text: str) -> Thruster:
+    match = THRUSTER.fullmatch(text)
+    if match is None:
+        raise OptionError(f"--thruster {cited(text)}: {THRUSTER_FORM}")
+    try:
+        ratio = finite(match["ratio"] or "0")
+        x, y, z = THRUST_AXES.get(match["axis"]) or map(finite, match["axis"].split(","))
+    except ValueError:
+        raise OptionError(f"--thruster {cited(text)}: {THRUSTER_FORM}") from None
+    length = norm(x, y, z)
+    if not length:
+        raise OptionError(f"--thruster {cited(text)}: the axis has length 0; {THRUSTER_FORM}")
+    return Thruster(match["link"], (x / length, y / length, z / length), ratio)

@@ -12,7 +12,13 @@ from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program, Value
 from symgen.errors import OptionError
 from symgen.mechanics.canonical_frames import CanonicalFrame, canonical_frames
-from symgen.mechanics.canonical_model import CanonicalBody, CanonicalModel, Sections, no_section
+from symgen.mechanics.canonical_model import (
+    CanonicalBody,
+    CanonicalModel,
+    Sections,
+    Thruster,
+    no_section,
+)
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.independence import independent_parameters
 from symgen.mechanics.inertia import Inertia, SecondMoment
@@ -56,6 +62,8 @@ class ParametricModel:
     """The velocity at which controllers compensate friction, one of `COMPENSATION`."""
     root_axes: bool = False
     """Whether external wrenches are in the root's axes, not in those of their links."""
+    thrusters: tuple[Thruster, ...] = ()
+    """The thrusters whose thrusts are inputs."""
     allow_unphysical: bool = False
     """Whether inertia that no body has is used as written where the mass matrix is positive
     definite."""
@@ -63,10 +71,18 @@ class ParametricModel:
     """Whether the links have only the base parameters of an estimate
     (`symgen.reading.estimate_file`): joint forces and M are right, single links are not."""
 
-    def with_external_wrench(
-        self, system: CanonicalModel, wrench: Sequence[Scalar]
+    def with_external_forces(
+        self, system: CanonicalModel, inputs: Mapping[str, Sequence[Scalar]]
     ) -> CanonicalModel:
-        """A system of this robot under its external wrenches."""
+        """A system of this robot under the external wrenches and thrusts of the inputs."""
+        if "thrust" in inputs:
+            pairs = zip(self.thrusters, inputs["thrust"], strict=True)
+            six_each = [x for thruster, thrust in pairs for x in thruster.wrench(thrust)]
+            links = [thruster.link for thruster in self.thrusters]
+            system = system.with_external_wrench(links, six_each)
+        if "wrench" not in inputs:
+            return system
+        wrench = inputs["wrench"]
         if not self.root_axes:
             return system.with_external_wrench(self.wrenches, wrench)
         six = [wrench[6 * k : 6 * k + 6] for k in range(len(self.wrenches))]
@@ -190,7 +206,12 @@ class ParametricModel:
             Vector(*Program().input("g", (3,))) if self.runtime_gravity else None
         )  # only its place matters
         known = canonical_model(self.lumped, parameters, free_fall, regrouping, frames)
-        layout = replace(known, wrenches_in_root_axes=self.root_axes and bool(self.wrenches))
+        layout = replace(
+            known,
+            wrenches_in_root_axes=self.root_axes and bool(self.wrenches),
+            wrench_links=self.wrenches,
+            thrusters=self.thrusters,
+        )
         entries = [
             x for body in layout.bodies for x in _entries(body.inertia) if isinstance(x, Value)
         ]
@@ -221,7 +242,7 @@ class RegroupedModel:
         """The regrouped parameters with the frames of `symgen.mechanics.parameters`, where all is
         known at generation."""
         model = self.robot.model
-        known = not self.robot.runtime and not self.robot.wrenches
+        known = not (self.robot.runtime or self.robot.wrenches or self.robot.thrusters)
         turns = known and tip_aligned_frames(model) != canonical_frames(model)
         return self.robot.regroup(self.regrouping, tip_aligned_frames(model)) if turns else self
 
@@ -305,6 +326,7 @@ class Sizes(dict[str, int]):
         pi, wrench = len(PARAMETER_NAMES) * len(robot.blocks), 6 * len(robot.wrenches)
         stored = sum(LAWS[law].energy is not None for _, law in passive)
         self |= {"pi": pi, "wrench": wrench, "y": inertial + len(passive)}
+        self["thrust"] = len(robot.thrusters)
         self["friction"] = len(robot.friction) * len(layout.friction_bodies)
         self["springs"] = len(SPRING_FIELDS) * len(layout.spring_bodies)
         self["y_v"] = inertial + stored

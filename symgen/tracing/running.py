@@ -31,8 +31,8 @@ def outputs(
     quantity, formulation = part
     free_fall = Vector(*inputs["g"]) if "g" in inputs else None
     system = regroup.system(inputs.get(regroup.input, ()), free_fall, sections)
-    if quantity.depends_on_external_forces and "wrench" in inputs:
-        system = regroup.robot.with_external_wrench(system, inputs["wrench"])
+    if quantity.depends_on_external_forces:
+        system = regroup.robot.with_external_forces(system, inputs)
     if regroup.robot.passive_kinds:
         system = system.with_passive(regroup.robot.joint_forces(quantity.passive, inputs))
     system = replace(
@@ -54,7 +54,8 @@ def outputs(
             for name in quantity.inputs
         ),
     )
-    arrays = zip(quantity.outputs, result if len(quantity.outputs) > 1 else (result,), strict=True)
+    values = result if len(quantity.outputs) > 1 else (result,)
+    arrays = zip(quantity.outputs, values, strict=False)  # the last may depend on external inputs
     return {
         out.name: list(project_to_coordinates(system.coupling, part, out, values))
         for out, values in arrays

@@ -22,7 +22,7 @@ from symgen.mechanics.parameters import REGROUPINGS, WHOLE
 from symgen.text import quoted
 from symgen.tracing.function import Function, traced
 from symgen.tracing.physical_inertia import check_physical_inertia
-from symgen.tracing.request import FunctionRequest, of_model
+from symgen.tracing.request import FunctionRequest, of_robot
 from symgen.tracing.robot import ParametricModel, RegroupedModel
 from symgen.tracing.running import Part
 from symgen.tracing.singular import check_defined
@@ -102,7 +102,7 @@ def _text(program: Program) -> str:
 def _distinct(robot: ParametricModel, wanted: FunctionRequest) -> FunctionRequest:
     """The function wanted, with outputs of links whose names are those of no others of the
     robot."""
-    return replace(wanted, quantities=of_model(robot.model, wanted.quantities))
+    return replace(wanted, quantities=of_robot(robot, wanted.quantities))
 
 
 def every_formulation(

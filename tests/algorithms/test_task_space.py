@@ -111,3 +111,29 @@ def test_slopes_of_the_centroidal_momentum_and_the_inverse_mass_matrix(name):
     inverse = np.triu(pin.computeMinverse(judge, data, x["q"]))
     inverse = inverse + np.triu(inverse, 1).T
     close(run(robot, "mass_matrix_inverse", x)["Minv"].reshape(inverse.shape), inverse, 1e-9)
+
+
+@pytest.mark.parametrize("axes, theirs", [("body", "LOCAL"), ("aligned", "LOCAL_WORLD_ALIGNED")])
+@pytest.mark.parametrize("name", NAMES)
+def test_second_rates_of_jacobians(name, axes, theirs):
+    """Against central differences in time of Pinocchio's first rate."""
+    pin, robot, judge, data, x, link = seen(name, "qd", "qdd")
+    at, frame, h = judge.getFrameId(link), getattr(pin, theirs), 1e-5
+
+    def rate(t):
+        qd = x["qd"] + t * x["qdd"]
+        q = pin.integrate(judge, x["q"], t * x["qd"] + t * t / 2 * x["qdd"])
+        pin.computeJointJacobiansTimeVariation(judge, data, q, qd)
+        pin.updateFramePlacements(judge, data)
+        return pin.getFrameJacobianTimeVariation(judge, data, at, frame)
+
+    (found,) = run(robot, f"frame_jacobian_ddot_{axes}:{link}", x).values()
+    close(found, ((rate(h) - rate(-h)) / (2 * h)).ravel(), 1e-7)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_coriolis_force_is_the_bias_without_gravity(name):
+    pin, robot, judge, data, x, _ = seen(name, "qd")
+    bias = pin.nonLinearEffects(judge, data, x["q"], x["qd"])
+    weight = pin.computeGeneralizedGravity(judge, judge.createData(), x["q"])
+    close(run(robot, "coriolis_force", x)["tau_c"], bias - weight)

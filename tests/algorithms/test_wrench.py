@@ -106,6 +106,7 @@ def test_only_forces_and_their_derivatives_feel_wrenches():
         "elastic_step:euler",
         "elastic_step:rk4",
         "elastic_feedforward",
+        "joint_wrenches",
     ]
     assert {*FELT} & {*CONTROLLERS} == {
         "gravity_compensation",

@@ -41,6 +41,7 @@ EXPECTED = {
     "puma560": (6, 36.45),
     "snake16": (16, 16.0),
     "quadruped": (12, 12.453),
+    "quadrotor": (4, 0.716),
     "humanoid25": (25, 76.0),
 }
 

@@ -27,7 +27,7 @@ from symgen.proof.laws.law_registry import law
 from symgen.proof.reference_values import EvaluatorsByCount, reference_results
 from symgen.reading.assemble import load
 from symgen.tracing.function import Function
-from symgen.tracing.request import FunctionRequest, of_model
+from symgen.tracing.request import FunctionRequest, of_robot
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.running import outputs
 from symgen.tracing.trace import every_formulation, trace
@@ -149,7 +149,7 @@ def agrees(name, wanted):
     Algorithms run on floats. Tapes of joints of every type are compared with those in
     tests/algorithms/test_every_joint.py; here one is made of what can come at run time."""
     robot, (state,) = made(name), judges(name).states
-    (quantity,) = of_model(robot.model, wanted.quantities)
+    (quantity,) = of_robot(robot, wanted.quantities)
     suited = [f for f in quantity.formulations if f.applicable(robot.regroups[WHOLE].layout)]
     function = Function(wanted.name, ((quantity, suited[0]),), {}, Program())
     if name == AT_RUN_TIME:

@@ -15,6 +15,7 @@ from symgen.identification.data.dataset import Reading
 from symgen.identification.data.differentiation import Derivation
 from symgen.identification.data.samples import Samples
 from symgen.identification.model.equations import Equations
+from symgen.identification.prediction.bearing_loads import BearingLoads, JointLoads, WrenchModel
 from symgen.numbers.types import Numbers
 
 Flags = NDArray[np.bool_]
@@ -88,6 +89,8 @@ class Prediction:
     points: Points
     held_out: bool = False
     """Whether these are the rows alone that an estimate from the same log has not seen."""
+    joints: tuple[JointLoads, ...] = ()
+    """The loads of the joints, if they were asked for."""
 
 
 @dataclass
@@ -121,9 +124,11 @@ def predict(
     predictor: Predictor,
     progress: Callable[[str], None] = lambda step: None,
     held_out: bool = False,
+    wrenches: WrenchModel | None = None,
 ) -> Prediction:
-    """The prediction of a whole log, read block by block, or of the rows that are held out. Raises
-    LogError."""
+    """The prediction of a whole log, read block by block, or of the rows that are held out. With
+    `wrenches` it contains the loads of the joints. Raises LogError."""
+    loads = BearingLoads(wrenches.model) if wrenches else None
     sums = _Sums(len(predictor.channels))
     kept = list[Points]()
     stride = max(reading.survey.usable // POINTS, 1)
@@ -137,6 +142,8 @@ def predict(
         blocks = drives.presliding.attached(blocks)
     first = len(reading.plan.training) if held_out else 0
     for samples in islice(blocks, first, None):
+        if wrenches and loads:
+            loads.add(wrenches(samples))
         points = _points(samples, predictor)
         _add(sums, points, samples, filtering)
         kept.append(_shown(points, samples).rows(slice(None, None, stride)))
@@ -149,7 +156,7 @@ def predict(
         )
         for j, (name, unit) in enumerate(predictor.channels)
     )
-    return Prediction(reading, rows, _joined(kept), held_out)
+    return Prediction(reading, rows, _joined(kept), held_out, loads.joints if loads else ())
 
 
 def _points(samples: Samples, predictor: Predictor) -> Points:

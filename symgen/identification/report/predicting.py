@@ -13,6 +13,7 @@ from symgen.identification.diagnostics.cutoffs import tuned
 from symgen.identification.estimation.run import Identified
 from symgen.identification.model.problem import Problem, problem
 from symgen.identification.model.settings import Settings
+from symgen.identification.prediction.bearing_loads import WrenchModel
 from symgen.identification.prediction.prediction_errors import Prediction, Predictor, predict
 from symgen.identification.prediction.predictors import of_file, of_robot, predictor
 from symgen.identification.report.identification_tables import LISTING as IDENTIFICATION
@@ -27,24 +28,33 @@ from symgen.reading.options import MODEL_FILE
 LISTING: Final = "prediction.json"
 
 
-def model_of(
+def predicted(
     file: str,
     log: str,
+    joint_wrenches: bool,
     options: LogOptions,
     robot: Mapping[str, Any],
     progress: Callable[[str], None],
-) -> tuple[Predictor, Reading]:
-    """The model that predicts and the log. Raises SymgenError."""
-    progress("reading the robot")
+) -> Prediction:
+    """The prediction of a log by the robot's file or an estimate, with the loads of the joints if
+    they are asked for. Raises SymgenError."""
     estimate = robot.get("estimate")
+    if joint_wrenches and estimate:
+        raise OptionError(
+            "--joint-wrenches: the base parameters of --estimate do not determine the wrenches in "
+            "joints; use the file that symgen identify --urdf wrote instead of --estimate"
+        )
+    progress("reading the robot")
     listing = _listing(estimate) if estimate else None
     job = Job.of(file, **robot if listing is None else {**robot, "estimate": None})
     loaded = job.load()
     progress("preparing regressors")
     sought = problem(job, loaded, Settings())
     model = of_robot(sought) if listing is None else of_file(sought, listing)
+    wrenches = WrenchModel.of(job, loaded) if joint_wrenches else None
     progress("reading the log")
-    return model, read(log, sought, loaded, options)
+    reading = read(log, sought, loaded, options)
+    return predict(reading, model, progress, wrenches=wrenches)
 
 
 def _listing(estimate: str) -> str | None:

@@ -1,11 +1,13 @@
 """The report of ``symgen predict``, and ``symgen identify --validation``: a table, and data."""
 
+from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Any, Final
 
 from rich.markup import escape
 
 from symgen import __version__
+from symgen.identification.prediction.bearing_loads import LOADS, JointLoads
 from symgen.identification.prediction.prediction_errors import (
     SLOW,
     VIEWS,
@@ -33,6 +35,21 @@ def on_terminal(prediction: Prediction) -> None:
         f"The errors are relative to the rms of the measured values. moving: faster than {SLOW:g} "
         "rad/s or m/s. filtered: measured and predicted values pass the filter of the velocities."
     )
+    if prediction.joints:
+        out.print(joint_loads(prediction.joints))
+
+
+def joint_loads(joints: Sequence[JointLoads]) -> Any:
+    """The table of the loads of joints, the largest value and the root mean square of each."""
+    heads = [f"{name.replace('_', ' ')} ({unit})" for name, unit in LOADS.items()]
+    rows = table("Loads of the joints: largest, rms", ["joint"], heads)
+    for joint in joints:
+        loads = (joint.loads.get(name) for name in LOADS)
+        rows.add_row(
+            escape(shown(joint.joint)),
+            *("" if x is None else f"{x.maximum:.4g}, {x.rms:.4g}" for x in loads),
+        )
+    return rows
 
 
 def errors(prediction: Prediction) -> Any:
@@ -63,13 +80,17 @@ def _part(share: Share) -> str:
 
 def data(prediction: Prediction) -> dict[str, Any]:
     """The errors, for JSON (documented in docs/reference/identification.md)."""
+    loads = {
+        row.joint: {name: {"maximum": x.maximum, "rms": x.rms} for name, x in row.loads.items()}
+        for row in prediction.joints
+    }
     return {
         "format": 1,
         "generator": f"symgen {__version__}",
         "log": PurePath(prediction.reading.log.file).name,
         "rows": prediction.reading.survey.usable,
         "channels": [_channel(c) for c in prediction.channels],
-    }
+    } | ({"joints": loads} if loads else {})
 
 
 def _channel(c: ChannelErrors) -> dict[str, Any]:

@@ -39,7 +39,7 @@ RATES: Final = ("qd_ref", "qdd_ref")
 """References that are zero while the position is held."""
 REGROUPED: Final = "par"
 """The input that a function of the module computes from the parameter `pi`."""
-MODEL: Final = ("pi", "g", "wrench", "friction", "springs")
+MODEL: Final = ("pi", "g", "wrench", "thrust", "friction", "springs")
 """Inputs of the model at run time, which are parameters of the node."""
 POSE: Final = ("x", "y", "z", "w")
 

@@ -26,6 +26,7 @@ from symgen.proof.states import (
     rate,
     second_rate,
     slope,
+    slope_by_input,
 )
 
 SLOPES = "derivatives of {} in 75 digits"
@@ -33,16 +34,22 @@ SLOPES = "derivatives of {} in 75 digits"
 
 @law("inverse_dynamics_derivatives", SLOPES.format("the reference tau"), 1)
 @cached_method
-def inverse_dynamics_derivatives(x: States) -> tuple[DecimalArray, DecimalArray, DecimalArray]:
-    """∂τ/∂q, ∂τ/∂q̇, M."""
-    return gradient(tau, x), gradient(tau, x, "qd"), mass(x)
+def inverse_dynamics_derivatives(x: States) -> tuple[DecimalArray, ...]:
+    """∂τ/∂q, ∂τ/∂q̇, M, and ∂τ/∂thrust if there are thrusts."""
+    external = _by_external_inputs(tau, x, "thrust")
+    return gradient(tau, x), gradient(tau, x, "qd"), mass(x), *external
 
 
 @law("forward_dynamics_derivatives", SLOPES.format("qdd = M^-1 (tau - bias)"), 1)
 @cached_method
-def forward_dynamics_derivatives(x: States) -> tuple[DecimalArray, DecimalArray, DecimalArray]:
-    """∂q̈/∂q, ∂q̈/∂q̇, M⁻¹."""
-    return gradient(accelerations, x), gradient(accelerations, x, "qd"), inverse(x)
+def forward_dynamics_derivatives(x: States) -> tuple[DecimalArray, ...]:
+    """∂q̈/∂q, ∂q̈/∂q̇, M⁻¹, and those in external wrenches and thrusts if there are any."""
+    external = _by_external_inputs(accelerations, x, "wrench", "thrust")
+    return gradient(accelerations, x), gradient(accelerations, x, "qd"), inverse(x), *external
+
+
+def _by_external_inputs(term: Term, x: States, *names: str) -> tuple[DecimalArray, ...]:
+    return tuple(slope_by_input(term, x, name) for name in names if name in x.given)
 
 
 @law("inverse_dynamics_jvp", SLOPES.format("the reference tau"), 1)
@@ -60,13 +67,13 @@ def forward_dynamics_jvp(x: States) -> DecimalArray:
 @law("inverse_dynamics_vjp", SLOPES.format("the reference tau"), 1)
 def inverse_dynamics_vjp(x: States) -> tuple[DecimalArray, ...]:
     """λᵀ ∂τ/∂q, λᵀ ∂τ/∂q̇, λᵀ M."""
-    return _weighed(inverse_dynamics_derivatives(x), x.given["lam_tau"])
+    return _weighed(inverse_dynamics_derivatives(x)[:3], x.given["lam_tau"])
 
 
 @law("forward_dynamics_vjp", SLOPES.format("qdd = M^-1 (tau - bias)"), 1)
 def forward_dynamics_vjp(x: States) -> tuple[DecimalArray, ...]:
     """λᵀ ∂q̈/∂q, λᵀ ∂q̈/∂q̇, λᵀ M⁻¹."""
-    return _weighed(forward_dynamics_derivatives(x), x.given["lam_qdd"])
+    return _weighed(forward_dynamics_derivatives(x)[:3], x.given["lam_qdd"])
 
 
 def _weighed(matrices: tuple[DecimalArray, ...], weights: DecimalArray) -> tuple[DecimalArray, ...]:

@@ -68,6 +68,12 @@ def without_acceleration(x: States) -> DecimalArray:
     return tau(x.put(qdd=None))
 
 
+@law("coriolis_force", f"{NEWTON}, less that at rest")
+def coriolis_force(x: States) -> DecimalArray:
+    """C q̇, (..., n)."""
+    return without_acceleration(x) - at_rest(x)
+
+
 @law("christoffel_symbols_full", CHRISTOFFEL, 1)
 @cached_method
 def symbols(x: States) -> DecimalArray:

@@ -20,6 +20,7 @@ from symgen.proof.states import (
     batch_matvec,
     decimals,
     eye,
+    input_units,
     normalized,
     units,
 )
@@ -256,9 +257,11 @@ def _register(method: str, flow: Flow, order: int) -> None:
     law(f"step:{method}", words)(flow)
 
     @law(f"step_jacobians:{method}", f"derivatives of {words}", order)
-    def jacobians(x: States) -> tuple[DecimalArray, DecimalArray]:
+    def jacobians(x: States) -> tuple[DecimalArray, ...]:
         a = [_changes(flow, x, **{k: units(x)}) for k in ("q", "qd")]
-        return np.concatenate(a, axis=-1), _changes(flow, x, tau=units(x))
+        external = [name for name in ("wrench", "thrust") if name in x.given]
+        by_external = (_changes(flow, x, **{k: input_units(x, k)}) for k in external)
+        return np.concatenate(a, axis=-1), _changes(flow, x, tau=units(x)), *by_external
 
 
 _register("euler", euler, 1)

@@ -79,13 +79,14 @@ class LawEvaluator:
             raise KeyError(quantity.name)
         with in_decimals(DIGITS):
             robot = self.robot
-            loaded = quantity.depends_on_external_forces and bool(robot.friction or robot.wrenches)
+            acting = robot.friction or robot.wrenches or robot.thrusters
+            loaded = quantity.depends_on_external_forces and bool(acting)
             x = self._states(loaded, quantity.depends_on_springs and robot.springs)
             result = law.compute(x)
             arrays = result if isinstance(result, tuple) else (result,)
             return {
                 out.name: array.reshape(x.shape[0], -1)
-                for out, array in zip(quantity.outputs, arrays, strict=True)
+                for out, array in zip(quantity.outputs, arrays, strict=False)
             }
 
 

@@ -36,6 +36,7 @@ from symgen.proof.states import (
     gradient,
     normalized,
     rate,
+    second_rate,
 )
 from symgen.proof.textbook import NO_INERTIA, moving_inertias
 
@@ -62,6 +63,9 @@ def _register(axes: str, jacobian: Term, geometric: Term) -> None:
     )
     law(f"frame_hessian_{axes}", f"derivatives of the Jacobian by {AXES}", 1)(
         lambda x, link: gradient(lambda y: geometric(y, link), x)
+    )
+    law(f"frame_jacobian_ddot_{axes}", f"finite differences in time of the Jacobian by {AXES}", 1)(
+        lambda x, link: second_rate(lambda y: geometric(y, link), x)
     )
 
 
