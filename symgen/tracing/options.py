@@ -14,8 +14,8 @@ from symgen.mechanics.model import RigidBodyModel, is_nonzero
 from symgen.options import group, option
 from symgen.options.kinds import FLAG, NAMES, NUMBER, PAIRS, TEXTS, choice
 from symgen.reading.options import links, moving_joints
-from symgen.text import cited, hint, repeated, shown
-from symgen.tracing.request import FunctionRequest, thrusters
+from symgen.text import cited, repeated, shown
+from symgen.tracing.request import FunctionRequest, known_links, thrusters
 from symgen.tracing.robot import ParametricModel, check_coefficients, check_support
 
 
@@ -391,19 +391,3 @@ class FunctionOptions:
             estimated=estimated,
             thrusters=thrusters(model, self.thrusters),
         )
-
-
-def known_links(model: RigidBodyModel, names: Collection[str], flag: str) -> tuple[str, ...]:
-    """The names, where each is that of a moving link. Raises OptionError."""
-    moving = [link.name for body in model.bodies for link in body.links]
-    for name in names:
-        if name in (link.name for link in model.base):
-            raise OptionError(
-                f"{flag}: link '{shown(name)}' does not move, so no function depends on it"
-            )
-        if name not in moving:
-            raise OptionError(f"{flag}: no link is called '{shown(name)}'; {hint(name, moving)}")
-    twice = repeated(names)
-    if twice is not None:
-        raise OptionError(f"{flag}: link '{shown(twice)}' is given twice; remove one of the two")
-    return tuple(names)

@@ -7,7 +7,7 @@ the name, and the others get ``_2``, ``_3`` and so on. A name depends on the rob
 and --tip only."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
@@ -27,7 +27,7 @@ from symgen.mechanics.model import RigidBodyModel
 from symgen.mechanics.pose import Triple
 from symgen.numbers.decimals import norm
 from symgen.options.kinds import finite
-from symgen.text import cited, hint
+from symgen.text import cited, hint, repeated, shown
 from symgen.tracing.robot import ParametricModel
 
 
@@ -156,7 +156,7 @@ def _free(name: str, taken: set[str], reserved: set[str]) -> str:
     return f"{name}_{k}"
 
 
-# -- thrusters -------------------------------------------------------------------------------------
+# -- links and thrusters -----------------------------------------------------------------------------
 
 THRUST_AXES: Final[dict[str, Triple]] = {
     "x": (1.0, 0.0, 0.0),
@@ -177,14 +177,9 @@ THRUSTER_FORM: Final = (
 def thrusters(model: RigidBodyModel, texts: Sequence[str]) -> tuple[Thruster, ...]:
     """The thrusters of a robot, one for each text. Raises OptionError for a text of another form
     and for a link that does not move."""
-    moving = [link.name for body in model.bodies for link in body.links]
     found = tuple(_thruster(text) for text in texts)
     for thruster in found:
-        if thruster.link not in moving:
-            raise OptionError(
-                f"--thruster: no moving link is called {cited(thruster.link)}; "
-                f"{hint(thruster.link, moving)}"
-            )
+        known_links(model, [thruster.link], "--thruster")
     return found
 
 
@@ -201,3 +196,19 @@ def _thruster(text: str) -> Thruster:
     if not length:
         raise OptionError(f"--thruster {cited(text)}: the axis has length 0; {THRUSTER_FORM}")
     return Thruster(match["link"], (x / length, y / length, z / length), ratio)
+
+
+def known_links(model: RigidBodyModel, names: Collection[str], flag: str) -> tuple[str, ...]:
+    """The names, where each is that of a moving link. Raises OptionError."""
+    moving = [link.name for body in model.bodies for link in body.links]
+    for name in names:
+        if name in (link.name for link in model.base):
+            raise OptionError(
+                f"{flag}: link '{shown(name)}' does not move, so no function depends on it"
+            )
+        if name not in moving:
+            raise OptionError(f"{flag}: no link is called '{shown(name)}'; {hint(name, moving)}")
+    twice = repeated(names)
+    if twice is not None:
+        raise OptionError(f"{flag}: link '{shown(twice)}' is given twice; remove one of the two")
+    return tuple(names)

@@ -131,7 +131,7 @@ def test_generated_code_passes_its_self_test(tmp_path):
         ("front:w", "give LINK:AXIS or LINK:AXIS:RATIO"),
         ("front:z:nan", "give LINK:AXIS or LINK:AXIS:RATIO"),
         ("front:0,0,0", "the axis has length 0"),
-        ("nose:z", "no moving link is called 'nose'"),
+        ("nose:z", "no link is called 'nose'"),
     ],
 )
 def test_a_thruster_that_cannot_be_is_refused(text, message):
