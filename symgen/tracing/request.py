@@ -156,7 +156,7 @@ def _free(name: str, taken: set[str], reserved: set[str]) -> str:
     return f"{name}_{k}"
 
 
-# -- links and thrusters -----------------------------------------------------------------------------
+# -- links and thrusters --------------------------------------------------------------------------
 
 THRUST_AXES: Final[dict[str, Triple]] = {
     "x": (1.0, 0.0, 0.0),
