@@ -188,6 +188,15 @@ def coriolis_matrix(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> 
     return [a + b for a, b in zip(embedded, drifting, strict=True)]
 
 
+@_on_user("coriolis_transpose_product", source=EMBEDDED)
+def coriolis_transpose_product(
+    system: CanonicalModel, q: Coordinates, qd: Coordinates
+) -> list[Scalar]:
+    """Cᵀ q̇, shape n."""
+    c, n = coriolis_matrix(system, q, qd), len(qd)
+    return [dot([c[i * n + k] for i in range(n)], qd) for k in range(n)]
+
+
 @_on_user("mass_matrix_rate", source=FORWARD)
 def mass_matrix_rate(system: CanonicalModel, *flow: Coordinates) -> list[Scalar]:
     """Ṁ(q, q̇), n x n."""

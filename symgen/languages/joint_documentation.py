@@ -66,8 +66,8 @@ def _followers(model: RigidBodyModel) -> Iterator[str]:
         yield (
             f"Closed loop {closure.name} determines joints {first} and {second}, on the assembly "
             f"of branch {closure.branch:+d}. They have no coordinates; the forces on them act on "
-            "the joints that move them. A function whose state the loop cannot reach, or that is "
-            "at a dead point, gives no valid result."
+            "the joints that move them. At a state that the loop cannot reach, and at a dead "
+            "point, functions fail as they do where a mass matrix is not positive definite."
         )
     followers = [joint for joint in listed_joints(model) if joint.leader]
     for joint in followers:

@@ -153,6 +153,7 @@ QUANTITIES = (
     *("mass_matrix_inverse", "kinetic_energy", "potential_energy", "com", "com_jacobian"),
     *("momentum", "centroidal_momentum_matrix", "composite_inertia", "regressor"),
     *("momentum_regressor", "base_regressor", "coriolis_matrix", "christoffel_symbols"),
+    "coriolis_transpose_product",
     *("inverse_dynamics_derivatives", "forward_dynamics_derivatives", "inverse_dynamics_jvp"),
     *("forward_dynamics_jvp", "inverse_dynamics_vjp", "forward_dynamics_vjp", "gravity_rate"),
     *("mass_matrix_rate", "inverse_dynamics_rate", "mass_matrix_gradient", "gravity_gradient"),
