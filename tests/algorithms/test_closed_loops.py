@@ -283,3 +283,48 @@ def test_unreachable_states_give_a_status() -> None:
         compiled.mass_matrix([pi, 0.0])
     with pytest.raises(np.linalg.LinAlgError, match="inverse_dynamics"):
         compiled.inverse_dynamics([pi, 0.0], [0.0, 0.0], [0.0, 0.0])
+
+
+CONNECTED = """<mujoco><compiler angle="radian"/><worldbody>
+<body name="crank" pos="0 0 0.1"><joint name="a" type="hinge" axis="0 1 0"/>
+<inertial pos="0.1 0 0" mass="1" diaginertia="0.01 0.02 0.01"/>
+<body name="rod" pos="0.2 0 0"><joint name="b" type="hinge" axis="0 1 0" armature="0.01"/>
+<inertial pos="0.2 0 0.01" mass="0.7" diaginertia="0.01 0.02 0.01"/></body></body>
+<body name="rocker" pos="0.4 0 -0.1" euler="0 0.7 0"><joint name="c" type="hinge" axis="0 -1 0"/>
+<inertial pos="0.1 0 0.02" mass="0.9" diaginertia="0.01 0.02 0.01"/></body>
+</worldbody><equality><connect name="pin" body1="rod" body2="rocker" anchor="0.3 0 0.1"/></equality>
+</mujoco>"""
+
+
+def test_a_connection_of_mujoco_is_its_tree_projected() -> None:
+    """M, bias forces and the two points of the connection by MuJoCo's own tree."""
+    mujoco = oracle("mujoco")
+    arm, model = symgen.Robot(CONNECTED), mujoco.MjModel.from_xml_string(CONNECTED)
+    data, coupling = mujoco.MjData(model), coupling_of(arm.model)
+    assert arm.velocities == ("a",)
+    for y in (0.0, 0.3, -0.4):
+        q, qd = coupling.reachable([y]), [1.3]
+        x, rates, g, k = expanded(coupling, q, qd)
+        links, n = slice(0, 3), model.nv
+        data.qpos[:], data.qvel[:] = x[links], rates[links]
+        mujoco.mj_forward(model, data)
+        ends = [
+            data.xpos[int(ids[0])] + data.xmat[int(ids[0])].reshape(3, 3) @ point
+            for ids, point in (
+                (model.eq_obj1id, model.eq_data[0][:3]),
+                (model.eq_obj2id, model.eq_data[0][3:6]),
+            )
+        ]
+        assert np.abs(ends[0] - ends[1]).max() < 1e-12
+        full = np.zeros((n, n))
+        mujoco.mj_fullM(model, data, full)
+        g, k = g[links], k[links]
+        for quantity, wanted in (
+            ("mass_matrix", g.T @ full @ g),
+            ("bias", g.T @ (data.qfrc_bias + full @ k)),
+        ):
+            function = arm.trace(quantity)
+            state = {"q": list(q), "qd": qd}
+            (out,) = function.run(**{name: state[name] for name in function.inputs}).values()
+            found = np.array([float(v) for v in out])
+            assert found == pytest.approx(wanted.ravel(), rel=1e-12, abs=1e-13)

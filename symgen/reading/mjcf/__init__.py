@@ -246,11 +246,12 @@ def of_compiled(mujoco: Any, model: Any, root: XmlNode, name: str, digest: str) 
     of that. Raises RobotError."""
     robot = CompiledMjcf(mujoco, model, root)
     links, joints, drives = elements(robot)
-    joints = coupled(robot, joints)
+    joints, loops = coupled(robot, joints)
     notice_ignored(root.with_label("<mujoco>"), IGNORED, robot)
     off = model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
     x, y, z = NO_GRAVITY if off else (float(g) + 0.0 for g in model.opt.gravity)
-    everything = hashlib.sha256(f"{digest} {links!r} {joints!r} {drives!r}".encode()).hexdigest()
+    parts = (digest, *map(repr, (links, joints, drives, *([loops] if loops else []))))
+    everything = hashlib.sha256(" ".join(parts).encode()).hexdigest()
     tied = transmissions(robot)
     return check(
         RobotDescription(
@@ -265,6 +266,7 @@ def of_compiled(mujoco: Any, model: Any, root: XmlNode, name: str, digest: str) 
             gravity=(x, y, z),
             tag="<mujoco>",
             transmissions=tied,
+            loops=loops,
         )
     )
 

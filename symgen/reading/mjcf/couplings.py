@@ -15,6 +15,7 @@ from symgen.reading.description import (
     Transmission,
     with_mimics,
 )
+from symgen.reading.loop_elements import LoopElement
 from symgen.reading.mjcf.compiled_model import CompiledMjcf
 from symgen.text import quoted, shown
 
@@ -22,13 +23,16 @@ LOOPS: Final = ("connect", "weld", "distance")
 """Constraints that close loops."""
 
 
-def coupled(robot: CompiledMjcf, joints: Sequence[JointElement]) -> tuple[JointElement, ...]:
-    """The joints, those that follow others included.
+def coupled(
+    robot: CompiledMjcf, joints: Sequence[JointElement]
+) -> tuple[tuple[JointElement, ...], tuple[LoopElement, ...]]:
+    """The joints, those that follow others included, and the points of bodies that stay together.
 
     MuJoCo's polynomial is about the positions of the file: y - y0 = a0 + a1 (x - x0) + ..., x and y
     coordinates of joints or lengths of fixed tendons."""
     follows: dict[str, Mimic] = {}
     unused: dict[str, list[str]] = {}
+    loops = list[LoopElement]()
     for i, kind in _active(robot):
         ends = (int(ids[i]) for ids in (robot.model.eq_obj1id, robot.model.eq_obj2id))
         if kind == "joint" or (
@@ -36,13 +40,26 @@ def coupled(robot: CompiledMjcf, joints: Sequence[JointElement]) -> tuple[JointE
             and all(fixed_tendon_length(robot, k) is not None for k in ends if k >= 0)
         ):
             _tie(robot, i, kind, follows)
+        elif kind == "connect" and robot.model.eq_objtype[i] == robot.mujoco.mjtObj.mjOBJ_BODY:
+            loops.append(_connect(robot, i))
         else:
             name = robot.name(robot.mujoco.mjtObj.mjOBJ_EQUALITY, i)
             unused.setdefault(kind, []).append(name)
     for kind, names in unused.items():
         effect = "closes a loop, which is left open" if kind in LOOPS else "has no effect"
         _warn(robot, f"<{kind}> of <equality> ({quoted(names)}) {effect}: the parts move freely")
-    return with_mimics(joints, follows)
+    return with_mimics(joints, follows), tuple(loops)
+
+
+def _connect(robot: CompiledMjcf, i: int) -> LoopElement:
+    """The loop of a constraint between points of two bodies, which are in their frames."""
+    first, second = (
+        robot.bodies[int(ids[i])] for ids in (robot.model.eq_obj1id, robot.model.eq_obj2id)
+    )
+    name = robot.name(robot.mujoco.mjtObj.mjOBJ_EQUALITY, i)
+    a, b, c, x, y, z = (float(e) + 0.0 for e in robot.model.eq_data[i][:6])
+    line = robot.line("connect", name)
+    return LoopElement(name, line, (first, second), ((a, b, c), (x, y, z)), optional=True)
 
 
 def _active(robot: CompiledMjcf) -> Iterator[tuple[int, str]]:
