@@ -102,8 +102,8 @@ def _closure(
         raise _error(
             robot,
             loop,
-            f"has {len(free)} joints that could follow from the others, and a planar loop "
-            f"determines {DEPENDENT_JOINTS}; give it more joints, or remove it",
+            f"the number of its joints that could follow from the others is {len(free)}, and a "
+            f"planar loop determines {DEPENDENT_JOINTS}; give it more joints, or remove it",
         )
     dependent = sorted(free, key=lambda i: (depth[i], i))[-DEPENDENT_JOINTS:]
     if loop.dependent:

@@ -183,7 +183,7 @@ def test_elements_without_names_are_numbered(tmp_path):
     assert any("tendon 't' is coupled" in line for line in said(path)), said(path)
     loop = '<equality><connect body1="a" anchor="0 0 0"/></equality>'
     path = written(tmp_path, ONE % ("", "", "", loop) + "</mujoco>")
-    assert any("('number 0') closes a loop" in line for line in said(path)), said(path)
+    assert any("'number 0' closes a loop" in line for line in said(path)), said(path)
 
 
 def test_nothing_is_said_where_all_is_read(tmp_path):
