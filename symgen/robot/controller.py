@@ -27,6 +27,15 @@ INNER: Final = "_next"
 """How outputs end that are of use only to the next step."""
 
 
+def check_ranges(controller: str, arrays: Mapping[str, AnyArray]) -> None:
+    """Raises OptionError for an input of a controller with a value outside its range."""
+    for name, values in arrays.items():
+        valid = VALID_RANGES.get(name)
+        bad = next((x for x in values if valid and not valid.contains(x)), None)
+        if valid and bad is not None:
+            raise OptionError(f"{controller}: {name} has {bad:g}; give {valid.description}")
+
+
 class Controller:
     """A controller or observer with its state.
 
@@ -77,11 +86,8 @@ class Controller:
     def _check_valid(self, arrays: Mapping[str, AnyArray]) -> None:
         """Raises OptionError for an input outside its range and for a quaternion that is not of
         unit length; NaN and infinities of other inputs show in the results."""
+        check_ranges(self.row.name, arrays)
         for name, values in arrays.items():
-            valid = VALID_RANGES.get(name)
-            bad = next((x for x in values if valid and not valid.contains(x)), None)
-            if valid and bad is not None:
-                raise OptionError(f"{self.row.name}: {name} has {bad:g}; give {valid.description}")
             for four in quaternions_in(name, self._coupling):
                 square = float(values[four] @ values[four])
                 if abs(square - 1.0) > UNIT_TOLERANCE:

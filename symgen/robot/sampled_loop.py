@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from symgen.algorithms import LINK_QUANTITIES
-from symgen.algorithms.controllers import CONTROLLERS, VALID_RANGES, unknown_controller
+from symgen.algorithms.controllers import CONTROLLERS, unknown_controller
 from symgen.errors import OptionError
 from symgen.mechanics.coupling import coupling_of, position_coordinates
 from symgen.numbers.types import Numbers
+from symgen.robot.controller import check_ranges
 from symgen.robot.results import ROUNDING, GainLimit, SampledLoop
 from symgen.text import shown
 
@@ -297,10 +298,7 @@ def _given(name: str, gains: Mapping[str, Any], sizes: Mapping[str, int]) -> dic
             known = ", ".join(CONTROLLERS[name].gains)
             raise OptionError(f"{name} has no gain {gain}; it has {known}")
         values = np.array(value, dtype=float).ravel()
-        valid = VALID_RANGES.get(gain)
-        bad = next((x for x in values if valid and not valid.contains(x)), None)
-        if valid and bad is not None:
-            raise OptionError(f"{name}: {gain} has {bad:g}; give {valid.description}")
+        check_ranges(name, {gain: values})
         if (np.abs(values) > LARGEST_GAIN).any():
             raise OptionError(f"{name}: {gain} is above {LARGEST_GAIN:g}; give a smaller one")
         if gain in sizes:
