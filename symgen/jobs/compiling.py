@@ -17,7 +17,7 @@ from symgen.errors import SymgenError
 from symgen.native.compiler import identity, processor
 from symgen.native.store import SUFFIX, Compiled, Store, digest
 
-FILES: Final = ("actuators",)
+FILES: Final = ("actuators", "estimate")
 """Options that are paths of files, of which the content counts."""
 
 
