@@ -18,7 +18,7 @@ from symgen.proof.laws.dynamics import (
     tau,
     without_load,
 )
-from symgen.proof.laws.frame_laws import pose
+from symgen.proof.laws.frame_laws import pose, task
 from symgen.proof.laws.integration_laws import between
 from symgen.proof.laws.law_registry import law
 from symgen.proof.laws.loop_physics import (
@@ -29,7 +29,6 @@ from symgen.proof.laws.loop_physics import (
     without_friction,
 )
 from symgen.proof.laws.regressor_laws import SPRINGS, passive_columns, passive_terms
-from symgen.proof.laws.task_space_laws import task
 from symgen.proof.states import (
     ONE_SIDED_STEP,
     STEP,
