@@ -135,11 +135,13 @@ def with_loop_accelerations(
 def loop_start(
     coupling: Coupling, q: Sequence[Scalar], number: Callable[[float], Scalar]
 ) -> list[Scalar]:
-    """The coordinates of all bodies at positions of the user, numbers or arrays of one batch, as
-    doubles have them."""
+    """The coordinates that loops determine at positions of the user, numbers or arrays of one
+    batch, as doubles have them; 0 for those of all other bodies."""
     given = np.broadcast_arrays(*(np.asarray(x, object) for x in q))
-    out = np.empty((len(coupling.drives), *given[0].shape), object)
+    out = np.full((len(coupling.drives), *given[0].shape), number(0.0), object)
+    dependent = [body - 1 for loop in coupling.loops for body in loop.dependent]
     for index in np.ndindex(given[0].shape):
         x = coupling.body_positions([float(row[index]) for row in given])
-        out[(slice(None), *index)] = [number(as_number(p)) for p in x]
+        for k in dependent:
+            out[(k, *index)] = number(as_number(x[k]))
     return [row[()] if row.ndim == 0 else row for row in out]

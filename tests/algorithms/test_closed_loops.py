@@ -4,6 +4,7 @@ references in 75 digits, and operation counts."""
 from functools import cache
 from math import atan2, pi
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 import symgen
 from symgen.errors import OptionError
 from symgen.mechanics.coupling import Coupling, coupling_of
+from symgen.mechanics.random_positions import with_random_unit_quaternions
 from symgen.mechanics.unit_angle import UnitAngle
 from symgen.proof.laws import LawEvaluator
 from tests.support.loops import LOOPS, five_bar, four_bar
@@ -283,6 +285,24 @@ def test_unreachable_states_give_a_status() -> None:
         compiled.mass_matrix([pi, 0.0])
     with pytest.raises(np.linalg.LinAlgError, match="inverse_dynamics"):
         compiled.inverse_dynamics([pi, 0.0], [0.0, 0.0], [0.0, 0.0])
+
+
+@pytest.mark.parametrize(
+    "quantity", ["inverse_dynamics", "mass_matrix", "forward_dynamics", "frame_jacobian_body:wrist"]
+)
+def test_a_loop_on_a_floating_base_equals_the_reference(quantity: str) -> None:
+    arm = symgen.Robot(four_bar(), base="floating")
+    coupling, rng, n = coupling_of(arm.model), np.random.default_rng(0), arm.dof
+    drawn = rng.uniform(-1, 1, coupling.positions).tolist()
+    state = {name: rng.normal(size=n).tolist() for name in ("qd", "qdd", "tau")}
+    state["q"] = list(with_random_unit_quaternions(coupling, drawn, Random(1)))
+    function = arm.trace(quantity)
+    parameters = function.regroups[function.parts[0][1].regrouping].robot
+    judge = LawEvaluator(parameters, {name: [values] for name, values in state.items()})
+    (out,) = function.quantities[0].outputs
+    wanted = np.array(judge.of(function.quantities[0])[out.name]).astype(float).ravel()
+    (found,) = function.run(**{name: state[name] for name in function.inputs}).values()
+    assert [float(x) for x in found] == pytest.approx(wanted, rel=1e-13, abs=1e-14)
 
 
 CONNECTED = """<mujoco><compiler angle="radian"/><worldbody>

@@ -30,7 +30,8 @@ def four_bar(skew: bool = False, closed: bool = True, **options: Any) -> Any:
     tilt = 1.1 if skew else HALF
     x, y, z = ground[0], ground[1] * cos(tilt), ground[1] * sin(tilt)
     masses = {"shoulder": 3.0, "crank": 1.0, "coupler": 0.7, "rocker": 0.9, "wrist": 0.5}
-    arm = _with_links(symgen.Builder("fourbar").link("base"), masses, 1)
+    base = symgen.Builder("fourbar").link("base", 2.0, (0, 0, 0.1), (0.1, 0, 0, 0.1, 0, 0.1))
+    arm = _with_links(base, masses, 1)
     lean = (0.4, -0.3, 0.0) if skew else (0.0, 0.0, 0.0)
     pivot = (0.2 + x, y if skew else 0.0, 0.1 + z)
     arm = arm.joint("q1", "revolute", "base", "shoulder", (0.1, 0.2, 0.3), lean)
