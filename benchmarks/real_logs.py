@@ -8,6 +8,7 @@ offset. Both models predict the same rows, filtered as the recipe does, and are 
 the norm of the error by the norm of the force, in percent, by joint."""
 
 import sys
+import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -59,6 +60,33 @@ class Trial:
         return Settings(**log, friction=friction, armature=True)
 
 
+MADE: Final = Path(tempfile.gettempdir()) / "symgen-tx40"
+WRIST: Final = """<transmission name="wrist">
+<type>transmission_interface/FourBarLinkageTransmission</type>
+<joint name="joint_5"><role>joint1</role><mechanicalReduction>1</mechanicalReduction></joint>
+<joint name="joint_6"><role>joint2</role><mechanicalReduction>1</mechanicalReduction></joint>
+<actuator name="motor_5"><role>actuator1</role><mechanicalReduction>45</mechanicalReduction></actuator>
+<actuator name="motor_6"><role>actuator2</role><mechanicalReduction>32</mechanicalReduction></actuator>
+</transmission></robot>"""
+"""The sixth motor of a TX40 turns with the sum of the angles of joints 5 and 6."""
+
+
+def make_tx40(folder: Path) -> None:
+    """Write the TX40 with the transmission of its wrist, and its log in joint coordinates: q = K⁻¹
+    motor positions, τ = Kᵀ motor torques (logs3/README.md)."""
+    MADE.mkdir(exist_ok=True)
+    text = (folder / "logs3/staubli_tx40.urdf").read_text()
+    (MADE / "tx40.urdf").write_text(text.replace("</robot>", WRIST))
+    rows = np.loadtxt(folder / "logs3/staubli_tx40_6s.csv", delimiter=",", skiprows=1)
+    ratios = np.diag([32.0, 32.0, 45.0, -48.0, 45.0, 32.0])
+    ratios[5, 4] = 32.0
+    q = rows[:, 1:7] @ np.linalg.inv(ratios).T + np.pi / 2 * np.array([0, -1, 1, 0, 0, 0])
+    table = np.column_stack([rows[:, 0], q, rows[:, 7:13] @ ratios])
+    names = [f"{name}_joint_{k}" for name in ("q", "tau") for k in range(1, 7)]
+    header = ",".join(["t", *names])
+    np.savetxt(MADE / "tx40_joints.csv", table, "%.9g", ",", header=header, comments="")
+
+
 TRIALS: Final = (
     Trial("ur10e", "logs/ur10e/motion_30s.csv", "logs/ur10e/motion_50s.csv", 0, 5.0, UR10E),
     Trial("ur10e", "logs/ur10e/motion_50s.csv", "logs/ur10e/motion_30s.csv", 0, 5.0, UR10E),
@@ -72,7 +100,7 @@ TRIALS: Final = (
     ),
     Trial("panda_arm", "logs/panda/motion_14s.csv", None, 4 / 14, 10.0),
     Trial("logs3/rokae_xmate.urdf", "logs3/rokae_xmate_14s.csv", None, 4 / 14, 10.0),
-    Trial("logs3/staubli_tx40.urdf", "logs3/tx40_joints.csv", None, 1 / 3, 20.0),
+    Trial(str(MADE / "tx40.urdf"), str(MADE / "tx40_joints.csv"), None, 1 / 3, 20.0),
     Trial(
         "logs3/dvrk_mtm.urdf",
         "logs3/dvrk_mtm_one_200hz.csv",
@@ -83,7 +111,7 @@ TRIALS: Final = (
         rate=200.0,
     ),
 )
-"""tx40_joints.csv has the TX40's log in joint coordinates (logs3/README.md)."""
+"""The TX40 has its log in joint coordinates and its coupled wrist as a transmission (`make_tx40`)."""
 
 
 def ours(trial: Trial, folder: Path, friction: str | None) -> Numbers:
@@ -101,7 +129,7 @@ def prepared(
     """The robot, and its problem, whose regressors are compiled once for all logs."""
     file = folder / robot if "/" in robot else Path(f"robots/{robot}.urdf")
     job = Job.of(str(file), couple=couple) if couple else Job.of(str(file))
-    loaded = job.load()
+    loaded = job.load(every_motor=True)
     return job, loaded, problem(job, loaded, settings)
 
 
@@ -211,6 +239,7 @@ def matrix(trial: Trial, log: Even, folder: Path) -> Numbers:
 
 def lines(folder: Path, models: Iterable[str | None]) -> Iterator[str]:
     """A table; `models` are values of --friction."""
+    make_tx40(folder)
     for trial in TRIALS:
         if not (folder / trial.fitted).exists():
             continue

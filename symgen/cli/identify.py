@@ -210,7 +210,7 @@ def run(
     settings = Settings(**{row.name: options.pop(row.name) for row in rows(Settings)})
     job = Job.of(file, **options)
     progress("reading the robot")
-    loaded = job.load()
+    loaded = job.load(every_motor=True)
     extra = estimate_outputs(
         job,
         loaded,

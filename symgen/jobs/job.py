@@ -65,9 +65,11 @@ class Job:
         choices = self.choices.changed(**options)
         return replace(self, choices=choices) if file is None else Job(file, choices)
 
-    def load(self) -> LoadedRobot:
-        """The robot; of what was noticed not what an option answers. Raises SymgenError."""
-        loaded = load_with(self.file if self.given is None else self.given, self.choices)
+    def load(self, every_motor: bool = False) -> LoadedRobot:
+        """The robot; of what was noticed not what an option answers. With `every_motor` the motors
+        of several joints are bodies even without inertia and friction. Raises SymgenError."""
+        source = self.file if self.given is None else self.given
+        loaded = load_with(source, self.choices, every_motor)
         open_notices = (n for n in loaded.notices if not any(map(self.choices.used, n.unless)))
         return replace(loaded, notices=tuple(open_notices))
 

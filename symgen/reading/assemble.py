@@ -86,8 +86,9 @@ def load(source: RobotSource, **options: Any) -> LoadedRobot:
     return load_with(source, Choices.of(GROUPS, options))
 
 
-def load_with(source: RobotSource, choices: Choices) -> LoadedRobot:
-    """The robot of a file, as `load`, with options that are made already."""
+def load_with(source: RobotSource, choices: Choices, every_motor: bool = False) -> LoadedRobot:
+    """The robot of a file, as `load`, with options that are made already. With `every_motor` the
+    motors of several joints are bodies even without inertia and friction, for identification."""
     wanted = choices[RobotOptions]
     if not 0 <= wanted.snap_angles <= MAX_SNAP_TOLERANCE:
         raise OptionError(
@@ -111,7 +112,7 @@ def load_with(source: RobotSource, choices: Choices) -> LoadedRobot:
         part, wanted.gravity, lambda joint: joint_pose(part, joint, rounder)
     )
     drives = drives_of(part.robot, wanted.drive_file, wanted.rotors)
-    part, motors = motors_of(part, drives, wanted.coordinates)
+    part, motors = motors_of(part, drives, wanted.coordinates, every_motor)
     model = model_of(part, gravity, rounder, drives, motors)
     changed: tuple[Notice, ...] = ()
     if wanted.estimate is not None and drives.root is not None:

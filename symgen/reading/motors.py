@@ -23,15 +23,16 @@ JOINTS: Final = "joints"
 
 
 def motors_of(
-    part: RobotSubtree, drives: Drives, coordinates: str
+    part: RobotSubtree, drives: Drives, coordinates: str, every_motor: bool = False
 ) -> tuple[RobotSubtree, tuple[MotorBody, ...]]:
     """The motors that are bodies, and the part; its joints follow the motors where `coordinates`
     are those of actuators. What a motor follows are joints of the part, which may follow others.
+    Motors of several joints without inertia and friction are bodies only with `every_motor`.
 
     Raises OptionError where the coordinates cannot be those of actuators."""
     transmissions = [_with_constants(tied, drives) for tied in part.robot.transmissions]
     if coordinates == JOINTS:
-        return part, tuple(_shared(part, transmissions))
+        return part, tuple(_shared(part, transmissions, every_motor))
     geared = _geared(part, drives, transmissions)
     if not geared:
         raise OptionError(
@@ -53,12 +54,14 @@ def _with_constants(tied: Transmission, drives: Drives) -> Transmission:
     return replace(tied, motors=tuple(motors))
 
 
-def _shared(part: RobotSubtree, transmissions: Sequence[Transmission]) -> list[MotorBody]:
-    """The motors with inertia or friction that several joints of the part turn; locked joints turn
-    none."""
+def _shared(
+    part: RobotSubtree, transmissions: Sequence[Transmission], every_motor: bool
+) -> list[MotorBody]:
+    """The motors that several joints of the part turn: those with inertia or friction, or every
+    motor; locked joints turn none."""
     names, bodies = {joint.name for joint in part.moving}, list[MotorBody]()
     shared = [motor for tied in transmissions if len(tied.joints) > 1 for motor in tied.motors]
-    for motor in (motor for motor in shared if motor.inertia or motor.friction):
+    for motor in (m for m in shared if every_motor or m.inertia or m.friction):
         terms = tuple((joint, by) for joint, by in motor.angle.terms if joint in names)
         if terms:
             name = f"{motor.name}.rotor"

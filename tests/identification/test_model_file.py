@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import symgen
+from benchmarks.simulated_logs import write
 from symgen.api import trace
 from symgen.compiler.passes import counts
 from symgen.errors import OptionError, RobotError
@@ -223,3 +224,36 @@ def test_a_robot_file_that_has_changed_is_a_warning(scara, tmp_path):
     assert any(
         "has changed" in str(notice) for notice in Job.of(str(robot), estimate=scara).load().notices
     )
+
+
+COUPLED = """<transmission name="belt">
+<type>transmission_interface/FourBarLinkageTransmission</type>
+<joint name="shoulder"><role>joint1</role></joint><joint name="elbow"><role>joint2</role></joint>
+<actuator name="first"><role>actuator1</role><mechanicalReduction>50</mechanicalReduction></actuator>
+<actuator name="second"><role>actuator2</role><mechanicalReduction>40</mechanicalReduction></actuator>
+</transmission></robot>"""
+
+
+def test_friction_of_a_motor_of_two_joints_is_found_and_generated(tmp_path):
+    """The second motor turns with the sum of both angles, so its friction acts on both
+    joints (Gautier, Identification of robot dynamics, 1988: drives are motors)."""
+    *_, path = log(tmp_path, lambda q, qd, qdd, load: 0 * qd)
+    columns = dict(np.load(path))
+    rate = columns["qd_shoulder"] + columns["qd_elbow"]
+    for joint in ("shoulder", "elbow"):
+        columns[f"tau_{joint}"] += 40 * (0.2 * np.sign(rate) + 0.05 * 40 * rate)
+    write(Path(path), columns)
+    robot = tmp_path / "coupled.urdf"
+    robot.write_text(Path(FILE).read_text().replace("</robot>", COUPLED))
+    job = Job.of(str(robot))
+    settings = Settings(friction="viscous,coulomb")
+    file, found = written(tmp_path, job, job.load(every_motor=True), path, settings)
+    for law, truth in (("viscous", 0.05), ("coulomb", 0.2)):
+        k = found.estimate.names.index(f"{law} second.rotor")
+        assert found.estimate.values[k] == pytest.approx(truth, rel=0.05)
+    function = trace(str(robot), "inverse_dynamics", estimate=file)
+    block = next(found.reading.blocks(lambda step: None)).part(slice(40, 400, 60))
+    wanted = found.equations.equations(block).regressor @ found.estimate.values
+    rows = zip(block.q.tolist(), block.qd.tolist(), block.qdd.tolist(), strict=True)
+    tau = np.array([function.run(q=q, qd=v, qdd=a)["tau"] for q, v, a in rows], float)
+    assert np.max(np.abs(tau - wanted)) < 1e-9 * np.abs(wanted).max()

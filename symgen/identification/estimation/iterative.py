@@ -207,7 +207,8 @@ class IterativeEstimator:
         if drives is None or joints is None:
             return ()
         present = {(column.joint, column.law) for column in drives.columns}
-        pairs = ((k, law) for k in range(len(joints.names)) for law in self.problem.laws)
+        laws = self.problem.laws
+        pairs = ((k, law) for k in range(len(joints.names)) for law in joints.laws(k, laws))
         return tuple(f"{law} {joints.names[k]}" for k, law in pairs if (k, law) not in present)
 
     def _read(

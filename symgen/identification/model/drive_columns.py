@@ -40,6 +40,8 @@ DEFAULT_LAWS: Final = (
 )
 """The laws of ``--friction auto``: those that reach or beat every selection of laws on logs of real
 robots that were not fitted (docs/benchmarks/identification.md)."""
+OF_LEADERS: Final = {"load", "presliding"}
+"""What a law can read only at coordinates that do not follow others."""
 NO_SHAPE: Final = {"width": 0.0, "reference": 0.0}
 
 
@@ -92,11 +94,19 @@ class Joints:
     places: Numbers
     offsets: Numbers
     owners: tuple[tuple[str, int, int], ...] = ()
+    follow: tuple[bool, ...] = ()
+    """Whether each follows others: a joint that mimics one, or a motor that moves several joints.
+    Such a coordinate has no state of presliding and no load of its own."""
 
     @classmethod
     def of(cls, model: RigidBodyModel) -> "Joints":
-        """The joints of a model that may have friction."""
-        numbers = canonical_model(model, regrouping=WHOLE).friction_bodies
+        """The joints of a model that may have friction, and the motors that move several joints."""
+        numbers = [
+            i
+            for i, body in enumerate(model.bodies, 1)
+            if i in canonical_model(model, regrouping=WHOLE).friction_bodies
+            or (body.joint.type.is_rotor and body.follows and len(body.follows.terms) > 1)
+        ]
         coupling, rows = coupling_of(model), [i - 1 for i in numbers]
         rates = coupling.velocity_matrix[rows].reshape(len(rows), model.dof)
         places, offsets = coupling.position_map
@@ -106,7 +116,13 @@ class Joints:
             np.asarray(places[rows], np.float64),
             np.asarray(offsets[rows], np.float64),
             tuple(_owner(model.body(i)) for i in numbers),
+            tuple(model.body(i).follows is not None for i in numbers),
         )
+
+    def laws(self, joint: int, laws: Sequence[str]) -> list[str]:
+        """Those of some laws that joint number `joint` can have."""
+        follows = self.follow[joint] if self.follow else False
+        return [law for law in laws if not (follows and LAWS[law].reads & OF_LEADERS)]
 
     @property
     def channels(self) -> Flags:
@@ -265,7 +281,7 @@ def candidates(
     return tuple(
         DriveColumn(k, law, shape)
         for k in range(len(joints.names))
-        for law in laws
+        for law in joints.laws(k, laws)
         for shape in _shapes(LAWS[law], sizes[k], width)
     )
 

@@ -76,6 +76,8 @@ def drive_tables(
     for name, row in rows.items():
         _with_reference(row)
         of_motor = name.endswith(ROTOR)
+        if of_motor and "armature" in row:
+            row["rotor_inertia"] = row.pop("armature")
         (motors if of_motor else joints).setdefault(name.removesuffix(ROTOR), {}).update(row)
     if drives is not None:
         _gather(joints, drives.joints)

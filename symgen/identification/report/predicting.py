@@ -47,7 +47,7 @@ def predicted(
     progress("reading the robot")
     listing = _listing(estimate) if estimate else None
     job = Job.of(file, **robot if listing is None else {**robot, "estimate": None})
-    loaded = job.load()
+    loaded = job.load(every_motor=True)
     progress("preparing regressors")
     sought = problem(job, loaded, Settings())
     model = of_robot(sought) if listing is None else of_file(sought, listing)
