@@ -11,6 +11,7 @@ A robot is an object, from a file, from Python or from another library:
 >>> robot.generate("build/ur5")                   # C and Python in a folder
 >>> A, B = robot.linearize(q)
 >>> motion = robot.simulate(2.0, q)
+>>> found = robot.identify(symgen.read_log("log.parquet"))
 
 Robots without a file: `Builder`, with links and joints of any type, and `from_dh`, with a table of
 Denavit and Hartenberg's parameters. The functions `compile`, `generate`, `trace`, `load` and
@@ -25,6 +26,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from symgen.api import generate, trace
     from symgen.errors import SymgenError
+    from symgen.identification.data.open_log import read_log
     from symgen.jobs.compiling import compile
     from symgen.jobs.job import Job
     from symgen.reading.assemble import load
@@ -47,6 +49,7 @@ __all__ = [
     "generate",
     "linearize",
     "load",
+    "read_log",
     "trace",
 ]
 
@@ -62,6 +65,7 @@ _WHERE = {
     "Robot": "symgen.robot.robot",
     "from_dh": "symgen.robot.robot",
     "linearize": "symgen.robot.linearization",
+    "read_log": "symgen.identification.data.open_log",
 }
 
 

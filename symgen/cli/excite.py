@@ -7,19 +7,17 @@ import click
 
 from symgen import output
 from symgen.cli.help import command
-from symgen.cli.identify import at_runtime
 from symgen.cli.options import FILE, JSON, ROBOT, path_option, with_options
 from symgen.cli.options import out as out_option
 from symgen.errors import OptionError
 from symgen.identification.excitation.motion_plan import ExcitationPlan
 from symgen.options import Option, rows
 from symgen.options.kinds import FLAG, NUMBER, TEXTS
-from symgen.reading.options import RobotOptions, SourceOptions, moving_joints
-from symgen.text import cited, hint, shown
+from symgen.reading.options import moving_joints
+from symgen.text import cited
 
 if TYPE_CHECKING:
     from symgen.identification.excitation.task import ExcitationTask
-    from symgen.mechanics.model import RigidBodyModel
 
 WRITTEN: Final = (
     out_option(
@@ -133,66 +131,13 @@ def excite(file: str, out: Path, plot: Path | None, as_json: bool, **options: An
 
 def task(file: str, options: dict[str, Any]) -> "ExcitationTask":
     """The task of the excitation for the options of the command. Raises SymgenError."""
-    import numpy as np
-
-    from symgen.identification.excitation.motion_limits import bounds
-    from symgen.identification.excitation.task import ExcitationTask
-    from symgen.identification.model.problem import friction, torque_mapping
-    from symgen.identification.model.regressor_tapes import dynamics
     from symgen.jobs.job import Job
+    from symgen.robot.identification import at_runtime, excitation_task
 
     plan = ExcitationPlan(**{row.name: options.pop(row.name) for row in rows(ExcitationPlan)})
     limits = [_limit(text) for text in options.pop("limits")]
     job = Job.of(file, **{**options, "friction": at_runtime(options["friction"])})
-    if job[RobotOptions].gravity == "runtime":
-        raise OptionError("--gravity runtime: symgen excite needs a constant; give X,Y,Z")
-    loaded = job.load()
-    bound, mapping = bounds(loaded, limits), torque_mapping(loaded.model)
-    posture, free = _space(job, loaded, plan, bound)
-    drives = friction(job, loaded.model)
-    values = np.array([*mapping.base(mapping.prior), *drives.values()])
-    return ExcitationTask(
-        loaded.model.joint_names, dynamics(job, loaded), values, bound, plan,
-        _lengths(loaded.model), tuple(drives), posture, free,
-    )  # fmt: skip
-
-
-def _space(job: Any, loaded: Any, plan: ExcitationPlan, bound: Any) -> tuple[Any, Any]:
-    """The centre of the motion and its free space, None for what no option asks for. Raises
-    SymgenError."""
-    import numpy as np
-
-    from symgen.identification.excitation.clearance import POSTURES, clearance
-    from symgen.reading.visual_shapes import COLLISION, shapes
-
-    posture, names = None, loaded.model.joint_names
-    allowed = bound.within(plan.margin)
-    if plan.around:
-        posture = (allowed.lower + allowed.upper) / 2
-        for name, value in plan.around:
-            if name not in names:
-                raise OptionError(
-                    f"--around {shown(name)}: no joint is called so; {hint(name, names)}"
-                )
-            k = names.index(name)
-            if not allowed.lower[k] < value < allowed.upper[k]:
-                raise OptionError(
-                    f"--around {shown(name)}={value:g}: the position must be between the limits "
-                    f"{allowed.lower[k]:.4g} and {allowed.upper[k]:.4g} (with --margin)"
-                )
-            posture[k] = value
-    if not plan.limits_space:
-        return posture, None
-    try:
-        found = shapes(loaded.file, job[SourceOptions], COLLISION)
-    except ValueError:
-        raise OptionError(
-            "--keep-above, --workspace, --self-clearance: the file has collision geometry that "
-            "symgen cannot read; use box, sphere, cylinder, capsule or mesh"
-        ) from None
-    random = np.random.default_rng([plan.seed, 2])
-    postures = random.uniform(allowed.lower, allowed.upper, (POSTURES, len(names)))
-    return posture, clearance(job.robot(loaded), found, plan, postures)
+    return excitation_task(job, plan, limits)
 
 
 def _limit(text: str) -> tuple[str, str, float]:
@@ -208,10 +153,3 @@ def _limit(text: str) -> tuple[str, str, float]:
             f"--limit {cited(text)}: give JOINT.KIND=VALUE, as in elbow.velocity=1.5"
         ) from None
     return joint, kind, number
-
-
-def _lengths(model: "RigidBodyModel") -> tuple[bool, ...]:
-    """For each velocity: whether its coordinate is a length."""
-    from symgen.mechanics.coupling import velocity_coordinates
-
-    return tuple(row.unit.startswith("m") for row in velocity_coordinates(model))

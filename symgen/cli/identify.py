@@ -226,18 +226,6 @@ def run(
     return result, extra.of(result, progress)
 
 
-def at_runtime(friction: str) -> str:
-    """The laws of friction as inputs of the model. Raises OptionError for others than those that
-    depend on the rate alone."""
-    from symgen.mechanics.joint_forces import FRICTION, LAWS
-
-    known = [law for law in FRICTION if not LAWS[law].reads]
-    kinds = friction.removeprefix("runtime:").split(",") if friction else []
-    if len(set(kinds)) < len(kinds) or not set(kinds) <= {*known}:
-        raise OptionError(f"--friction {friction}: use some of {', '.join(known)}")
-    return f"runtime:{','.join(kinds)}" if kinds else ""
-
-
 def _say(identified: "Identified", extra: "EstimateOutputs", as_json: bool) -> None:
     from symgen.identification.report.identification_tables import data, on_terminal
 

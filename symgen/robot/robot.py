@@ -29,6 +29,7 @@ from symgen.tracing.options import FunctionOptions
 
 if TYPE_CHECKING:
     from symgen.robot.controller import Controller
+    from symgen.robot.identification import Identification
     from symgen.robot.linearization import Linearized
     from symgen.robot.results import CheckResult, InspectionResult, SampledLoop
     from symgen.robot.simulation import Simulation
@@ -270,6 +271,55 @@ class Robot:
         from symgen.robot.simulation import simulate
 
         return simulate(self, duration, q, qd, tau, **options)
+
+    def identify(self, log: Any, validation: Any = None, **options: Any) -> "Identification":
+        """Estimate inertial parameters and friction from a log (as ``symgen identify``).
+
+        Parameters
+        ----------
+        log
+            A path, a data frame or a mapping of names to arrays (see `symgen.read_log`), with the
+            columns t (s), q_JOINT, qd_JOINT (optional) and tau_JOINT in SI units.
+        validation
+            Another log, whose forces are predicted.
+        **options
+            The options of ``symgen identify`` by their long names, such as ``friction="auto"``,
+            ``full=True`` or ``torque_constant=(("elbow", 11.1),)``.
+
+        Raises
+        ------
+        SymgenError
+            If the log cannot be used, or does not excite the parameters.
+
+        >>> found = robot.identify({"t": t, "q_joint1": q, "tau_joint1": tau})
+        >>> found.parameters, found.friction, found.score(other_log)
+        """
+        from symgen.robot.identification import identify_robot
+
+        return identify_robot(self.job, log, validation, **options)
+
+    def excite(
+        self, limits: Mapping[str, float] | None = None, friction: str = "", **options: Any
+    ) -> dict[str, Any]:
+        """Return a motion that excites all parameters (as ``symgen excite``): t (N, s), q_JOINT,
+        qd_JOINT and qdd_JOINT by name.
+
+        `limits` overrides limits of the robot's file, such as ``{"elbow.velocity": 1.5}``;
+        `friction` names laws whose coefficients are excited too. Raises OptionError."""
+        from symgen.robot.identification import excite_robot
+
+        return excite_robot(self.job, limits, friction, **options)
+
+    def gains(
+        self, unloaded: Any, loaded: Any, mass: float, link: str | None = None, **options: Any
+    ) -> dict[str, float]:
+        """Return the torque constant of each joint (N m/A or N/A) from a log without and a log
+        with a load of known `mass` (kg) on `link`, by default the last one (as ``symgen gains``).
+
+        Raises SymgenError."""
+        from symgen.robot.identification import gains_of_robot
+
+        return gains_of_robot(self.job, unloaded, loaded, mass, link, **options)
 
 
 def from_dh(

@@ -12,11 +12,11 @@ from symgen.identification.data.bandwidth import cutoff
 from symgen.identification.data.column_map import Map
 from symgen.identification.data.column_mapping import check_order, layout
 from symgen.identification.data.differentiation import Derivation
-from symgen.identification.data.log_file import Log, LogError
+from symgen.identification.data.log_file import Log, LogError, in_memory
 from symgen.identification.data.log_options import AUTO, LogOptions
 from symgen.identification.data.log_survey import Survey, survey
 from symgen.identification.data.needed_columns import Layout, NeededColumns
-from symgen.identification.data.open_log import open_log
+from symgen.identification.data.open_log import LogSource, open_log
 from symgen.identification.data.samples import BlockPlan, Samples, pieces
 from symgen.identification.data.unit_checks import Tally, check_quaternions, check_step
 from symgen.identification.data.usable_rows import Clock, Rows, Usable, rows_in_words
@@ -111,7 +111,7 @@ def _split(columns: Layout, rows: Numbers) -> Samples:
 
 
 def reading(
-    path: str,
+    log: LogSource,
     wanted: NeededColumns,
     model: RigidBodyModel,
     options: LogOptions,
@@ -119,7 +119,7 @@ def reading(
 ) -> Reading:
     """Looks at a whole log for what is wanted of it. Raises LogError for a log that cannot be used,
     OptionError for options that do not fit it."""
-    return look(open_log(path), wanted, model, Map.of(options), more)
+    return look(open_log(log), wanted, model, Map.of(options), more)
 
 
 def look(
@@ -142,6 +142,7 @@ def look(
             shown(log.file),
             f"the log has {log.rows} row{'s' * (log.rows != 1)}; at least 2 are needed",
         )
+    log = in_memory(log, columns.names)
     clock = Clock.of(log, columns, options.rate)
     missing = not columns.qd or (wanted.accelerations and not columns.qdd)
     derivation = None

@@ -3,7 +3,8 @@
 Each format is a row of FORMATS. Columns are numbers by name; a two-dimensional array of an NPZ file
 counts as the columns ``NAME[0]``, ``NAME[1]``, ..."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -48,6 +49,55 @@ class Log(Protocol):
         """Where a row (from 0) is, for people: file and line or row."""
 
 
+MAX_ENTRIES_IN_MEMORY: Final = 1 << 24
+"""The largest number of entries of a log that stay in memory (128 MB); a larger log is read again
+for each pass."""
+
+
+@dataclass(frozen=True)
+class LogInMemory:
+    """Columns of a log in memory, in the pieces (N x len(names)) in which they were read. `source`
+    is the log that they were read from, None for a table of the caller."""
+
+    file: str
+    names: tuple[str, ...]
+    rows: int
+    read: tuple[str, ...]
+    pieces: tuple[Numbers, ...]
+    source: Log | None = None
+
+    @property
+    def torn(self) -> Mapping[int, str]:
+        """The lines of the source that were left out, with the reason."""
+        return getattr(self.source, "torn", {})
+
+    @property
+    def unread(self) -> Mapping[str, str]:
+        """The columns of the source that do not hold real numbers, with their types."""
+        return getattr(self.source, "unread", {})
+
+    def chunks(self, names: Sequence[str]) -> Iterator[Numbers]:
+        """Rows of the named columns from the first to the last."""
+        places = [self.read.index(name) for name in names]
+        for piece in self.pieces:
+            yield piece[:, places]
+
+    def place(self, row: int) -> str:
+        """The file and the line or row."""
+        return self.source.place(row) if self.source else f"{shown(self.file)}: row {row + 1}"
+
+
+def in_memory(log: Log, names: tuple[str, ...]) -> Log:
+    """The log with some columns in memory; the log itself if they are too large. Raises
+    LogError."""
+    if isinstance(log, LogInMemory) and {*names} <= {*log.read}:
+        return log
+    log = log.source or log if isinstance(log, LogInMemory) else log
+    if log.rows * len(names) > MAX_ENTRIES_IN_MEMORY:
+        return log
+    return LogInMemory(log.file, log.names, log.rows, names, tuple(log.chunks(names)), log)
+
+
 def check_columns(log: Log, wanted: Sequence[str], remark: str = "") -> None:
     """Raises LogError for the first wanted column that the log does not have."""
     missing = [name for name in wanted if name not in log.names]
@@ -85,11 +135,11 @@ TIME_UNITS: Final = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "D": 86400.0}
 
 def table(batch: Any) -> Numbers:
     """A record batch as rows of floats, NaN where there is nothing."""
-    columns = [_floats(column.to_numpy(zero_copy_only=False)) for column in batch.columns]
+    columns = [time_in_seconds(column.to_numpy(zero_copy_only=False)) for column in batch.columns]
     return np.stack(columns, axis=1) if columns else np.zeros((batch.num_rows, 0))
 
 
-def _floats(column: NDArray[Any]) -> Numbers:
+def time_in_seconds(column: NDArray[Any]) -> Numbers:
     """Numbers as they are; dates (since 1970) and durations, which have a unit of their own, in
     seconds."""
     if column.dtype.kind not in "mM":

@@ -5,9 +5,19 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from symgen.identification.data.log_file import CHUNK, Log, LogError, pyarrow_part, table
+import numpy as np
+
+from symgen.identification.data.log_file import (
+    CHUNK,
+    Log,
+    LogError,
+    LogInMemory,
+    pyarrow_part,
+    table,
+    time_in_seconds,
+)
 from symgen.identification.data.npz_log import NpzLog
 from symgen.identification.data.ros_bag import BagLog
 from symgen.identification.data.text_log import TextLog
@@ -64,8 +74,70 @@ FORMATS: Final[dict[str, Callable[[str], Log]]] = {
 """How to open a log, by the end of its name."""
 
 
-def open_log(path: str) -> Log:
-    """The log in a file, its format told by its name. Raises LogError."""
+LogSource = str | Log
+"""The path of a log, or a log that is open."""
+
+
+def read_log(source: Any) -> Log:
+    """Open a log for `Robot.identify` and the other functions that take a log.
+
+    Parameters
+    ----------
+    source
+        The path of a text file, an NPZ or Parquet file or a ROS bag; or a table: a pandas or
+        Polars data frame, or a mapping of names to arrays (N) or (N x k). The columns of a
+        two-dimensional array are called ``NAME[0]``, ``NAME[1]``, ...
+
+    Raises
+    ------
+    LogError
+        If the file cannot be read, or the columns of a table are not numbers of one length.
+    """
+    if isinstance(source, (str, os.PathLike)):
+        return open_log(os.fspath(source))
+    if isinstance(source, Mapping):
+        columns = dict(source.items())
+    elif hasattr(source, "columns") and hasattr(source, "__getitem__"):
+        columns = {str(name): source[name] for name in source.columns}
+    else:
+        raise LogError(
+            TABLE, "is no log; give a path, a data frame or a mapping of names to arrays"
+        )
+    parts = dict[str, Numbers]()
+    for name, values in columns.items():
+        parts |= _numeric(str(name), values)
+    lengths = {len(column) for column in parts.values()}
+    if len(lengths) > 1:
+        raise LogError(TABLE, f"the columns have different lengths: {sorted(lengths)}")
+    rows = np.stack(list(parts.values()), axis=1) if parts else np.zeros((0, 0))
+    return LogInMemory(TABLE, tuple(parts), len(rows), tuple(parts), (rows,))
+
+
+TABLE: Final = "the table"
+"""What messages call a log that is no file."""
+
+
+def _numeric(name: str, values: Any) -> dict[str, Numbers]:
+    """The columns of one entry of a table. Raises LogError."""
+    array = np.asarray(values)
+    if array.dtype.kind == "O":
+        array = np.array([np.nan if x is None else x for x in array.ravel().tolist()], object)
+    try:
+        numbers = time_in_seconds(array) if array.dtype.kind in "mM" else array.astype(np.float64)
+    except (TypeError, ValueError):
+        raise LogError(TABLE, f"the column '{shown(name)}' does not hold numbers") from None
+    if numbers.ndim == 1:
+        return {name: numbers}
+    if numbers.ndim != 2:
+        raise LogError(TABLE, f"'{shown(name)}' has {numbers.ndim} axes; give one or two")
+    return {f"{name}[{k}]": column for k, column in enumerate(numbers.T)}
+
+
+def open_log(path: LogSource) -> Log:
+    """The log in a file, its format told by its name, or a log that is open already. Raises
+    LogError."""
+    if not isinstance(path, str):
+        return path
     suffix = Path(path).suffix.lower()
     if suffix not in FORMATS and not os.path.isdir(path):
         raise LogError(

@@ -15,6 +15,7 @@ import numpy as np
 from symgen.identification.data.dataset import Reading, ReadOptions, reading
 from symgen.identification.data.differentiation import Derivation
 from symgen.identification.data.log_options import LogOptions
+from symgen.identification.data.open_log import LogSource
 from symgen.identification.data.samples import Samples, pieces
 from symgen.identification.diagnostics.diagnostic_fit import BLOCKS, Picked, drive_model, ridged
 from symgen.identification.model.equations import JointForceEquations
@@ -36,7 +37,11 @@ GAIN: Final = 0.01
 
 
 def tuned(
-    log: str, sought: Problem, loaded: LoadedRobot, options: LogOptions, read_options: ReadOptions
+    log: LogSource,
+    sought: Problem,
+    loaded: LoadedRobot,
+    options: LogOptions,
+    read_options: ReadOptions,
 ) -> Reading:
     """A log looked at for all that a problem needs, with the cutoff that predicts best where none
     is given. Raises LogError."""
@@ -45,10 +50,13 @@ def tuned(
     if lower is None or read.derivation is None:
         return read
     lowered = replace(options, cutoff=lower)
-    reread = reading(log, sought.wanted, loaded.model, lowered, read_options)
-    text = f"{shown(log)}: note: the cut-off frequency of derivatives is {lower:.3g} Hz instead of "
-    reason = f"{read.derivation.cutoff:.3g} Hz because that predicts the forces better; "
-    return replace(reread, remarks=(f"{text}{reason}use --cutoff to set it",))
+    reread = reading(read.log, sought.wanted, loaded.model, lowered, read_options)
+    text = (
+        f"{shown(read.log.file)}: note: the cut-off frequency of derivatives is {lower:.3g} Hz "
+        f"instead of {read.derivation.cutoff:.3g} Hz because that predicts the forces better; use "
+        "--cutoff to set it"
+    )
+    return replace(reread, remarks=(text,))
 
 
 def lower_cutoff(reading: Reading, sought: Problem) -> float | None:

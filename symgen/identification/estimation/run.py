@@ -12,6 +12,7 @@ from symgen.advice import use_prior
 from symgen.identification.data.dataset import Reading, ReadOptions
 from symgen.identification.data.log_file import LogError
 from symgen.identification.data.log_options import AUTO
+from symgen.identification.data.open_log import LogSource
 from symgen.identification.data.presliding import PreslidingStates
 from symgen.identification.data.samples import Samples
 from symgen.identification.diagnostics.cutoffs import tuned
@@ -90,7 +91,7 @@ class Identified:
 def identify(
     job: Job,
     loaded: LoadedRobot,
-    log: str,
+    log: LogSource,
     settings: Settings,
     progress: Progress = lambda step: None,
 ) -> Identified:
@@ -105,7 +106,7 @@ def solved(
     job: Job,
     loaded: LoadedRobot,
     sought: Problem,
-    log: str,
+    log: LogSource,
     settings: Settings,
     progress: Progress = lambda step: None,
 ) -> Identified:
@@ -135,13 +136,13 @@ def solved(
         cure = "use a log in which all joints move (symgen excite optimizes a motion)"
         if advice := use_prior(settings.full):
             cure = f"{cure}, or {advice}"
-        raise ExcitationError(f"{shown(log)}: error: {text}; {cure}") from None
+        raise ExcitationError(f"{shown(read.log.file)}: error: {text}; {cure}") from None
     estimated, notes = estimate(sought, fit, read.log, settings)
     progress("estimating the bias of the filter")
     bias = window_bias(read, fit, source.mean(fit.equations))
     estimated = with_bias(estimated, bias, sought, settings)
-    notes = (*_with_prior(fit.deviation, log), *notes, *_biased(estimated, log))
-    notes = (*read.notes, *_left_out(estimator.left_out, log), *notes)
+    notes = (*_with_prior(fit.deviation, read.log.file), *notes, *_biased(estimated, read.log.file))
+    notes = (*read.notes, *_left_out(estimator.left_out, read.log.file), *notes)
     last = tuple(source.last)
     return Identified(
         estimated, settings, read, fit.equations, fit.system, last, notes, delays=late

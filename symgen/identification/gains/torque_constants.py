@@ -23,6 +23,7 @@ from symgen.identification.consistency.payload_estimate import check_link
 from symgen.identification.data.dataset import Progress, Reading, ReadOptions, reading
 from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.needed_columns import NeededColumns, Sensed
+from symgen.identification.data.open_log import LogSource
 from symgen.identification.data.samples import Samples
 from symgen.identification.diagnostics.diagnostic_fit import SLOW
 from symgen.identification.gains.gain_fit import solved
@@ -110,7 +111,7 @@ class GainEquations:
 def gains(
     job: Job,
     loaded: LoadedRobot,
-    logs: tuple[str, str],
+    logs: tuple[LogSource, LogSource],
     mass: float,
     link: str | None,
     options: LogOptions,

@@ -9,6 +9,7 @@ from symgen import output
 from symgen.errors import OptionError
 from symgen.identification.data.dataset import Reading, ReadOptions
 from symgen.identification.data.log_options import LogOptions
+from symgen.identification.data.open_log import LogSource
 from symgen.identification.diagnostics.cutoffs import tuned
 from symgen.identification.estimation.run import Identified
 from symgen.identification.model.problem import Problem, problem
@@ -69,7 +70,7 @@ def validated(
     job: Job,
     loaded: LoadedRobot,
     identified: Identified,
-    log: str | None,
+    log: LogSource | None,
     progress: Callable[[str], None],
 ) -> Identified:
     """The result of identification with its prediction of another log, or of the rows of its own
@@ -104,7 +105,7 @@ def _channels(identified: Identified) -> tuple[tuple[str, str], ...]:
     return tuple((channel.name, channel.unit) for channel in identified.estimate.channels)
 
 
-def read(log: str, sought: Problem, loaded: LoadedRobot, options: LogOptions) -> Reading:
+def read(log: LogSource, sought: Problem, loaded: LoadedRobot, options: LogOptions) -> Reading:
     """A log with all that a prediction needs. Raises LogError."""
     return tuned(log, sought, loaded, options, ReadOptions())
 
