@@ -5,12 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from symgen.identification.data.column_map import Map
+from symgen.identification.data.column_map import Map, NeededColumns, Sensed
 from symgen.identification.data.column_mapping import guessed, layout
 from symgen.identification.data.dataset import ReadOptions, look
 from symgen.identification.data.log_file import LogError
 from symgen.identification.data.log_options import LogOptions
-from symgen.identification.data.needed_columns import NeededColumns, Sensed
 from symgen.identification.data.open_log import open_log
 from tests.support.tools import invoke, robot_file
 

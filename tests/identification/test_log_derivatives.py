@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks.simulated_logs import Recipe, exact, moved, write
-from symgen.identification.data.bandwidth import cutoff
-from symgen.identification.data.differentiation import ORDER, Derivation
+from symgen.identification.data.differentiation import ORDER, Derivation, cutoff
 from symgen.identification.data.usable_rows import Usable
 from symgen.jobs.job import Job
 from tests.support.tools import invoke, robot_file

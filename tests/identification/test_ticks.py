@@ -6,10 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from symgen.identification.data.column_map import Map
+from symgen.identification.data.column_map import Map, NeededColumns
 from symgen.identification.data.dataset import ReadOptions, look
 from symgen.identification.data.log_options import LogOptions
-from symgen.identification.data.needed_columns import NeededColumns
 from symgen.identification.data.open_log import open_log
 from symgen.identification.data.sample_clock import Polled, Ticks
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import symgen
-from symgen.identification.data.angle_unwrapper import TURN, Turns
+from symgen.identification.data.usable_rows import TURN, Turns
 from tests.support.arm_logs import log
 from tests.support.tools import invoke, robot_file
 

@@ -5,10 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from symgen.errors import OptionError
-from symgen.identification.data.column_map import Map
+from symgen.identification.data.column_map import Layout, LogColumn, Map, NeededColumns, Sensed
 from symgen.identification.data.log_file import Log, LogError, check_columns
 from symgen.identification.data.log_options import GROUPS, LogOptions, factor
-from symgen.identification.data.needed_columns import Layout, LogColumn, NeededColumns, Sensed
 from symgen.identification.data.recorders import (
     RECORDERS,
     TIMES,

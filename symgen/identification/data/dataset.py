@@ -8,14 +8,12 @@ from typing import Final
 import numpy as np
 
 from symgen.errors import OptionError
-from symgen.identification.data.bandwidth import cutoff
-from symgen.identification.data.column_map import Map
+from symgen.identification.data.column_map import Layout, Map, NeededColumns
 from symgen.identification.data.column_mapping import check_order, layout
-from symgen.identification.data.differentiation import Derivation
+from symgen.identification.data.differentiation import Derivation, cutoff
 from symgen.identification.data.log_file import Log, LogError, in_memory
 from symgen.identification.data.log_options import AUTO, LogOptions
 from symgen.identification.data.log_survey import Survey, survey
-from symgen.identification.data.needed_columns import Layout, NeededColumns
 from symgen.identification.data.open_log import LogSource, open_log
 from symgen.identification.data.samples import BlockPlan, Samples, pieces
 from symgen.identification.data.unit_checks import Tally, check_quaternions, check_step

@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
+from symgen.identification.data.column_map import Layout
 from symgen.identification.data.log_file import Log, LogError
-from symgen.identification.data.needed_columns import Layout
 from symgen.mechanics.model import Limits
 from symgen.numbers.types import Numbers
 from symgen.text import shown

@@ -20,9 +20,9 @@ from rich.markup import escape
 from symgen import __version__
 from symgen.errors import OptionError
 from symgen.identification.consistency.payload_estimate import check_link
+from symgen.identification.data.column_map import NeededColumns, Sensed
 from symgen.identification.data.dataset import Progress, Reading, ReadOptions, reading
 from symgen.identification.data.log_options import LogOptions
-from symgen.identification.data.needed_columns import NeededColumns, Sensed
 from symgen.identification.data.open_log import LogSource
 from symgen.identification.data.samples import Samples
 from symgen.identification.diagnostics.diagnostic_fit import SLOW

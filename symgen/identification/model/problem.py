@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from symgen.errors import OptionError
-from symgen.identification.data.needed_columns import NeededColumns, Sensed
+from symgen.identification.data.column_map import NeededColumns, Sensed
 from symgen.identification.model.compiled_kernel import Kernel, kernel
 from symgen.identification.model.drive_columns import DEFAULT_LAWS, DriveUnknowns, Joints
 from symgen.identification.model.equations import Equations, JointForceEquations

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from symgen.errors import OptionError
-from symgen.identification.data.needed_columns import Sensed
+from symgen.identification.data.column_map import Sensed
 from symgen.identification.data.samples import Samples
 from symgen.identification.model.compiled_kernel import Kernel
 from symgen.identification.model.drive_columns import DriveUnknowns

@@ -9,11 +9,10 @@ import numpy as np
 from rich.markup import escape
 
 from symgen import __version__
-from symgen.identification.data.column_map import Map
+from symgen.identification.data.column_map import LogColumn, Map, NeededColumns
 from symgen.identification.data.column_mapping import guessed
 from symgen.identification.data.dataset import Progress, Reading, ReadOptions, look
 from symgen.identification.data.log_options import LogOptions
-from symgen.identification.data.needed_columns import LogColumn, NeededColumns
 from symgen.identification.data.open_log import open_log
 from symgen.identification.data.samples import Samples
 from symgen.inspection.report_tables import table
