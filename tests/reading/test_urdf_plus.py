@@ -179,6 +179,13 @@ def test_other_loops_stay_open_with_the_reason(axis, loop, reason):
     assert said.startswith("'pin' closes a loop, which is left open") and reason in said
 
 
+def test_a_second_loop_of_one_name_stays_open():
+    loaded = load(CLOSED.format(axis="0 0 1", loop=DRAKE + DRAKE))
+    assert loaded.model.joint_names == ("a",)
+    (said,) = [n.message for n in loaded.notices if n.level == "warning"]
+    assert said.startswith("'pin' closes a loop, which is left open")
+
+
 def test_loops_are_written_to_urdf(tmp_path):
     source, out = tmp_path / "in.urdf", tmp_path / "out.urdf"
     source.write_text(CLOSED.format(axis="0 0 1", loop=DRAKE), encoding="utf-8")

@@ -19,13 +19,14 @@ KINDS: Final = ("revolute", "continuous", "ball", "spherical")
 
 
 def loops_of(root: XmlNode) -> tuple[list[LoopElement], list[XmlNode]]:
-    """The loops of a file, and the elements for loops of another type or without two links."""
+    """The loops of a file, and the elements for loops of another type, without two links or with
+    the name of another loop."""
     loops, others = list[LoopElement](), list[XmlNode]()
     for node in (node for node in root if node.tag in ENDS):
         loop = None
         with suppress(RobotError):
             loop = _loop(node)
-        if loop is None:
+        if loop is None or any(loop.name == other.name for other in loops):
             others.append(node)
         else:
             loops.append(loop)
