@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from symgen.algorithms.fluids import with_added_mass
 from symgen.algorithms.registry import Array, quantity
 from symgen.algorithms.requirements import requirement
 from symgen.mechanics.canonical_model import CanonicalModel, cached_by_positions
@@ -45,7 +46,8 @@ def mass_matrix(system: CanonicalModel, q: Sequence[Scalar]) -> list[Scalar]:
 
     Entries between branches are structural zeros.
     """
-    return _mass_matrix(system, q, _inertias(system), _Columns(system, q))
+    rigid = _mass_matrix(system, q, _inertias(system), _Columns(system, q))
+    return with_added_mass(system, q, rigid)
 
 
 @requirement("only robots with joints that follow others or with rotors")
@@ -58,7 +60,8 @@ def coupled(system: CanonicalModel) -> bool:
 def mass_matrix_shared(system: CanonicalModel, q: Sequence[Scalar]) -> list[Scalar]:
     """Where joints are coupled: Gᵀ M G at the bodies that lead, and none of those that follow, from
     one momentum for all that a coordinate moves."""
-    return _mass_matrix(system, q, _inertias(system), _SharedColumns(system, q))
+    rigid = _mass_matrix(system, q, _inertias(system), _SharedColumns(system, q))
+    return with_added_mass(system, q, rigid)
 
 
 @_row

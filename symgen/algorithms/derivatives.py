@@ -5,15 +5,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.coriolis import Entries, square
 from symgen.algorithms.external_inputs import external_matrices, row_major, thrust_columns
-from symgen.algorithms.factors import factors
-from symgen.algorithms.forward_dynamics import INVERSE
+from symgen.algorithms.factors import coupled_mass_matrix, factors
+from symgen.algorithms.forward_dynamics import INVERSE, driving
 from symgen.algorithms.forward_kinematics import wrenches_in_link_axes
 from symgen.algorithms.gradients import Gradients, gradients, gradients_by_duals
 from symgen.algorithms.newton_euler import gravity
+from symgen.algorithms.products import inverse_dynamics_jvp
 from symgen.algorithms.registry import Array, quantity
+from symgen.algorithms.requirements import requirement
 from symgen.mechanics.canonical_model import CanonicalModel
+from symgen.numbers.dual import unit
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
 SOURCE = (
@@ -207,3 +211,52 @@ def _half_product(twice_c: Sequence[Scalar], qd: Coordinates) -> list[Scalar]:
     recursion."""
     half, n = [0.5 * x for x in qd], len(qd)
     return [sum((twice_c[i * n + j] * half[j] for j in range(n)), ZERO) for i in range(n)]
+
+
+# -- fluids ----------------------------------------------------------------------------------------
+
+
+@requirement("only robots with fluids around their links (--fluid)")
+def in_fluid(system: CanonicalModel) -> bool:
+    """Whether forces of fluids count, which are not quadratic in the velocities."""
+    return bool(system.fluids)
+
+
+DIRECTIONS = "forward differentiation of inverse dynamics along each coordinate"
+
+
+@_of_inverse(source=DIRECTIONS, applicable=in_fluid)
+def inverse_dynamics_derivatives_by_directions(
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates
+) -> Matrices:
+    """∂τ/∂q, ∂τ/∂q̇ and M, n x n each, one directional derivative for each column."""
+    n = system.size
+    still: Coordinates = [ZERO] * n
+    units = [unit(n, k) for k in range(n)]
+    by_q = [inverse_dynamics_jvp(system, q, qd, qdd, u, still, still) for u in units]
+    by_qd = [inverse_dynamics_jvp(system, q, qd, qdd, still, u, still) for u in units]
+    thrusts = [-x for x in row_major(thrust_columns(system, q))]
+    further = [thrusts] if system.thrusters else []
+    return _from_columns(by_q), _from_columns(by_qd), [*mass_matrix(system, q)], *further
+
+
+def _from_columns(columns: Sequence[Sequence[Scalar]]) -> list[Scalar]:
+    """The entries of a matrix, row-major, from its columns."""
+    return [x for row in zip(*columns, strict=True) for x in row]
+
+
+@_of_forward(source=DIRECTIONS, applicable=in_fluid)
+def forward_dynamics_derivatives_by_directions(
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates
+) -> Matrices:
+    """∂q̈/∂q, ∂q̈/∂q̇ and M⁻¹ from directional derivatives of inverse dynamics at the accelerations
+    that `tau` causes."""
+    coupling, solver = system.coupling, factors(system, coupled_mass_matrix(system, q))
+    qdd = coupling.body_rates(solver.solve(driving(system, q, qd, tau)))
+    slopes = inverse_dynamics_derivatives_by_directions(system, q, qd, qdd)
+    n, solved = system.dof, []
+    for matrix in map(coupling.matrix, slopes[:2]):
+        columns = [solver.solve([-x for x in matrix[k::n]]) for k in range(n)]
+        solved.append(_from_columns(columns))
+    external = [solver.solve_columns(x) for x in external_matrices(system, q) if x]
+    return *solved, solver.inverse(), *external

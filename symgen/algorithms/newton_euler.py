@@ -7,7 +7,9 @@ accelerations."""
 
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
+from symgen.algorithms.fluids import fluid_forces
 from symgen.algorithms.forward_kinematics import rotate_wrenches
 from symgen.algorithms.loads import joint_loads
 from symgen.algorithms.motion import motions
@@ -60,17 +62,21 @@ def reference_dynamics(
     """Joint forces M q̈ + C(q, q̇) q̇_r + g less those of external wrenches (N m or N, shape n),
     without friction and springs; q̇_r is q̇ by default. With the C of Christoffel symbols Ṁ - 2 C is
     skew-symmetric (Slotine & Li 1987; Echeandia & Wensing 2021, eq. 9)."""
-    forces = subtree_forces(system, q, motions(system, q, qd, qdd, qd_r))
+    moving = motions(system, q, qd, qdd, qd_r)
+    forces = subtree_forces(system, q, moving, fluid_forces(system, q, qd, moving))
     return [system.body(i).joint.project(forces[i]) for i in range(1, system.size + 1)]
 
 
 def subtree_forces(
-    system: CanonicalModel, q: Coordinates, moving: Mapping[int, Motion]
+    system: CanonicalModel,
+    q: Coordinates,
+    moving: Mapping[int, Motion],
+    further: Mapping[int, Force] = MappingProxyType({}),
 ) -> dict[int, Force]:
     """For each body the force that moves it and all bodies beyond it as `moving`, less external
-    wrenches on them, at the body's origin in its axes."""
+    wrenches on them, at the body's origin in its axes; `further` forces on bodies are added."""
     system = rotate_wrenches(system, q)
-    forces = dict.fromkeys(range(system.size + 1), ZERO_FORCE)
+    forces = dict.fromkeys(range(system.size + 1), ZERO_FORCE) | dict(further)
     for i in system.inward:
         body = system.body(i)
         with system.section(i, "forces"):

@@ -22,6 +22,7 @@ ALGORITHMS: Final[dict[str, str]] = {
     "coriolis": "recursion over composite bodies with the moments of their velocity fields",
     "coriolis_newton_euler": "recursion over composite bodies, Newton-Euler form",
     "derivatives": "analytical derivatives of the Newton-Euler recursion",
+    "derivatives_by_directions": "forward differentiation along each coordinate",
     "derivatives_by_duals": "forward differentiation with dual numbers",
     "elastic": "recursions of rigid links, with springs and motors",
     "elastic_articulated": "articulated-body algorithm, springs and motors",

@@ -237,6 +237,7 @@ def _module(listed: Manifest) -> Module:
         **{name: getattr(runtime, key) for key, name in RUNTIME.items()},
         root_axes=options["wrench_axes"] == "root",
         thrusters=thrusters(model, options["thrusters"]),
+        fluid=options["fluid"],
         allow_unphysical=options["allow_unphysical"],
         estimated=options["estimate"] is not None,
     )

@@ -58,6 +58,7 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     "external_wrench": (),
     "thrusters": (),
     "springs": False,
+    "fluid": False,
 }
 """Options with the values at which another library reads the same robot."""
 

@@ -9,6 +9,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from symgen.errors import OptionError
 from symgen.mechanics.coupling import UNCOUPLED, Coupling
+from symgen.mechanics.fluid import FluidOnBody
 from symgen.mechanics.inertia import Inertia
 from symgen.mechanics.joint_forces import NO_JOINT_FORCE, SPRINGS, JointForce
 from symgen.mechanics.joints import Freedom
@@ -137,6 +138,8 @@ class CanonicalModel:
     """The thrusters whose thrusts are inputs."""
     joint_bodies: Mapping[int, range] = field(default_factory=dict)
     """For every body of a joint with all its axes in the body: the numbers of all that it has."""
+    fluids: tuple[FluidOnBody, ...] = ()
+    """The fluids around links whose forces count."""
     cache: IdentityCache = field(
         default_factory=IdentityCache, init=False, compare=False, repr=False
     )

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from symgen.mechanics.fluid import LinkFluid
 from symgen.mechanics.joints import JOINT_TYPES, Freedom, JointPart, JointType
 from symgen.mechanics.pose import Pose, Triple
 
@@ -122,6 +123,8 @@ class Link:
     name: str
     pose: Pose = Pose()
     parameters: tuple[float, ...] | None = None
+    fluid: LinkFluid | None = None
+    """The fluid around the link, None if the files give none."""
 
 
 @dataclass(frozen=True, slots=True)

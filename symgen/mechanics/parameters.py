@@ -16,6 +16,7 @@ from symgen.mechanics.canonical_frames import (
 )
 from symgen.mechanics.canonical_model import CanonicalBody, CanonicalModel, LinkFrame
 from symgen.mechanics.coupling import coupling_of
+from symgen.mechanics.fluid import FluidOnBody
 from symgen.mechanics.inertia import NO_INERTIA, NO_SECOND, Inertia, SecondMoment
 from symgen.mechanics.joints import Freedom
 from symgen.mechanics.joints.joint_type import PointFreedom, RoundFreedom
@@ -97,6 +98,16 @@ def canonical_model(
         joint_bodies=_joint_bodies(model),
         friction_bodies=tuple(i for i, b in numbered if b.has_friction),
         spring_bodies=tuple(i for i, b in numbered if b.has_spring),
+    )
+
+
+def fluids_on_bodies(model: RigidBodyModel, layout: CanonicalModel) -> tuple[FluidOnBody, ...]:
+    """The fluids around the moving links of a model, on the bodies of its canonical model."""
+    return tuple(
+        FluidOnBody(i, layout.link_frames[link.name].pose, link.fluid)
+        for i, body in enumerate(model.bodies, 1)
+        for link in body.links
+        if link.fluid is not None
     )
 
 

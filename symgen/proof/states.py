@@ -308,8 +308,10 @@ def _difference(values: DecimalArray) -> DecimalArray:
 
 
 def gradient(term: Term, x: States, name: str = "q") -> DecimalArray:
-    """The derivative of a term in every coordinate of an input, the last axis."""
-    if term in NOT_DIFFERENTIATED and not x.stepped:
+    """The derivative of a term in every coordinate of an input, the last axis.
+
+    Forces of fluids contain derivatives themselves, so that one-sided steps are too small."""
+    if term in NOT_DIFFERENTIATED and not x.stepped and not x.robot.fluid:
         forth = term(_along_units(x, name, ONE_SIDED_STEP))[0]
         return np.moveaxis((forth - term(x)) / ONE_SIDED_STEP, 0, -1)
     return _difference(term(_along_units(x, name, STEP, -STEP)))

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from symgen.errors import Notice
+from symgen.mechanics.fluid import LinkFluid
 from symgen.mechanics.joint_forces import FRICTION_WIDTH, LAWS, SHAPE_PARAMETERS
 from symgen.mechanics.model import JOINT_FIELDS, Joint, Rotor, constant_of_velocity
 from symgen.mechanics.model_validation import MAX_NUMBER
@@ -20,6 +21,7 @@ from symgen.mechanics.pose import Triple
 from symgen.numbers.decimals import norm
 from symgen.reading import toml_reader
 from symgen.reading.description import JointElement, RobotDescription
+from symgen.reading.fluid_table import of_links
 from symgen.reading.joint_kinds import (
     FIXED,
     from_table,
@@ -80,7 +82,7 @@ def read(path: str | os.PathLike[str], robot: RobotDescription, rotors: str) -> 
     Raises RobotError, one line with file and line, for what no drive of this robot can be.
     """
     root, data = toml_reader.read(path, "a TOML file of actuators")
-    root.only(["joints", "motors", *ESTIMATE_TABLES])
+    root.only(["joints", "motors", "links", *ESTIMATE_TABLES])
     estimated = "estimate" in root.data
     table, tags = root.table("joints"), of_tags(robot)
     joints = {joint.name: joint for joint in robot.joints}
@@ -90,8 +92,9 @@ def read(path: str | os.PathLike[str], robot: RobotDescription, rotors: str) -> 
         for name in table.data
     }
     digest = hashlib.sha256(data).hexdigest()
+    fluids = of_links(root.table("links"), [link.name for link in robot.links])
     motors = _motors(root.table("motors"), robot, estimated)
-    return Drives(tags | by_joint, rotors, digest, motors, root)
+    return Drives(tags | by_joint, rotors, digest, motors, root, fluids)
 
 
 def _motors(table: Table, robot: RobotDescription, estimated: bool) -> dict[str, SharedMotor]:
@@ -231,6 +234,8 @@ class Drives:
     """The motors of several joints that the file of actuators has, by name."""
     root: Table | None = None
     """The root table of that file."""
+    fluids: Mapping[str, LinkFluid] = field(default_factory=dict)
+    """The fluids around links that the file of actuators has, by link."""
 
     def ratio(self, joint: str) -> float | None:
         """The gear ratio of a joint's drive, None where no file gives it."""

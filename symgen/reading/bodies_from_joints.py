@@ -4,6 +4,7 @@ that move with each body."""
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from symgen.mechanics.fluid import LinkFluid
 from symgen.mechanics.model import (
     Body,
     Follow,
@@ -218,7 +219,7 @@ def model_of(
             placed[joint.name] = carrier, _plain(pose), parent_pose
             carrier, pose = joint.name, Pose()
         placements[joint.child] = carrier, pose
-    links = _links(part, placements, rounder)
+    links = _links(part, placements, rounder, drives.fluids)
     followers = resolve_couplings(
         part.robot, part.moving, part.locked, [m.name for m in motors if m.follows is None]
     )
@@ -242,12 +243,14 @@ def _links(
     part: RobotSubtree,
     placements: Mapping[str, tuple[str | None, Pose]],
     rounder: RightAngleSnapper,
+    fluids: Mapping[str, LinkFluid],
 ) -> dict[str | None, list[Link]]:
     elements, links = part.links, dict[str | None, list[Link]]()
     for name, (carrier, pose) in placements.items():  # outward: a body's own link comes first
         if name != WORLD:
             parameters = _parameters(part, elements[name], rounder)
-            links.setdefault(carrier, []).append(Link(name, _plain(pose), parameters))
+            fluid = fluids.get(name, elements[name].fluid)
+            links.setdefault(carrier, []).append(Link(name, _plain(pose), parameters, fluid))
     return links
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from symgen.errors import Notice, RobotError, SourceLocation, together
+from symgen.mechanics.fluid import LinkFluid
 from symgen.mechanics.model import Limits, PerCoordinate
 from symgen.mechanics.pose import IDENTITY, Matrix3, Triple
 from symgen.numbers.scalar import sum_in_order
@@ -52,6 +53,8 @@ class LinkElement:
     name: str
     line: int
     inertial: Inertial | None = None
+    fluid: LinkFluid | None = None
+    """The fluid around the link, None if the file gives none."""
 
 
 MIN_RELATIVE_PIVOT: Final = 1e-9

@@ -1,7 +1,7 @@
 """The options of functions: what they compute, how, and which numbers are inputs."""
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from typing import Any, ClassVar, Final
 
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
@@ -15,15 +15,9 @@ from symgen.options import group, option
 from symgen.options.kinds import FLAG, NAMES, NUMBER, PAIRS, TEXTS, choice
 from symgen.reading.options import links, moving_joints
 from symgen.text import cited, repeated, shown
-from symgen.tracing.request import FunctionRequest, known_links, thrusters
-from symgen.tracing.robot import ParametricModel, check_coefficients, check_support
-
-
-def check_axes(axes: str, wrenches: Sequence[str]) -> None:
-    """Refuses root axes without wrenches. Raises OptionError."""
-    if axes == "root" and not wrenches:
-        raise OptionError("--wrench-axes root has no effect without --external-wrench LINK")
-
+from symgen.tracing.request import FunctionRequest, check_axes, check_support, known_links
+from symgen.tracing.request import thrusters as thrusters_of
+from symgen.tracing.robot import ParametricModel, check_coefficients, check_fluid
 
 CORE: Final = ("inverse_dynamics", "gravity", "bias", "mass_matrix")
 """What is computed where nothing else is asked for: a module small enough to be read."""
@@ -185,6 +179,15 @@ class FunctionOptions:
         rare=True,
         default=False,
         applies_to=("springs",),
+        requests=bool,
+    )
+    fluid: bool = option(
+        "--fluid",
+        None,
+        "Add the forces of the fluid around links: added mass, drag, buoyancy and current.",
+        FLAG,
+        default=False,
+        applies_to=("inertia",),
         requests=bool,
     )
     quantities: tuple[str, ...] = option(
@@ -370,6 +373,7 @@ class FunctionOptions:
                 "remove the option"
             )
         check_coefficients(model, kinds, inputs, self.friction_width)
+        check_fluid(model, self.fluid, kinds)
         curved = [b.joint for b in model.bodies if is_nonzero(b.joint.stiffness) and b.in_body_axes]
         if springs and curved:
             raise OptionError(
@@ -389,5 +393,6 @@ class FunctionOptions:
             runtime_springs=self.runtime_springs,
             root_axes=self.wrench_axes == "root",
             estimated=estimated,
-            thrusters=thrusters(model, self.thrusters),
+            fluid=self.fluid,
+            thrusters=thrusters_of(model, self.thrusters),
         )

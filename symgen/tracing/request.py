@@ -23,6 +23,7 @@ from symgen.algorithms.registry import (
 )
 from symgen.errors import OptionError
 from symgen.mechanics.canonical_model import Thruster
+from symgen.mechanics.joint_forces import LAWS
 from symgen.mechanics.model import RigidBodyModel
 from symgen.mechanics.pose import Triple
 from symgen.numbers.decimals import norm
@@ -212,3 +213,22 @@ def known_links(model: RigidBodyModel, names: Collection[str], flag: str) -> tup
     if twice is not None:
         raise OptionError(f"{flag}: link '{shown(twice)}' is given twice; remove one of the two")
     return tuple(names)
+
+
+def check_axes(axes: str, wrenches: Sequence[str]) -> None:
+    """Refuses root axes without wrenches. Raises OptionError."""
+    if axes == "root" and not wrenches:
+        raise OptionError("--wrench-axes root has no effect without --external-wrench LINK")
+
+
+def check_support(laws: Sequence[str], quantities: Sequence[Quantity]) -> None:
+    """Raises OptionError for a quantity that does not support a law of friction."""
+    for law in (law for law in laws if law in LAWS):
+        missing = [
+            q for q in quantities if "friction" in q.tags and not LAWS[law].reads <= q.supports
+        ]
+        if missing:
+            raise OptionError(
+                f"--friction {law}: {missing[0].name} does not support it (see symgen docs "
+                "friction); remove one of them"
+            )

@@ -7,7 +7,6 @@ from functools import cached_property
 from math import inf
 from typing import Final
 
-from symgen.algorithms.registry import Quantity
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program, Value
 from symgen.errors import OptionError
@@ -28,6 +27,7 @@ from symgen.mechanics.parameters import (
     REGROUPINGS,
     WHOLE,
     canonical_model,
+    fluids_on_bodies,
     gravity_by_base_joint,
     lump_links,
     parameter_blocks,
@@ -64,6 +64,8 @@ class ParametricModel:
     """Whether external wrenches are in the root's axes, not in those of their links."""
     thrusters: tuple[Thruster, ...] = ()
     """The thrusters whose thrusts are inputs."""
+    fluid: bool = False
+    """Whether the forces of fluids around links count."""
     allow_unphysical: bool = False
     """Whether inertia that no body has is used as written where the mass matrix is positive
     definite."""
@@ -211,6 +213,7 @@ class ParametricModel:
             wrenches_in_root_axes=self.root_axes and bool(self.wrenches),
             wrench_links=self.wrenches,
             thrusters=self.thrusters,
+            fluids=fluids_on_bodies(self.model, known) if self.fluid else (),
         )
         entries = [
             x for body in layout.bodies for x in _entries(body.inertia) if isinstance(x, Value)
@@ -350,17 +353,15 @@ def dimensions(regroup: RegroupedModel) -> dict[str, int]:
     return Sizes(regroup)
 
 
-def check_support(laws: Sequence[str], quantities: Sequence[Quantity]) -> None:
-    """Raises OptionError for a quantity that does not support a law of friction."""
-    for law in (law for law in laws if law in LAWS):
-        missing = [
-            q for q in quantities if "friction" in q.tags and not LAWS[law].reads <= q.supports
-        ]
-        if missing:
-            raise OptionError(
-                f"--friction {law}: {missing[0].name} does not support it (see symgen docs "
-                "friction); remove one of them"
-            )
+def check_fluid(model: RigidBodyModel, fluid: bool, friction: Sequence[str]) -> None:
+    """Raises OptionError for ``--fluid`` without a fluid, or with friction by load."""
+    if fluid and not any(link.fluid for body in model.bodies for link in body.links):
+        raise OptionError(
+            "--fluid: no moving link of this robot has a fluid around it; add <fluid_added_mass>, "
+            "a plugin of Gazebo or [links.NAME] in the file of --actuators"
+        )
+    if fluid and {"load", "presliding_load"} & {*friction}:
+        raise OptionError("--fluid and --friction load: remove one of them")
 
 
 def check_coefficients(

@@ -11,11 +11,11 @@ from itertools import product
 from math import prod
 from typing import Final
 
+from symgen.algorithms.fluids import FORMULATIONS, WITHOUT_FORCES
 from symgen.algorithms.registry import Formulation, Quantity
 from symgen.compiler.dump import dump
 from symgen.compiler.objective import Objective
 from symgen.compiler.parallel import announced, spread
-from symgen.compiler.program import Program
 from symgen.errors import OptionError
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.parameters import REGROUPINGS, WHOLE
@@ -89,14 +89,16 @@ def _differs(quantity: Quantity, robot: ParametricModel, other: ParametricModel)
     wanted = FunctionRequest(quantity.name, (quantity,))
     regroups, other_regroups = robot.regroups, other.regroups
     parts = _combinations(wanted, regroups, {})[0]
-    one, two = (_text(traced(each, wanted, parts).program) for each in (regroups, other_regroups))
+    one, two = (_text(traced(each, wanted, parts)) for each in (regroups, other_regroups))
     return one != two
 
 
-def _text(program: Program) -> str:
-    """The operations of a program, those without names numbered as they come."""
+def _text(function: Function) -> str:
+    """The operations of a function, those without names numbered as they come."""
     numbers: dict[str, str] = {}
-    return re.sub(r"%\d+", lambda n: numbers.setdefault(n[0], f"%{len(numbers)}"), dump(program))
+    return re.sub(
+        r"%\d+", lambda n: numbers.setdefault(n[0], f"%{len(numbers)}"), dump(function.program)
+    )
 
 
 def _distinct(robot: ParametricModel, wanted: FunctionRequest) -> FunctionRequest:
@@ -197,11 +199,27 @@ def _combinations(
     return list(product(*allowed))
 
 
+def _with_fluids(
+    q: Quantity, named: Sequence[Formulation], layout: CanonicalModel
+) -> list[Formulation]:
+    """The formulations that contain the forces of the fluids of a robot. Raises OptionError."""
+    if layout.fluids and layout.coupling.loops:
+        raise OptionError("--fluid: robots with closed loops are not supported; cut the loops")
+    known = FORMULATIONS | WITHOUT_FORCES
+    fit = [f for f in named if f.name.partition("/")[0] in known]
+    if layout.fluids and not fit:
+        raise OptionError(
+            f"--fluid: {q.name} does not support the forces of fluids; remove it or --fluid"
+        )
+    return fit if layout.fluids else [*named]
+
+
 def _chosen(q: Quantity, name: str | None, layout: CanonicalModel) -> Sequence[Formulation]:
     named = [f for f in q.formulations if name in (None, f.name)]
     if not named:
         names = ", ".join(f.name for f in q.formulations)
         raise OptionError(f"{q.name} has no formulation {quoted([str(name)])}; there are {names}")
+    named = _with_fluids(q, named, layout)
     suited = [f for f in named if f.applicable(layout)]
     if not suited:
         raise OptionError(

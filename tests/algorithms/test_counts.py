@@ -172,3 +172,11 @@ def test_inverse_kinematics():
     }
     counts = {name: counted(arm, f"{name}:flange").total for name in most}
     assert all(counts[name] <= most[name] for name in most), counts
+
+
+def test_fluids():
+    """Of a vehicle in water, as counted when it was written."""
+    vehicle = load(ROBOTS / "rov.sdf", base="floating").model
+    most = {"inverse_dynamics": 220, "forward_dynamics": 219, "forward_dynamics_derivatives": 507}
+    counts = {name: counted(ParametricModel(vehicle, fluid=True), name).total for name in most}
+    assert all(counts[name] <= most[name] for name in most), counts

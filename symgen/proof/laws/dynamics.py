@@ -11,6 +11,7 @@ from symgen.numbers.caching import cached_method
 from symgen.numbers.scalar import ZERO
 from symgen.numbers.types import DecimalArray
 from symgen.proof import textbook
+from symgen.proof.laws.fluid_physics import added_mass, fluid_tau
 from symgen.proof.laws.law_registry import law
 from symgen.proof.reference_model import entries_array
 from symgen.proof.states import (
@@ -34,7 +35,8 @@ ELIMINATION = "elimination on the reference M"
 def tau(x: States) -> DecimalArray:
     """Joint forces, the states first: (..., n)."""
     forces = textbook.inverse_dynamics(x.mechanism, x.textbook)
-    return x.pull_back(entries_array(forces, x.shape, Decimal(0)))
+    total = x.pull_back(entries_array(forces, x.shape, Decimal(0)))
+    return total + fluid_tau(x) if x.robot.fluid else total
 
 
 @law("mass_matrix", "kinetic energy of the links at unit velocities")
@@ -50,7 +52,8 @@ def _mass(x: States) -> DecimalArray:
     m, size = textbook.mass_matrix(x.mechanism, x.textbook), len(x.mechanism.parts)
     shape = np.broadcast_shapes(*(getattr(entry, "shape", ()) for entry in m))
     flat = entries_array(m, shape, Decimal(0))
-    return x.pull_back(flat.reshape(*shape, size, size), 2)
+    rigid = x.pull_back(flat.reshape(*shape, size, size), 2)
+    return rigid + added_mass(x) if x.robot.fluid else rigid
 
 
 @law("gravity", NEWTON)

@@ -27,6 +27,7 @@ from symgen.reading.ignored_elements import (
 from symgen.reading.inertia_tensors import tensor_trouble
 from symgen.reading.joint_kinds import has_several_coordinates
 from symgen.reading.rotations import origin_from_pose
+from symgen.reading.sdf.hydrodynamics import fluids, is_hydrodynamics
 from symgen.reading.sdf.joint_elements import TYPES, SdfJoint, axes, drives, geared, joint_elements
 from symgen.reading.sdf.scopes import (
     WORLD,
@@ -51,7 +52,7 @@ KNOWN: Final = {
     "joint": "parent child axis axis2 pose physics sensor thread_pitch screw_thread_pitch "
     "gearbox_ratio gearbox_reference_body drake:rotor_inertia drake:gear_ratio",
     "axis": "xyz limit dynamics use_parent_model_frame mimic initial_position",
-    "inertial": "pose mass inertia density",
+    "inertial": "pose mass inertia density fluid_added_mass",
 }
 """Elements that need no note, by their parent element, separated by blanks."""
 
@@ -63,7 +64,7 @@ def notice_ignored_elements(root: XmlNode, models: Sequence[Scope]) -> None:
         (part, child)
         for part, node in _parts(models)
         for child in node
-        if child.tag not in KNOWN[part].split()
+        if child.tag not in KNOWN[part].split() and not is_hydrodynamics(child)
     )
     notice_unknown(unknown, KNOWN)
 
@@ -135,8 +136,11 @@ IGNORED: Final[tuple[IgnoredElement[Sequence[Scope]], ...]] = (
             name
             for name, node in _links(models)
             if any(inertial.children("fluid_added_mass") for inertial in node.children("inertial"))
+            or any(map(is_hydrodynamics, models[0].node))
         ),
-        "the added mass of a fluid ({names}) is ignored",
+        "the fluid around links ({names}) is ignored; add --fluid to include its forces",
+        ("fluid",),
+        "the forces of the fluid around {names} (--fluid)",
     ),
     IgnoredElement(
         "note",
@@ -196,7 +200,12 @@ def described(root: XmlNode, path: Path, digest: str, model: str | None = None) 
     frames = Frames(inside)
     if pose(top.placed)[1]:
         frames.add_world(outer)
-    links = [link for scope in inside for link in link_elements(scope)]
+    around = fluids(outer.node, inside)
+    links = [
+        replace(link, fluid=around.get(link.name))
+        for scope in inside
+        for link in link_elements(scope)
+    ]
     joints, tied = _tree(root, inside, frames)
     links += tied
     if any(joint.parent == WORLD for joint in joints):
