@@ -51,7 +51,7 @@ def files(module: Module) -> dict[str, str]:
 
 def _embedded(module: Module) -> Module:
     """The module whose C the package has: double precision, and what is fastest."""
-    choices = module.choices.changed(scalar="double", zeros="always", batch=None)
+    choices = module.choices.changed(scalar="double", zeros="always", batch=None, per_state=())
     renamed = replace(module, name=package_name(module), choices=choices, vector_jacobians=ORDERS)
     return with_performance_defaults(renamed)
 
