@@ -76,11 +76,16 @@ def laid_out(name: str, regrouping: str = WHOLE):
     return canonical_model(model(name), regrouping=regrouping)
 
 
+def last_of(name: str, quantity: str) -> str:
+    """The last link of a robot, or its last joint for a quantity of a joint."""
+    last = model(name).bodies[-1]
+    return last.joint.name if EVERY[quantity].subject == "joint" else last.links[-1].name
+
+
 @cache
 def traced(name: str, quantity: str, opening: str):
     """A quantity; that of a link or joint for the last one of the robot."""
-    last = model(name).bodies[-1]
-    named = last.joint.name if EVERY[quantity].subject == "joint" else last.links[-1].name
+    named = last_of(name, quantity)
     wanted = f"{quantity}:{named}" if quantity in LINK_QUANTITIES else quantity
     return trace(robot_of(name, opening), FunctionRequest.parse(wanted))
 
@@ -146,8 +151,8 @@ def formulations_agree(name, quantity, opening):
     pairs = zip(widths, sizes, strict=True)
     state = [random.uniform(-width, width, size).ravel().tolist() for width, size in pairs]
     ways = [way for way in EVERY[quantity].formulations if way.applicable(laid_out(name))]
-    link = {"link": robot.bodies[-1].links[-1].name} if quantity in LINK_QUANTITIES else {}
-    first, *others = [way.algorithm(laid_out(name, way.regrouping), *state, **link) for way in ways]
+    of = {EVERY[quantity].subject: last_of(name, quantity)} if quantity in LINK_QUANTITIES else {}
+    first, *others = [way.algorithm(laid_out(name, way.regrouping), *state, **of) for way in ways]
     several = len(EVERY[quantity].outputs) > 1
     for other in others:
         for a, b in zip(other, first, strict=True) if several else [(other, first)]:
