@@ -5,12 +5,14 @@ import json
 import numpy as np
 import pytest
 
+from benchmarks.simulated_logs import write
 from symgen.identification.data.column_map import Map, NeededColumns, Sensed
 from symgen.identification.data.column_mapping import guessed, layout
 from symgen.identification.data.dataset import ReadOptions, look
 from symgen.identification.data.log_file import LogError
 from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.open_log import open_log
+from symgen.jobs.job import Job
 from tests.support.tools import invoke, robot_file
 
 ARM = robot_file("ur5")
@@ -274,3 +276,21 @@ def test_what_is_said_of_columns_and_used_nowhere_is_refused(tmp_path, option, s
     assert done.exit_code == 2 and said in done.stderr and done.stderr.count("\n") == 1
     done = invoke("log", path, "--robot", robot_file("pendulum"), "--scale", "tau_shoulder=-1")
     assert done.exit_code == 0, done.output
+
+
+def test_a_log_of_a_part_of_a_robot_names_the_options(tmp_path):
+    """The options are those to copy: with them the log is read."""
+    robot = robot_file("humanoid25")
+    model = Job.of(robot).load().model
+    last = next(k for k in range(len(model.moving), 0, -1) if model.body(k).parent)
+    first = model.body(last).parent
+    names = [model.body(first).velocity, model.body(last).velocity]
+    t = np.linspace(0, 4, 400)
+    columns = {f"{g}_{n}": np.sin(t + k) for g in ("q", "tau") for k, n in enumerate(names)}
+    write(tmp_path / "log.npz", {"t": t, **columns})
+    done = invoke("log", tmp_path / "log.npz", "--robot", robot)
+    assert done.exit_code == 2 and "more); name the columns" in done.stderr
+    locks = done.stderr.partition("positions: ")[2].partition(", or keep")[0].split()
+    assert invoke("log", tmp_path / "log.npz", "--robot", robot, *locks).exit_code == 0
+    cut = done.stderr.partition("moves: ")[2].split()
+    assert invoke("log", tmp_path / "log.npz", "--robot", robot, *cut).exit_code == 0

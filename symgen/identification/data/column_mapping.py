@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Final
 
 from symgen.errors import OptionError
@@ -17,11 +18,50 @@ from symgen.identification.data.recorders import (
     partly_present,
     too_many,
 )
+from symgen.mechanics.model import RigidBodyModel
 from symgen.text import hint, quoted, shown
 
 CURES: Final = (
     "name the columns with --column {0}=PATTERN, where {{}} is the name or number of a joint; "
 )
+
+
+class PartOfRobotError(LogError):
+    """A log of some of the joints of a robot: those that it has and those that it lacks."""
+
+    def __init__(self, place: str, message: str, present: list[str], missing: list[str]) -> None:
+        super().__init__(place, message)
+        self.place, self.message = place, message
+        self.present, self.missing = present, missing
+
+    def of(self, model: RigidBodyModel) -> LogError:
+        """With the options that cut the robot to the joints of the log, if these are a chain."""
+        bodies = [k for k, body in enumerate(model.moving, 1) if body.velocity in self.present]
+        chain = all(model.body(b).parent == a for a, b in pairwise(bodies))
+        first = model.body(bodies[0]).parent if bodies else 0
+        if not bodies or not chain or not (first or model.base):
+            return self
+        root = model.body(first).name if first else model.base[0].name
+        cut = f"--root {shown(root)} --tip {shown(model.body(bodies[-1]).name)}"
+        return LogError(self.place, f"{self.message}, or keep the part that moves: {cut}")
+
+
+def check_joints(log: Log, columns: dict[str, str]) -> None:
+    """Raises PartOfRobotError for a log that has positions of some joints only; `columns` has the
+    column of each joint."""
+    missing = [joint for joint, column in columns.items() if column not in log.names]
+    present = [joint for joint in columns if joint not in missing]
+    if missing and present:
+        locks = " ".join(f"--lock {shown(joint)}=0" for joint in missing)
+        raise PartOfRobotError(
+            shown(log.file),
+            f"the log has no column '{shown(columns[missing[0]])}'"
+            f"{f' (and {len(missing) - 1} more)' if len(missing) > 1 else ''}; name the columns "
+            "with --column q=PATTERN, where {} is the name or number of a joint; or lock the "
+            f"joints that do not move at their positions: {locks}",
+            present,
+            missing,
+        )
 
 
 @dataclass(frozen=True)
@@ -72,7 +112,10 @@ class _Finder:
             matches = partly_present(self.log, pattern, order)
             if matches is None and optional and stated is None:
                 return None
-            check_columns(self.log, matches or _wanted(pattern, group, order), CURES.format(group))
+            wanted = matches or _wanted(pattern, group, order)
+            if group == "q":
+                check_joints(self.log, dict(zip(order, wanted, strict=True)))
+            check_columns(self.log, wanted, CURES.format(group))
         by_key = dict(zip(order, matches or (), strict=True))
         self._check_width(group, pattern, keys, tuple(by_key.values()))
         return tuple(by_key[key] for key in keys)

@@ -9,7 +9,7 @@ import numpy as np
 
 from symgen.errors import OptionError
 from symgen.identification.data.column_map import Layout, Map, NeededColumns
-from symgen.identification.data.column_mapping import check_order, layout
+from symgen.identification.data.column_mapping import PartOfRobotError, check_order, layout
 from symgen.identification.data.differentiation import Derivation, cutoff
 from symgen.identification.data.log_file import Log, LogError, in_memory
 from symgen.identification.data.log_options import AUTO, LogOptions
@@ -128,7 +128,11 @@ def look(
     more: ReadOptions,
 ) -> Reading:
     """The same with a log that is open, and perhaps without a robot."""
-    columns, options = layout(log, wanted, map_), map_.options
+    options = map_.options
+    try:
+        columns = layout(log, wanted, map_)
+    except PartOfRobotError as error:
+        raise (error if model is None else error.of(model)) from None
     if model is not None and model.file_order:
         check_order(log, wanted, map_, columns, model.file_order)
     if options.delay == AUTO and not more.delays:
