@@ -9,6 +9,7 @@ import symgen
 from symgen.errors import OptionError
 from symgen.reading.assemble import load
 from symgen.tracing.robot import ParametricModel
+from tests.support.loops import excavator
 from tests.support.oracles import oracle
 from tests.support.states import close, run
 from tests.support.tools import invoke, robot_file
@@ -189,3 +190,24 @@ def test_generated_code_of_a_stance_foot_passes_its_self_test(tmp_path):
     assert made.exit_code == 0, made.stderr
     assert invoke("verify", out).exit_code == 0
     assert symgen.Robot(robot_file("quadruped"), reroot="fl_foot").model.root == "fl_foot"
+
+
+def test_a_robot_with_a_closed_loop_has_the_same_energies():
+    plain = ParametricModel(load(excavator(), base="floating").model)
+    turned = ParametricModel(load(excavator(), reroot="stick", base="floating").model)
+    rng = np.random.default_rng(3)
+    base = rng.uniform(-1, 1, 7)
+    base[3:] /= np.linalg.norm(base[3:])
+    names = plain.model.joint_names[6:]
+    order = [names.index(name) for name in turned.model.joint_names[6:]]
+    joints, rates = rng.uniform(-0.2, 0.2, 3), rng.uniform(-1, 1, 3)
+    x = {"q": np.r_[base, joints], "qd": np.r_[rng.uniform(-1, 1, 6), rates]}
+    pose = run(plain, "frame_pose:stick", x)
+    turn = pin.Quaternion(pose["R_stick"].reshape(3, 3)).coeffs()
+    jacobian = run(plain, "frame_jacobian_body:stick", x)["J_stick"].reshape(6, -1)
+    y = {
+        "q": np.r_[pose["p_stick"], turn, joints[order]],
+        "qd": np.r_[jacobian @ x["qd"], rates[order]],
+    }
+    for energy, output in (("potential_energy", "V"), ("kinetic_energy", "T")):
+        close(run(turned, energy, y)[output], run(plain, energy, x)[output], 1e-10)
