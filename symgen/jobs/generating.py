@@ -36,7 +36,15 @@ def notes_on_large_functions(
     Structural zeros are counted, so that trees with many branches need less."""
     n, ten = coupling_of(model).velocities, 10 * len(model.bodies)
     # Sizes of arrays before parameters are regrouped.
-    sizes = {"n": n, "n2": n * (n + 1) // 2, "ten": ten, "y": ten, "b": ten, "y_b": ten, "thrust": 0}
+    sizes = {
+        "n": n,
+        "n2": n * (n + 1) // 2,
+        "ten": ten,
+        "y": ten,
+        "b": ten,
+        "y_b": ten,
+        "thrust": 0,
+    }
     counts = {
         wanted.name: sum(
             prod(axis if isinstance(axis, int) else sizes.get(axis, 1) for axis in out.shape)
