@@ -12,12 +12,11 @@ from symgen.algorithms.factors import coupled_mass_matrix, factors
 from symgen.algorithms.forward_dynamics import INVERSE, driving
 from symgen.algorithms.forward_kinematics import wrenches_in_link_axes
 from symgen.algorithms.gradients import Gradients, gradients, gradients_by_duals
-from symgen.algorithms.newton_euler import gravity
-from symgen.algorithms.products import inverse_dynamics_jvp
+from symgen.algorithms.newton_euler import gravity, inverse_dynamics
 from symgen.algorithms.registry import Array, quantity
 from symgen.algorithms.requirements import requirement
 from symgen.mechanics.canonical_model import CanonicalModel
-from symgen.numbers.dual import unit
+from symgen.numbers.dual import along, tangents, unit
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
 SOURCE = (
@@ -230,11 +229,9 @@ def inverse_dynamics_derivatives_by_directions(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates
 ) -> Matrices:
     """∂τ/∂q, ∂τ/∂q̇ and M, n x n each, one directional derivative for each column."""
-    n = system.size
-    still: Coordinates = [ZERO] * n
-    units = [unit(n, k) for k in range(n)]
-    by_q = [inverse_dynamics_jvp(system, q, qd, qdd, u, still, still) for u in units]
-    by_qd = [inverse_dynamics_jvp(system, q, qd, qdd, still, u, still) for u in units]
+    units = [unit(system.size, k) for k in range(system.size)]
+    by_q = [tangents(inverse_dynamics(system, along(q, u), qd, qdd)) for u in units]
+    by_qd = [tangents(inverse_dynamics(system, q, along(qd, u), qdd)) for u in units]
     thrusts = [-x for x in row_major(thrust_columns(system, q))]
     further = [thrusts] if system.thrusters else []
     return _from_columns(by_q), _from_columns(by_qd), [*mass_matrix(system, q)], *further
