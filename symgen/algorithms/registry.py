@@ -322,11 +322,6 @@ def quantity(
 
     Raises RegistryError for an input that is not one of `INPUTS`, for unknown coordinates, and for
     an output that another quantity has with another meaning."""
-    if coordinates not in (BODIES, JOINTS):
-        raise RegistryError(
-            f"error: quantity '{name}': coordinates must be '{BODIES}' or '{JOINTS}', not "
-            f"'{coordinates}'"
-        )
     row = Quantity(
         name,
         formula,
@@ -395,6 +390,11 @@ def _registered(
         formulation(name=f"{title}/{r}", regrouping=r, algorithm=algorithm, auto_selected=x)
         for r, x in selected.items()
     )
+    for unknown in {f.coordinates for f in added} - {BODIES, JOINTS}:
+        raise RegistryError(
+            f"error: quantity '{row.name}': coordinates must be '{BODIES}' or '{JOINTS}', not "
+            f"'{unknown}'"
+        )
     known = rows[row.name].formulations if row.name in rows else ()
     rows[row.name] = replace(row, formulations=known + added)
     return algorithm
