@@ -198,7 +198,7 @@ def test_a_cutoff_that_no_log_is_long_enough_for(tmp_path):
             ["--sensor", f"wrench:{JOINT}", "--friction", "viscous"],
             "a measured wrench does not depend on the friction of joints",
         ),
-        (["--friction", "dry"], "use some of viscous, coulomb, offset"),
+        (["--friction", "dry"], "use some of coulomb, viscous"),
         (["--validate", "nan"], "give a fraction of the log from 0 to 0.9"),
         (["--cutoff", "-1"], "give a frequency in Hz"),
         (["--prior-deviation", "1e-300", "--full"], "give a relative deviation"),
