@@ -7,22 +7,10 @@ from typing import Final
 
 from symgen.mechanics.canonical_frames import tidy
 from symgen.mechanics.closures import Chain, Hinge, LoopError, PlanarLoop, Plane
-from symgen.mechanics.model import Closure, RigidBodyModel
+from symgen.mechanics.model import Closure, RigidBodyModel, paths_of
 from symgen.mechanics.pose import Pose, Triple
 from symgen.numbers.decimals import norm
 from symgen.numbers.scalar import ZERO, dot
-
-
-def paths_of(model: RigidBodyModel, bodies: tuple[int, int]) -> tuple[list[int], list[int]]:
-    """The bodies from the carrier of a loop, which is left out, to each of its two ends."""
-    paths = []
-    for i in bodies:
-        path = [i]
-        while path[-1]:
-            path.append(model.body(path[-1]).parent)
-        paths.append(path[::-1])
-    shared = sum(a == b for a, b in zip(*paths, strict=False))
-    return paths[0][shared:], paths[1][shared:]
 
 
 @dataclass(frozen=True)

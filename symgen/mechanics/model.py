@@ -368,3 +368,15 @@ class RigidBodyModel:
     def children(self, i: int) -> tuple[int, ...]:
         """The numbers of the bodies whose parent is body `i`, 0 for the base."""
         return self._children[i]
+
+
+def paths_of(model: RigidBodyModel, bodies: tuple[int, int]) -> tuple[list[int], list[int]]:
+    """The bodies from the carrier of a loop, which is left out, to each of its two ends."""
+    paths = []
+    for i in bodies:
+        path = [i]
+        while path[-1]:
+            path.append(model.body(path[-1]).parent)
+        paths.append(path[::-1])
+    shared = sum(a == b for a, b in zip(*paths, strict=False))
+    return paths[0][shared:], paths[1][shared:]

@@ -11,8 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.mechanics.coupling import coupling_of
-from symgen.mechanics.loop_geometry import paths_of
-from symgen.mechanics.model import Body, Link, RigidBodyModel
+from symgen.mechanics.model import Body, Link, RigidBodyModel, paths_of
 from symgen.mechanics.pose import Pose
 from symgen.mechanics.spatial import ZERO_VECTOR, Vector
 from symgen.numbers.operations import cos, sin

@@ -9,8 +9,8 @@ from typing import Final
 
 from symgen.errors import Notice, RobotError
 from symgen.mechanics.closures import LoopError
-from symgen.mechanics.loop_geometry import paths_of, planar_loop
-from symgen.mechanics.model import Closure, Follow, RigidBodyModel
+from symgen.mechanics.loop_geometry import planar_loop
+from symgen.mechanics.model import Closure, Follow, RigidBodyModel, paths_of
 from symgen.mechanics.pose import Triple
 from symgen.numbers.scalar import sum_in_order
 from symgen.reading.description import RobotDescription

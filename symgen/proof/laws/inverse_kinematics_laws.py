@@ -36,11 +36,11 @@ def inverse_kinematics_step(x: States, link: str) -> DecimalArray:
         ..., None
     ]
     moves = (abs(j) > UNMOVED).any(axis=-2)
-    posture = np.where(moves, g["null_gain"] * between(x.mechanism, g["q"], g["q_ref"]), 0)
+    posture = moves * (g["null_gain"] * between(x.mechanism, g["q"], g["q_ref"]))
     normal = batch_matmul(np.swapaxes(j, -1, -2), square * j)
     right = batch_transposed_matvec(j, square[..., 0] * e) + damping * posture
     step = solve(normal + damping[..., None] * eye(x.n), right[..., None])[..., 0]
-    q = moved(x.mechanism, g["q"], np.where(moves, step, 0))
+    q = moved(x.mechanism, g["q"], moves * step)
     within = np.maximum(np.minimum(q, g["q_max"]), g["q_min"])
     for block in blocks(x.mechanism):
         if block.translation_count is not None:
