@@ -155,6 +155,13 @@ def test_prediction_of_an_estimate_and_of_the_files(tmp_path, monkeypatch):
     of_folder = invoke("predict", FILE, path, "--estimate", out, "--json")
     for again, before in zip(json.loads(of_folder.stdout)["channels"], good, strict=True):
         assert again["all"] == pytest.approx(before["all"], rel=1e-9)
+    joint = Job.of(FILE).load().model.joint_names[0]
+    (tmp_path / "a.toml").write_text(f"[joints.{joint}]\nviscous = 1.0\n")
+    beside = ("--estimate", stored, "--actuators", tmp_path / "a.toml")
+    refused = invoke("predict", FILE, path, *beside)
+    assert (
+        refused.exit_code == 2 and "--actuators: its friction and springs have no" in refused.stderr
+    )
     poor = json.loads(invoke("predict", FILE, path, "--json").stdout)["channels"]
     assert all(c["all"]["relative"] < 0.011 for c in good)
     assert poor[1]["all"]["relative"] > 0.05 and good[1]["moving"]["rows"] < good[1]["all"]["rows"]

@@ -68,8 +68,8 @@ def _shape(body: Body, law: ForceLaw) -> ShapePairs:
 
 
 def of_file(sought: Problem, path: str) -> Predictor:
-    """The predictor of an identification.json of the same robot, with the laws of joint forces of
-    ``--actuators`` at joints for which the estimate has none. Raises OptionError."""
+    """The predictor of an identification.json of the same robot, which replaces the parameters and
+    the laws of joint forces of the robot's files. Raises OptionError."""
     rows = _rows(path)
     base = [_number(path, rows, name, "estimate") for name in sought.mapping.names]
     for name, grouping in zip(sought.mapping.names, sought.mapping.groupings, strict=True):

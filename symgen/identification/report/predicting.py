@@ -16,7 +16,12 @@ from symgen.identification.model.problem import Problem, problem
 from symgen.identification.model.settings import Settings
 from symgen.identification.prediction.bearing_loads import WrenchModel
 from symgen.identification.prediction.prediction_errors import Prediction, Predictor, predict
-from symgen.identification.prediction.predictors import of_file, of_robot, predictor
+from symgen.identification.prediction.predictors import (
+    columns_of_files,
+    of_file,
+    of_robot,
+    predictor,
+)
 from symgen.identification.report.identification_tables import LISTING as IDENTIFICATION
 from symgen.identification.report.identification_tables import listed
 from symgen.identification.report.prediction_plots import pictures
@@ -25,6 +30,7 @@ from symgen.jobs.job import Job
 from symgen.jobs.publish import publish
 from symgen.reading.assemble import LoadedRobot
 from symgen.reading.options import MODEL_FILE
+from symgen.text import shown
 
 LISTING: Final = "prediction.json"
 
@@ -51,6 +57,11 @@ def predicted(
     loaded = job.load(every_motor=True)
     progress("preparing regressors")
     sought = problem(job, loaded, Settings())
+    if listing is not None and robot.get("actuators") and columns_of_files(sought):
+        raise OptionError(
+            f"--actuators: its friction and springs have no effect with --estimate "
+            f"{shown(listing)}, which has the laws of joint forces; remove them from the file"
+        )
     model = of_robot(sought) if listing is None else of_file(sought, listing)
     wrenches = WrenchModel.of(job, loaded) if joint_wrenches else None
     progress("reading the log")
