@@ -202,6 +202,7 @@ def run(
 ) -> tuple["Identified", "EstimateOutputs"]:
     """The estimate for the options of the command and the requested outputs. Raises
     SymgenError."""
+    from symgen.identification.consistency.payload_estimate import check_link
     from symgen.identification.estimation.run import identify as identified
     from symgen.identification.report.predicting import validated
     from symgen.identification.report.shaping import estimate_outputs
@@ -221,7 +222,8 @@ def run(
         wishes.html,
         wishes.folder,
     )
-    result = identified(job, loaded, log, settings, progress)
+    carrying = (check_link(loaded.model, wishes.payload)[0],) if wishes.payload else ()
+    result = identified(job, loaded, log, settings, progress, carrying)
     result = validated(job, loaded, result, wishes.validation, progress)
     return result, extra.of(result, progress)
 

@@ -378,5 +378,5 @@ def paths_of(model: RigidBodyModel, bodies: tuple[int, int]) -> tuple[list[int],
         while path[-1]:
             path.append(model.body(path[-1]).parent)
         paths.append(path[::-1])
-    shared = sum(a == b for a, b in zip(*paths, strict=False))
+    shared = [a == b for a, b in zip(*paths, strict=False)].count(True)
     return paths[0][shared:], paths[1][shared:]

@@ -146,7 +146,7 @@ def of_forces(quantity):
     return bool(re.search(r"\bd?2?tau\b|tau_q|\bd?qdd/|qdd_q|^qdd =|after a step|\^T qdd\b", inner))
 
 
-WITHOUT = ("elastic_feedforward",)
+WITHOUT = ("elastic_feedforward", "joint_wrenches")
 """Those whose docstrings say that they are without friction."""
 
 

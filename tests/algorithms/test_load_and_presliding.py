@@ -1,6 +1,7 @@
 """Friction that depends on the load of a joint, and presliding friction with its state: in closed
 form, in steps and in simulation, and where each is refused."""
 
+import json
 from itertools import pairwise
 
 import numpy as np
@@ -101,14 +102,21 @@ def test_presliding_in_code_in_steps_and_in_simulation(tmp_path):
     assert -rest.presliding[-1] * [60.0, 20.0] == pytest.approx(np.array(held, float), abs=0.05)
 
 
-def test_predictions_of_logs_refuse_the_laws(tmp_path):
-    """They contain viscous and Coulomb friction and offsets only."""
+def test_predictions_of_logs_contain_the_laws(tmp_path):
+    """Friction of 0.1 times the load of a joint that moves in one direction."""
     t = np.arange(0, 2, 0.01)
-    columns = [np.sin(t), np.cos(t), np.cos(t), -np.sin(t), np.sin(t), np.cos(t)]
+    q, qd = np.stack([0.2 * t, 0.5 * t], 1), np.tile([0.2, 0.5], (len(t), 1))
+    rigid = symgen.compile(PENDULUM, "inverse_dynamics").inverse_dynamics(q, qd, 0 * q)
+    tau = rigid + np.stack([0 * t, 0.1 * np.abs(rigid[:, 1])], 1)
     names = [f"{kind}_{joint}" for kind in ("q", "qd", "tau") for joint in ("shoulder", "elbow")]
     log, path = tmp_path / "log.csv", tmp_path / "drives.toml"
     header = ",".join(["t", *names])
-    np.savetxt(log, np.column_stack([t, *columns]), delimiter=",", header=header, comments="")
+    rows = np.column_stack([t, q, qd, tau])
+    np.savetxt(log, rows, delimiter=",", header=header, comments="")
     path.write_text("[joints.elbow]\nload = 0.1\n")
-    done = invoke("predict", PENDULUM, log, "--actuators", path)
-    assert done.exit_code == 2 and "'elbow' has a law of friction" in done.stderr
+    errors = []
+    for options in ((), ("--actuators", path)):
+        done = invoke("predict", PENDULUM, log, *options, "--json")
+        assert done.exit_code == 0, done.output
+        errors.append(json.loads(done.stdout)["channels"][1]["all"]["relative"])
+    assert errors[1] < 1e-3 < 0.05 < errors[0]

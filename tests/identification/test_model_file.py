@@ -13,10 +13,11 @@ from symgen.compiler.passes import counts
 from symgen.errors import OptionError, RobotError
 from symgen.identification.data.log_options import LogOptions
 from symgen.identification.estimation.run import identify
-from symgen.identification.model.problem import standard_parameters
+from symgen.identification.model.problem import problem, standard_parameters
 from symgen.identification.model.settings import Settings
+from symgen.identification.prediction.predictors import of_robot
 from symgen.identification.report.model_file import drive_tables, model_file
-from symgen.identification.report.predicting import model_of
+from symgen.identification.report.predicting import read
 from symgen.jobs.job import Job
 from symgen.mechanics.base_parameters import base_parameters
 from symgen.mechanics.joint_forces import FRICTION, LAWS
@@ -65,12 +66,20 @@ def difference(robot, file, reading, equations, values):
     return worst
 
 
+def model_of(path, estimate):
+    """The predictor of a model file, and a log."""
+    job = Job.of(FILE, estimate=estimate)
+    loaded = job.load(every_motor=True)
+    sought = problem(job, loaded, Settings())
+    return of_robot(sought), read(path, sought, loaded, LogOptions())
+
+
 def test_the_generated_c_predicts_a_simulated_log_as_the_estimate(tmp_path):
     job, loaded, path = log(tmp_path, friction_of_all_kinds)
     file, found = written(tmp_path, job, loaded, path, Settings())
     equations, values = found.equations, found.estimate.values
     assert difference(FILE, file, found.reading, equations, values) < 1e-9
-    model, reading = model_of(FILE, path, LogOptions(), {"estimate": file}, lambda step: None)
+    model, reading = model_of(path, file)
     assert difference(FILE, file, reading, model.equations, model.values) < 1e-9
 
 
@@ -96,7 +105,7 @@ def test_every_law_goes_from_the_log_to_generated_code(tmp_path, law):
     text = Path(file).read_text()
     assert all(re.search(rf"^{p.name} = ", text, re.MULTILINE) for p in LAWS[law].shape)
     function = trace(FILE, "inverse_dynamics", estimate=file)
-    model, reading = model_of(FILE, path, LogOptions(), {"estimate": file}, lambda step: None)
+    model, reading = model_of(path, file)
     block = next(samples_of(reading, model.equations.drives)).part(slice(40, 400, 60))
     wanted = model.equations.equations(block).regressor @ model.values
     for k, row in enumerate(wanted):

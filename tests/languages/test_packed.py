@@ -166,6 +166,7 @@ INDEX = {
     "cuda": ("c++", of_cuda),
     "casadi": ("", partial(of_package, ending="casadi")),
     "jax": ("", partial(of_package, ending="jax")),
+    "torch": ("", partial(of_package, ending="torch")),
 }
 """By language: the program that runs it, and what all indices are there, row by row."""
 

@@ -33,10 +33,15 @@ class Diagnosis:
 
 
 def diagnosed(
-    reading: Reading, sought: Problem, job: Job, full: bool, limits: Thresholds = DEFAULT
+    reading: Reading,
+    sought: Problem,
+    job: Job,
+    full: bool,
+    loaded_bodies: tuple[int, ...] = (),
+    limits: Thresholds = DEFAULT,
 ) -> Reading:
     """A log with what is probably wrong with it as `doubts`, if its channels are joint forces.
-    Raises LogError for a joint that never moves, unless a prior determines it (`full`)."""
+    The prior says nothing about `loaded_bodies`, which carry an unknown payload. Raises LogError for a joint that never moves, unless a prior determines it (`full`)."""
     if sought.wanted.plain and not full:
         _check_moving(reading)
     equations = sought.equations(None)
@@ -47,6 +52,10 @@ def diagnosed(
     if not picked.samples or not sought.wanted.plain:
         return reading
     context = Context.of(model, picked, Names.of(reading, sought), reading.step)
+    if np.abs(context.trial.qd).max() < limits.least_rate:
+        return reading
+    if loaded_bodies:
+        context = context.with_trial(replace(context.trial, loose=loaded_bodies))
     found = diagnosis(context)
     ceilings, floors = reading.survey.ceilings.copy(), reading.survey.floors.copy()
     for candidate in found.applied:

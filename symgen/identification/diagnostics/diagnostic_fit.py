@@ -198,7 +198,7 @@ class DiagnosticModel:
             left = np.clip(rest / squares, 0.0, None)
         distance = max(float(x @ information @ x - 2 * pull @ x + constant), 0.0)
         logs = np.log(np.maximum(left, limits.floor**2))
-        driven = limits.cost_of_driving * int(self._driving(trial, x).sum())
+        driven = limits.cost_of_driving * int(self._driving(trial, x, left).sum())
         return Score(
             limits.effective_rows * float(logs.sum()) + distance + driven, x, left, distance
         )
@@ -270,11 +270,17 @@ class DiagnosticModel:
             result[10 * body : 10 * body + 10] = LOOSE * bodies.max(axis=0)
         return result
 
-    def _driving(self, trial: Trial, x: Numbers) -> NDArray[np.bool_]:
-        """The joints (n) whose friction drives them: it adds a part of the work of the joint."""
+    def _driving(self, trial: Trial, x: Numbers, left: Numbers) -> NDArray[np.bool_]:
+        """The joints (n) whose friction drives them: it adds a part of the work of the joint, and
+        its deviations from a constant force, which is an offset, are larger than the residual.
+        `left` is the mean square of the residual of each channel, a part of that of the
+        measurement."""
         n = trial.qd.shape[1]
         first = len(x) - DRIVES * n - (0 if trial.extra is None else trial.extra.shape[2])
         viscous, coulomb, *_ = x[first : first + DRIVES * n].reshape(n, DRIVES).T
         rates, forces = trial.qd * trial.used, trial.measured * trial.used
         lost = viscous * np.sum(rates**2, axis=0) + coulomb * np.sum(np.abs(rates), axis=0)
-        return np.asarray(-lost > self.thresholds.driving * np.sum(np.abs(forces * rates), axis=0))
+        friction = viscous * rates + coulomb * np.sign(rates)
+        clear = np.var(friction, axis=0) > left * np.mean(forces**2, axis=0)
+        adds = -lost > self.thresholds.driving * np.sum(np.abs(forces * rates), axis=0)
+        return np.asarray(clear & adds)

@@ -96,6 +96,8 @@ def gravity_directions(context: Context) -> Iterator[Candidate]:
 def payload(context: Context) -> Iterator[Candidate]:
     """A last body that is not as in the robot file."""
     mapping, last = context.model.mapping, len(context.model.mapping.bodies) - 1
+    if last in context.trial.loose:
+        return
     trial = replace(context.trial, loose=(last,))
     mass = context.model.standard(trial)[10 * last] - mapping.prior[10 * last]
     body = shown(mapping.bodies[last])

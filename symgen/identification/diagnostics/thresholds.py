@@ -9,6 +9,9 @@ class Thresholds:
 
     effective_rows: float = 100.0
     """Independent rows that each channel counts for: residuals of real robots are systematic."""
+    least_rate: float = 0.005
+    """A log in which no joint moves faster (rad/s or m/s) is not diagnosed: its forces tell little
+    about the robot."""
     floor: float = 0.01
     """The least residual of a channel (a part of its root mean square) that makes a difference."""
     prior_deviation: float = 0.4

@@ -94,12 +94,15 @@ def identify(
     log: LogSource,
     settings: Settings,
     progress: Progress = lambda step: None,
+    loaded_bodies: tuple[int, ...] = (),
 ) -> Identified:
-    """Identify a robot from a log. Raises SymgenError: LogError for what is wrong with the log."""
+    """Identify a robot from a log; `loaded_bodies` are the numbers of bodies (among those with
+    links) that carry an unknown payload. Raises SymgenError: LogError for what is wrong with the
+    log."""
     progress("preparing regressors")
     sought = problem(job, loaded, settings)
     sought = replace(sought, mapping=with_prior(sought.mapping, settings.prior))
-    return solved(job, loaded, sought, log, settings, progress)
+    return solved(job, loaded, sought, log, settings, progress, loaded_bodies)
 
 
 def solved(
@@ -109,6 +112,7 @@ def solved(
     log: LogSource,
     settings: Settings,
     progress: Progress = lambda step: None,
+    loaded_bodies: tuple[int, ...] = (),
 ) -> Identified:
     """The same of a problem whose regressors are made, for several logs of one robot."""
     progress("reading the log")
@@ -118,7 +122,7 @@ def solved(
     if late:
         remarks = (*read.remarks, note_of_delays(read, late))
         read = replace(read, delays=late.values, remarks=remarks)
-    read = diagnosed(read, sought, job, settings.full)
+    read = diagnosed(read, sought, job, settings.full, loaded_bodies)
     source = LogReducer(read, settings, progress)
     estimator = IterativeEstimator(
         sought,
