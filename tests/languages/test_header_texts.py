@@ -23,5 +23,6 @@ def test_the_header_has_the_formula_and_the_outputs_of_every_quantity(tmp_path):
         kind = quantity.subject
         formula = re.sub(rf"\ba {kind}\b", f"{kind} {subject}", quantity.formula)
         assert formula in re.sub(r"\n \*\s*", " ", row[1])
-        for output in quantity.outputs:
+        present = [x for x in quantity.outputs if not {"wrench", "thrust"} & {*x.shape}]
+        for output in present:  # others need inputs that this robot does not have
             assert re.search(rf"\b{output.name}{linked}\[", row[2]), output.name

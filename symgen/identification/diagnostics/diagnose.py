@@ -41,7 +41,9 @@ def diagnosed(
     limits: Thresholds = DEFAULT,
 ) -> Reading:
     """A log with what is probably wrong with it as `doubts`, if its channels are joint forces.
-    The prior says nothing about `loaded_bodies`, which carry an unknown payload. Raises LogError for a joint that never moves, unless a prior determines it (`full`)."""
+
+    The prior says nothing about `loaded_bodies`, which carry an unknown payload. Raises LogError
+    for a joint that never moves, unless a prior determines it (`full`)."""
     if sought.wanted.plain and not full:
         _check_moving(reading)
     equations = sought.equations(None)
