@@ -167,6 +167,8 @@ CASES = {
 @pytest.mark.parametrize("faulty", FAULTY, ids=lambda faulty: faulty.__name__)
 def test_each_oracle_catches_its_fault(faulty, tmp_path, monkeypatch):
     monkeypatch.setattr(child, "CPU", 1)
+    if faulty is hangs:
+        monkeypatch.setattr(child, "WALL", 3.0)
     case = CASES.get(faulty, Case("", ("check",), CASE.files))
     kinds = [f.kind for f in oracles.judged(case, child.run(case, tmp_path, faulty))]
     assert len(kinds) == 1 and kinds[0].startswith(FAULTY[faulty]), kinds

@@ -38,6 +38,8 @@ ARM = "".join(
     ]
 )
 QUICK = ("--budget", "40", "--harmonics", "3", "--period", "4", "--rate", "250")
+QUICKER = ("--budget", "8", *QUICK[2:])
+"""Distances between links take much time."""
 
 
 @pytest.fixture(scope="module")
@@ -47,10 +49,10 @@ def arm(tmp_path_factory):
     return str(path)
 
 
-def motion(file, folder, *options):
+def motion(file, folder, *options, quick=QUICK):
     """Positions of the motion and of the straight approach from its centre (the mean of a period),
     at times between those of the file too."""
-    result = run(file, "-o", folder / "m.csv", *QUICK, *options)
+    result = run(file, "-o", folder / "m.csv", *quick, *options)
     assert result.exit_code == 0, result.output
     rows = np.loadtxt(folder / "m.csv", delimiter=",", skiprows=1)
     n = (rows.shape[1] - 1) // 3
@@ -120,10 +122,10 @@ def distances(file, q):
 def test_links_keep_their_distance(arm, tmp_path):
     pytest.importorskip("coal")
     folded = ("--around", "b=2.2", "--around", "c=2.0")
-    _, whole, said = motion(arm, tmp_path, *folded, "--self-clearance", "0.12")
+    _, whole, said = motion(arm, tmp_path, *folded, "--self-clearance", "0.12", quick=QUICKER)
     assert distances(arm, whole) > 0.12
     assert "stay in the free space" in said
-    _, free, _ = motion(arm, tmp_path, *folded)
+    _, free, _ = motion(arm, tmp_path, *folded, quick=QUICKER)
     assert distances(arm, free) < 0.12
 
 

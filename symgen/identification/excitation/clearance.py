@@ -63,6 +63,10 @@ class CollisionShape:
         return float(away.max()) + self.radius
 
 
+Poses = Mapping[int, tuple[Numbers, Numbers]]
+"""Rotations (N x 3 x 3) and origins (N x 3) of bodies in the root link."""
+
+
 @dataclass(frozen=True, eq=False)
 class Clearance:
     """The free space of a robot: `lower` and `upper` corners of the box (m, axes of the root link)
@@ -92,7 +96,7 @@ class Clearance:
         is below `distance`, and the links."""
         assert self.distance is not None
         at, half = self._placed(q)
-        best = (self.distance, "", "")
+        poses, best = self.poses(q), (self.distance, "", "")
         centres = [x.mean(axis=1) if len(x) else x for x in at]
         for k, (i, j) in enumerate(self._pairs):
             a, b = self.shapes[i], self.shapes[j]
@@ -100,7 +104,7 @@ class Clearance:
             least = np.linalg.norm(centres[i] - centres[j], axis=1) - sum(spread) - a.radius
             slack = half[i] + half[j]
             for t in np.flatnonzero(least - b.radius - slack < best[0]):
-                found = self._measured(k, q, int(t)) - float(slack[t])
+                found = self._measured(k, poses, int(t)) - float(slack[t])
                 if found < best[0]:
                     best = (found, a.link, b.link)
         return best
@@ -129,7 +133,7 @@ class Clearance:
         numbered = enumerate(self.shapes)
         return [(k, s) for k, s in numbered if s.body and s.link not in self.exempt]
 
-    def poses(self, q: Numbers) -> Mapping[int, tuple[Numbers, Numbers]]:
+    def poses(self, q: Numbers) -> Poses:
         """Rotations (N x 3 x 3) and origins (N x 3) of bodies in the root link."""
         bodies = sorted({shape.body for shape in self.shapes} - {0})
         positions = self.system.coupling.body_positions(list(q.T))
@@ -177,15 +181,14 @@ class Clearance:
         """The nearest body with links that carries body `i`."""
         return next((j for j in self.system.ancestors(i) if j in self.system.link_bodies), 0)
 
-    def _measured(self, pair: int, q: Numbers, t: int) -> float:
-        """The distance of a pair of shapes at a time, negative where they overlap."""
-        coal, poses = _coal(), self.poses(q[t : t + 1])
-        placed = []
+    def _measured(self, pair: int, poses: Poses, t: int) -> float:
+        """The distance of a pair of shapes at time number `t`, negative where they overlap."""
+        coal, placed = _coal(), []
         for k in self._pairs[pair]:
             shape = self.shapes[k]
             rows, origin = poses[shape.body]
-            turned = rows[0] @ np.array(shape.pose.rotation)
-            where = rows[0] @ np.array(shape.pose.position) + origin[0]
+            turned = rows[t] @ np.array(shape.pose.rotation)
+            where = rows[t] @ np.array(shape.pose.position) + origin[t]
             placed += [self._solids[k], coal.Transform3s(turned, where)]
         return float(coal.distance(*placed, coal.DistanceRequest(), coal.DistanceResult()))
 
@@ -197,10 +200,11 @@ class Clearance:
     def touching(self, postures: Numbers) -> frozenset[tuple[str, str]]:
         """The pairs of links that touch at more than `CONTACT_SHARE` of some postures."""
         counts: dict[tuple[str, str], set[int]] = {}
+        poses = self.poses(postures)
         for k, (i, j) in enumerate(self._pairs):
             names = self.shapes[i].link, self.shapes[j].link
             for t in range(len(postures)):
-                if self._measured(k, postures, t) <= 0:
+                if self._measured(k, poses, t) <= 0:
                     counts.setdefault(names, set()).add(t)
         least = CONTACT_SHARE * len(postures)
         return frozenset(pair for pair, times in counts.items() if len(times) > least)
