@@ -16,7 +16,7 @@ PAGE: Final = Path("docs/languages/torch.md")
 PLACE: Final = re.compile(r"(?<=<!-- torch -->\n).*?(?=<!-- end torch -->)", re.DOTALL)
 ROBOT: Final = "robots/panda_arm.urdf"
 STATES: Final = 4096
-CALLS: Final = 30
+CALLS: Final = 5
 THREADS: Final = 2
 
 
@@ -57,7 +57,7 @@ def table(folder: Path) -> str:
     torch.set_num_threads(THREADS)
     torch.set_default_dtype(torch.float64)
     joints = list(robot.JOINT_NAMES)
-    adam = KinDynComputationsBatch(ROBOT, joints)
+    adam = KinDynComputationsBatch(ROBOT, joints, torch.device("cpu"), torch.float64)
     q, qd, qdd = (torch.randn(STATES, robot.NV) for _ in range(3))
     base = torch.eye(4).repeat(STATES, 1, 1)
     still = torch.zeros(STATES, 6)
