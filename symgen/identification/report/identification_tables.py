@@ -89,11 +89,16 @@ def _parameters(estimate: Estimate) -> Any:
             f"{x:.6g}",
             f"{error:.2g}",
             f"{white:.2g}",
-            f"{100 * error / abs(x):.2g} %" if x else "",
+            _percent(error / abs(x)) if x else "",
             f"{before:.6g}",
             f"{(x - before) / error:+.1f} σ",
         )
     return rows
+
+
+def _percent(part: float) -> str:
+    """A part in percent, with two digits and without a power of ten."""
+    return f"{100 * part:.2g} %" if 100 * part < 99.5 else f"{100 * part:,.0f} %"
 
 
 def _with_shapes(estimate: Estimate) -> list[str]:
