@@ -8,7 +8,7 @@ numbers (Featherstone, Rigid Body Dynamics Algorithms, 2008, section 7.1)."""
 import math
 import random
 import shlex
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -193,18 +193,20 @@ def remedy(model: RigidBodyModel, joints: list[ListedJoint]) -> str:
 def _what_lacks(model: RigidBodyModel, joints: list[ListedJoint]) -> str:
     """What the links beyond joints that move no inertia do not have: mass, or, where they have
     mass on the axes of these joints, moments of inertia about them."""
-    beyond = [body for joint in joints for body in _beyond(model, joint.bodies[0])]
+    beyond = _beyond(model, [joint.bodies[0] for joint in joints])
     tens = [link.parameters for body in beyond for link in body.links]
     if any(ten is not None and ten[0] for ten in tens):
         return "moments of inertia about the axes (their mass is on the axes)"
     return "mass"
 
 
-def _beyond(model: RigidBodyModel, i: int) -> Iterator[Body]:
-    """Body `i` and all that it carries."""
-    yield model.body(i)
-    for child in model.children(i):
-        yield from _beyond(model, child)
+def _beyond(model: RigidBodyModel, bodies: Iterable[int]) -> list[Body]:
+    """Some bodies and all that they carry, each once, parents first."""
+    beyond = set(bodies)
+    for i, body in enumerate(model.bodies, 1):
+        if body.parent in beyond:
+            beyond.add(i)
+    return [model.body(i) for i in sorted(beyond)]
 
 
 def _inside(joint: ListedJoint) -> float:

@@ -131,6 +131,11 @@ def test_accelerations_of_plausible_states_solve_the_equations():
     assert _solution([[0.0]], [1.0]) == [0.0]  # a singular mass matrix
 
 
+def test_what_a_joint_of_a_long_chain_carries_is_found_without_recursion():
+    model = Job.of(chain(1100)).load().model
+    assert singular._beyond(model, [3, 5]) == [*model.bodies[2:]]
+
+
 def sdf_chain(count):
     """The links and joints of a chain as an SDF model that another model contains."""
     joint = '<joint name="j{0}" type="ball"><parent>l{0}</parent><child>l{1}</child></joint>'
