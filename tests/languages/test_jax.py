@@ -4,15 +4,13 @@ algorithms.
 JAX has threads, and a process with threads must not fork as other tests do: every script here runs
 in a process of its own."""
 
-import os
 import shutil
-import subprocess
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from tests.support import packages
 from tests.support.tools import STRICT_C, compiled, generated, invoke, robot_file, verified
 
 pytestmark = pytest.mark.skipif(find_spec("jax") is None, reason="JAX is not installed")
@@ -39,22 +37,13 @@ CASES = {
 
 def python(folder, code, *flags, **environment):
     """What a script prints that runs beside a package, JAX in double precision."""
-    settings = {"PYTHONPATH": str(folder), "JAX_ENABLE_X64": "1", "JAX_PLATFORMS": "cpu"}
-    done = subprocess.run(
-        [sys.executable, *flags, "-c", code],
-        env=os.environ | settings | environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return done.stdout
+    settings = {"JAX_ENABLE_X64": "1", "JAX_PLATFORMS": "cpu"}
+    return packages.python(folder, code, *flags, **(settings | environment))
 
 
 def built(name, folder, **options):
     """A copy of a robot's package with its C compiled."""
-    _, made = generated(name, languages=("jax",), **options)
-    shutil.copytree(made / f"{name}_jax", folder / f"{name}_jax")
+    packages.package("jax", name, folder, **options)
     python(folder, f"from {name}_jax.build import build; build()")
     return folder
 

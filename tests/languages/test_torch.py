@@ -3,14 +3,11 @@
 PyTorch has threads, and a process with threads must not fork as other tests do: every script here
 runs in a process of its own."""
 
-import os
-import shutil
-import subprocess
-import sys
 from importlib.util import find_spec
 
 import pytest
 
+from tests.support.packages import package, python
 from tests.support.tools import generated, verified
 
 pytestmark = pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")
@@ -25,26 +22,6 @@ CASES = {
         "quantities": ("inverse_dynamics", "frame_pose:flange"),
     },
 }
-
-
-def python(folder, code, *flags):
-    """What a script prints that runs beside a package."""
-    done = subprocess.run(
-        [sys.executable, *flags, "-c", code],
-        env=os.environ | {"PYTHONPATH": f"{folder}:{os.environ.get('PYTHONPATH', '')}"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return done.stdout
-
-
-def package(name, folder, **options):
-    """A copy of the package of a robot."""
-    _, made = generated(name, languages=("torch",), **options)
-    shutil.copytree(made / f"{name}_torch", folder / f"{name}_torch")
-    return folder
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -80,14 +57,14 @@ print("done")
 
 def test_gradients_of_two_orders_are_those_of_differences(tmp_path):
     functions = ("inverse_dynamics", "mass_matrix", "forward_dynamics", "kinetic_energy")
-    folder = package("pendulum", tmp_path, quantities=functions)
+    folder = package("torch", "pendulum", tmp_path, quantities=functions)
     assert python(folder, GRADIENTS.format(name="pendulum", functions=functions)) == "done\n"
 
 
 def test_gradients_in_quaternions_parameters_and_gravity(tmp_path):
     functions = ("inverse_dynamics",)
     options = {"base": "floating", "gravity": "runtime", "parameters": "runtime:trunk"}
-    folder = package("biped", tmp_path, quantities=functions, **options)
+    folder = package("torch", "biped", tmp_path, quantities=functions, **options)
     assert python(folder, GRADIENTS.format(name="biped", functions=functions)) == "done\n"
 
 
@@ -160,7 +137,7 @@ def test_transforms_broadcasting_and_types(tmp_path):
         "gravity",
         "gravity_gradient",
     )
-    folder = package("pendulum", tmp_path, quantities=quantities)
+    folder = package("torch", "pendulum", tmp_path, quantities=quantities)
     assert python(folder, TRANSFORMS, "-W", "ignore") == "done\n"
 
 
@@ -191,5 +168,7 @@ print("done")
 
 
 def test_parameters_are_trained_as_those_of_a_module(tmp_path):
-    folder = package("pendulum", tmp_path, quantities=("inverse_dynamics",), parameters="runtime")
+    folder = package(
+        "torch", "pendulum", tmp_path, quantities=("inverse_dynamics",), parameters="runtime"
+    )
     assert python(folder, TRAINED) == "done\n"

@@ -5,9 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
-from symgen.languages.c.backend import code_files
-from symgen.languages.c.options import COptions, with_performance_defaults
-from symgen.languages.c.simd import width
+from symgen.languages.c.options import with_performance_defaults
 from symgen.languages.describe import (
     FunctionDescription,
     derivative_output,
@@ -18,7 +16,7 @@ from symgen.languages.external_runner import ExternalRunner, package_runner
 from symgen.languages.module import Module
 from symgen.languages.python.backend import BACKEND as PYTHON
 from symgen.languages.python.backend import python_tuple
-from symgen.languages.python.extension_source import array_limits, bound
+from symgen.languages.python.extension_source import states_files
 from symgen.languages.verification import Check, VerificationTarget
 from symgen.languages.writer import Block, CodeLine, FunctionBody, Step, blocks
 from symgen.render import render
@@ -141,13 +139,7 @@ def _c(module: Module) -> dict[str, str]:
     embedded = with_performance_defaults(
         replace(module, name=package_name(module), choices=choices)
     )
-    all_bound = bound(embedded)
-    texts = code_files(embedded)
-    states = width(embedded) if embedded[COptions].batch else 1
-    context = {"module": embedded, "functions": all_bound, "width": states}
-    texts[f"{embedded.name}_ffi.c"] = render(
-        "jax/ffi.c.jinja", **context, most=array_limits(all_bound)
-    )
+    texts = states_files(embedded, f"{embedded.name}_ffi.c", "jax/ffi.c.jinja")
     return {f"c/{name}": text for name, text in texts.items()}
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from symgen.compiler.passes import counts
-from symgen.languages.c.backend import functions
+from symgen.languages.c.backend import code_files, functions
 from symgen.languages.c.calls import sources
 from symgen.languages.c.options import COptions
 from symgen.languages.c.printed_function import CFunction
@@ -169,6 +169,19 @@ def array_limits(bound_functions: Sequence[BoundFunction]) -> dict[str, int]:
         "arrays": max(len(f.arrays) for f in bound_functions),
         "entries": max(sum(a.size for a in f.arrays) for f in bound_functions),
     }
+
+
+def states_files(module: Module, name: str, template: str) -> dict[str, str]:
+    """The C files of a module that compute, and file `name`, written by a template, in which its
+    functions take many states."""
+    functions_of_states = bound(module)
+    context = {
+        "module": module,
+        "functions": functions_of_states,
+        "width": width(module) if module[COptions].batch else 1,
+        "most": array_limits(functions_of_states),
+    }
+    return code_files(module) | {name: render(template, **context)}
 
 
 def extension(module: Module) -> str:

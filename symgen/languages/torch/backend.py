@@ -5,14 +5,12 @@ from dataclasses import replace
 from typing import Final
 
 from symgen.compiler.passes import counts
-from symgen.languages.c.backend import code_files
-from symgen.languages.c.options import COptions, Release, with_performance_defaults
-from symgen.languages.c.simd import width
+from symgen.languages.c.options import Release, with_performance_defaults
 from symgen.languages.describe import VECTOR_JACOBIAN, Argument, FunctionDescription, descriptions
 from symgen.languages.external_runner import ExternalRunner, package_runner
 from symgen.languages.module import Module
 from symgen.languages.python.backend import BACKEND, python_tuple
-from symgen.languages.python.extension_source import array_limits, bound
+from symgen.languages.python.extension_source import states_files
 from symgen.languages.verification import Check, VerificationTarget
 from symgen.render import render
 
@@ -75,16 +73,7 @@ def _shapes(arguments: Sequence[Argument]) -> str:
 
 def _c(embedded: Module) -> dict[str, str]:
     """The C in the package's folder ``c``."""
-    functions = bound(embedded)
-    texts = code_files(embedded)
-    states = width(embedded) if embedded[COptions].batch else 1
-    context = {
-        "module": embedded,
-        "functions": functions,
-        "width": states,
-        "most": array_limits(functions),
-    }
-    texts[f"{embedded.name}_states.c"] = render("torch/states.c.jinja", **context)
+    texts = states_files(embedded, f"{embedded.name}_states.c", "torch/states.c.jinja")
     return {f"c/{name}": text for name, text in texts.items()}
 
 
