@@ -4,7 +4,7 @@ give the start of the iteration, which tells the assembly apart, and nothing els
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 
@@ -40,17 +40,8 @@ class ReferenceLoop:
         return cls(closure.bodies, (first, second), paths, closure.dependent)
 
 
-class Placed(Protocol):
-    """A body in the world (`symgen.proof.reference_kinematics.BodyInWorld`)."""
-
-    axes: Any
-    place: Vector
-
-    def twist(self, point: Vector) -> tuple[Vector, Vector]:
-        """Angular velocity, and velocity at `point`, per unit rate of its own joint."""
-
-
 Poses = Mapping[int, Any]
+"""Bodies in the world (`symgen.proof.reference_kinematics.BodyInWorld`) by number."""
 
 
 def ends(loop: ReferenceLoop, poses: Poses) -> tuple[Vector, Vector]:
