@@ -102,6 +102,19 @@ def identify(
     progress("preparing regressors")
     sought = problem(job, loaded, settings)
     sought = replace(sought, mapping=with_prior(sought.mapping, settings.prior))
+    return solved(job, loaded, sought, log, settings, progress, loaded_bodies)
+
+
+def solved(
+    job: Job,
+    loaded: LoadedRobot,
+    sought: Problem,
+    log: LogSource,
+    settings: Settings,
+    progress: Progress = lambda step: None,
+    loaded_bodies: tuple[int, ...] = (),
+) -> Identified:
+    """The same of a problem whose regressors are made, for several logs of one robot."""
     progress("reading the log")
     read = tuned(log, sought, loaded, settings, ReadOptions(settings.held_out, True))
     _check_length(read, sought)
