@@ -62,9 +62,10 @@ def joints(model: RigidBodyModel) -> list[str]:
 
 def _followers(model: RigidBodyModel) -> Iterator[str]:
     for closure in model.closures:
-        first, second = (model.body(i).joint.name for i in closure.dependent)
+        *others, last = (model.body(i).joint.name for i in closure.dependent)
+        names = f"joints {', '.join(others)} and {last}" if others else f"joint {last}"
         yield (
-            f"Closed loop {closure.name} determines joints {first} and {second}, on the assembly "
+            f"Closed loop {closure.name} determines {names}, on the assembly "
             f"of branch {closure.branch:+d}. They have no coordinates; the forces on them act on "
             "the joints that move them. At a state that the loop cannot reach, and at a dead "
             "point, functions fail as they do where a mass matrix is not positive definite."

@@ -160,7 +160,7 @@ class PlanarLoop:
     orientation: int = 1
 
     @property
-    def dependent(self) -> tuple[int, int]:
+    def dependent(self) -> tuple[int, ...]:
         """The bodies whose coordinates the loop determines."""
         return self.closure.dependent
 

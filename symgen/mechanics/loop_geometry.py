@@ -45,6 +45,11 @@ class Reference:
 
 def planar_loop(model: RigidBodyModel, closure: Closure) -> PlanarLoop:
     """The loop of a closure. Raises LoopError where its positions have no closed form."""
+    if closure.joint not in PLANAR:
+        raise LoopError(
+            f"its cut joint has the type '{closure.joint}'; planar loops are closed by "
+            f"{' and '.join(PLANAR)} joints"
+        )
     sides = [
         Reference.of(model, path, point)
         for path, point in zip(paths_of(model, closure.bodies), closure.points, strict=True)
@@ -114,6 +119,8 @@ def _check_planar(sides: Sequence[Reference], normal: Triple, size: float) -> No
         )
 
 
+PLANAR: Final = ("revolute", "ball")
+"""The types of cut joints of planar loops."""
 PARALLEL: Final = 1e-12
 """How far the cosine of the angle between parallel axes is from 1, or between crossing ones from
 0: rounding errors of products of rotations."""

@@ -15,7 +15,7 @@ from typing import Final
 
 from symgen.mechanics.fluid import LinkFluid
 from symgen.mechanics.joints import JOINT_TYPES, Freedom, JointPart, JointType
-from symgen.mechanics.pose import Pose, Triple
+from symgen.mechanics.pose import IDENTITY, Matrix3, Pose, Triple
 
 PARAMETER_NAMES = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 
@@ -139,9 +139,11 @@ class Follow:
 
 @dataclass(frozen=True, slots=True)
 class Closure:
-    """A cut joint, which closes a loop: the point `points[0]` of the body `bodies[0]` and the point
-    `points[1]` of the body `bodies[1]` (0: the base) coincide; points are in the frames of their
-    bodies (m).
+    """A cut joint, which closes a loop between two bodies (0: the base): it joins a frame on the
+    body `bodies[0]` to a frame on the body `bodies[1]`. The origins of the frames are `points` (m)
+    and their rotation matrices `rotations`, in the frames of the bodies. `joint` is the type of the
+    cut joint, a key of `symgen.mechanics.cut_joints.CUT_JOINTS`; for ``distance``, `length` is the
+    constant distance of the two points (m).
 
     The loop determines the coordinates of the bodies `dependent`, whose `follows` has no terms.
     `branch` (1 or -1) tells which of the two assemblies is meant (`symgen.mechanics.closures`)."""
@@ -149,8 +151,11 @@ class Closure:
     name: str
     bodies: tuple[int, int]
     points: tuple[Triple, Triple]
-    dependent: tuple[int, int]
+    dependent: tuple[int, ...]
     branch: int = 1
+    joint: str = "ball"
+    rotations: tuple[Matrix3, Matrix3] = (IDENTITY, IDENTITY)
+    length: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from itertools import chain
 from math import hypot
 from typing import Final
 
+from symgen.mechanics.cut_joints import CUT_JOINTS
 from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.model import PARAMETER_NAMES, Body, Closure, Joint, Link, PerCoordinate
 from symgen.mechanics.pose import Matrix3
@@ -55,12 +56,17 @@ def _of_closures(bodies: Sequence[Body], closures: Sequence[Closure]) -> str | N
     """Closures are of bodies of the tree, and each determined coordinate is that of a joint that
     one closure determines."""
     for closure in closures:
-        numbers = (*closure.bodies, *closure.dependent)
-        if not all(0 <= i <= len(bodies) for i in numbers) or 0 in closure.dependent:
+        indices = (*closure.bodies, *closure.dependent)
+        if not all(0 <= i <= len(bodies) for i in indices) or 0 in closure.dependent:
             return f"has a closure '{shown(closure.name)}' of a body that does not exist"
         if abs(closure.branch) != 1:
             return f"has a closure '{shown(closure.name)}' with a branch other than 1 and -1"
-        if any(abs(x) > MAX_NUMBER for point in closure.points for x in point):
+        if closure.joint not in CUT_JOINTS:
+            return f"has a closure '{shown(closure.name)}' of an unknown type"
+        if not all(map(_proper, closure.rotations)):
+            return f"has a closure '{shown(closure.name)}' with a matrix that is not a rotation"
+        numbers = (closure.length, *(x for point in closure.points for x in point))
+        if any(abs(x) > MAX_NUMBER for x in numbers):
             return f"has a closure '{shown(closure.name)}' with a number beyond {MAX_NUMBER:g}"
     determined = sorted(i for closure in closures for i in closure.dependent)
     marked = [i for i, body in enumerate(bodies, 1) if body.follows and not body.follows.terms]

@@ -26,7 +26,7 @@ class ReferenceLoop:
     bodies: tuple[int, int]
     points: tuple[Vector, Vector]
     paths: tuple[Sequence[int], Sequence[int]]
-    dependent: tuple[int, int]
+    dependent: tuple[int, ...]
 
     @classmethod
     def of(

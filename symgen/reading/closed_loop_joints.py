@@ -11,7 +11,7 @@ from symgen.errors import Notice, RobotError
 from symgen.mechanics.closures import LoopError
 from symgen.mechanics.loop_geometry import planar_loop
 from symgen.mechanics.model import Closure, Follow, RigidBodyModel, paths_of
-from symgen.mechanics.pose import Triple
+from symgen.mechanics.pose import Pose
 from symgen.numbers.scalar import sum_in_order
 from symgen.reading.description import RobotDescription
 from symgen.reading.ignored_elements import loops_left_open
@@ -61,9 +61,9 @@ def _error(robot: RobotDescription, loop: LoopElement, message: str) -> RobotErr
 
 def _ends(
     part: RobotSubtree, model: RigidBodyModel, loop: LoopElement
-) -> tuple[tuple[int, int], tuple[Triple, Triple]] | None:
-    """The two bodies of a loop and the cut point on each; None if the part has neither of the
-    links. Raises RobotError for a link that does not exist or is excluded."""
+) -> tuple[tuple[int, int], tuple[Pose, Pose]] | None:
+    """The two bodies of a loop and the frame of the cut joint on each; None if the part has neither
+    of the links. Raises RobotError for a link that does not exist or is excluded."""
     places = {link.name: (0, link.pose) for link in model.base}
     places |= {link.name: (i, link.pose) for i, b in enumerate(model.bodies, 1) for link in b.links}
     known = [link.name for link in part.robot.links]
@@ -83,14 +83,15 @@ def _ends(
             "choose a part with both links, or remove the loop",
         )
     (first, pose), (second, other) = (places[name] for name in loop.links)
-    return (first, second), (pose.move(loop.points[0]), other.move(loop.points[1]))
+    cut = [Pose(*frame) for frame in zip(loop.rotations, loop.points, strict=True)]
+    return (first, second), (pose @ cut[0], other @ cut[1])
 
 
 def _closure(
     robot: RobotDescription,
     model: RigidBodyModel,
     loop: LoopElement,
-    ends: tuple[tuple[int, int], tuple[Triple, Triple]],
+    ends: tuple[tuple[int, int], tuple[Pose, Pose]],
     before: Sequence[Closure],
 ) -> Closure:
     """The closure of a loop, with its dependent joints and its branch. Raises RobotError."""
@@ -111,7 +112,18 @@ def _closure(
     for i in dependent:
         _check_dependent(robot, model, loop, i)
     first, second = sorted(dependent)
-    closure = Closure(loop.name, *ends, (first, second))
+    points, rotations = (
+        tuple(getattr(pose, part) for pose in ends[1]) for part in ("position", "rotation")
+    )
+    closure = Closure(
+        loop.name,
+        ends[0],
+        points,
+        (first, second),
+        joint=loop.joint,
+        rotations=rotations,
+        length=loop.length,
+    )
     try:
         distances = {branch: _distance(model, closure, branch) for branch in (1, -1)}
         return replace(closure, branch=loop.branch or min(distances, key=distances.__getitem__))

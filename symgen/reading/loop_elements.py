@@ -2,15 +2,19 @@
 
 from dataclasses import dataclass
 
-from symgen.mechanics.pose import Triple
+from symgen.mechanics.pose import IDENTITY, Matrix3, Triple
 
 
 @dataclass(frozen=True, slots=True)
 class LoopElement:
-    """A joint that closes a loop: a point of each of two `links` (m, in link axes) at which they
-    stay together. `dependent` names the two joints that the loop determines, `branch` (1 or -1)
-    the assembly; empty and 0 leave the choice to `symgen.reading.closed_loop_joints`. A loop that
-    is `optional` is left open with a warning where it is not supported."""
+    """A joint that closes a loop: it joins a frame on each of two `links`. The origins of the
+    frames are `points` (m) and their rotation matrices `rotations`, in link axes. `joint` is the
+    type of the joint, a key of `symgen.mechanics.cut_joints.CUT_JOINTS`; for ``distance``, `length`
+    is the constant distance of the two points (m).
+
+    `dependent` names the joints that the loop determines, `branch` (1 or -1) the assembly; empty
+    and 0 leave the choice to `symgen.reading.closed_loop_joints`. A loop that is `optional` is left
+    open with a warning where it is not supported."""
 
     name: str
     line: int
@@ -19,3 +23,6 @@ class LoopElement:
     dependent: tuple[str, ...] = ()
     branch: int = 0
     optional: bool = False
+    joint: str = "ball"
+    rotations: tuple[Matrix3, Matrix3] = (IDENTITY, IDENTITY)
+    length: float = 0.0
