@@ -40,22 +40,22 @@ def pullback(outputs: Sequence[tuple[Scalar, Scalar]], inputs: Sequence[Value]) 
     ]
 
 
-def vector_jacobian_program(source: Program) -> Program:
+def vector_jacobian_program(source: Program, prefix: str) -> Program:
     """The program of the products of row vectors with the Jacobians of a program.
 
-    Its inputs are those of `source`, then a weight ``bar_y`` with the shape of each output y; its
-    outputs are ``bar_x`` = Σ_y bar_y ∂y/∂x with the shape of each input x."""
+    Its inputs are those of `source`, then a weight w_y with the shape of each output y; its outputs
+    are Σ_y w_y ∂y/∂x with the shape of each input x. Both are called as y and x, after `prefix`."""
     program = Program()
     inputs = {name: program.input(name, shape) for name, shape in source.inputs}
     values = copied(source, program, inputs)
     weighted = [
         pair
         for out in source.outputs
-        for pair in zip(values[out.name], program.input(f"bar_{out.name}", out.shape), strict=True)
+        for pair in zip(values[out.name], program.input(prefix + out.name, out.shape), strict=True)
     ]
     gradient = iter(pullback(weighted, [x for entries in inputs.values() for x in entries]))
     for name, shape in source.inputs:
-        program.output(f"bar_{name}", shape, list(islice(gradient, prod(shape))))
+        program.output(prefix + name, shape, list(islice(gradient, prod(shape))))
     return program
 
 

@@ -109,7 +109,7 @@ def descriptions(module: Module) -> tuple[FunctionDescription, ...]:
         described.insert(0, _regrouping(module, module.regroup))
     last = described
     for _ in range(module.vector_jacobians):
-        last = [_vector_jacobian(d) for d in last]
+        last = [vector_jacobian(d, "bar_") for d in last]
         described += last
     return tuple(described)
 
@@ -119,16 +119,18 @@ VECTOR_JACOBIAN: Final = "_VJP"
 choose have no capitals."""
 
 
-def _vector_jacobian(d: FunctionDescription) -> FunctionDescription:
-    """The product of row vectors with the Jacobians of a function."""
-    program = vector_jacobian_program(d.program)
-    weights = [replace(a, direction="in", name=f"bar_{a.name}") for a in d.outs]
-    products = [replace(a, direction="out", name=f"bar_{a.name}") for a in d.ins]
+def vector_jacobian(d: FunctionDescription, prefix: str) -> FunctionDescription:
+    """The product of row vectors with the Jacobians of a function; the names of the weights and of
+    the products begin with `prefix`."""
+    program = vector_jacobian_program(d.program, prefix)
     texts = [
-        (a, f"weight of {a.name}" if a.direction == "in" else f"derivative in {a.name[4:]}")
-        for a in (*weights, *products)
+        *(("in", a, f"weight of {a.name}") for a in d.outs),
+        *(("out", a, f"derivative in {a.name}") for a in d.ins),
     ]
-    changed = tuple(replace(a, meaning=text, unit="", layout="") for a, text in texts)
+    changed = tuple(
+        replace(a, direction=way, name=prefix + a.name, meaning=text, unit="", layout="")
+        for way, a, text in texts
+    )
     return replace(
         d,
         name=d.name + VECTOR_JACOBIAN,
@@ -333,6 +335,14 @@ DERIVATIVES: Final = {
 of the output, then that of the input."""
 
 
+HESSIANS: Final = {
+    "tau": ("lam_tau", ("q", "qd", "qdd"), "H_{}{}"),
+    "qdd": ("lam_qdd", ("q", "qd", "tau"), "fwd_H_{}{}"),
+}
+"""For an output y: the weight λ of some quantity, the inputs in which it has all second derivatives
+of λᵀ y, and the names of its outputs, from the names of two inputs; those without one vanish."""
+
+
 def smooth(module: Module, name: str) -> bool:
     """Whether a derivative in an input is one by its entries: not in positions with a quaternion,
     where our derivatives are along velocities."""
@@ -350,12 +360,18 @@ def derivative_output(
     input: the cheapest, None where there is none."""
     wanted = DERIVATIVES.get((output, name), "")
     arguments = {a.name for a in d.ins}
+    found = shortest_with_output(described, wanted, arguments) if smooth(module, name) else None
+    return None if found is None else (found, wanted)
+
+
+def shortest_with_output(
+    described: Sequence[FunctionDescription], output: str, arguments: AbstractSet[str]
+) -> FunctionDescription | None:
+    """The function with the fewest operations that has an output and no inputs but `arguments`;
+    None where there is none."""
     candidates = [
-        other
-        for other in described
-        if any(a.name == wanted for a in other.outs)
-        and arguments.issuperset(a.name for a in other.ins)
+        d
+        for d in described
+        if any(a.name == output for a in d.outs) and arguments >= {a.name for a in d.ins}
     ]
-    if not smooth(module, name) or not candidates:
-        return None
-    return min(candidates, key=lambda other: len(other.program.nodes)), wanted
+    return min(candidates, key=lambda d: len(d.program.nodes), default=None)

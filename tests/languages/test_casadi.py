@@ -20,6 +20,8 @@ PAIRS = (
     "inverse_dynamics_derivatives",
     "forward_dynamics",
     "forward_dynamics_derivatives",
+    "inverse_dynamics_hessian",
+    "forward_dynamics_hessian",
 )
 CASES = {
     "pendulum": {"quantities": (*PAIRS, "mass_matrix", "regressor", "christoffel_symbols_full")},
@@ -113,12 +115,46 @@ def test_jacobians_are_derivatives(name, tmp_path):
         if name == "biped" and function == "mass_matrix":
             assert f.nnz_out(0) < 10 * 10  # legs do not feel each other
             continue
-        got, wanted = f.jacobian().call([*x, *nominal]), g.jacobian().call([*x, *nominal])
-        assert f.jacobian().name_in() == g.jacobian().name_in()
-        assert f.jacobian().name_out() == g.jacobian().name_out()
-        for a, b in zip(got, wanted, strict=True):
-            a, b = full(a), full(b)
-            assert np.allclose(a, b, rtol=1e-9, atol=1e-9 * (1 + np.abs(b).max(initial=0)))
+        weights = [ca.DM(rng.uniform(-1, 1, y.shape)) for y in nominal]
+        assert_same_values(f.jacobian(), g.jacobian(), [*x, *nominal])
+        assert_same_values(f.reverse(1), g.reverse(1), [*x, *nominal, *weights])
+        if not robot_has(robot, f"jac_adj1_{name}_casadi_{function}"):
+            assert (name, function) in TOO_LONG
+            continue
+        unread = [ca.DM(*f.size_in(k)) for k in range(f.n_in())]
+        arguments = [*x, *nominal, *weights, *unread]
+        assert_same_values(f.reverse(1).jacobian(), g.reverse(1).jacobian(), arguments)
+
+
+TOO_LONG = {("ur5", "inverse_dynamics"), ("ur5", "coriolis_matrix"), ("biped", "inverse_dynamics")}
+"""Functions without second derivatives."""
+
+
+def robot_has(robot, symbol):
+    """Whether the header of a package declares a function."""
+    (header,) = (Path(robot.__file__).parent / "c").glob("*_casadi.h")
+    return f"FUNCTION({symbol})" in header.read_text("utf-8")
+
+
+def assert_same_values(got, wanted, arguments):
+    """Two functions have the same names and, at some arguments, the same values."""
+    assert got.name_in() == wanted.name_in()
+    assert got.name_out() == wanted.name_out()
+    for a, b in zip(got.call(arguments), wanted.call(arguments), strict=True):
+        a, b = full(a), full(b)
+        assert np.allclose(a, b, rtol=1e-9, atol=1e-9 * (1 + np.abs(b).max(initial=0)))
+
+
+def test_second_derivatives_are_those_of_the_module(tmp_path):
+    """The Jacobian of the adjoint of forward dynamics has the operations of the Hessian of the
+    module, so IPOPT solves a problem of a UR5 in the iterations of the graph."""
+    from benchmarks.optimal_control import QUANTITIES, solve
+
+    robot = package("ur5", tmp_path, quantities=QUANTITIES)
+    by_graph = solve(robot.graph("forward_dynamics"))
+    by_external = solve(robot.external("forward_dynamics"))
+    assert np.allclose(by_graph.q, by_external.q, atol=1e-6)
+    assert by_external.iterations <= 1.2 * by_graph.iterations
 
 
 def test_missing_arguments_are_zeros_and_failures_are_told(tmp_path):
@@ -151,7 +187,7 @@ def test_ipopt_swings_a_pendulum_up(tmp_path):
     opti.subject_to(opti.bounded(-12, ca.vec(u), 12))
     opti.set_initial(x[0, :], np.linspace(np.pi, 0, steps + 1))
     opti.minimize(h * ca.sumsqr(u))
-    options = {"hessian_approximation": "limited-memory", "print_level": 0, "max_iter": 500}
+    options = {"print_level": 0, "max_iter": 500}
     opti.solver("ipopt", {"print_time": False}, options)
     found = opti.solve()
     assert found.stats()["success"]

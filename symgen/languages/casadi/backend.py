@@ -12,7 +12,8 @@ from symgen.languages.c.expressions import trig_header
 from symgen.languages.c.options import COptions
 from symgen.languages.c.syntax import comment as c_comment
 from symgen.languages.c.syntax import literal, string
-from symgen.languages.casadi.external import externals, shape_of
+from symgen.languages.casadi.external import shape_of
+from symgen.languages.casadi.external_derivatives import externals
 from symgen.languages.dialect import call, functions
 from symgen.languages.external_runner import ExternalRunner, Outputs, RunnerError, package_runner
 from symgen.languages.module import Module
@@ -81,18 +82,16 @@ def _c(module: Module) -> dict[str, str]:
         f"{inner.name}.h": render("casadi/module.h.jinja", **shared),
         f"{inner.name}_tables.h": render("casadi/tables.h.jinja", **shared),
     }
-    for function, jacobian in all_externals:
-        compiled = [f for f in (function, jacobian) if f is not None]
-        texts[f"{function.name}.c"] = render(
+    for family in all_externals:
+        texts[f"{family[0].name}.c"] = render(
             "casadi/function.c.jinja",
             **shared,
-            function=function,
-            jacobian=jacobian,
-            both=compiled,
-            calls=sorted({x[0] for f in compiled if f.core.d.pivots for x in f.core.finite}),
+            function=family[0],
+            family=family,
+            calls=sorted({x[0] for f in family if f.core.d.pivots for x in f.core.finite}),
         )
     if inner[COptions].trig == "inline":
-        programs = [f.core.d.program for pair in all_externals for f in pair if f is not None]
+        programs = [f.core.d.program for family in all_externals for f in family]
         texts[f"{inner.name}_trig.h"] = trig_header(inner, programs)
     return {f"c/{name}": text for name, text in texts.items()}
 
@@ -117,31 +116,69 @@ def results(name, arrays):
     ]
 """
 
-MOVED: Final = """
+DIRECTION: Final = """
 import casadi as ca
 robot = __import__({package!r})
 
 def results(name, arrays):
     f = robot.external(name)
-    shapes, jacobian = list(robot.ARGUMENTS[name][0].values()), f.jacobian()
+    shapes = list(robot.ARGUMENTS[name][0].values())
     ends = np.cumsum([0, *(x.shape[1] for x in arrays)])
-    ways = [np.cos(1.0 + np.arange(a, b)) for a, b in zip(ends, ends[1:])]
-    ways = [way.reshape(s).ravel(order="F") for way, s in zip(ways, shapes)]
+    way = [np.cos(1.0 + np.arange(a, b)) for a, b in zip(ends, ends[1:])]
+    way = [x.reshape(s).ravel(order="F") for x, s in zip(way, shapes)]
     made = [[] for _ in range(f.n_out())]
     for row in zip(*arrays):
         given = [ca.DM(x.reshape(s)) for x, s in zip(row, shapes)]
-        blocks = jacobian.call([*given, *(ca.DM(*f.size_out(k)) for k in range(f.n_out()))])
-        for k, told in enumerate(made):
-            parts = blocks[k * f.n_in() : (k + 1) * f.n_in()]
-            moved = sum(ca.densify(x).full() @ way for x, way in zip(parts, ways))
-            told.append(moved.reshape(f.size_out(k), order="F").ravel())
+        given += [ca.DM(*f.size_out(k)) for k in range(f.n_out())]
+        for k, moved in enumerate(made):
+            moved.append(along(f, given, way, k).reshape(f.size_out(k), order="F").ravel())
     return made
+
+def units(f, k):
+    for entry in range(f.numel_out(k)):
+        weights = [ca.DM.zeros(*f.size_out(j)) for j in range(f.n_out())]
+        weights[k][entry] = 1
+        yield weights
+
+def full(x):
+    return ca.densify(x).full()
+
+def total(parts, way):
+    return sum(full(x) @ step for x, step in zip(parts, way))
 """
-"""What outputs change by when entry k of all inputs moves by cos(1 + k)."""
+"""The derivatives of outputs where entry k of all inputs moves by cos(1 + k); `along` gives those
+of output k at some inputs and outputs."""
+
+ALONG: Final = {
+    "jac": """
+def along(f, given, way, k):
+    return total(f.jacobian().call(given)[k * f.n_in() : (k + 1) * f.n_in()], way)
+""",
+    "adj1": """
+def along(f, given, way, k):
+    products = (f.reverse(1).call([*given, *weights]) for weights in units(f, k))
+    return np.array([total((ca.vec(x).T for x in row), way).item() for row in products])
+""",
+    "jac_adj1": """
+def along(f, given, way, k):
+    made, n, adjoint = [], f.n_in(), f.reverse(1)
+    unread = [ca.DM(*f.size_in(j)) for j in range(n)]
+    for weights in units(f, k):
+        blocks = adjoint.jacobian().call([*given, *weights, *unread])
+        width = adjoint.n_in()
+        rows = [total(blocks[j * width : j * width + n], way) for j in range(n)]
+        made.append(sum(step @ row for step, row in zip(way, rows)))
+    return np.array(made)
+""",
+}
+"""By the beginning of the names of external functions, which derivative of a function it is."""
 
 STEP: Final = 1e-30
 FEW: Final = 3
-TOLERANCE: Final = 1e-8
+DIFFERENCE: Final = 1e-4
+"""The step of central differences of complex steps, in units of the inputs; their error is about
+its square times a third derivative."""
+TOLERANCES: Final = {"jac": 1e-8, "adj1": 1e-8, "jac_adj1": 1e-5}
 """The part of the largest entry that is left where a derivative nearly cancels."""
 
 
@@ -151,8 +188,9 @@ def checks(target: VerificationTarget, progress: Callable[[str], None]) -> Itera
     yield from graphs(target.module).checks(target, progress)
     yield from runner.checks(target, progress)
     if not runner.missing:
-        progress("Jacobians")
-        yield from _jacobians(target)
+        for kind in ALONG:
+            progress(f"derivatives {kind}")
+            yield from _derivatives(target, kind)
 
 
 def graphs(module: Module) -> ExternalRunner:
@@ -169,46 +207,70 @@ def external(module: Module) -> ExternalRunner:
     return package_runner("external function of CasADi", setup, "casadi")
 
 
-def _jacobians(target: VerificationTarget) -> Iterator[Check]:
+def _derivatives(target: VerificationTarget, kind: str) -> Iterator[Check]:
+    """The checks of the derivatives of one kind that the external functions have."""
     package = package_name(target.module)
     functions = dict[str, Function]()
     for f in target.module.functions:
         file = target.folder / package / "c" / f"{package}_{f.name}.c"
-        if f"int jac_{package}_{f.name}(" in file.read_text(encoding="utf-8"):
+        if f"int {kind}_{package}_{f.name}(" in file.read_text(encoding="utf-8"):
             functions[f.name] = f
-    setup = BUILT.format(package=package) + MOVED.format(package=package)
+    setup = BUILT.format(package=package) + DIRECTION.format(package=package) + ALONG[kind]
     try:
-        outputs = package_runner("Jacobian", setup, "casadi").outputs(target, functions)
+        outputs = package_runner("Derivative", setup, "casadi").outputs(target, functions)
     except RunnerError as error:
-        yield Check("Jacobians of external functions compile", False, str(error))
+        yield Check("derivatives of external functions compile", False, str(error))
         return
     for name, rows in outputs.items():
-        yield _jacobian(target, functions[name], rows)
+        yield _derivative(target, functions[name], kind, rows)
 
 
-def _jacobian(target: VerificationTarget, function: Function, rows: Outputs | RunnerError) -> Check:
-    claim = f"jac_{function.name}: equals the complex step of the algorithm"
+def _derivative(
+    target: VerificationTarget, function: Function, kind: str, rows: Outputs | RunnerError
+) -> Check:
+    claim = f"{kind}_{function.name}: equals the complex step of the algorithm"
     if isinstance(rows, RunnerError):
         return Check(claim, False, str(rows))
     states = target.some(function)[:FEW]
+    slopes = _second_slopes if kind == "jac_adj1" else _slopes
     worst = 0.0
     for state, row in zip(states, rows, strict=False):
-        wanted = _slopes(function, state)
+        wanted = slopes(function, state)
         worst = max(worst, *(relative_error(x, wanted[name]) for name, x in row.items()))
-    return Check(claim, worst <= TOLERANCE, f"largest error {worst:.1e}, {len(states)} states")
+    detail = f"largest error {worst:.1e}, {len(states)} states"
+    return Check(claim, worst <= TOLERANCES[kind], detail)
+
+
+def _direction(function: Function, state: Arrays) -> dict[str, AnyArray]:
+    """The motion of the inputs in `DIRECTION`."""
+    sizes = [np.size(state[name]) for name in function.inputs]
+    steps = np.split(np.cos(1.0 + np.arange(sum(sizes))), np.cumsum(sizes)[:-1])
+    return dict(zip(function.inputs, steps, strict=True))
 
 
 def _slopes(function: Function, state: Arrays) -> dict[str, AnyArray]:
-    """The rates at which outputs change where the inputs move as in `MOVED`."""
-    displaced: dict[str, Sequence[complex]] = {}
-    first = 0
-    for name in function.inputs:
-        x = np.asarray(state[name], float)
-        direction = np.cos(1.0 + np.arange(first, first + x.size))
-        displaced[name] = (x + 1j * STEP * direction).tolist()
-        first += x.size
+    """The rates at which outputs change where the inputs move as in `DIRECTION`."""
+    displaced: dict[str, Sequence[complex]] = {
+        name: (np.asarray(state[name], float) + 1j * STEP * step).tolist()
+        for name, step in _direction(function, state).items()
+    }
     moved: Mapping[str, Sequence[Any]] = function.run(**displaced)
     return {
         name: np.array([getattr(x, "imag", 0.0) for x in values], float) / STEP
         for name, values in moved.items()
     }
+
+
+def _second_slopes(function: Function, state: Arrays) -> dict[str, AnyArray]:
+    """The rates of `_slopes`, by their central difference."""
+    after, before = (
+        _slopes(
+            function,
+            {
+                name: np.asarray(state[name], float) + sign * DIFFERENCE * step
+                for name, step in _direction(function, state).items()
+            },
+        )
+        for sign in (1.0, -1.0)
+    )
+    return {name: (after[name] - before[name]) / (2 * DIFFERENCE) for name in after}

@@ -1,25 +1,18 @@
-"""Functions by CasADi's convention of external functions: arguments, tapes and C of each, and of
-its Jacobian.
+"""Functions by CasADi's convention of external functions: arguments, sparsity and C."""
 
-That of `f` is called `jac_f` and has a block for each output and input, outputs first; it takes the
-inputs of f and then its outputs, which ours does not read. (CasADi 3.8, casadi/core/external.cpp
-and FunctionInternal::jacobian.)"""
-
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 from math import prod
-from typing import Any, Final
+from typing import Any
 
-from symgen.compiler.copying import copied
-from symgen.compiler.derivative import pullback
-from symgen.compiler.passes import counts, pivots
-from symgen.compiler.program import Index, Program, Value
+from symgen.compiler.passes import pivots
+from symgen.compiler.program import Program
 from symgen.languages.c.expressions import c_printer
 from symgen.languages.c.printed_function import CFunction
 from symgen.languages.c.syntax import wrapped
-from symgen.languages.describe import Argument, FunctionDescription, derivative_output, descriptions
+from symgen.languages.describe import Argument, FunctionDescription
 from symgen.languages.module import Module
 from symgen.numbers.scalar import ZERO, Scalar
 
@@ -76,13 +69,6 @@ def packed(shape: tuple[int, int], values: Sequence[Any]) -> tuple[SparsityPatte
     return SparsityPattern(shape, rows), nonzero
 
 
-LARGEST: Final = 30_000
-"""Operations of a function times the entries of its outputs, up to which what is no derivative of
-the module's is found by a sweep over its tape for each."""
-
-Inputs = Mapping[str, Sequence[Value]]
-
-
 @dataclass(frozen=True)
 class CasadiArgument:
     """An argument for CasADi."""
@@ -93,27 +79,6 @@ class CasadiArgument:
     """Whether the function looks at it, or writes it."""
 
 
-def _core(module: Module, d: FunctionDescription) -> CFunction:
-    """The static function that computes, on packed columns."""
-    stem = _stem(d.name)
-    printer = replace(
-        c_printer(module),
-        status="int",
-        statuses=("0", "1"),
-        name=f"{stem}core",
-        linkage="static ",
-        piece=f"{stem}part{{}}",
-        segment=0,
-        restrict=False,
-    )
-    return CFunction(module, d, printer)
-
-
-def _stem(name: str) -> str:
-    """The beginning of the names of the static functions and data of an external function."""
-    return "jac_" if name.startswith("jac_") else ""
-
-
 @dataclass(frozen=True)
 class External:
     """A function of CasADi's: its whole name, its arguments in order, and what computes it."""
@@ -122,11 +87,8 @@ class External:
     inputs: tuple[CasadiArgument, ...]
     outputs: tuple[CasadiArgument, ...]
     core: CFunction
-
-    @property
-    def stem(self) -> str:
-        """The beginning of the names of its static functions and data."""
-        return _stem(self.core.d.name)
+    stem: str
+    """The beginning of the names of its static functions and data: which derivative it is."""
 
     @property
     def scratch(self) -> list[tuple[int, CasadiArgument, int]]:
@@ -165,117 +127,42 @@ class External:
         return wrapped(f"static const casadi_int {self.patterns[pattern]}[] = {{", numbers, "};")
 
 
-def externals(module: Module) -> list[tuple[External, External | None]]:
-    """The functions of a module, each with its Jacobian where that is had."""
-    described = descriptions(module)
-    return [(_function(module, d), _jacobian(module, described, d)) for d in described]
-
-
-def _inputs(d: FunctionDescription, program: Program) -> dict[str, list[Value]]:
-    """The inputs of a function on a tape, row-major; they come in columns."""
-    inputs = {}
-    for a in d.ins:
-        entries = program.input(a.name, (a.size,))
-        place = {k: number for number, k in enumerate(columns(a.sizes))}
-        inputs[a.name] = [entries[place[k]] for k in range(a.size)]
-    return inputs
-
-
-def _function(module: Module, d: FunctionDescription) -> External:
-    program = Program()
-    outputs = copied(d.program, program, _inputs(d, program))
-    blocks = {
-        a.name: (shape_of(a.sizes), [outputs[a.name][k] for k in columns(a.sizes)]) for a in d.outs
-    }
-    name = f"{module.name}_{d.name}"
-    return _external(module, d, name, program, blocks, [])
-
-
-def _external(
+def external(
     module: Module,
     d: FunctionDescription,
-    name: str,
+    stem: str,
     program: Program,
     blocks: Mapping[str, tuple[tuple[int, int], Sequence[Scalar]]],
-    unread: Sequence[CasadiArgument],
+    inputs: Sequence[CasadiArgument],
+    dense: bool = False,
 ) -> External:
-    """A function with blocks as its outputs, column by column."""
+    """A function of `program`, whose outputs are blocks, column by column. `inputs` has the inputs
+    of `d` in their order, and may have others, which are not read. Zeros are entries if `dense`."""
     outputs, written = [], []
     for block, (shape, values) in blocks.items():
-        pattern, nonzero = packed(shape, values)
+        pattern, nonzero = (SparsityPattern(shape), values) if dense else packed(shape, values)
         outputs.append(CasadiArgument(block, pattern, bool(nonzero)))
         if nonzero:
             program.output(block, (len(nonzero),), nonzero)
             written.append(Argument("out", block, (len(nonzero),), "", ""))
     flat_inputs = [replace(a, sizes=(a.size,)) for a in d.ins]
-    core = replace(
+    name = f"{stem}{module.name}_{d.name}"
+    described = replace(
         d,
         name=name,
         arguments=(*flat_inputs, *written),
         program=program,
         pivots=pivots(program, divisions=bool(d.pivots)),
     )
-    inputs = [CasadiArgument(a.name, SparsityPattern(shape_of(a.sizes))) for a in d.ins]
-    return External(name, (*inputs, *unread), tuple(outputs), _core(module, core))
-
-
-def _jacobian(
-    module: Module, described: Sequence[FunctionDescription], d: FunctionDescription
-) -> External | None:
-    """The Jacobian of a function; None where it would be too long."""
-    pairs = [(out, a) for out in d.outs for a in d.ins]
-    ready = {
-        (out.name, a.name): known
-        for out, a in pairs
-        if (known := derivative_output(module, described, d, out.name, a.name))
-    }
-    unknown = {out.name: out for out, a in pairs if (out.name, a.name) not in ready}
-    outputs = (out for out in d.program.outputs if out.name in unknown)
-    swept_nodes = {ref.node for out in outputs for ref in out.refs if ref is not None}
-    if counts(d.program).total * len(swept_nodes) > LARGEST:
-        return None
-    program = Program()
-    inputs = _inputs(d, program)
-    swept = dict(_swept(d, program, inputs, list(unknown.values())))
-    by_name = {other.name: other for other, _ in ready.values()}
-    entries = {name: copied(other.program, program, inputs) for name, other in by_name.items()}
-    blocks = {}
-    for out, a in pairs:
-        key = (out.name, a.name)
-        values = entries[ready[key][0].name][ready[key][1]] if key in ready else swept[key]
-        ordered = [
-            values[row * a.size + column]
-            for column in columns(a.sizes)
-            for row in columns(out.sizes)
-        ]
-        blocks[f"jac_{out.name}_{a.name}"] = ((out.size, a.size), ordered)
-    unread = [
-        CasadiArgument(f"out_{out.name}", empty(shape_of(out.sizes)), False) for out in d.outs
-    ]
-    name = f"jac_{module.name}_{d.name}"
-    return _external(module, d, name, program, blocks, unread)
-
-
-def _swept(
-    d: FunctionDescription, program: Program, inputs: Inputs, outputs: Sequence[Argument]
-) -> Iterator[tuple[tuple[str, str], list[Scalar]]]:
-    """The derivatives of each output in each input, row-major, by a sweep over the tape for each
-    entry."""
-    values_of = copied(d.program, program, inputs) if outputs else {}
-    flat = [x for values in inputs.values() for x in values]
-    swept: dict[Index, list[Scalar]] = {}
-
-    def gradient(x: Scalar) -> list[Scalar]:
-        if not isinstance(x, Value):
-            return [ZERO] * len(flat)
-        if x.node not in swept:
-            swept[x.node] = pullback([(Value(program, x.node), 1.0)], flat)
-        return [-y for y in swept[x.node]] if x.negative else swept[x.node]
-
-    for out in outputs:
-        rows = [gradient(x) for x in values_of[out.name]]
-        first = 0
-        for name, values in inputs.items():
-            last = first + len(values)
-            yield (out.name, name), [x for row in rows for x in row[first:last]]
-            first = last
+    printer = replace(
+        c_printer(module),
+        status="int",
+        statuses=("0", "1"),
+        name=f"{stem}core",
+        linkage="static ",
+        piece=f"{stem}part{{}}",
+        segment=0,
+        restrict=False,
+    )
+    core = CFunction(module, described, printer)
+    return External(name, tuple(inputs), tuple(outputs), core, stem)

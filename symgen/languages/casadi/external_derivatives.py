@@ -1,0 +1,247 @@
+"""External functions with their derivatives, by CasADi's names (CasADi 3.8,
+casadi/core/external.cpp and FunctionInternal::jacobian, ::reverse).
+
+For a function `f`, `jac_f` has a block for each output and input, outputs first; it takes the
+inputs of f and then its outputs ``out_y``, which ours does not read. `adj1_f` takes those and a
+weight ``adj_y`` for each output; its outputs ``adj_x`` = Σ_y adj_yᵀ ∂y/∂x have the
+shapes of the inputs and are dense, as CasADi requires. `jac_adj1_f` has the second derivatives."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Final
+
+from symgen.compiler.copying import copied
+from symgen.compiler.derivative import pullback
+from symgen.compiler.passes import counts
+from symgen.compiler.program import Index, Program, Value
+from symgen.languages.casadi.external import (
+    CasadiArgument,
+    External,
+    SparsityPattern,
+    columns,
+    empty,
+    external,
+    shape_of,
+)
+from symgen.languages.describe import (
+    HESSIANS,
+    Argument,
+    FunctionDescription,
+    derivative_output,
+    descriptions,
+    shortest_with_output,
+    smooth,
+    vector_jacobian,
+)
+from symgen.languages.module import Module
+from symgen.numbers.scalar import ZERO, Scalar
+
+LARGEST: Final = 30_000
+"""Operations of a function times the entries of its outputs, up to which what is no derivative of
+the module's is found by a sweep over its tape for each."""
+
+ADJOINT: Final = "adj_"
+"""The beginning of the names of weights, and of their products with Jacobians."""
+
+Inputs = Mapping[str, Sequence[Value]]
+
+
+@dataclass(frozen=True)
+class Known:
+    """A Jacobian that a function of the module has as its output, or its transpose; zeros where
+    there is no function."""
+
+    function: FunctionDescription | None
+    output: str = ""
+    transposed: bool = False
+
+
+Jacobians = Mapping[tuple[str, str], Known]
+"""Known Jacobians by output and input."""
+
+
+def externals(module: Module) -> list[tuple[External, ...]]:
+    """The functions of a module, each followed by its derivatives."""
+    described = descriptions(module)
+    return [
+        (_function(module, d, "", _arguments(d)), *_derivatives(module, described, d))
+        for d in described
+    ]
+
+
+def _derivatives(
+    module: Module, described: Sequence[FunctionDescription], d: FunctionDescription
+) -> Iterator[External]:
+    """The Jacobian, the adjoint and the Jacobian of the adjoint; none of them, or not the last one,
+    where they would be too long."""
+    known = _known(module, described, d)
+    jacobian = _jacobian(module, d, "jac_", _arguments(d), known)
+    if jacobian is None:
+        return
+    adjoint = replace(vector_jacobian(d, ADJOINT), name=d.name)
+    given = [*_arguments(d), *_unread(d), *_arguments(adjoint)[len(d.ins) :]]
+    second = _known_second(module, described, d, known)
+    yield jacobian
+    yield _function(module, adjoint, "adj1_", given)
+    hessian = _jacobian(module, adjoint, "jac_adj1_", given, second)
+    if hessian is not None:
+        yield hessian
+
+
+def _arguments(d: FunctionDescription) -> list[CasadiArgument]:
+    """The inputs of a function."""
+    return [CasadiArgument(a.name, SparsityPattern(shape_of(a.sizes))) for a in d.ins]
+
+
+def _unread(d: FunctionDescription) -> list[CasadiArgument]:
+    """The outputs of a function as inputs of its derivatives, which do not read them."""
+    return [CasadiArgument(f"out_{a.name}", empty(shape_of(a.sizes)), False) for a in d.outs]
+
+
+def _inputs(d: FunctionDescription, program: Program) -> dict[str, list[Value]]:
+    """The inputs of a function on a tape, row-major; they come in columns."""
+    inputs = {}
+    for a in d.ins:
+        entries = program.input(a.name, (a.size,))
+        place = {k: number for number, k in enumerate(columns(a.sizes))}
+        inputs[a.name] = [entries[place[k]] for k in range(a.size)]
+    return inputs
+
+
+def _function(
+    module: Module, d: FunctionDescription, stem: str, inputs: Sequence[CasadiArgument]
+) -> External:
+    program = Program()
+    outputs = copied(d.program, program, _inputs(d, program))
+    blocks = {
+        a.name: (shape_of(a.sizes), [outputs[a.name][k] for k in columns(a.sizes)]) for a in d.outs
+    }
+    return external(module, d, stem, program, blocks, inputs, dense=stem == "adj1_")
+
+
+def _known(
+    module: Module, described: Sequence[FunctionDescription], d: FunctionDescription
+) -> dict[tuple[str, str], Known]:
+    """The Jacobians of a function that the module has."""
+    return {
+        (out.name, a.name): Known(*found)
+        for out, a in product(d.outs, d.ins)
+        if (found := derivative_output(module, described, d, out.name, a.name))
+    }
+
+
+def _known_second(
+    module: Module,
+    described: Sequence[FunctionDescription],
+    d: FunctionDescription,
+    first: Jacobians,
+) -> dict[tuple[str, str], Known]:
+    """The Jacobians of the adjoint of a function that the module has: the transpose of its
+    Jacobian, and the Hessian of its output in all inputs."""
+    known = {
+        (ADJOINT + x, ADJOINT + y): replace(jacobian, transposed=True)
+        for (y, x), jacobian in first.items()
+    }
+    weight, variables, name = HESSIANS.get(d.outs[0].name, ("", (), ""))
+    arguments = {weight, *(a.name for a in d.ins)}
+    found = shortest_with_output(described, name.format("q", "q"), arguments)
+    if len(d.outs) > 1 or found is None or not smooth(module, "q"):
+        return known
+    outputs = {a.name for a in found.outs}
+    for x, u in product(variables, repeat=2):
+        above, below = name.format(x, u), name.format(u, x)
+        if above in outputs:
+            block = Known(found, above)
+        elif below in outputs:
+            block = Known(found, below, transposed=True)
+        else:
+            block = Known(None)
+        known[ADJOINT + x, u] = block
+    return known
+
+
+def _jacobian(
+    module: Module,
+    d: FunctionDescription,
+    stem: str,
+    inputs: Sequence[CasadiArgument],
+    known: Jacobians,
+) -> External | None:
+    """The Jacobian of a function in `inputs`; None where it would be too long."""
+    pairs = list(product(d.outs, d.ins))
+    unknown = {out.name: out for out, a in pairs if (out.name, a.name) not in known}
+    outputs = (out for out in d.program.outputs if out.name in unknown)
+    swept_nodes = {ref.node for out in outputs for ref in out.refs if ref is not None}
+    if counts(d.program).total * len(swept_nodes) > LARGEST:
+        return None
+    program = Program()
+    given = _inputs(d, program)
+    entries = dict(_swept(d, program, given, list(unknown.values())))
+    entries.update(_copied(d, program, given, known))
+    sizes = {a.name: a for a in d.ins}
+    blocks = {}
+    for out, slot in product(d.outs, inputs):
+        if slot.read:
+            a = sizes[slot.name]
+            values = entries[out.name, a.name]
+            ordered = [
+                values[row * a.size + column]
+                for column in columns(a.sizes)
+                for row in columns(out.sizes)
+            ]
+            blocks[f"jac_{out.name}_{a.name}"] = ((out.size, a.size), ordered)
+        else:
+            height, width = slot.pattern.shape
+            shape = (out.size, height * width)
+            blocks[f"jac_{out.name}_{slot.name}"] = (shape, [ZERO] * (shape[0] * shape[1]))
+    return external(module, d, stem, program, blocks, [*inputs, *_unread(d)])
+
+
+def _copied(
+    d: FunctionDescription, program: Program, inputs: Inputs, known: Jacobians
+) -> Iterator[tuple[tuple[str, str], list[Scalar]]]:
+    """The known Jacobians of a function, row-major. The weights of a Hessian are those of the
+    adjoint."""
+    weights = {
+        weight: inputs[ADJOINT + y] for y, (weight, *_) in HESSIANS.items() if ADJOINT + y in inputs
+    }
+    functions = {x.function.name: x.function for x in known.values() if x.function is not None}
+    computed = {
+        name: copied(f.program, program, {**inputs, **weights}) for name, f in functions.items()
+    }
+    sizes = {a.name: a.size for a in d.arguments}
+    for (out, a), block in known.items():
+        rows, width = sizes[out], sizes[a]
+        if block.function is None:
+            yield (out, a), [ZERO] * (rows * width)
+            continue
+        values = computed[block.function.name][block.output]
+        if block.transposed:
+            values = [values[k * rows + row] for row in range(rows) for k in range(width)]
+        yield (out, a), list(values)
+
+
+def _swept(
+    d: FunctionDescription, program: Program, inputs: Inputs, outputs: Sequence[Argument]
+) -> Iterator[tuple[tuple[str, str], list[Scalar]]]:
+    """The derivatives of each output in each input, row-major, by a sweep over the tape for each
+    entry."""
+    values_of = copied(d.program, program, inputs) if outputs else {}
+    flat = [x for values in inputs.values() for x in values]
+    swept: dict[Index, list[Scalar]] = {}
+
+    def gradient(x: Scalar) -> list[Scalar]:
+        if not isinstance(x, Value):
+            return [ZERO] * len(flat)
+        if x.node not in swept:
+            swept[x.node] = pullback([(Value(program, x.node), 1.0)], flat)
+        return [-y for y in swept[x.node]] if x.negative else swept[x.node]
+
+    for out in outputs:
+        rows = [gradient(x) for x in values_of[out.name]]
+        first = 0
+        for name, values in inputs.items():
+            last = first + len(values)
+            yield (out.name, name), [x for row in rows for x in row[first:last]]
+            first = last
