@@ -115,6 +115,14 @@ def coupled(rng: Random, names: Names) -> str:
     return f"{joint(rng, names)}={','.join(terms + offset)}"
 
 
+def loop(rng: Random, names: Names) -> str:
+    """A loop between two links."""
+    ends = f'first="{link(rng, names)}", second="{link(rng, names)}"'
+    point = f"at_first=[{vector(rng, names)}]"
+    tail = rng.choice(("", ", branch=-1", ", branch=2", f', dependent=["{joint(rng, names)}"]'))
+    return f'name="{rng.choice(("l", "m", ""))}", {ends}, {point}{tail}'
+
+
 def limit(rng: Random, names: Names) -> str:
     """A limit of a joint."""
     return (
@@ -159,6 +167,8 @@ VALUES: Final[dict[str, Value]] = {
     "rotors": one("exact", "reflected", "none"),
     "coordinates": one("joints", "actuators"),
     "couple": coupled,
+    "loop": loop,
+    "independent": some(joint),
     "parameters": either(
         one("constant", "runtime"), lambda rng, names: f"runtime:{some(link)(rng, names)}"
     ),
@@ -224,6 +234,8 @@ RARE: Final = {
     "friction_width": 0.5,
     "formulations": 0.5,
     "couple": 0.5,
+    "loop": 0.5,
+    "independent": 0.3,
 }
 """How often an option is taken that costs time, or seldom fits, relative to the others."""
 

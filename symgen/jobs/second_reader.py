@@ -48,6 +48,8 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     "tip": None,
     "lock": (),
     "couple": (),
+    "loop": (),
+    "independent": (),
     "actuators": None,
     "estimate": None,
     "coordinates": "joints",

@@ -60,7 +60,9 @@ class Coupling:
     @property
     def is_identity(self) -> bool:
         """True if the coordinates of the bodies are those of the user, in the same order, without
-        quaternions."""
+        quaternions. Of a robot with closed loops they never are."""
+        if self.loops or self.rest:
+            return False
         one_by_one = all(
             drive == CoordinateMap((CouplingTerm(k, k),)) for k, drive in enumerate(self.drives)
         )

@@ -1,6 +1,7 @@
 """Kinds of values of options: how the command line, a job file and Python give one."""
 
 import json
+import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from operator import index
@@ -104,6 +105,43 @@ def _pair(text: str) -> tuple[str, str]:
     return name, value
 
 
+def inline(value: Any) -> str:
+    """A text, a number or a list of these as TOML. Raises TypeError."""
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(inline, value))}]"
+    return quoted(value) if isinstance(value, str) else repr(_number(value))
+
+
+def _body(table: Any) -> str:
+    """The entries of a table, as between the braces of an inline table of TOML. Raises
+    TypeError."""
+    return ", ".join(f"{key} = {inline(value)}" for key, value in _exactly(dict)(table).items())
+
+
+def table_of(text: str) -> dict[str, Any]:
+    """The table with these entries, which stand between the braces of an inline table of TOML.
+    Raises ValueError."""
+    table = tomllib.loads(f"table = {{{text}}}")
+    if len(table) != 1:
+        raise ValueError(text)
+    return dict(table["table"])
+
+
+def _tables(texts: Iterable[str]) -> tuple[str, ...]:
+    """Entries of tables, spelled alike. Raises ValueError."""
+    try:
+        return tuple(_body(table_of(text)) for text in texts)
+    except (TypeError, RecursionError) as error:
+        raise ValueError(*error.args) from None
+
+
+def _are_tables(value: Any) -> tuple[str, ...]:
+    """Tables as mappings, or as texts. Raises TypeError or ValueError."""
+    if isinstance(value, (str, bytes, Mapping)):
+        raise TypeError
+    return _tables(x if isinstance(x, str) else _body(dict(x)) for x in value)
+
+
 def _is_text(value: Any) -> str:
     """A text, or a path. Raises TypeError."""
     text = fspath(value)
@@ -187,6 +225,15 @@ NUMBER_PAIRS: Final = ValueKind(
     lambda texts: tuple((name, finite(x)) for name, _, x in (t.rpartition("=") for t in texts)),
     _pairs(_is_number),
     lambda value: _inline_table((key, repr(x)) for key, x in value),
+    repeatable=True,
+)
+TABLES: Final = ValueKind(
+    "a list of tables of texts, numbers and lists of these",
+    '[{ KEY = "VALUE" }]',
+    lambda value: [_body(table) for table in _exactly(list)(value)],
+    _tables,
+    _are_tables,
+    lambda value: _list(f"{{ {text} }}" for text in value),
     repeatable=True,
 )
 

@@ -15,6 +15,7 @@ from symgen.reading.closed_loop_joints import notices_on_loops
 from symgen.reading.estimate_file import with_estimate
 from symgen.reading.inertia_tensors import repair_inertias
 from symgen.reading.joint_couplings import with_couplings
+from symgen.reading.loop_options import check_independent, with_loop_options
 from symgen.reading.motors import motors_of
 from symgen.reading.options import GROUPS, RobotOptions, SourceOptions
 from symgen.reading.plausibility import (
@@ -100,6 +101,7 @@ def load_with(source: RobotSource, choices: Choices, every_motor: bool = False) 
     check_joint_count(robot)
     robot = repair_inertias(robot, wanted.repair_inertia)
     robot = with_couplings(robot, wanted.couple)
+    robot = with_loop_options(robot, wanted.loop, wanted.independent)
     root, turned = wanted.root, set[str]()
     if wanted.reroot is not None:
         robot, root = extract_subtree(robot, root, None), wanted.reroot
@@ -117,6 +119,7 @@ def load_with(source: RobotSource, choices: Choices, every_motor: bool = False) 
     changed: tuple[Notice, ...] = ()
     if wanted.estimate is not None and drives.root is not None:
         model, changed = with_estimate(model, drives.root, robot.sha256)
+    check_independent(model, wanted.independent)
     check_size(part, model)
     check_armatures(part, model)
     check_rotors(model, turned)

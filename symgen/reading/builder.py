@@ -38,6 +38,7 @@ from symgen.reading.joint_kinds import (
     springs_are_linear,
 )
 from symgen.reading.loop_elements import LoopElement
+from symgen.reading.loop_options import loop_of
 from symgen.reading.rotations import Rows
 from symgen.reading.validation import (
     ZEROS,
@@ -303,16 +304,15 @@ class Builder:
         `dependent` names the two joints whose coordinates the loop determines; by default they are
         those farthest from the link that carries both chains. `branch` (1 or -1) chooses one of the
         two assemblies; by default it is the one in which the dependent joints are nearest to 0."""
+        entries: dict[str, Any] = {
+            "first": first,
+            "second": second,
+            "at_first": at_first,
+            "at_second": at_second,
+        }
+        entries |= {"dependent": dependent, "branch": branch}
         line, label = self._line_of("loop", name), f"loop '{shown(name)}'"
-        if branch not in (None, 1, -1):
-            raise OptionError(f"{label}: branch is {shown(repr(branch), 40)}; give 1 or -1")
-        points = (
-            as_vector3(f"{label}: at_first", at_first),
-            as_vector3(f"{label}: at_second", at_second),
-        )
-        names = (dependent,) if isinstance(dependent, str) else tuple(map(str, dependent))
-        links = str(first), str(second)
-        self._loops.append(LoopElement(name, line, links, points, names, branch or 0))
+        self._loops.append(loop_of(label, line, name, entries))
         return self
 
     def description(self) -> RobotDescription:

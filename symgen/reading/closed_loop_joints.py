@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from symgen.errors import Notice, RobotError
+from symgen.errors import Notice, OptionError, RobotError, SymgenError
 from symgen.mechanics.closures import LoopError
 from symgen.mechanics.loop_geometry import planar_loop
 from symgen.mechanics.model import Closure, Follow, RigidBodyModel, paths_of
@@ -55,8 +55,10 @@ def _closures(
     return closures, left
 
 
-def _error(robot: RobotDescription, loop: LoopElement, message: str) -> RobotError:
-    return robot.error(loop.line, f"loop '{shown(loop.name)}'", message)
+def _error(robot: RobotDescription, loop: LoopElement, message: str) -> SymgenError:
+    if not loop.line:
+        return OptionError(f"{loop.label}: {message}")
+    return robot.error(loop.line, loop.label, message)
 
 
 def _ends(
@@ -106,7 +108,8 @@ def _closure(
             f"the number of its joints that could follow from the others is {len(free)}, and a "
             f"planar loop determines {DEPENDENT_JOINTS}; give it more joints, or remove it",
         )
-    dependent = sorted(free, key=lambda i: (depth[i], i))[-DEPENDENT_JOINTS:]
+    kept = {i for i in free if model.body(i).joint.name in loop.independent}
+    dependent = sorted(free, key=lambda i: (i not in kept, depth[i], i))[-DEPENDENT_JOINTS:]
     if loop.dependent:
         dependent = [_dependent(robot, model, loop, name, free) for name in loop.dependent]
     for i in dependent:
@@ -223,10 +226,8 @@ def notices_on_loops(part: RobotSubtree, model: RigidBodyModel) -> Iterator[Noti
     )
     for loop, reason in _closures(part, replace(model, bodies=tuple(free), closures=()))[1]:
         text = loops_left_open((loop.name,), 1)
-        yield part.robot.notice(
-            "warning", f"{text}; {reason}", loop.line, f"loop '{shown(loop.name)}'"
-        )
-    lines = {loop.name: loop.line for loop in part.robot.loops}
+        yield part.robot.notice("warning", f"{text}; {reason}", loop.line, loop.label)
+    loops = {loop.name: loop for loop in part.robot.loops}
     for closure in model.closures:
         bodies = [i for path in paths_of(model, closure.bodies) for i in path]
         dependent, others = (
@@ -238,6 +239,6 @@ def notices_on_loops(part: RobotSubtree, model: RigidBodyModel) -> Iterator[Noti
             f"closes a planar loop that determines joints {quoted(dependent)} from "
             f"{quoted(others)} on branch {closure.branch:+d}; the robot has {model.dof} "
             "independent coordinates",
-            lines[closure.name],
-            f"loop '{shown(closure.name)}'",
+            loops[closure.name].line or None,
+            loops[closure.name].label,
         )

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from symgen.mechanics.pose import IDENTITY, Matrix3, Triple
+from symgen.text import shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +15,8 @@ class LoopElement:
 
     `dependent` names the joints that the loop determines, `branch` (1 or -1) the assembly; empty
     and 0 leave the choice to `symgen.reading.closed_loop_joints`. A loop that is `optional` is left
-    open with a warning where it is not supported."""
+    open with a warning where it is not supported. Of the joints that are not `independent`, as many
+    as possible are determined. The `line` of a loop of an option is 0."""
 
     name: str
     line: int
@@ -26,3 +28,9 @@ class LoopElement:
     joint: str = "ball"
     rotations: tuple[Matrix3, Matrix3] = (IDENTITY, IDENTITY)
     length: float = 0.0
+    independent: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """How messages call the loop."""
+        return f"{'loop' if self.line else '--loop'} '{shown(self.name)}'"

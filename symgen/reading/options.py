@@ -5,7 +5,17 @@ from typing import Any, ClassVar, Final
 
 from symgen.errors import OptionError
 from symgen.options import group, option
-from symgen.options.kinds import FLAG, NUMBER, NUMBER_PAIRS, PAIRS, TEXTS, choice, vector_or
+from symgen.options.kinds import (
+    FLAG,
+    NAMES,
+    NUMBER,
+    NUMBER_PAIRS,
+    PAIRS,
+    TABLES,
+    TEXTS,
+    choice,
+    vector_or,
+)
 from symgen.reading.inertia_tensors import NEAREST
 from symgen.reading.rotations import DEFAULT_SNAP_TOLERANCE
 from symgen.reading.subtree import BASE_TO_TIP, FILE_ORDER, Gravity
@@ -166,6 +176,28 @@ class RobotOptions:
         give="give JOINT=LEADER:FACTOR[,LEADER:FACTOR...][,OFFSET]",
         names=_leaders,
         parted="=:,",
+    )
+    loop: tuple[str, ...] = option(
+        "--loop",
+        "TABLE",
+        "Close a loop: a point of each of two links stays together. TABLE has the keys name, first "
+        "and second (links), at_first and at_second (the points in link axes, m), dependent and "
+        "branch. A loop of the file with the same name is replaced.",
+        TABLES.like('[{ name = "pin", first = "LINK", second = "LINK", at_first = [0.1, 0, 0] }]'),
+        default=(),
+        give='give entries of TOML, as in name="pin", first="rod", second="rocker", '
+        "at_first=[0.1, 0, 0]",
+    )
+    independent: tuple[str, ...] = option(
+        "--independent",
+        "JOINT,...",
+        "Keep the coordinates of these joints of closed loops, so that the loops determine other "
+        "joints. The default is to keep the joints nearest to the link that carries both sides of "
+        "a loop.",
+        NAMES.like('["JOINT"]'),
+        default=(),
+        names=moving_joints,
+        parted=",",
     )
     coordinates: str = option(
         "--coordinates",

@@ -37,6 +37,7 @@ from symgen.reading.joint_kinds import (
     joint_nodes,
     word_of,
 )
+from symgen.reading.loop_options import with_independent
 from symgen.reading.rotations import rotation_from_quaternion, rpy_from_rotation
 from symgen.reading.urdf.couplings import (
     dependent_joints,
@@ -86,7 +87,8 @@ def described(root: XmlNode, path: Path, digest: str) -> RobotDescription:
         for j in plain
     )
     joints = with_ros2_control(root, joints)
-    joints = with_couplings(root, joints, dependent_joints(joint_nodes(root)))
+    dependent = dependent_joints(joint_nodes(root))
+    joints = with_couplings(root, joints, dependent)
     links = _with_world(root, links, joints)
     loops, other_loops = loops_of(root)
     notice_ignored_elements(root, other_loops)
@@ -106,7 +108,7 @@ def described(root: XmlNode, path: Path, digest: str) -> RobotDescription:
             tuple(root.source.notices),
             driving,
             transmissions=tying,
-            loops=tuple(loops),
+            loops=with_independent(loops, [j.name for j in joints if j.name not in dependent]),
         )
     )
 

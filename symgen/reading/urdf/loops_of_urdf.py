@@ -51,7 +51,11 @@ def _loop(node: XmlNode) -> LoopElement | None:
 
 
 def write_loops(root: etree._Element, loops: Sequence[LoopElement]) -> None:
-    """Add ``<loop>`` elements to a URDF."""
+    """Add ``<loop>`` elements to a URDF, and mark the joints that loops name as dependent."""
+    dependent = {name for loop in loops for name in loop.dependent}
+    for joint in root.iter("joint"):
+        if joint.get("name") in dependent:
+            joint.set("independent", "false")
     for loop in loops:
         node = etree.SubElement(root, "loop", {"name": loop.name, "type": "revolute"})
         for tag, link, point in zip(ENDS["loop"], loop.links, loop.points, strict=True):

@@ -276,9 +276,9 @@ EXTENSIONS: Final[tuple[tuple[str, Callable[[RobotDescription], Iterable[str]], 
     ),
     (
         "warning",
-        lambda robot: (loop.name for loop in robot.loops if loop.dependent or loop.branch),
-        "the dependent joints and the branch of closed loops ({}) are not written to the URDF; "
-        "read again, the loops have those that symgen chooses",
+        lambda robot: (loop.name for loop in robot.loops if loop.branch),
+        "the branch of closed loops ({}) is not written to the URDF; read again, the loops have "
+        "the one that symgen chooses",
     ),
     (
         "warning",

@@ -1,0 +1,88 @@
+"""The options ``--loop`` and ``--independent``: loops that a user closes, and the coordinates of
+loops that the user keeps."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from symgen.errors import OptionError
+from symgen.mechanics.model import RigidBodyModel, paths_of
+from symgen.options.kinds import table_of
+from symgen.reading.description import RobotDescription
+from symgen.reading.loop_elements import LoopElement
+from symgen.reading.validation import ZEROS, as_list, as_vector3
+from symgen.text import hint, quoted, shown
+
+KEYS: Final = ("name", "first", "second", "at_first", "at_second", "dependent", "branch")
+"""The keys of a loop, which are the arguments of `symgen.Builder.close`."""
+
+
+def loop_of(label: str, line: int, name: str, entries: dict[str, Any]) -> LoopElement:
+    """The loop with some entries of `KEYS`. Raises OptionError with a `label`."""
+    branch, dependent = entries.get("branch"), entries.get("dependent", ())
+    if branch not in (None, 1, -1):
+        raise OptionError(f"{label}: branch is {shown(repr(branch), 40)}; give 1 or -1")
+    points = [as_vector3(f"{label}: {key}", entries.get(key, ZEROS)) for key in KEYS[3:5]]
+    listed = [dependent] if isinstance(dependent, str) else dependent
+    names = tuple(map(str, as_list(f"{label}: dependent", listed)))
+    links = str(entries["first"]), str(entries["second"])
+    return LoopElement(name, line, links, (points[0], points[1]), names, branch or 0)
+
+
+def with_loop_options(
+    robot: RobotDescription, loops: Sequence[str], independent: Sequence[str]
+) -> RobotDescription:
+    """The robot with the loops of ``--loop``, which replace those of its file with the same name,
+    and in which the joints of ``--independent`` keep their coordinates. Raises OptionError."""
+    found = {loop.name: loop for loop in robot.loops}
+    given = set[str]()
+    for text in loops:
+        loop = _of_option(table_of(text))
+        if loop.name in given:
+            raise OptionError(f"{loop.label}: given twice; keep one of them")
+        given.add(loop.name)
+        found[loop.name] = loop
+    return replace(robot, loops=with_independent(found.values(), independent))
+
+
+def with_independent(
+    loops: Iterable[LoopElement], names: Collection[str]
+) -> tuple[LoopElement, ...]:
+    """The loops, in which the joints of these names keep their coordinates."""
+    return tuple(replace(x, independent=(*x.independent, *names)) for x in loops)
+
+
+def _of_option(entries: dict[str, Any]) -> LoopElement:
+    name = shown(str(entries.get("name", "")))
+    label = f"--loop '{name}'" if name else "--loop"
+    for key in (key for key in entries if key not in KEYS):
+        raise OptionError(f"{label}: no key is called '{shown(key)}'; {hint(key, KEYS, len(KEYS))}")
+    for key in (key for key in KEYS[:3] if not isinstance(entries.get(key), str)):
+        what = "name of the loop" if key == "name" else "name of a link"
+        raise OptionError(f'{label}: needs {key}, the {what}; give {key} = "..."')
+    return loop_of(label, 0, entries["name"], entries)
+
+
+def check_independent(model: RigidBodyModel, names: Sequence[str]) -> None:
+    """Raises OptionError for a joint of ``--independent`` that is in no closed loop, or whose
+    coordinate a loop determines."""
+    loops = {
+        closure: [
+            model.body(i).joint.name for path in paths_of(model, closure.bodies) for i in path
+        ]
+        for closure in model.closures
+    }
+    for name in names:
+        own = [closure for closure, joints in loops.items() if name in joints]
+        flag = f"--independent '{shown(name)}'"
+        if not own:
+            every = dict.fromkeys(joint for joints in loops.values() for joint in joints)
+            advice = f"name joints of {quoted(every)}" if every else "remove the option"
+            raise OptionError(f"{flag}: it is no joint of a closed loop; {advice}")
+        for closure in own:
+            if name in (model.body(i).joint.name for i in closure.dependent):
+                count, joints = len(closure.dependent), loops[closure]
+                raise OptionError(
+                    f"{flag}: loop '{shown(closure.name)}' determines {count} of its joints "
+                    f"{quoted(joints)}, and too many of them are named; name other joints"
+                )

@@ -1,0 +1,99 @@
+"""Loops of job files and of --loop, and the coordinates that --independent keeps."""
+
+from pathlib import Path
+
+import pytest
+
+import symgen
+from symgen.errors import OptionError, RobotError
+from symgen.reading.assemble import load
+from tests.support.bars import CLOSED, DRAKE, PLUS
+from tests.support.tools import invoke
+
+TREE = CLOSED.format(axis="0 0 1", loop="")
+PIN = {
+    "name": "pin",
+    "first": "rod",
+    "second": "rocker",
+    "at_first": [0.45, 0, 0],
+    "at_second": (0.3, 0, 0),
+}
+TEXT = 'name="pin", first="rod", second="rocker", at_first=[0.45, 0, 0], at_second=[0.3, 0, 0]'
+
+
+def test_a_loop_of_an_option_is_that_of_the_file() -> None:
+    wanted = load(CLOSED.format(axis="0 0 1", loop=DRAKE)).model.closures
+    assert load(TREE, loop=[PIN]).model.closures == wanted
+    assert load(TREE, loop=[TEXT]).model.closures == wanted
+
+
+def test_a_loop_of_an_option_replaces_the_one_of_the_file() -> None:
+    file = CLOSED.format(axis="0 0 1", loop=DRAKE)
+    (closure,) = load(file, loop=[{**PIN, "at_second": [0.31, 0, 0]}]).model.closures
+    assert closure.points[1] == (0.31, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("name", ["a", "b", "c"])
+def test_each_joint_can_be_the_independent_one(name: str) -> None:
+    robot = symgen.Robot(TREE, loop=[PIN], independent=[name])
+    assert robot.velocities == (name,)
+    note = next(n for n in load(TREE, loop=[PIN], independent=[name]).notices if n.level == "note")
+    assert f"from '{name}'" in note.message and "1 independent coordinate" in note.message
+
+
+def test_flags_of_urdf_plus_choose_the_independent_joint(tmp_path: Path) -> None:
+    """joints b and a have independent="false"; `symgen convert` writes these flags."""
+    text = CLOSED.format(axis="0 0 1", loop=PLUS.format("revolute", "rocker"))
+    for name in ("a", "b"):
+        text = text.replace(f'joint name="{name}"', f'joint name="{name}" independent="false"')
+    assert load(text).model.joint_names == ("c",)
+    bars = symgen.Builder("bars").link("base")
+    for link in ("crank", "rod", "rocker"):
+        bars = bars.link(link, 1.0, (0.1, 0, 0), (0.1, 0, 0, 0.1, 0, 0.1))
+    bars = bars.joint("a", "revolute", "base", "crank")
+    bars = bars.joint("b", "revolute", "crank", "rod", (0.2, 0, 0))
+    bars = bars.joint("c", "revolute", "base", "rocker", (0.4, 0, 0))
+    bars.close(**PIN, dependent=("a", "b"))  # type: ignore[arg-type]
+    symgen.Robot(bars).write_urdf(tmp_path / "out.urdf")
+    assert load(tmp_path / "out.urdf").model.joint_names == ("c",)
+
+
+@pytest.mark.parametrize(
+    ("loop", "independent", "words"),
+    [
+        ([PIN], ["x"], "--independent 'x': it is no joint of a closed loop; name joints of"),
+        ([], ["a"], "--independent 'a': it is no joint of a closed loop; remove the option"),
+        ([PIN], ["a", "b"], "loop 'pin' determines 2 of its joints"),
+        ([PIN, PIN], [], "--loop 'pin': given twice"),
+        ([{**PIN, "second": "rockr"}], [], "--loop 'pin': no link is called 'rockr'"),
+        ([{**PIN, "second": 3}], [], "--loop 'pin': needs second, the name of a link"),
+        ([{"first": "rod"}], [], "--loop: needs name, the name of the loop"),
+        ([{**PIN, "at": 3}], [], "--loop 'pin': no key is called 'at'"),
+        ([{**PIN, "branch": 2}], [], "--loop 'pin': branch is 2; give 1 or -1"),
+        ([{**PIN, "at_first": [0, 1]}], [], "at_first is .* give three numbers"),
+        ([{**PIN, "dependent": 3}], [], "--loop 'pin': dependent is 3; give a list"),
+        ([{**PIN, "at_first": [9, 0, 0]}], [], "--loop 'pin': its links are too short or too long"),
+        (["name = pin"], [], "--loop .*name = pin.*: give entries of TOML"),
+    ],
+)
+def test_loops_that_are_none_are_refused(loop: list, independent: list, words: str) -> None:
+    with pytest.raises(OptionError, match=words):
+        load(TREE, loop=loop, independent=independent)
+
+
+def test_job_files_close_loops(tmp_path: Path) -> None:
+    """Errors name the line of the table in the job file."""
+    (tmp_path / "bars.urdf").write_text(TREE, encoding="utf-8")
+    job = tmp_path / "job.toml"
+    rows = ['file = "bars.urdf"', 'independent = ["c"]', "[[loop]]", *TEXT.split(", at")[0:1]]
+    rows[3] = "\n".join(rows[3].split(", "))
+    job.write_text("\n".join([*rows, "at_first = [0.45, 0, 0]", "at_second = [0.3, 0, 0]"]))
+    assert symgen.Robot(job).velocities == ("c",)
+    done = invoke("check", job)
+    assert done.exit_code == 0 and "determines joints 'a' and 'b' from 'c'" in done.stderr
+    job.write_text(job.read_text().replace('"rod"', '"rad"'))
+    done = invoke("check", job)
+    assert done.exit_code == 2 and "job.toml:3: error: --loop 'pin': no link" in done.stderr
+    job.write_text(job.read_text().replace('"rad"', "{x = 1}"))
+    with pytest.raises(RobotError, match="expected a list of tables"):
+        symgen.Robot(job)
