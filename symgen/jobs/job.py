@@ -20,11 +20,11 @@ from symgen.reading.options import RobotOptions
 from symgen.reading.sources import RobotSource, is_path, name_of, snapshot
 from symgen.text import shown
 from symgen.tracing.function import Function
-from symgen.tracing.options import FunctionOptions
+from symgen.tracing.options import EVERY, FunctionOptions
 from symgen.tracing.physical_inertia import ImpossibleInertia
 from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
-from symgen.tracing.trace import every_formulation, trace_all
+from symgen.tracing.trace import every_formulation, is_supported, trace_all
 
 MAX_NAME_BYTES: Final = 4000
 """C99 compilers need not accept string literals of more than 4095 characters."""
@@ -92,6 +92,15 @@ class Job:
             check_function(function.name, LANGUAGES.values())
         return functions
 
+    def functions(self, robot: ParametricModel) -> list[FunctionRequest]:
+        """The functions to generate for a robot. With closed loops, those of ``--quantity all``
+        that are not supported are left out. Raises OptionError."""
+        wanted, options = self.wanted(), self[FunctionOptions]
+        if EVERY not in options.quantities or not robot.model.closures:
+            return wanted
+        named = {*options.quantities, *options.controllers}
+        return [f for f in wanted if f.name in named or is_supported(robot, f)] or wanted
+
     def choice(self) -> dict[str, str]:
         """The formulation by quantity, where given. Raises OptionError."""
         return self[FunctionOptions].choice()
@@ -111,7 +120,7 @@ class Job:
             functions = tuple(
                 trace_all(
                     robot,
-                    self.wanted(),
+                    self.functions(robot),
                     self.choice(),
                     self.aim,
                     lambda step: progress(f"tracing: {step}"),
@@ -143,7 +152,7 @@ class Job:
         robot, choice = self.robot(loaded), self.choice()
         return [
             f
-            for wanted in self.wanted()
+            for wanted in self.functions(robot)
             for f in every_formulation(robot, wanted, choice, self.aim)
         ]
 

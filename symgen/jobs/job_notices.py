@@ -31,7 +31,11 @@ LARGE_REPAIR: Final = 0.05
 def notices_after_tracing(job: Job, loaded: LoadedRobot, module: Module) -> tuple[Notice, ...]:
     """Notices about requested effects that the robot does not have, about the inertia that is used,
     and about angles close to multiples of pi/2 if rounding them saves operations."""
-    notices = (*_missing(loaded, module.robot), *_inertia_notices(job, loaded, module.robot))
+    notices = (
+        *_left_out(job, loaded, module),
+        *_missing(loaded, module.robot),
+        *_inertia_notices(job, loaded, module.robot),
+    )
     near = _near_angles(job, loaded)
     if not near:
         return notices
@@ -45,6 +49,15 @@ def notices_after_tracing(job: Job, loaded: LoadedRobot, module: Module) -> tupl
         return notices
     saved = f"saves {now - then} of {now} operations"
     return notices if then >= now else (*notices, *right_angle_notices(job, loaded, saved))
+
+
+def _left_out(job: Job, loaded: LoadedRobot, module: Module) -> Iterator[Notice]:
+    """A note about the quantities of ``--quantity all`` that are not generated."""
+    generated = {function.name for function in module.functions}
+    names = [wanted.name for wanted in job.wanted() if wanted.name not in generated]
+    if names:
+        text = f"{', '.join(names)} are not supported for robots with closed loops and are left out"
+        yield Notice(SourceLocation(loaded.file, 1), "note", "--quantity all", text)
 
 
 def right_angle_notices(

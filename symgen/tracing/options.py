@@ -29,7 +29,7 @@ COMPENSATING: Final = frozenset(name for name, row in CONTROLLERS.items() if row
 """The controllers that can compensate friction."""
 
 RUNTIME: Final = "runtime"
-
+EVERY: Final = "all"
 
 NO_FRICTION: Final = "none"
 
@@ -58,7 +58,7 @@ def quantities(robot: Any, start: str) -> Iterable[str]:
         row = LINK_QUANTITIES.get(re.split("[=+]", start.rstrip(":"))[-1])
         return (moving_joints if row and row.subject == "joint" else links)(robot, start)
     names = [*QUANTITIES, *(f"{name}:" for name in LINK_QUANTITIES)]
-    return names if start else ["all", *names]
+    return names if start else [EVERY, *names]
 
 
 def _formulations(robot: Any, start: str) -> Iterable[str]:
@@ -236,7 +236,7 @@ class FunctionOptions:
     def wanted(self) -> list[FunctionRequest]:
         """The requested functions, CORE by default. Raises OptionError."""
         texts = [
-            x for text in self.quantities or CORE for x in (QUANTITIES if text == "all" else [text])
+            x for text in self.quantities or CORE for x in (QUANTITIES if text == EVERY else [text])
         ]
         functions = [FunctionRequest.parse(text) for text in (*texts, *self._controllers(texts))]
         check_axes(self.wrench_axes, self.external_wrench)

@@ -84,6 +84,14 @@ def trace_all(
     return [f.shaped(aim) for f in best]
 
 
+def is_supported(robot: ParametricModel, wanted: FunctionRequest) -> bool:
+    """Whether each quantity of a function has a formulation for the robot."""
+    try:
+        return bool(_combinations(wanted, robot.regroups, {}))
+    except OptionError:
+        return False
+
+
 def _differs(quantity: Quantity, robot: ParametricModel, other: ParametricModel) -> bool:
     """Whether a quantity is not computed by the same operations for two robots."""
     wanted = FunctionRequest(quantity.name, (quantity,))
