@@ -13,38 +13,20 @@ independent ones y, the gap Φ(x) = 0 gives ẋ = G ẏ and ẍ = G ÿ + k:
 All vectors are in the axes of the loop: fixed to the carrier, with z along the joint axes of a
 planar loop."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from random import Random
 from typing import Any, Final
 
 from symgen.mechanics.canonical_frames import tidy
+from symgen.mechanics.kinematic_loop import KinematicLoop, Positions, Row
 from symgen.mechanics.model import Closure
 from symgen.mechanics.unit_angle import Direction, UnitAngle
 from symgen.numbers.decimals import norm
 from symgen.numbers.operations import sqrt
 from symgen.numbers.scalar import ZERO, Scalar, plain, positive
 
-Positions = Mapping[int, Any]
-"""Positions of joints by number of the body."""
-
-
-class LoopError(ValueError):
-    """A closure that has no closed form; the message says why and what to do."""
-
-
 Plane = tuple[Scalar, Scalar]
 """A vector in the plane of a loop."""
-
-MIN_SINE: Final = 0.1
-"""The least sine of the angle between the two ways in which the dependent joints can move the end
-of the loop, for states that are drawn at random: at 0 the mechanism is at a dead point."""
-GOOD_SINE: Final = 0.3
-"""A sine that is large enough to stop the search for positions at which a loop closes."""
-SAMPLES: Final = 400
-"""How many positions are tried in that search."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +129,7 @@ def _on_line(start: Plane, unit: Plane, square: Scalar, branch: int) -> Scalar:
 
 
 @dataclass(frozen=True)
-class PlanarLoop:
+class PlanarLoop(KinematicLoop):
     """A loop whose joints turn about parallel axes or slide across them, two of them dependent.
 
     `chains` lead from the carrier to the cut point, the first from the origin of the loop's axes,
@@ -160,14 +142,24 @@ class PlanarLoop:
     orientation: int = 1
 
     @property
-    def dependent(self) -> tuple[int, ...]:
-        """The bodies whose coordinates the loop determines."""
-        return self.closure.dependent
+    def closures(self) -> tuple[Closure, ...]:
+        """The cut joint that closes it."""
+        return (self.closure,)
 
     @property
     def bodies(self) -> list[int]:
         """The bodies of all joints of the loop."""
         return [hinge.body for chain in self.chains for hinge in chain]
+
+    @property
+    def size(self) -> float:
+        """The length of its longest link (m)."""
+        return max(norm(*map(plain, hinge.arm)) for chain in self.chains for hinge in chain)
+
+    @property
+    def sliding(self) -> set[int]:
+        """The bodies whose joints slide."""
+        return {h.body for chain in self.chains for h in chain if h.direction is not None}
 
     def positions(self, x: Positions) -> dict[int, Any]:
         """The positions of the dependent joints from those of the others in the loop."""
@@ -312,10 +304,10 @@ class PlanarLoop:
 
     # -- rates -------------------------------------------------------------------------------------
 
-    def columns(self, x: Positions) -> dict[int, Plane]:
+    def columns(self, x: Positions) -> dict[int, Row]:
         """The Jacobian of the gap, from the end of the second chain to that of the first: a column
         for the joint of each body."""
-        columns = dict[int, Plane]()
+        columns = dict[int, Row]()
         for side, chain in enumerate(self.chains):
             *places, end = _walk(chain, x, self._starts[side], STILL)
             for hinge, place in zip(chain, places, strict=True):
@@ -326,7 +318,7 @@ class PlanarLoop:
                 columns[hinge.body] = _minus(ZERO_PLANE, moved) if side else moved
         return columns
 
-    def drift(self, x: Positions, rates: Sequence[Scalar]) -> Plane:
+    def drift(self, x: Positions, rates: Sequence[Scalar]) -> Row:
         """The second derivative of the gap while the rates of all joints are constant."""
         total: list[Plane] = []
         for side, chain in enumerate(self.chains):
@@ -353,47 +345,12 @@ class PlanarLoop:
         size = norm(*a) * norm(*b)
         return (a[0] * b[1] - a[1] * b[0]) / size if size else 0.0
 
-    def values(self, x: Positions) -> dict[int, float]:
-        """The positions of the dependent joints as numbers (rad from -π to π, or m)."""
-        return {body: as_number(p) for body, p in self.positions(x).items()}
-
-    @cached_property
-    def sample(self) -> Positions:
-        """Positions of the joints that the loop does not determine, at which it closes far from a
-        dead point: 0 if they do. Raises LoopError where none are found."""
-        others = [body for body in self.bodies if body not in self.dependent]
-        random, best = Random(0), dict.fromkeys(others, 0.0)
-        size = max(norm(*map(plain, hinge.arm)) for chain in self.chains for hinge in chain)
-        trial = best
-        for _ in range(SAMPLES):
-            if abs(self.sine(trial)) > abs(self.sine(best)):
-                best = trial
-            if abs(self.sine(best)) >= GOOD_SINE:
-                return best
-            slides = {h.body for chain in self.chains for h in chain if h.direction is not None}
-            trial = {
-                body: random.uniform(-size, size) if body in slides else random.uniform(-3.14, 3.14)
-                for body in others
-            }
-        if abs(self.sine(best)) < MIN_SINE:
-            raise LoopError(
-                "its links are too short or too long to close it; correct their lengths"
-            )
-        return best
-
-    def solved(self, columns: Mapping[int, Plane], sums: Sequence[Plane]) -> list[Plane]:
+    def solved(self, columns: Mapping[int, Row], sums: Sequence[Row]) -> list[Row]:
         """The rates of the dependent joints that balance each of some motions of the gap."""
-        a, b = (columns[body] for body in self.dependent)
+        a, b = ((columns[body][0], columns[body][1]) for body in self.dependent)
         inverse = 1.0 / positive(self.orientation * _cross(a, b))
         inverse = inverse if self.orientation > 0 else -inverse
-        return [(_cross(b, r) * inverse, -(_cross(a, r) * inverse)) for r in sums]
-
-
-def as_number(p: Any) -> float:
-    """A position of a joint as a number (rad from -π to π, or m)."""
-    if isinstance(p, UnitAngle):
-        return math.atan2(plain(p.applied("sin")), plain(p.applied("cos")))
-    return plain(p)
+        return [(_cross(b, (x, y)) * inverse, -(_cross(a, (x, y)) * inverse)) for x, y in sums]
 
 
 def _signed(hinge: Hinge, x: Any) -> Any:

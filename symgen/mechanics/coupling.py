@@ -18,18 +18,11 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.errors import OptionError
-from symgen.mechanics.closures import (
-    GOOD_SINE,
-    MIN_SINE,
-    SAMPLES,
-    ZERO_PLANE,
-    PlanarLoop,
-    Plane,
-)
 from symgen.mechanics.coordinate_map import CoordinateMap, CouplingTerm, combined, multiple
 from symgen.mechanics.joints import JointType
 from symgen.mechanics.joints.body_axes import BodyAxesJoint
-from symgen.mechanics.loop_geometry import planar_loop
+from symgen.mechanics.kinematic_loop import GOOD_SINE, MIN_SINE, SAMPLES, KinematicLoop, Row
+from symgen.mechanics.loop_groups import loop_of
 from symgen.mechanics.model import Follow, Joint, RigidBodyModel
 from symgen.mechanics.spatial import scale_constant
 from symgen.mechanics.unit_angle import UnitAngle
@@ -50,7 +43,7 @@ class Coupling:
     parts: tuple[tuple[JointType, int], ...]
     velocities: int
     positions: int
-    loops: tuple[PlanarLoop, ...] = ()
+    loops: tuple[KinematicLoop, ...] = ()
     followers: tuple[tuple[int, Follow], ...] = ()
     """Bodies that follow a joint that a loop determines: rotors."""
     rest: tuple[Scalar, ...] = ()
@@ -89,8 +82,9 @@ class Coupling:
         for loop, column in zip(self.loops, columns, strict=True):
             known = dict(enumerate(rest, 1))
             moved = _gap(loop, column, known, loop.drift(by_body, rates))
-            ((a, b),) = loop.solved(column, [moved])
-            rest[loop.dependent[0] - 1], rest[loop.dependent[1] - 1] = a, b
+            (solution,) = loop.solved(column, [moved])
+            for body, value in zip(loop.dependent, solution, strict=True):
+                rest[body - 1] = value
         for i, follow in self.followers:
             rest[i - 1] = sum((multiple(by, rest[k - 1]) for k, by in follow.terms), ZERO)
         return replace(self, drives=tuple(drives), loops=(), rest=tuple(rest), of=self), x
@@ -118,7 +112,7 @@ class Coupling:
         return center
 
     def _solve_rates(
-        self, loop: PlanarLoop, columns: Mapping[int, Plane], drives: list[CoordinateMap]
+        self, loop: KinematicLoop, columns: Mapping[int, Row], drives: list[CoordinateMap]
     ) -> None:
         """Puts the rows of G of the dependent joints of a loop."""
         others = {*loop.bodies} - {*loop.dependent}
@@ -264,18 +258,18 @@ CONSTANT_ONLY: Final = "robots with closed loops are not supported here; remove 
 
 
 def _gap(
-    loop: PlanarLoop,
-    columns: Mapping[int, Plane],
+    loop: KinematicLoop,
+    columns: Mapping[int, Row],
     rates: Mapping[int, Scalar],
-    start: Plane = ZERO_PLANE,
-) -> Plane:
+    start: Row = (),
+) -> Row:
     """The motion of the gap of a loop at the rates of its joints that it does not determine."""
-    x, y = start
+    total = [*start] or [ZERO] * len(columns[loop.dependent[0]])
     for body in (body for body in loop.bodies if body not in loop.dependent):
         if rates[body] is not ZERO:
             by = (multiple(rates[body], c) for c in columns[body])
-            x, y = (a + c for a, c in zip((x, y), by, strict=True))
-    return x, y
+            total = [a + c for a, c in zip(total, by, strict=True)]
+    return total
 
 
 def _target(ways: Sequence[tuple[int, float]], shape: Sequence[int]) -> tuple[int, float]:
@@ -304,7 +298,7 @@ def _center(coupling: Coupling) -> tuple[float, ...]:
             break
         trial = tuple(round(random.uniform(-3.14, 3.14), 4) for _ in best)
     if coupling.sine(best) < MIN_SINE:
-        names = ", ".join(loop.closure.name for loop in coupling.loops)
+        names = ", ".join(c.name for loop in coupling.loops for c in loop.closures)
         raise OptionError(
             f"the closed loops of this robot ({shown(names)}) do not close at any of {SAMPLES} "
             "positions that were tried; correct the lengths of their links"
@@ -339,7 +333,7 @@ def coupling_of(model: RigidBodyModel) -> Coupling:
         drives[i] = CoordinateMap(tuple(terms), body.follows.offset, True)
     ordered = tuple(drives[i] for i in range(1, model.size + 1))
     parts = tuple((b.joint.type, b.at) for b in model.bodies)
-    loops = tuple(planar_loop(model, closure) for closure in model.closures)
+    loops = tuple(loop_of(model, closure) for closure in model.closures)
     return Coupling(ordered, parts, index, place, loops, tuple(followers))
 
 

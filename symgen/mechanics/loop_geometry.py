@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from symgen.mechanics.canonical_frames import tidy
-from symgen.mechanics.closures import Chain, Hinge, LoopError, PlanarLoop, Plane
+from symgen.mechanics.closures import Chain, Hinge, PlanarLoop, Plane
+from symgen.mechanics.kinematic_loop import LoopError
 from symgen.mechanics.model import Closure, RigidBodyModel, paths_of
 from symgen.mechanics.pose import Pose, Triple
 from symgen.numbers.decimals import norm
@@ -55,7 +56,7 @@ def planar_loop(model: RigidBodyModel, closure: Closure) -> PlanarLoop:
         for path, point in zip(paths_of(model, closure.bodies), closure.points, strict=True)
     ]
     normal = _normal(sides)
-    x, y = _axes_across(normal)
+    x, y = axes_across(normal)
     size = max(norm(*p) for side in sides for p in side.points) or 1.0
 
     def flat(v: Triple, scale: float = size) -> Plane:
@@ -83,7 +84,7 @@ def _normal(sides: Sequence[Reference]) -> Triple:
     raise LoopError("no joint of the loop turns; a loop needs joints that turn")
 
 
-def _axes_across(z: Triple) -> tuple[Triple, Triple]:
+def axes_across(z: Triple) -> tuple[Triple, Triple]:
     """Two axes across a normal, those of the carrier where they are."""
     k = max(range(3), key=lambda i: (abs(z[i]), i))
     start = [0.0, 0.0, 0.0]
@@ -108,8 +109,9 @@ def _check_planar(sides: Sequence[Reference], normal: Triple, size: float) -> No
             along = abs(dot(axis, normal))
             if (along if slides else 1 - along) > PARALLEL:
                 raise LoopError(
-                    "its joints do not all turn about parallel axes or slide across them, and only "
-                    "planar loops are supported; --snap-angles makes nearly parallel axes parallel"
+                    "its joints do not all turn about parallel axes or slide across them, and two "
+                    "dependent joints close planar loops only; --snap-angles makes nearly parallel "
+                    "axes parallel"
                 )
     heights = [dot(side.points[-1], normal) for side in sides]
     if abs(heights[0] - heights[1]) > SAME_PLANE * size:

@@ -59,8 +59,8 @@ def _of_closures(bodies: Sequence[Body], closures: Sequence[Closure]) -> str | N
         indices = (*closure.bodies, *closure.dependent)
         if not all(0 <= i <= len(bodies) for i in indices) or 0 in closure.dependent:
             return f"has a closure '{shown(closure.name)}' of a body that does not exist"
-        if abs(closure.branch) != 1:
-            return f"has a closure '{shown(closure.name)}' with a branch other than 1 and -1"
+        if abs(closure.branch) not in (1, 2):
+            return f"has a closure '{shown(closure.name)}' with a branch other than ±1 and ±2"
         if closure.joint not in CUT_JOINTS:
             return f"has a closure '{shown(closure.name)}' of an unknown type"
         if not all(map(_proper, closure.rotations)):

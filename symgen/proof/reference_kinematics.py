@@ -234,12 +234,13 @@ def body_accelerations(robot: ReferenceModel, x: JointTrajectory) -> list[Scalar
     if not robot.loops:
         return accelerations
     poses, rates = body_poses(robot, x.positions), body_rates(robot, x.positions, x.qd)
-    solved = with_loop_accelerations(
-        robot.loops,
-        poses,
-        accelerations,
-        lambda trial: _motions_at(robot, x, rates, trial),
-    )
+
+    def velocity(i: int, point: Vector) -> Vector:
+        parts = (poses[k].twist(point)[1].scaled(rates[k - 1]) for k in robot.path(i))
+        return sum(parts, ZERO_VECTOR)
+
+    motions = _motions_at(robot, x, rates, accelerations)
+    solved = with_loop_accelerations(robot.loops, poses, motions, accelerations, velocity)
     return _following(robot, solved)
 
 

@@ -2,17 +2,18 @@
 rates and accelerations by least squares on it, whatever the geometry. The closed forms under test
 give the start of the iteration, which tells the assembly apart, and nothing else."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
-from symgen.mechanics.closures import as_number
 from symgen.mechanics.coupling import Coupling
+from symgen.mechanics.cut_joints import CUT_JOINTS, CutJoint
+from symgen.mechanics.kinematic_loop import as_number
 from symgen.mechanics.model import Closure
 from symgen.mechanics.spatial import ZERO_VECTOR, Vector
-from symgen.numbers.scalar import Scalar
+from symgen.numbers.scalar import ZERO, Scalar
 
 ITERATIONS: Final = 4
 """Steps of Newton's method; each doubles the right digits, of which the start has at least 10."""
@@ -20,11 +21,15 @@ ITERATIONS: Final = 4
 
 @dataclass(frozen=True)
 class ReferenceLoop:
-    """A point of each of two bodies (0: the base) that stay together, the bodies on the way to each
-    end from their common carrier, and the bodies whose coordinates the loop determines."""
+    """A frame on each of two bodies (0: the base) that a cut joint holds together: the origins, the
+    axes as columns, what the joint holds, the bodies on the way to each end from their common
+    carrier, and the bodies whose coordinates the loop determines."""
 
     bodies: tuple[int, int]
     points: tuple[Vector, Vector]
+    axes: tuple[Sequence[Vector], Sequence[Vector]]
+    cut: CutJoint
+    length: Scalar
     paths: tuple[Sequence[int], Sequence[int]]
     dependent: tuple[int, ...]
 
@@ -37,38 +42,165 @@ class ReferenceLoop:
     ) -> "ReferenceLoop":
         """The loop of a closure; `vector` makes a vector of the reference of three numbers."""
         first, second = (vector(point) for point in closure.points)
-        return cls(closure.bodies, (first, second), paths, closure.dependent)
+        one, two = ([vector(v) for v in zip(*r, strict=True)] for r in closure.rotations)
+        length = vector((closure.length, 0.0, 0.0)).x
+        return cls(
+            closure.bodies,
+            (first, second),
+            (one, two),
+            CUT_JOINTS[closure.joint],
+            length,
+            paths,
+            closure.dependent,
+        )
 
 
 Poses = Mapping[int, Any]
 """Bodies in the world (`symgen.proof.reference_kinematics.BodyInWorld`) by number."""
 
 
+def _in_world(pose: Any, v: Vector) -> Vector:
+    return Vector(*(row.dot(v) for row in pose.axes))
+
+
 def ends(loop: ReferenceLoop, poses: Poses) -> tuple[Vector, Vector]:
     """The two points of a loop in the world."""
     first, second = (
-        poses[i].place + Vector(*(row.dot(p) for row in poses[i].axes))
+        poses[i].place + _in_world(poses[i], p)
         for i, p in zip(loop.bodies, loop.points, strict=True)
     )
     return first, second
 
 
-def columns(loop: ReferenceLoop, poses: Poses) -> dict[int, Vector]:
-    """The velocity of the first end against the second at unit rate of each joint of a loop."""
+@dataclass(frozen=True)
+class _Ends:
+    """The two ends of a loop in the world and what they do: velocity and acceleration of the
+    points, angular velocity and its rate."""
+
+    r: Vector
+    axes: tuple[Sequence[Vector], Sequence[Vector]]
+    v: tuple[Vector, Vector] = (ZERO_VECTOR, ZERO_VECTOR)
+    w: tuple[Vector, Vector] = (ZERO_VECTOR, ZERO_VECTOR)
+    a: tuple[Vector, Vector] = (ZERO_VECTOR, ZERO_VECTOR)
+    wd: tuple[Vector, Vector] = (ZERO_VECTOR, ZERO_VECTOR)
+
+    @classmethod
+    def at(cls, loop: ReferenceLoop, poses: Poses, **motion: tuple[Vector, Vector]) -> "_Ends":
+        """The ends at poses of the bodies."""
+        first, second = ends(loop, poses)
+        one, two = (
+            [_in_world(poses[i], e) for e in axes]
+            for i, axes in zip(loop.bodies, loop.axes, strict=True)
+        )
+        return cls(first - second, (one, two), **motion)
+
+
+def _gaps(loop: ReferenceLoop, x: _Ends) -> list[Scalar]:
+    """The equations of a cut joint, each 0 where the loop closes."""
+    (first, second), cut = x.axes, loop.cut
+    return [
+        *(x.r if cut.coincide else ()),
+        *(first[k].dot(x.r) for k in cut.across),
+        *([(x.r.dot(x.r) - loop.length * loop.length) / 2] if cut.distance else []),
+        *(first[i].dot(second[j]) for i, j in cut.perpendicular),
+    ]
+
+
+def _rates(loop: ReferenceLoop, x: _Ends) -> list[Scalar]:
+    """The rates of the equations."""
+    (first, second), cut, v = x.axes, loop.cut, x.v[0] - x.v[1]
+    return [
+        *(v if cut.coincide else ()),
+        *(first[k].dot(v - x.w[0].cross(x.r)) for k in cut.across),
+        *([x.r.dot(v)] if cut.distance else []),
+        *((x.w[0] - x.w[1]).dot(first[i].cross(second[j])) for i, j in cut.perpendicular),
+    ]
+
+
+def _second_rates(loop: ReferenceLoop, x: _Ends) -> list[Scalar]:
+    """The second rates of the equations: what is seen from the first body, whose axes turn."""
+    (first, second), cut, (w, u) = x.axes, loop.cut, x.w
+    v, a = x.v[0] - x.v[1], x.a[0] - x.a[1]
+    seen = a - x.wd[0].cross(x.r) - w.cross(v).scaled(2) + w.cross(w.cross(x.r))
+    spin, spun = w - u, x.wd[0] - x.wd[1]
+    return [
+        *(a if cut.coincide else ()),
+        *(first[k].dot(seen) for k in cut.across),
+        *([x.r.dot(a) + v.dot(v)] if cut.distance else []),
+        *(
+            spun.dot(first[i].cross(second[j]))
+            + spin.dot(w.cross(first[i]).cross(second[j]) + first[i].cross(u.cross(second[j])))
+            for i, j in cut.perpendicular
+        ),
+    ]
+
+
+def columns(loop: ReferenceLoop, poses: Poses) -> dict[int, list[Scalar]]:
+    """The rates of a loop's equations at unit rate of each joint."""
     points = ends(loop, poses)
-    return {
-        i: poses[i].twist(points[0])[1] if side == 0 else -poses[i].twist(points[1])[1]
-        for side, path in enumerate(loop.paths)
-        for i in path
-    }
+    out = dict[int, list[Scalar]]()
+    for side, path in enumerate(loop.paths):
+        for i in path:
+            w, v = poses[i].twist(points[side])
+            moved = {
+                "v": (v, ZERO_VECTOR) if side == 0 else (ZERO_VECTOR, v),
+                "w": (w, ZERO_VECTOR) if side == 0 else (ZERO_VECTOR, w),
+            }
+            out[i] = _rates(loop, _Ends.at(loop, poses, **moved))
+    return out
 
 
-def _balanced(loop: ReferenceLoop, by: Mapping[int, Vector], gap: Vector) -> tuple[Scalar, Scalar]:
-    """The rates of the dependent joints that undo a motion of the gap, by least squares."""
-    a, b = (by[i] for i in loop.dependent)
-    aa, ab, bb, ag, bg = a.dot(a), a.dot(b), b.dot(b), a.dot(gap), b.dot(gap)
-    inverse = 1 / (aa * bb - ab * ab)
-    return (ab * bg - bb * ag) * inverse, (ab * ag - aa * bg) * inverse
+@dataclass(frozen=True)
+class _System:
+    """The Jacobian of the equations of all loops: for each loop the columns of its joints."""
+
+    loops: Sequence[ReferenceLoop]
+    by: Sequence[Mapping[int, Sequence[Scalar]]]
+
+    @classmethod
+    def at(cls, loops: Sequence[ReferenceLoop], poses: Poses) -> "_System":
+        """The Jacobian at poses of the bodies."""
+        return cls(loops, [columns(loop, poses) for loop in loops])
+
+    def gap(self, rates: Sequence[Scalar]) -> list[list[Scalar]]:
+        """The rates of the equations at rates of the joints."""
+        out = []
+        for by in self.by:
+            rows = zip(*([x * rates[i - 1] for x in row] for i, row in by.items()), strict=True)
+            out.append([sum(row, ZERO) for row in rows])
+        return out
+
+    def balanced(self, gaps: Sequence[Sequence[Scalar]]) -> dict[int, Scalar]:
+        """The rates of the dependent joints that undo motions of the gaps, by least squares."""
+        unknown = [i for loop in self.loops for i in loop.dependent]
+        columns = [self._column(i) for i in unknown]
+        normal = [[self._product(a, b) for b in columns] for a in columns]
+        right = [-self._product(a, gaps) for a in columns]
+        return dict(zip(unknown, _solution(normal, right), strict=True))
+
+    def _column(self, body: int) -> list[Sequence[Scalar]]:
+        return [by.get(body, ()) for by in self.by]
+
+    def _product(self, a: Sequence[Sequence[Scalar]], b: Sequence[Sequence[Scalar]]) -> Scalar:
+        pairs = (zip(x, y, strict=False) for x, y in zip(a, b, strict=True))
+        return sum((x * y for pair in pairs for x, y in pair), ZERO)
+
+
+def _solution(matrix: list[list[Scalar]], right: list[Scalar]) -> list[Scalar]:
+    """The solution of a system with a positive definite matrix."""
+    n = len(right)
+    for k in range(n):
+        for i in range(k + 1, n):
+            if matrix[i][k] is not ZERO:
+                factor = matrix[i][k] / matrix[k][k]
+                pairs = zip(matrix[i], matrix[k], strict=True)
+                matrix[i] = [x - factor * y for x, y in pairs]
+                right[i] = right[i] - factor * right[k]
+    x: list[Scalar] = [ZERO] * n
+    for k in reversed(range(n)):
+        known = sum((matrix[k][j] * x[j] for j in range(k + 1, n)), ZERO)
+        x[k] = (right[k] - known) / matrix[k][k]
+    return x
 
 
 def with_loop_positions(
@@ -80,12 +212,10 @@ def with_loop_positions(
     right."""
     x = list(start)
     for _ in range(ITERATIONS):
-        for loop in loops:
-            poses = poses_at(x)
-            first, second = ends(loop, poses)
-            changes = _balanced(loop, columns(loop, poses), first - second)
-            for i, change in zip(loop.dependent, changes, strict=True):
-                x[i - 1] = x[i - 1] + change
+        poses = poses_at(x)
+        gaps = [_gaps(loop, _Ends.at(loop, poses)) for loop in loops]
+        for i, change in _System.at(loops, poses).balanced(gaps).items():
+            x[i - 1] = x[i - 1] + change
     return x
 
 
@@ -93,34 +223,43 @@ def with_loop_rates(
     loops: Sequence[ReferenceLoop], poses: Poses, rates: Sequence[Scalar]
 ) -> list[Scalar]:
     """The rates of all bodies, of which those that loops determine are given as ZERO."""
-    out = list(rates)
-    for loop in loops:
-        by = columns(loop, poses)
-        gap = sum((v.scaled(out[i - 1]) for i, v in by.items()), ZERO_VECTOR)
-        for i, rate in zip(loop.dependent, _balanced(loop, by, gap), strict=True):
-            out[i - 1] = rate
+    out, system = list(rates), _System.at(loops, poses)
+    for i, rate in system.balanced(system.gap(out)).items():
+        out[i - 1] = rate
     return out
 
 
 def with_loop_accelerations(
     loops: Sequence[ReferenceLoop],
     poses: Poses,
+    motions: Mapping[int, Any],
     accelerations: Sequence[Scalar],
-    motions_at: Callable[[Sequence[Scalar]], Mapping[int, Any]],
+    velocity: Callable[[int, Vector], Vector],
 ) -> list[Scalar]:
     """The accelerations of all bodies, of which those that loops determine are given as ZERO;
-    `motions_at` gives the motions of the bodies at accelerations."""
-    out = list(accelerations)
+    `motions` are those of the bodies at these accelerations, and `velocity` is that of a body's
+    particle at a point."""
+    out, gaps = list(accelerations), []
     for loop in loops:
-        motions = motions_at(out)
-        first, second = (
-            motions[i].acceleration(point)
-            for i, point in zip(loop.bodies, ends(loop, poses), strict=True)
+        points, moved = ends(loop, poses), [motions[i] for i in loop.bodies]
+        pairs = [*zip(loop.bodies, moved, points, strict=True)]
+        at = _Ends.at(
+            loop,
+            poses,
+            v=_two(velocity(i, p) for i, _, p in pairs),
+            w=_two(m.w for m in moved),
+            a=_two(m.acceleration(p) for _, m, p in pairs),
+            wd=_two(m.wd for m in moved),
         )
-        by = columns(loop, poses)
-        for i, x in zip(loop.dependent, _balanced(loop, by, first - second), strict=True):
-            out[i - 1] = x
+        gaps.append(_second_rates(loop, at))
+    for i, x in _System.at(loops, poses).balanced(gaps).items():
+        out[i - 1] = x
     return out
+
+
+def _two(vectors: Iterable[Vector]) -> tuple[Vector, Vector]:
+    first, second = vectors
+    return first, second
 
 
 def loop_start(

@@ -1,15 +1,16 @@
 """Closed loops of a file: from cut joints between links to closures of a model.
 
-Two joints of each planar loop are dependent. By default these are the joints farthest from the
-carrier of the loop, of equally far ones the last in the file."""
+Some joints of each loop are dependent: two of a planar loop, by default those farthest from the
+carrier of the loop, of equally far ones the last in the file; of a spatial one those of a leg, on
+the side of the loop with fewer joints."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from itertools import chain
 
 from symgen.errors import Notice, OptionError, RobotError, SymgenError
-from symgen.mechanics.closures import LoopError
-from symgen.mechanics.loop_geometry import planar_loop
+from symgen.mechanics.kinematic_loop import LoopError
+from symgen.mechanics.loop_groups import PLANAR_UNKNOWNS, branches, dependent_choices, loop_of
 from symgen.mechanics.model import Closure, Follow, RigidBodyModel, paths_of
 from symgen.mechanics.pose import Pose
 from symgen.numbers.scalar import sum_in_order
@@ -18,9 +19,6 @@ from symgen.reading.ignored_elements import loops_left_open
 from symgen.reading.loop_elements import LoopElement
 from symgen.reading.subtree import RobotSubtree
 from symgen.text import hint, quoted, shown
-
-DEPENDENT_JOINTS: Final = 2
-"""The number of coordinates that a planar loop determines."""
 
 
 def with_loops(part: RobotSubtree, model: RigidBodyModel) -> RigidBodyModel:
@@ -99,22 +97,7 @@ def _closure(
     """The closure of a loop, with its dependent joints and its branch. Raises RobotError."""
     paths = paths_of(model, ends[0])
     taken = {i for closure in before for i in closure.dependent}
-    depth = {i: k for path in paths for k, i in enumerate(path)}
-    free = [i for i in depth if i not in taken and model.body(i).follows is None]
-    if len(free) < DEPENDENT_JOINTS:
-        raise _error(
-            robot,
-            loop,
-            f"the number of its joints that could follow from the others is {len(free)}, and a "
-            f"planar loop determines {DEPENDENT_JOINTS}; give it more joints, or remove it",
-        )
-    kept = {i for i in free if model.body(i).joint.name in loop.independent}
-    dependent = sorted(free, key=lambda i: (i not in kept, depth[i], i))[-DEPENDENT_JOINTS:]
-    if loop.dependent:
-        dependent = [_dependent(robot, model, loop, name, free) for name in loop.dependent]
-    for i in dependent:
-        _check_dependent(robot, model, loop, i)
-    first, second = sorted(dependent)
+    free = [[i for i in path if i not in taken and model.body(i).follows is None] for path in paths]
     points, rotations = (
         tuple(getattr(pose, part) for pose in ends[1]) for part in ("position", "rotation")
     )
@@ -122,16 +105,49 @@ def _closure(
         loop.name,
         ends[0],
         points,
-        (first, second),
+        (),
         joint=loop.joint,
         rotations=rotations,
         length=loop.length,
     )
-    try:
-        distances = {branch: _distance(model, closure, branch) for branch in (1, -1)}
-        return replace(closure, branch=loop.branch or min(distances, key=distances.__getitem__))
-    except LoopError as error:
-        raise _error(robot, loop, str(error)) from None
+    if loop.dependent:
+        named = [_dependent(robot, model, loop, name, [*chain(*free)]) for name in loop.dependent]
+        choices = [tuple(sorted(named))]
+    else:
+        kept = {i for i in chain(*free) if model.body(i).joint.name in loop.independent}
+        choices = [*dependent_choices(free, loop.joint, kept)]
+    if not choices:
+        raise _error(
+            robot,
+            loop,
+            f"the number of its joints that could follow from the others is {len([*chain(*free)])},"
+            f" and a planar loop determines {PLANAR_UNKNOWNS}; give it more joints, or remove it",
+        )
+    reasons = list[str]()
+    for dependent in choices:
+        try:
+            found = _assembled(model, replace(closure, dependent=dependent), loop.branch)
+        except LoopError as error:
+            reasons.append(str(error))
+            continue
+        for i in dependent:
+            _check_dependent(robot, model, loop, i)
+        return found
+    raise _error(robot, loop, reasons[0])
+
+
+def _assembled(model: RigidBodyModel, closure: Closure, branch: int) -> Closure:
+    """The closure on a branch, by default on the one on which the dependent joints are nearest to
+    0. Raises LoopError where its positions have no closed form."""
+    distances, reasons = dict[int, float](), list[LoopError]()
+    for trial in (branch,) if branch else branches(closure):
+        try:
+            distances[trial] = _distance(model, replace(closure, branch=trial))
+        except LoopError as error:
+            reasons.append(error)
+    if not distances:
+        raise reasons[0]
+    return replace(closure, branch=min(distances, key=distances.__getitem__))
 
 
 def _dependent(
@@ -143,8 +159,8 @@ def _dependent(
 ) -> int:
     """The body of a joint that a loop is to determine. Raises RobotError."""
     names = {model.body(i).joint.name: i for i in free}
-    if len(loop.dependent) != DEPENDENT_JOINTS or len({*loop.dependent}) != DEPENDENT_JOINTS:
-        raise _error(robot, loop, f"names {quoted(loop.dependent)} as dependent; name two joints")
+    if len({*loop.dependent}) != len(loop.dependent):
+        raise _error(robot, loop, f"names {quoted(loop.dependent)} as dependent; name each once")
     if name not in names:
         raise _error(
             robot,
@@ -177,9 +193,9 @@ def _check_dependent(
         )
 
 
-def _distance(model: RigidBodyModel, closure: Closure, branch: int) -> float:
+def _distance(model: RigidBodyModel, closure: Closure) -> float:
     """How far the dependent joints of an assembly are from 0, where files mostly draw them."""
-    loop = planar_loop(model, replace(closure, branch=branch))
+    loop = loop_of(model, closure)
     positions = loop.values(loop.sample)
     distance: float = sum_in_order(map(abs, positions.values()), 0.0)
     return distance
@@ -234,9 +250,10 @@ def notices_on_loops(part: RobotSubtree, model: RigidBodyModel) -> Iterator[Noti
             [model.body(i).joint.name for i in bodies if (i in closure.dependent) is chosen]
             for chosen in (True, False)
         )
+        kind = "planar" if len(dependent) == PLANAR_UNKNOWNS else "spatial"
         yield part.robot.notice(
             "note",
-            f"closes a planar loop that determines joints {quoted(dependent)} from "
+            f"closes a {kind} loop that determines joints {quoted(dependent)} from "
             f"{quoted(others)} on branch {closure.branch:+d}; the robot has {model.dof} "
             "independent coordinates",
             loops[closure.name].line or None,

@@ -20,8 +20,8 @@ KEYS: Final = ("name", "first", "second", "at_first", "at_second", "dependent", 
 def loop_of(label: str, line: int, name: str, entries: dict[str, Any]) -> LoopElement:
     """The loop with some entries of `KEYS`. Raises OptionError with a `label`."""
     branch, dependent = entries.get("branch"), entries.get("dependent", ())
-    if branch not in (None, 1, -1):
-        raise OptionError(f"{label}: branch is {shown(repr(branch), 40)}; give 1 or -1")
+    if branch not in (None, 1, -1, 2, -2):
+        raise OptionError(f"{label}: branch is {shown(repr(branch), 40)}; give 1, -1, 2 or -2")
     points = [as_vector3(f"{label}: {key}", entries.get(key, ZEROS)) for key in KEYS[3:5]]
     listed = [dependent] if isinstance(dependent, str) else dependent
     names = tuple(map(str, as_list(f"{label}: dependent", listed)))

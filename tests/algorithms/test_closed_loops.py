@@ -16,16 +16,17 @@ from symgen.mechanics.coupling import Coupling, coupling_of
 from symgen.mechanics.random_positions import with_random_unit_quaternions
 from symgen.mechanics.unit_angle import UnitAngle
 from symgen.proof.laws import LawEvaluator
-from tests.support.loops import LOOPS, five_bar, four_bar
+from tests.support.loops import LOOPS, SPATIAL, five_bar, four_bar
 from tests.support.oracles import oracle
 
 pinocchio = oracle("pinocchio")
 STATES = 3
+ALL = LOOPS | SPATIAL
 
 
 @cache
 def robot(name: str) -> symgen.Robot:
-    return symgen.Robot(four_bar(skew=True) if name == "skew" else LOOPS[name]())
+    return symgen.Robot(four_bar(skew=True) if name == "skew" else ALL[name]())
 
 
 @cache
@@ -63,13 +64,13 @@ def expanded(coupling: Coupling, q: Any, qd: Any) -> tuple[np.ndarray, ...]:
     return np.array([number(p) for p in x]), rates, at.velocity_matrix, np.array(at.rest, float)
 
 
-@pytest.mark.parametrize("name", [*LOOPS, "skew"])
+@pytest.mark.parametrize("name", [*ALL, "skew"])
 def test_accelerations_are_those_of_pinocchios_constrained_dynamics(
     name: str, tmp_path: Path
 ) -> None:
     """With μ > 0: at μ = 0 Pinocchio's redundant rows of planar loops give wrong accelerations."""
     model = robot(name).model
-    tree = four_bar(skew=True, closed=False) if name == "skew" else LOOPS[name](closed=False)
+    tree = four_bar(skew=True, closed=False) if name == "skew" else ALL[name](closed=False)
     symgen.Robot(tree).write_urdf(tmp_path / "tree.urdf")
     other = pinocchio.buildModelFromUrdf(str(tmp_path / "tree.urdf"))
     names = [body.joint.name for body in model.bodies]
@@ -101,7 +102,7 @@ def test_accelerations_are_those_of_pinocchios_constrained_dynamics(
         assert np.abs(found - wanted).max() <= 1e-9 * np.abs(wanted).max()
 
 
-@pytest.mark.parametrize("name", [*LOOPS, "skew"])
+@pytest.mark.parametrize("name", [*ALL, "skew"])
 def test_both_ends_of_a_loop_move_alike(name: str) -> None:
     """Positions, velocities and accelerations of the two points are equal, in the textbook's
     kinematics of the open tree, which knows nothing of loops."""
@@ -166,7 +167,7 @@ QUANTITIES = (
 
 
 @pytest.mark.parametrize("quantity", QUANTITIES)
-@pytest.mark.parametrize("name", ["four-bar", "bucket"])
+@pytest.mark.parametrize("name", ["four-bar", "bucket", "ankle"])
 def test_quantities_equal_the_reference(name: str, quantity: str) -> None:
     """The reference finds positions by Newton's method and rates by least squares, and takes
     derivatives by steps in 75 digits."""
@@ -206,6 +207,10 @@ def test_energy_is_kept_over_ten_seconds() -> None:
         ("excavator", "inverse_dynamics", 342),
         ("excavator", "mass_matrix", 123),
         ("excavator", "forward_dynamics", 403),
+        ("ankle", "inverse_dynamics", 758),
+        ("ankle", "mass_matrix", 408),
+        ("ankle", "forward_dynamics", 1068),
+        ("3-RRR", "forward_dynamics", 640),
     ],
 )
 def test_operations_do_not_rise(name: str, quantity: str, operations: int) -> None:

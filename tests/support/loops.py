@@ -124,3 +124,73 @@ LOOPS = {
     "one side": rocker_of_one_side,
     "bucket": bucket,
 }
+
+
+def ankle(closed: bool = True) -> Any:
+    """A differential ankle on a shin: two motors whose rods, on universal joints, hold a foot with
+    pitch and roll."""
+    masses = {"shin": 3.0, "crank0": 0.2, "cross0": 0.01, "rod0": 0.1}
+    masses |= {"crank1": 0.2, "cross1": 0.01, "rod1": 0.1, "cross": 0.05, "foot": 1.0}
+    arm = _with_links(symgen.Builder("ankle").link("base"), masses, 8)
+    arm = arm.joint("knee", "revolute", "base", "shin", rpy=(HALF, 0, 0))
+    for k, side in enumerate((1, -1)):
+        arm = arm.joint(f"m{k}", "revolute", "shin", f"crank{k}", (0.1, 0, 0.05 * side))
+        arm = arm.joint(f"u{k}", "revolute", f"crank{k}", f"cross{k}", (0.05, 0, 0))
+        arm = arm.joint(f"w{k}", "revolute", f"cross{k}", f"rod{k}", rpy=(HALF, 0, 0))
+    arm = arm.joint("pitch", "revolute", "shin", "cross", (0.4, 0, 0))
+    arm = arm.joint("roll", "revolute", "cross", "foot", rpy=(-HALF, 0, 0))
+    for k, side in enumerate((1, -1) if closed else ()):
+        lug = (0, -0.05 * side, -0.05)
+        arm = arm.close(f"rod{k}", f"rod{k}", "foot", (0.3, 0, 0), lug)
+    return arm
+
+
+def stewart(closed: bool = True) -> Any:
+    """A platform with six coordinates on six legs, each a cylinder on a universal joint."""
+    masses = {"platform": 5.0}
+    for k in range(6):
+        masses |= {f"cross{k}": 0.05, f"barrel{k}": 0.8, f"rod{k}": 0.5}
+    arm = symgen.Builder("stewart").link("base")
+    for name in ("px", "py", "pz", "rx", "ry"):
+        arm = arm.link(name)
+    arm = _with_links(arm, masses, 9)
+    arm = arm.joint("x", "prismatic", "base", "px", (0, 0, 0.55), axis=(1, 0, 0))
+    arm = arm.joint("y", "prismatic", "px", "py", axis=(0, 1, 0))
+    arm = arm.joint("z", "prismatic", "py", "pz", axis=(0, 0, 1))
+    arm = arm.joint("roll", "revolute", "pz", "rx", axis=(1, 0, 0))
+    arm = arm.joint("pitch", "revolute", "rx", "ry", axis=(0, 1, 0))
+    arm = arm.joint("yaw", "revolute", "ry", "platform", axis=(0, 0, 1))
+    at = [(50, 10), (70, 110), (170, 130), (190, 230), (290, 250), (310, 350)]
+    for k, (low, high) in enumerate(np.deg2rad(at)):
+        foot = (0.5 * cos(low), 0.5 * sin(low), 0.0)
+        arm = arm.joint(f"u{k}", "revolute", "base", f"cross{k}", foot, (HALF, 0, 0))
+        arm = arm.joint(f"w{k}", "revolute", f"cross{k}", f"barrel{k}", rpy=(HALF, 0, 0))
+        arm = arm.joint(f"p{k}", "prismatic", f"barrel{k}", f"rod{k}", axis=(1, 0, 0))
+        if closed:
+            lug = (0.3 * cos(high), 0.3 * sin(high), -0.02)
+            arm = arm.close(f"leg{k}", f"rod{k}", "platform", (0, 0, 0), lug)
+    return arm
+
+
+def three_rrr(closed: bool = True) -> Any:
+    """A planar platform with three coordinates on three legs of two links."""
+    masses = {"platform": 1.0}
+    for k in range(3):
+        masses |= {f"upper{k}": 0.4, f"lower{k}": 0.3}
+    arm = _with_links(symgen.Builder("rrr").link("base").link("px").link("py"), masses, 10)
+    arm = arm.joint("x", "prismatic", "base", "px", axis=(1, 0, 0))
+    arm = arm.joint("y", "prismatic", "px", "py", axis=(0, 1, 0))
+    arm = arm.joint("turn", "revolute", "py", "platform")
+    for k in range(3):
+        angle = 2 * pi * k / 3
+        foot, lug = ((r * cos(angle), r * sin(angle), 0.0) for r in (0.5, 0.1))
+        arm = arm.joint(f"m{k}", "revolute", "base", f"upper{k}", foot)
+        arm = arm.joint(f"e{k}", "revolute", f"upper{k}", f"lower{k}", (0.3, 0, 0))
+        if closed:
+            arm = arm.close(
+                f"leg{k}", f"lower{k}", "platform", (0.25, 0, 0), lug, dependent=(f"m{k}", f"e{k}")
+            )
+    return arm
+
+
+SPATIAL = {"ankle": ankle, "stewart": stewart, "3-RRR": three_rrr}

@@ -1,0 +1,121 @@
+"""What all closed loops have in common: the coordinates that a loop determines, and the positions
+at which it closes."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from random import Random
+from typing import Any, Final
+
+from symgen.mechanics.model import Closure
+from symgen.mechanics.unit_angle import UnitAngle
+from symgen.numbers.scalar import Scalar, plain
+
+Positions = Mapping[int, Any]
+"""Positions of joints by number of the body."""
+Row = Sequence[Scalar]
+"""A motion of the gap of a loop: a component for each equation of its cut joints."""
+
+
+class LoopError(ValueError):
+    """A closure that is not supported; the message says why and what to do."""
+
+
+MIN_SINE: Final = 0.1
+"""The least sine of the angle between the ways in which the dependent joints can move the end of a
+loop, for states that are drawn at random: at 0 the mechanism is at a dead point."""
+GOOD_SINE: Final = 0.3
+"""A sine that is large enough to stop the search for positions at which a loop closes."""
+SAMPLES: Final = 400
+"""How many positions are tried in that search."""
+
+
+class KinematicLoop(ABC):
+    """One closed loop, or several that determine their dependent joints together."""
+
+    @property
+    @abstractmethod
+    def closures(self) -> tuple[Closure, ...]:
+        """The cut joints that close it."""
+
+    @property
+    def dependent(self) -> tuple[int, ...]:
+        """The bodies whose coordinates the loop determines."""
+        return tuple(body for closure in self.closures for body in closure.dependent)
+
+    @property
+    @abstractmethod
+    def bodies(self) -> list[int]:
+        """The bodies of all joints of the loop."""
+
+    @property
+    def good_sine(self) -> float:
+        """A sine that is large enough to stop the search for positions at which it closes."""
+        return GOOD_SINE
+
+    @property
+    @abstractmethod
+    def size(self) -> float:
+        """The length of its longest link (m)."""
+
+    @property
+    @abstractmethod
+    def sliding(self) -> set[int]:
+        """The bodies whose joints slide."""
+
+    @abstractmethod
+    def positions(self, x: Positions) -> dict[int, Any]:
+        """The positions of the dependent joints from those of the others in the loop."""
+
+    @abstractmethod
+    def columns(self, x: Positions) -> dict[int, Row]:
+        """The Jacobian of the gap: a column for the joint of each body."""
+
+    @abstractmethod
+    def drift(self, x: Positions, rates: Sequence[Scalar]) -> Row:
+        """The second derivative of the gap while the rates of all joints are constant."""
+
+    @abstractmethod
+    def solved(self, columns: Mapping[int, Row], sums: Sequence[Row]) -> list[Row]:
+        """The rates of the dependent joints that balance each of some motions of the gap."""
+
+    @abstractmethod
+    def sine(self, x: Positions) -> float:
+        """The sine of the angle between the motions that the dependent joints give the gap, at
+        numbers; 0 where the loop does not close."""
+
+    def values(self, x: Positions) -> dict[int, float]:
+        """The positions of the dependent joints as numbers (rad from -π to π, or m)."""
+        return {body: as_number(p) for body, p in self.positions(x).items()}
+
+    @cached_property
+    def sample(self) -> Positions:
+        """Positions of the joints that the loop does not determine, at which it closes far from a
+        dead point: 0 if they do. Raises LoopError where none are found."""
+        others = [body for body in self.bodies if body not in self.dependent]
+        random, best = Random(0), dict.fromkeys(others, 0.0)
+        trial, size = best, self.size
+        for _ in range(SAMPLES):
+            if abs(self.sine(trial)) > abs(self.sine(best)):
+                best = trial
+            if abs(self.sine(best)) >= self.good_sine:
+                return best
+            trial = {
+                body: random.uniform(-size, size)
+                if body in self.sliding
+                else random.uniform(-3.14, 3.14)
+                for body in others
+            }
+        if abs(self.sine(best)) < MIN_SINE:
+            raise LoopError(
+                "its links are too short or too long to close it; correct their lengths"
+            )
+        return best
+
+
+def as_number(p: Any) -> float:
+    """A position of a joint as a number (rad from -π to π, or m)."""
+    if isinstance(p, UnitAngle):
+        return math.atan2(plain(p.applied("sin")), plain(p.applied("cos")))
+    return plain(p)

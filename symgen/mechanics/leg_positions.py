@@ -1,0 +1,180 @@
+"""Positions of spatial legs in closed form.
+
+A leg reaches for a point P with two joints that turn about intersecting axes, such as a universal
+joint, at a point C, and a third joint before or behind these, or on the other side of the loop. The
+third joint makes the distance from C to P that of the leg: a circle and a sphere if it turns, a
+line and a sphere if it slides. Of the two others, the second makes the height of the leg's end
+along the axis of the first that of P, and the first turns it to P. (Paden, Kinematics and Control
+of Robot Manipulators, 1986, subproblems 1 and 3.)"""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from symgen.mechanics.kinematic_loop import LoopError, Positions
+from symgen.mechanics.spatial import ZERO_VECTOR, Rotation, Vector
+from symgen.mechanics.spatial_loop import AXES, CutSides, Side, turned, walk
+from symgen.mechanics.unit_angle import Direction, UnitAngle
+from symgen.numbers.operations import sqrt
+from symgen.numbers.scalar import ZERO, Scalar, positive
+
+Place = tuple[int, int]
+"""A joint of a loop: its side and its index there."""
+
+
+def _angle(a: Scalar, b: Scalar, right: Scalar, sign: int) -> UnitAngle:
+    """A solution of a cos θ + b sin θ = right."""
+    square = a * a + b * b
+    inverse, root = 1.0 / square, sign * sqrt(positive(square - right * right))
+    return UnitAngle(
+        ((Direction((a * right - b * root) * inverse, (b * right + a * root) * inverse), 1),)
+    )
+
+
+def _beyond(side: Side, k: int, until: int) -> Side:
+    """The part of a chain from the frame after the joint `k` to the origin of the joint `until`."""
+    return Side(side.hinges[k + 1 : until], side.arm_after(until - 1))
+
+
+def _back(rows: Any, v: Vector) -> Vector:
+    """A vector in the axes whose rotation has these rows."""
+    return sum((row.scaled(x) for row, x in zip(rows, v, strict=True)), ZERO_VECTOR)
+
+
+def to_distance(
+    side: Side, x: Positions, k: int, until: int, far: Vector, square: Scalar, sign: int
+) -> Any:
+    """The position of the joint `k` at which the origin of the joint `until` has a distance from
+    the point `far` whose square is given."""
+    _, origin, rows = walk(side, x, k)
+    hinge = side.hinges[k]
+    q = _back(turned(rows, hinge.rotation), origin - far)
+    rest = walk(_beyond(side, k, until), x)[1]
+    if hinge.slides:
+        e = q + rest
+        return sign * sqrt(positive(square - e.x * e.x - e.y * e.y)) - e.z
+    right = 0.5 * (square - q.dot(q) - rest.dot(rest)) - q.z * rest.z
+    return _angle(q.x * rest.x + q.y * rest.y, q.y * rest.x - q.x * rest.y, right, sign)
+
+
+@dataclass(frozen=True)
+class Rod:
+    """The joint that keeps a constant distance between the ends of its loop."""
+
+    cut: CutSides
+    place: Place
+
+    def __call__(self, x: Positions) -> dict[int, Any]:
+        """The position of the joint."""
+        (s, k), sides, closure = self.place, self.cut.sides, self.cut.closure
+        far = walk(sides[1 - s], x)[1]
+        square, count = closure.length**2, len(sides[s].hinges)
+        angle = to_distance(sides[s], x, k, count, far, square, closure.branch)
+        return {sides[s].hinges[k].body: angle}
+
+
+@dataclass(frozen=True)
+class Leg:
+    """Two joints with intersecting axes, of which `pair` is the first, and a `third` one."""
+
+    cut: CutSides
+    pair: Place
+    third: Place
+
+    def __call__(self, x: Positions) -> dict[int, Any]:
+        """The positions of the three joints."""
+        sides, (side, k) = self.cut.sides, self.third
+        sign = 1 if self.cut.closure.branch > 0 else -1
+        found = {sides[side].hinges[k].body: self._third(x, sign)}
+        known = {**x, **found}
+        return found | self.pointed(known, walk(sides[1 - self.pair[0]], known)[1])
+
+    def _third(self, x: Positions, sign: int) -> Any:
+        (s, j), (side, k) = self.pair, self.third
+        chain, other = self.cut.sides[s], self.cut.sides[1 - s]
+        count = len(chain.hinges)
+        if side == s and k > j:
+            center, target = walk(chain, x, j)[1], walk(other, x)[1]
+            away = target - center
+            behind = _beyond(chain, j + 1, count)
+            n = len(behind.hinges)
+            return to_distance(behind, x, k - j - 2, n, ZERO_VECTOR, away.dot(away), sign)
+        arm = walk(_beyond(chain, j + 1, count), x)[1]
+        if side == s:
+            return to_distance(chain, x, k, j, walk(other, x)[1], arm.dot(arm), sign)
+        center = walk(chain, x, j)[1]
+        return to_distance(other, x, k, len(other.hinges), center, arm.dot(arm), sign)
+
+    def pointed(self, x: Positions, target: Vector) -> dict[int, Any]:
+        """The positions of the pair at which the end of the leg is at a target."""
+        s, j = self.pair
+        side = self.cut.sides[s]
+        first, second = side.hinges[j], side.hinges[j + 1]
+        arm = walk(_beyond(side, j + 1, len(side.hinges)), x)[1]
+        run = j
+        while run and side.hinges[run].rotation is None and not side.hinges[run - 1].slides:
+            run -= 1
+        rows = turned(walk(side, x, run)[2], side.hinges[run].rotation)
+        to = _back(rows, target - walk(side, x, j)[1])
+        before = (second.rotation or Rotation.by(AXES)).rows
+        height = before[2]
+        sign = -1 if abs(self.cut.closure.branch) == 1 else 1
+        angle = _angle(
+            height.x * arm.x + height.y * arm.y,
+            height.y * arm.x - height.x * arm.y,
+            to.z - height.z * arm.z,
+            sign,
+        )
+        c, s_ = angle.applied("cos"), angle.applied("sin")
+        reached = Vector(c * arm.x - s_ * arm.y, s_ * arm.x + c * arm.y, arm.z)
+        turn = _quotient(to, Vector(before[0].dot(reached), before[1].dot(reached), ZERO))
+        before_it = sum((UnitAngle.of(x[h.body]) for h in side.hinges[run:j]), UnitAngle(()))
+        return {first.body: turn - before_it, second.body: angle}
+
+
+def _quotient(target: Vector, source: Vector) -> UnitAngle:
+    """The turn about z that takes one vector to another one of the same length."""
+    if source.y is ZERO:
+        inverse = 1.0 / source.x
+        return UnitAngle(((Direction(target.x * inverse, target.y * inverse), 1),))
+    if source.x is ZERO:
+        inverse = 1.0 / source.y
+        return UnitAngle(((Direction(target.y * inverse, -(target.x * inverse)), 1),))
+    inverse = 1.0 / (source.x * source.x + source.y * source.y)
+    u, v = source.x * inverse, source.y * inverse
+    turn = Direction(target.x * u + target.y * v, target.y * u - target.x * v)
+    return UnitAngle(((turn, 1),))
+
+
+def leg_of(cut: CutSides) -> Rod | Leg:
+    """The closed form of a cut joint between two points. Raises LoopError where there is none."""
+    closure = cut.closure
+    places = {h.body: (s, k) for s, side in enumerate(cut.sides) for k, h in enumerate(side.hinges)}
+    wanted = [places[body] for body in closure.dependent]
+    if closure.joint == "distance" and len(wanted) == 1:
+        return Rod(cut, wanted[0])
+    if closure.joint == "ball" and len(wanted) == LEG:
+        pair = next((place for place in wanted if _intersecting(cut, place, wanted)), None)
+        if pair is not None:
+            (third,) = {*wanted} - {pair, (pair[0], pair[1] + 1)}
+            return Leg(cut, pair, third)
+    raise LoopError(
+        "its positions have no closed form that is known; name other dependent joints, of which "
+        "two turn about intersecting axes one after the other, or close it by a ball joint"
+    )
+
+
+LEG: Final = 3
+"""The number of joints of a leg whose end is at a point."""
+
+
+def _intersecting(cut: CutSides, place: Place, among: list[Place]) -> bool:
+    """Whether a joint and the next one are dependent, turn and have axes that intersect."""
+    s, k = place
+    if (s, k + 1) not in among:
+        return False
+    first, second = cut.sides[s].hinges[k : k + 2]
+    return (
+        not (first.slides or second.slides)
+        and second.rotation is not None
+        and all(e is ZERO for e in second.arm)
+    )

@@ -1,0 +1,96 @@
+"""Spatial closed loops from a model: chains of joints, each with the z axis along it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from symgen.mechanics.canonical_frames import tidy
+from symgen.mechanics.elimination import Elimination
+from symgen.mechanics.kinematic_loop import LoopError
+from symgen.mechanics.leg_positions import leg_of
+from symgen.mechanics.loop_geometry import axes_across
+from symgen.mechanics.model import Body, Closure, RigidBodyModel, paths_of
+from symgen.mechanics.pose import IDENTITY, Matrix3, Pose
+from symgen.mechanics.rigid_motion import Rows
+from symgen.mechanics.spatial import Rotation, Vector
+from symgen.mechanics.spatial_loop import AXES, CutSides, Side, SpatialHinge, SpatialLoop
+from symgen.numbers.decimals import norm
+from symgen.numbers.scalar import ZERO
+
+
+def spatial_loop(model: RigidBodyModel, closures: Sequence[Closure]) -> SpatialLoop:
+    """The loop of some closures that determine their joints together. Raises LoopError where their
+    positions have no closed form."""
+    cuts = tuple(cut_sides(model, closure) for closure in closures)
+    if len(cuts) > 1:
+        raise LoopError("it and other loops determine each other's joints")
+    return with_elimination(SpatialLoop(cuts, leg_of(cuts[0])))
+
+
+def with_elimination(loop: SpatialLoop) -> SpatialLoop:
+    """A loop with the order of its elimination, from positions at which it closes."""
+    x = {**loop.sample}
+    matrix = loop.matrix(loop.columns({**x, **loop.positions(x)}))
+    return replace(loop, elimination=Elimination.of(matrix))
+
+
+def cut_sides(model: RigidBodyModel, closure: Closure) -> CutSides:
+    """The two chains of a closure. Raises LoopError for joints of several coordinates."""
+    first, second = (
+        _side(model, path, Pose(rotation, point))
+        for path, rotation, point in zip(
+            paths_of(model, closure.bodies), closure.rotations, closure.points, strict=True
+        )
+    )
+    return CutSides(closure, (first, second))
+
+
+def _side(model: RigidBodyModel, path: Sequence[int], cut: Pose) -> Side:
+    axes, hinges = Pose(), []
+    size = max((norm(*model.body(i).pose.position) for i in path), default=0.0)
+    size = max(size, norm(*cut.position)) or 1.0
+    for i in path:
+        body = model.body(i)
+        _check(body)
+        placed = axes.inverse @ body.pose
+        rotation = Pose(_with_z_along(placed.turn(body.axis)))
+        is_turned = rotation.rotation != IDENTITY
+        turn = Rotation.by(_rows(rotation.rotation)) if is_turned else None
+        hinges.append(
+            SpatialHinge(i, _vector(placed.position, size), turn, body.freedom.turn is ZERO)
+        )
+        axes = Pose(Pose(placed.rotation).inverse.rotation) @ rotation
+    end = axes.inverse @ cut
+    return Side(tuple(hinges), _vector(end.position, size), _rows(end.rotation))
+
+
+def _check(body: Body) -> None:
+    turns, slides = (x is not ZERO for x in (body.freedom.turn, body.freedom.slide))
+    if body.in_body_axes or turns == slides:
+        raise LoopError(
+            f"joint '{body.joint.name}' is {body.joint.kind}; the joints of a loop must be "
+            "revolute or prismatic"
+        )
+
+
+def _with_z_along(z: tuple[float, float, float]) -> Matrix3:
+    """A rotation whose third column is an axis; the identity if that is z."""
+    if norm(z[0], z[1]) <= AXIS_ROUNDING and z[2] > 0:
+        return IDENTITY
+    x, y = axes_across(z)
+    a, b, c = zip(x, y, z, strict=True)
+    return a, b, c
+
+
+AXIS_ROUNDING = 1e-12
+"""How far an axis is from z by rounding errors of products of rotations."""
+
+
+def _vector(v: Sequence[float], size: float) -> Vector:
+    return Vector(*(tidy(x, size) for x in v))
+
+
+def _rows(rotation: Matrix3) -> Rows:
+    if rotation == IDENTITY:
+        return AXES
+    a, b, c = (_vector(row, 1.0) for row in rotation)
+    return a, b, c
