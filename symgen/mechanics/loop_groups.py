@@ -1,7 +1,7 @@
 """The closed loops of a model: planar ones, spatial ones, and those that determine their joints
 together."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Collection, Sequence
 from itertools import chain, combinations
 from typing import Final
 
@@ -29,7 +29,7 @@ def branches(closure: Closure) -> tuple[int, ...]:
 
 
 def dependent_choices(
-    free: Sequence[Sequence[int]], joint: str, kept: Set[int] = frozenset()
+    free: Sequence[Sequence[int]], joint: str, kept: Collection[int] = ()
 ) -> list[tuple[int, ...]]:
     """The joints that a loop can determine, the best choice first, of joints on its two sides in
     the order of the chains: two of a planar loop, those farthest from the carrier; three of a
@@ -37,13 +37,14 @@ def dependent_choices(
     Joints that are `kept` are chosen last."""
     depth = {body: k for path in free for k, body in enumerate(path)}
     far = sorted(depth, key=lambda i: (i not in kept, depth[i], i), reverse=True)
+    choices = list[tuple[int, ...]]()
     if joint == "distance":
-        choices = [(body,) for path in sorted(free, key=len) for body in path]
-    else:
-        choices = [tuple(sorted(far[:PLANAR_UNKNOWNS]))] if len(far) >= PLANAR_UNKNOWNS else []
+        choices += [(body,) for path in sorted(free, key=len) for body in path]
+    elif len(far) >= PLANAR_UNKNOWNS:
+        choices += [tuple(sorted(far[:PLANAR_UNKNOWNS]))]
     if joint == "ball":
         sides = [{*path} for path in sorted(free, key=len)]
         ways = [[*combinations([i for i in far if i in side], LEG)] for side in sides]
         spread = dict.fromkeys(chain(*ways, combinations(far, LEG)))
         choices += [tuple(sorted(three)) for three in spread]
-    return sorted(choices, key=lambda choice: len(kept.intersection(choice)))
+    return sorted(choices, key=lambda choice: len({*kept}.intersection(choice)))

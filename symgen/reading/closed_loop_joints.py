@@ -139,8 +139,10 @@ def _closure(
 def _assembled(model: RigidBodyModel, closure: Closure, branch: int) -> Closure:
     """The closure on a branch, by default on the one on which the dependent joints are nearest to
     0. Raises LoopError where its positions have no closed form."""
-    distances, reasons = dict[int, float](), list[LoopError]()
-    for trial in (branch,) if branch else branches(closure):
+    distances, reasons, known = dict[int, float](), list[LoopError](), branches(closure)
+    if branch and branch not in known:
+        raise LoopError(f"branch is {branch}; give {' or '.join(map(str, known))}")
+    for trial in (branch,) if branch else known:
         try:
             distances[trial] = _distance(model, replace(closure, branch=trial))
         except LoopError as error:
