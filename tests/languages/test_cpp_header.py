@@ -82,3 +82,51 @@ def test_no_robot_clashes_with_the_c_library(tmp_path):
     (tmp_path / "user.cpp").write_text("\n".join(lines))
     given = ("-std=gnu++11", "-Wall", "-Wextra", "-Wshadow", "-Werror", "-fsyntax-only", "user.cpp")
     compiled(*given, cwd=tmp_path, compiler="g++")
+
+
+CONTROLLERS = """#include "ur5.hpp"
+#include <cmath>
+#include <cstring>
+int main()
+{
+    using real = ur5_robot::real;
+    ur5_computed_torque_gains gains = {};
+    for (int k = 0; k < 6; ++k) {
+        gains.k_p[k] = 100;
+        gains.k_d[k] = 20;
+        gains.k_i[k] = 5;
+        gains.limit[k] = 50;
+    }
+    ur5_robot::computed_torque_controller controller(gains);
+    ur5_computed_torque_state state;
+    ur5_computed_torque_reset(&state, &gains);
+    std::array<real, 6> q, qd, zero, reference;
+    zero.fill(0);
+    reference.fill(0.3);
+    bool good = true;
+    for (int step = 0; step < 20; ++step) {
+        q.fill(0.01 * step);
+        qd.fill(0.1);
+        real u[6];
+        ur5_computed_torque_step(&gains, &state, q.data(), qd.data(), reference.data(), zero.data(),
+                                 zero.data(), 0.001, u);
+        const auto found = controller.step(q, qd, reference, zero, zero, 0.001);
+        good = good && found.status == 0 && std::memcmp(u, found.u_computed.data(), sizeof u) == 0;
+    }
+    q[0] = NAN;
+    good = good && controller.step(q, qd, reference, zero, zero, 0.001).status == 1;
+    controller.gains.limit[2] = -1;
+    good = good && controller.step(zero, qd, reference, zero, zero, 0.001).status == 2;
+    ur5_robot::gravity_compensation_controller weightless((ur5_gravity_compensation_gains()));
+    return good ? 0 : 1;
+}
+"""
+
+
+def test_controllers_are_classes(tmp_path):
+    """The steps of a class have the bits of the steps in C, its integral included."""
+    names = ("computed_torque", "gravity_compensation", "momentum_observer")
+    _, folder = generated("ur5", glue=("cpp",), quantities=("gravity",), controllers=names)
+    (tmp_path / "user.cpp").write_text(CONTROLLERS)
+    compiled("-std=c99", f"-I{folder}", "-c", *c_files(folder, ["_selftest"]), cwd=tmp_path)
+    runs_beside(tmp_path, "user.cpp", *STRICT_CPP, f"-I{folder}")

@@ -140,7 +140,7 @@ def test_many_variables_are_in_an_array(tmp_path, monkeypatch):
     files = import_module("symgen.languages.javascript.backend")
     module, folder = generated("pendulum", languages=("javascript",), quantities=SIMPLE)
     monkeypatch.setattr(files, "STYLE", replace(files.STYLE, max_locals=5))
-    (made,) = files.files(module).values()
+    made = files.files(module)["pendulum.mjs"]
     assert "const work = new Float64Array" in made
     (tmp_path / "few.mjs").write_text(made)
     (tmp_path / "many.mjs").write_text((folder / "pendulum.mjs").read_text())
@@ -152,3 +152,42 @@ def test_many_variables_are_in_an_array(tmp_path, monkeypatch):
     """
     one, other = node(tmp_path, script)
     assert one == other and one[0]
+
+
+def test_the_package_is_installed_by_name(tmp_path):
+    """A program of another folder imports the package by its name; NaN is refused as such."""
+    quantities = ("gravity", "forward_dynamics")
+    options = {"module_version": "1.2.3", "module_url": "https://example.com/arm"}
+    _, folder = generated("pendulum", languages=("javascript",), quantities=quantities, **options)
+    listing = json.loads((folder / "package.json").read_text("utf-8"))
+    assert listing["version"] == "1.2.3" and listing["homepage"] == "https://example.com/arm"
+    for name in ("package.json", *listing["files"]):
+        (tmp_path / "node_modules/pendulum").mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(folder / name, tmp_path / "node_modules/pendulum" / name)
+    script = """
+        import { forward_dynamics, gravity } from "pendulum";
+        const said = (f) => { try { f(); return ""; } catch (e) { return e.message; } };
+        const wrong = said(() => forward_dynamics([1, NaN], [0, 0], [0, 0]));
+        console.log(JSON.stringify([[...gravity([0.1, 0.2])], wrong]));
+    """
+    forces, told = node(tmp_path, script)
+    assert len(forces) == 2 and told == "an input is not finite"
+
+
+TYPED = """
+import { forward_dynamics, gravity, nv } from "pendulum";
+const tau: Float64Array = gravity([0.1, 0.2]);
+const single: Float32Array = forward_dynamics(tau, tau, tau, new Float32Array(nv));
+// @ts-expect-error: integers cannot hold results
+gravity(single, new Int32Array(2));
+"""
+
+
+@pytest.mark.skipif(shutil.which("tsc") is None, reason="TypeScript is not installed")
+def test_types_are_those_of_the_functions(tmp_path):
+    quantities = ("gravity", "forward_dynamics", "christoffel_symbols")
+    _, folder = generated("pendulum", languages=("javascript",), quantities=quantities)
+    shutil.copytree(folder, tmp_path / "node_modules/pendulum")
+    (tmp_path / "main.mts").write_text(TYPED)
+    command = ["tsc", "--strict", "--noEmit", "--module", "nodenext", "--target", "es2022"]
+    subprocess.run([*command, "main.mts"], cwd=tmp_path, check=True)

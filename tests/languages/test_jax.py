@@ -206,3 +206,13 @@ def test_names_stay_data(tmp_path):
     assert done.exit_code == 0, done.output
     code = "import pendulum_jax as r; print(ascii(r.JOINT_NAMES[0]))"
     assert python(tmp_path / "x", code).strip() == ascii(nasty)
+
+
+def test_derivatives_call_each_function_once():
+    """The mass matrix is an output of the derivatives of inverse dynamics."""
+    quantities = (*PAIRS[:2], "mass_matrix")
+    _, folder = generated("pendulum", languages=("jax",), quantities=quantities)
+    text = (folder / "pendulum_jax" / "native.py").read_text("utf-8")
+    moved = text.partition("def _move_inverse_dynamics(")[2].partition("\n\n\n")[0]
+    assert "inverse_dynamics_derivatives(q, qd, qdd)" in moved
+    assert "mass_matrix(" not in moved

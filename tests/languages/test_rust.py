@@ -88,7 +88,6 @@ def test_names_stay_data(tmp_path):
     assert invoke("verify", tmp_path / "x").exit_code == 0
     program = 'fn main() { print!("{}", pendulum::JOINT_NAMES[0]); }'
     crate = tmp_path / "x" / "pendulum_rust"
-    (crate / "examples").mkdir()
     (crate / "examples" / "name.rs").write_text(program)
     lib = ["rustc", "--edition", "2021", "--cfg", 'feature="std"', "--crate-type", "lib"]
     subprocess.run([*lib, "--crate-name", "pendulum", "src/lib.rs"], cwd=crate, check=True)
@@ -114,3 +113,40 @@ def test_the_documentation_shows_what_is_written(tmp_path):
     shown = " ".join(unescape(re.sub("<[^>]*>", "", described)).split())
     assert "robot *arm* [one] `two` <b>." in shown
     assert "Every function is generic over Real, which is f32 or f64." in shown
+
+
+USER = """
+use pendulum::{forward_dynamics, Singular};
+use std::error::Error;
+
+fn accelerations(q: [f64; 2]) -> Result<[f64; 2], Box<dyn Error>> {
+    let mut qdd = [0.0; 2];
+    forward_dynamics(&q, &[0.0; 2], &[1.0, 2.0], &mut qdd)?;
+    Ok(qdd)
+}
+
+#[test]
+fn an_error_says_what_is_wrong() {
+    assert!(accelerations([0.1, 0.2]).is_ok());
+    let error = accelerations([f64::NAN, 0.2]).unwrap_err();
+    assert_eq!(error.downcast_ref::<Singular>(), Some(&Singular));
+    assert!(error.to_string().starts_with("the mass matrix is not positive definite"));
+}
+"""
+
+
+def test_a_user_s_program_and_the_example_and_the_package_are_built(tmp_path):
+    """cargo packs the crate; its example prints the reference; the error is one of Rust's."""
+    module, folder = generated("pendulum", languages=("rust",), quantities=("forward_dynamics",))
+    crate = tmp_path / "crate"
+    shutil.copytree(folder / "pendulum_rust", crate)
+    (crate / "tests" / "user.rs").write_text(USER)
+    done = cargo(crate, "test", "--offline", "--test", "user")
+    assert done.returncode == 0, done.stdout + done.stderr
+    shown = cargo(crate, "run", "--offline", "--example", "first_call").stdout
+    wanted = module.test_states[0].expected["qdd"]
+    found = [float(x) for x in re.findall(r"-?[\d.]+(?:e-?\d+)?", shown.partition("=")[2])]
+    assert found == pytest.approx(wanted, rel=1e-12)
+    packed = cargo(crate, "package", "--offline", "--allow-dirty", "--no-verify")
+    assert packed.returncode == 0, packed.stderr
+    assert "publish" not in (crate / "Cargo.toml").read_text("utf-8")

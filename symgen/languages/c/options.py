@@ -104,7 +104,7 @@ class Release:
         "Version of the module. It is written into build files, manifest and wheel.",
         rare=True,
         default="0.1.0",
-        applies_to=("c", "rust", "torch", "symgen build"),
+        applies_to=("c", "rust", "javascript", "casadi", "jax", "torch", "symgen build"),
     )
     module_url: str = option(
         "--module-url",
@@ -112,7 +112,7 @@ class Release:
         "Address of the project. It is written into packages that name one.",
         rare=True,
         default="",
-        applies_to=("c", "rust", "symgen build"),
+        applies_to=("c", "rust", "javascript", "symgen build"),
     )
 
     def validate(self) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from symgen.languages.c.constants import LARGEST_MACROS
 from symgen.languages.c.expressions import trig_header
-from symgen.languages.c.options import COptions
+from symgen.languages.c.options import COptions, Release
 from symgen.languages.c.syntax import comment as c_comment
 from symgen.languages.c.syntax import literal, string
 from symgen.languages.casadi.external import shape_of
@@ -48,11 +48,18 @@ def files(module: Module) -> dict[str, str]:
         "shape": shape_of,
         "legend": replace(BACKEND, tests_pivots=True).context(module)["legend"],  # order of the C
     }
+    project = {
+        "package": folder,
+        "release": module[Release].module_version,
+        "framework": "CasADi",
+        "requirement": "casadi>=3.6",
+    }
     texts = {
         "__init__.py": render("casadi/package.py.jinja", **context),
         "build.py": render(
             "python/build.py.jinja", module=module, package=folder, headers="", without=WITHOUT
         ),
+        "pyproject.toml": render("python/pyproject.toml.jinja", **project),
         "py.typed": "",
     }
     return {f"{folder}/{name}": text for name, text in (texts | _c(module)).items()}

@@ -1,11 +1,12 @@
 """JAX: a package with pure functions, and the same through compiled C that XLA calls."""
 
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
-from symgen.languages.c.options import with_performance_defaults
+from symgen.languages.c.options import Release, with_performance_defaults
 from symgen.languages.describe import (
     FunctionDescription,
     derivative_output,
@@ -43,11 +44,15 @@ def files(module: Module) -> dict[str, str]:
         "tuple": python_tuple,
         "headers": "jax",
         "without": WITHOUT,
+        "release": module[Release].module_version,
+        "framework": "JAX",
+        "requirement": "jax>=0.6",
     }
     texts = {
         "__init__.py": render("jax/package.py.jinja", **context),
         "native.py": render("jax/native.py.jinja", **context),
         "build.py": render("python/build.py.jinja", **context),
+        "pyproject.toml": render("python/pyproject.toml.jinja", **context),
         "py.typed": "",
     }
     return {f"{package_name(module)}/{name}": text for name, text in (texts | _c(module)).items()}
@@ -115,7 +120,7 @@ def _move(module: Module, d: FunctionDescription) -> DerivativeCalls | None:
     if len(slopes) < len(moved):
         return None
     names = {name for _, name in slopes.values()}
-    derivatives = {other.name: other for other, _ in slopes.values()}.values()
+    derivatives = _without_repeats([other for other, _ in slopes.values()], names)
     calls = tuple(
         (
             other.name,
@@ -129,6 +134,18 @@ def _move(module: Module, d: FunctionDescription) -> DerivativeCalls | None:
         for out in d.outs
     )
     return DerivativeCalls(calls, parts)
+
+
+def _without_repeats(
+    functions: Sequence[FunctionDescription], names: AbstractSet[str]
+) -> list[FunctionDescription]:
+    """The functions, each once, without those whose outputs in `names` the others have too."""
+    called = {d.name: d for d in functions}
+    for d in sorted(called.values(), key=lambda d: len(d.program.nodes)):
+        others = {a.name for other in called.values() if other is not d for a in other.outs}
+        if names & {a.name for a in d.outs} <= others:
+            del called[d.name]
+    return list(called.values())
 
 
 def _c(module: Module) -> dict[str, str]:

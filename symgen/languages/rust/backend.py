@@ -66,12 +66,14 @@ def files(module: Module) -> dict[str, str]:
         "markdown": markdown,
         "head": _head,
         "tests": examples(module, described),
+        "fails": any(d.pivots for d in described),
     }
     folder = f"{module.name}_rust"
     return {
         f"{folder}/Cargo.toml": render("rust/Cargo.toml.jinja", **context),
         f"{folder}/src/lib.rs": render("rust/lib.rs.jinja", **context),
         f"{folder}/tests/reference.rs": render("rust/reference.rs.jinja", **context),
+        f"{folder}/examples/first_call.rs": render("rust/first_call.rs.jinja", **context),
     }
 
 

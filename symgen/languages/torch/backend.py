@@ -35,13 +35,15 @@ def files(module: Module) -> dict[str, str]:
         "count": lambda d: counts(d.program).total,
         "shapes": _shapes,
         "release": module[Release].module_version,
+        "framework": "PyTorch",
+        "requirement": "torch>=2.6",
         "headers": "",
         "without": WITHOUT,
     }
     texts = {
         "__init__.py": render("torch/package.py.jinja", **context),
         "build.py": render("python/build.py.jinja", **context),
-        "pyproject.toml": render("torch/pyproject.toml.jinja", **context),
+        "pyproject.toml": render("python/pyproject.toml.jinja", **context),
         "py.typed": "",
     }
     return {f"{package}/{name}": text for name, text in (texts | _c(embedded)).items()}
