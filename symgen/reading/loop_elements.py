@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
-from symgen.mechanics.pose import IDENTITY, Matrix3, Triple
+from symgen.mechanics.loop_geometry import axes_across
+from symgen.mechanics.pose import IDENTITY, Matrix3, Pose, Triple
+from symgen.numbers.decimals import norm
 from symgen.text import shown
 
 
@@ -34,3 +36,11 @@ class LoopElement:
     def label(self) -> str:
         """How messages call the loop."""
         return f"{'loop' if self.line else '--loop'} '{shown(self.name)}'"
+
+
+def with_z_along(rotation: Matrix3, axis: Triple) -> Matrix3:
+    """A rotation matrix with its z axis along an axis of the frame that `rotation` gives."""
+    length = norm(*axis) or 1.0
+    z = Pose(rotation).turn((axis[0] / length, axis[1] / length, axis[2] / length))
+    x, y = axes_across(z)
+    return Pose((x, y, z)).inverse.rotation

@@ -42,8 +42,8 @@ class CompiledMjcf:
 
     @cached_property
     def lines(self) -> dict[tuple[str, str], int]:
-        """The lines of bodies and joints, by "body" or "joint" and name."""
-        elements = self.root.element.iter("body", "joint", "freejoint")
+        """The lines of bodies, joints and loops, by "body", "joint" or kind and name."""
+        elements = self.root.element.iter("body", "joint", "freejoint", "connect", "weld")
         nodes = (XmlNode(element, self.root.source, self.root.label) for element in elements)
         return {(x.tag.removeprefix("free"), x.element.get("name") or ""): x.line for x in nodes}
 

@@ -17,10 +17,15 @@ from symgen.reading.description import (
 )
 from symgen.reading.loop_elements import LoopElement
 from symgen.reading.mjcf.compiled_model import CompiledMjcf
+from symgen.reading.rotations import rotation_from_quaternion
 from symgen.text import quoted, shown
 
-LOOPS: Final = ("connect", "weld", "distance")
+CUT_JOINTS: Final = {"connect": "ball", "weld": "fixed"}
+"""The cut joint of a constraint between bodies or sites that closes a loop."""
+LOOPS: Final = (*CUT_JOINTS, "distance")
 """Constraints that close loops."""
+UNIT: Final = (1.0, 0.0, 0.0, 0.0)
+"""The quaternion of no rotation."""
 
 
 def coupled(
@@ -40,8 +45,8 @@ def coupled(
             and all(fixed_tendon_length(robot, k) is not None for k in ends if k >= 0)
         ):
             _tie(robot, i, kind, follows)
-        elif kind == "connect" and robot.model.eq_objtype[i] == robot.mujoco.mjtObj.mjOBJ_BODY:
-            loops.append(_connect(robot, i))
+        elif kind in CUT_JOINTS:
+            loops.append(_loop(robot, i, kind))
         else:
             name = robot.name(robot.mujoco.mjtObj.mjOBJ_EQUALITY, i)
             unused.setdefault(kind, []).append(name)
@@ -51,15 +56,34 @@ def coupled(
     return with_mimics(joints, follows), tuple(loops)
 
 
-def _connect(robot: CompiledMjcf, i: int) -> LoopElement:
-    """The loop of a constraint between points of two bodies, which are in their frames."""
-    first, second = (
-        robot.bodies[int(ids[i])] for ids in (robot.model.eq_obj1id, robot.model.eq_obj2id)
-    )
+def _loop(robot: CompiledMjcf, i: int, kind: str) -> LoopElement:
+    """The loop of a constraint between frames of two bodies, or between two sites."""
+    model, ends = robot.model, (robot.model.eq_obj1id, robot.model.eq_obj2id)
+    first, second = (int(ids[i]) for ids in ends)
     name = robot.name(robot.mujoco.mjtObj.mjOBJ_EQUALITY, i)
-    a, b, c, x, y, z = (float(e) + 0.0 for e in robot.model.eq_data[i][:6])
-    line = robot.line("connect", name)
-    return LoopElement(name, line, (first, second), ((a, b, c), (x, y, z)), optional=True)
+    if model.eq_objtype[i] == robot.mujoco.mjtObj.mjOBJ_SITE:
+        places = [(model.site_pos[k], model.site_quat[k]) for k in (first, second)]
+        first, second = (int(model.site_bodyid[k]) for k in (first, second))
+    elif kind == "connect":
+        data = model.eq_data[i]
+        places = [(data[:3], UNIT), (data[3:6], UNIT)]
+    else:  # a weld: an anchor on the second body, and a relative pose of it on the first
+        data = model.eq_data[i]
+        places = [(data[3:6], data[6:10]), (data[:3], UNIT)]
+    (at_first, one), (at_second, other) = ((_floats(p), _floats(quat)) for p, quat in places)
+    return LoopElement(
+        name,
+        robot.line(kind, name),
+        (robot.bodies[first], robot.bodies[second]),
+        ((at_first[0], at_first[1], at_first[2]), (at_second[0], at_second[1], at_second[2])),
+        optional=True,
+        joint=CUT_JOINTS[kind],
+        rotations=(rotation_from_quaternion(*one), rotation_from_quaternion(*other)),
+    )
+
+
+def _floats(values: Iterable[float]) -> list[float]:
+    return [float(x) + 0.0 for x in values]
 
 
 def _active(robot: CompiledMjcf) -> Iterator[tuple[int, str]]:

@@ -26,9 +26,18 @@ from symgen.reading.ignored_elements import (
 )
 from symgen.reading.inertia_tensors import tensor_trouble
 from symgen.reading.joint_kinds import has_several_coordinates
+from symgen.reading.loop_elements import LoopElement
 from symgen.reading.rotations import origin_from_pose
 from symgen.reading.sdf.hydrodynamics import fluids, is_hydrodynamics
-from symgen.reading.sdf.joint_elements import TYPES, SdfJoint, axes, drives, geared, joint_elements
+from symgen.reading.sdf.joint_elements import (
+    TYPES,
+    SdfJoint,
+    axes,
+    drives,
+    geared,
+    joint_elements,
+    loop_element,
+)
 from symgen.reading.sdf.scopes import (
     WORLD,
     Frames,
@@ -206,7 +215,7 @@ def described(root: XmlNode, path: Path, digest: str, model: str | None = None) 
         for scope in inside
         for link in link_elements(scope)
     ]
-    joints, tied = _tree(root, inside, frames)
+    joints, tied, loops = _tree(root, inside, frames)
     links += tied
     if any(joint.parent == WORLD for joint in joints):
         links.insert(0, LinkElement(WORLD, root.line))
@@ -223,7 +232,7 @@ def described(root: XmlNode, path: Path, digest: str, model: str | None = None) 
     x, y, z = EARTH if gravity is None else gravity.contents(3)
     robot = RobotDescription(
         name, root.source.file, everything, root.line, tuple(links), tuple(joints), drives=rotors,
-        gravity=(x, y, z), tag="<sdf>",
+        gravity=(x, y, z), tag="<sdf>", loops=tuple(loops),
     )  # fmt: skip
     check(robot)
     return _noted(robot, root, frames)
@@ -231,11 +240,11 @@ def described(root: XmlNode, path: Path, digest: str, model: str | None = None) 
 
 def _tree(
     root: XmlNode, inside: Sequence[Scope], frames: Frames
-) -> tuple[list[JointElement], list[LinkElement]]:
-    """The joints and the links that come with them; one to a link that an earlier joint carries
-    closes a loop, which is left open."""
+) -> tuple[list[JointElement], list[LinkElement], list[LoopElement]]:
+    """The joints, the links that come with them, and the loops that joints to a link close that an
+    earlier joint carries. A loop that is not supported is left open with a warning."""
     joints, links, cut = list[JointElement](), list[LinkElement](), list[str]()
-    boxes = list[SdfJoint]()
+    boxes, loops = list[SdfJoint](), list[LoopElement]()
     for scope in inside:
         for node in scope.node.children("joint"):
             name = scope.prefix + node.text("name")
@@ -243,15 +252,17 @@ def _tree(
             jointed = SdfJoint(called, scope, frames)
             boxes += [jointed] if jointed.is_gearbox else []
             elements = list(joint_elements(jointed))
-            ends = [element.child for element in elements if isinstance(element, JointElement)]
-            if ends and ends[-1] in {joint.child for joint in joints}:
-                cut.append(name)
+            moved = [element for element in elements if isinstance(element, JointElement)]
+            if moved and moved[-1].child in {joint.child for joint in joints}:
+                loop = loop_element(moved)
+                loops += [loop] if loop else []
+                cut += [] if loop else [name]
                 continue
-            joints += [element for element in elements if isinstance(element, JointElement)]
+            joints += moved
             links += [element for element in elements if isinstance(element, LinkElement)]
     if cut:
         root.with_label("<sdf>").notice("warning", loops_left_open(cut, len(cut)))
-    return geared(joints, links, boxes, frames), links
+    return geared(joints, links, boxes, frames), links, loops
 
 
 def _top(root: XmlNode, path: Path, name: str | None) -> tuple[Scope, Scope, str]:

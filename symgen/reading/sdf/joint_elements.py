@@ -12,7 +12,8 @@ from symgen.numbers.decimals import norm
 from symgen.reading.description import DriveElement, JointElement, LinkElement, Mimic
 from symgen.reading.joint_kinds import FIXED, merged
 from symgen.reading.joint_kinds import has_one_coordinate as is_single
-from symgen.reading.rotations import origin_from_pose
+from symgen.reading.loop_elements import LoopElement, with_z_along
+from symgen.reading.rotations import origin_from_pose, rotation_from_rpy
 from symgen.reading.sdf.scopes import (
     MODEL,
     Frames,
@@ -136,6 +137,39 @@ def joint_elements(joint: SdfJoint) -> Iterator[LinkElement | JointElement]:
         yield JointElement(
             f"{moved}.fixed", line, FIXED, moved, child, origin_from_pose(to_child, line)
         )
+
+
+CUT_JOINTS: Final = {"revolute": "revolute", "continuous": "revolute", "ball": "ball", FIXED: FIXED}
+"""The cut joint of a joint that closes a loop."""
+
+
+def loop_element(joints: Sequence[JointElement]) -> LoopElement | None:
+    """The loop that a joint closes, which is the first of some joints (`joint_elements`); None if
+    it is not read as a cut joint."""
+    joint, *rest = joints
+    if joint.kind not in CUT_JOINTS:
+        return None
+    first, to_child = _pose(joint), Pose()
+    for fixed in rest:
+        to_child = to_child @ _pose(fixed)
+    second = to_child.inverse
+    if joint.kind in ("revolute", "continuous"):
+        first, second = (
+            Pose(with_z_along(pose.rotation, joint.axis), pose.position) for pose in (first, second)
+        )
+    return LoopElement(
+        joint.name,
+        joint.line,
+        (joint.parent, joints[-1].child),
+        (first.position, second.position),
+        optional=True,
+        joint=CUT_JOINTS[joint.kind],
+        rotations=(first.rotation, second.rotation),
+    )
+
+
+def _pose(joint: JointElement) -> Pose:
+    return Pose(rotation_from_rpy(joint.origin.rpy), joint.origin.xyz)
 
 
 def _same(pose: Pose) -> bool:

@@ -90,7 +90,7 @@ def described(root: XmlNode, path: Path, digest: str) -> RobotDescription:
     dependent = dependent_joints(joint_nodes(root))
     joints = with_couplings(root, joints, dependent)
     links = _with_world(root, links, joints)
-    loops, other_loops = loops_of(root)
+    loops, other_loops = loops_of(root, joints)
     notice_ignored_elements(root, other_loops)
     moving = {joint.name for joint in joints if joint.kind != FIXED}
     driving, tying = drives(root, extended, moving), transmissions(root)

@@ -13,14 +13,12 @@ from symgen.reading.ignored_elements import (
 )
 from symgen.reading.joint_kinds import DRAKES, JOINTS, joint_nodes, word_of
 from symgen.reading.urdf.couplings import COUPLING
-from symgen.reading.urdf.loops_of_urdf import ENDS
+from symgen.reading.urdf.loops_of_urdf import LOOP_TAGS
 from symgen.reading.urdf.transmissions import has_unread_rotor
 from symgen.reading.xacro.expansion import check_unexpanded_xacro, is_xacro
 from symgen.reading.xml_reader import XmlNode
 from symgen.text import shown
 
-LOOP_TAGS: Final = ("loop", "loop_joint", "drake:ball_constraint", "drake:linear_bushing_rpy")
-"""Elements of <robot> that connect two links which are connected by other joints already."""
 KNOWN: Final = {
     "robot": "link joint material transmission gazebo ros2_control sensor",
     "link": "inertial visual collision sensor contact self_collision_checking",
@@ -46,7 +44,7 @@ def check_root(root: XmlNode) -> None:
 
 def notice_ignored_elements(root: XmlNode, unread: Sequence[XmlNode]) -> None:
     """Add one notice for each kind of element that has no effect on the model; `unread` are the
-    loops of URDF+ and Drake that are not read."""
+    loops that are not read."""
     unknown = (
         (part, node)
         for part, owner in _parts(root)
@@ -56,18 +54,10 @@ def notice_ignored_elements(root: XmlNode, unread: Sequence[XmlNode]) -> None:
     notice_unknown(unknown, KNOWN)
     _notice_foreign_attributes(root)
     notice_ignored(root, IGNORED, root)
-    loops = [*unread, *_loops(root)]
-    if loops:
-        names = dict.fromkeys(node.element.get("name") or f"<{node.tag}>" for node in loops)
-        first = loops[0].with_label(f"<{loops[0].tag}>")
-        first.notice("warning", loops_left_open(names, len(loops)))
-
-
-def _loops(root: XmlNode) -> Iterator[XmlNode]:
-    yield from (node for node in root if node.tag in LOOP_TAGS and node.tag not in ENDS)
-    for gazebo in root.children("gazebo"):
-        if not gazebo.element.get("reference"):
-            yield from gazebo.children("joint")
+    if unread:
+        names = dict.fromkeys(node.element.get("name") or f"<{node.tag}>" for node in unread)
+        first = unread[0].with_label(f"<{unread[0].tag}>")
+        first.notice("warning", loops_left_open(names, len(unread)))
 
 
 def _dynamics(root: XmlNode) -> Iterator[XmlNode]:

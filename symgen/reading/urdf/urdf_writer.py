@@ -23,7 +23,7 @@ from symgen.reading.description import (
 )
 from symgen.reading.joint_kinds import JOINTS, has_one_coordinate
 from symgen.reading.subtree import gravity_of_file
-from symgen.reading.urdf.loops_of_urdf import write_loops
+from symgen.reading.urdf.loops_of_urdf import CUT_JOINTS, write_loops
 from symgen.reading.urdf.transmissions import INERTIA, RATIO
 from symgen.text import quoted
 
@@ -271,8 +271,13 @@ IN_DYNAMICS: Final = (
 EXTENSIONS: Final[tuple[tuple[str, Callable[[RobotDescription], Iterable[str]], str], ...]] = (
     (
         "note",
-        lambda robot: (loop.name for loop in robot.loops),
+        lambda robot: (loop.name for loop in robot.loops if loop.joint in CUT_JOINTS),
         "closed loops ({}) are written as <loop> of URDF+, which other programs may ignore",
+    ),
+    (
+        "warning",
+        lambda robot: (loop.name for loop in robot.loops if loop.joint not in CUT_JOINTS),
+        "closed loops ({}) have a cut joint that URDF+ does not have; they are not written",
     ),
     (
         "warning",
