@@ -5,6 +5,7 @@ so that a page of a robot stays small (Rossignac and Borrel, Multi-resolution 3D
 rendering complex scenes, 1993)."""
 
 import base64
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -106,7 +107,7 @@ class _Meshes:
 
     def _loaded(self, path: Path) -> tuple[AnyArray, AnyArray] | None:
         """Vertices and faces of a file of any format that trimesh reads."""
-        if not path.is_file():
+        if not os.path.isfile(path):
             return None
         try:
             import trimesh

@@ -1,5 +1,6 @@
 """The options that select and modify the robot that is read from a file."""
 
+import os
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -270,8 +271,8 @@ class RobotOptions:
     def drive_file(self) -> str | None:
         """The file that drives are read from: the model file of an estimate or the actuator
         file."""
-        if self.estimate is not None and Path(self.estimate).is_dir():
-            return str(Path(self.estimate) / MODEL_FILE)
+        if self.estimate is not None and os.path.isdir(self.estimate):
+            return str(Path(self.estimate, MODEL_FILE))
         return self.estimate or self.actuators
 
 

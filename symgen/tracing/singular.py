@@ -87,7 +87,10 @@ def _spatial(inertia: Inertia) -> Numbers:
 
 STATES: Final = 3
 ROUNDING: Final = 1e-13
-"""What the entries of M may be off, relative to the roots of those on the diagonal."""
+"""The largest pivot, relative to the diagonal of M, that is taken for zero whatever the motion."""
+ROUNDINGS: Final = 16
+"""Roundings in an entry of M, relative to the roots of the entries on the diagonal: an entry is a sum
+of about as many products."""
 
 
 def check_defined(robot: ParametricModel, quantities: Iterable[Quantity]) -> None:
@@ -230,7 +233,7 @@ def _pivots(robot: CanonicalModel, q: list[float]) -> list[float]:
     diagonal, relative, motions = m.diagonal().copy(), [0.0] * n, np.eye(n)
     roots = np.sqrt(np.abs(diagonal))
     for k in reversed(range(n)):
-        off = UNIT * float(np.abs(motions[k]) @ roots) ** 2
+        off = ROUNDINGS * UNIT * float(np.abs(motions[k]) @ roots) ** 2
         if abs(m[k, k]) <= max(ROUNDING * abs(diagonal[k]), off):
             continue
         relative[k] = float(m[k, k] / diagonal[k])

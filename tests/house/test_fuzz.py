@@ -202,6 +202,24 @@ def test_what_is_well_is_well(tmp_path):
     assert not list(oracles.judged(case, child.run(case, tmp_path, program)))
 
 
+@pytest.mark.parametrize(
+    "text, found",
+    [
+        (" ok   the files are unchanged\n not run   Torch runs\n", False),
+        (" FAILED   gravity: C equals the float run\n not run   Torch runs\n", True),
+        ("", True),
+    ],
+)
+def test_a_check_that_needs_a_missing_package_is_no_finding(tmp_path, monkeypatch, text, found):
+    case = Case("", ("generate", "robot.urdf", "-o", "out"), CASE.files)
+    outcome = replace(child.run(case, tmp_path, program), after={"out/manifest.json": b"{}"})
+    checked = replace(outcome, status=1, stdout=text.encode(), stderr=b"")
+    monkeypatch.setattr(follow, "made_in", lambda outcome: ["out"])
+    monkeypatch.setattr(follow, "run", lambda case, folder: checked)
+    monkeypatch.setattr(follow, "judged", lambda case, outcome: [])
+    assert bool([*follow.verify(case, outcome, tmp_path)]) == found
+
+
 def test_a_case_is_made_small():
     """One element in a hundred is to blame, and one option."""
     root = robot(Random(3))

@@ -2,6 +2,7 @@
 
 from functools import cache
 
+import numpy as np
 import pytest
 
 from benchmarks.simulated_logs import write
@@ -50,6 +51,17 @@ def test_a_fault_is_named_with_its_cure(tmp_path, name):
 def test_a_harmless_fault_has_no_warning(tmp_path, name):
     lines = notes(tmp_path / "log.npz", TABLE[name].make())
     assert not named(lines) and TABLE[name].text in " ".join(lines), lines
+
+
+@pytest.mark.parametrize("usual", [15.0, 1e-200])
+def test_a_force_that_hardly_ever_changes_is_reported(tmp_path, usual):
+    """Fewer than one value in five hundred is another one, or no square of a value differs from
+    zero."""
+    log = columns()
+    name = next(name for name in log if name.startswith("tau_"))
+    log[name] = np.full_like(log[name], usual)
+    log[name][3] += abs(usual) / 15
+    assert any("saturated" in line for line in notes(tmp_path / "log.npz", log))
 
 
 @pytest.mark.parametrize("name", [n for n, fault in TABLE.items() if fault.outcome == REFUSED])

@@ -23,8 +23,10 @@ from symgen.mechanics.parameters import WHOLE
 from symgen.options import Choices
 from symgen.proof.laws import LAWS, LawError, evaluate_law
 from symgen.proof.laws import base_regressors as base
+from symgen.proof.laws.controller_laws import half_turn
 from symgen.proof.laws.law_registry import law
 from symgen.proof.reference_values import EvaluatorsByCount, reference_results
+from symgen.proof.states import decimals
 from symgen.reading.assemble import load
 from symgen.tracing.function import Function
 from symgen.tracing.request import FunctionRequest, of_robot
@@ -300,3 +302,18 @@ def test_base_parameters_that_leave_something_out_are_no_base_parameters(monkeyp
     monkeypatch.setattr(base, "keys_of", lambda x: (*keys(x), (1, 0)))
     with pytest.raises(LawError, match="not independent"):
         evaluate_law(robot, QUANTITIES["base_parameters"], inputs)
+
+
+@pytest.mark.parametrize("angle", [1e-9, 0.3, 2.0, 3.0, np.pi - 1e-6, np.pi - 1e-14])
+def test_the_reference_of_an_orientation_error_is_exact_near_half_turns(angle):
+    """Twice the sine of half the angle, about the axis, although the matrix is rounded."""
+    axis = np.array([2.0, -1.0, 2.0]) / 3
+    cross = np.cross(np.eye(3), axis)
+    rotation = np.eye(3) - np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
+    here = decimals(np.concatenate([rotation.T.ravel(), np.zeros(3)])[None])
+    found = half_turn(here, decimals(np.array([[0.0, 0.0, 0.0, 1.0]])))
+    wanted = 2 * np.sin(angle / 2) * axis
+    assert np.abs(np.abs(found[0].astype(float)) - np.abs(wanted)).max() < 1e-14
+    if angle < np.pi - 1e-9:
+        sign = np.sign(float(found[0, 0]) * wanted[0])
+        assert np.abs(sign * found[0].astype(float) - wanted).max() < 1e-14

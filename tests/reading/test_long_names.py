@@ -18,6 +18,9 @@ PENDULUM = str(ROOT / "robots/pendulum.urdf")
 COMMANDS = (
     ("check", f"{LONG}.urdf"),
     ("check", PENDULUM, "--actuators", LONG),
+    ("check", PENDULUM, "--estimate", LONG),
+    ("predict", PENDULUM, "log.csv", "--estimate", LONG),
+    ("predict", PENDULUM, "log.csv", "--estimate", f"{LONG}.toml"),
     ("identify", PENDULUM, LONG),
     ("identify", PENDULUM, f"{LONG}.csv"),
     ("identify", PENDULUM, f"{LONG}.npz"),

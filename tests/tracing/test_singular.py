@@ -144,6 +144,26 @@ def test_pivots_that_rounding_has_left_are_none(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+def test_a_body_that_seven_coordinates_move_is_refused(tmp_path):
+    """The pivot before the one that vanishes is 2e-7 of its diagonal entry, so several roundings of
+    M are magnified."""
+    file = tmp_path / "robot.urdf"
+    file.write_text(
+        '<robot name="one_body"><link name="link_0"/><link name="link_1"><inertial>'
+        '<origin xyz="0 0 0.1692" rpy="1.57 1.57 0"/><mass value="3.551"/><inertia '
+        'ixx="0.17452606" ixy="0" ixz="0" iyy="0.18485278" iyz="0" izz="0.3141934"/></inertial>'
+        '</link><joint name="joint_0" type="continuous"><origin xyz="0.2314 0 0" '
+        'rpy="1.5707963267948966 1.5707963267948966 1.57"/><parent link="link_0"/>'
+        '<child link="link_1"/><axis xyz="0 0 1"/></joint></robot>'
+    )
+    for name in ("forward_dynamics", "step:euler"):
+        done = invoke(
+            "generate", file, "-o", tmp_path / "out", "--base", "floating", "--quantity", name
+        )
+        assert done.exit_code == 2 and "'floating_base' moves no inertia" in done.stderr
+        assert not (tmp_path / "out").exists()
+
+
 def test_what_is_nowhere_defined_is_refused(tmp_path):
     """Roll and yaw of a link whose pitch is a right angle in every state."""
     file, wanted = tmp_path / "up.urdf", ("--quantity", "frame_jacobian_rpy:a")

@@ -148,9 +148,13 @@ def _saturated(context: Context) -> Iterator[Candidate]:
     trial, limits = context.trial, context.model.thresholds
     for k, name in enumerate(context.names.forces):
         used = trial.used[:, k]
+        if not used.any():
+            continue
         for sign in (1.0, -1.0):
             y = sign * trial.measured[:, k]
             low, high = (float(x) for x in np.quantile(y[used], (0.002, 0.998)))
+            if not low < high:  # hardly any value differs, so no limit can be found
+                continue
             inside = y < high - limits.saturation * (high - low)
             outside = used & ~inside
             if outside.sum() < limits.saturated_rows * used.sum():

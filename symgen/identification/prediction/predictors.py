@@ -2,6 +2,7 @@
 has written to identification.json."""
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -115,7 +116,7 @@ def _shape_of(path: str, law: str, row: Mapping[str, Any]) -> ShapePairs:
 
 
 def _rows(path: str) -> Mapping[str, Any]:
-    file = Path(path) / "identification.json" if Path(path).is_dir() else Path(path)
+    file = Path(path, "identification.json") if os.path.isdir(path) else Path(path)
     try:
         data = json.loads(file.read_text(encoding="utf-8"))
         rows = data["parameters"]

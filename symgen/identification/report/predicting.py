@@ -1,5 +1,6 @@
 """The steps of ``symgen predict``: a model, a log, and what is written."""
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -71,10 +72,10 @@ def predicted(
 
 def _listing(estimate: str) -> str | None:
     """The identification.json that an estimate is, or is in; None for a model file."""
-    path = Path(estimate)
-    if path.is_dir():
-        return None if (path / MODEL_FILE).exists() else str(path / IDENTIFICATION)
-    return None if path.suffix == ".toml" else estimate
+    if os.path.isdir(estimate):
+        has_model = Path(estimate, MODEL_FILE).exists()
+        return None if has_model else str(Path(estimate, IDENTIFICATION))
+    return None if Path(estimate).suffix == ".toml" else estimate
 
 
 def validated(

@@ -232,7 +232,8 @@ def recursive_least_squares(x: States) -> tuple[DecimalArray, DecimalArray]:
 
 def half_turn(here: DecimalArray, xyzw: DecimalArray) -> DecimalArray:
     """2 sin(θ/2) about the axis of the rotation E that turns a link's axes into those of a
-    quaternion, from its matrix: vee(E - Eᵀ) / sqrt(1 + tr E)."""
+    quaternion, from its matrix: vee(E - Eᵀ) / sqrt(1 + tr E), or the column of E + Eᵀ with the
+    largest diagonal entry where the rotation is nearly a half turn and 1 + tr E loses digits."""
     v, w = xyzw[..., :3], xyzw[..., 3]
     rows = here[..., :9].reshape(*here.shape[:-1], 3, 3)
     wanted = []
@@ -240,8 +241,16 @@ def half_turn(here: DecimalArray, xyzw: DecimalArray) -> DecimalArray:
         once = 2 * np.cross(v, e)
         wanted.append(e + w[..., None] * once + np.cross(v, once))
     across = sum(np.cross(rows[..., k], wanted[k]) for k in range(3))
-    trace = sum((rows[..., k] * wanted[k]).sum(-1) for k in range(3))
-    return across / decimal_sqrt(1 + trace)[..., None]
+    turned = sum(rows[..., k, None] * wanted[k][..., None, :] for k in range(3))
+    trace = turned.trace(axis1=-2, axis2=-1)[..., None]
+    small = across / decimal_sqrt(1 + np.maximum(trace, Decimal(0)))
+    squares = 1 - trace + 2 * turned.diagonal(axis1=-2, axis2=-1)
+    largest = np.argmax(squares, axis=-1)[..., None]
+    size = decimal_sqrt(np.maximum(np.take_along_axis(squares, largest, axis=-1), Decimal(1)))
+    both = turned + np.swapaxes(turned, -1, -2) + np.eye(3, dtype=int) * (1 - trace[..., None])
+    large = np.take_along_axis(both, largest[..., None], axis=-1)[..., 0] / size
+    side = np.where((large * across).sum(-1, keepdims=True) < 0, -1, 1)
+    return np.where(trace < 0, side * large, small)
 
 
 @law("cartesian_impedance", EQUATION, 1)
