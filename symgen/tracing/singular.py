@@ -89,8 +89,8 @@ STATES: Final = 3
 ROUNDING: Final = 1e-13
 """The largest pivot, relative to the diagonal of M, that is taken for zero whatever the motion."""
 ROUNDINGS: Final = 16
-"""Roundings in an entry of M, relative to the roots of the entries on the diagonal: an entry is a sum
-of about as many products."""
+"""Roundings in an entry of M, relative to the roots of the entries on the diagonal: an entry is a
+sum of about as many products."""
 
 
 def check_defined(robot: ParametricModel, quantities: Iterable[Quantity]) -> None:

@@ -33,6 +33,7 @@ from symgen.proof.states import (
     ONE_SIDED_STEP,
     STEP,
     States,
+    batch_matmul,
     batch_matvec,
     batch_transposed_matvec,
     decimal_sqrt,
@@ -240,8 +241,9 @@ def half_turn(here: DecimalArray, xyzw: DecimalArray) -> DecimalArray:
     for e in np.eye(3, dtype=int):  # an axis e rotated: e + 2 w v × e + 2 v × (v × e)
         once = 2 * np.cross(v, e)
         wanted.append(e + w[..., None] * once + np.cross(v, once))
-    across = sum(np.cross(rows[..., k], wanted[k]) for k in range(3))
-    turned = sum(rows[..., k, None] * wanted[k][..., None, :] for k in range(3))
+    columns = np.stack(wanted, axis=-1)
+    across = np.cross(rows, columns, axisa=-2, axisb=-2, axisc=-1).sum(-2)
+    turned = batch_matmul(rows, np.swapaxes(columns, -1, -2))
     trace = turned.trace(axis1=-2, axis2=-1)[..., None]
     small = across / decimal_sqrt(1 + np.maximum(trace, Decimal(0)))
     squares = 1 - trace + 2 * turned.diagonal(axis1=-2, axis2=-1)
