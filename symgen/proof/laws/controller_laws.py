@@ -245,10 +245,11 @@ def half_turn(here: DecimalArray, xyzw: DecimalArray) -> DecimalArray:
     across = np.cross(rows, columns, axisa=-2, axisb=-2, axisc=-1).sum(-2)
     turned = batch_matmul(rows, np.swapaxes(columns, -1, -2))
     trace = turned.trace(axis1=-2, axis2=-1)[..., None]
-    small = across / decimal_sqrt(1 + np.maximum(trace, Decimal(0)))
+    small = across / decimal_sqrt(1 + np.where(trace < 0, 0 * trace, trace))
     squares = 1 - trace + 2 * turned.diagonal(axis1=-2, axis2=-1)
     largest = np.argmax(squares, axis=-1)[..., None]
-    size = decimal_sqrt(np.maximum(np.take_along_axis(squares, largest, axis=-1), Decimal(1)))
+    square = np.take_along_axis(squares, largest, axis=-1)
+    size = decimal_sqrt(np.where(trace < 0, square, 1 + 0 * square))
     both = turned + np.swapaxes(turned, -1, -2) + np.eye(3, dtype=int) * (1 - trace[..., None])
     large = np.take_along_axis(both, largest[..., None], axis=-1)[..., 0] / size
     side = np.where((large * across).sum(-1, keepdims=True) < 0, -1, 1)
