@@ -4,7 +4,10 @@ in every language, beside the C.
 Each language runs its functions at the same random states as the C, which is compiled with the
 sines of the C library. A run may do a part: the table in docs/languages/index.md keeps the other
 cells. Modules, and what the C gives, are kept in build/compared, which is to be emptied when the
-compiler has changed."""
+compiler has changed.
+
+A language of another distribution is a way of its own name if its module `backend` has `RUNNER`,
+the `ExternalRunner` of its functions; its rows are printed only."""
 
 import os
 import pickle
@@ -14,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
@@ -102,6 +106,14 @@ WAYS: Final = {
     "jax-c": Way("JAX, through C", "jax", native),
     "torch": Way("Torch", "torch", operators),
 }
+
+OF_PLUGINS: Final = {
+    language.name: Way(language.name, language.name, fixed(backend.RUNNER))
+    for language in LANGUAGES.values()
+    if language.package
+    and hasattr(backend := import_module(f"{language.package}.backend"), "RUNNER")
+}
+"""The languages of other distributions."""
 
 
 @dataclass(frozen=True)
@@ -291,7 +303,7 @@ def with_cells(page: str, found: dict[str, str]) -> str:
 
 @click.command()
 @click.option("--robot", "robots", multiple=True, type=click.Choice([*ROBOTS]))
-@click.option("--way", "ways", multiple=True, type=click.Choice([*WAYS]))
+@click.option("--way", "ways", multiple=True, type=click.Choice([*WAYS, *OF_PLUGINS]))
 @click.option("--quick", is_flag=True, help="Compile without optimisation.")
 def main(robots: Sequence[str], ways: Sequence[str], quick: bool) -> None:
     """Compare, and write the table."""
@@ -304,12 +316,15 @@ def _compared(robots: Sequence[str], ways: Sequence[str]) -> None:
     for name in robots or ROBOTS:
         robot = Robot(name)
         for key in ways or WAYS:
-            missing = WAYS[key].outside(robot.module).missing
+            way = {**WAYS, **OF_PLUGINS}[key]
+            missing = way.outside(robot.module).missing
             if missing:
                 click.echo(f"{name}, {key}: {' and '.join(missing)} must be installed")
                 continue
-            row = robot.beside_c(WAYS[key])
+            row = robot.beside_c(way)
             click.echo(f"{name}, {key}: {row.cell}{' TOO FAR' if row.worst > BOTH else ''}")
+            if key in OF_PLUGINS:
+                continue
             page = PAGE.read_text(encoding="utf-8")
             found = cells(page) | {f"{name}/{key}": row.cell}
             PAGE.write_text(with_cells(page, found), encoding="utf-8")

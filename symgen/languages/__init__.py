@@ -13,7 +13,7 @@ from symgen.languages.cpp import CPP
 from symgen.languages.cuda import CUDA
 from symgen.languages.javascript import JAVASCRIPT
 from symgen.languages.jax import JAX
-from symgen.languages.language import Language, registry
+from symgen.languages.language import Language, plugins, registry
 from symgen.languages.matlab import MATLAB
 from symgen.languages.module import Module
 from symgen.languages.python import PYTHON
@@ -22,9 +22,9 @@ from symgen.languages.torch import TORCH
 from symgen.text import hint, shown
 
 LANGUAGES: Final[dict[str, Language]] = registry(
-    (C, PYTHON, CPP, RUST, JAVASCRIPT, CUDA, MATLAB, CASADI, JAX, TORCH)
+    (C, PYTHON, CPP, RUST, JAVASCRIPT, CUDA, MATLAB, CASADI, JAX, TORCH, *plugins())
 )
-"""All languages by name."""
+"""All languages by name, those of other distributions last."""
 
 ALIASES: Final = {alias: row.name for row in LANGUAGES.values() for alias in row.aliases}
 """The names of languages by alias."""

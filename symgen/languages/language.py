@@ -2,12 +2,14 @@
 
 import re
 import unicodedata
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.metadata import entry_points
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from symgen.errors import OptionError
 from symgen.languages.module import Module
@@ -26,7 +28,7 @@ def any_functions(options: Any, functions: Sequence[Function]) -> None:
 class Language:
     """A target language: a row of `symgen.languages.LANGUAGES`.
 
-    The module `backend` in the folder of the language is imported when it is needed. Its function
+    The module `backend` in the package of the language is imported when it is needed. Its function
     ``files(module)`` returns the files of a module, name to text, and ``checks(target, progress)``
     yields the checks of the files in a folder. Raises ValueError for a row that cannot work."""
 
@@ -54,6 +56,9 @@ class Language:
     """The module with ``report(module, texts)``, which returns a report on the cost of the
     functions, with the digests of the files in all languages. Empty if the language has no
     report."""
+    package: str = ""
+    """The package that has `backend`, such as ``symgen_lua`` for a language of another
+    distribution; ``symgen.languages.NAME`` if it is empty."""
 
     def __post_init__(self) -> None:
         if "{name}" not in self.main:
@@ -63,7 +68,7 @@ class Language:
                 raise ValueError(f"{self.name}: no module {self._path(file)}")
 
     def _path(self, file: str) -> str:
-        return f"symgen.languages.{self.name}.{file}"
+        return f"{self.package or f'symgen.languages.{self.name}'}.{file}"
 
     def files(self, module: Module) -> dict[str, str]:
         """The files of a module, name to text. Raises SymgenError."""
@@ -82,6 +87,26 @@ class Language:
     ) -> Iterator["Check"]:
         """The checks of its files in a folder, one by one; `progress` is called with each step."""
         yield from import_module(self._path(self.checker)).checks(target, progress)
+
+
+PLUGINS: Final = "symgen.languages"
+"""The group of entry points by which other distributions add languages."""
+
+
+def plugins() -> Iterator[Language]:
+    """The languages of installed distributions, by name. An entry point that does not give a
+    language is left out with a warning."""
+    for point in sorted(entry_points(group=PLUGINS), key=lambda point: point.name):
+        try:
+            language = point.load()
+        except Exception as error:
+            warnings.warn(f"language {point.name} cannot be loaded: {error}", stacklevel=2)
+            continue
+        if isinstance(language, Language):
+            yield language
+        else:
+            text = f"language {point.name}: {point.value} is no symgen.languages.language.Language"
+            warnings.warn(text, stacklevel=2)
 
 
 def _exists(module: str) -> bool:
