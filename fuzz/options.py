@@ -184,6 +184,8 @@ VALUES: Final[dict[str, Value]] = {
     "quantity": quantities,
     "formulations": formulation,
     "scalar": one("double", "float"),
+    "certify_boxes": one("16", "100", odd=("0", "-1", "1000000000000")),
+    "certify_limits": one("acceleration=10", "velocity=3", "g=9.81", "nothing=1", "lower=-1"),
     "trig": one("libm", "inline"),
     "zeros": one("always", "once"),
     "batch": one("2", "4", "8", "auto", odd=("3", "0", "64", "-2", "1000000")),

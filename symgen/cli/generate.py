@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symgen import output
+from symgen.certified.options import CertifyOptions
 from symgen.cli.help import command, option
 from symgen.cli.options import FILE, FUNCTIONS, JSON, PROCESSES, ROBOT, VERBOSE, given, with_options
 from symgen.cli.progress import progress, say
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
 @command()
 @FILE
-@with_options(rows(WriteOptions, NameOptions, Release), JSON, FUNCTIONS, rows(*OF_LANGUAGES), ROBOT)
+@with_options(rows(WriteOptions, NameOptions, Release), JSON, FUNCTIONS, rows(*OF_LANGUAGES))
+@with_options(rows(CertifyOptions), ROBOT)
 @option(
     "--tune",
     is_flag=True,

@@ -20,6 +20,7 @@ SECTIONS: Final = (
     "Output",
     "Functions",
     "C code",
+    "Certified bounds",
     "Display",
     "Load",
     "Motion",

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Final
 
+from symgen.certified.options import CertifyOptions
 from symgen.languages import DEFAULT, LANGUAGES
 from symgen.languages.c.options import Release
 from symgen.options import Option, group, option, rows
@@ -61,10 +62,25 @@ class WriteOptions:
 
 OF_LANGUAGES: Final = tuple(x.options for x in LANGUAGES.values() if x.options is not None)
 
-MODULE: Final = (RobotOptions, SourceOptions, FunctionOptions, *OF_LANGUAGES, NameOptions, Release)
+MODULE: Final = (
+    RobotOptions,
+    SourceOptions,
+    FunctionOptions,
+    *OF_LANGUAGES,
+    CertifyOptions,
+    NameOptions,
+    Release,
+)
 """The groups of options that determine a module."""
 
 JOB: Final[tuple[Option, ...]] = rows(
-    WriteOptions, *OF_LANGUAGES, NameOptions, Release, FunctionOptions, RobotOptions, SourceOptions
+    WriteOptions,
+    *OF_LANGUAGES,
+    CertifyOptions,
+    NameOptions,
+    Release,
+    FunctionOptions,
+    RobotOptions,
+    SourceOptions,
 )
 """The options of a job file. A key is the name of an option; the key ``file`` is extra."""

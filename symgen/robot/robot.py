@@ -28,6 +28,7 @@ from symgen.tracing.function import Function
 from symgen.tracing.options import FunctionOptions
 
 if TYPE_CHECKING:
+    from symgen.certified.certificate import Certificate
     from symgen.robot.controller import Controller
     from symgen.robot.identification import Identification
     from symgen.robot.linearization import Linearized
@@ -217,6 +218,18 @@ class Robot:
     def trace(self, quantity: str, **options: Any) -> Function:
         """Return the cheapest program for a quantity with its operation counts (`symgen.trace`)."""
         return api.trace(self, quantity, **options)
+
+    def certify(self, *quantities: str, **options: Any) -> "Mapping[str, Certificate]":
+        """Return for each quantity the ranges of its results and bounds of their rounding errors
+        that hold for all inputs within limits (see docs/certified.md).
+
+        >>> robot.certify("inverse_dynamics", certify_limits={"acceleration": 10.0}, scalar="float")
+
+        Raises OptionError for a missing limit, and for a quantity that has no bounds."""
+        from symgen.languages.certified_bounds import certificates
+
+        job = self.job.changed(quantities=quantities, certify=True, **options)
+        return certificates(job.module(self.loaded))
 
     def generate(
         self,

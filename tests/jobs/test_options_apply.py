@@ -31,12 +31,21 @@ OF_LANGUAGES = {
     "glue": ("zephyr",),
     "target": "cortex-m4f",
     "chunk": 1,
+    "certify": True,
+    "certify_limits": (("q", 1.0),),
+    "certify_boxes": 8,
     "module_version": "2.3.4",
     "module_url": "https://example.com/arm",
 }
 """Another value than the default of each option that applies to some languages only."""
 
-NEEDED = {"per_state": {"gravity": "runtime", "batch": "8"}}
+BOUNDED = {"quantities": ("gravity",), "certify": True}
+NEEDED = {
+    "per_state": {"gravity": "runtime", "batch": "8"},
+    "certify": {"quantities": ("gravity",)},
+    "certify_limits": BOUNDED,
+    "certify_boxes": BOUNDED,
+}
 """Further options without which an option has no effect."""
 
 CHANGES_OTHERS = {

@@ -32,6 +32,7 @@ ORDER = (
     "algorithms",
     "tracing",
     "proof",
+    "certified",
     "native",
     "languages",
     "jobs",

@@ -5,14 +5,14 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
-from symgen.compiler.objective import Objective
 from symgen.compiler.parallel import spread
 from symgen.languages.c.constants import LARGEST_MACROS, information, selftest_context
 from symgen.languages.c.controller_code import controller_files, controllers
 from symgen.languages.c.expressions import trig_header
 from symgen.languages.c.glue import glue_files
+from symgen.languages.c.header_notes import header_notes
 from symgen.languages.c.loops import c_function
-from symgen.languages.c.options import COptions, Release, aim_of
+from symgen.languages.c.options import COptions, Release
 from symgen.languages.c.printed_function import CFunction
 from symgen.languages.c.simd import batch_files
 from symgen.languages.c.syntax import FAILURE, comment, numbers, string
@@ -98,14 +98,13 @@ def _shared(module: Module) -> dict[str, Any]:
 
 def _context(module: Module) -> dict[str, Any]:
     """The variables that all templates may use."""
+    notes = header_notes(module)  # first: processes that write functions know the certificates
     return {
         **_shared(module),
         "functions": functions(module),
         "controllers": controllers(module, functions(module)),
         "layouts": laid_out(descriptions(module)),
-        "conventions": convention_lines(
-            module, ROWS, CALLS, *_objective(module), *_precision(module)
-        ),
+        "conventions": convention_lines(module, ROWS, CALLS, *notes),
         "tables": tables(module, comment),
         "string": string,
         "numbers": lambda values: numbers(values, module[COptions].scalar),
@@ -113,31 +112,3 @@ def _context(module: Module) -> dict[str, Any]:
         "libm": any(f.math for f in functions(module)),
         "info": information(module),
     }
-
-
-def _objective(module: Module) -> list[str]:
-    """The objective of the choice between formulations, if it is not the operation count."""
-    aim = aim_of(module.choices)
-    if aim == Objective("operations"):
-        return []
-    if aim.name == "size":
-        return [
-            "Of several formulations, the generator chose the one with the smallest code; columns "
-            "of a matrix that the same operations compute are computed in loops."
-        ]
-    return [
-        "Of several formulations, the generator chose the one with the lowest estimated latency on "
-        f"{aim.machine.description}."
-    ]
-
-
-def _precision(module: Module) -> list[str]:
-    """A sentence on the errors of single precision that are stated at each function."""
-    if module[COptions].scalar == "double":
-        return []
-    return [
-        "The float error of an output is the largest absolute error of its entries in the "
-        f"{len(module.test_states)} states of the self-test. 'At most' is a bound of the rounding "
-        "errors. 'Observed' is the error with the sines of --trig inline. Values in parentheses "
-        "are relative to the largest entry in these states.",
-    ]

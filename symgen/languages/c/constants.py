@@ -21,7 +21,7 @@ from symgen.proof.bounds import SINE_ULP
 LARGEST_MACROS: Final = {"double": "DBL_MAX", "float": "FLT_MAX"}
 LONGEST: Final = 4000
 """Bytes of a text; C99 compilers need not take string literals of more than 4095 characters."""
-HIDDEN: Final = ("glue", "target")
+HIDDEN: Final = ("glue", "target", "certify", "certify_limits", "certify_boxes")
 """Options that do not shape the code."""
 
 

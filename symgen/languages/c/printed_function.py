@@ -31,6 +31,7 @@ from symgen.languages.c.work_array import (
     passed,
     slot_names,
 )
+from symgen.languages.certified_bounds import certified_texts
 from symgen.languages.describe import Argument, FunctionDescription
 from symgen.languages.local_names import legend
 from symgen.languages.module import Module
@@ -332,6 +333,11 @@ class CFunction:
         precision."""
         single = self.c.scalar == "float"
         return [r.text for r in self.module.roundings[self.d.name]] if single else []
+
+    @property
+    def certified(self) -> list[str]:
+        """The certified bounds of the results; none without ``--certify``."""
+        return certified_texts(self.module, self.d)
 
     @property
     def uses_trig(self) -> bool:

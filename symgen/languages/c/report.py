@@ -14,6 +14,7 @@ from symgen.compiler.passes import counts, live_nodes, operands
 from symgen.languages.c.backend import functions
 from symgen.languages.c.options import TARGETS, COptions, others
 from symgen.languages.c.printed_function import CFunction
+from symgen.languages.certified_bounds import certificates
 from symgen.languages.module import Module
 from symgen.native.compiler import CompilerError, compiler, summary, version, workspace
 from symgen.text import shown
@@ -83,12 +84,19 @@ def report(module: Module, files: Mapping[str, str]) -> str:
         "functions": {
             f.d.name: _row(f) | figures.get(f.d.name, NOTHING) for f in functions(module)
         },
+        **_certified(module),
         "files": {
             name: {"bytes": len(text.encode()), "sha256": hashlib.sha256(text.encode()).hexdigest()}
             for name, text in files.items()
         },
     }
     return json.dumps(data, indent=1) + "\n"
+
+
+def _certified(module: Module) -> dict[str, Any]:
+    """The certificates by function; no key without ``--certify``."""
+    found = {name: certificate.data() for name, certificate in certificates(module).items()}
+    return {"certified": found} if found else {}
 
 
 NOTHING: Final = {"stack": None, "code": None}

@@ -1,0 +1,323 @@
+"""Enclosures of all nodes of a program on boxes of its inputs: interval arithmetic with a running
+bound of the rounding errors.
+
+The range of a node contains its exact value for all exact inputs of the box: each bound is computed
+in double precision and moved outward by one number (Moore, Kearfott & Cloud, Introduction to
+Interval Analysis, 2009). The error of a node bounds the distance between the exact value and the
+value that code in a scalar type computes (Higham, Accuracy and Stability of Numerical Algorithms,
+2nd ed. 2002, section 3.3), terms of second order included. The computed value lies within the range
+widened by the error."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from symgen.compiler.evaluate import Levels, Rows, levels
+from symgen.compiler.passes import cached_analysis
+from symgen.compiler.program import Program
+from symgen.errors import OptionError
+from symgen.numbers.operations import OPS
+from symgen.numbers.trig import SINES, sincos
+from symgen.numbers.types import Numbers
+from symgen.proof.bounds import (
+    ROUNDOFF,
+    SINE_ULP,
+    SMALLEST_NORMAL,
+    binade,
+    representation_error,
+)
+
+MARGIN: Final = 1.0 + 2.0**-10
+"""Each new rounding error is multiplied by this. It covers the rounding of the bounds themselves,
+which are sums of products of positive numbers in double precision, and results that the hardware
+rounds twice (FLT_EVAL_METHOD 1 and 2)."""
+
+LIBRARY_ULP: Final = 4.0
+"""Units in the last place by which the functions of NumPy may be off."""
+
+MARGIN_OF_LENGTH: Final = 1.0 + 2.0**-50
+"""Lengths of vectors are multiplied by this for the rounding of a hypotenuse."""
+
+BELOW_ONE: Final = float(np.nextafter(1.0, 0.0))
+"""The exact value of a sine is at most 1, so the unit in the last place is that of numbers below
+1, except where the result is exactly 1."""
+
+
+class UnboundedError(OptionError):
+    """An operation that has no bound on a box, such as a division by a number that may be zero."""
+
+
+@dataclass(frozen=True, slots=True)
+class Enclosure:
+    """Ranges of exact values and bounds of the errors of computed values: arrays of one shape,
+    entries first, boxes last."""
+
+    lower: Numbers
+    upper: Numbers
+    error: Numbers
+
+    @property
+    def magnitude(self) -> Numbers:
+        """The largest exact absolute values."""
+        return np.maximum(np.abs(self.lower), np.abs(self.upper))
+
+    def __getitem__(self, rows: Any) -> "Enclosure":
+        return Enclosure(self.lower[rows], self.upper[rows], self.error[rows])
+
+    def put(self, rows: Any, other: "Enclosure") -> None:
+        """Write other enclosures into some rows."""
+        self.lower[rows], self.upper[rows], self.error[rows] = (
+            other.lower,
+            other.upper,
+            other.error,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """The arithmetic of generated code: its scalar type, and whose sines it has."""
+
+    scalar: str
+    trig: str
+
+    def rounding(self, op: str, magnitude: Numbers) -> Numbers:
+        """The largest error of rounding a result, from the largest absolute value that it has
+        before it is rounded."""
+        ulp = SINE_ULP[self.trig] if op in ("sin", "cos") else OPS[op].ulp
+        lost = SMALLEST_NORMAL[self.scalar]  # of numbers that the hardware flushes to zero
+        return (MARGIN * (2.0 * ulp * ROUNDOFF[self.scalar] * binade(magnitude) + lost)) * bool(ulp)
+
+
+def _outward(lower: Numbers, upper: Numbers) -> tuple[Numbers, Numbers]:
+    return np.nextafter(lower, -np.inf), np.nextafter(upper, np.inf)
+
+
+def _least_and_largest(candidates: Sequence[Numbers]) -> tuple[Numbers, Numbers]:
+    lower = upper = candidates[0]
+    for x in candidates[1:]:
+        lower, upper = np.minimum(lower, x), np.maximum(upper, x)
+    return _outward(lower, upper)
+
+
+Rule = Callable[..., Enclosure]
+"""The enclosure of an exact operation on computed operands, without the rounding of its result."""
+
+RULES: Final[dict[str, Rule]] = {}
+"""The rules by operation; a product of a node with itself has `_square` instead."""
+
+
+def _rule(op: str) -> Callable[[Rule], Rule]:
+    """Register the rule of an operation."""
+
+    def register(rule: Rule) -> Rule:
+        RULES[op] = rule
+        return rule
+
+    return register
+
+
+@_rule("add")
+def _add(a: Enclosure, b: Enclosure) -> Enclosure:
+    return Enclosure(*_outward(a.lower + b.lower, a.upper + b.upper), a.error + b.error)
+
+
+@_rule("sub")
+def _sub(a: Enclosure, b: Enclosure) -> Enclosure:
+    return Enclosure(*_outward(a.lower - b.upper, a.upper - b.lower), a.error + b.error)
+
+
+@_rule("mul")
+def _mul(a: Enclosure, b: Enclosure) -> Enclosure:
+    ends = [x * y for x in (a.lower, a.upper) for y in (b.lower, b.upper)]
+    error = a.magnitude * b.error + b.magnitude * a.error + a.error * b.error
+    return Enclosure(*_least_and_largest(ends), error)
+
+
+def _square(a: Enclosure) -> Enclosure:
+    lower, upper = _least_and_largest([a.lower * a.lower, a.upper * a.upper])
+    lower = np.where((a.lower <= 0.0) & (a.upper >= 0.0), 0.0, np.maximum(lower, 0.0))
+    return Enclosure(lower, upper, (2.0 * a.magnitude + a.error) * a.error)
+
+
+@_rule("div")
+def _div(a: Enclosure, b: Enclosure) -> Enclosure:
+    nearest = np.where(b.lower > 0.0, b.lower, -b.upper) - b.error
+    if not (nearest > 0.0).all():
+        raise UnboundedError("a divisor may be zero")
+    ends = [x / y for x in (a.lower, a.upper) for y in (b.lower, b.upper)]
+    lower, upper = _least_and_largest(ends)
+    largest = np.maximum(np.abs(lower), np.abs(upper))
+    return Enclosure(lower, upper, (a.error + largest * b.error) / nearest)
+
+
+@_rule("neg")
+def _neg(a: Enclosure) -> Enclosure:
+    return Enclosure(-a.upper, -a.lower, a.error)
+
+
+@_rule("sqrt")
+def _sqrt(a: Enclosure) -> Enclosure:
+    if ((a.lower < 0.0) | ((a.lower <= a.error) & (a.error > 0.0))).any():
+        raise UnboundedError("the operand of a square root may be negative or zero")
+    lower, upper = _outward(np.sqrt(np.maximum(a.lower, 0.0)), np.sqrt(np.maximum(a.upper, 0.0)))
+    lower = np.maximum(lower, 0.0)
+    smallest = lower + np.sqrt(np.maximum(a.lower - a.error, 0.0))
+    return Enclosure(lower, upper, np.where(a.error > 0.0, a.error / smallest, 0.0))
+
+
+def _sine(shift: float) -> Rule:
+    """The sine of an angle that is increased by `shift`, 0 or half of pi; the cosine."""
+    values = 0 if shift == 0.0 else 1
+
+    def extreme(a: Enclosure, at: float) -> Any:
+        """Whether an angle at `at` modulo a turn may be in the range."""
+        slack = 1e-9
+        first = np.ceil((a.lower - at - slack) / (2.0 * np.pi)) * (2.0 * np.pi) + at
+        return first <= a.upper + slack
+
+    def rule(a: Enclosure) -> Enclosure:
+        ends = [sincos(x, "double")[values] for x in (a.lower, a.upper)]
+        lower = np.minimum(*ends) - 2.0**-50
+        upper = np.maximum(*ends) + 2.0**-50
+        far = ~(a.magnitude <= SINES["double"].bound)
+        upper = np.where(extreme(a, np.pi / 2 - shift) | far, 1.0, np.minimum(upper, 1.0))
+        lower = np.where(extreme(a, -np.pi / 2 - shift) | far, -1.0, np.maximum(lower, -1.0))
+        return Enclosure(lower, upper, np.minimum(a.error, 2.0))
+
+    return rule
+
+
+def _increasing(op: str, slope: Callable[[Enclosure], Numbers | float]) -> Rule:
+    """A function that never decreases, from its largest slope on what an operand may be."""
+
+    def rule(a: Enclosure) -> Enclosure:
+        ends: Any = [OPS[op].evaluate(x) for x in (a.lower, a.upper)]
+        lower, upper = ends
+        off = LIBRARY_ULP * 2.0**-52
+        return Enclosure(
+            lower - np.abs(lower) * off, upper + np.abs(upper) * off, slope(a) * a.error
+        )
+
+    return rule
+
+
+@_rule("sign")
+def _sign(a: Enclosure) -> Enclosure:
+    uncertain = (a.error > 0.0) & (a.lower <= a.error) & (a.upper >= -a.error)
+    return Enclosure(np.sign(a.lower), np.sign(a.upper), np.where(uncertain, 2.0, 0.0))
+
+
+RULES.update(
+    {
+        "sin": _sine(0.0),
+        "cos": _sine(np.pi / 2),
+        "tanh": _increasing("tanh", lambda a: 1.0),
+        "atan": _increasing("atan", lambda a: 1.0),
+        "exp": _increasing("exp", lambda a: MARGIN * np.exp(a.upper + a.error)),
+    }
+)
+
+
+def enclosures(
+    program: Program, boxes: Mapping[str, tuple[Numbers, Numbers]], arithmetic: Arithmetic
+) -> Enclosure:
+    """The enclosures of all live nodes, in the order of `symgen.compiler.evaluate.levels`, boxes
+    along the second axis.
+
+    `boxes` has the lower and upper bounds of each input array (entries x boxes). Inputs are exact:
+    they are numbers of the scalar type. Raises UnboundedError."""
+    at = levels(program)
+    width = max((low.shape[1] for low, _ in boxes.values()), default=1)
+    found = Enclosure(*(np.empty((len(at.nodes), width)) for _ in range(3)))
+    with np.errstate(all="ignore"):
+        for group in at.groups:
+            rows = group.rows
+            if group.operands:
+                made = _operation(found, group.op, group.operands, arithmetic)
+            elif group.op == "const":
+                numbers = np.array([[node.a] for node in at.nodes[rows]], float)
+                lost = MARGIN * representation_error(numbers, arithmetic.scalar)
+                made = Enclosure(numbers, numbers, lost)
+            else:
+                picked = [(boxes[node.a], node.b) for node in at.nodes[rows]]
+                low, high = (np.stack([box[end][k] for box, k in picked]) for end in (0, 1))
+                made = Enclosure(low, high, np.zeros((1, 1)))
+            found.put(rows, made)
+            if group.op in ("add", "sub"):
+                _narrow_rotations(found, rotations(program), rows, arithmetic)
+    return found
+
+
+def _operation(
+    found: Enclosure, op: str, operands: Sequence[Rows], arithmetic: Arithmetic
+) -> Enclosure:
+    """The enclosures of nodes with one operation, from those of their operands."""
+    values = [found[rows] for rows in operands]
+    made = RULES[op](*values)
+    largest = made.magnitude + made.error
+    if op == "mul" and (equal := operands[0] == operands[1]).any():
+        made.put(equal, _square(values[0][equal]))
+        largest = made.magnitude + made.error
+    elif op in ("sin", "cos"):
+        limit = SINES[arithmetic.scalar].bound
+        angle = values[0].magnitude + values[0].error
+        if arithmetic.trig == "inline" and not (angle <= limit).all():
+            raise UnboundedError(f"the sines of --trig inline have a bound up to {limit:g} rad")
+        largest = np.minimum(largest, BELOW_ONE)
+    return Enclosure(made.lower, made.upper, made.error + arithmetic.rounding(op, largest))
+
+
+@dataclass(frozen=True, slots=True)
+class Rotations:
+    """The sums c x + s y and differences of a program in which c and s are cosine and sine of one
+    angle: their rows in ascending order, and those of c, x, s and y."""
+
+    rows: Rows
+    parts: tuple[Rows, ...]
+
+
+@cached_analysis
+def rotations(program: Program) -> Rotations:
+    """The rotations of a program: of what turns with an angle a sum is never larger than the
+    vector, which interval arithmetic does not know."""
+    at = levels(program)
+    first, second = at.operands
+    found = []
+    for row, node in enumerate(at.nodes):
+        factors = _factors(at, first[row]), _factors(at, second[row])
+        if node.op in ("add", "sub"):
+            pairs = [
+                (row, c, x, s, y)
+                for c, x in factors[0]
+                for s, y in factors[1]
+                if at.nodes[c].op != at.nodes[s].op and at.nodes[c].a == at.nodes[s].a
+            ]
+            found += pairs[:1]
+    columns = np.array(found, np.intp).reshape(-1, 5).T
+    return Rotations(columns[0], tuple(columns[1:]))
+
+
+def _factors(at: Levels, row: int) -> list[tuple[int, int]]:
+    """The ways in which a product is a sine or cosine times another factor."""
+    if at.nodes[row].op != "mul":
+        return []
+    a, b = (int(operands[row]) for operands in at.operands)
+    return [pair for pair in ((a, b), (b, a)) if at.nodes[pair[0]].op in ("sin", "cos")]
+
+
+def _narrow_rotations(found: Enclosure, of: Rotations, rows: slice, arithmetic: Arithmetic) -> None:
+    """Bound the rotations among some rows by the length of the vector that is rotated, and their
+    errors by the length of the errors of its components (Cauchy and Schwarz)."""
+    chosen = slice(*np.searchsorted(of.rows, (rows.start, rows.stop)))
+    own = of.rows[chosen]
+    c, x, s, y = (found[rows[chosen]] for rows in of.parts)
+    length = MARGIN_OF_LENGTH * np.hypot(x.magnitude, y.magnitude)
+    error = MARGIN_OF_LENGTH * np.hypot(x.error, y.error)
+    for sine, factor in ((c, x), (s, y)):
+        error += sine.error * (factor.magnitude + factor.error)
+        error += arithmetic.rounding("mul", factor.magnitude + factor.error)
+    lower, upper = np.maximum(found.lower[own], -length), np.minimum(found.upper[own], length)
+    error += arithmetic.rounding("add", np.maximum(-lower, upper) + error)
+    found.put(own, Enclosure(lower, upper, np.minimum(found.error[own], error)))

@@ -1,0 +1,92 @@
+"""The options of certified bounds."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Final
+
+from symgen.certified.certificate import Certificate, certify
+from symgen.certified.domain import KINDS, POSITION, checked_limits, domain
+from symgen.certified.enclosures import Arithmetic
+from symgen.errors import OptionError
+from symgen.mechanics.model import RigidBodyModel
+from symgen.options import group, option
+from symgen.options.kinds import FLAG, NUMBER_PAIRS, WHOLE
+from symgen.reading.options import moving_joints
+from symgen.tracing.function import Function
+
+BOXES: Final = 16384
+"""Boxes of a function: about a second for the inverse dynamics of a robot with six joints."""
+
+MAX_BOXES: Final = 10**9
+
+
+def _limits(robot: Any, start: str) -> Sequence[str]:
+    """The joints, and after a joint the kinds of limits."""
+    if "." in start:
+        return (*KINDS, POSITION)
+    return [*(f"{name}." for name in moving_joints(robot, start)), "acceleration=", "velocity="]
+
+
+@group
+class CertifyOptions:
+    """The options of certified bounds: whether there are any, for which ranges of the inputs, and
+    with how much effort."""
+
+    SECTION: ClassVar[str] = "Certified bounds"
+
+    certify: bool = option(
+        "--certify",
+        None,
+        "State for each C function the range of its results and a bound of its rounding errors "
+        "that hold for all inputs within the limits of the robot's file and of --limit.",
+        FLAG,
+        default=False,
+        applies_to=("c", "jax", "torch"),
+    )
+    certify_limits: tuple[tuple[str, float], ...] = option(
+        "--limit",
+        "NAME=VALUE",
+        f"Range of an input for --certify. NAME is JOINT.KIND (KIND is {', '.join(KINDS)} or "
+        f"{POSITION}) and has priority over the file; KIND alone, for all joints to which the file "
+        "gives no such limit; or another input of a function, such as g.",
+        NUMBER_PAIRS.like('{ acceleration = 10.0, "elbow.velocity" = 1.5 }'),
+        default=(),
+        give="give NAME=VALUE, as in acceleration=10 or elbow.velocity=1.5",
+        names=_limits,
+        parted=".",
+        applies_to=("c", "jax", "torch"),
+    )
+    certify_boxes: int = option(
+        "--certify-boxes",
+        "N",
+        "Effort of --certify: the number of boxes into which the inputs of a function are divided, "
+        "for all its results together. More boxes give tighter bounds and take longer. It is not a "
+        "time, so that the same input gives the same bounds on every machine.",
+        WHOLE,
+        rare=True,
+        default=BOXES,
+        applies_to=("c", "jax", "torch"),
+    )
+
+    def validate(self) -> None:
+        """Raises OptionError for an impossible effort."""
+        if not 1 <= self.certify_boxes <= MAX_BOXES:
+            raise OptionError(
+                f"--certify-boxes {self.certify_boxes}: give a number from 1 to {MAX_BOXES}"
+            )
+
+    def check_requested(self) -> None:
+        """Raises OptionError for an option that has no effect without ``--certify``."""
+        if not self.certify and (self.certify_limits or self.certify_boxes != BOXES):
+            flag = "--limit" if self.certify_limits else "--certify-boxes"
+            raise OptionError(f"{flag}: has an effect only with --certify; add it")
+
+    def certificates(
+        self, model: RigidBodyModel, functions: Sequence[Function], arithmetic: Arithmetic
+    ) -> dict[str, Certificate]:
+        """The certificates of functions by name. Raises OptionError for a missing limit, and where
+        there is no bound."""
+        limits = checked_limits(model, self.certify_limits)
+        domains = {f.name: domain(model, f.program, limits, f.name) for f in functions}
+        return {
+            f.name: certify(f, domains[f.name], arithmetic, self.certify_boxes) for f in functions
+        }

@@ -1,0 +1,224 @@
+"""Certified ranges and error bounds contain what is computed, and unsupported cases are refused."""
+
+import json
+import operator
+import random
+from functools import cache
+
+import numpy as np
+import pytest
+
+import symgen
+from symgen.certified.certificate import certify
+from symgen.certified.domain import checked_limits, domain
+from symgen.certified.enclosures import RULES, Arithmetic, Enclosure, enclosures
+from symgen.certified.search import largest_results, random_inputs, results
+from symgen.compiler.evaluate import levels, values_of
+from symgen.numbers.trig import TYPES
+from tests.support.tools import invoke, robot_file
+
+mpmath = pytest.importorskip("mpmath")
+
+LIMITS = (("acceleration", 10.0), ("velocity", 3.0), ("position", 3.0))
+BOXES = 2048
+ROBOTS = ("ur5", "panda_arm", "quadruped", "humanoid25")
+
+
+@cache
+def certified(robot, quantity, scalar="float", boxes=BOXES):
+    """A traced function, its domain and its certificate."""
+    made = symgen.Robot(robot_file(robot))
+    function = made.trace(quantity)
+    found = domain(made.model, function.program, checked_limits(made.model, LIMITS), quantity)
+    return function, found, certify(function, found, Arithmetic(scalar, "inline"), boxes)
+
+
+def entries(function, certificate, name):
+    """A bound of all output entries but structural zeros."""
+    return np.array(
+        [
+            x
+            for out, made in zip(function.program.outputs, certificate.outputs, strict=True)
+            for x, ref in zip(getattr(made, name), out.refs, strict=True)
+            if ref is not None
+        ]
+    )[:, None]
+
+
+def check_states(function, certificate, inputs, scalar):
+    """No result is outside of its range, and no rounding error above its bound."""
+    exact, computed = (results(function.program, inputs, kind) for kind in ("double", scalar))
+    lower, upper, error = (
+        entries(function, certificate, name) for name in ("lower", "upper", "error")
+    )
+    slack = 1e-12 * np.maximum(-lower, upper)  # the rounding errors of the run in double precision
+    assert (exact >= lower - slack).all() and (exact <= upper + slack).all()
+    if scalar == "float":
+        assert (np.abs(computed - exact) <= error + slack).all()
+    assert np.isfinite(error).all()
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_random_states_are_within_the_bounds(robot):
+    function, found, certificate = certified(robot, "inverse_dynamics")
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        check_states(function, certificate, random_inputs(found, 20_000, rng), "float")
+
+
+@pytest.mark.parametrize("quantity", ["gravity", "bias", "mass_matrix", "coriolis_matrix"])
+def test_bounds_hold_for_other_quantities(quantity):
+    function, found, certificate = certified("ur5", quantity)
+    inputs = random_inputs(found, 20_000, np.random.default_rng(2))
+    check_states(function, certificate, inputs, "float")
+
+
+@pytest.mark.parametrize(
+    "quantity",
+    ["christoffel_symbols", "frame_pose:flange", "frame_jacobian_aligned:flange", "regressor"],
+)
+def test_bounds_exist_for_kinematics_and_regressors(quantity):
+    function, found, certificate = certified("ur5", quantity, boxes=64)
+    inputs = random_inputs(found, 5_000, np.random.default_rng(3))
+    check_states(function, certificate, inputs, "float")
+
+
+@pytest.mark.parametrize(
+    ("robot", "size", "factor"), [("ur5", 2.5, 25.0), ("quadruped", 2.5, 25.0)]
+)
+def test_bounds_are_tight(robot, size, factor):
+    """The ranges are at most 2.5 times what coordinate ascent reaches, and the error bounds at most
+    25 times the largest error of random states."""
+    function, found, certificate = certified(robot, "inverse_dynamics", boxes=16384)
+    reached = largest_results(function.program, found, 20_000)
+    ranges = np.maximum(
+        -entries(function, certificate, "lower"), entries(function, certificate, "upper")
+    )
+    assert (reached <= ranges[:, 0] * (1 + 1e-12)).all()
+    assert (ranges[:, 0] <= size * reached).all()
+    inputs = random_inputs(found, 50_000, np.random.default_rng(4))
+    exact, computed = (results(function.program, inputs, kind) for kind in ("double", "float"))
+    seen = np.abs(computed - exact).max(axis=1)
+    assert (entries(function, certificate, "error")[:, 0] <= factor * seen).all()
+
+
+@pytest.mark.parametrize("scalar", ["float", "double"])
+@pytest.mark.parametrize("trig", ["inline"])
+def test_each_node_is_enclosed(scalar, trig):
+    """Every intermediate result, with mpmath's exact value as the independent reference."""
+    robot = symgen.Robot(robot_file("ur5"))
+    program = robot.trace("inverse_dynamics").program
+    rng = np.random.default_rng(5)
+    middle = {name: rng.uniform(-3, 3, (6, 8)) for name, _ in program.inputs}
+    boxes = {name: (x - 0.05, x + 0.05) for name, x in middle.items()}
+    found = enclosures(program, boxes, Arithmetic(scalar, trig))
+    at = levels(program)
+    for _ in range(3):
+        states = {
+            name: rng.uniform(low, high).astype(TYPES[scalar])
+            for name, (low, high) in boxes.items()
+        }
+        computed = values_of(program, states, scalar)
+        with mpmath.workdps(40):
+            for column in range(8):
+                exact = exact_values(program, {n: x[:, column] for n, x in states.items()})
+                for row, index in enumerate(at.indices.tolist()):
+                    value = exact[index]
+                    assert found.lower[row, column] <= value <= found.upper[row, column]
+                    off = abs(mpmath.mpf(float(computed[row, column])) - value)
+                    assert off <= found.error[row, column]
+
+
+def exact_values(program, inputs):
+    """The values of all nodes in the current precision of mpmath."""
+    functions = {
+        "add": lambda a, b: a + b,
+        "sub": lambda a, b: a - b,
+        "mul": lambda a, b: a * b,
+        "sin": lambda a: mpmath.sin(a),
+        "cos": lambda a: mpmath.cos(a),
+    }
+    values = []
+    for op, a, b in program.nodes:
+        if op == "input":
+            values.append(mpmath.mpf(float(inputs[a][b])))
+        elif op == "const":
+            values.append(mpmath.mpf(a))
+        else:
+            values.append(functions[op](*(values[k] for k in (a, b) if k is not None)))
+    return values
+
+
+@pytest.mark.parametrize("op", ["add", "sub", "mul", "div", "sqrt", "sin", "cos", "exp"])
+def test_each_rule_agrees_with_mpmath(op):
+    """The ranges contain those of mpmath's interval arithmetic and are hardly wider."""
+    rng, two = random.Random(op), op in ("add", "sub", "mul", "div")
+    for _ in range(200):
+        ends = [sorted(rng.uniform(-7, 7) for _ in range(2)) for _ in range(1 + two)]
+        if op in ("div", "sqrt"):
+            ends[-1] = [0.1 + abs(x) for x in ends[-1]]
+            ends[-1].sort()
+        operands = [Enclosure(np.array([a]), np.array([b]), np.zeros(1)) for a, b in ends]
+        made = RULES[op](*operands)
+        function = getattr(operator, {"div": "truediv"}.get(op, op)) if two else None
+        other = (function or getattr(mpmath.iv, op))(*map(mpmath.iv.mpf, ends))
+        low, high = float(other.a), float(other.b)
+        width = 1e-13 * max(1.0, abs(low), abs(high))
+        tiny = 4e-16 * max(1.0, abs(low), abs(high))
+        assert low - width <= made.lower[0] <= low + tiny
+        assert high - tiny <= made.upper[0] <= high + width
+
+
+def test_an_angle_of_many_turns_has_the_bounds_of_one():
+    robot = symgen.Robot(robot_file("ur5"))
+    function = robot.trace("gravity")
+    bounds = []
+    for turns in (1.0, 20.0):
+        limits = checked_limits(
+            robot.model, [(f"{j}.position", 3.15 * turns) for j in robot.velocities]
+        )
+        found = domain(robot.model, function.program, limits, "gravity")
+        bounds.append(certify(function, found, Arithmetic("float", "inline"), 512).outputs[0].error)
+    assert bounds[0] == pytest.approx(bounds[1], rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--certify"], "has no acceleration limit"),
+        (
+            ["--certify", "--quantity", "forward_dynamics", "--limit", "effort=9"],
+            "a divisor may be",
+        ),
+        (["--certify", "--limit", "accel=9"], "acceleration"),
+        (["--certify", "--limit", "joint9.velocity=9"], "joint"),
+        (["--certify", "--limit", "velocity=-9"], "not negative"),
+        (["--certify", "--limit", "acceleration=1e38"], "may overflow in float"),
+        (["--certify", "--limit", "acceleration"], "give NAME=VALUE"),
+        (["--limit", "acceleration=9"], "only with --certify"),
+        (["--certify-boxes", "9"], "only with --certify"),
+        (["--certify", "--certify-boxes", "0"], "give a number from 1"),
+    ],
+)
+def test_what_has_no_certificate_is_refused_in_one_sentence(tmp_path, options, words):
+    command = ["generate", robot_file("ur5"), "-o", tmp_path / "out", "--scalar", "float"]
+    run = invoke(*map(str, command), "--lang", "c", *options)
+    assert run.exit_code == 2 and words in run.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_header_report_and_api_state_the_same_bounds(tmp_path):
+    options = {"scalar": "float", "certify_boxes": 256, "certify_limits": LIMITS[:1]}
+    robot = symgen.Robot(robot_file("ur5"))
+    robot.generate(
+        tmp_path, ["c"], quantities=("inverse_dynamics", "mass_matrix"), certify=True, **options
+    )
+    header = (tmp_path / "ur5.h").read_text(encoding="utf-8")
+    report = json.loads((tmp_path / "ur5_report.json").read_text(encoding="utf-8"))["certified"]
+    found = robot.certify("inverse_dynamics", "mass_matrix", **options)
+    for name, certificate in found.items():
+        assert json.loads(json.dumps(certificate.data())) == report[name]
+    size = max(report["inverse_dynamics"]["outputs"]["tau"]["upper"][1:2])
+    line = next(x for x in header.splitlines() if "|tau[1]| <= " in x)
+    assert "N m, float error <= " in line and float(line.split("<= ")[1].split()[0]) >= size
+    assert "|qdd[0..5]| <= 10.0" in " ".join(x.strip(" *") for x in header.splitlines())
