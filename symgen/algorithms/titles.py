@@ -53,6 +53,7 @@ ALGORITHMS: Final[dict[str, str]] = {
     "task_space": "forward differentiation of the kinematics",
     "tensors": "forward differentiation with respect to all positions",
     "tensors_from_symbols": "forward differentiation of the Christoffel symbols",
+    "transmission": "geometry of closed loops and elimination of their rates",
     "virtual_power": "reverse differentiation of Kane's equations",
 }
 """What each algorithm computes with, by the part of a formulation's name before the slash."""

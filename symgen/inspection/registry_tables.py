@@ -25,7 +25,13 @@ SECTIONS: Final = {
         "learning",
         "cartesian_impedance",
     ),
-    "Links and frames": ("kinematics", "task_space", "inverse_kinematics", "operational_space"),
+    "Links and frames": (
+        "kinematics",
+        "task_space",
+        "inverse_kinematics",
+        "operational_space",
+    ),
+    "Transmissions": ("transmission",),
 }
 """The sections of the list: files of `symgen.algorithms` whose quantities belong to each."""
 OTHER: Final = "Other"

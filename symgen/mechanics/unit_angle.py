@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from symgen.errors import OptionError
-from symgen.numbers.operations import OPS, cos, sin
+from symgen.numbers.operations import OPS, atan, cos, sin
 from symgen.numbers.scalar import ZERO, Scalar
 
 
@@ -86,6 +86,15 @@ class UnitAngle:
                 "sine only, so springs and couplings of such joints are not supported"
             )
         return sum((term if sign > 0 else -term for term, sign in self.terms), ZERO)
+
+    @property
+    def value(self) -> Scalar:
+        """The angle (rad). Where it is known only by its cosine and sine, it is between -π and π,
+        which are excluded: near them its rounding error grows."""
+        if not any(isinstance(term, Direction) for term, _ in self.terms):
+            return self.angle
+        c, s = self.applied("cos"), self.applied("sin")
+        return 2.0 * atan(s / (1.0 + c))
 
     def applied(self, op: str) -> Scalar:
         """The cosine or sine, or another function of the angle."""
