@@ -19,7 +19,12 @@ PAGES = sorted(
     for page in DOCS.rglob("*.md")
     if any(language in RUN for _, language, _ in blocks(page.read_text(encoding="utf-8")))
 )
-NEEDS = {"languages/casadi.md": "casadi", "languages/jax.md": "jax", "languages/torch.md": "torch"}
+NEEDS = {
+    "howto/fmu.md": "fmpy",
+    "languages/casadi.md": "casadi",
+    "languages/jax.md": "jax",
+    "languages/torch.md": "torch",
+}
 """Packages that the code of a page needs and symgen does not."""
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 from symgen.algorithms.controllers import VALID_RANGES
 from symgen.errors import OptionError
 from symgen.languages.c.controller_code import CController
+from symgen.languages.c.fmu import fmu_context
 from symgen.languages.c.options import EACH, GLUE, Release
 from symgen.languages.c.printed_function import CFunction
 from symgen.languages.describe import Argument
@@ -243,6 +244,8 @@ def glue_files(
     variables["headers"] += [name.format(name=module.name) for name in public]
     if any(EACH in name for name in wanted):
         variables |= ros2_context(module, shared)
+    if "fmi" in glue:
+        variables |= fmu_context(module, shared["functions"])
     plugins = [{"plugin": one["name"], "one": one} for one in variables["plugins"]]
     return {
         name.format(name=module.name, **target): render(

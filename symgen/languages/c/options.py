@@ -18,6 +18,7 @@ from symgen.tracing.options import FunctionOptions
 
 CMAKE: Final = {"CMakeLists.txt": "CMakeLists.txt"}
 ROS2: Final = "{name}_controllers"
+FMU: Final = "{name}_fmu"
 EACH: Final = "{plugin}"
 """In the name of a file that there is one of for each plugin."""
 
@@ -43,6 +44,11 @@ GLUE: Final[dict[str, Mapping[str, str]]] = {
         f"{ROS2}/src/{EACH}_parameters.yaml": "ros2/parameters.yaml",
     },
     "cpp": {"{name}.hpp": "module.hpp"},
+    "fmi": {
+        f"{FMU}/modelDescription.xml": "fmi/modelDescription.xml",
+        f"{FMU}/sources/buildDescription.xml": "fmi/buildDescription.xml",
+        f"{FMU}/sources/fmi3.c": "fmi/fmi3.c",
+    },
 }
 """The files of each build system (or language): the template of each by its name."""
 
@@ -198,7 +204,7 @@ class COptions:
         "--glue",
         "NAME[,NAME...]",
         f"Files for build systems and frameworks: {', '.join(GLUE)} (cpp is a C++ header for the "
-        "C code).",
+        "C code, fmi an FMU as source code).",
         NAMES,
         default=("cmake",),
         names=tuple(GLUE),
