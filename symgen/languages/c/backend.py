@@ -9,7 +9,6 @@ from symgen.compiler.parallel import spread
 from symgen.languages.c.constants import LARGEST_MACROS, information, selftest_context
 from symgen.languages.c.controller_code import controller_files, controllers
 from symgen.languages.c.expressions import trig_header
-from symgen.languages.c.fmu import fmu_sources
 from symgen.languages.c.glue import glue_files
 from symgen.languages.c.header_notes import header_notes
 from symgen.languages.c.loops import c_function
@@ -57,9 +56,7 @@ def files(module: Module) -> dict[str, str]:
     private = {f"{name}_trig.h", f"{name}_lanes.h"}
     headers = [file for file in texts if file.endswith(".h") and file not in private]
     sources = [file for file in texts if file.endswith(".c") and file != f"{name}_selftest.c"]
-    glue = glue_files(module, headers, sources, shared)
-    fmu = fmu_sources(module, texts) if "fmi" in module[COptions].glue else {}
-    return texts | glue | fmu
+    return texts | glue_files(module, headers, sources, shared, texts)
 
 
 def code_files(module: Module) -> dict[str, str]:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from symgen.algorithms.controllers import VALID_RANGES
 from symgen.errors import OptionError
 from symgen.languages.c.controller_code import CController
-from symgen.languages.c.fmu import fmu_context
+from symgen.languages.c.fmu import fmu_context, fmu_sources
 from symgen.languages.c.options import EACH, GLUE, Release
 from symgen.languages.c.printed_function import CFunction
 from symgen.languages.describe import Argument
@@ -230,10 +230,14 @@ def _pose(controller: CController, functions: Sequence[CFunction]) -> dict[str, 
 
 
 def glue_files(
-    module: Module, headers: Sequence[str], sources: Sequence[str], shared: Mapping[str, Any]
+    module: Module,
+    headers: Sequence[str],
+    sources: Sequence[str],
+    shared: Mapping[str, Any],
+    code: Mapping[str, str],
 ) -> dict[str, str]:
     """The files of a module's glue, given the names of its headers and of its sources but the
-    self-test.
+    self-test, and all its files of C.
 
     Raises OptionError for a module that a build system cannot have."""
     glue = shared["c"].glue
@@ -244,10 +248,12 @@ def glue_files(
     variables["headers"] += [name.format(name=module.name) for name in public]
     if any(EACH in name for name in wanted):
         variables |= ros2_context(module, shared)
+    copies = dict[str, str]()
     if "fmi" in glue:
         variables |= fmu_context(module, shared["functions"])
+        copies = fmu_sources(module, code)
     plugins = [{"plugin": one["name"], "one": one} for one in variables["plugins"]]
-    return {
+    return copies | {
         name.format(name=module.name, **target): render(
             f"glue/{template}.jinja", **variables, **target
         )
