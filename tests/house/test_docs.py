@@ -28,6 +28,11 @@ NEEDS = {
 """Packages that the code of a page needs and symgen does not."""
 
 
+FILES_OF_FMPY = "ignore:Exception ignored in. <finalize:pytest.PytestUnraisableExceptionWarning"
+"""FMPy leaves a temporary folder to the end of the process."""
+
+
+@pytest.mark.filterwarnings(FILES_OF_FMPY)
 @pytest.mark.parametrize("page", PAGES)
 def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
     if page in NEEDS:
