@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import chain
 
 from symgen.errors import Notice, OptionError, RobotError, SymgenError
+from symgen.mechanics.cut_joints import CUT_JOINTS
 from symgen.mechanics.kinematic_loop import LoopError
 from symgen.mechanics.loop_groups import PLANAR_UNKNOWNS, branches, dependent_choices, loop_of
 from symgen.mechanics.model import Closure, Follow, RigidBodyModel, paths_of
@@ -246,6 +247,8 @@ def notices_on_loops(part: RobotSubtree, model: RigidBodyModel) -> Iterator[Noti
         text = loops_left_open((loop.name,), 1)
         yield part.robot.notice("warning", f"{text}; {reason}", loop.line, loop.label)
     loops = {loop.name: loop for loop in part.robot.loops}
+    rows = {closure.name: CUT_JOINTS[closure.joint].rows for closure in model.closures}
+    redundant = sum(rows[closure.name] - len(closure.dependent) for closure in model.closures)
     for closure in model.closures:
         bodies = [i for path in paths_of(model, closure.bodies) for i in path]
         dependent, others = (
@@ -253,11 +256,16 @@ def notices_on_loops(part: RobotSubtree, model: RigidBodyModel) -> Iterator[Noti
             for chosen in (True, False)
         )
         kind = "planar" if len(dependent) == PLANAR_UNKNOWNS else "spatial"
+        mobility = f"the robot has {model.dof} independent coordinate{'s' * (model.dof != 1)}"
+        if rows[closure.name] > len(dependent):
+            mobility = (
+                f"{len(dependent)} of the {rows[closure.name]} equations of its cut joint are "
+                f"independent; {mobility}, and {model.dof - redundant} by Grübler's formula"
+            )
         yield part.robot.notice(
             "note",
             f"closes a {kind} loop that determines joints {quoted(dependent)} from "
-            f"{quoted(others)} on branch {closure.branch:+d}; the robot has {model.dof} "
-            "independent coordinates",
+            f"{quoted(others)} on branch {closure.branch:+d}; {mobility}",
             loops[closure.name].line or None,
             loops[closure.name].label,
         )
