@@ -127,19 +127,12 @@ def table_of(text: str) -> dict[str, Any]:
     return dict(table["table"])
 
 
-def _tables(texts: Iterable[str]) -> tuple[str, ...]:
-    """Entries of tables, spelled alike. Raises ValueError."""
+def _tables(tables: Iterable[Any]) -> tuple[str, ...]:
+    """Entries of tables, each a text or a mapping, spelled alike. Raises ValueError."""
     try:
-        return tuple(_body(table_of(text)) for text in texts)
+        return tuple(_body(table_of(x) if isinstance(x, str) else dict(x)) for x in tables)
     except (TypeError, RecursionError) as error:
         raise ValueError(*error.args) from None
-
-
-def _are_tables(value: Any) -> tuple[str, ...]:
-    """Tables as mappings, or as texts. Raises TypeError or ValueError."""
-    if isinstance(value, (str, bytes, Mapping)):
-        raise TypeError
-    return _tables(x if isinstance(x, str) else _body(dict(x)) for x in value)
 
 
 def _is_text(value: Any) -> str:
@@ -232,7 +225,7 @@ TABLES: Final = ValueKind(
     '[{ KEY = "VALUE" }]',
     lambda value: [_body(table) for table in _exactly(list)(value)],
     _tables,
-    _are_tables,
+    _tables,
     lambda value: _list(f"{{ {text} }}" for text in value),
     repeatable=True,
 )

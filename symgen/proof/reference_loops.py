@@ -173,13 +173,10 @@ class _System:
     def balanced(self, gaps: Sequence[Sequence[Scalar]]) -> dict[int, Scalar]:
         """The rates of the dependent joints that undo motions of the gaps, by least squares."""
         unknown = [i for loop in self.loops for i in loop.dependent]
-        columns = [self._column(i) for i in unknown]
+        columns = [[by.get(i, ()) for by in self.by] for i in unknown]
         normal = [[self._product(a, b) for b in columns] for a in columns]
         right = [-self._product(a, gaps) for a in columns]
         return dict(zip(unknown, _solution(normal, right), strict=True))
-
-    def _column(self, body: int) -> list[Sequence[Scalar]]:
-        return [by.get(body, ()) for by in self.by]
 
     def _product(self, a: Sequence[Sequence[Scalar]], b: Sequence[Sequence[Scalar]]) -> Scalar:
         pairs = (zip(x, y, strict=False) for x, y in zip(a, b, strict=True))

@@ -116,7 +116,8 @@ def _gazebo_joint(node: XmlNode, above: Joints) -> LoopElement | None:
         xyz = axis.only("xyz")
         a, b, c = (0.0, 0.0, 1.0) if xyz is None else xyz.contents(3)
         rotation = with_z_along(rotation, (a, b, c))
-    parent, child = (_content(node, tag) for tag in ("parent", "child"))
+    ends = (node.only(tag) for tag in ("parent", "child"))
+    parent, child = ("" if x is None else (x.element.text or "").strip(XML_SPACE) for x in ends)
     second = Pose(rotation, (x, y, z))
     first = _pose(above, parent).inverse @ _pose(above, child) @ second
     return LoopElement(
@@ -139,11 +140,6 @@ def _pose(above: Joints, link: str) -> Pose:
         pose = Pose(rotation_from_rpy(origin.rpy), origin.xyz) @ pose
         link = above[link].parent
     return pose
-
-
-def _content(node: XmlNode, tag: str) -> str:
-    child = node.only(tag)
-    return "" if child is None else (child.element.text or "").strip(XML_SPACE)
 
 
 READERS: Final[dict[str, Callable[[XmlNode, Joints], LoopElement | None]]] = {
