@@ -12,6 +12,7 @@ from symgen.api import trace
 from symgen.compiler.passes import counts
 from symgen.errors import OptionError, RobotError
 from symgen.identification.data.log_options import LogOptions
+from symgen.identification.data.presliding import LEAD
 from symgen.identification.estimation.run import identify
 from symgen.identification.model.problem import problem, standard_parameters
 from symgen.identification.model.settings import Settings
@@ -51,14 +52,16 @@ def samples_of(reading, drives):
 
 def difference(robot, file, reading, equations, values):
     """The largest difference between the joint forces of generated C and of an estimate on the rows
-    of a log, relative to the largest force of each joint."""
+    of a log, relative to the largest force of each joint. The state begins as in the estimate: the
+    motion before the log is that of its first steps."""
     dof = equations.kernel.shape[0]
     compiled = symgen.compile(robot, "inverse_dynamics", "presliding_update", estimate=file)
     state, before, worst = np.zeros(dof), None, 0.0
     for block in samples_of(reading, equations.drives):
         states = np.empty_like(block.q)
+        before = 2 * block.q[0] - block.q[LEAD] if before is None else before
         for k, q in enumerate(block.q):
-            state = compiled.presliding_update(q if before is None else before, q, state)
+            state = compiled.presliding_update(before, q, state)
             before, states[k] = q, state
         wanted = equations.equations(block).regressor @ values
         forces = compiled.inverse_dynamics(block.q, block.qd, block.qdd, states)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from benchmarks.simulated_logs import moved, write
+from symgen.identification.data.presliding import PreslidingStates
 from symgen.identification.estimation.run import identify
 from symgen.identification.model.drive_columns import DEFAULT_LAWS
 from symgen.identification.model.settings import Settings
@@ -90,6 +91,17 @@ def test_the_default_finds_friction_that_grows_with_the_load(tmp_path):
     assert all(
         c.validation_residual < 0.03 * c.validation_measured for c in found.estimate.channels
     )
+
+
+def test_a_joint_that_moves_at_the_first_sample_has_slid_before():
+    """A steady motion has the same states wherever a log begins, and the jitter of an encoder at
+    standstill leaves the state near 0."""
+    state = PreslidingStates(np.eye(2), np.zeros(2), np.full((2, 1), 1e-3))
+    steps = np.arange(50.0)[:, None]
+    q = np.hstack([-2e-3 * steps, 1e-5 * (steps % 2)])
+    assert np.allclose(state.states(q)[:, 0], -1, atol=1e-4)
+    assert np.allclose(state.states(q)[20:, 0], state.states(q[20:])[:, 0], atol=1e-4)
+    assert np.abs(state.states(q)[:, 1]).max() < 0.02
 
 
 def test_the_presliding_state_is_found(tmp_path):

@@ -7,6 +7,7 @@ within a few distances δ after a reversal."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,11 @@ from numpy.typing import NDArray
 from symgen.identification.data.samples import Samples
 
 Numbers = NDArray[np.float64]
+
+LEAD: Final = 5
+"""Steps of the motion before the first sample, which is unknown, that the initial state assumes. A
+joint that moves has slid by more than its presliding distance after so many steps, and noise of the
+encoder does not add up over them."""
 
 
 @dataclass(frozen=True)
@@ -27,14 +33,22 @@ class PreslidingStates:
 
     def states(self, q: Numbers, before: tuple[Numbers, Numbers] | None = None) -> Numbers:
         """The states (N x k x g) at positions q (N x nq); `before` has the position (nq) and the
-        state (k x g) of the sample before the first, without which the state begins at 0."""
-        start, state = before or (q[0], np.zeros(self.distances.shape))
+        state (k x g) of the sample before the first one. Without it the joints are assumed to have
+        moved before the first sample as far as they move in the `LEAD` steps after it. An initial
+        state of 0 instead would make the first row of a log tell presliding from Coulomb friction:
+        the joint slides there."""
+        start, state = before or (q[0], self._initial(q))
         positions = np.concatenate([start[None], q]) @ self.places.T + self.offsets
         steps = np.diff(positions, axis=0)
         result = np.empty((len(q), *self.distances.shape))
         for k in range(len(self.distances)):
             result[:, k] = _joint_states(steps[:, k], state[k], self.distances[k])
         return result
+
+    def _initial(self, q: Numbers) -> Numbers:
+        """The states (k x g) at the first of some positions (N x nq) of which nothing is known."""
+        travel = ((q[min(LEAD, len(q) - 1)] - q[0]) @ self.places.T)[:, None]
+        return np.asarray(np.sign(travel) * -np.expm1(-np.abs(travel) / self.distances))
 
     def attached(self, blocks: Iterable[Samples]) -> Iterator[Samples]:
         """The blocks of consecutive samples with their states, each continued from the block before
