@@ -1,16 +1,17 @@
-"""Logs of real robots (in ../shared, not part of the project): how well the estimate from one
-predicts another, beside the usual recipe. ``python -m benchmarks.real_logs [FOLDER [TERMS...]]``
-prints what docs/identification.md has; TERMS are values of --friction in place of the default.
+"""Logs of real robots (in ../shared, not part of the project): how well the estimate from one log
+predicts another one, and how well two versions of the textbook recipe do. ``python -m
+benchmarks.real_logs [FOLDER]`` writes docs/benchmarks/real_logs.json; `make figures` writes the
+tables of docs/benchmarks/identification.md from it.
 
 The recipe: zero-phase Butterworth filters on all signals, velocities and accelerations by central
 differences, weighted least squares for base parameters, rotors, viscous and Coulomb friction and an
-offset. Both models predict the same rows, filtered as the recipe does, and are judged by the same forces:
-the norm of the error by the norm of the force, in percent, by joint."""
+offset. All models predict the same rows, filtered as the recipe does, and are compared with the same
+forces: the norm of the error by the norm of the force, in percent, by joint."""
 
+import json
 import sys
 import tempfile
-import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -39,10 +40,11 @@ UR10E: Final = tuple((f"joint{k}", gain) for k, gain in enumerate(GAINS, 1))
 
 @dataclass(frozen=True)
 class Trial:
-    """A robot, the log that is fitted and the one that is tried; without that the end of the first,
+    """The name in the tables, a robot, the log that is fitted and the one that is tried; without that the end of the first,
     a part of it. `cutoff` is that of the recipe (Hz); symgen finds its own. `robot` is a file in
     the folder of the logs if it has a path; `couple` are lines of ``--couple``."""
 
+    name: str
     robot: str
     fitted: str
     tried: str | None
@@ -52,12 +54,10 @@ class Trial:
     couple: tuple[tuple[str, str], ...] = ()
     rate: float = 0.0
 
-    def settings(self, friction: str | None = None) -> Settings:
-        """Those of the one command."""
+    def settings(self, **options: Any) -> Settings:
+        """Those of the one command, with some options in place of the defaults."""
         log = {"held_out": self.held_out, "torque_constant": self.constants, "rate": self.rate}
-        if friction is None:
-            return Settings(**log)
-        return Settings(**log, friction=friction, armature=True)
+        return Settings(**(log | options))
 
 
 MADE: Final = Path(tempfile.gettempdir()) / "symgen-tx40"
@@ -87,21 +87,34 @@ def make_tx40(folder: Path) -> None:
     np.savetxt(MADE / "tx40_joints.csv", table, "%.9g", ",", header=header, comments="")
 
 
+UR10E_LOGS: Final = (
+    ("UR10e 30 s, 50 s", "motion_30s", "motion_50s"),
+    ("UR10e 50 s, 30 s", "motion_50s", "motion_30s"),
+    ("UR10e 50 s, 20 s with standstill", "motion_50s", "motion_20s_with_standstill"),
+)
 TRIALS: Final = (
-    Trial("ur10e", "logs/ur10e/motion_30s.csv", "logs/ur10e/motion_50s.csv", 0, 5.0, UR10E),
-    Trial("ur10e", "logs/ur10e/motion_50s.csv", "logs/ur10e/motion_30s.csv", 0, 5.0, UR10E),
-    Trial(
-        "ur10e",
-        "logs/ur10e/motion_50s.csv",
-        "logs/ur10e/motion_20s_with_standstill.csv",
-        0,
-        5.0,
-        UR10E,
+    *(
+        Trial(name, "ur10e", f"logs/ur10e/{a}.csv", f"logs/ur10e/{b}.csv", 0, 5.0, UR10E)
+        for name, a, b in UR10E_LOGS
     ),
-    Trial("panda_arm", "logs/panda/motion_14s.csv", None, 4 / 14, 10.0),
-    Trial("logs3/rokae_xmate.urdf", "logs3/rokae_xmate_14s.csv", None, 4 / 14, 10.0),
-    Trial(str(MADE / "tx40.urdf"), str(MADE / "tx40_joints.csv"), None, 1 / 3, 20.0),
+    Trial("Panda first 10 s, last 4 s", "panda_arm", "logs/panda/motion_14s.csv", None, 4 / 14),
     Trial(
+        "Rokae first 10 s, last 4 s",
+        "logs3/rokae_xmate.urdf",
+        "logs3/rokae_xmate_14s.csv",
+        None,
+        4 / 14,
+    ),
+    Trial(
+        "TX40 first 4 s, last 2 s",
+        str(MADE / "tx40.urdf"),
+        str(MADE / "tx40_joints.csv"),
+        None,
+        1 / 3,
+        20.0,
+    ),
+    Trial(
+        "MTM first 20 s, last 10 s",
         "logs3/dvrk_mtm.urdf",
         "logs3/dvrk_mtm_one_200hz.csv",
         None,
@@ -114,23 +127,23 @@ TRIALS: Final = (
 """The TX40 has its log in joint coordinates and its coupled wrist as a transmission (`make_tx40`)."""
 
 
-def ours(trial: Trial, folder: Path, friction: str | None) -> Numbers:
+def ours(trial: Trial, folder: Path, **options: Any) -> Numbers:
     """Errors of all rows and of moving ones (2 x joints) by symgen identify."""
-    settings = trial.settings(friction)
-    job, loaded, sought = prepared(trial.robot, trial.couple, settings, folder)
+    settings = trial.settings(**options)
+    job, loaded, sought = prepared(trial.robot, trial.couple, folder)
     found = solved(job, loaded, sought, str(folder / trial.fitted), settings)
     return predicted(sought, found, halves(trial, folder)[1])
 
 
 @cache
 def prepared(
-    robot: str, couple: tuple[tuple[str, str], ...], settings: Settings, folder: Path
+    robot: str, couple: tuple[tuple[str, str], ...], folder: Path
 ) -> tuple[Job, LoadedRobot, Problem]:
     """The robot, and its problem, whose regressors are compiled once for all logs."""
     file = folder / robot if "/" in robot else Path(f"robots/{robot}.urdf")
     job = Job.of(str(file), couple=couple) if couple else Job.of(str(file))
     loaded = job.load(every_motor=True)
-    return job, loaded, problem(job, loaded, settings)
+    return job, loaded, problem(job, loaded, Settings())
 
 
 def predicted(sought: Problem, found: Identified, tried: "Even") -> Numbers:
@@ -189,7 +202,7 @@ def even(trial: Trial, log: Path, folder: Path) -> Even:
     """The log as the recipe has it: interpolated to even steps, every signal filtered."""
     from scipy.signal import butter, filtfilt
 
-    _, loaded, sought = prepared(trial.robot, trial.couple, Settings(), folder)
+    _, loaded, sought = prepared(trial.robot, trial.couple, folder)
     read = reading(str(log), sought.wanted, loaded.model, trial.settings(), ReadOptions())
     raw = np.concatenate([np.column_stack([p.t, p.rows]) for p in read.source.usable()])
     step, n = read.step, loaded.model.dof
@@ -207,29 +220,31 @@ def even(trial: Trial, log: Path, folder: Path) -> Even:
     return Even(t, q, qd, qdd, tau)
 
 
-def recipe(trial: Trial, folder: Path) -> Numbers:
-    """The same errors of the usual recipe."""
+def recipe(trial: Trial, folder: Path, slowest: float = 0.0) -> Numbers:
+    """The same errors of the usual recipe, fitted to the rows of each joint that are faster than
+    `slowest` (rad/s)."""
     fitted, tried = halves(trial, folder)
-    return errors(
-        tried, matrix(trial, tried, folder) @ weighted(fitted, matrix(trial, fitted, folder))
-    )
+    used = np.abs(fitted.qd) >= slowest
+    values = weighted(fitted, matrix(trial, fitted, folder), used)
+    return errors(tried, matrix(trial, tried, folder) @ values)
 
 
-def weighted(fitted: Even, a: Numbers) -> Numbers:
-    """The recipe's values from some rows and their regressor."""
+def weighted(fitted: Even, a: Numbers, used: NDArray[np.bool_]) -> Numbers:
+    """The recipe's values from the rows of each joint that are `used` and their regressor."""
     values: Numbers = np.zeros(0)
-    weights = np.ones(fitted.tau.shape[1])
+    weights = used / 1.0
     for _ in range(10):
-        rows, y = a * weights[:, None], fitted.tau * weights
+        rows, y = a * weights[:, :, None], fitted.tau * weights
         found = np.linalg.lstsq(rows.reshape(-1, a.shape[2]), y.ravel(), rcond=1e-10)
         values = np.asarray(found[0], np.float64)
-        weights = 1 / np.sqrt(np.mean((fitted.tau - a @ values) ** 2, axis=0))
+        squares = np.mean(np.square(fitted.tau - a @ values), axis=0, where=used)
+        weights = used / np.sqrt(squares)
     return values
 
 
 def matrix(trial: Trial, log: Even, folder: Path) -> Numbers:
     """The recipe's regressor (N x n x p)."""
-    sought = prepared(trial.robot, trial.couple, Settings(), folder)[2]
+    sought = prepared(trial.robot, trial.couple, folder)[2]
     equations: Any = sought.equations(None)
     assert isinstance(equations, JointForceEquations)
     base = equations.kernel(log.q, log.qd, log.qdd)
@@ -237,27 +252,26 @@ def matrix(trial: Trial, log: Even, folder: Path) -> Numbers:
     return np.concatenate([base, *(x[:, :, None] * np.eye(x.shape[1]) for x in own)], axis=2)
 
 
-def lines(folder: Path, models: Iterable[str | None]) -> Iterator[str]:
-    """A table; `models` are values of --friction."""
-    make_tx40(folder)
+MODELS: Final[dict[str, Callable[[Trial, Path], Numbers]]] = {
+    "textbook": recipe,
+    "textbook, moving rows": lambda trial, folder: recipe(trial, folder, SLOW),
+    "default": ours,
+    "default without the prior": lambda trial, folder: ours(trial, folder, prior_deviation=1e6),
+}
+"""By name in the tables; the second is the recipe fitted to rows faster than 0.02 rad/s."""
+RESULTS: Final = Path(__file__).parents[1] / "docs" / "benchmarks" / "real_logs.json"
+
+
+def main(folder: str = "../shared") -> None:
+    """Writes the results file."""
+    make_tx40(Path(folder))
+    found: dict[str, dict[str, list[list[float]]]] = {}
     for trial in TRIALS:
-        if not (folder / trial.fitted).exists():
-            continue
-        yield f"{trial.fitted} -> {trial.tried or 'its end'}, {trial.cutoff:g} Hz"
-        found = {"recipe": recipe(trial, folder)}
-        for friction in models:
-            begin = time.process_time()
-            found[friction or "default"] = ours(trial, folder, friction)
-            yield f"  {friction or 'default'}: {time.process_time() - begin:.1f} s of processor"
-        for name, rows in found.items():
-            for view, row in zip(("all", "moving"), rows, strict=True):
-                yield f"  {name[:24]:24} {view:7} " + " ".join(f"{x:5.2f}" for x in row)
-
-
-def main(folder: str = "../shared", *models: str) -> None:
-    """Prints the table."""
-    for line in lines(Path(folder), models or (None,)):
-        print(line, flush=True)
+        found[trial.name] = {
+            name: np.round(model(trial, Path(folder)), 3).tolist() for name, model in MODELS.items()
+        }
+        print(trial.name, found[trial.name], flush=True)
+    RESULTS.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

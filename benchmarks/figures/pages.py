@@ -1,7 +1,7 @@
 """Marked figures of Markdown pages.
 
 A page marks a figure by HTML comments, which no reader sees: ``<!--=NAME ARGUMENTS-->264<!--=-->``.
-The text between the comments is that of `benchmarks.figures.values.FIGURES[NAME]`; `make figures`
+The text between the comments is that of `ALL_FIGURES[NAME]`; `make figures`
 writes it again. A block, such as a table, stands on lines of its own between the comments."""
 
 import re
@@ -11,6 +11,7 @@ from typing import Final
 
 from benchmarks import adjoints, growth, operations, rotors
 from benchmarks.bench import report
+from benchmarks.figures import real_logs
 from benchmarks.figures.counts import ROOT, stored
 from benchmarks.figures.values import FIGURES, results
 
@@ -21,6 +22,9 @@ def _growth() -> str:
     curves = {q: {int(n): k for n, k in row.items()} for q, row in stored()["growth"].items()}
     return "\n".join(growth.page(curves, growth.stored())) + "\n"
 
+
+ALL_FIGURES: Final[Mapping[str, Callable[..., str]]] = {**FIGURES, **real_logs.FIGURES}
+"""The functions of all marked figures by name."""
 
 WHOLE_PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "benchmarks/README.md": lambda: report.page(results("results")),
@@ -42,13 +46,13 @@ def pages() -> list[Path]:
 
 def rendered(text: str) -> str:
     """The text of a page with every marked figure as the stored results give it. Raises KeyError for
-    a name that is not in `FIGURES`."""
+    a name that is not in `ALL_FIGURES`."""
     return MARKED.sub(lambda found: f"<!--={found[1]}-->{_value(found)}<!--=-->", text)
 
 
 def _value(found: re.Match[str]) -> str:
     name, *arguments = found[1].split()
-    value = FIGURES[name](*arguments)
+    value = ALL_FIGURES[name](*arguments)
     return f"\n\n{value}\n\n" if "\n" in value else value
 
 

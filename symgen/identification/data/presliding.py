@@ -37,18 +37,17 @@ class PreslidingStates:
         moved before the first sample as far as they move in the `LEAD` steps after it. An initial
         state of 0 instead would make the first row of a log tell presliding from Coulomb friction:
         the joint slides there."""
-        start, state = before or (q[0], self._initial(q))
+        if before is None:
+            travel = ((q[min(LEAD, len(q) - 1)] - q[0]) @ self.places.T)[:, None]
+            slid = -np.expm1(-np.abs(travel) / self.distances)
+            before = q[0], np.sign(travel) * slid
+        start, state = before
         positions = np.concatenate([start[None], q]) @ self.places.T + self.offsets
         steps = np.diff(positions, axis=0)
         result = np.empty((len(q), *self.distances.shape))
         for k in range(len(self.distances)):
             result[:, k] = _joint_states(steps[:, k], state[k], self.distances[k])
         return result
-
-    def _initial(self, q: Numbers) -> Numbers:
-        """The states (k x g) at the first of some positions (N x nq) of which nothing is known."""
-        travel = ((q[min(LEAD, len(q) - 1)] - q[0]) @ self.places.T)[:, None]
-        return np.asarray(np.sign(travel) * -np.expm1(-np.abs(travel) / self.distances))
 
     def attached(self, blocks: Iterable[Samples]) -> Iterator[Samples]:
         """The blocks of consecutive samples with their states, each continued from the block before

@@ -1,0 +1,75 @@
+"""The figures of docs/benchmarks/identification.md, from the results of `benchmarks.real_logs`."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.figures.values import results, table
+
+Errors = NDArray[np.float64]
+SHOWN: Final = ("textbook", "textbook, moving rows", "default")
+"""The models of the main table."""
+
+
+def _errors() -> Mapping[str, Mapping[str, Errors]]:
+    """Errors (2 x joints: of all rows, of moving ones; %) by trial and model."""
+    return {
+        trial: {name: np.array(x) for name, x in rows.items()}
+        for trial, rows in results("real_logs").items()
+    }
+
+
+def _table(models: tuple[str, ...]) -> str:
+    rows = [
+        [trial if name == models[0] else "", name, *map(_cells, rows[name])]
+        for trial, rows in _errors().items()
+        for name in models
+    ]
+    return table(("fitted, predicted", "model", "all rows", "faster than 0.02 rad/s"), rows)
+
+
+def _cells(errors: Errors) -> str:
+    return " ".join(f"{x:.2f}" if x < 2 else f"{x:.1f}" for x in errors)
+
+
+def real_logs_table() -> str:
+    """Errors of the recipe, of the recipe fitted to moving rows, and of `symgen identify`."""
+    return _table(SHOWN)
+
+
+def prior_table() -> str:
+    """Errors of `symgen identify` with and without the robot's file as a prior."""
+    return _table(("default", "default without the prior"))
+
+
+def real_logs_smaller(model: str, factor: str = "1") -> str:
+    """At how many figures of joints and rows the default's error is less than `factor` times that
+    of a model, whose name has hyphens in place of spaces."""
+    name = model.replace("-", " ").replace("textbook ", "textbook, ")
+    ratios = np.concatenate([(x["default"] / x[name]).ravel() for x in _errors().values()])
+    return f"{int(np.sum(ratios < float(factor)))} of {ratios.size}"
+
+
+def real_logs_larger() -> str:
+    """The joints at which the default's error exceeds that of the textbook recipe on all rows or
+    on moving ones, trial by trial."""
+    return "; ".join(_larger())
+
+
+def _larger() -> Iterator[str]:
+    for trial, rows in _errors().items():
+        worse = np.any(rows["default"] > rows["textbook"], axis=0)
+        numbers = [str(k) for k in np.flatnonzero(worse) + 1]
+        if numbers:
+            yield f"{trial}: joint{'s' * (len(numbers) > 1)} {', '.join(numbers)}"
+
+
+FIGURES: Final = {
+    "real-logs-table": real_logs_table,
+    "prior-table": prior_table,
+    "real-logs-smaller": real_logs_smaller,
+    "real-logs-larger": real_logs_larger,
+}
+"""By name, as `benchmarks.figures.values.FIGURES` has its own."""
