@@ -50,7 +50,18 @@ ROBOTS: Final[Mapping[str, tuple[str, ...]]] = {
 
 QUICK_ROBOTS: Final = tuple(ROBOTS)[:6]
 
-LANGUAGES: Final = ("c", "python", "cpp", "rust", "javascript", "cuda", "matlab", "casadi", "jax")
+LANGUAGES: Final = (
+    "c",
+    "python",
+    "cpp",
+    "rust",
+    "javascript",
+    "cuda",
+    "matlab",
+    "casadi",
+    "jax",
+    "torch",
+)
 
 DYNAMICS: Final = ("forward_dynamics", "regressor", "base_regressor")
 DERIVATIVES: Final = ("inverse_dynamics_derivatives", "forward_dynamics_derivatives")
